@@ -1,0 +1,12 @@
+"""Array types used in signatures; the last axis is always the category."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
+Reports: TypeAlias = NDArray[Any]

@@ -1,0 +1,256 @@
+"""Population x protocols x methods x metrics x repetitions: paired simulation, in blocks, until the top is resolved."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from simulator._types import FloatArray, IntArray
+from simulator._version import __version__
+from simulator.metrics import Metric
+from simulator.postprocess import PostProcessor
+from simulator.protocols import FrequencyOracle
+from simulator.ranking import Pair, contenders
+from simulator.seeding import rng_for
+
+CHUNK_CELLS = 2_000_000  # repetitions x categories one task holds at a time: bounds memory, never changes a number
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is simulated: everything that decides the numbers, and nothing else.
+
+    Attributes
+    ----------
+    counts
+        ``(k,)`` users who hold each value; their frequencies are the truth.
+    oracles, methods, metrics
+        The menu by name. Every method sees the same noisy estimates, repetition by repetition.
+    pairs
+        The (protocol, method) pairs to simulate.
+    seed
+        The user's seed.
+
+    Raises
+    ------
+    ValueError
+        If there are no users, no pairs, or an oracle's domain size is not that of the counts.
+    """
+
+    counts: IntArray
+    oracles: Mapping[str, FrequencyOracle]
+    methods: Mapping[str, PostProcessor]
+    metrics: Mapping[str, Metric]
+    pairs: tuple[Pair, ...]
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.n < 1:
+            raise ValueError(f"counts must hold at least 1 user, got {self.n}")
+        if not self.pairs:
+            raise ValueError("an experiment needs at least one (protocol, method) pair, got none")
+        for name, oracle in self.oracles.items():
+            if oracle.k != len(self.counts):
+                raise ValueError(f"protocol {name} is for k={oracle.k}, the counts have k={len(self.counts)}")
+
+    @property
+    def n(self) -> int:
+        """Number of users."""
+        return int(self.counts.sum())
+
+    @property
+    def truth(self) -> FloatArray:
+        """True frequencies ``(k,)``."""
+        return self.counts / self.n
+
+    @cached_property
+    def id(self) -> str:
+        """Digest of all that decides the numbers, the code's version included."""
+        parts = [
+            __version__,
+            self.counts.astype("<i8").tobytes().hex(),
+            repr(sorted(self.oracles.items())),
+            repr(sorted(self.methods)),
+            repr(sorted((name, sorted(metric.options.items())) for name, metric in self.metrics.items())),
+            repr(self.seed),
+        ]
+        return hashlib.blake2b("\n".join(parts).encode(), digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Errors of consecutive repetitions; blocks of one experiment add up.
+
+    Attributes
+    ----------
+    experiment_id
+        `Experiment.id` of what was simulated.
+    metrics
+        Names of the columns of `errors`.
+    first
+        Number of the first repetition held.
+    errors
+        For each pair ``(repetitions, metrics)`` errors; NaN where a metric does not apply to the method.
+    """
+
+    experiment_id: str
+    metrics: tuple[str, ...]
+    first: int
+    errors: Mapping[Pair, FloatArray]
+
+    def of(self, metric: str) -> dict[Pair, FloatArray]:
+        """Return ``(repetitions,)`` errors of one metric for every pair it applies to."""
+        column = self.metrics.index(metric)
+        every = {pair: block[:, column] for pair, block in self.errors.items()}
+        return {pair: errors for pair, errors in every.items() if not np.isnan(errors).any()}
+
+    @property
+    def repetitions(self) -> int:
+        """Most repetitions that any pair has."""
+        return max(len(block) for block in self.errors.values())
+
+    def __add__(self, later: Runs) -> Runs:
+        """Append the repetitions that follow; pairs that `later` leaves out keep what they have.
+
+        Raises
+        ------
+        ValueError
+            If the two come from different experiments, or `later` does not start where a pair of this one ends.
+        """
+        if (self.experiment_id, self.metrics) != (later.experiment_id, later.metrics):
+            raise ValueError("only blocks of one experiment can be added")
+        errors = dict(self.errors)
+        for pair, block in later.errors.items():
+            if self.first + len(errors[pair]) != later.first:
+                raise ValueError(
+                    f"repetitions of {pair} end before {self.first + len(errors[pair])}, not {later.first}"
+                )
+            errors[pair] = np.concatenate([errors[pair], block])
+        return Runs(self.experiment_id, self.metrics, self.first, errors)
+
+
+Progress = Callable[[int, int], None]
+
+
+def simulate(
+    experiment: Experiment,
+    first: int,
+    repetitions: int,
+    *,
+    pairs: Iterable[Pair] | None = None,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Runs:
+    """Simulate repetitions ``first .. first + repetitions - 1`` of some or all pairs of an experiment.
+
+    Every repetition of a protocol draws from a stream of its own, so neither `jobs` nor the cut into blocks changes a
+    number.
+
+    Parameters
+    ----------
+    experiment
+        What to simulate.
+    first, repetitions
+        Which repetitions.
+    pairs
+        A subset of the experiment's pairs; None for all.
+    jobs
+        Number of threads.
+    progress
+        Called with (cells done, cells in all), a cell being one repetition of one protocol.
+    """
+    wanted: dict[str, list[str]] = {}
+    for protocol, method in experiment.pairs if pairs is None else pairs:
+        wanted.setdefault(protocol, []).append(method)
+    step = max(1, min(CHUNK_CELLS // len(experiment.counts), -(-repetitions // jobs)))
+    tasks = [
+        (protocol, range(start, min(start + step, first + repetitions)))
+        for start in range(first, first + repetitions, step)
+        for protocol in wanted
+    ]
+    blocks: dict[Pair, list[FloatArray]] = {(p, m): [] for p, methods in wanted.items() for m in methods}
+    done = 0
+    for (_, chunk), errors in zip(tasks, _run(experiment, tasks, wanted, jobs), strict=True):
+        for pair, block in errors.items():
+            blocks[pair].append(block)
+        done += len(chunk)
+        if progress is not None:
+            progress(done, repetitions * len(wanted))
+    merged = {pair: np.concatenate(parts) for pair, parts in blocks.items()}
+    return Runs(experiment.id, tuple(experiment.metrics), first, merged)
+
+
+def _run(
+    experiment: Experiment, tasks: list[tuple[str, range]], wanted: Mapping[str, list[str]], jobs: int
+) -> Iterator[dict[Pair, FloatArray]]:
+    if jobs == 1 or len(tasks) == 1:
+        yield from (_simulate_protocol(experiment, name, wanted[name], chunk) for name, chunk in tasks)
+        return
+    from joblib import Parallel, delayed  # only here: starting it costs more than a small simulation
+
+    work = (delayed(_simulate_protocol)(experiment, name, wanted[name], chunk) for name, chunk in tasks)
+    yield from Parallel(n_jobs=jobs, prefer="threads", return_as="generator")(work)
+
+
+def _simulate_protocol(
+    experiment: Experiment, name: str, methods: list[str], repetitions: range
+) -> dict[Pair, FloatArray]:
+    oracle, n, truth = experiment.oracles[name], experiment.n, experiment.truth
+    noise = oracle.noise(n)
+    # The method is not part of the address: all methods of a protocol see the same noise.
+    streams = (rng_for(experiment.seed, "collect", name, repetition) for repetition in repetitions)
+    estimate = oracle.estimate(np.stack([oracle.sample_support(experiment.counts, rng) for rng in streams]), n)
+    result = {}
+    for method in methods:
+        processor = experiment.methods[method]
+        processed = processor(estimate, noise)
+        columns = [_error(metric, processor, processed, truth) for metric in experiment.metrics.values()]
+        result[name, method] = np.stack(columns, axis=1)
+    return result
+
+
+def _error(metric: Metric, method: PostProcessor, processed: FloatArray, truth: FloatArray) -> FloatArray:
+    if not method.queries_only:
+        return metric(processed, truth)
+    return metric.clipped_error(processed, truth) if metric.clipped else np.full(len(processed), np.nan)
+
+
+def race(
+    experiment: Experiment,
+    metrics: Iterable[str],
+    *,
+    repetitions: int,
+    max_repetitions: int,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Runs:
+    """Simulate all pairs, then add repetitions for the leading ones until their order is settled.
+
+    The number of repetitions doubles until, for each of the `metrics`, every pair either is out of the top tier, or
+    has a 5 % disadvantage excluded by its paired interval, or `max_repetitions` is reached. Pairs that are out for all
+    metrics stay at the repetitions they have.
+
+    Raises
+    ------
+    ValueError
+        If `repetitions` is below 2 (no interval without two), or above `max_repetitions`.
+    """
+    if not 2 <= repetitions <= max_repetitions:
+        raise ValueError(
+            f"repetitions must be at least 2 and at most max_repetitions={max_repetitions}, got {repetitions}"
+        )
+    names = tuple(metrics)
+    runs = simulate(experiment, 0, repetitions, jobs=jobs, progress=progress)
+    while runs.repetitions < max_repetitions:
+        verdicts = [contenders(runs.of(name)) for name in names]
+        if not any(verdict.open for verdict in verdicts):
+            break
+        racing = set().union(*(verdict.racing for verdict in verdicts))
+        more = min(runs.repetitions, max_repetitions - runs.repetitions)
+        chosen = [pair for pair in experiment.pairs if pair in racing]
+        runs += simulate(experiment, runs.repetitions, more, pairs=chosen, jobs=jobs, progress=progress)
+    return runs

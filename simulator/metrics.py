@@ -1,0 +1,239 @@
+"""Error metrics: estimates ``(..., k)`` against the true frequencies ``(k,)``, one error for each estimate."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from simulator._types import FloatArray, IntArray
+from simulator.seeding import rng_for
+
+KL_MIX = 1e-4
+TOP_SHARE = 0.05
+SET_SHARE = 0.1
+CLIPPED_SETS, CLIPPED_RANGES = 256, 1024  # sampled queries that measure what clipping each answer changes
+
+
+@dataclass(frozen=True)
+class Metric:
+    """An error metric; lower is better and 0 is perfect.
+
+    Attributes
+    ----------
+    name, title
+        Key in the table, and the metric in words.
+    function
+        ``function(estimate (..., k), truth (k,), **options) -> (...)``.
+    unit
+        Unit of the error, for people.
+    ordered_only
+        Whether the metric needs an ordered domain.
+    clipped
+        For query metrics: the same error when every query answer below 0 is replaced by 0 (the `post_pos` method).
+    options
+        Settings passed on to the functions; see `with_options`.
+    """
+
+    name: str
+    title: str
+    function: Callable[..., FloatArray]
+    unit: str
+    ordered_only: bool = False
+    clipped: Callable[..., FloatArray] | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def __call__(self, estimate: FloatArray, truth: FloatArray) -> FloatArray:
+        """Return the error of each estimate ``(..., k)`` against `truth` ``(k,)``."""
+        return self.function(estimate, truth, **_accepted(self.function, self.options))
+
+    def clipped_error(self, estimate: FloatArray, truth: FloatArray) -> FloatArray:
+        """Return the error when negative query answers are replaced by 0.
+
+        Raises
+        ------
+        ValueError
+            If the metric asks no queries.
+        """
+        if self.clipped is None:
+            raise ValueError(f"metric {self.name} has no query answers to clip")
+        return self.clipped(estimate, truth, **_accepted(self.clipped, self.options))
+
+    def with_options(self, **options: Any) -> Metric:
+        """Return the metric with those of the `options` it knows (``mix``, ``top_values``, ``set_share``, ``seed``)."""
+        known = _accepted(self.function, options)
+        if self.clipped is not None:
+            known |= _accepted(self.clipped, options)
+        return replace(self, options=self.options | known)
+
+
+def _accepted(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name in _parameters(function)}
+
+
+@lru_cache(maxsize=64)
+def _parameters(function: Callable[..., Any]) -> frozenset[str]:
+    return frozenset(inspect.signature(function).parameters)
+
+
+def l1(estimate: FloatArray, truth: FloatArray) -> FloatArray:
+    """Return the sum of absolute errors (frequency)."""
+    return np.abs(estimate - truth).sum(axis=-1)
+
+
+def mae(estimate: FloatArray, truth: FloatArray) -> FloatArray:
+    """Return the mean absolute error (frequency per category). The LDP3 tables print this under the name l1."""
+    return np.abs(estimate - truth).mean(axis=-1)
+
+
+def mse(estimate: FloatArray, truth: FloatArray) -> FloatArray:
+    """Return the mean squared error (frequency squared)."""
+    return ((estimate - truth) ** 2).mean(axis=-1)
+
+
+def l2(estimate: FloatArray, truth: FloatArray) -> FloatArray:
+    """Return the Euclidean distance (frequency)."""
+    return np.sqrt(((estimate - truth) ** 2).sum(axis=-1))
+
+
+def kl(estimate: FloatArray, truth: FloatArray, mix: float = KL_MIX) -> FloatArray:
+    """Return the Kullback-Leibler divergence of the truth from the repaired estimate (nats).
+
+    Estimates have zeros and may not sum to 1, so they are clipped at 0, renormalised, and mixed with the uniform
+    distribution at weight `mix`. Leaving the zeros out instead would reward zeroing.
+    """
+    return _divergence(truth, _repaired(estimate, mix))
+
+
+def js(estimate: FloatArray, truth: FloatArray, mix: float = KL_MIX) -> FloatArray:
+    """Return the Jensen-Shannon divergence from the repaired estimate (nats, at most ln 2); repair as in `kl`."""
+    repaired = _repaired(estimate, mix)
+    middle = (repaired + truth) / 2
+    return (_divergence(np.broadcast_to(truth, repaired.shape), middle) + _divergence(repaired, middle)) / 2
+
+
+def _repaired(estimate: FloatArray, mix: float) -> FloatArray:
+    positive = np.maximum(estimate, 0.0)
+    total = positive.sum(axis=-1, keepdims=True)
+    uniform = np.full_like(positive, 1 / estimate.shape[-1])
+    return (1 - mix) * np.divide(positive, total, out=uniform, where=total > 0) + mix / estimate.shape[-1]
+
+
+def _divergence(a: FloatArray, b: FloatArray) -> FloatArray:
+    ratio = np.divide(a, b, out=np.ones(np.broadcast_shapes(a.shape, b.shape)), where=(a > 0) & (b > 0))
+    total = (a * np.log(ratio)).sum(axis=-1)
+    return np.maximum(total, 0.0)  # rounding can leave -1e-17 for equal distributions
+
+
+def emd(estimate: FloatArray, truth: FloatArray) -> FloatArray:
+    """Return the sum of absolute differences of the two running sums (bins).
+
+    The earth mover's distance on an ordered domain when the estimate sums to 1; a defined penalty otherwise.
+    """
+    return np.abs(np.cumsum(estimate - truth, axis=-1)).sum(axis=-1)
+
+
+def topk(estimate: FloatArray, truth: FloatArray, top_values: int | None = None) -> FloatArray:
+    """Return the mean squared error over the `top_values` most frequent values (default 5 %, at least 1).
+
+    The frequent-value task of Wang et al., Section V-E; ties of the true frequencies go to the earlier category.
+    """
+    size = top_values or max(1, round(TOP_SHARE * truth.shape[-1]))
+    top = np.argsort(-truth, kind="stable")[:size]
+    return mse(estimate[..., top], truth[top])
+
+
+def set_error(estimate: FloatArray, truth: FloatArray, set_share: float = SET_SHARE) -> FloatArray:
+    """Return the mean squared error of the summed frequency of a random subset (frequency squared).
+
+    The set-value task of Wang et al., Section V-D, for subsets of the share `set_share` of the domain. The mean over
+    all subsets of m values has a closed form in the sum and the sum of squares of the errors; nothing is sampled.
+    """
+    k, size = truth.shape[-1], _set_size(truth.shape[-1], set_share)
+    error = estimate - truth
+    pairs = (size - 1) / (k - 1)
+    squares, total = (error**2).sum(axis=-1), error.sum(axis=-1)
+    return size / k * ((1 - pairs) * squares + pairs * total**2)
+
+
+def set_error_clipped(
+    estimate: FloatArray, truth: FloatArray, set_share: float = SET_SHARE, seed: int = 0
+) -> FloatArray:
+    """Return `set_error` with negative answers replaced by 0: the closed form plus what clipping changes.
+
+    The change is measured on 256 subsets drawn from the named stream of `seed`, the same for every estimate.
+    """
+    k = truth.shape[-1]
+    change = np.zeros(estimate.shape[:-1])
+    for subset in _random_subsets(k, _set_size(k, set_share), seed):
+        answer, target = estimate[..., subset].sum(axis=-1), truth[subset].sum()
+        change += (np.maximum(answer, 0.0) - target) ** 2 - (answer - target) ** 2
+    return set_error(estimate, truth, set_share) + change / CLIPPED_SETS
+
+
+def _set_size(k: int, share: float) -> int:
+    return min(k, max(1, round(share * k)))
+
+
+@lru_cache(maxsize=8)
+def _random_subsets(k: int, size: int, seed: int) -> IntArray:
+    rng = rng_for(seed, "queries", "set", k, size)
+    return np.stack([rng.choice(k, size, replace=False, shuffle=False) for _ in range(CLIPPED_SETS)])
+
+
+def range_error(estimate: FloatArray, truth: FloatArray) -> FloatArray:
+    """Return the mean absolute error of the frequency of a range, over all k (k + 1) / 2 ranges (frequency).
+
+    The error of a range is a difference of two of the k + 1 running sums of the errors, and the mean absolute
+    difference of all pairs follows from one sort.
+    """
+    falling = np.sort(_running(estimate - truth), axis=-1)
+    points = falling.shape[-1]
+    weights = 2.0 * np.arange(points) - (points - 1)
+    return (falling * weights).sum(axis=-1) / (points * (points - 1) / 2)
+
+
+def range_error_clipped(estimate: FloatArray, truth: FloatArray, seed: int = 0) -> FloatArray:
+    """Return `range_error` with negative answers replaced by 0: the exact mean plus what clipping changes.
+
+    The change is measured on 1,024 ranges drawn from the named stream of `seed`, the same for every estimate.
+    """
+    points = truth.shape[-1] + 1
+    ends = np.sort(_random_ends(points, seed), axis=0)
+    answer = np.diff(_running(estimate)[..., ends], axis=-2)[..., 0, :]
+    target = np.diff(_running(truth)[ends], axis=-2)[..., 0, :]
+    change = np.abs(np.maximum(answer, 0.0) - target) - np.abs(answer - target)
+    return range_error(estimate, truth) + change.mean(axis=-1)
+
+
+@lru_cache(maxsize=8)
+def _random_ends(points: int, seed: int) -> IntArray:
+    rng = rng_for(seed, "queries", "range", points)
+    first = rng.integers(0, points, size=CLIPPED_RANGES)
+    return np.stack([first, (first + rng.integers(1, points, size=CLIPPED_RANGES)) % points])
+
+
+def _running(values: FloatArray) -> FloatArray:
+    """Return running sums with the empty sum in front, ``(..., k + 1)``."""
+    start = np.zeros((*values.shape[:-1], 1))
+    return np.concatenate([start, np.cumsum(values, axis=-1)], axis=-1)
+
+
+_ALL = [
+    Metric("l1", "sum of absolute errors", l1, "frequency"),
+    Metric("mae", "mean absolute error", mae, "frequency per category"),
+    Metric("mse", "mean squared error", mse, "frequency²"),
+    Metric("l2", "Euclidean distance", l2, "frequency"),
+    Metric("kl", "Kullback-Leibler divergence", kl, "nats"),
+    Metric("js", "Jensen-Shannon divergence", js, "nats"),
+    Metric("emd", "earth mover's distance", emd, "bins", ordered_only=True),
+    Metric("topk", "mean squared error of the most frequent values", topk, "frequency²"),
+    Metric("set", "mean squared error of random subsets", set_error, "frequency²", clipped=set_error_clipped),
+    Metric("range", "mean absolute error of random ranges", range_error, "frequency", True, range_error_clipped),
+]
+
+METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}

@@ -1,0 +1,151 @@
+"""True frequency shapes by name, and integer populations with those frequencies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator._types import FloatArray, IntArray
+from simulator.seeding import rng_for
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A family of frequency shapes: ``weights(k, parameter, rng)`` and what its parameter means."""
+
+    weights: Callable[[int, float, np.random.Generator], FloatArray]
+    parameter: float
+    meaning: str
+    ordered: bool = True
+
+
+def _places(k: int) -> FloatArray:
+    """Centres of k bins on (0, 1)."""
+    return (np.arange(k) + 0.5) / k
+
+
+def _bell(k: int, centre: float, width: float) -> FloatArray:
+    return np.exp(-(((_places(k) - centre) / width) ** 2) / 2)
+
+
+def _zipf(k: int, s: float, rng: np.random.Generator) -> FloatArray:  # noqa: ARG001 - one signature for all
+    return np.arange(1, k + 1, dtype=np.float64) ** -s
+
+
+def _zipf_shuffled(k: int, s: float, rng: np.random.Generator) -> FloatArray:
+    return rng.permutation(_zipf(k, s, rng))
+
+
+def _uniform(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:  # noqa: ARG001
+    return np.ones(k)
+
+
+def _gaussian(k: int, width: float, rng: np.random.Generator) -> FloatArray:  # noqa: ARG001
+    return _bell(k, 0.5, width)
+
+
+def _bimodal(k: int, width: float, rng: np.random.Generator) -> FloatArray:  # noqa: ARG001
+    return _bell(k, 0.3, width) + 0.5 * _bell(k, 0.75, width)
+
+
+def _geometric(k: int, ratio: float, rng: np.random.Generator) -> FloatArray:  # noqa: ARG001
+    return ratio ** _places(k)
+
+
+def _lognormal(k: int, sigma: float, rng: np.random.Generator) -> FloatArray:  # noqa: ARG001
+    x = _places(k) * 4
+    return np.exp(-((np.log(x) / sigma) ** 2) / 2) / x
+
+
+def _dirichlet(k: int, concentration: float, rng: np.random.Generator) -> FloatArray:
+    return rng.standard_gamma(concentration, size=k) + np.finfo(float).tiny
+
+
+def _sparse(k: int, share: float, rng: np.random.Generator) -> FloatArray:
+    weights = np.zeros(k)
+    filled = rng.choice(k, max(1, round(share * k)), replace=False)
+    weights[filled] = rng.standard_exponential(len(filled))
+    return weights
+
+
+def _spike(k: int, share: float, rng: np.random.Generator) -> FloatArray:  # noqa: ARG001
+    weights = np.full(k, (1 - share) / (k - 1))
+    weights[0] = share
+    return weights
+
+
+def _steps(k: int, levels: float, rng: np.random.Generator) -> FloatArray:  # noqa: ARG001
+    return 2.0 ** -np.floor(_places(k) * levels)
+
+
+SHAPES: dict[str, Shape] = {
+    "uniform": Shape(_uniform, 0.0, "no parameter"),
+    "zipf": Shape(_zipf, 1.0, "exponent, sorted"),
+    "zipf_shuffled": Shape(_zipf_shuffled, 1.0, "exponent, in random order", ordered=False),
+    "gaussian": Shape(_gaussian, 0.15, "width as a share of the domain"),
+    "bimodal": Shape(_bimodal, 0.08, "width of each mode as a share of the domain"),
+    "geometric": Shape(_geometric, 0.01, "ratio of the last category to the first"),
+    "lognormal": Shape(_lognormal, 0.7, "standard deviation of the logarithm"),
+    "dirichlet": Shape(_dirichlet, 0.5, "concentration of each category", ordered=False),
+    "sparse": Shape(_sparse, 0.1, "share of categories that occur", ordered=False),
+    "spike": Shape(_spike, 0.5, "frequency of the first category; the rest is flat"),
+    "steps": Shape(_steps, 4.0, "number of plateaus, each half as high as the one before"),
+}
+
+
+def frequencies(name: str, k: int, parameter: float | None = None, *, seed: int = 0) -> FloatArray:
+    """Return the true frequencies ``(k,)`` of a named shape; they sum to 1.
+
+    Parameters
+    ----------
+    name
+        One of `SHAPES`.
+    k
+        Domain size, at least 2.
+    parameter
+        The shape's own parameter; None for its default.
+    seed
+        Seed of the shapes that are drawn at random.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown, `k` is below 2, or the parameter leaves no valid frequencies.
+
+    Examples
+    --------
+    >>> frequencies("zipf", 3, 1.0).round(3).tolist()
+    [0.545, 0.273, 0.182]
+    """
+    if name not in SHAPES:
+        raise ValueError(f"shape must be one of {', '.join(SHAPES)}, got {name!r}")
+    if k < 2:
+        raise ValueError(f"k must be at least 2, got k={k}")
+    shape = SHAPES[name]
+    value = shape.parameter if parameter is None else parameter
+    with np.errstate(all="ignore"):  # an absurd parameter is reported below, in words
+        weights = shape.weights(k, value, rng_for(seed, "shape", name, k, repr(value)))
+        total = weights.sum()
+    if not (np.isfinite(total) and total > 0 and weights.min() >= 0):
+        raise ValueError(f"shape {name} has no valid frequencies at {value:g} ({shape.meaning})")
+    normalised: FloatArray = weights / total
+    return normalised
+
+
+def apportion(weights: FloatArray | IntArray, n: int) -> IntArray:
+    """Return whole counts ``(k,)`` that sum to `n` and are nearest to ``n * weights / sum(weights)``.
+
+    Largest remainders; ties go to the earlier category. Weights that sum to `n` already come back unchanged.
+
+    >>> apportion(np.array([1, 1, 1]), 100).tolist()
+    [34, 33, 33]
+    """
+    if np.issubdtype(weights.dtype, np.integer) and int(weights.sum()) == n:
+        return weights.astype(np.int64)
+    exact = weights / weights.sum() * n
+    counts = np.floor(exact).astype(np.int64)
+    missing = n - int(counts.sum())
+    counts[np.argsort(counts - exact, kind="stable")[:missing]] += 1
+    return counts

@@ -1,0 +1,20 @@
+"""The protocols, in table order."""
+
+from __future__ import annotations
+
+from simulator.protocols._base import FrequencyOracle, Noise
+from simulator.protocols.grr import GRR
+from simulator.protocols.local_hashing import BLH, OLH
+from simulator.protocols.subset import SubsetSelection
+from simulator.protocols.unary import OUE, RAPPOR
+
+PROTOCOLS: dict[str, type[FrequencyOracle]] = {
+    "grr": GRR,
+    "rappor": RAPPOR,
+    "oue": OUE,
+    "blh": BLH,
+    "olh": OLH,
+    "ss": SubsetSelection,
+}
+
+__all__ = ["PROTOCOLS", "FrequencyOracle", "Noise"]

@@ -1,0 +1,56 @@
+"""Generalised randomised response: report the value itself, or another one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator._types import IntArray, Reports
+from simulator.protocols._base import FrequencyOracle, bits_for
+
+
+@dataclass(frozen=True)
+class GRR(FrequencyOracle):
+    """Report the true value with probability p, each other value with probability q.
+
+    A report is one value in 0..k-1. Kairouz, Bonawitz, Ramage, "Discrete distribution estimation under local
+    privacy", ICML 2016 (k-RR).
+    """
+
+    key = "grr"
+    title = "Generalised randomised response (k-RR)"
+    reference = "Kairouz, Bonawitz, Ramage, ICML 2016"
+    sums_to_one = True
+
+    @property
+    def p(self) -> float:
+        return 1 / (1 + (self.k - 1) * math.exp(-self.epsilon))
+
+    @property
+    def q(self) -> float:
+        return math.exp(-self.epsilon) * self.p
+
+    @property
+    def report_bits(self) -> int:
+        return bits_for(self.k)
+
+    @property
+    def attack_success(self) -> float:
+        return self.p
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        keep = rng.random(len(values)) < self.p
+        # Shifting by 1..k-1 reaches each of the other values equally often, and never the value itself.
+        shifted = (values + rng.integers(1, self.k, size=len(values))) % self.k
+        return np.where(keep, values, shifted)
+
+    def support(self, reports: Reports) -> IntArray:
+        return np.bincount(reports, minlength=self.k)
+
+    def sample_support(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
+        # Keeping with probability p-q and else drawing from all k values is the same channel.
+        kept = rng.binomial(counts, self.p - self.q)
+        rest = counts.sum(axis=-1) - kept.sum(axis=-1)
+        return kept + rng.multinomial(rest, np.full(self.k, 1 / self.k))

@@ -1,0 +1,111 @@
+"""Local hashing: hash the value to a few symbols, then randomised response on the symbol."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator._types import IntArray, Reports
+from simulator.attacks import independent_support_attack
+from simulator.hashing import HASHES, SEED_BITS
+from simulator.protocols._base import REPLAY_CELLS, FrequencyOracle, binomial_support, bits_for
+
+
+@dataclass(frozen=True)
+class LocalHashing(FrequencyOracle):
+    """Send a random hash function of the user's own and the perturbed symbol it gives.
+
+    Reports are a ``(n, 2)`` integer array of (hash seed, symbol in 0..g-1). A report supports every value that its
+    hash sends to its symbol.
+
+    Parameters
+    ----------
+    k, epsilon
+        As in `FrequencyOracle`.
+    hash
+        ``"mix64"`` (default) or ``"xxh32"``, the convention ``xxh32(str(value), seed) % g`` of published libraries.
+        It serves `perturb` and `support`; `sample_support` is the law under a fully random hash.
+
+    Raises
+    ------
+    ValueError
+        If `hash` is unknown.
+    """
+
+    hash: str = "mix64"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.hash not in HASHES:
+            raise ValueError(f"hash must be one of {', '.join(HASHES)}, got hash={self.hash!r}")
+
+    @property
+    def g(self) -> int:
+        """Number of symbols a value is hashed to."""
+        return 2
+
+    @property
+    def p(self) -> float:
+        return 1 / (1 + (self.g - 1) * math.exp(-self.epsilon))
+
+    @property
+    def q(self) -> float:
+        return 1 / self.g
+
+    @property
+    def report_bits(self) -> int:
+        return SEED_BITS + bits_for(self.g)
+
+    @property
+    def attack_success(self) -> float:
+        return independent_support_attack(self.k, self.p, self.q)
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        seeds = rng.integers(0, 2**SEED_BITS, size=len(values))
+        symbols = HASHES[self.hash](values, seeds, self.g)
+        keep = rng.random(len(values)) < self.p
+        shifted = (symbols + rng.integers(1, self.g, size=len(values))) % self.g
+        return np.stack([seeds, np.where(keep, symbols, shifted)], axis=1)
+
+    def support(self, reports: Reports) -> IntArray:
+        hashed, domain = HASHES[self.hash], np.arange(self.k)
+        result = np.zeros(self.k, dtype=np.int64)
+        step = max(1, REPLAY_CELLS // self.k)
+        for start in range(0, len(reports), step):
+            seeds, symbols = reports[start : start + step, :1], reports[start : start + step, 1:]
+            result += (hashed(domain, seeds, self.g) == symbols).sum(axis=0)
+        return result
+
+    def sample_support(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
+        return binomial_support(counts, self.p, self.q, rng)
+
+
+@dataclass(frozen=True)
+class BLH(LocalHashing):
+    """Binary local hashing: g = 2.
+
+    Bassily, Smith, "Local, private, efficient protocols for succinct histograms", STOC 2015, in the form of Wang,
+    Blocki, Li, Jha, USENIX Security 2017.
+    """
+
+    key = "blh"
+    title = "Binary local hashing"
+    reference = "Bassily, Smith, STOC 2015"
+
+
+@dataclass(frozen=True)
+class OLH(LocalHashing):
+    """Optimised local hashing: g = round(e^epsilon) + 1.
+
+    Wang, Blocki, Li, Jha, "Locally differentially private protocols for frequency estimation", USENIX Security 2017.
+    """
+
+    key = "olh"
+    title = "Optimised local hashing"
+    reference = "Wang, Blocki, Li, Jha, USENIX Security 2017"
+
+    @property
+    def g(self) -> int:
+        return round(math.exp(self.epsilon)) + 1

@@ -1,0 +1,161 @@
+"""Subset selection: report a random set of fixed size that holds the own value more often than the others."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator._types import FloatArray, IntArray, Reports
+from simulator.protocols._base import FrequencyOracle, bits_for
+from simulator.protocols.grr import GRR
+
+CHAIN_LIMIT = 10**9  # numpy draws hypergeometric variates from populations below this
+CHAIN_VARIANCE = 1000  # variance of a support count above which the Gaussian law of the aggregate is used
+CHAIN_DOMAIN = 64  # domains up to this size take the exact chain whatever the variance: it costs next to nothing
+
+
+@dataclass(frozen=True)
+class SubsetSelection(FrequencyOracle):
+    """Report omega values: the own one is among them with probability p, the rest is drawn evenly.
+
+    Reports are a ``(n, omega)`` array of distinct values. Ye, Barg, "Optimal schemes for discrete distribution
+    estimation under locally differential privacy", 2018; Wang et al., "Mutual information optimally local private
+    discrete distribution estimation", 2016.
+    """
+
+    key = "ss"
+    title = "Subset selection"
+    reference = "Ye, Barg, IEEE Trans. Inf. Theory 2018"
+    sums_to_one = True
+
+    @property
+    def omega(self) -> int:
+        """Subset size: of the two integers around k / (e^epsilon + 1) the one with the lower variance."""
+        size = self.k / (math.exp(self.epsilon) + 1)
+        low, high = max(1, math.floor(size)), max(1, math.ceil(size))
+        return min((low, high), key=self._variance_of)
+
+    def _variance_of(self, omega: int) -> float:
+        p, q = self._p_of(omega), self._q_of(omega)
+        return q * (1 - q) / (p - q) ** 2
+
+    def _p_of(self, omega: int) -> float:
+        return omega / (omega + (self.k - omega) * math.exp(-self.epsilon))
+
+    def _q_of(self, omega: int) -> float:
+        p = self._p_of(omega)
+        return (p * (omega - 1) + (1 - p) * omega) / (self.k - 1)
+
+    @property
+    def p(self) -> float:
+        return self._p_of(self.omega)
+
+    @property
+    def q(self) -> float:
+        return self._q_of(self.omega)
+
+    @property
+    def report_bits(self) -> int:
+        return min(self.k, self.omega * bits_for(self.k))
+
+    @property
+    def attack_success(self) -> float:
+        return self.p / self.omega
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        omega, users = self.omega, np.arange(len(values))
+        # The omega smallest of k random keys are an even draw; the own value's key forces it in or out.
+        keys = rng.random((len(values), self.k))
+        keys[users, values] = np.where(rng.random(len(values)) < self.p, -1.0, 2.0)
+        return np.argpartition(keys, omega - 1, axis=1)[:, :omega]
+
+    def support(self, reports: Reports) -> IntArray:
+        return np.bincount(reports.reshape(-1), minlength=self.k)
+
+    def sample_support(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
+        if self.omega == 1:  # a set of one value: the same channel as randomised response
+            return GRR(self.k, self.epsilon).sample_support(counts, rng)
+        rows = counts.reshape(-1, self.k)
+        drawn = [self._chain(row, rng) if self._is_small(row) else self._gaussian(row, rng) for row in rows]
+        return np.stack(drawn).reshape(counts.shape)
+
+    def _is_small(self, counts: IntArray) -> bool:
+        n, q = int(counts.sum()), self.q
+        return n < CHAIN_LIMIT and (self.k <= CHAIN_DOMAIN or n * q * (1 - q) < CHAIN_VARIANCE)
+
+    def _chain(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw the aggregate exactly, value by value, for one row ``(k,)``; time grows with k times omega.
+
+        A report is either an even draw of omega of all k values, or (probability `forced`) the own value and an
+        even draw of omega - 1 of the others. Given how many slots a report has still to fill, the next value fills
+        one with probability slots / candidates, so a histogram of users over open slots is all that has to be kept:
+        one for users without a forced value ahead of them, one for users still waiting for it.
+        """
+        k, omega = self.k, self.omega
+        forced = (self.p - omega / k) / (1 - omega / k)
+        own = rng.binomial(counts, forced)
+        free, waiting = np.zeros(omega + 1, dtype=np.int64), np.zeros(omega + 1, dtype=np.int64)
+        free[omega], waiting[omega - 1] = counts.sum() - own.sum(), own.sum()
+        result = np.empty(k, dtype=np.int64)
+        slots = np.arange(omega + 1)
+        low = 0
+        high = omega + 1
+        for value in range(k):
+            # Users only ever move down, and few stay far above the mean: work on the occupied stretch alone.
+            occupied = np.flatnonzero(free[:high] + waiting[:high])
+            low, high = int(occupied[0]), int(occupied[-1]) + 1
+            some = slots[low:high]
+            arrived = np.zeros(high - low, dtype=np.int64)
+            if own[value]:
+                arrived = rng.multivariate_hypergeometric(waiting[low:high], own[value])
+                waiting[low:high] -= arrived
+            candidates = k - value
+            filled = rng.binomial(free[low:high], some / candidates)
+            total = int(own[value]) + int(filled.sum())
+            _move_down(free, filled, low, high)
+            if candidates > 1 and own[value + 1 :].any():
+                filled = rng.binomial(waiting[low:high], np.minimum(some / (candidates - 1), 1.0))
+                total += int(filled.sum())
+                _move_down(waiting, filled, low, high)
+            free[low:high] += arrived
+            result[value] = total
+        return result
+
+    def _gaussian(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw one row ``(k,)`` with the exact mean and covariance and, up to O(1/k), the third cumulants.
+
+        The covariance of the aggregate is, off the diagonal, ``n b + (c - b)(n_u + n_v)`` with b the covariance of two
+        values that are not the user's and c that of the own and another value. Independent variables of variance
+        ``s_v`` less their common mean have the covariance ``S / k^2 - (s_u + s_v) / k``: of the same form, so that
+        matching the two is exact, diagonal included, because all rows sum to zero on both sides.
+        """
+        k, omega, p, q, n = self.k, self.omega, self.p, self.q, int(counts.sum())
+        pair = (omega - 1) / ((k - 1) * (k - 2)) * (p * (omega - 2) + (1 - p) * omega)
+        b = pair - q * q
+        c = p * (omega - 1) / (k - 1) - p * q
+        slope = k * (b - c)
+        variances = slope * (counts + n / k) - k * n * b
+        cumulant = counts * _third_cumulant(p) + (n - counts) * _third_cumulant(q)
+        z = rng.standard_normal(k)
+        # Cornish-Fisher: the quadratic term carries the third cumulant; its own variance is taken off the linear one.
+        bend = cumulant / (6 * variances)
+        noise = np.sqrt(variances - 2 * bend**2) * z + bend * (z * z - 1)
+        mean = n * q + counts * (p - q)
+        return _round_keeping_sum(mean + noise - noise.mean())
+
+
+def _move_down(histogram: IntArray, filled: IntArray, low: int, high: int) -> None:
+    """Move the users who filled a slot one place down; nobody at 0 slots can."""
+    histogram[low:high] -= filled
+    histogram[max(low - 1, 0) : high - 1] += filled[1:] if low == 0 else filled
+
+
+def _third_cumulant(p: float) -> float:
+    return p * (1 - p) * (1 - 2 * p)
+
+
+def _round_keeping_sum(row: FloatArray) -> IntArray:
+    """Round to integers whose running sums are the rounded running sums, so that the total stays."""
+    return np.diff(np.rint(np.cumsum(row)), prepend=0.0).astype(np.int64)

@@ -1,0 +1,80 @@
+"""Unary encodings: one bit per value, each flipped on its own."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator._types import IntArray, Reports
+from simulator.attacks import independent_support_attack
+from simulator.protocols._base import FrequencyOracle, binomial_support
+
+
+class UnaryEncoding(FrequencyOracle):
+    """Send k bits: the own one is 1 with probability p, every other one with probability q.
+
+    Reports are a ``(n, k)`` array of 0 and 1.
+    """
+
+    @property
+    def report_bits(self) -> int:
+        return self.k
+
+    @property
+    def attack_success(self) -> float:
+        return independent_support_attack(self.k, self.p, self.q)
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        draws = rng.random((len(values), self.k))
+        bits = draws < self.q
+        users = np.arange(len(values))
+        bits[users, values] = draws[users, values] < self.p
+        return bits.view(np.uint8)
+
+    def support(self, reports: Reports) -> IntArray:
+        return reports.sum(axis=0, dtype=np.int64)
+
+    def sample_support(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
+        return binomial_support(counts, self.p, self.q, rng)
+
+
+@dataclass(frozen=True)
+class RAPPOR(UnaryEncoding):
+    """Basic one-time RAPPOR, the symmetric unary encoding (SUE): p + q = 1.
+
+    Erlingsson, Pihur, Korolova, "RAPPOR: randomized aggregatable privacy-preserving ordinal response", CCS 2014.
+    """
+
+    key = "rappor"
+    title = "Basic one-time RAPPOR (symmetric unary encoding)"
+    reference = "Erlingsson, Pihur, Korolova, CCS 2014"
+
+    @property
+    def p(self) -> float:
+        return 1 / (1 + math.exp(-self.epsilon / 2))
+
+    @property
+    def q(self) -> float:
+        return math.exp(-self.epsilon / 2) * self.p
+
+
+@dataclass(frozen=True)
+class OUE(UnaryEncoding):
+    """Optimised unary encoding: p = 1/2, and q as small as the budget allows.
+
+    Wang, Blocki, Li, Jha, "Locally differentially private protocols for frequency estimation", USENIX Security 2017.
+    """
+
+    key = "oue"
+    title = "Optimised unary encoding"
+    reference = "Wang, Blocki, Li, Jha, USENIX Security 2017"
+
+    @property
+    def p(self) -> float:
+        return 0.5
+
+    @property
+    def q(self) -> float:
+        return 1 / (math.exp(self.epsilon) + 1)
