@@ -1,0 +1,8 @@
+"""``python -m advisor`` is the command ``ldp-advise``."""
+
+import sys
+
+from advisor.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,240 @@
+"""The command line: parse, call, print. Errors become exit codes here and nowhere else.
+
+Exit codes: 0 advice given (a tie is advice), 2 bad usage or bad data, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from advisor.errors import InputError, listed, near_miss
+from advisor.numerals import real_number, whole_number
+from simulator._version import __version__
+
+# Typer's own errors of usage (unknown option, missing value) share this base, which it does not export by name.
+USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
+
+PRIVACY_NOTICE = (
+    "note: the sample is read as it is, without any privacy: use public, synthetic or pilot data, not what you want to "
+    "protect (--quiet hides this)"
+)
+
+advise_app = typer.Typer(add_completion=True, pretty_exceptions_enable=False, rich_markup_mode=None)
+commands_app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+EPILOG = (
+    "Other commands: 'ldp-advise list' shows every protocol, method and metric; 'ldp-advise explain NAME' tells more "
+    "of one. A sample file called like a command is reached as ./list. Every option can be set from the environment, "
+    "for example LDP_ADVISE_FORMAT=json. Exit codes: 0 advice given (a tie is advice), 2 bad usage or bad data."
+)
+
+FORMATS = ("table", "json", "csv", "markdown", "plain", "value")
+SUFFIX_FORMATS = {".json": "json", ".csv": "csv", ".md": "markdown", ".txt": "plain"}
+
+
+def _format(name: str, allowed: Sequence[str] = FORMATS) -> str:
+    if name.lower() not in allowed:
+        raise InputError(f"--format must be one of {listed(allowed)}, got {name!r}{near_miss(name.lower(), allowed)}")
+    return name.lower()
+
+
+def _option(name: str, *more: str, help: str, metavar: str | None = None) -> Any:  # noqa: A002 - typer's own word
+    """Return an option that can also be set from the environment, under its own long name."""
+    variable = "LDP_ADVISE_" + name.partition("/")[0].strip("-").replace("-", "_").upper()
+    return typer.Option(name, *more, help=help, metavar=metavar, envvar=variable, show_envvar=False, show_default=False)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"ldp-advise {__version__}")
+        raise typer.Exit
+
+
+Text = str | None
+Names = list[str] | None
+
+
+@advise_app.command(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+def advise_command(
+    sample: Annotated[
+        Text,
+        typer.Argument(
+            metavar="SAMPLE",
+            help="CSV, TSV, text or Parquet (or gzip) with values or counts; - is stdin",
+            show_default=False,
+        ),
+    ] = None,
+    eps: Annotated[Text, _option("--eps", "-e", metavar="ε", help="privacy budget of one report")] = None,
+    k: Annotated[Text, _option("--k", metavar="N", help="domain size, if larger than what the sample shows")] = None,
+    n: Annotated[Text, _option("--n", metavar="N", help="users who will report (default: the sample's)")] = None,
+    metric: Annotated[
+        Names, _option("--metric", "-m", metavar="NAME", help="error metric (default: l1); repeatable, or 'all'")
+    ] = None,
+    protocol: Annotated[Names, _option("--protocol", "-p", metavar="NAME", help="only this one; repeatable")] = None,
+    method: Annotated[Names, _option("--method", metavar="NAME", help="only this one; repeatable")] = None,
+    column: Annotated[Text, _option("--column", metavar="NAME", help="column of the values, by name or number")] = None,
+    counts: Annotated[Text, _option("--counts", metavar="NAME", help="column of counts: SAMPLE is a histogram")] = None,
+    header: Annotated[
+        bool | None, _option("--header/--no-header", help="is the first line a header (default: detected)")
+    ] = None,
+    ordered: Annotated[
+        bool | None, _option("--ordered/--unordered", help="have the categories an order (default: numbers have)")
+    ] = None,
+    domain: Annotated[Text, _option("--domain", metavar="FILE", help="every possible category, one a line")] = None,
+    keep_top: Annotated[Text, _option("--keep-top", metavar="N", help="keep the N most frequent categories")] = None,
+    other: Annotated[bool, _option("--other", help="merge what --keep-top leaves out instead of dropping it")] = False,
+    transactions: Annotated[
+        bool, _option("--transactions", help="several items a row: users keep their most frequent one")
+    ] = False,
+    drop_missing: Annotated[bool, _option("--drop-missing", help="leave out rows without a value")] = False,
+    top_values: Annotated[Text, _option("--top-values", metavar="N", help="for topk: how many (default: 5 %)")] = None,
+    set_share: Annotated[Text, _option("--set-share", metavar="X", help="for set: share in a set (0.1)")] = None,
+    kl_mix: Annotated[Text, _option("--kl-mix", metavar="X", help="for kl, js: weight of the uniform (1e-4)")] = None,
+    reps: Annotated[Text, _option("--reps", metavar="N", help="simulated collections to start with (20)")] = None,
+    max_reps: Annotated[Text, _option("--max-reps", metavar="N", help="at most, for the leading pairs (400)")] = None,
+    seed: Annotated[str, _option("--seed", metavar="N", help="same seed, same numbers (0)")] = "0",
+    jobs: Annotated[Text, _option("--jobs", metavar="N", help="threads; changes no number")] = None,
+    top: Annotated[Text, _option("--top", metavar="N", help="rows to show (10)")] = None,
+    show_all: Annotated[bool, _option("--all", help="show every row")] = False,
+    output_format: Annotated[
+        Text, _option("--format", metavar="FORMAT", help=f"{', '.join(FORMATS)} (default: table)")
+    ] = None,
+    output: Annotated[Text, _option("--output", "-o", metavar="FILE", help="write the answer to this file")] = None,
+    runs: Annotated[Text, _option("--runs", metavar="FILE", help="every repetition's error: .csv or .parquet")] = None,
+    force: Annotated[bool, _option("--force", help="replace files that exist")] = False,
+    quiet: Annotated[bool, _option("--quiet", "-q", help="the answer and the table, nothing else")] = False,
+    verbose: Annotated[bool, _option("--verbose", "-v", help="also tell what columns mean and protocols do")] = False,
+    version: Annotated[  # noqa: ARG001 - handled by its callback
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="show the version")
+    ] = False,
+) -> None:
+    """Say which LDP protocol and post-processing method to use for data like SAMPLE, and how large the error will be.
+
+    Simulates the whole collection for every protocol with every post-processing method, and ranks them.
+    """
+    from advisor import run
+
+    chosen = _format(output_format or SUFFIX_FORMATS.get(Path(output or "").suffix.lower(), "table"))
+    run.advise_file(
+        sample,
+        settings={
+            "epsilon": real_number("eps", eps),
+            "metrics": metric or ["l1"],
+            "protocols": protocol or [],
+            "methods": method or [],
+            "k": whole_number("k", k),
+            "n": whole_number("n", n),
+            "seed": whole_number("seed", seed),
+            "repetitions": whole_number("reps", reps),
+            "max_repetitions": whole_number("max-reps", max_reps),
+            "top_values": whole_number("top-values", top_values),
+            "set_share": real_number("set-share", set_share),
+            "kl_mix": real_number("kl-mix", kl_mix),
+        },
+        reading={
+            "column": column,
+            "counts": counts,
+            "header": header,
+            "drop_missing": drop_missing,
+            "transactions": transactions,
+        },
+        ordered=ordered,
+        domain=domain,
+        keep_top=whole_number("keep-top", keep_top, at_least=1),
+        other=other,
+        jobs=whole_number("jobs", jobs, at_least=1),
+        top=None if show_all else whole_number("top", top, at_least=1) or run.TOP,
+        output_format=chosen,
+        output=output,
+        runs=runs,
+        force=force,
+        quiet=quiet,
+        verbose=verbose,
+        notice=PRIVACY_NOTICE,
+    )
+
+
+FormatOption = Annotated[str, typer.Option("--format", metavar="FORMAT", help="table or json")]
+
+
+@commands_app.callback()
+def _commands() -> None:
+    """Look up what is on the menu."""
+
+
+@commands_app.command("list")
+def list_command(output_format: FormatOption = "table") -> None:
+    """List every protocol, post-processing method and metric."""
+    from advisor import catalog
+    from advisor.render import console_for
+
+    if _format(output_format, ("table", "json")) == "json":
+        typer.echo(catalog.menu_json())
+    else:
+        catalog.print_menu(console_for())
+
+
+@commands_app.command("explain")
+def explain_command(
+    name: Annotated[str, typer.Argument(help="a protocol, method or metric; papers' names work too")],
+    output_format: FormatOption = "table",
+) -> None:
+    """Tell the formula, the uses, the pitfalls and the source of one member."""
+    from advisor import catalog
+    from advisor.render import console_for
+
+    if _format(output_format, ("table", "json")) == "json":
+        typer.echo(catalog.explain_json(name))
+    else:
+        catalog.print_explanation(name, console_for())
+
+
+COMMANDS = ("list", "explain")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    args = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal without ε or × shows ? instead of a traceback
+    try:
+        # Typer's completion hands over the words in the environment, not as arguments.
+        words = os.environ.get("COMP_WORDS", "").split()[1:] if "_LDP_ADVISE_COMPLETE" in os.environ else args
+        app = commands_app if words[:1] and words[0] in COMMANDS else advise_app
+        code = app(args, prog_name="ldp-advise", standalone_mode=False)
+    except (InputError, USAGE_ERROR) as error:
+        return _report(error, args)
+    except BrokenPipeError:
+        # The reader has gone: keep the interpreter from complaining about it when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (KeyboardInterrupt, typer.Abort):
+        typer.echo("ldp-advise: interrupted", err=True)
+        return 130
+    return code if isinstance(code, int) else 0
+
+
+def _report(error: Exception, args: list[str]) -> int:
+    message = " ".join((error.format_message() if hasattr(error, "format_message") else str(error)).split())
+    if _wants_json(args):
+        from advisor.formats import error_json
+
+        typer.echo(error_json(message))
+    typer.echo(f"ldp-advise: error: {message}", err=True)
+    return 2
+
+
+def _wants_json(args: list[str]) -> bool:
+    """Tell whether JSON was asked for, from the raw words: they may be what could not be parsed."""
+    formats = [os.environ.get("LDP_ADVISE_FORMAT", "")]
+    formats += [word.partition("=")[2] for word in args if word.startswith("--format=")]
+    formats += [after for word, after in pairwise(args) if word == "--format"]
+    return formats[-1].lower() == "json"

@@ -1,0 +1,237 @@
+"""Decide which line is the header, which column holds the values, and which the counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from advisor.errors import InputError, listed, near_miss
+from advisor.inputs.numbers import is_missing, looks_numeric, whole_count
+from advisor.inputs.tally import bad_count
+
+_COUNT_NAMES = frozenset({"count", "counts", "cnt", "freq", "frequency"})
+_COUNT_LIKE = _COUNT_NAMES | {"n", "num", "number", "users", "total", "population", "size"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """The head of a table.
+
+    Attributes
+    ----------
+    source : str
+        The name for messages.
+    names : tuple of str or None
+        The stripped cells of the header, None without one.
+    width : int
+        Number of columns.
+    rows : sequence of sequences of str
+        The rows of the head below the header.
+    places : sequence of int
+        The line each of the rows begins on.
+    unit : str
+        What places count: "line" or "row".
+    decimal_comma : bool
+        Whether "," may be a decimal sign in this file.
+    """
+
+    source: str
+    names: tuple[str, ...] | None
+    width: int
+    rows: Sequence[Sequence[str]]
+    places: Sequence[int]
+    unit: str = "line"
+    decimal_comma: bool = False
+
+    def cells(self, index: int) -> list[str]:
+        """Return the stripped cells of one column (of the rows that have it)."""
+        return [row[index].strip() for row in self.rows if len(row) == self.width]
+
+    def called(self, index: int) -> str:
+        """Name a column for people: by its header, by its number if it has none."""
+        return f"{self.names[index]!r}" if self.names and self.names[index] else f"{index + 1}"
+
+    def columns(self) -> str:
+        """List the columns for people."""
+        if self.names is None:
+            return "1" if self.width == 1 else f"1 to {self.width} (the file has no header line)"
+        return listed(name or f"{at} (unnamed)" for at, name in enumerate(self.names, start=1))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The columns to read: that of the labels, and that of the counts (None: one row is one user)."""
+
+    label: int
+    count: int | None
+
+
+def is_header(first: Sequence[str], rows: Sequence[Sequence[str]], asked: Sequence[str | None], *, table: bool) -> bool:
+    """Tell whether the first row names the columns, by the rows that follow it.
+
+    Parameters
+    ----------
+    first : sequence of str
+        The cells of the first row.
+    rows : sequence of sequences of str
+        The rows after it.
+    asked : sequence of str or None
+        The columns the user named.
+    table : bool
+        Whether a first row of new words is taken for a header even if no column below it is numeric.
+    """
+    cells = [cell.strip() for cell in first]
+    # "--column 2" means the second column, even when 2 happens to be the first value.
+    wanted = {name.strip().casefold() for name in asked if name and not _ordinal(name, len(cells))}
+    if wanted & {cell.casefold() for cell in cells if cell}:
+        return True
+    if any(looks_numeric(cell) for cell in cells):
+        return False
+    below = [[cell.strip() for cell in column] for column in _columns(rows, len(cells))]
+    for cell, column in zip(cells, below, strict=True):
+        present = [value for value in column if not is_missing(value)]
+        if not is_missing(cell) and present and all(map(looks_numeric, present)):
+            return True
+    return table and not any(cell and cell in column for cell, column in zip(cells, below, strict=True))
+
+
+def _columns(rows: Sequence[Sequence[str]], width: int) -> list[list[str]]:
+    even = [row for row in rows if len(row) == width]
+    return [[row[index] for row in even] for index in range(width)]
+
+
+def _ordinal(name: str, width: int) -> bool:
+    digits = name.strip()
+    return digits.isascii() and digits.isdecimal() and len(digits) < 10 and 1 <= int(digits) <= width
+
+
+def find_column(table: Table, name: str, option: str) -> int:
+    """Return the index of a column given by name or by number from 1.
+
+    Raises
+    ------
+    InputError
+        If there is no such column, or several; the message lists the columns.
+    """
+    wanted = name.strip()
+    if not wanted:
+        raise InputError(
+            f"{table.source}: {option} got an empty name; the columns are {table.columns()}; "
+            "a column without a name is asked for by its number"
+        )
+    names = table.names or ()
+    for found in (
+        [at for at, cell in enumerate(names) if cell == wanted],
+        [at for at, cell in enumerate(names) if cell.casefold() == wanted.casefold()],
+    ):
+        if len(found) > 1:
+            places = listed(str(at + 1) for at in found)
+            raise InputError(
+                f"{table.source}: {option} {name!r} names columns {places} alike; "
+                "rename one, or ask for it by its number"
+            )
+        if found:
+            return found[0]
+    if _ordinal(wanted, table.width):
+        return int(wanted) - 1
+    hint = near_miss(wanted, names)
+    if table.names is None:
+        hint = "; if the first line holds the names, say --header"
+    raise InputError(f"{table.source}: no column {name!r} for {option}; the columns are {table.columns()}{hint}")
+
+
+def choose_columns(table: Table, column: str | None, counts: str | None) -> Choice:
+    """Decide which column holds the labels, and which the counts if the file is a histogram.
+
+    Raises
+    ------
+    InputError
+        If the user has to say which; the message lists the columns and names the option.
+    """
+    label = None if column is None else find_column(table, column, "--column")
+    if counts is not None:
+        return _asked_counts(table, label, find_column(table, counts, "--counts"))
+    if table.width == 1:
+        return Choice(0, None)
+    count = _count_column(table, label)
+    if label is None and count is not None and table.width == 2:
+        label = 1 - count
+    if label is None:
+        raise InputError(
+            f"{table.source}: has {table.width} columns: {table.columns()}; say which one holds the "
+            "values with --column (and, if another holds the number of users, --counts); "
+            "if the line is one value, put it in quotes"
+        )
+    return Choice(label, count)
+
+
+def _asked_counts(table: Table, label: int | None, count: int) -> Choice:
+    if label is None:
+        if table.width != 2:
+            raise InputError(
+                f"{table.source}: --counts needs a column of labels beside it; "
+                f"the columns are {table.columns()}; say which holds the labels with --column"
+            )
+        label = 1 - count
+    if label == count:
+        raise InputError(
+            f"{table.source}: --column and --counts both name column {table.called(count)}; "
+            f"the columns are {table.columns()}"
+        )
+    return Choice(label, count)
+
+
+def _count_column(table: Table, label: int | None) -> int | None:
+    """Return the column whose name and values are those of counts, None if each row is one user."""
+    if table.names is None:
+        _refuse_ambiguous(table, label)
+        return None
+    if table.width != 2 and label is None:
+        return None
+    # Among other columns a "size" or "n" is more likely a property of each user than a number of users.
+    telling = _COUNT_LIKE if table.width == 2 else _COUNT_NAMES
+    candidates = [at for at, name in enumerate(table.names) if name.casefold() in telling and at != label]
+    whole = [at for at in candidates if _share_of_counts(table, at) == 1]
+    strong = [at for at in whole if table.names[at].casefold() in _COUNT_NAMES]
+    for found in (whole, strong):
+        if len(found) == 1:
+            return found[0]
+    if whole:
+        raise InputError(
+            f"{table.source}: columns {listed(table.called(at) for at in whole)} could both hold the "
+            "number of users; say which with --counts (and which holds the labels with --column)"
+        )
+    for at in candidates:
+        named = table.width == 2 and table.names[at].casefold() in _COUNT_NAMES
+        if named and _share_of_counts(table, at) >= 0.5:
+            _report_bad_count(table, at)
+    return None
+
+
+def _share_of_counts(table: Table, index: int) -> float:
+    cells = table.cells(index)
+    good = sum(isinstance(_whole(table, cell), int) for cell in cells)
+    return good / len(cells) if cells else 0.0
+
+
+def _whole(table: Table, cell: str) -> int | str:
+    return whole_count(cell, decimal_comma=table.decimal_comma)
+
+
+def _report_bad_count(table: Table, index: int) -> None:
+    """Raise for the first value that is not a count: nearly all are, so the file is a damaged histogram."""
+    for row, place in zip(table.rows, table.places, strict=True):
+        if len(row) == table.width and isinstance(reason := _whole(table, row[index].strip()), str):
+            raise bad_count(table.source, f"{table.unit} {place}", row[index].strip(), reason)
+
+
+def _refuse_ambiguous(table: Table, label: int | None) -> None:
+    if label is not None or table.width != 2:
+        return
+    labels = table.cells(0)
+    counted = _share_of_counts(table, 1) == 1
+    if counted and len(set(labels)) == len(labels):
+        raise InputError(
+            f"{table.source}: has 2 columns and no header line; if they are label and number of users say "
+            "--counts 2, if each line is one user say --column 1 or --column 2"
+        )

@@ -1,0 +1,278 @@
+"""From labels and counts to the domain that is simulated: k categories in order, each with its users."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.errors import InputError
+from advisor.inputs.domain_file import read_domain
+from advisor.inputs.domain_labels import (
+    by_value,
+    check_domain,
+    merge_equal_numbers,
+    mixed_note,
+    place_in_domain,
+    refuse_outside,
+)
+from advisor.inputs.domain_padding import gaps_note, pad
+from advisor.inputs.numbers import LARGEST_TOTAL, all_numbers
+from advisor.inputs.tally import MOST_LABELS, plural, shortened
+from advisor.inputs.transactions import OTHER_LABEL
+
+__all__ = ["OTHER_LABEL", "Domain", "build_domain", "read_domain"]
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The categories and how many users of the sample are in each.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        The k labels; unobserved categories that have no name are "(unseen 1)", "(unseen 2)", …
+    counts : ndarray of int64, shape (k,)
+        Users per category, in the order of labels; at least one user in all.
+    ordered : bool
+        Whether the order of the categories means something (distances, ranges).
+    assumptions : tuple of str
+        What was decided for the user, one sentence each.
+    warnings : tuple of str
+        What the user should look at, one sentence each.
+    """
+
+    labels: tuple[str, ...]
+    counts: NDArray[np.int64]
+    ordered: bool
+    assumptions: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass
+class _Draft:
+    """The domain while it is built: users per category in order, and what to say about it."""
+
+    users: dict[str, int]
+    numeric: bool
+    assumptions: list[str]
+    warnings: list[str]
+
+
+def build_domain(
+    labels: Sequence[str],
+    counts: NDArray[np.int64],
+    *,
+    from_histogram: bool,
+    k: int | None = None,
+    domain: Sequence[str] | None = None,
+    keep_top: int | None = None,
+    other: bool = False,
+    ordered: bool | None = None,
+    transactions: bool = False,
+) -> Domain:
+    """Order the labels, keep the frequent ones, and add the categories that nobody reported.
+
+    Labels are numbers if every one of them is (leading zeros mark a code); numbers are sorted by value. Names
+    are in the order of the domain if there is one, else in the order given for a histogram and in alphabetical
+    order for raw values, so that the order of the rows never matters.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        Distinct labels.
+    counts : ndarray of int64, shape (len(labels),)
+        Users per label, 0 or more.
+    from_histogram : bool
+        Whether the order of the labels is the user's (a histogram) or an accident (raw values).
+    k : int or None
+        Number of categories, at least 2, `(other)` included; None for those that were seen.
+    domain : sequence of str or None
+        All categories.
+    keep_top : int or None
+        Keep the most frequent labels only (ties in the order of the domain); the users of all others, also of
+        those outside of `domain`, are dropped.
+    other : bool
+        Put the users that would be dropped into a last category `(other)` instead.
+    ordered : bool or None
+        Whether the order means something; None: it does for numbers, does not for names.
+    transactions : bool
+        The labels come from transactions: `OTHER_LABEL` is the users without a kept item, dropped unless `other`.
+
+    Raises
+    ------
+    InputError
+        If the labels, k and domain do not fit together, or fewer than two categories or no user are left.
+
+    Examples
+    --------
+    >>> built = build_domain(["10", "8", "9"], np.array([1, 2, 3]), from_histogram=False, k=4)
+    >>> built.labels, built.counts.tolist(), built.ordered
+    (('8', '9', '10', '11'), [2, 3, 1, 0], True)
+    """
+    users = _users(labels, counts)
+    _check_options(k, domain, keep_top, other=other, transactions=transactions)
+    without = users.pop(OTHER_LABEL, None) if transactions else None
+    if other and OTHER_LABEL in users:
+        raise InputError(f"{OTHER_LABEL!r} is a label already; rename it, or leave out --other")
+    draft, outside = _arranged(users, domain, from_histogram=from_histogram, ordered=ordered)
+    rest = _keep(draft, outside, keep_top)
+    if without is not None:
+        rest[OTHER_LABEL] = without
+    merges = other and bool(rest)
+    if k is not None:
+        _pad(draft, k - merges, ordered=draft.numeric if ordered is None else ordered, merges=merges)
+    elif draft.numeric and domain is None:
+        draft.assumptions.extend(gaps_note(list(draft.users)))
+    is_ordered = draft.numeric if ordered is None else ordered
+    if merges:
+        is_ordered = _merge(draft, rest, ordered=ordered)
+    elif rest:
+        _drop(draft, rest)
+    return _finished(draft, ordered=is_ordered)
+
+
+def _users(labels: Sequence[str], counts: NDArray[np.int64]) -> dict[str, int]:
+    array = np.asarray(counts)
+    if array.shape != (len(labels),):
+        raise InputError(f"counts: got shape {array.shape}, need one count a label: ({len(labels)},)")
+    if array.size and array.dtype.kind not in "iu":
+        raise InputError(f"counts: got {array.dtype} values; a count is a whole number of users")
+    users: dict[str, int] = {}
+    for label, number in zip(labels, array.tolist(), strict=True):
+        if label in users:
+            raise InputError(f"labels: {shortened(label)} is there twice; add up its counts")
+        if number < 0:
+            raise InputError(f"counts: label {shortened(label)} has {number} users; 0 or more are possible")
+        users[label] = number
+    if sum(users.values()) > LARGEST_TOTAL:
+        raise InputError(f"counts: add up to more than {LARGEST_TOTAL} (2^53) users")
+    return users
+
+
+def _check_options(
+    k: int | None, domain: Sequence[str] | None, keep_top: int | None, *, other: bool, transactions: bool
+) -> None:
+    if k is not None and not 2 <= k <= MOST_LABELS:
+        raise InputError(f"--k: got {k}; a domain has 2 to {MOST_LABELS} categories")
+    if keep_top is not None and keep_top < 1:
+        raise InputError(f"--keep-top: got {keep_top}; at least 1 label has to be kept")
+    if other and keep_top is None and not transactions:
+        raise InputError("--other: needs --keep-top, which says how many labels are not merged")
+    if domain is None or k is None:
+        return
+    if keep_top is not None:
+        raise InputError("--k: cannot be used with both --domain and --keep-top; leave it out")
+    if k != len(domain):
+        raise InputError(f"--k: got {k}, but the domain has {len(domain)} labels; leave out --k")
+
+
+def _arranged(
+    users: Mapping[str, int], domain: Sequence[str] | None, *, from_histogram: bool, ordered: bool | None
+) -> tuple[_Draft, dict[str, int]]:
+    """Put the labels in order; return them and the users of labels outside of the domain."""
+    if domain is not None:
+        names = check_domain(domain)
+        numeric = all_numbers(names)
+        sort = numeric and ordered is not False
+        inside, outside = place_in_domain(users, by_value(names) if sort else names)
+        how = "by value" if sort else "in the order of the domain file"
+        return _Draft(inside, numeric, [f"{len(names)} categories given as the domain, {how}"], []), outside
+    if all_numbers(users):
+        merged, warnings = merge_equal_numbers(users)
+        note = "all labels are numbers: sorted by value"
+        note += ", but taken as names without order, as asked" if ordered is False else " and taken as ordered"
+        placed = {label: merged[label] for label in by_value(merged)}
+        return _Draft(placed, True, [note], list(warnings)), {}
+    placed = {label: users[label] for label in (users if from_histogram else sorted(users))}
+    order = "in the order of the file" if from_histogram else "in alphabetical order"
+    if ordered:
+        note = f"labels are names, taken as ordered {order} (--domain FILE gives another order)"
+    else:
+        note = f"labels are names: no order between them (listed {order})"
+    mixed = mixed_note(list(users)) if ordered is None else ()
+    return _Draft(placed, False, [note], list(mixed)), {}
+
+
+def _keep(draft: _Draft, outside: dict[str, int], keep_top: int | None) -> dict[str, int]:
+    """Cut the draft down to its most frequent labels; return the users of all that are cut or outside."""
+    if keep_top is None:
+        refuse_outside(outside, list(draft.users))
+        return {}
+    # sorted is stable: ties stay in the order of the domain.
+    ranked = sorted(draft.users, key=lambda label: -draft.users[label])
+    cut = set(ranked[keep_top:])
+    rest = {label: number for label, number in draft.users.items() if label in cut} | outside
+    draft.users = {label: number for label, number in draft.users.items() if label not in cut}
+    if rest:
+        draft.assumptions.append(f"the {len(draft.users)} most frequent of {len(ranked)} labels are kept")
+    return rest
+
+
+def _pad(draft: _Draft, k: int, *, ordered: bool, merges: bool) -> None:
+    seen = len(draft.users)
+    if k < seen:
+        extra = f" ({OTHER_LABEL} is one of them)" if merges else ""
+        raise InputError(
+            f"--k: got {k + merges}, but the data have {seen + merges} categories{extra}; "
+            f"allowed: at least {seen + merges}, or keep fewer with --keep-top"
+        )
+    if k == seen:
+        return
+    padding = pad(list(draft.users), k, numeric=draft.numeric)
+    draft.users.update(dict.fromkeys(padding.named, 0))
+    if padding.named:
+        draft.users = {label: draft.users[label] for label in by_value(draft.users)}
+    draft.users.update(dict.fromkeys(padding.unnamed, 0))
+    draft.assumptions.append(padding.note)
+    if padding.unnamed and ordered:
+        draft.warnings.append(
+            f"{plural(len(padding.unnamed), 'category', 'categories')} without a name stand at the end of the "
+            "order; their true place matters for emd and range queries: give it with --domain FILE"
+        )
+
+
+def _merge(draft: _Draft, rest: dict[str, int], *, ordered: bool | None) -> bool:
+    """Add the last category for the users of the other labels; return whether the domain is ordered still."""
+    if OTHER_LABEL in draft.users:
+        raise InputError(f"{OTHER_LABEL!r} is a label of the domain already; rename it, or leave out --other")
+    number = sum(rest.values())
+    draft.users[OTHER_LABEL] = number
+    draft.assumptions.append(
+        f"{plural(number, 'user', 'users')} with other labels are merged into the last category {OTHER_LABEL}"
+    )
+    if ordered is None and draft.numeric:
+        draft.warnings.append(
+            f"{OTHER_LABEL} has no place among the numbers, so the domain is taken as unordered "
+            "(ask for the order, or leave out --other, to keep it)"
+        )
+        return False
+    if ordered:
+        draft.warnings.append(
+            f"{OTHER_LABEL} stands last in the order, though its users may belong anywhere: "
+            "emd and range queries that reach it mean little"
+        )
+    return bool(ordered)
+
+
+def _drop(draft: _Draft, rest: dict[str, int]) -> None:
+    number = sum(rest.values())
+    share = number / (number + sum(draft.users.values()) or 1)
+    what = "without a kept item" if list(rest) == [OTHER_LABEL] else "with labels that are not kept"
+    text = f"{plural(number, 'user', 'users')} {what} ({share:.1%} of all) dropped"
+    draft.warnings.append(f"{text}; --other keeps them as one category")
+
+
+def _finished(draft: _Draft, *, ordered: bool) -> Domain:
+    if len(draft.users) < 2:
+        got = f"only the label {shortened(next(iter(draft.users)))}" if draft.users else "no label"
+        raise InputError(
+            f"the data have {got}; a domain needs at least 2 categories: name those nobody reported with "
+            "--domain FILE, or give their number with --k"
+        )
+    counts = np.fromiter(draft.users.values(), dtype=np.int64, count=len(draft.users))
+    if counts.sum() < 1:
+        raise InputError("no user is left in the domain; at least one is needed")
+    return Domain(tuple(draft.users), counts, ordered, tuple(draft.assumptions), tuple(draft.warnings))

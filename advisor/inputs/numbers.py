@@ -1,0 +1,109 @@
+"""What counts as a number, as a whole count of users, and as a missing value."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Collection
+from decimal import Decimal
+
+LARGEST_TOTAL = 2**53
+"""Most users a histogram may hold: the largest range in which a float64 still counts one by one."""
+
+_LONGEST_NUMBER = 40
+_LABEL_NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
+_GROUPED = re.compile(r"\+?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.0*)?")
+_DOT_GROUPED = re.compile(r"\+?[1-9][0-9]{0,2}(?:\.[0-9]{3})+")
+_NOT_FINITE = frozenset({"inf", "infinity", "-inf", "-infinity", "+inf", "+infinity", "∞"})
+_MISSING_WORDS = ("nan", "na", "n/a", "null", "none")
+
+MISSING_SPELLINGS = frozenset(
+    "".join(letters)
+    for word in _MISSING_WORDS
+    for letters in itertools.product(*({letter, letter.upper()} for letter in word))
+)
+"""Every upper and lower case spelling of nan, na, n/a, null and none."""
+
+
+def number(label: str) -> Decimal | None:
+    """Return the value of a label that is a finite decimal number, else None.
+
+    Leading zeros mark a code ("02138"), underscores a name, and over 40 characters an identifier: None.
+
+    >>> number("-1.50"), number("1e3") == 1000, number("02138"), number("1_000"), number("nan")
+    (Decimal('-1.50'), True, None, None, None)
+    """
+    if len(label) > _LONGEST_NUMBER or not _LABEL_NUMBER.fullmatch(label):
+        return None
+    return Decimal(label)
+
+
+def all_numbers(labels: Collection[str]) -> bool:
+    """Tell whether there is a label and every label is a number.
+
+    >>> all_numbers(["1", "2.5"]), all_numbers(["1", "x"]), all_numbers([])
+    (True, False, False)
+    """
+    return bool(labels) and all(number(label) is not None for label in labels)
+
+
+def looks_numeric(cell: str) -> bool:
+    """Tell whether a cell is written with digits as data is and names are not: codes and "1,000" as well.
+
+    >>> looks_numeric("02138"), looks_numeric("1,000"), looks_numeric("age"), looks_numeric("")
+    (True, True, False, False)
+    """
+    return bool(_NUMBER.fullmatch(cell) or _GROUPED.fullmatch(cell))
+
+
+def is_missing(cell: str) -> bool:
+    """Tell whether a stripped cell is empty or a spelling of nan, na, n/a, null or none.
+
+    >>> is_missing(""), is_missing("N/A"), is_missing("Nauru")
+    (True, True, False)
+    """
+    return not cell or cell in MISSING_SPELLINGS
+
+
+def whole_count(cell: str, *, decimal_comma: bool = False) -> int | str:
+    """Read a number of users; return it, or what is wrong with it in a few words.
+
+    Parameters
+    ----------
+    cell : str
+        The cell without surrounding whitespace.
+    decimal_comma : bool
+        The file comes from a place where "," may be the decimal sign (it separates by semicolons), so that
+        "1,000" and "1.000" could be one or a thousand.
+
+    >>> whole_count("12.0"), whole_count("1e6"), whole_count("1,000")
+    (12, 1000000, 1000)
+    >>> whole_count("2.5"), whole_count("-3")
+    ('is not a whole number', 'is negative')
+    """
+    if cell.isascii() and cell.isdecimal() and len(cell) <= 15:
+        return int(cell)
+    if not cell:
+        return "is empty"
+    if decimal_comma and (_GROUPED.fullmatch(cell) or _DOT_GROUPED.fullmatch(cell)):
+        return "can be read in two ways (thousands or decimals); write it with digits only"
+    if _GROUPED.fullmatch(cell):
+        cell = cell.replace(",", "")
+    if cell in MISSING_SPELLINGS:
+        return "is missing"
+    if cell.casefold() in _NOT_FINITE:
+        return "is not finite"
+    if not _NUMBER.fullmatch(cell):
+        return "is not a number"
+    return _whole(Decimal(cell))
+
+
+def _whole(value: Decimal) -> int | str:
+    if value < 0:
+        return "is negative"
+    if value > LARGEST_TOTAL:
+        return f"is above {LARGEST_TOTAL} (2^53)"
+    if value != value.to_integral_value():
+        return "is not a whole number"
+    return int(value)

@@ -1,0 +1,258 @@
+"""Open a file or standard input, and turn whatever is wrong with its bytes into one line."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import os
+import shutil
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, BinaryIO, TextIO, cast
+
+from advisor.errors import InputError, near_miss
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+LONGEST_LINE = 1 << 20
+"""Longest line read, in bytes; it bounds the memory that a file without line ends can take."""
+
+_PEEKED = 4096
+_SPOOLED_IN_MEMORY = 64 << 20
+_GZIP = b"\x1f\x8b"
+_PARQUET = b"PAR1"
+_KNOWN_BINARY = (
+    (b"PK\x03\x04", "a zip archive or an Excel workbook (.xlsx)", "save the sheet as CSV"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook (.xls)", "save the sheet as CSV"),
+    (b"\x28\xb5\x2f\xfd", "zstd-compressed", "decompress it first (gzip is read directly)"),
+    (b"\xfd7zXZ\x00", "xz-compressed", "decompress it first (gzip is read directly)"),
+    (b"BZh91AY&SY", "bzip2-compressed", "decompress it first (gzip is read directly)"),
+    (b"SQLite format 3\x00", "an SQLite database", "export the table as CSV"),
+    (b"\xff\xfe", "UTF-16 text", "convert it to UTF-8, e.g. with iconv -f UTF-16 -t UTF-8"),
+    (b"\xfe\xff", "UTF-16 text", "convert it to UTF-8, e.g. with iconv -f UTF-16 -t UTF-8"),
+)
+
+
+class Source:
+    """The bytes of one input and the name that messages call it by.
+
+    Attributes
+    ----------
+    name : str
+        The path as the user gave it, or "standard input".
+    suffix : str
+        The lower-case extension without a final ".gz" (".csv"), "" for standard input.
+    """
+
+    def __init__(self, name: str, suffix: str, stream: BinaryIO) -> None:
+        self.name = name
+        self.suffix = suffix
+        self._stream = stream
+        # Standard input may be a file of which another program has read the first part.
+        self._origin = stream.tell() if stream.seekable() else 0
+        self._begin = _first_bytes(stream, name)
+
+    @property
+    def is_parquet(self) -> bool:
+        """Whether it is a Parquet file; a text that happens to begin with PAR1 is not."""
+        return self._begin.startswith(_PARQUET) and any(byte < 9 or 13 < byte < 32 for byte in self._begin)
+
+    @contextmanager
+    def rereadable(self) -> Iterator[Source]:
+        """Yield a source that can be read several times: this one, or a temporary copy of it on disk."""
+        if self._stream.seekable():
+            yield self
+            return
+        with tempfile.SpooledTemporaryFile(max_size=_SPOOLED_IN_MEMORY) as spool:
+            try:
+                shutil.copyfileobj(self.binary(), spool)
+            except OSError as error:
+                raise _unreadable(self.name, error) from error
+            spool.seek(0)
+            yield Source(self.name, self.suffix, cast(BinaryIO, spool))
+
+    def binary(self) -> BinaryIO:
+        """Return the raw bytes from the beginning; a second time only if `rereadable`."""
+        if self._stream.seekable():
+            self._stream.seek(self._origin)
+            return self._stream
+        return _joined(self._begin, self._stream)
+
+    def text(self) -> TextIO:
+        """Return the text from the beginning, decompressed, line ends as they are.
+
+        Raises
+        ------
+        InputError
+            At once for a known binary format; while reading for bytes that are not UTF-8, NUL bytes, damaged
+            gzip data and lines over 1 MiB.
+        """
+        _refuse_binary(self._begin, self.name)
+        stream = self.binary()
+        if self._begin.startswith(_GZIP):
+            stream = cast(BinaryIO, gzip.GzipFile(fileobj=stream, mode="rb"))
+            begin = _first_bytes(stream, self.name)
+            _refuse_binary(begin, f"{self.name} (decompressed)")
+            if begin.startswith(_PARQUET) and b"\x00" in begin:
+                raise InputError(f"{self.name}: is a gzip of a Parquet file; decompress it first")
+            stream = _joined(begin, stream)
+        checked = io.BufferedReader(_Checked(stream, self.name), buffer_size=1 << 16)
+        return io.TextIOWrapper(checked, encoding="utf-8-sig", newline="")
+
+
+@contextmanager
+def opened(path: str, stdin: BinaryIO | None = None) -> Iterator[Source]:
+    """Open a path, or standard input for "-", and close it at the end (standard input stays open).
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it is a directory, or it cannot be read.
+    """
+    if path == "-":
+        standard = stdin if stdin is not None else sys.stdin.buffer
+        yield Source("standard input", "", standard)
+        return
+    with _open_path(path) as stream:
+        yield Source(path, _suffix(path), stream)
+
+
+def _suffix(path: str) -> str:
+    bare = Path(path.lower().removesuffix(".gz"))
+    return bare.suffix
+
+
+def _open_path(path: str) -> BinaryIO:
+    try:
+        return Path(path).open("rb")
+    except FileNotFoundError:
+        where = Path(path)
+        hint = near_miss(where.name, _names_in(where.parent))
+        raise InputError(f"{path or repr(path)}: no such file{hint}") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a directory; name a file in it") from None
+    except PermissionError:
+        raise InputError(f"{path}: no permission to read it") from None
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    except ValueError as error:  # a NUL or a lone surrogate in the name
+        raise InputError(f"{path!r}: is not a file name ({error})") from None
+
+
+def _names_in(folder: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))  # noqa: PTH208 - names are wanted, not paths
+    except OSError:
+        return []
+
+
+def _unreadable(name: str, error: Exception) -> InputError:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return InputError(f"{name}: cannot be read ({reason})")
+
+
+def _damaged(name: str, error: Exception) -> InputError:
+    return InputError(f"{name}: the gzip data is damaged or cut short ({error}); compress the file again")
+
+
+def _read(stream: BinaryIO, size: int, name: str) -> bytes:
+    try:
+        return stream.read(size) or b""
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise _damaged(name, error) from error
+    except OSError as error:
+        raise _unreadable(name, error) from error
+
+
+def _first_bytes(stream: BinaryIO, name: str) -> bytes:
+    """Read the first 4096 bytes; a pipe may hand them over one at a time."""
+    begin = b""
+    while len(begin) < _PEEKED and (block := _read(stream, _PEEKED - len(begin), name)):
+        begin += block
+    return begin
+
+
+def _refuse_binary(begin: bytes, name: str) -> None:
+    for magic, what, way_out in _KNOWN_BINARY:
+        if begin.startswith(magic):
+            raise InputError(f"{name}: is {what}, not text; {way_out}")
+
+
+def _joined(begin: bytes, rest: BinaryIO) -> BinaryIO:
+    return cast(BinaryIO, io.BufferedReader(_Joined(begin, rest)))
+
+
+class _Joined(io.RawIOBase):
+    """The bytes already taken from a stream that cannot go back, followed by the rest of it."""
+
+    def __init__(self, begin: bytes, rest: BinaryIO) -> None:
+        self._begin = begin
+        self._rest = rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer)
+        block = self._begin[: len(view)] or self._rest.read(len(view)) or b""
+        self._begin = self._begin[len(view) :]
+        view[: len(block)] = block
+        return len(block)
+
+
+class _Checked(io.RawIOBase):
+    """Bytes on their way to be decoded, checked here because only here their place in the file is known."""
+
+    def __init__(self, stream: IO[bytes], name: str) -> None:
+        self._stream = cast(BinaryIO, stream)
+        self._name = name
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self._bytes = 0
+        self._lines = 0
+        self._unbroken = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer)
+        block = _read(self._stream, len(view), self._name)
+        self._check_text(block)
+        self._check_line(block)
+        self._bytes += len(block)
+        self._lines += block.count(b"\n")
+        view[: len(block)] = block
+        return len(block)
+
+    def _check_text(self, block: bytes) -> None:
+        at = block.find(b"\x00")
+        if at >= 0:
+            raise InputError(
+                f"{self._name}: is not text (a NUL byte at byte {self._bytes + at + 1}); "
+                "give CSV, TSV, plain text (UTF-8), gzip of these, or Parquet"
+            )
+        pending = len(self._decoder.getstate()[0])
+        try:
+            self._decoder.decode(block, final=not block)
+        except UnicodeDecodeError as error:
+            line = self._lines + error.object.count(b"\n", 0, error.start) + 1
+            place = f"line {line} (byte {self._bytes - pending + error.start + 1})"
+            raise InputError(
+                f"{self._name}: {place} is not UTF-8; convert the file to UTF-8, e.g. with iconv -f LATIN1 -t UTF-8"
+            ) from None
+
+    def _check_line(self, block: bytes) -> None:
+        last = max(block.rfind(b"\n"), block.rfind(b"\r"))
+        self._unbroken = self._unbroken + len(block) if last < 0 else len(block) - last - 1
+        if self._unbroken > LONGEST_LINE:
+            line = self._lines + block.count(b"\n") + 1
+            raise InputError(
+                f"{self._name}: line {line} is longer than {LONGEST_LINE} bytes; "
+                "give one value, or one row of a table, a line"
+            )

@@ -1,0 +1,79 @@
+"""Names as people write them: any case, hyphens or underscores, and the papers' own names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from advisor.errors import InputError, closest, listed
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+
+TABLES: dict[str, Mapping[str, Any]] = {"protocol": PROTOCOLS, "method": POSTPROCESSORS, "metric": METRICS}
+
+ALIASES: dict[str, dict[str, str]] = {
+    "protocol": {
+        "krr": "grr",
+        "rr": "grr",
+        "flat": "grr",
+        "de": "grr",
+        "sue": "rappor",
+        "basicrappor": "rappor",
+        "subset": "ss",
+        "subsetselection": "ss",
+    },
+    "method": {
+        "base": "none",
+        "raw": "none",
+        "nopp": "none",
+        "cls": "norm_sub",
+        "simplex": "norm_sub",
+        "pos": "base_pos",
+        "mle": "mle_apx",
+    },
+    "metric": {
+        "meanabsoluteerror": "mae",
+        "wasserstein": "emd",
+        "earthmover": "emd",
+        "jensenshannon": "js",
+        "kld": "kl",
+        "top": "topk",
+    },
+}
+
+
+def squash(name: str) -> str:
+    """Return a name without case, hyphens, underscores and blanks.
+
+    >>> squash("Power-NS"), squash("norm_sub")
+    ('powerns', 'normsub')
+    """
+    return "".join(character for character in name.lower() if character.isalnum())
+
+
+def resolve(kind: str, name: str) -> str:
+    """Return the table key of a protocol, method or metric that a person named.
+
+    Raises
+    ------
+    InputError
+        If nothing in the table is called so.
+
+    Examples
+    --------
+    >>> resolve("method", "PowerNS"), resolve("protocol", "SUE"), resolve("method", "CLS")
+    ('power_ns', 'rappor', 'norm_sub')
+    """
+    table = TABLES[kind]
+    known = {squash(key): key for key in table} | ALIASES[kind]
+    found = known.get(squash(name))
+    if found is None:
+        close = closest(squash(name), known)
+        miss = f"; did you mean {known[close]!r}?" if close else ""
+        raise InputError(f"unknown {kind} {name!r}: allowed are {listed(table, most=20)}{miss}")
+    return found
+
+
+def resolve_all(kind: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Return the table keys of several names, each once, in table order; all of the table if there are none."""
+    wanted = {resolve(kind, name) for name in names}
+    return tuple(key for key in TABLES[kind] if key in wanted or not wanted)

@@ -1,0 +1,49 @@
+"""A progress bar that appears only when it is worth it: after a second, on a terminal, on standard error."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+DELAY_SECONDS = 1.0
+
+
+class DelayedProgress:
+    """Callable ``(done, total)``, and a context in which the bar lives."""
+
+    def __init__(self, description: str, *, enabled: bool = True) -> None:
+        self._description = description
+        self._enabled = enabled and sys.stderr.isatty()
+        self._started = time.monotonic()
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> DelayedProgress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show that `done` of `total` steps are done."""
+        if not self._enabled:
+            return
+        if self._bar is None:
+            if time.monotonic() - self._started < DELAY_SECONDS or done >= total:
+                return
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._bar = Progress(console=Console(stderr=True), transient=True)
+            self._task = self._bar.add_task(self._description, total=total)
+            self._bar.start()
+        if self._task is not None:
+            self._bar.update(self._task, completed=done, total=total)

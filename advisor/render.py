@@ -1,0 +1,99 @@
+"""Advice on a terminal, drawn by rich."""
+
+from __future__ import annotations
+
+import sys
+from typing import IO
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from advisor.result import Advice
+from advisor.table import COLUMNS, LEGEND, TOP, Column, Line, table_lines
+from advisor.words import answer_sentence, footer_sentences, worth_sentences
+
+PIPE_WIDTH = 1000  # no terminal, no edge: nothing is folded or cut
+
+
+def console_for(stream: IO[str] | None = None, *, color: bool | None = None) -> Console:
+    """Return a console that respects NO_COLOR, TERM=dumb and the terminal's width, and does not cut piped output."""
+    console = Console(file=stream or sys.stdout, no_color=None if color is None else not color, highlight=False)
+    if not console.is_terminal or console.is_dumb_terminal:
+        console = Console(file=stream or sys.stdout, width=PIPE_WIDTH, no_color=True, highlight=False)
+    return console
+
+
+def print_advice(
+    advices: tuple[Advice, ...], console: Console, *, top: int | None = TOP, quiet: bool = False, verbose: bool = False
+) -> None:
+    """Print for each advice the answer in a sentence, the ranked table, and what it rests on."""
+    for place, advice in enumerate(advices):
+        if place:
+            console.print()
+        style = "bold" if advice.beats_uniform_guess else "bold yellow"
+        console.print(Text(answer_sentence(advice), style=style))
+        if not quiet:
+            for sentence in worth_sentences(advice):
+                console.print(Text(sentence))
+        console.print(ranked_table(advice, console, top))
+    if quiet:
+        return
+    for sentence in footer_sentences(advices[0]):
+        console.print(Text(sentence, style="dim"))
+    hidden = len(advices[0].recommendations) - (top or len(advices[0].recommendations))
+    if hidden > 0:
+        console.print(
+            Text(f"{hidden} more pairs: --all shows them; --verbose tells what the columns mean.", style="dim")
+        )
+    if verbose:
+        console.print(Text(LEGEND, style="dim"))
+        _print_details(advices[0], console)
+
+
+def ranked_table(advice: Advice, console: Console, top: int | None = TOP) -> Table:
+    """Return the ranked table with as many columns as fit on the console, the least important dropped first."""
+    lines, columns = table_lines(advice, top), list(COLUMNS)
+    droppable = sorted((column for column in COLUMNS if column.drop), key=lambda column: column.drop)
+    boundless = console.options.update(width=PIPE_WIDTH)  # a measure never exceeds the width it is given
+    while True:
+        table = _table(advice, lines, columns)
+        if not droppable or console.measure(table, options=boundless).maximum <= console.width:
+            return table
+        columns.remove(droppable.pop())
+
+
+def _table(advice: Advice, lines: list[Line], columns: list[Column]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, header_style="bold")
+    for column in columns:
+        header = f"{advice.metric} error" if column.key == "error" else column.header
+        table.add_column(header, justify="right" if column.right else "left")
+    for line in lines:
+        if line.gap_before:
+            table.add_section()
+        style = "green" if line.top else "cyan" if line.marked else None
+        table.add_row(*(Text(line.cells[COLUMNS.index(column)]) for column in columns), style=style)
+    return table
+
+
+def _print_details(advice: Advice, console: Console) -> None:
+    from simulator import PROTOCOLS  # only verbose output needs the members themselves
+
+    request = advice.request
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="Protocols at this ε and k", title_justify="left")
+    for header in ("protocol", "p", "q", "sd of an estimate at f = 0", "bits", "attack success"):
+        table.add_column(header, justify="left" if header == "protocol" else "right")
+    for name in request.protocols:
+        oracle = PROTOCOLS[name](request.k, request.epsilon)
+        noise = oracle.noise(request.n)
+        table.add_row(
+            name,
+            f"{oracle.p:.6g}",
+            f"{oracle.q:.6g}",
+            f"{noise.sd:.4g}",
+            str(oracle.report_bits),
+            f"{oracle.attack_success:.4g}",
+        )
+    console.print(table)
+    console.print(Text(f"Experiment {advice.experiment_id}", style="dim"))

@@ -1,0 +1,244 @@
+"""What is asked: checked, complete and frozen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.errors import InputError, listed
+from advisor.naming import resolve, resolve_all
+from simulator import METRICS, POSTPROCESSORS
+from simulator.populations import apportion
+from simulator.protocols import EPSILON_MAX, EPSILON_MIN
+
+REPETITIONS, MAX_REPETITIONS = 20, 400
+N_MAX = 10**12
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request that can be answered.
+
+    Attributes
+    ----------
+    epsilon, k, n
+        Budget of one report, domain size, users who will report.
+    metrics, protocols, methods
+        Table keys, in table order.
+    ordered
+        Whether the categories have an order.
+    labels, counts
+        ``(k,)`` labels of the categories, and users who hold each one (their sum is n).
+    sample
+        What the sample is called.
+    sample_users
+        Users in the sample.
+    seed, repetitions, max_repetitions
+        Of the simulation.
+    metric_options
+        ``top_values``, ``set_share`` and ``mix`` where they were given.
+    assumptions, warnings
+        What was decided for the user, and what they should worry about.
+    """
+
+    epsilon: float
+    k: int
+    n: int
+    metrics: tuple[str, ...]
+    protocols: tuple[str, ...]
+    methods: tuple[str, ...]
+    ordered: bool
+    labels: tuple[str, ...] = field(repr=False)
+    counts: NDArray[np.int64] = field(repr=False)
+    sample: str
+    sample_users: int
+    seed: int
+    repetitions: int
+    max_repetitions: int
+    metric_options: dict[str, Any]
+    assumptions: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def check_epsilon(epsilon: float) -> float:
+    """Return a valid budget.
+
+    Raises
+    ------
+    InputError
+        If it is not a number between 1e-6 and 32.
+    """
+    if not isinstance(epsilon, int | float | np.number) or isinstance(epsilon, bool):
+        raise InputError(f"eps must be a number above 0, got {epsilon!r}")
+    if not math.isfinite(epsilon) or epsilon <= 0:
+        raise InputError(f"eps must be a finite number above 0, got {epsilon:g}")
+    if not EPSILON_MIN <= epsilon <= EPSILON_MAX:
+        why = "nothing can be learned from such reports" if epsilon < 1 else "such reports protect nothing"
+        raise InputError(f"eps must be between {EPSILON_MIN:g} and {EPSILON_MAX:g}, got {epsilon:g}: {why}")
+    return float(epsilon)
+
+
+def check_whole(name: str, value: float, at_least: int, at_most: int | None = None) -> int:
+    """Return a whole number in its range.
+
+    Raises
+    ------
+    InputError
+        If it is not whole or outside.
+    """
+    allowed = f"a whole number of at least {at_least}" + ("" if at_most is None else f" and at most {at_most:,}")
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not float(value).is_integer():
+        raise InputError(f"{name} must be {allowed}, got {value!r}")
+    if value < at_least or (at_most is not None and value > at_most):
+        raise InputError(f"{name} must be {allowed}, got {int(value):,}")
+    return int(value)
+
+
+def check_settings(
+    *,
+    epsilon: float,
+    metrics: Sequence[str],
+    protocols: Iterable[str] = (),
+    methods: Iterable[str] = (),
+    k: float | None = None,
+    n: float | None = None,
+    seed: float = 0,
+    repetitions: float | None = None,
+    max_repetitions: float | None = None,
+    top_values: float | None = None,
+    set_share: float | None = None,
+    kl_mix: float | None = None,
+) -> dict[str, Any]:
+    """Return all settings that do not depend on the sample, checked and resolved.
+
+    Kept apart from the sample so that a wrong option is told before a large file is read.
+
+    Raises
+    ------
+    InputError
+        For the first setting that is wrong.
+    """
+    first = REPETITIONS if repetitions is None else check_whole("reps", repetitions, 2, 10**6)
+    most = max(first, MAX_REPETITIONS) if max_repetitions is None else check_whole("max-reps", max_repetitions, 2)
+    if most < first:
+        if repetitions is not None:
+            raise InputError(f"max-reps must be at least reps, got max-reps {most} and reps {first}")
+        first = most
+    options: dict[str, Any] = {}
+    if top_values is not None:
+        options["top_values"] = check_whole("top-values", top_values, 1)
+    for name, key, share in (("set-share", "set_share", set_share), ("kl-mix", "mix", kl_mix)):
+        if share is not None:
+            if not 0 < share < 1:
+                raise InputError(f"{name} must be a number between 0 and 1, got {share:g}")
+            options[key] = float(share)
+    return {
+        "epsilon": check_epsilon(epsilon),
+        "k": None if k is None else check_whole("k", k, 2, 10**7),
+        "n": None if n is None else check_whole("n", n, 1, N_MAX),
+        "every_metric": any(name.lower() == "all" for name in metrics),
+        "metrics": tuple(dict.fromkeys(resolve("metric", name) for name in metrics if name.lower() != "all")),
+        "protocols": resolve_all("protocol", protocols),
+        "methods": resolve_all("method", methods),
+        "methods_named": bool(list(methods)),
+        "seed": check_whole("seed", seed, 0),
+        "repetitions": first,
+        "max_repetitions": most,
+        "metric_options": options,
+    }
+
+
+def build_request(
+    settings: dict[str, Any],
+    *,
+    labels: tuple[str, ...],
+    counts: NDArray[np.int64],
+    ordered: bool,
+    sample: str,
+    assumptions: Sequence[str],
+    warnings: Sequence[str],
+) -> Request:
+    """Join checked settings and a sample over its domain.
+
+    Raises
+    ------
+    InputError
+        If a metric or method that was asked for does not fit the domain.
+    """
+    k, users = len(labels), int(counts.sum())
+    n = users if settings["n"] is None else settings["n"]
+    assumed, worries = list(assumptions), list(warnings)
+    metrics = _fitting_metrics(settings, ordered, assumed)
+    methods = _fitting_methods(settings, metrics, ordered)
+    top_values = settings["metric_options"].get("top_values", 1)
+    if top_values > k:
+        raise InputError(f"top-values must be at most k={k}, got {top_values}")
+    if settings["n"] is None:
+        assumed.append(f"n = {n:,} users will report: the size of the sample (--n says otherwise)")
+    elif n != users:
+        assumed.append(f"the frequencies of the sample's {users:,} users stand for those of n = {n:,}")
+        if users < n:
+            worries.append(
+                f"the sample ({users:,} users) is smaller than n = {n:,}: its own sampling noise is taken for truth"
+            )
+    return Request(
+        epsilon=settings["epsilon"],
+        k=k,
+        n=n,
+        metrics=metrics,
+        protocols=settings["protocols"],
+        methods=methods,
+        ordered=ordered,
+        labels=labels,
+        counts=apportion(counts, n),
+        sample=sample,
+        sample_users=users,
+        seed=settings["seed"],
+        repetitions=settings["repetitions"],
+        max_repetitions=settings["max_repetitions"],
+        metric_options=settings["metric_options"],
+        assumptions=tuple(assumed),
+        warnings=tuple(worries),
+    )
+
+
+def _fitting_metrics(settings: dict[str, Any], ordered: bool, assumed: list[str]) -> tuple[str, ...]:
+    asked: tuple[str, ...] = settings["metrics"]
+    if not ordered:
+        for name in asked:
+            if METRICS[name].ordered_only:
+                others = listed((key for key, metric in METRICS.items() if not metric.ordered_only), most=20)
+                raise InputError(
+                    f"metric {name} needs an ordered domain, and these categories have no order: give --ordered if "
+                    f"their order means something, or another metric ({others})"
+                )
+    if not settings["every_metric"]:
+        return asked
+    fitting = [key for key, metric in METRICS.items() if ordered or not metric.ordered_only]
+    left_out = [key for key in METRICS if key not in fitting]
+    if left_out:
+        assumed.append(f"metrics {listed(left_out)} left out: they need an ordered domain (--ordered)")
+    return tuple(dict.fromkeys([*asked, *fitting]))
+
+
+def _fitting_methods(settings: dict[str, Any], metrics: tuple[str, ...], ordered: bool) -> tuple[str, ...]:
+    asks_queries = any(METRICS[name].clipped for name in metrics)
+    fitting = []
+    for name in settings["methods"]:
+        method = POSTPROCESSORS[name]
+        if method.ordered_only and not ordered:
+            reason = "needs an ordered domain: give --ordered if the order of the categories means something"
+        elif method.queries_only and not asks_queries:
+            queries = listed(key for key, metric in METRICS.items() if metric.clipped)
+            reason = f"changes only the answers of queries: it goes with the metrics {queries}"
+        else:
+            fitting.append(name)
+            continue
+        if settings["methods_named"]:
+            raise InputError(f"method {name} {reason}")
+    return tuple(fitting)

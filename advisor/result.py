@@ -1,0 +1,179 @@
+"""What comes out: frozen advice, its rows, and the rows every advice is measured against."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from advisor.request import Request
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """One (protocol, method) pair of the ranking.
+
+    Attributes
+    ----------
+    rank, tier, tied
+        Competition rank, number of the tier, and whether others share the rank.
+    protocol, method
+        Names in the tables.
+    error, error_low, error_high
+        Mean error over the repetitions and its 95 % interval, in the metric's unit.
+    standard_error, spread
+        Standard error of the mean, and standard deviation from one collection to the next.
+    ratio_to_best, ratio_low, ratio_high
+        Error over that of the pair with the lowest mean error, paired, with its 95 % interval; None where the best has
+        no error at all.
+    win_share
+        Share of the repetitions in which this pair had the lowest error.
+    repetitions
+        Simulated collections behind the row.
+    error_without_postprocessing
+        Mean error of the same protocol's raw estimate.
+    equivalent_users
+        Users who would give the raw estimate of the same protocol this row's mean squared error (Wang et al., "Benefit
+        of post-processing"); None where the estimate itself is not changed or has no error.
+    mean_absolute_error
+        Mean absolute error per category (frequency), whatever the metric.
+    report_bits
+        Size of one report.
+    attack_success
+        Probability that the best guess from one report is the user's value.
+    """
+
+    rank: int
+    tier: int
+    tied: bool
+    protocol: str
+    method: str
+    error: float
+    error_low: float
+    error_high: float
+    standard_error: float
+    spread: float
+    ratio_to_best: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+    win_share: float
+    repetitions: int
+    error_without_postprocessing: float
+    equivalent_users: float | None
+    mean_absolute_error: float | None
+    report_bits: int
+    attack_success: float
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """(protocol, method)."""
+        return self.protocol, self.method
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A row that is always shown for comparison.
+
+    Attributes
+    ----------
+    kind
+        ``"raw"`` (estimate of the recommended protocol as it is), ``"uniform"`` (every category equally frequent, no
+        data) or ``"default"`` (OUE with Norm-Sub, the usual choice).
+    protocol, method
+        None for the uniform guess.
+    error, error_low, error_high, ratio_to_best, ratio_low, ratio_high
+        As in `Recommendation`; the uniform guess has no interval of its own.
+    """
+
+    kind: str
+    protocol: str | None
+    method: str | None
+    error: float
+    error_low: float
+    error_high: float
+    ratio_to_best: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+
+
+@dataclass(frozen=True)
+class Advice:
+    """The answer to one request for one metric.
+
+    Attributes
+    ----------
+    request
+        What was asked.
+    metric
+        The metric this advice is for.
+    source
+        Where the figures come from; ``"simulation"``.
+    recommendations
+        Rows in rank order.
+    baselines
+        Raw estimate, uniform guess and usual default.
+    repetitions
+        Most repetitions behind any row.
+    detectable_frequency
+        Smallest frequency that the recommended protocol tells from 0 (one-sided, level 5 %).
+    warnings
+        What the reader should worry about.
+    experiment_id
+        Digest of everything that decides the figures.
+    """
+
+    request: Request
+    metric: str
+    source: str
+    recommendations: tuple[Recommendation, ...]
+    baselines: tuple[Baseline, ...]
+    repetitions: int
+    detectable_frequency: float
+    warnings: tuple[str, ...]
+    experiment_id: str
+
+    @property
+    def best(self) -> Recommendation:
+        """The first row: of the pairs that cannot be told apart at the top, the cheapest report."""
+        return self.recommendations[0]
+
+    @property
+    def ties(self) -> tuple[Recommendation, ...]:
+        """All rows that share the first rank, `best` included."""
+        return tuple(row for row in self.recommendations if row.tier == 1)
+
+    @property
+    def beats_uniform_guess(self) -> bool:
+        """Whether the lowest error, its interval included, is below that of "all categories are equally frequent"."""
+        uniform = next(row for row in self.baselines if row.kind == "uniform")
+        return min(self.recommendations, key=lambda row: row.error).error_high < uniform.error
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the ranking as a pandas data frame, one row a recommendation."""
+        import pandas as pd  # imported when used
+
+        return pd.DataFrame([to_plain(row) for row in self.recommendations])
+
+    def to_json(self) -> str:
+        """Return the advice as one JSON object (see the shipped JSON Schema)."""
+        from advisor.formats import to_json
+
+        return to_json((self,))
+
+    def _repr_html_(self) -> str:
+        from advisor.formats import to_html
+
+        return to_html(self)
+
+
+def to_plain(row: Recommendation | Baseline) -> dict[str, Any]:
+    """Return a row as a dictionary of plain values, in field order."""
+    return {field.name: getattr(row, field.name) for field in fields(row)}
+
+
+def finite(value: float) -> float | None:
+    """Return the value, or None where JSON has no number for it."""
+    return value if math.isfinite(value) else None

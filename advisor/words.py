@@ -1,0 +1,151 @@
+"""Figures and sentences as people read them."""
+
+from __future__ import annotations
+
+import math
+
+from advisor.result import Advice, Recommendation
+from simulator import METRICS
+
+
+def number(value: float, digits: int = 4) -> str:
+    """Return a figure with so many significant digits, in scientific notation only where it is very small.
+
+    >>> number(0.0424371), number(12.3), number(1234567.0), number(0.0000123456), number(0)
+    ('0.04244', '12.30', '1,234,567', '1.235e-05', '0')
+    """
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else str(value)
+    size = math.floor(math.log10(abs(value)))
+    if size < -4:
+        return f"{value:.{digits - 1}e}"
+    return f"{value:,.{max(0, digits - 1 - size)}f}"
+
+
+def margin(value: float, half_width: float) -> str:
+    """Return the half-width of an interval with the decimals of the figure it belongs to.
+
+    >>> margin(0.0424371, 0.00123), margin(3.2e-6, 1e-8)
+    ('0.00123', '1.0e-08')
+    """
+    if value == 0 or half_width == 0:
+        return "0"
+    size = math.floor(math.log10(abs(value)))
+    return f"{half_width:.1e}" if size < -4 else f"{half_width:.{max(0, 3 - size)}f}"
+
+
+def users(count: float) -> str:
+    """Return a number of users, rounded to what can be meant.
+
+    >>> users(4137.2), users(3.14159), users(0.02), users(5_912_345.0)
+    ('4,137', '3.1', 'under 0.1', '5,912,000')
+    """
+    if count < 0.1:
+        return "under 0.1"
+    if count < 10:
+        return f"{count:.1f}"
+    step = 10 ** max(0, math.floor(math.log10(count)) - 3)
+    return f"{round(count / step) * step:,}"
+
+
+def times(ratio: float | None) -> str:
+    """Return a multiple.
+
+    >>> times(2.713), times(31.4), times(None)
+    ('2.71×', '31.4×', '–')
+    """
+    if ratio is None:
+        return "–"
+    return f"{ratio:.2f}×" if ratio < 10 else f"{ratio:,.1f}×" if ratio < 1000 else f"{ratio:,.0f}×"
+
+
+def percent(share: float) -> str:
+    """Return a share in percent.
+
+    >>> percent(0.2689), percent(0.0102), percent(0.00012)
+    ('26.9 %', '1.02 %', '0.012 %')
+    """
+    digits = 1 if share >= 0.1 else 2 if share >= 0.001 else 3
+    return f"{100 * share:.{digits}f} %"
+
+
+def change(error: float, reference: float) -> str:
+    """Return by how much an error lies below or above another.
+
+    >>> change(0.4, 1.0), change(1.1, 1.0), change(1.0, 1.0), change(0.0, 0.0)
+    ('−60 %', '+10 %', '±0 %', '±0 %')
+    """
+    if error == reference:
+        return "±0 %"
+    if reference == 0:
+        return "–"
+    share = round(100 * (error / reference - 1))
+    return f"−{-share} %" if share < 0 else f"+{share:,} %" if share > 0 else "±0 %"
+
+
+def error_with_margin(row: Recommendation) -> str:
+    """Return ``error ± half-width`` of the 95 % interval."""
+    half_width = row.error_high - row.error
+    return f"{number(row.error)} ± {margin(row.error, half_width)}"
+
+
+def answer_sentence(advice: Advice) -> str:
+    """Return the answer in one sentence, in the metric's unit."""
+    best, metric = advice.best, METRICS[advice.metric]
+    figure = f"{metric.name} error {error_with_margin(best)} ({metric.unit})"
+    if not advice.beats_uniform_guess:
+        return (
+            "Nothing beats answering 'every category is equally frequent' without any data: this setting is too noisy "
+            f"for these frequencies. Closest is {best.protocol} with {best.method}, {figure}."
+        )
+    others = len(advice.ties) - 1
+    if len(advice.recommendations) == 1:
+        return f"{best.protocol} with {best.method}: {figure}; no other pair was asked for."
+    if not others:
+        return f"Use {best.protocol} with {best.method}: {figure}; no other pair comes within 5 % of it."
+    level = sum(row.report_bits == best.report_bits for row in advice.ties)
+    reason = (
+        "its reports are the smallest" if level == 1 else "no report is smaller, and of those its error is the lowest"
+    )
+    pairs = "1 other pair is" if others == 1 else f"{others} other pairs are"
+    return f"Use {best.protocol} with {best.method}: {figure}. {pairs} as good; this one comes first because {reason}."
+
+
+def worth_sentences(advice: Advice) -> list[str]:
+    """Return what the answer means in users: the error of a category, and what post-processing is worth."""
+    best, n = advice.best, advice.request.n
+    lines = []
+    if best.mean_absolute_error is not None:
+        lines.append(
+            f"On average a category is off by {number(best.mean_absolute_error, 3)}, "
+            f"that is {users(best.mean_absolute_error * n)} of {n:,} users."
+        )
+    if best.equivalent_users is not None and best.method != "none":
+        ratio = best.equivalent_users / n
+        if ratio >= 1:
+            lines.append(
+                f"Post-processing is worth {times(ratio)} the users: the raw estimate would need "
+                f"{users(best.equivalent_users)} for the same mean squared error."
+            )
+        else:
+            lines.append(
+                f"In mean squared error this post-processing costs: {users(best.equivalent_users)} users would do as "
+                "well without it."
+            )
+    return lines
+
+
+def footer_sentences(advice: Advice) -> list[str]:
+    """Return what stands below the table: how it was measured, what was assumed, what can be seen at all."""
+    request, best = advice.request, advice.best
+    order = "ordered" if request.ordered else "unordered"
+    extra = f" (up to {advice.repetitions} for the leading pairs)" if advice.repetitions > request.repetitions else ""
+    lines = [
+        f"Simulated from {request.sample}: ε = {request.epsilon:g}, k = {request.k:,} {order} categories, "
+        f"n = {request.n:,}, {request.repetitions} repetitions{extra}, seed {request.seed}; intervals are 95 %.",
+        f"Smallest frequency that {best.protocol} tells from 0 (level 5 %): {number(advice.detectable_frequency, 3)}, "
+        f"that is {users(advice.detectable_frequency * request.n)} users.",
+    ]
+    if request.assumptions:
+        lines.append("Assumed: " + "; ".join(request.assumptions) + ".")
+    return lines

@@ -1,0 +1,1 @@
+"""What the project remembers: for now, what is known of every protocol, method and metric."""

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from advisor.cli import main
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The developer's own LDP_ADVISE_... settings must not decide a test."""
+    for name in [name for name in os.environ if name.startswith("LDP_ADVISE_")]:
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run the command line in this process: (exit code, standard output, standard error)."""
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        code = main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def states(tmp_path: Path) -> str:
+    """A small histogram with string labels, in a directory of its own."""
+    path = tmp_path / "fruit.csv"
+    path.write_text("fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n", encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def ages(tmp_path: Path) -> str:
+    """Raw values of an ordered domain."""
+    path = tmp_path / "ages.csv"
+    path.write_text("age\n" + "\n".join(str(20 + (i * i) % 17) for i in range(2000)) + "\n", encoding="utf-8")
+    return str(path)
