@@ -27,7 +27,7 @@ PRIVACY_NOTICE = (
 )
 
 advise_app = typer.Typer(add_completion=True, pretty_exceptions_enable=False, rich_markup_mode=None)
-commands_app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+commands_app = typer.Typer(add_completion=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 EPILOG = (
     "Other commands: 'ldp-advise list' shows every protocol, method and metric; 'ldp-advise explain NAME' tells more "
@@ -35,6 +35,7 @@ EPILOG = (
     "for example LDP_ADVISE_FORMAT=json. Exit codes: 0 advice given (a tie is advice), 2 bad usage or bad data."
 )
 
+COMMANDS = ("list", "explain")
 FORMATS = ("table", "json", "csv", "markdown", "plain", "value")
 SUFFIX_FORMATS = {".json": "json", ".csv": "csv", ".md": "markdown", ".txt": "plain"}
 
@@ -49,6 +50,11 @@ def _option(name: str, *more: str, help: str, metavar: str | None = None) -> Any
     """Return an option that can also be set from the environment, under its own long name."""
     variable = "LDP_ADVISE_" + name.partition("/")[0].strip("-").replace("-", "_").upper()
     return typer.Option(name, *more, help=help, metavar=metavar, envvar=variable, show_envvar=False, show_default=False)
+
+
+def _complete_command(incomplete: str) -> list[str]:
+    """Complete a first word to a command; where none fits, the shell completes file names."""
+    return [command for command in COMMANDS if command.startswith(incomplete)]
 
 
 def _version(asked: bool) -> None:
@@ -69,6 +75,7 @@ def advise_command(
             metavar="SAMPLE",
             help="CSV, TSV, text or Parquet (or gzip) with values or counts; - is stdin",
             show_default=False,
+            autocompletion=_complete_command,
         ),
     ] = None,
     eps: Annotated[Text, _option("--eps", "-e", metavar="ε", help="privacy budget of one report")] = None,
@@ -194,9 +201,6 @@ def explain_command(
         typer.echo(catalog.explain_json(name))
     else:
         catalog.print_explanation(name, console_for())
-
-
-COMMANDS = ("list", "explain")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from advisor import InputError, advise
+from advisor.answer import advice_from, simulate_request
+from advisor.request import build_request, check_settings
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator.seeding import rng_for
+
+COUNTS = [5000, 3000, 1500, 400, 100, 0]
+
+
+def test_error_is_that_of_a_collection_simulated_by_hand() -> None:
+    advice = advise(1.0, sample_counts=COUNTS, metric="l2", protocol="oue", method="norm_sub", repetitions=6, seed=3)
+    oracle, counts = PROTOCOLS["oue"](6, 1.0), np.array(COUNTS)
+    errors = []
+    for repetition in range(advice.best.repetitions):
+        support = oracle.sample_support(counts, rng_for(3, "collect", "oue", repetition))
+        estimate = POSTPROCESSORS["norm_sub"](oracle.estimate(support, 10_000), oracle.noise(10_000))
+        errors.append(float(np.sqrt(((estimate - counts / 10_000) ** 2).sum())))
+    assert advice.best.error == pytest.approx(np.mean(errors), rel=1e-12)
+    assert advice.best.spread == pytest.approx(np.std(errors, ddof=1), rel=1e-9)
+
+
+def test_sample_counts_mapping_and_raw_values_agree() -> None:
+    values = np.repeat(np.arange(6), COUNTS)
+    rng_for(0, "order").shuffle(values)
+    options = {"k": 6, "metric": "emd", "repetitions": 5, "max_repetitions": 5}
+    by_counts = advise(1.0, sample_counts=COUNTS, **options)
+    assert advise(1.0, sample=values, **options).to_frame().equals(by_counts.to_frame())
+    assert advise(1.0, sample=values.tolist(), **options).to_frame().equals(by_counts.to_frame())
+    assert advise(1.0, sample=(float(v) for v in values), **options).to_frame().equals(by_counts.to_frame())
+    mapping = {value: count for value, count in enumerate(COUNTS) if count}
+    assert advise(1.0, sample_counts=mapping, **options).to_frame().equals(by_counts.to_frame())
+
+
+def test_labels_decide_the_order() -> None:
+    words = ["low", "mid", "high", "low"] * 50
+    with pytest.raises(InputError, match="ordered domain"):
+        advise(1.0, sample=words, metric="emd")
+    assert advise(1.0, sample=words, metric="emd", ordered=True, max_repetitions=20).request.ordered
+    assert not advise(1.0, sample=[1, 2, 3, 1] * 50, ordered=False, max_repetitions=20).request.ordered
+
+
+def test_advice_is_frozen_and_shows_itself() -> None:
+    advice = advise(2.0, sample_counts=COUNTS, max_repetitions=20)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        advice.metric = "l2"  # type: ignore[misc]
+    frame = advice.to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert frame.iloc[0]["method"] == advice.best.method == advice.recommendations[0].method
+    assert json.loads(advice.to_json())["recommendations"][0]["method"] == advice.best.method
+    shown = advice._repr_html_()
+    assert advice.best.method in shown
+    assert shown.count("<tr>") > 10
+
+
+def test_users_are_apportioned_and_the_sample_itself_is_kept_where_it_can_be() -> None:
+    assert advise(1.0, sample_counts=COUNTS, max_repetitions=20).request.counts.tolist() == COUNTS
+    scaled = advise(1.0, sample_counts=COUNTS, n=10**9, max_repetitions=20).request
+    assert scaled.counts.tolist() == [count * 10**5 for count in COUNTS]
+    small = advise(1.0, sample_counts=COUNTS, n=7, max_repetitions=20).request
+    assert small.counts.sum() == 7
+
+
+def test_equivalent_users_give_the_raw_estimate_the_same_error() -> None:
+    advice = advise(1.0, sample_counts=COUNTS, metric="mse", repetitions=200)
+    best = advice.best
+    assert best.equivalent_users is not None
+    oracle = PROTOCOLS[best.protocol](6, 1.0)
+    raw = oracle.variance(np.array(COUNTS) / 10_000, round(best.equivalent_users)).mean()
+    assert raw == pytest.approx(best.error, rel=1e-3)  # rounding n' to whole users moves it by under 1e-3
+
+
+def test_detectable_frequency_is_the_one_sided_quantile() -> None:
+    advice = advise(1.0, sample_counts=COUNTS, protocol="oue", max_repetitions=20)
+    assert advice.detectable_frequency == pytest.approx(1.6448536 * PROTOCOLS["oue"](6, 1.0).noise(10_000).sd, rel=1e-7)
+
+
+def test_baselines_are_measured_even_outside_the_menu() -> None:
+    advice = advise(1.0, sample_counts=COUNTS, protocol="grr", method="power_ns", metric="l1", max_repetitions=20)
+    assert len(advice.recommendations) == 1
+    kinds = {row.kind: row for row in advice.baselines}
+    assert (kinds["raw"].protocol, kinds["raw"].method) == ("grr", "none")
+    assert (kinds["default"].protocol, kinds["default"].method) == ("oue", "norm_sub")
+    truth = np.array(COUNTS) / 10_000
+    assert kinds["uniform"].error == pytest.approx(np.abs(truth - 1 / 6).sum())
+    assert kinds["default"].ratio_to_best == pytest.approx(kinds["default"].error / advice.best.error)
+    assert kinds["raw"].error == advice.best.error_without_postprocessing
+
+
+def test_several_metrics_share_one_simulation() -> None:
+    settings = check_settings(epsilon=1.0, metrics=["l1", "kl"], max_repetitions=20)
+    request = build_request(
+        settings,
+        labels=tuple("abcdef"),
+        counts=np.array(COUNTS),
+        ordered=False,
+        sample="x",
+        assumptions=[],
+        warnings=[],
+    )
+    l1, kl = advice_from(request, *simulate_request(request))
+    assert (l1.metric, kl.metric) == ("l1", "kl")
+    assert l1.experiment_id == kl.experiment_id
+    assert METRICS["kl"].unit == "nats"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "either sample"),
+        ({"sample": [1, 2], "sample_counts": [1, 2]}, "either sample"),
+        ({"sample": "abc"}, "got a string"),
+        ({"sample": [[1, 2], [3, 4]]}, "flat sequence"),
+        ({"sample": []}, "at least one value"),
+        ({"sample": [1.0, float("nan")]}, "NaN"),
+        ({"sample": [1, 1, 1]}, "at least 2"),
+        ({"sample_counts": [1, -1]}, "at least 0"),
+        ({"sample_counts": [1, 2.5]}, "whole number"),
+        ({"sample_counts": [0, 0]}, "at least 1 user"),
+        ({"sample_counts": [1, 2], "metric": "all"}, "one metric"),
+        ({"sample_counts": [1, 2], "metric": "l3"}, "unknown metric"),
+        ({"sample_counts": [1, 2], "n": 0}, "at least 1"),
+        ({"sample_counts": [1, 2], "n": True}, "whole number"),
+        ({"sample_counts": [1, 2], "k": 1}, "at least 2"),
+        ({"sample_counts": [1, 2], "epsilon": "1"}, "eps must be a number"),
+        ({"sample_counts": [1, 2], "epsilon": float("nan")}, "finite"),
+        ({"sample_counts": [1, 2], "max_repetitions": 1}, "at least 2"),
+    ],
+)
+def test_bad_requests_are_value_errors_of_one_line(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message) as caught:
+        advise(**{"epsilon": 1.0, **options})  # type: ignore[arg-type]
+    assert isinstance(caught.value, InputError)
+    assert "\n" not in str(caught.value)

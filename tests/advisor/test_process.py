@@ -1,0 +1,149 @@
+"""The command as a process of its own: terminals, pipes, imports, completion."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+
+COMMAND = [sys.executable, "-W", "error", "-m", "advisor"]
+QUICK = ["--max-reps", "20", "-e", "1"]
+ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def on_a_terminal(arguments: list[str], columns: int, **environment: str) -> str:
+    """Run the command with standard output on a terminal of so many columns, and return what it drew."""
+    control, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    clean = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "TERM")}
+    process = subprocess.Popen(
+        [*COMMAND, *arguments],
+        stdout=terminal,
+        stderr=subprocess.PIPE,
+        env={**clean, "TERM": "xterm-256color", **environment},
+    )
+    os.close(terminal)
+    drawn = b""
+    while True:
+        try:
+            block = os.read(control, 65536)
+        except OSError:  # Linux reports the closed terminal so
+            break
+        if not block:
+            break
+        drawn += block
+    os.close(control)
+    assert process.stderr is not None
+    errors = process.stderr.read()
+    process.stderr.close()
+    assert process.wait() == 0, errors
+    return drawn.decode()
+
+
+@pytest.mark.parametrize("columns", [45, 80, 120, 200])
+def test_no_line_is_wider_than_the_terminal_and_no_row_is_folded(states: str, columns: int) -> None:
+    drawn = ESCAPE.sub("", on_a_terminal([*QUICK, "-q", states], columns))
+    lines = [line.rstrip() for line in drawn.splitlines()]
+    assert max(map(len, lines)) <= columns
+    assert sum("◂ usual default" in line for line in lines) == (0 if columns < 60 else 1)
+    assert any(re.search(r"oue +norm_sub +0\.\d+ ± 0\.\d+", line) for line in lines)
+
+
+def test_colours_only_where_they_are_wanted(states: str) -> None:
+    assert "\x1b[" in on_a_terminal([*QUICK, states], 120)
+    without_colour = on_a_terminal([*QUICK, states], 120, NO_COLOR="1")
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]", without_colour)
+    assert "\x1b" not in on_a_terminal([*QUICK, states], 120, TERM="dumb")
+
+
+def test_piped_output_is_plain_and_not_cut(states: str) -> None:
+    done = subprocess.run([*COMMAND, *QUICK, states], capture_output=True, text=True, check=True)
+    assert "\x1b" not in done.stdout
+    assert max(map(len, done.stdout.splitlines())) > 100
+    assert "◂ usual default" in done.stdout
+
+
+def test_a_reader_that_goes_away_is_no_error(states: str) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, *QUICK, "-q", "--all", "--format", "csv", states], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.stderr.close()
+    process.wait()
+    assert errors == b""
+
+
+def test_standard_input_is_read_from_a_pipe() -> None:
+    done = subprocess.run(
+        [*COMMAND, *QUICK, "-q", "--format", "json", "-"],
+        input="a\nb\na\nc\n",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout)["request"]["n"] == 4
+
+
+def test_a_terminal_that_cannot_show_greek_letters_gets_no_traceback(states: str) -> None:
+    done = subprocess.run(
+        [*COMMAND, *QUICK, states], capture_output=True, check=True, env={**os.environ, "PYTHONIOENCODING": "ascii"}
+    )
+    assert b"? = 1" in done.stdout
+
+
+def test_the_main_command_imports_nothing_heavy(states: str) -> None:
+    script = (
+        "import sys; from advisor.cli import main; "
+        f"main({[*QUICK, '-q', '--format', 'value', states]!r}); "
+        "print(sorted({'pandas', 'scipy.stats', 'sklearn', 'pyarrow', 'joblib'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("words", "current", "expected"),
+    [
+        ("ldp-advise --met", 1, "--metric"),
+        ("ldp-advise li", 1, "list"),
+        ("ldp-advise explain --fo", 2, "--format"),
+    ],
+)
+def test_shell_completion(words: str, current: int, expected: str) -> None:
+    environment = {
+        **os.environ,
+        "_LDP_ADVISE_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(current),
+    }
+    script = "import sys; from advisor.cli import main; sys.exit(main([]))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=False)
+    assert expected in done.stdout.split()
+
+
+def test_a_broken_off_run_leaves_no_file(states: str, tmp_path: Path) -> None:
+    target = tmp_path / "advice.json"
+    process = subprocess.Popen(
+        [*COMMAND, "-e", "1", "--reps", "100000", "--max-reps", "100000", "-o", str(target), states],
+        stderr=subprocess.PIPE,
+    )
+    assert process.stderr is not None
+    process.stderr.readline()  # the notice: the simulation begins
+    process.send_signal(2)
+    errors = process.stderr.read()
+    process.stderr.close()
+    assert process.wait() == 130
+    assert b"Traceback" not in errors
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fruit.csv"]
