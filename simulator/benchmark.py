@@ -231,8 +231,8 @@ def race(
     """Simulate all pairs, then add repetitions for the leading ones until their order is settled.
 
     The number of repetitions doubles until, for each of the `metrics`, every pair either is out of the top tier, or
-    has a 5 % disadvantage excluded by its paired interval, or `max_repetitions` is reached. Pairs that are out for all
-    metrics stay at the repetitions they have.
+    has a 5 % disadvantage excluded by its paired interval, or `max_repetitions` is reached. Pairs whose disadvantage
+    of 5 % is proven for all metrics stay at the repetitions they have.
 
     Raises
     ------
@@ -250,7 +250,12 @@ def race(
         if not any(verdict.open for verdict in verdicts):
             break
         racing = set().union(*(verdict.racing for verdict in verdicts))
-        more = min(runs.repetitions, max_repetitions - runs.repetitions)
-        chosen = [pair for pair in experiment.pairs if pair in racing]
-        runs += simulate(experiment, runs.repetitions, more, pairs=chosen, jobs=jobs, progress=progress)
+        target = min(2 * runs.repetitions, max_repetitions)
+        # A pair that had dropped out comes back when the lead changes hands: it makes up what it missed.
+        behind: dict[int, list[Pair]] = {}
+        for pair in experiment.pairs:
+            if pair in racing:
+                behind.setdefault(len(runs.errors[pair]), []).append(pair)
+        for first, pairs in behind.items():
+            runs += simulate(experiment, first, target - first, pairs=pairs, jobs=jobs, progress=progress)
     return runs

@@ -104,7 +104,8 @@ def kl(estimate: FloatArray, truth: FloatArray, mix: float = KL_MIX) -> FloatArr
     """Return the Kullback-Leibler divergence of the truth from the repaired estimate (nats).
 
     Estimates have zeros and may not sum to 1, so they are clipped at 0, renormalised, and mixed with the uniform
-    distribution at weight `mix`. Leaving the zeros out instead would reward zeroing.
+    distribution at weight `mix`. Leaving the zeros out instead would reward zeroing; at weight 0 they cost infinitely
+    much.
     """
     return _divergence(truth, _repaired(estimate, mix))
 
@@ -124,8 +125,9 @@ def _repaired(estimate: FloatArray, mix: float) -> FloatArray:
 
 
 def _divergence(a: FloatArray, b: FloatArray) -> FloatArray:
-    ratio = np.divide(a, b, out=np.ones(np.broadcast_shapes(a.shape, b.shape)), where=(a > 0) & (b > 0))
-    total = (a * np.log(ratio)).sum(axis=-1)
+    occurs = np.broadcast_to(a > 0, np.broadcast_shapes(a.shape, b.shape))
+    ratio = np.divide(a, b, out=np.full(occurs.shape, np.inf), where=b > 0)  # infinite only where b misses what occurs
+    total = (a * np.log(ratio, out=np.zeros(occurs.shape), where=occurs)).sum(axis=-1)
     return np.maximum(total, 0.0)  # rounding can leave -1e-17 for equal distributions
 
 
@@ -141,8 +143,15 @@ def topk(estimate: FloatArray, truth: FloatArray, top_values: int | None = None)
     """Return the mean squared error over the `top_values` most frequent values (default 5 %, at least 1).
 
     The frequent-value task of Wang et al., Section V-E; ties of the true frequencies go to the earlier category.
+
+    Raises
+    ------
+    ValueError
+        If `top_values` is below 1 or above k.
     """
-    size = top_values or max(1, round(TOP_SHARE * truth.shape[-1]))
+    size = max(1, round(TOP_SHARE * truth.shape[-1])) if top_values is None else top_values
+    if not 1 <= size <= truth.shape[-1]:
+        raise ValueError(f"top_values must be between 1 and k={truth.shape[-1]}, got {size}")
     top = np.argsort(-truth, kind="stable")[:size]
     return mse(estimate[..., top], truth[top])
 

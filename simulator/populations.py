@@ -139,12 +139,22 @@ def apportion(weights: FloatArray | IntArray, n: int) -> IntArray:
 
     Largest remainders; ties go to the earlier category. Weights that sum to `n` already come back unchanged.
 
+    Raises
+    ------
+    ValueError
+        If a weight is negative or none is positive.
+
+    Examples
+    --------
     >>> apportion(np.array([1, 1, 1]), 100).tolist()
     [34, 33, 33]
     """
     if np.issubdtype(weights.dtype, np.integer) and int(weights.sum()) == n:
         return weights.astype(np.int64)
-    exact = weights / weights.sum() * n
+    total = weights.sum()
+    if not (np.isfinite(total) and total > 0 and weights.min() >= 0):
+        raise ValueError(f"weights must be at least 0 with a positive sum, got a sum of {total:g}")
+    exact = weights / total * n
     counts = np.floor(exact).astype(np.int64)
     missing = n - int(counts.sum())
     counts[np.argsort(counts - exact, kind="stable")[:missing]] += 1

@@ -37,7 +37,7 @@ class Ratio(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Who is still in the race for the top tier, and for whom repetitions could still tell."""
+    """Who is still in the race for the top tier (a 5 % disadvantage is not proven), and who is still undecided."""
 
     racing: frozenset[Pair]
     open: frozenset[Pair]
@@ -107,11 +107,11 @@ def paired_ratio(errors: FloatArray, reference: FloatArray) -> Ratio:
 
 
 def contenders(errors: Mapping[Pair, FloatArray]) -> Verdict:
-    """Say which pairs may still belong to the top tier, and which of them repetitions could still decide."""
+    """Say which pairs may still belong to the top tier, and for which of them repetitions could still tell."""
     leader = min(errors, key=lambda pair: float(errors[pair].mean()))
     ratios = {pair: paired_ratio(block, errors[leader]) for pair, block in errors.items()}
     return Verdict(
-        frozenset(pair for pair, ratio in ratios.items() if ratio.is_tie),
+        frozenset(pair for pair, ratio in ratios.items() if ratio.low <= PRACTICAL_RATIO),
         frozenset(pair for pair, ratio in ratios.items() if ratio.is_open),
     )
 

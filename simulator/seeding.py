@@ -34,7 +34,9 @@ def rng_for(seed: int, *names: str | int) -> np.random.Generator:
     """
     if seed < 0:
         raise ValueError(f"seed must be at least 0, got seed={seed}")
+    # A numpy integer addresses the stream of the plain one.
+    address = tuple(name if isinstance(name, str) else int(name) for name in names)
     # repr of a tuple quotes strings and separates items, so no two addresses share their text.
-    digest = hashlib.blake2b(repr(tuple(names)).encode(), digest_size=16).digest()
+    digest = hashlib.blake2b(repr(address).encode(), digest_size=16).digest()
     words = np.frombuffer(digest, dtype="<u4").tolist()
     return np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence([seed, *words])))

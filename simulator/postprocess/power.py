@@ -19,7 +19,7 @@ STEEP_EXPONENT = 5.0  # above it the mean leaves count 1 late and steeply: use t
 EXACT_COUNTS = 512  # counts summed one by one at both ends; covers the whole table for a noise sd up to 10 counts
 TAIL_TERMS = 12  # terms of the expansion beyond the table; at t = 1/40 and s = 60 the last is below 1e-6
 FINE_SD = 1.0  # noise sd in counts below which the posterior is summed count by count
-FINE_REACH = 15  # counts on each side that such a sum takes in
+FINE_REACH = 30  # counts on each side that such a sum takes in; a prior of exponent 60 pulls 19 counts down to 1
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(4)
 
 
@@ -45,11 +45,11 @@ def posterior_mean(n: int, k: int, sd: float) -> Callable[[FloatArray], FloatArr
     if sd < FINE_SD:
         return lambda counts: _count_by_count(counts, n, exponent, sd)
     low_end = min(n + EDGE * sd, TABLE_TOP * sd)
-    low = _Table(LOWEST * sd, low_end, sd, exponent, _blocks(0, min(n, low_end + EDGE * sd), sd))
+    low = _Table(LOWEST * sd, low_end, sd, exponent, _blocks(0, min(n, low_end + EDGE * sd), sd, n))
     if low_end >= n + EDGE * sd:
         return low
     top_start = max(n - EDGE * sd, low_end)
-    top_blocks = _blocks(max(0.0, top_start - EDGE * sd), n, sd)
+    top_blocks = _blocks(max(0.0, top_start - EDGE * sd), n, sd, n)
     top = _Table(top_start, n + EDGE * sd, sd, exponent, top_blocks)
 
     def piecewise(counts: FloatArray) -> FloatArray:
@@ -88,15 +88,16 @@ def power_sum(n: int, s: float) -> float:
     return total
 
 
-def _blocks(start: float, stop: float, sd: float) -> tuple[FloatArray, FloatArray]:
+def _blocks(start: float, stop: float, sd: float, n: int) -> tuple[FloatArray, FloatArray]:
     """Return nodes and weights that turn a sum over the counts in ``(start, stop]`` into a short weighted sum.
 
-    The first and the last 512 counts stand for themselves; between them Gauss-Legendre blocks no wider than a tenth of
-    their place and half a noise sd, from half-integer to half-integer (the midpoint rule, exact to second order).
+    Where the stretch ends at an end of the prior, 1 or n, 512 counts stand for themselves; over the rest go
+    Gauss-Legendre blocks no wider than a tenth of their place and half a noise sd, from half-integer to half-integer
+    (the midpoint rule, exact to second order).
     """
     first, last = math.floor(start), math.floor(stop)
-    head_end = min(last, first + EXACT_COUNTS)
-    tail_start = max(head_end, last - EXACT_COUNTS)
+    head_end = min(last, first + EXACT_COUNTS) if first == 0 else first
+    tail_start = max(head_end, last - EXACT_COUNTS) if last == n else last
     exact = np.concatenate([np.arange(first, head_end), np.arange(tail_start, last)]) + 1.0
     edges = [head_end + 0.5]
     while edges[-1] < tail_start + 0.5:
@@ -153,7 +154,7 @@ def _far_from_zero(counts: FloatArray, exponent: float, sd: float) -> FloatArray
 
 
 def _count_by_count(counts: FloatArray, n: int, exponent: float, sd: float) -> FloatArray:
-    """Posterior mean summed over the counts within 15 of the observation, for noise under one count."""
+    """Posterior mean summed over the counts within 30 of the observation, for noise under one count."""
     centre = np.clip(np.rint(counts), 1, n)[..., None]
     x = centre + np.arange(-FINE_REACH, FINE_REACH + 1)
     log_posterior = -exponent * np.log(np.maximum(x, 1)) - ((x - counts[..., None]) / sd) ** 2 / 2

@@ -34,6 +34,8 @@ def mle_apx(estimate: FloatArray, noise: Noise) -> FloatArray:
     scale = 1 + ratio * level
     solved = estimate.max(axis=-1, keepdims=True) * -ratio < 1
     result = np.maximum(estimate - level, 0.0) / np.where(solved, scale, 1.0)
+    if solved.all():
+        return result
     return np.where(solved, result, norm_sub(estimate, noise))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.protocols._base import FrequencyOracle, Noise
+from simulator.protocols._base import EPSILON_MAX, EPSILON_MIN, FrequencyOracle, Noise
 from simulator.protocols.grr import GRR
 from simulator.protocols.local_hashing import BLH, OLH
 from simulator.protocols.subset import SubsetSelection
@@ -17,4 +17,4 @@ PROTOCOLS: dict[str, type[FrequencyOracle]] = {
     "ss": SubsetSelection,
 }
 
-__all__ = ["PROTOCOLS", "FrequencyOracle", "Noise"]
+__all__ = ["EPSILON_MAX", "EPSILON_MIN", "PROTOCOLS", "FrequencyOracle", "Noise"]

@@ -65,7 +65,7 @@ class FrequencyOracle(ABC):
     Raises
     ------
     ValueError
-        If `k` or `epsilon` is outside its range.
+        If `k` is not a whole number, or `k` or `epsilon` is outside its range.
     """
 
     k: int
@@ -77,8 +77,8 @@ class FrequencyOracle(ABC):
     sums_to_one: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if self.k < 2:
-            raise ValueError(f"k must be at least 2, got k={self.k}")
+        if not isinstance(self.k, int | np.integer) or self.k < 2:
+            raise ValueError(f"k must be a whole number of at least 2, got k={self.k}")
         if not EPSILON_MIN <= self.epsilon <= EPSILON_MAX:
             raise ValueError(f"epsilon must be between {EPSILON_MIN:g} and {EPSILON_MAX:g}, got epsilon={self.epsilon}")
 

@@ -94,6 +94,8 @@ class SubsetSelection(FrequencyOracle):
         one for users without a forced value ahead of them, one for users still waiting for it.
         """
         k, omega = self.k, self.omega
+        if not counts.any():
+            return np.zeros(k, dtype=np.int64)
         forced = (self.p - omega / k) / (1 - omega / k)
         own = rng.binomial(counts, forced)
         free, waiting = np.zeros(omega + 1, dtype=np.int64), np.zeros(omega + 1, dtype=np.int64)

@@ -1,0 +1,245 @@
+"""The exact law of the aggregate, written independently of the samplers, and the checks that compare draws with it.
+
+Every check returns p-values; `accept` turns them into a verdict. The false-alarm rate is stated, not tuned: 1e-6 for a
+whole test file, divided (Bonferroni) over at most 3,000 verdicts a file and over the p-values inside one verdict. Draws
+come from fixed streams, so a verdict does not change from run to run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import stats
+
+from simulator.protocols import PROTOCOLS, FrequencyOracle
+from simulator.protocols.subset import SubsetSelection
+from simulator.seeding import rng_for
+
+FALSE_ALARM = 1e-6
+VERDICTS_PER_FILE = 3000
+# The normal and chi-square approximations are used at p-values near 1e-10; bins of at least 50 keep them honest there.
+BIN = 50
+
+
+def accept(p_values) -> bool:
+    """Whether none of the p-values is small enough to reject at the stated rate."""
+    p_values = np.asarray(p_values, dtype=float).ravel()
+    assert p_values.size, "a check without comparisons checks nothing"
+    assert np.isfinite(p_values).all()
+    return bool(p_values.min() * p_values.size >= FALSE_ALARM / VERDICTS_PER_FILE)
+
+
+def stream(*names):
+    return rng_for(20_250_101, "tests", *names)
+
+
+def two_sided(z):
+    return 2 * stats.norm.sf(np.abs(z))
+
+
+def chi_square_p(observed, expected, lost: int = 1):
+    """Upper-tail p-value of Pearson's statistic; arguments are counts."""
+    assert np.isclose(observed.sum(), expected.sum(), rtol=1e-9), "chi-square is for counts with equal totals"
+    statistic = ((observed - expected) ** 2 / expected).sum()
+    return stats.chi2.sf(statistic, len(expected) - lost)
+
+
+def variance_p(variances, exact, df):
+    """Two-sided p-value of sample variances (known mean, df squares) of nearly Gaussian draws."""
+    lower = stats.chi2.cdf(df * variances / exact, df)
+    return 2 * np.minimum(lower, 1 - lower)
+
+
+def merge_bins(expected, at_least: float = BIN):
+    """Number of the bin of each cell, neighbours merged until each bin expects `at_least`."""
+    bins, total, bin_number = np.zeros(len(expected), dtype=int), 0.0, 0
+    for cell, value in enumerate(expected):
+        bins[cell] = bin_number
+        total += value
+        if total >= at_least:
+            bin_number, total = bin_number + 1, 0.0
+    if bin_number:  # what is left at the end, empty cells included, joins the last full bin
+        bins[bins == bin_number] = bin_number - 1
+    return bins
+
+
+@dataclass(frozen=True)
+class Law:
+    """Exact mean, variance, covariance, fourth moments and marginals of the support counts."""
+
+    oracle: FrequencyOracle
+    counts: tuple[int, ...]
+
+    @cached_property
+    def n_v(self):
+        return np.array(self.counts)
+
+    @cached_property
+    def n(self) -> int:
+        return int(self.n_v.sum())
+
+    @cached_property
+    def mean(self):
+        return self.n_v * self.oracle.p + (self.n - self.n_v) * self.oracle.q
+
+    @cached_property
+    def variance(self):
+        p, q = self.oracle.p, self.oracle.q
+        return self.n_v * p * (1 - p) + (self.n - self.n_v) * q * (1 - q)
+
+    @cached_property
+    def _pair_probabilities(self) -> tuple[float, float]:
+        """Probability that one report supports both of two other values; and both the own and another value."""
+        o, k = self.oracle, self.oracle.k
+        if o.key == "grr":
+            return 0.0, 0.0
+        if o.key == "ss":
+            w = o.omega
+            others = (o.p * (w - 1) * (w - 2) + (1 - o.p) * w * (w - 1)) / ((k - 1) * max(k - 2, 1))
+            return others, o.p * (w - 1) / (k - 1)
+        return o.q * o.q, o.p * o.q
+
+    @cached_property
+    def _second(self):
+        """Covariance of the counts, and the variance of one product of two centred counts."""
+        p, q = self.oracle.p, self.oracle.q
+        others, with_own = self._pair_probabilities
+        holders = self.n_v[:, None] + self.n_v[None, :]
+        covariance = (self.n - holders) * (others - q * q) + holders * (with_own - p * q)
+        kappa = (self.n - holders) * _kappa(q, q, others) + holders * _kappa(p, q, with_own)
+        np.fill_diagonal(covariance, self.variance)
+        np.fill_diagonal(kappa, self.n_v * _kappa(p, p, p) + (self.n - self.n_v) * _kappa(q, q, q))
+        # E[(x - Ex)^2 (y - Ey)^2] of a sum of independent users: joint cumulants add, products of variances join them
+        product_variance = kappa + np.outer(self.variance, self.variance) + covariance**2
+        return covariance, product_variance
+
+    @property
+    def covariance(self):
+        return self._second[0]
+
+    @property
+    def product_variance(self):
+        return self._second[1]
+
+    def marginal(self, value: int):
+        """Probabilities of the support counts 0..n of one value: a convolution of two binomials."""
+        own, others = self.counts[value], self.n - self.counts[value]
+        first = stats.binom.pmf(np.arange(own + 1), own, self.oracle.p)
+        second = stats.binom.pmf(np.arange(others + 1), others, self.oracle.q)
+        return np.convolve(first, second)
+
+
+def _kappa(u: float, v: float, both: float) -> float:
+    """Joint cumulant (2, 2) of two bits with probabilities u and v of being 1, and `both` of both being 1."""
+    cov = both - u * v
+    fourth = (
+        both * (1 - u) ** 2 * (1 - v) ** 2
+        + (u - both) * (1 - u) ** 2 * v**2
+        + (v - both) * u**2 * (1 - v) ** 2
+        + (1 - u - v + both) * u**2 * v**2
+    )
+    return fourth - u * (1 - u) * v * (1 - v) - 2 * cov**2
+
+
+def check_mean(draws, law: Law):
+    return two_sided((draws.mean(axis=0) - law.mean) / np.sqrt(law.variance / len(draws)))
+
+
+def check_covariance(draws, law: Law):
+    """Every variance and covariance, against its exact standard error from exact fourth moments."""
+    centred = draws - law.mean
+    sample = centred.T @ centred / len(draws)
+    se = np.sqrt(law.product_variance / len(draws))
+    upper = np.triu_indices(law.oracle.k)
+    return two_sided(((sample - law.covariance) / se)[upper])
+
+
+def check_marginals(draws, law: Law):
+    """Chi-square of the draws of each value against its exact law."""
+    result = []
+    for value in range(law.oracle.k):
+        expected = law.marginal(value) * len(draws)
+        bins = merge_bins(expected)
+        if bins[-1] == 0:
+            continue  # one bin holds everything: there is nothing to compare
+        observed = np.bincount(draws[:, value], minlength=len(expected)).astype(float)
+        assert len(observed) == len(expected), "support counts outside 0..n"
+        result.append(chi_square_p(np.bincount(bins, observed), np.bincount(bins, expected)))
+    return np.array(result)
+
+
+def check_row_sums(draws, law: Law):
+    """Fixed-size reports: the sum of the supports never varies. Others: its mean and variance, exact fourth moment."""
+    sums = draws.sum(axis=1)
+    if law.oracle.sums_to_one:
+        size = law.oracle.omega if isinstance(law.oracle, SubsetSelection) else 1
+        return np.array([1.0 if (sums == size * law.n).all() else 0.0])
+    variance = law.covariance.sum()
+    z_mean = (sums.mean() - law.mean.sum()) / np.sqrt(variance / len(draws))
+    # Independent bits: the fourth cumulant of the sum is the sum of the fourth cumulants.
+    p, q, k = law.oracle.p, law.oracle.q, law.oracle.k
+    fourth = sum(m * x * (1 - x) * (1 - 6 * x * (1 - x)) for m, x in ((law.n, p), (law.n * (k - 1), q)))
+    z_variance = (((sums - law.mean.sum()) ** 2).mean() - variance) / np.sqrt((fourth + 2 * variance**2) / len(draws))
+    return two_sided(np.array([z_mean, z_variance]))
+
+
+CHECKS = {
+    "mean": check_mean,
+    "covariance": check_covariance,
+    "marginals": check_marginals,
+    "row_sums": check_row_sums,
+}
+
+
+def compare_means(a, b, law: Law):
+    return two_sided((a.mean(axis=0) - b.mean(axis=0)) / np.sqrt(law.variance * (1 / len(a) + 1 / len(b))))
+
+
+def compare_covariances(a, b, law: Law):
+    """Difference of two sample covariances (common known mean), standardised by the exact fourth moments."""
+    (ca, cb) = (x - law.mean for x in (a, b))
+    difference = ca.T @ ca / len(a) - cb.T @ cb / len(b)
+    se = np.sqrt(law.product_variance * (1 / len(a) + 1 / len(b)))
+    upper = np.triu_indices(law.oracle.k)
+    return two_sided((difference / se)[upper])
+
+
+def compare_marginals(a, b, law: Law):
+    """Two-sample chi-square of each value, on counts; bins are set by the pooled sample."""
+    result = []
+    for value in range(law.oracle.k):
+        tables = np.stack([np.bincount(x[:, value], minlength=law.n + 1) for x in (a, b)]).astype(float)
+        pooled = tables.sum(axis=0)
+        bins = merge_bins(pooled * min(len(a), len(b)) / (len(a) + len(b)))
+        if bins[-1] == 0:
+            continue
+        observed = np.stack([np.bincount(bins, row) for row in tables])
+        expected = np.outer(observed.sum(axis=1), observed.sum(axis=0)) / observed.sum()
+        result.append(stats.chi2.sf(((observed - expected) ** 2 / expected).sum(), observed.shape[1] - 1))
+    return np.array(result)
+
+
+COMPARISONS = {"mean": compare_means, "covariance": compare_covariances, "marginals": compare_marginals}
+
+
+def off_by_5_percent(oracle: FrequencyOracle) -> FrequencyOracle:
+    """Return the same protocol with q 5 % too large; where reports have a fixed size, p + (k-1) q = size sets p."""
+    base, wrong_q = type(oracle), 1.05 * oracle.q
+    overrides = {"q": wrong_q}
+    if oracle.sums_to_one:
+        size = oracle.omega if isinstance(oracle, SubsetSelection) else 1
+        overrides["p"] = size - (oracle.k - 1) * wrong_q
+        if isinstance(oracle, SubsetSelection):
+            overrides["omega"] = size
+    return type("Off", (base,), overrides)(oracle.k, oracle.epsilon)
+
+
+def subset_of_size(omega: int, k: int, epsilon: float) -> SubsetSelection:
+    """Return subset selection with a size of our choice."""
+    return type("Sized", (SubsetSelection,), {"omega": omega})(k, epsilon)
+
+
+def oracle_of(key: str, k: int, epsilon: float) -> FrequencyOracle:
+    return PROTOCOLS[key](k, epsilon)

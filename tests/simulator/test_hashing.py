@@ -1,0 +1,136 @@
+"""Hash families: collisions at rate 1/g, even symbols, pairwise independence, and xxh32 to the bit."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import xxhash
+from scipy import stats
+
+from simulator.hashing import HASHES, SEED_BITS, mix64, xxh32_text
+from simulator.protocols.local_hashing import BLH, OLH
+
+from .law import accept, stream, two_sided
+
+SEEDS = 40_000
+SYMBOLS = [2, 3, 4, 8, 55]
+PAIRS = np.array(
+    [(v, v + 1) for v in range(0, 12)]  # neighbours
+    + [(v, v + 1) for v in (99, 1023, 65_535, 10**9, 2**32 - 2)]
+    + [(0, 1 << bit) for bit in range(0, 32, 2)]  # one bit apart
+    + [(2_863_311_530, 2_863_311_530 ^ (1 << bit)) for bit in range(0, 32, 3)]
+    + [(0, 2**32 - 1), (3, 58), (10, 65), (1, 101), (7, 70), (12, 123), (4_294_967_040, 255)]
+)
+
+
+def linear(values, seeds, g):
+    """((a v + b) mod P) mod g with P = 101, for domains up to 100: the counter-example."""
+    a, b = 1 + seeds % 100, (seeds // 100) % 101
+    return ((a * values + b) % 101) % g
+
+
+def collision_p(hashed, pairs, g, *names):
+    seeds = stream("collisions", *names, g).integers(0, 2**SEED_BITS, size=(SEEDS, 1))
+    both = hashed(pairs[:, 0], seeds, g) == hashed(pairs[:, 1], seeds, g)
+    return two_sided((both.sum(axis=0) - SEEDS / g) / np.sqrt(SEEDS * (1 / g) * (1 - 1 / g)))
+
+
+def joint_p(hashed, pairs, g, *names):
+    """Chi-square of the table of (h(u), h(v)) against g x g equal cells, for each pair."""
+    seeds = stream("joint", *names, g).integers(0, 2**SEED_BITS, size=(SEEDS, 1))
+    cells = hashed(pairs[:, 0], seeds, g) * g + hashed(pairs[:, 1], seeds, g)
+    observed = np.stack([np.bincount(column, minlength=g * g) for column in cells.T])
+    expected = SEEDS / g**2
+    assert expected > 10
+    return stats.chi2.sf(((observed - expected) ** 2 / expected).sum(axis=1), g * g - 1)
+
+
+@pytest.mark.parametrize("name", HASHES)
+@pytest.mark.parametrize("g", SYMBOLS)
+def test_two_values_collide_at_rate_one_in_g(name, g):
+    assert accept(collision_p(HASHES[name], PAIRS, g, name))
+
+
+@pytest.mark.parametrize("name", HASHES)
+@pytest.mark.parametrize("g", SYMBOLS)
+def test_two_values_hash_independently(name, g):
+    assert accept(joint_p(HASHES[name], PAIRS, g, name))
+
+
+@pytest.mark.parametrize("name", HASHES)
+@pytest.mark.parametrize("g", SYMBOLS)
+def test_symbols_are_even(name, g):
+    values = np.unique(PAIRS)
+    seeds = stream("even", name, g).integers(0, 2**SEED_BITS, size=(SEEDS, 1))
+    symbols = HASHES[name](values, seeds, g)
+    assert symbols.min() == 0
+    assert symbols.max() == g - 1
+    observed = np.stack([np.bincount(column, minlength=g) for column in symbols.T])
+    assert accept(stats.chi2.sf(((observed - SEEDS / g) ** 2 / (SEEDS / g)).sum(axis=1), g - 1))
+
+
+@pytest.mark.parametrize("name", HASHES)
+def test_one_seed_spreads_a_domain_evenly(name):
+    # The other direction: a domain of 40,000 values under one seed, for 50 seeds, consecutive ones included.
+    seeds = np.r_[np.arange(25), stream("spread").integers(0, 2**32, size=25)][:, None]
+    symbols = HASHES[name](np.arange(40_000), seeds, 8)
+    observed = np.stack([np.bincount(row, minlength=8) for row in symbols])
+    assert accept(stats.chi2.sf(((observed - 5000) ** 2 / 5000).sum(axis=1), 7))
+
+
+@pytest.mark.parametrize("g", [8, 55])
+def test_negative_control_a_linear_hash_with_a_prime_near_the_domain_is_biased(g):
+    pairs = np.array(list(itertools.combinations(range(0, 100, 7), 2)))
+    assert not accept(collision_p(linear, pairs, g, "linear"))
+    assert not accept(joint_p(linear, pairs, g, "linear"))
+    assert accept(collision_p(mix64, pairs, g, "linear"))
+    assert accept(joint_p(mix64, pairs, g, "linear"))
+
+
+def test_xxh32_is_the_published_function_to_the_bit():
+    rng = stream("xxh32")
+    values = np.r_[
+        np.arange(0, 130),
+        [10**d - 1 for d in range(1, 16)],
+        [10**d for d in range(1, 15)],
+        *(rng.integers(10**d, 10 ** (d + 1), size=60) for d in range(15)),
+    ]
+    seeds = np.r_[0, 1, 2**31, 2**32 - 1, rng.integers(0, 2**32, size=30)]
+    for g in (2, 3, 55, 2**32):
+        expected = [[xxhash.xxh32(str(v).encode(), s).intdigest() % g for v in values.tolist()] for s in seeds.tolist()]
+        np.testing.assert_array_equal(xxh32_text(values, seeds[:, None], g), expected)
+
+
+def test_xxh32_takes_one_seed_for_each_value():
+    values, seeds = np.array([5, 123_456_789, 10**12]), np.array([7, 8, 9])
+    expected = [
+        xxhash.xxh32(str(v).encode(), s).intdigest() % 11 for v, s in zip(values.tolist(), seeds.tolist(), strict=True)
+    ]
+    assert xxh32_text(values, seeds, 11).tolist() == expected
+
+
+@pytest.mark.parametrize("value", [-1, 10**15])
+def test_xxh32_refuses_what_it_cannot_hash(value):
+    with pytest.raises(ValueError, match=f"values must be in 0..10\\^15-1, got .*{value}"):
+        xxh32_text(np.array([3, value]), np.array([1]), 4)
+
+
+@pytest.mark.parametrize("protocol", [BLH, OLH])
+@pytest.mark.parametrize("epsilon", [0.7, 3.0])
+def test_local_hashing_with_xxh32_is_unbiased_end_to_end(protocol, epsilon):
+    counts = np.array([900, 0, 0, 300, 100, 0, 50, 20, 10, 5, 60, 55])
+    oracle, n, times = protocol(12, epsilon, hash="xxh32"), int(counts.sum()), 200
+    rng = stream("xxh32 end to end", oracle.key, repr(epsilon))
+    estimates = oracle.estimate(oracle.replay_support(np.broadcast_to(counts, (times, 12)), rng), n)
+    z = (estimates.mean(axis=0) - counts / n) / np.sqrt(oracle.variance(counts / n, n) / times)
+    assert accept(two_sided(z))
+
+
+@pytest.mark.parametrize("name", HASHES)
+def test_support_counts_the_reports_whose_symbol_is_the_hash_of_the_value(name):
+    oracle = OLH(9, 1.5, hash=name)
+    reports = oracle.perturb(stream("reports").integers(0, 9, size=50), stream("reports", 2))
+    expected = [sum(HASHES[name](np.array([v]), np.array([s]), oracle.g)[0] == y for s, y in reports) for v in range(9)]
+    assert oracle.support(reports).tolist() == expected

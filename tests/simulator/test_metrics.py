@@ -1,0 +1,273 @@
+"""Every metric against a naive loop or full enumeration."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import stats
+
+from simulator.metrics import CLIPPED_RANGES, CLIPPED_SETS, KL_MIX, METRICS
+
+from .law import stream
+
+TRUTH = np.array([0.4, 0.0, 0.25, 0.05, 0.1, 0.0, 0.15, 0.05])
+RNG_ESTIMATES = stream("metrics").normal(TRUTH, 0.15, size=(3, 4, 8))
+ROUNDING = {"rel": 1e-12, "abs": 1e-14}  # the same sums of a few dozen numbers below 2 in another order
+DEEP = settings(max_examples=100, deadline=None, derandomize=True)
+
+
+def repaired(estimate, mix=KL_MIX):
+    positive = [max(x, 0.0) for x in estimate]
+    total = sum(positive)
+    k = len(positive)
+    return [(1 - mix) * (x / total if total else 1 / k) + mix / k for x in positive]
+
+
+def divergence(a, b):
+    return sum(x * math.log(x / y) for x, y in zip(a, b, strict=True) if x > 0)
+
+
+def naive_emd(e, f):
+    return sum(abs(sum(e[: j + 1]) - sum(f[: j + 1])) for j in range(len(f)))
+
+
+def naive_topk(e, f):
+    order = sorted(range(len(f)), key=lambda v: (-f[v], v))[: max(1, round(0.05 * len(f)))]
+    return sum((e[v] - f[v]) ** 2 for v in order) / len(order)
+
+
+def naive_set(e, f, size=1, clip=False):
+    answers = []
+    for chosen in itertools.combinations(range(len(f)), size):
+        answer, target = sum(e[v] for v in chosen), sum(f[v] for v in chosen)
+        answers.append(((max(answer, 0.0) if clip else answer) - target) ** 2)
+    return sum(answers) / len(answers)
+
+
+def naive_range(e, f, clip=False):
+    errors = []
+    for first in range(len(f)):
+        for last in range(first, len(f)):
+            answer, target = sum(e[first : last + 1]), sum(f[first : last + 1])
+            errors.append(abs((max(answer, 0.0) if clip else answer) - target))
+    assert len(errors) == len(f) * (len(f) + 1) // 2
+    return sum(errors) / len(errors)
+
+
+def naive_js(e, f):
+    r = repaired(e)
+    middle = [(x + y) / 2 for x, y in zip(r, f, strict=True)]
+    return (divergence(f, middle) + divergence(r, middle)) / 2
+
+
+NAIVE = {
+    "l1": lambda e, f: sum(abs(x - y) for x, y in zip(e, f, strict=True)),
+    "mae": lambda e, f: sum(abs(x - y) for x, y in zip(e, f, strict=True)) / len(f),
+    "mse": lambda e, f: sum((x - y) ** 2 for x, y in zip(e, f, strict=True)) / len(f),
+    "l2": lambda e, f: math.sqrt(sum((x - y) ** 2 for x, y in zip(e, f, strict=True))),
+    "kl": lambda e, f: divergence(f, repaired(e)),
+    "js": naive_js,
+    "emd": naive_emd,
+    "topk": naive_topk,
+    "set": lambda e, f: naive_set(e, f, max(1, round(0.1 * len(f)))),
+    "range": naive_range,
+}
+
+
+def test_there_is_a_naive_version_of_each_metric():
+    assert list(NAIVE) == list(METRICS)
+    assert all(metric.name == key for key, metric in METRICS.items())
+    assert {key for key, metric in METRICS.items() if metric.ordered_only} == {"emd", "range"}
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_metric_is_the_naive_loop_for_each_row_of_a_batch(name):
+    errors = METRICS[name](RNG_ESTIMATES, TRUTH)
+    assert errors.shape == (3, 4)
+    for place in np.ndindex(3, 4):
+        expected = NAIVE[name](RNG_ESTIMATES[place].tolist(), TRUTH.tolist())
+        assert errors[place] == pytest.approx(expected, **ROUNDING)
+        assert METRICS[name](RNG_ESTIMATES[place], TRUTH) == pytest.approx(expected, **ROUNDING)
+
+
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("k", [2, 3, 21, 60])
+def test_metric_is_the_naive_loop_for_other_sizes(name, k):
+    rng = stream("metric sizes", name, k)
+    truth, estimate = rng.dirichlet(np.full(k, 0.5)), rng.normal(1 / k, 0.5 / k, size=k)
+    if name == "set" and k == 60:
+        # 50 million subsets of 6: the mean square of a sum over pairs, each pair in the share of sets that holds it
+        error, size = estimate - truth, 6
+        single, both = size / k, size * (size - 1) / (k * (k - 1))
+        expected = sum(
+            error[u] * error[v] * (single if u == v else both) for u, v in itertools.product(range(k), repeat=2)
+        )
+    else:
+        expected = NAIVE[name](estimate.tolist(), truth.tolist())
+    assert METRICS[name](estimate, truth) == pytest.approx(expected, **ROUNDING)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_perfect_estimate_has_no_error(name):
+    error = METRICS[name](np.stack([TRUTH, TRUTH]), TRUTH)
+    # The repair mixes in 1e-4 of the uniform distribution, which a perfect estimate pays for:
+    # kl at most -ln(1 - 1e-4); js at most 1e-4 ln 2, being convex.
+    allowed = {"kl": -math.log1p(-KL_MIX), "js": KL_MIX * math.log(2)}.get(name, 0.0)
+    assert (error >= 0).all()
+    assert (error <= allowed).all()
+    if name in {"kl", "js"}:
+        # a 0.5e-16 rounding of each ratio is all that is left where the mix changes nothing: the uniform truth
+        uniform = np.full(8, 1 / 8)
+        assert METRICS[name](uniform, uniform) < 1e-15
+        assert METRICS[name].with_options(mix=0.0)(TRUTH, TRUTH) < 1e-15
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 8])
+def test_set_is_the_mean_over_all_subsets(size):
+    metric = METRICS["set"].with_options(set_share=size / 8)
+    for estimate in RNG_ESTIMATES.reshape(-1, 8):
+        expected = naive_set(estimate.tolist(), TRUTH.tolist(), size)
+        assert metric(estimate, TRUTH) == pytest.approx(expected, **ROUNDING)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_clipped_set_is_the_mean_over_all_subsets_up_to_its_256_samples(size):
+    estimate = RNG_ESTIMATES[0, 0] - 0.1
+    changes = []
+    for chosen in itertools.combinations(range(8), size):
+        answer, target = estimate[list(chosen)].sum(), TRUTH[list(chosen)].sum()
+        changes.append((max(answer, 0.0) - target) ** 2 - (answer - target) ** 2)
+    assert min(changes) < 0, "clipping must change something here"
+    exact = naive_set(estimate.tolist(), TRUTH.tolist(), size, clip=True)
+    # mean of 40 measurements, each the mean of 256 changes: z of at most 5.3 is a false alarm of 1e-7
+    metrics = [METRICS["set"].with_options(set_share=size / 8, seed=seed) for seed in range(40)]
+    sampled = [float(metric.clipped_error(estimate, TRUTH)) for metric in metrics]
+    assert abs(np.mean(sampled) - exact) < 5.3 * np.std(changes) / np.sqrt(CLIPPED_SETS * 40)
+    assert np.std(sampled) < 2 * np.std(changes) / np.sqrt(CLIPPED_SETS)  # 40 values: twice is 9 standard errors off
+    assert abs(METRICS["set"].with_options(set_share=size / 8)(estimate, TRUTH) - exact) > 1e-3
+
+
+def test_clipped_range_is_the_mean_over_all_ranges_up_to_its_1024_samples():
+    estimate = RNG_ESTIMATES[0, 0] - 0.1
+    changes = []
+    for first, last in itertools.combinations(range(9), 2):
+        answer, target = estimate[first:last].sum(), TRUTH[first:last].sum()
+        changes.append(abs(max(answer, 0.0) - target) - abs(answer - target))
+    exact = naive_range(estimate.tolist(), TRUTH.tolist(), clip=True)
+    metrics = [METRICS["range"].with_options(seed=seed) for seed in range(40)]
+    sampled = [float(metric.clipped_error(estimate, TRUTH)) for metric in metrics]
+    assert abs(np.mean(sampled) - exact) < 5.3 * np.std(changes) / np.sqrt(CLIPPED_RANGES * 40)
+    assert abs(METRICS["range"](estimate, TRUTH) - exact) > 1e-3
+
+
+@pytest.mark.parametrize("name", ["set", "range"])
+def test_clipping_changes_nothing_where_no_answer_is_negative(name):
+    estimate = np.abs(RNG_ESTIMATES)
+    for k in (8, 200):
+        truth = TRUTH if k == 8 else stream("long").dirichlet(np.ones(k))
+        rows = estimate if k == 8 else np.abs(stream("long", 1).normal(truth, 0.01, size=(2, k)))
+        # running sums can go below 0 by their rounding, 1e-16
+        np.testing.assert_allclose(METRICS[name].clipped_error(rows, truth), METRICS[name](rows, truth), atol=1e-14)
+
+
+def test_clipping_is_paired_between_estimates_and_repeatable():
+    shifted = RNG_ESTIMATES - 0.1
+    for name in ("set", "range"):
+        whole = METRICS[name].clipped_error(shifted, TRUTH)
+        assert whole.shape == (3, 4)
+        np.testing.assert_array_equal(whole, METRICS[name].clipped_error(shifted, TRUTH))
+        each = [METRICS[name].clipped_error(row, TRUTH) for row in shifted.reshape(-1, 8)]
+        np.testing.assert_allclose(whole.ravel(), each, rtol=1e-12)  # order of summation
+
+
+@pytest.mark.parametrize("name", [name for name, metric in METRICS.items() if metric.clipped is None])
+def test_metrics_without_queries_refuse_to_clip(name):
+    with pytest.raises(ValueError, match=f"metric {name} has no query answers"):
+        METRICS[name].clipped_error(TRUTH, TRUTH)
+
+
+@pytest.mark.parametrize("k", [2, 10, 300])
+def test_emd_of_distributions_is_the_wasserstein_distance(k):
+    rng = stream("emd", k)
+    for a, b in zip(rng.dirichlet(np.full(k, 0.4), size=10), rng.dirichlet(np.full(k, 0.4), size=10), strict=True):
+        expected = stats.wasserstein_distance(np.arange(k), np.arange(k), a, b)
+        assert METRICS["emd"](a, b) == pytest.approx(expected, rel=1e-9)  # 300 running sums of numbers below 1
+
+
+@given(
+    estimate=hnp.arrays(np.float64, 6, elements=st.floats(-10, 10)),
+    weights=hnp.arrays(np.float64, 6, elements=st.one_of(st.just(0.0), st.floats(1e-6, 1))),
+)
+@DEEP
+def test_divergences_are_finite_and_in_their_range(estimate, weights):
+    truth = weights / weights.sum() if weights.sum() else np.full(6, 1 / 6)
+    kl, js = METRICS["kl"](estimate, truth), METRICS["js"](estimate, truth)
+    # the repaired estimate is at least mix / k everywhere, so no ratio exceeds k / mix
+    assert 0 <= kl <= math.log(6 / KL_MIX)
+    assert 0 <= js <= math.log(2)
+    for name, metric in METRICS.items():
+        error = metric(estimate, truth)
+        assert np.isfinite(error), name
+        assert error >= -1e-14, name  # closed forms of set and range round
+
+
+def test_js_reaches_ln_2_for_disjoint_distributions_but_for_the_mix():
+    disjoint = METRICS["js"].with_options(mix=0.0)(np.array([1.0, 0.0]), np.array([0.0, 1.0]))
+    assert disjoint == pytest.approx(math.log(2), rel=1e-15)
+
+
+def test_kl_runs_from_the_truth_to_the_estimate_and_does_not_reward_zeroing():
+    truth, near, zeroed = np.array([0.6, 0.4]), np.array([0.7, 0.3]), np.array([1.0, 0.0])
+    assert METRICS["kl"](near, truth) < METRICS["kl"](zeroed, truth)
+    no_mix = METRICS["kl"].with_options(mix=0.0)
+    assert no_mix(near, truth) == pytest.approx(0.6 * math.log(6 / 7) + 0.4 * math.log(4 / 3), rel=1e-12)
+
+
+def test_options_reach_the_metrics_that_know_them_and_no_others():
+    options = {"mix": 0.01, "top_values": 3, "set_share": 0.5, "seed": 9}
+    known = {name: set(metric.with_options(**options).options) for name, metric in METRICS.items()}
+    expected = {key: set() for key in METRICS}
+    expected |= {"kl": {"mix"}, "js": {"mix"}, "topk": {"top_values"}, "set": {"set_share", "seed"}, "range": {"seed"}}
+    assert known == expected
+    e = RNG_ESTIMATES[0, 0]
+    assert METRICS["kl"].with_options(mix=0.01)(e, TRUTH) == pytest.approx(
+        divergence(TRUTH, repaired(e, 0.01)), **ROUNDING
+    )
+    top = np.argsort(-TRUTH, kind="stable")[:3]
+    assert METRICS["topk"].with_options(top_values=3)(e, TRUTH) == pytest.approx(
+        ((e - TRUTH)[top] ** 2).mean(), **ROUNDING
+    )
+    assert METRICS["kl"].options == {}  # the table's own metric is not changed
+
+
+def test_topk_ties_go_to_the_earlier_category():
+    truth = np.array([0.25, 0.25, 0.25, 0.25])
+    assert METRICS["topk"](np.array([0.35, 0, 0, 0]), truth) == pytest.approx(0.01, rel=1e-12)  # rounding of 0.1 ** 2
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_inputs_are_not_modified(name):
+    e, f = RNG_ESTIMATES.copy(), TRUTH.copy()
+    METRICS[name](e, f)
+    np.testing.assert_array_equal(e, RNG_ESTIMATES)
+    np.testing.assert_array_equal(f, TRUTH)
+
+
+def test_without_a_mixture_a_missed_value_costs_infinitely_much() -> None:
+    truth = np.array([0.6, 0.4, 0.0])
+    bare = METRICS["kl"].with_options(mix=0.0)
+    assert bare(np.array([1.0, 0.0, 0.0]), truth) == np.inf
+    assert bare(np.array([0.6, 0.3, 0.1]), truth) == pytest.approx(0.4 * np.log(0.4 / 0.3))
+
+
+@pytest.mark.parametrize("size", [0, -1, 4])
+def test_topk_refuses_sizes_outside_the_domain(size: int) -> None:
+    truth = np.array([0.5, 0.3, 0.2])
+    with pytest.raises(ValueError, match="top_values must be between 1 and k=3"):
+        METRICS["topk"].with_options(top_values=size)(truth, truth)

@@ -1,0 +1,99 @@
+"""Frequency shapes and whole-number populations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from simulator.populations import SHAPES, apportion, frequencies
+
+DEEP = settings(max_examples=200, deadline=None, derandomize=True)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("k", [2, 3, 10, 1000, 100_000])
+def test_frequencies_are_a_distribution(name, k):
+    f = frequencies(name, k)
+    assert f.shape == (k,)
+    assert f.min() >= 0
+    assert abs(f.sum() - 1) < 1e-12  # pairwise summation of up to 1e5 numbers
+    np.testing.assert_array_equal(f, frequencies(name, k))
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_only_the_random_shapes_depend_on_the_seed(name):
+    drawn = name in {"zipf_shuffled", "dirichlet", "sparse"}
+    assert drawn != SHAPES[name].ordered
+    same = np.array_equal(frequencies(name, 50, seed=1), frequencies(name, 50, seed=2))
+    assert same != drawn
+
+
+def test_shapes_are_what_they_are_called():
+    k = 100
+    assert frequencies("uniform", k).tolist() == [0.01] * k
+    np.testing.assert_allclose(
+        frequencies("zipf", k, 2.0), np.arange(1, k + 1) ** -2.0 / (np.arange(1, k + 1) ** -2.0).sum()
+    )
+    # the totals are summed in another order
+    np.testing.assert_allclose(np.sort(frequencies("zipf_shuffled", k)), np.sort(frequencies("zipf", k)), rtol=1e-14)
+    assert frequencies("spike", k, 0.7)[0] == pytest.approx(0.7, rel=1e-12)
+    assert np.unique(frequencies("spike", k)[1:]).size == 1
+    assert (frequencies("sparse", k, 0.2) > 0).sum() == 20
+    assert np.unique(frequencies("steps", k)).size == 4
+    bell = frequencies("gaussian", k)
+    np.testing.assert_allclose(bell, bell[::-1])
+    modes = frequencies("bimodal", k)
+    assert ((modes[1:-1] > modes[:-2]) & (modes[1:-1] >= modes[2:])).sum() == 2
+    slope = frequencies("geometric", k)
+    np.testing.assert_allclose(slope[1:] / slope[:-1], slope[1] / slope[0])
+    # variance of a Dirichlet coordinate with concentration c: (1/k)(1 - 1/k) / (kc + 1), so larger c is flatter
+    assert frequencies("dirichlet", k, 50.0).std() < frequencies("dirichlet", k, 0.1).std()
+    assert np.argmax(frequencies("lognormal", k)) not in {0, k - 1}
+
+
+def test_bad_shapes_are_refused_in_words():
+    with pytest.raises(ValueError, match=r"shape must be one of uniform, .*, got 'zipff'"):
+        frequencies("zipff", 10)
+    with pytest.raises(ValueError, match="k must be at least 2, got k=1"):
+        frequencies("zipf", 1)
+    for name, parameter in [("spike", 1.5), ("gaussian", 0.0), ("zipf", np.nan), ("geometric", -1.0)]:
+        with pytest.raises(ValueError, match=f"shape {name} has no valid frequencies at"):
+            frequencies(name, 10, parameter)
+
+
+@given(
+    weights=hnp.arrays(np.float64, st.integers(2, 30), elements=st.one_of(st.just(0.0), st.floats(1e-9, 1e3))),
+    n=st.integers(0, 10**12),
+)
+@DEEP
+def test_apportion_sums_to_n_and_is_within_one_of_the_exact_share(weights, n):
+    weights = np.r_[weights, 1.0]
+    counts = apportion(weights, n)
+    assert counts.sum() == n
+    assert counts.min() >= 0
+    assert counts.dtype == np.int64
+    exact = weights / weights.sum() * n
+    assert np.abs(counts - exact).max() < 1 + 1e-15 * 30 * n  # and the rounding of the exact share
+
+
+@given(counts=hnp.arrays(np.int64, st.integers(2, 30), elements=st.integers(0, 10**9)))
+@DEEP
+def test_apportion_leaves_counts_alone_that_sum_to_n(counts):
+    if counts.sum() == 0:
+        counts[0] = 1
+    assert apportion(counts, int(counts.sum())).tolist() == counts.tolist()
+
+
+def test_apportion_gives_the_largest_remainders_and_ties_to_the_earlier():
+    assert apportion(np.array([0.5, 0.25, 0.25]), 10).tolist() == [5, 3, 2]
+    assert apportion(np.array([1, 1, 1]), 5).tolist() == [2, 2, 1]
+    assert apportion(np.array([2.0, 5.0, 3.0]), 7).tolist() == [1, 4, 2]  # 1.4, 3.5, 2.1: the half goes first
+
+
+@pytest.mark.parametrize("weights", [[0.0, 0.0], [1.0, -0.5], [1.0, float("nan")]])
+def test_apportion_refuses_weights_without_a_meaning(weights: list[float]) -> None:
+    with pytest.raises(ValueError, match="weights must be at least 0"):
+        apportion(np.array(weights), 10)

@@ -1,0 +1,113 @@
+"""Estimates: unbiased, unclipped, with the stated variance, up to a thousand million users."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from simulator.protocols import PROTOCOLS
+
+from .law import accept, oracle_of, stream, two_sided, variance_p
+
+COUNTS = np.array([6000, 0, 0, 2500, 1000, 400, 60, 20, 10, 5, 5, 0])
+
+
+def draws(key, epsilon):
+    oracle, n = oracle_of(key, 12, epsilon), int(COUNTS.sum())
+    rng = stream("estimates", key, repr(epsilon))
+    return oracle, n, oracle.estimate(oracle.sample_support(np.broadcast_to(COUNTS, (800, 12)), rng), n)
+
+
+@pytest.mark.parametrize("key", PROTOCOLS)
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
+def test_estimates_are_unbiased_with_the_stated_variance(key, epsilon):
+    oracle, n, estimates = draws(key, epsilon)
+    truth = COUNTS / n
+    variance = oracle.variance(truth, n)
+    z = (estimates.mean(axis=0) - truth) / np.sqrt(variance / len(estimates))
+    assert accept(two_sided(z))
+    # Support counts have a variance of 190 and more here: Gaussian enough for the chi-square of 800 squares.
+    assert accept(variance_p(((estimates - truth) ** 2).mean(axis=0), variance, len(estimates)))
+
+
+def test_negative_control_the_variance_at_zero_is_not_the_variance_of_a_dominating_value():
+    oracle, n, estimates = draws("grr", 3.0)
+    squares = ((estimates[:, 0] - COUNTS[0] / n) ** 2).mean()
+    assert not accept(variance_p(squares, oracle.noise(n).variance_at_zero, len(estimates)))
+
+
+@pytest.mark.parametrize("key", PROTOCOLS)
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 6.0])
+def test_noise_and_variance_tell_the_same(key, epsilon):
+    oracle, n = oracle_of(key, 20, epsilon), 12_345
+    noise, p, q = oracle.noise(n), oracle.p, oracle.q
+    f = np.linspace(0, 1, 11)
+    expected = (f * p * (1 - p) + (1 - f) * q * (1 - q)) / (n * (p - q) ** 2)
+    # the same formula in another order: roundings only
+    np.testing.assert_allclose(oracle.variance(f, n), expected, rtol=1e-12)
+    np.testing.assert_allclose(noise.variance_at_zero + noise.variance_slope * f, expected, rtol=1e-12)
+    assert noise.sd == pytest.approx(np.sqrt(expected[0]), rel=1e-12)
+    assert (noise.n, noise.p, noise.q, noise.sums_to_one) == (n, p, q, oracle.sums_to_one)
+    assert oracle.variance(0.25, n).shape == ()
+
+
+@pytest.mark.parametrize("key", PROTOCOLS)
+def test_sums_are_one_exactly_where_that_is_claimed(key):
+    oracle, _, estimates = draws(key, 1.0)
+    off = np.abs(estimates.sum(axis=1) - 1)
+    assert oracle.sums_to_one == (key in {"grr", "ss"})
+    if oracle.sums_to_one:
+        assert off.max() < 1e-12  # 12 additions of numbers below 1
+    else:
+        assert np.median(off) > 1e-3
+
+
+@pytest.mark.parametrize("key", PROTOCOLS)
+def test_estimates_are_not_clipped(key):
+    oracle, _, estimates = draws(key, 0.5)
+    # A value nobody holds is as often below 0 as above, but for the lattice of counts and a small skewness.
+    assert 0.35 < (estimates[:, COUNTS == 0] < 0).mean() < 0.65
+    counts = np.zeros(12, dtype=np.int64)
+    assert (oracle.estimate(counts, 10) < 0).all()
+    np.testing.assert_allclose(oracle.estimate(counts, 10), -oracle.q / (oracle.p - oracle.q), rtol=1e-12)  # roundings
+
+
+@pytest.mark.parametrize("key", PROTOCOLS)
+def test_estimate_inverts_the_mean(key):
+    oracle = oracle_of(key, 3, 1.3)
+    f = np.array([0.7, 0.1, 0.2])
+    expected_support = 1000 * (f * oracle.p + (1 - f) * oracle.q)
+    np.testing.assert_allclose(oracle.estimate(expected_support, 1000), f, atol=1e-14)  # roundings of numbers below 2
+
+
+@pytest.mark.parametrize("key", PROTOCOLS)
+@pytest.mark.parametrize("k", [16, 256])
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+def test_a_thousand_million_users(key, k, epsilon):
+    n, times = 10**9, 400
+    counts = np.zeros(k, dtype=np.int64)
+    counts[1:] = n // 2 // k
+    counts[k // 2] = 0
+    counts[0] = n - counts.sum()
+    oracle = oracle_of(key, k, epsilon)
+    support = oracle.sample_support(np.broadcast_to(counts, (times, k)), stream("many", key, k, repr(epsilon)))
+    mean = counts * oracle.p + (n - counts) * oracle.q
+    variance = counts * oracle.p * (1 - oracle.p) + (n - counts) * oracle.q * (1 - oracle.q)
+    assert accept(two_sided((support.mean(axis=0) - mean) / np.sqrt(variance / times)))
+    assert accept(variance_p(((support - mean) ** 2).mean(axis=0), variance, times))
+    if oracle.sums_to_one:
+        assert np.unique(support.sum(axis=1)).size == 1
+
+
+@pytest.mark.parametrize("k", [16, 64])
+def test_the_exact_chain_of_subset_selection_just_below_its_limit(k):
+    n, times = 10**9 - 1, 60
+    counts = np.full(k, n // k)
+    counts[0] += n - counts.sum()
+    oracle = oracle_of("ss", k, 0.5)
+    support = oracle.sample_support(np.broadcast_to(counts, (times, k)), stream("limit", k))
+    variance = counts * oracle.p * (1 - oracle.p) + (n - counts) * oracle.q * (1 - oracle.q)
+    mean = counts * oracle.p + (n - counts) * oracle.q
+    assert accept(two_sided((support.mean(axis=0) - mean) / np.sqrt(variance / times)))
+    assert accept(variance_p(((support - mean) ** 2).mean(axis=0), variance, times))
+    assert (support.sum(axis=1) == n * oracle.omega).all()

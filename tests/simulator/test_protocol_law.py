@@ -1,0 +1,169 @@
+"""The aggregate sampler and the user-by-user replay both follow the exact law, and the checks can tell a wrong one."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cache
+
+import numpy as np
+import pytest
+
+from simulator.protocols import PROTOCOLS
+from simulator.protocols._base import binomial_support
+
+from .law import CHECKS, COMPARISONS, Law, accept, off_by_5_percent, oracle_of, stream
+
+SAMPLED, REPLAYED = 5000, 1500  # repetitions of the fast tests
+SAMPLED_CHAIN = 1500  # of subset selection, whose exact chain takes a millisecond each
+
+# (epsilon, true counts): a dominating value, values nobody holds, few users and more.
+SETTINGS = {
+    "k2": (1.0, (60, 0)),
+    "k2_large": (0.5, (700, 300)),
+    "k3": (3.0, (3, 0, 40)),
+    "k3_low": (0.5, (20, 0, 5)),
+    "k5": (1.0, (5, 0, 40, 1, 0)),
+    "k5_large": (0.5, (0, 1500, 100, 0, 400)),
+    "k12": (3.0, (40, 0, 0, 10, 5, 1, 1, 0, 0, 3, 0, 0)),
+    "k12_large": (1.0, (300, 0, 0, 50, 20, 10, 5, 0, 0, 10, 5, 0)),
+    "k12_low": (0.5, (0, 2, 0, 0, 20, 1, 0, 5, 0, 0, 0, 2)),
+}
+CASES = list(itertools.product(PROTOCOLS, SETTINGS))
+
+
+@cache
+def law_of(key, setting):
+    epsilon, counts = SETTINGS[setting]
+    return Law(oracle_of(key, len(counts), epsilon), counts)
+
+
+@cache
+def draws_of(key, setting, way):
+    law = law_of(key, setting)
+    rng = stream("law", key, setting, way)
+    return getattr(law.oracle, f"{way}_support")(rows_of(key, law, way), rng)
+
+
+def rows_of(key, law, way):
+    repetitions = REPLAYED if way == "replay" else SAMPLED_CHAIN if key == "ss" else SAMPLED
+    return np.broadcast_to(law.n_v, (repetitions, law.oracle.k))
+
+
+@pytest.mark.parametrize(("key", "setting"), CASES)
+@pytest.mark.parametrize("way", ["sample", "replay"])
+def test_draws_follow_the_exact_law(key, setting, way):
+    draws, law = draws_of(key, setting, way), law_of(key, setting)
+    assert np.issubdtype(draws.dtype, np.integer)
+    assert draws.min() >= 0
+    assert draws.max() <= law.n
+    for name, check in CHECKS.items():
+        assert accept(check(draws, law)), name
+
+
+@pytest.mark.parametrize(("key", "setting"), CASES)
+def test_sampler_and_replay_agree_with_each_other(key, setting):
+    sampled, replayed = draws_of(key, setting, "sample"), draws_of(key, setting, "replay")
+    for name, compare in COMPARISONS.items():
+        assert accept(compare(sampled, replayed, law_of(key, setting))), name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", PROTOCOLS)
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("k", [2, 3, 5, 12])
+def test_every_size_and_budget_follows_the_exact_law(key, epsilon, k):
+    for n in (25, 400):
+        weights = np.r_[8.0, np.zeros(k // 3), 1.0 / np.arange(1, k - k // 3)]
+        counts = np.floor(weights / weights.sum() * n).astype(int)
+        counts[0] += n - counts.sum()
+        law = Law(oracle_of(key, k, epsilon), tuple(counts.tolist()))
+        rng = stream("slow law", key, repr(epsilon), k, n)
+        sampled = law.oracle.sample_support(np.broadcast_to(counts, (6000, k)), rng)
+        replayed = law.oracle.replay_support(np.broadcast_to(counts, (3000, k)), rng)
+        for name, check in CHECKS.items():
+            assert accept(check(sampled, law)), (name, n, "sampled")
+            assert accept(check(replayed, law)), (name, n, "replayed")
+        for name, compare in COMPARISONS.items():
+            assert accept(compare(sampled, replayed, law)), (name, n)
+
+
+@pytest.mark.parametrize("key", PROTOCOLS)
+@pytest.mark.parametrize("way", ["sample", "replay"])
+def test_negative_control_q_off_by_5_percent_is_noticed(key, way):
+    law = law_of(key, "k12_large")
+    wrong = off_by_5_percent(law.oracle)
+    draws = getattr(wrong, f"{way}_support")(rows_of(key, law, way), stream("off", key, way))
+    if key in {"blh", "olh"} and way == "replay":
+        # These clients never use q: a wrong q cannot reach their reports, and the checks must not cry wolf.
+        assert all(accept(check(draws, law)) for check in CHECKS.values())
+        return
+    assert not accept(CHECKS["mean"](draws, law))
+    assert not accept(CHECKS["marginals"](draws, law))
+    if way == "sample":
+        assert not accept(COMPARISONS["mean"](draws, draws_of(key, "k12_large", "replay"), law))
+        assert not accept(COMPARISONS["marginals"](draws, draws_of(key, "k12_large", "replay"), law))
+
+
+@pytest.mark.parametrize("key", ["ss", "grr"])
+@pytest.mark.parametrize("setting", ["k5_large", "k12_large"])
+def test_negative_control_independent_binomials_have_the_wrong_dependence(key, setting):
+    law = law_of(key, setting)
+    rows = np.broadcast_to(law.n_v, (SAMPLED, law.oracle.k))
+    draws = binomial_support(rows, law.oracle.p, law.oracle.q, stream("independent", key))
+    # Means and marginals are right, so only the dependence can give them away, and it must.
+    assert accept(CHECKS["mean"](draws, law))
+    assert accept(CHECKS["marginals"](draws, law))
+    assert not accept(CHECKS["covariance"](draws, law))
+    assert not accept(CHECKS["row_sums"](draws, law))
+    if law.oracle.k == 5:  # correlations of -1/4: the two-sample comparison of 1,500 replays sees them
+        assert not accept(COMPARISONS["covariance"](draws, draws_of(key, setting, "replay"), law))
+
+
+def test_negative_control_dependent_bits_are_noticed_in_an_independent_protocol():
+    # Subset selection's own draws with OUE's check: sums that never vary are as wrong there.
+    law = law_of("oue", "k12_large")
+    draws = np.repeat(
+        law.oracle.sample_support(np.broadcast_to(law.n_v, (SAMPLED, 12)), stream("tied"))[:, :6], 2, axis=1
+    )
+    assert not accept(CHECKS["covariance"](draws, law))
+    assert not accept(CHECKS["row_sums"](draws, law))
+
+
+@pytest.mark.parametrize("key", PROTOCOLS)
+def test_the_same_stream_gives_the_same_draws(key):
+    oracle, counts = oracle_of(key, 12, 1.0), np.array([[300, 0, 1, 5, 9, 0, 0, 20, 3, 2, 0, 7]] * 3)
+    for way in (oracle.sample_support, oracle.replay_support):
+        first, again, other = (way(counts, stream("same", seed)) for seed in (1, 1, 2))
+        np.testing.assert_array_equal(first, again)
+        assert not np.array_equal(first, other)
+        assert not np.array_equal(first[0], first[1])  # rows of a batch are separate draws
+
+
+@pytest.mark.parametrize("key", PROTOCOLS)
+@pytest.mark.parametrize("way", ["sample_support", "replay_support"])
+def test_shapes_are_kept_and_counts_are_not_touched(key, way):
+    oracle = oracle_of(key, 7, 0.7)
+    for shape in [(7,), (1, 7), (3, 7), (2, 3, 7)]:
+        counts = np.zeros(shape, dtype=np.int64)
+        counts[..., 2] = 11
+        counts.flags.writeable = False
+        support = getattr(oracle, way)(counts, stream("shape"))
+        assert support.shape == shape
+        assert np.issubdtype(support.dtype, np.integer)
+
+
+@pytest.mark.parametrize("key", PROTOCOLS)
+@pytest.mark.parametrize("way", ["sample_support", "replay_support"])
+def test_nobody_gives_no_support(key, way):
+    nobody = np.zeros((2, 7), dtype=np.int64)
+    np.testing.assert_array_equal(getattr(oracle_of(key, 7, 0.7), way)(nobody, stream("nobody")), nobody)
+
+
+@pytest.mark.parametrize("key", PROTOCOLS)
+def test_replay_does_not_depend_on_how_users_are_cut_into_pieces_in_law(key, monkeypatch):
+    monkeypatch.setattr("simulator.protocols._base.REPLAY_CELLS", 60)
+    monkeypatch.setattr("simulator.protocols.local_hashing.REPLAY_CELLS", 35)
+    law = law_of(key, "k5")
+    draws = law.oracle.replay_support(np.broadcast_to(law.n_v, (600, 5)), stream("pieces", key))
+    for name in ("mean", "covariance", "row_sums"):
+        assert accept(CHECKS[name](draws, law)), name

@@ -1,0 +1,300 @@
+"""The three code paths of subset selection: one value, the exact chain, the Gaussian law of the aggregate."""
+
+from __future__ import annotations
+
+import itertools
+from math import comb
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from simulator.protocols import subset as module
+from simulator.protocols.grr import GRR
+from simulator.protocols.subset import SubsetSelection
+
+from .law import (
+    Law,
+    accept,
+    check_mean,
+    check_row_sums,
+    chi_square_p,
+    compare_covariances,
+    compare_marginals,
+    compare_means,
+    merge_bins,
+    stream,
+    subset_of_size,
+    two_sided,
+    variance_p,
+)
+
+# k, epsilon, n just above the switch to the Gaussian path (variance of a support count 1000).
+SWITCH = [(80, 0.5, 4400), (96, 1.0, 5300), (100, 2.0, 9800)]
+
+
+def skewed_counts(k: int, n: int):
+    """A value with half the users, a Zipf tail, and a quarter of the values held by nobody."""
+    weights = np.r_[0.0, 1 / np.arange(2, k - k // 4 + 1), np.zeros(k // 4)]
+    counts = np.floor(weights / weights.sum() * n / 2).astype(np.int64)
+    counts[0] = n - counts.sum()
+    return counts
+
+
+def repeat(draw, counts, times, *names):
+    rng = stream("subset", *names)
+    return np.stack([draw(counts, rng) for _ in range(times)])
+
+
+def joint_law(oracle, counts):
+    """Probabilities of every vector of support counts, by adding the users' subsets one user at a time."""
+    k, size = oracle.k, oracle.omega
+    subsets = [np.isin(np.arange(k), chosen).astype(int) for chosen in itertools.combinations(range(k), size)]
+    law = {tuple([0] * k): 1.0}
+    for own in np.repeat(np.arange(k), counts):
+        step: dict[tuple[int, ...], float] = {}
+        for (state, mass), chosen in itertools.product(law.items(), subsets):
+            chance = oracle.p / comb(k - 1, size - 1) if chosen[own] else (1 - oracle.p) / comb(k - 1, size)
+            key = tuple((np.array(state) + chosen).tolist())
+            step[key] = step.get(key, 0.0) + mass * chance
+        law = step
+    assert abs(sum(law.values()) - 1) < 1e-12  # a few thousand additions of numbers below 1
+    return law
+
+
+JOINT = [
+    (4, 2, (2, 0, 0, 0)),
+    (4, 2, (1, 1, 0, 0)),
+    (4, 2, (0, 1, 0, 2)),
+    (4, 3, (0, 1, 1, 0)),
+    (5, 2, (1, 0, 0, 0, 1)),
+    (5, 3, (0, 0, 2, 0, 0)),
+    (5, 4, (1, 0, 1, 0, 0)),
+]
+
+
+def joint_p(draws, law):
+    outcomes = sorted(law)
+    place = {outcome: i for i, outcome in enumerate(outcomes)}
+    observed = np.zeros(len(outcomes))
+    for row in draws.tolist():
+        observed[place[tuple(row)]] += 1  # a KeyError here is an outcome that cannot happen
+    expected = np.array([law[outcome] for outcome in outcomes]) * len(draws)
+    bins = merge_bins(expected)
+    return chi_square_p(np.bincount(bins, observed), np.bincount(bins, expected))
+
+
+@pytest.mark.parametrize(("k", "omega", "counts"), JOINT)
+def test_the_chain_has_the_enumerated_joint_law(k, omega, counts):
+    oracle, n_v = subset_of_size(omega, k, 1.0), np.array(counts)
+    assert accept(joint_p(repeat(oracle._chain, n_v, 2500, "joint", k, omega, *counts), joint_law(oracle, counts)))
+
+
+@pytest.mark.parametrize(("k", "omega", "counts"), JOINT)
+def test_the_replay_has_the_enumerated_joint_law(k, omega, counts):
+    oracle = subset_of_size(omega, k, 1.0)
+    draws = oracle.replay_support(
+        np.broadcast_to(np.array(counts), (2500, k)), stream("joint replay", k, omega, *counts)
+    )
+    assert accept(joint_p(draws, joint_law(oracle, counts)))
+
+
+def test_negative_control_the_joint_check_notices_another_size_of_the_own_share():
+    right, wrong = subset_of_size(2, 4, 1.0), subset_of_size(2, 4, 0.5)
+    draws = repeat(wrong._chain, np.array([2, 0, 0, 0]), 2500, "joint wrong")
+    assert not accept(joint_p(draws, joint_law(right, (2, 0, 0, 0))))
+
+
+def test_one_report_is_an_even_draw_that_favours_the_own_value():
+    # Straight from the definition: own value in with probability p, all sets of each kind equally likely.
+    oracle = subset_of_size(3, 6, 0.7)
+    reports = np.sort(oracle.perturb(np.full(40_000, 4), stream("one report")), axis=1)
+    assert (np.diff(reports, axis=1) > 0).all()  # distinct values
+    sets = list(itertools.combinations(range(6), 3))
+    expected = np.array([oracle.p / comb(5, 2) if 4 in s else (1 - oracle.p) / comb(5, 3) for s in sets]) * 40_000
+    place = {s: i for i, s in enumerate(sets)}
+    observed = np.bincount([place[tuple(r)] for r in reports.tolist()], minlength=len(sets)).astype(float)
+    assert accept(chi_square_p(observed, expected))
+
+
+def test_a_set_of_one_value_is_randomised_response():
+    oracle, grr = SubsetSelection(12, 4.0), GRR(12, 4.0)
+    assert oracle.omega == 1
+    # p and q are the same formulas up to rounding of a handful of operations
+    assert (oracle.p, oracle.q) == pytest.approx((grr.p, grr.q), rel=1e-14)
+    counts = np.array([[30, 0, 0, 5, 9, 1, 0, 0, 0, 2, 2, 1]] * 4)
+    np.testing.assert_array_equal(
+        oracle.sample_support(counts, stream("one")), grr.sample_support(counts, stream("one"))
+    )
+
+
+def test_each_path_is_taken_where_it_should_be(monkeypatch):
+    taken = []
+    monkeypatch.setattr(SubsetSelection, "_chain", lambda _self, c, _rng: taken.append("chain") or c)
+    monkeypatch.setattr(SubsetSelection, "_gaussian", lambda _self, c, _rng: taken.append("gaussian") or c)
+    for k, n in [(64, 10**6), (65, 10**6), (65, 3000), (64, 10**9 - 1), (64, 10**9)]:
+        SubsetSelection(k, 1.0).sample_support(skewed_counts(k, n), stream("path"))
+    assert taken == ["chain", "gaussian", "chain", "chain", "gaussian"]
+    for k, epsilon, n in SWITCH:
+        q = SubsetSelection(k, epsilon).q
+        assert 1000 < n * q * (1 - q) < 1100, "these settings are meant to lie just above the switch"
+
+
+@pytest.mark.parametrize(
+    ("k", "epsilon", "n"), [SWITCH[0], *(pytest.param(*case, marks=pytest.mark.slow) for case in SWITCH[1:])]
+)
+def test_just_above_the_switch_the_gaussian_path_has_the_law_of_the_chain(k, epsilon, n):
+    oracle, counts = SubsetSelection(k, epsilon), skewed_counts(k, n)
+    law = Law(oracle, tuple(counts.tolist()))
+    gaussian = repeat(oracle._gaussian, counts, 3000, "switch gaussian", k)
+    chain = repeat(oracle._chain, counts, 150, "switch chain", k)
+    assert accept(check_row_sums(gaussian, law))
+    assert accept(check_row_sums(chain, law))
+    assert accept(check_mean(gaussian, law))
+    assert accept(compare_means(gaussian, chain, law))
+    assert accept(compare_marginals(gaussian, chain, law))
+    assert accept(compare_covariances(gaussian, chain, law))
+
+
+def quantile_marginals(draws, law):
+    """Chi-square of each value's draws against its exact law in about 20 bins."""
+    result = []
+    for value in range(law.oracle.k):
+        expected = law.marginal(value) * len(draws)
+        bins = merge_bins(expected, len(draws) / 20)
+        observed = np.bincount(draws[:, value], minlength=len(expected)).astype(float)
+        result.append(chi_square_p(np.bincount(bins, observed), np.bincount(bins, expected)))
+    return np.array(result)
+
+
+def covariance_p(draws, law):
+    centred = draws - law.mean
+    se = np.sqrt(law.product_variance / len(draws))
+    z = (centred.T @ centred / len(draws) - law.covariance) / se
+    return two_sided(z[np.triu_indices(law.oracle.k)])
+
+
+@pytest.mark.parametrize(
+    ("k", "epsilon", "n"), [SWITCH[0], *(pytest.param(*case, marks=pytest.mark.slow) for case in SWITCH[1:])]
+)
+def test_just_above_the_switch_the_gaussian_path_has_the_exact_moments_and_marginals(k, epsilon, n):
+    oracle, counts = SubsetSelection(k, epsilon), skewed_counts(k, n)
+    law = Law(oracle, tuple(counts.tolist()))
+    draws = repeat(oracle._gaussian, counts, 3000, "moments", k)
+    assert accept(covariance_p(draws, law))
+    assert accept(quantile_marginals(draws, law))
+    # Independent binomials of the same marginals fail the same covariance check.
+    rng = stream("moments wrong", k)
+    wrong = np.stack([rng.binomial(counts, oracle.p) + rng.binomial(n - counts, oracle.q) for _ in range(3000)])
+    assert accept(quantile_marginals(wrong, law))
+    assert not accept(check_row_sums(wrong, law))
+
+
+def third_moment_z(draws, law, values):
+    """Mean third power of the standardised draws of `values` against the exact skewness, in standard errors.
+
+    The standard error treats values as independent; their correlation is about -1/k, which only makes it smaller.
+    """
+    powers, exact = [], []
+    for value in values:
+        sd = np.sqrt(law.variance[value])
+        powers.append((((draws[:, value] - law.mean[value]) / sd) ** 3).mean())
+        pmf, x = law.marginal(value), (np.arange(law.n + 1) - law.mean[value]) / sd
+        exact.append((pmf * x**3).sum())
+    # Var of a cubed nearly Gaussian variable is 15, up to terms of order 1 / variance = 1/1000.
+    return (np.mean(powers) - np.mean(exact)) / np.sqrt(15 / (len(draws) * len(values))), np.mean(exact)
+
+
+@pytest.mark.slow
+def test_just_above_the_switch_the_gaussian_path_has_the_exact_third_moment():
+    k, epsilon, n = SWITCH[2]
+    oracle, counts = SubsetSelection(k, epsilon), skewed_counts(k, n)
+    law = Law(oracle, tuple(counts.tolist()))
+    values = np.flatnonzero(counts < n / 100)  # the many small values share their skewness: pooled, it shows
+    assert len(values) > 80
+    rng = stream("third moment")
+    draws = np.stack([oracle._gaussian(counts, rng) for _ in range(60_000)])
+    z, skewness = third_moment_z(draws, law, values)
+    assert accept(two_sided(z))
+    # Negative control: a Gaussian without the quadratic term has skewness 0, and the same check sees that.
+    plain = np.rint(rng.standard_normal((60_000, k)) * np.sqrt(law.variance) + law.mean).astype(np.int64)
+    z, _ = third_moment_z(plain, law, values)
+    assert skewness > 0.01
+    assert not accept(two_sided(z))
+
+
+@pytest.mark.slow
+def test_the_exact_third_moment_of_the_chain():
+    oracle, counts = SubsetSelection(80, 2.0), skewed_counts(80, 300)
+    law = Law(oracle, tuple(counts.tolist()))
+    draws = repeat(oracle._chain, counts, 4000, "third moment chain")
+    assert accept(quantile_marginals(draws, law))
+    assert accept(covariance_p(draws, law))
+    z, skewness = third_moment_z(draws, law, np.flatnonzero(counts < 3))
+    assert skewness > 0.05
+    assert accept(two_sided(z))
+
+
+def test_the_gaussian_path_at_a_thousand_values_and_a_million_users():
+    k, n, times = 1024, 10**6, 2000
+    oracle, counts = SubsetSelection(k, 1.0), skewed_counts(k, n)
+    law = Law(oracle, tuple(counts.tolist()))
+    draws = repeat(oracle._gaussian, counts, times, "large")
+    assert accept(check_row_sums(draws, law))
+    assert accept(check_mean(draws, law))
+    centred = draws - law.mean
+    # A variance of 1e5 and more: counts are Gaussian to 1 part in 1e5, so sums of squares are chi-square.
+    assert accept(variance_p((centred**2).mean(axis=0), law.variance, times))
+    assert accept(projection_p(centred, law))
+    rng = stream("large wrong")
+    independent = rng.standard_normal((times, k)) * np.sqrt(law.variance)
+    assert not accept(projection_p(independent, law))
+
+
+def projection_p(centred, law):
+    """Variance of projections against w' Cov w: random signs, contrasts of the large value, nearly equal weights."""
+    k = law.oracle.k
+    rng = stream("projections")
+    weights = rng.choice([-1.0, 1.0], size=(40, k))
+    weights[:20, 0] = rng.uniform(-30, 30, size=20)
+    weights[20:30] = 1 + 0.05 * rng.standard_normal((10, k))  # near the direction in which the rows are constant
+    exact = np.einsum("iu,uv,iv->i", weights, law.covariance, weights)
+    sample = ((centred @ weights.T) ** 2).mean(axis=0)
+    return variance_p(sample, exact, len(centred))
+
+
+@pytest.mark.parametrize("k", [65, 100, 1024])
+@pytest.mark.parametrize("epsilon", [1e-3, 0.5, 2.0, 4.0])
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_the_gaussian_path_has_real_variances_and_constant_sums(k, epsilon, share):
+    oracle = SubsetSelection(k, epsilon)
+    counts = np.full(k, round((1 - share) * 10**6 / k))
+    counts[0] += round(share * 10**6)
+    law = Law(oracle, tuple(counts.tolist()))
+    if oracle.omega == 1:
+        assert epsilon == 4.0
+        return
+    sums = law.covariance.sum(axis=1)
+    # rows of the covariance cancel: each sum is at most the rounding of k terms of the size of the diagonal
+    assert np.abs(sums).max() < 1e-9 * law.covariance.diagonal().max()
+    row = oracle._gaussian(counts, stream("positive"))  # a negative variance would warn, and warnings are errors
+    assert row.sum() == law.n * oracle.omega
+
+
+def test_rounding_keeps_the_sum_and_stays_within_one_count():
+    rng = stream("rounding")
+    row = rng.normal(1000, 30, size=(500,))
+    row *= round(row.sum()) / row.sum()
+    rounded = module._round_keeping_sum(row)
+    assert rounded.sum() == round(row.sum())
+    assert np.abs(rounded - row).max() <= 1.0  # two roundings of at most one half each
+
+
+def test_sums_of_squares_reference_is_two_sided():
+    # The chi-square variance check itself: about uniform p-values under its own law, small ones off it.
+    rng = stream("self check")
+    z = rng.standard_normal((400, 300))
+    assert accept(variance_p((z**2).mean(axis=0), 1.0, 400))
+    assert stats.kstest(variance_p((z**2).mean(axis=0), 1.0, 400), "uniform").pvalue > 1e-9
+    assert not accept(variance_p(((1.35 * z) ** 2).mean(axis=0), 1.0, 400))
+    assert not accept(variance_p(((z / 1.35) ** 2).mean(axis=0), 1.0, 400))
