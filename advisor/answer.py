@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import NormalDist
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +17,7 @@ from advisor.request import Request, build_request, check_settings, check_whole
 from advisor.result import Advice, Baseline, Recommendation, finite
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, Runs, race
-from simulator.ranking import Pair, Standing, paired_ratio, rank, t_quantile
+from simulator.ranking import Pair, Standing, contenders, paired_ratio, rank, t_quantile
 
 DEFAULT_PAIR: Pair = ("oue", "norm_sub")
 ALWAYS_MEASURED = ("mae", "mse")  # behind the answer in users, whatever the metric
@@ -89,6 +90,10 @@ def advise(
     ['norm_sub', 'mle_apx', 'power_ns', 'base_cut']
     """
     names = [protocol] if isinstance(protocol, str) else list(protocol or [])
+    if not isinstance(metric, str):
+        raise InputError(f"metric must be the name of one metric, got {metric!r}")
+    if jobs is not None:
+        check_whole("jobs", jobs, 1, 1024)
     settings = check_settings(
         epsilon=epsilon,
         metrics=[metric],
@@ -125,20 +130,16 @@ def _sample_in_memory(
     if (sample is None) == (sample_counts is None):
         raise InputError("give either sample (one value per user) or sample_counts (one count per category)")
     if sample is not None:
-        if isinstance(sample, str):
-            raise InputError("sample must be a sequence of values, got a string: read the file first")
-        values = np.asarray(sample if hasattr(sample, "__len__") else list(sample))
-        if values.ndim != 1 or not values.size:
-            raise InputError(f"sample must be a flat sequence of at least one value, got shape {values.shape}")
-        if values.dtype.kind == "f" and not np.isfinite(values).all():
-            raise InputError("sample must hold finite values, got NaN or infinity")
-        distinct, tally = np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_counts=True)
-        return [_label(value) for value in distinct.tolist()], tally.astype(np.int64), False
+        return *_tally(sample), False
     labels: list[str]
-    if isinstance(sample_counts, Mapping):
-        labels, numbers = [_label(key) for key in sample_counts], list(sample_counts.values())
+    if hasattr(sample_counts, "items"):  # a mapping, or a pandas series with its index
+        pairs = list(cast("Mapping[Any, Any]", sample_counts).items())
+        labels, numbers = [_label(key) for key, _ in pairs], [number for _, number in pairs]
     else:
-        numbers = list(np.asarray(sample_counts).ravel().tolist())
+        array = np.asarray(sample_counts)
+        if array.ndim != 1:
+            raise InputError(f"sample_counts must be flat, one count per category, got shape {array.shape}")
+        numbers = array.tolist()
         labels = [str(place) for place in range(len(numbers))]
     counts = [check_whole("every count in sample_counts", number, 0) for number in numbers]
     if sum(counts) < 1:
@@ -146,8 +147,30 @@ def _sample_in_memory(
     return labels, np.array(counts, dtype=np.int64), True
 
 
+def _tally(sample: Iterable[Any]) -> tuple[list[str], np.ndarray[Any, np.dtype[np.int64]]]:
+    """Count the raw values of a sample in memory."""
+    if isinstance(sample, str | bytes):
+        raise InputError("sample must be a sequence of values, got a string: read the file first")
+    values = sample if isinstance(sample, np.ndarray) else np.asarray(list(sample), dtype=object)
+    if values.ndim != 1 or not values.size:
+        raise InputError(f"sample must be a flat sequence of at least one value, got shape {values.shape}")
+    if values.dtype.kind in "iub":
+        distinct, tally = np.unique(values, return_counts=True)
+        return [_label(value) for value in distinct.tolist()], tally.astype(np.int64)
+    counter = Counter(_label(value) for value in values.tolist())
+    return list(counter), np.array(list(counter.values()), dtype=np.int64)
+
+
 def _label(value: Any) -> str:
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    """Return a value as the label a file would hold; refuse what is no value."""
+    if value is None or value != value or value in (float("inf"), float("-inf")) or str(value) in ("NaT", "<NA>"):
+        raise InputError(f"sample must hold values, got {value!r}: leave missing ones out")
+    if isinstance(value, list | tuple | dict | set | np.ndarray):
+        raise InputError(f"sample must be flat, one value per user, got {value!r} in it")
+    text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
+    if not text:
+        raise InputError("sample must hold values, got an empty string: leave missing ones out")
+    return text
 
 
 def answer(
@@ -180,6 +203,7 @@ def simulate_request(
     runs = race(
         experiment,
         request.metrics,
+        menu=menu,
         repetitions=request.repetitions,
         max_repetitions=request.max_repetitions,
         jobs=jobs,
@@ -204,7 +228,9 @@ def _advice_for(metric: str, request: Request, experiment: Experiment, runs: Run
     lowest = errors[min(menu, key=lambda pair: float(menu[pair].mean()))]
     noise = experiment.oracles[rows[0].protocol].noise(request.n)
     uniform = np.full(request.k, 1 / request.k)
-    uniform_error = float(experiment.metrics[metric](uniform, experiment.truth))
+    measure = experiment.metrics[metric]
+    uniform_error = float(measure(uniform, experiment.truth))
+    zero_error = float(measure(np.zeros(request.k), experiment.truth))
     reference = float(lowest.mean())
     baselines = (
         _baseline("raw", (rows[0].protocol, "none"), errors, lowest),
@@ -230,6 +256,8 @@ def _advice_for(metric: str, request: Request, experiment: Experiment, runs: Run
         repetitions=runs.repetitions,
         detectable_frequency=NormalDist().inv_cdf(1 - DETECTION_LEVEL) * noise.sd,
         warnings=request.warnings,
+        error_without_data=min(uniform_error, zero_error),
+        resolved=not contenders(menu).open,
         experiment_id=experiment.id,
     )
 
@@ -258,7 +286,8 @@ def _row(
         ratio_high=finite(standing.ratio.high),
         win_share=standing.win_share,
         repetitions=standing.repetitions,
-        error_without_postprocessing=float(errors[protocol, "none"].mean()),
+        # Over the repetitions of this row, so that the two figures share their noise.
+        error_without_postprocessing=float(errors[protocol, "none"][: standing.repetitions].mean()),
         # Raw variance falls as 1/n, so the n that gives this mean square is n * raw variance / mean square.
         equivalent_users=(
             float(experiment.n)

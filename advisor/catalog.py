@@ -17,6 +17,8 @@ from knowledge.cards import CARDS
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.protocols import FrequencyOracle
 
+NOTATION = "e: raw estimate of a frequency; s: its noise sd at frequency 0; k: categories; n: users"
+
 
 def menu() -> dict[str, list[dict[str, Any]]]:
     """Return all members of the three tables as plain values."""
@@ -113,6 +115,8 @@ def print_explanation(name: str, console: Console) -> None:
     """Print what is known of one member."""
     known = explanation(name)
     console.print(Text(f"{known['name']}: {known['title']} ({known['kind']})", style="bold"))
+    if known["kind"] == "method":
+        console.print(Text(NOTATION, style="dim"))
     for label, field in (
         ("Formula", "formula"),
         ("Good for", "good_for"),

@@ -35,6 +35,7 @@ EPILOG = (
     "for example LDP_ADVISE_FORMAT=json. Exit codes: 0 advice given (a tie is advice), 2 bad usage or bad data."
 )
 
+INTERRUPTED = 130
 COMMANDS = ("list", "explain")
 FORMATS = ("table", "json", "csv", "markdown", "plain", "value")
 SUFFIX_FORMATS = {".json": "json", ".csv": "csv", ".md": "markdown", ".txt": "plain"}
@@ -156,7 +157,7 @@ def advise_command(
         domain=domain,
         keep_top=whole_number("keep-top", keep_top, at_least=1),
         other=other,
-        jobs=whole_number("jobs", jobs, at_least=1),
+        jobs=whole_number("jobs", jobs, at_least=1, at_most=1024),
         top=None if show_all else whole_number("top", top, at_least=1) or run.TOP,
         output_format=chosen,
         output=output,
@@ -222,7 +223,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except (KeyboardInterrupt, typer.Abort):
         typer.echo("ldp-advise: interrupted", err=True)
-        return 130
+        return INTERRUPTED
+    if code == INTERRUPTED:
+        typer.echo("ldp-advise: interrupted", err=True)
     return code if isinstance(code, int) else 0
 
 
@@ -241,4 +244,6 @@ def _wants_json(args: list[str]) -> bool:
     formats = [os.environ.get("LDP_ADVISE_FORMAT", "")]
     formats += [word.partition("=")[2] for word in args if word.startswith("--format=")]
     formats += [after for word, after in pairwise(args) if word == "--format"]
-    return formats[-1].lower() == "json"
+    if not any(formats):
+        formats = ["json" for word, after in pairwise(args) if word in ("-o", "--output") and after.endswith(".json")]
+    return bool(formats) and formats[-1].lower() == "json"

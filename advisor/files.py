@@ -18,7 +18,7 @@ RUN_SUFFIXES = (".csv", ".parquet")
 
 
 def check_writable(option: str, path: str, *, force: bool, sample: str | None = None) -> Path:
-    """Return the path if a file can be written there.
+    """Return the resolved path if a file, a device or a pipe can be written there.
 
     Raises
     ------
@@ -26,17 +26,16 @@ def check_writable(option: str, path: str, *, force: bool, sample: str | None = 
         If it is a directory or the sample itself, if it exists and `force` is not given, or if its directory is
         missing or cannot be written.
     """
-    target = Path(path)
+    target = Path(path).resolve()  # what a link points to is written, not the link
     if target.is_dir():
         raise InputError(f"{option} {path}: this is a directory, a file name is needed")
     if sample is not None and target.exists() and Path(sample).exists() and target.samefile(sample):
         raise InputError(f"{option} {path}: this is the sample itself, which is never overwritten")
-    if target.exists() and not force:
+    if target.is_file() and not force:
         raise InputError(f"{option} {path}: the file exists; give --force to replace it, or another name")
-    folder = target.parent
-    if not folder.is_dir():
-        raise InputError(f"{option} {path}: there is no directory {folder}")
-    if not os.access(folder, os.W_OK) or (target.exists() and not os.access(target, os.W_OK)):
+    if not target.parent.is_dir():
+        raise InputError(f"{option} {path}: there is no directory {Path(path).parent}")
+    if not os.access(target if target.exists() else target.parent, os.W_OK):
         raise InputError(f"{option} {path}: no permission to write there")
     return target
 
@@ -58,17 +57,24 @@ def check_runs_suffix(path: str) -> None:
 def write_atomically(target: Path, write: Callable[[Path], None]) -> None:
     """Let `write` fill a temporary file beside the target and move it there, so that no half file is ever seen.
 
+    A device or a pipe is not replaced by a file: what was written is copied into it.
+
     Raises
     ------
     InputError
         If the file system refuses.
     """
+    special = target.exists() and not target.is_file()
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=None if special else target.parent)
         os.close(handle)
         temporary = Path(name)
         try:
             write(temporary)
+            if special:
+                with target.open("wb") as stream:
+                    stream.write(temporary.read_bytes())
+                return
             umask = os.umask(0)
             os.umask(umask)
             temporary.chmod(0o666 & ~umask)  # mkstemp made it private

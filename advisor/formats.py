@@ -10,7 +10,7 @@ from dataclasses import fields
 from typing import Any
 
 from advisor.result import Advice, Recommendation, to_plain
-from advisor.table import COLUMNS, TOP, table_lines
+from advisor.table import COLUMNS, TOP, hidden_sentence, table_lines
 from advisor.words import answer_sentence, footer_sentences, worth_sentences
 from simulator import METRICS, __version__
 
@@ -58,6 +58,8 @@ def _ranking(advice: Advice) -> dict[str, Any]:
         "summary": answer_sentence(advice),
         "unit": METRICS[advice.metric].unit,
         "beats_uniform_guess": advice.beats_uniform_guess,
+        "error_without_data": advice.error_without_data,
+        "resolved": advice.resolved,
         "detectable_frequency": advice.detectable_frequency,
         "baselines": [to_plain(row) for row in advice.baselines],
         "recommendations": [to_plain(row) for row in advice.recommendations],
@@ -69,13 +71,13 @@ def error_json(message: str) -> str:
     return json.dumps(envelope() | {"error": {"message": message}}, ensure_ascii=False)
 
 
-def to_csv(advices: tuple[Advice, ...], top: int | None = None) -> str:
+def to_csv(advices: tuple[Advice, ...]) -> str:
     """Return all rankings as CSV: a metric column, then the fields of a recommendation."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["metric", *(field.name for field in fields(Recommendation))])
     for advice in advices:
-        for row in advice.recommendations[:top]:
+        for row in advice.recommendations:
             writer.writerow([advice.metric, *("" if v is None else v for v in to_plain(row).values())])
     return text.getvalue()
 
@@ -88,7 +90,7 @@ def to_markdown(advices: tuple[Advice, ...], top: int | None = TOP) -> str:
         rows = [_headers(advice), rule, *(list(line.cells) for line in table_lines(advice, top))]
         table = "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
         parts += [" ".join([f"**{answer_sentence(advice)}**", *worth_sentences(advice)]), table]
-    return "\n\n".join([*parts, "  \n".join(footer_sentences(advices[0]))]) + "\n"
+    return "\n\n".join([*parts, "  \n".join([*footer_sentences(advices[0]), hidden_sentence(advices[0], top)])]) + "\n"
 
 
 def to_text(advices: tuple[Advice, ...], top: int | None = TOP) -> str:
@@ -105,12 +107,15 @@ def to_text(advices: tuple[Advice, ...], top: int | None = TOP) -> str:
             for row in rows
         ]
         parts.append("\n".join([answer_sentence(advice), *worth_sentences(advice), "", *lines]))
-    return "\n\n".join([*parts, "\n".join(footer_sentences(advices[0]))]) + "\n"
+    return "\n\n".join([*parts, "\n".join([*footer_sentences(advices[0]), hidden_sentence(advices[0], top)])]) + "\n"
 
 
 def to_value(advices: tuple[Advice, ...]) -> str:
-    """Return the best pair of each metric and nothing else: ``protocol method``."""
-    return "".join(f"{advice.best.protocol} {advice.best.method}\n" for advice in advices)
+    """Return the best pair and nothing else: ``protocol method``; with several metrics each behind its name."""
+    several = len(advices) > 1
+    return "".join(
+        f"{f'{advice.metric} ' if several else ''}{advice.best.protocol} {advice.best.method}\n" for advice in advices
+    )
 
 
 def to_html(advice: Advice) -> str:

@@ -32,13 +32,13 @@ def real_number(name: str, text: str | None) -> float | None:
         raise InputError(f"{name} must be a number, got {text!r}") from None
 
 
-def whole_number(name: str, text: str | None, at_least: int | None = None) -> int | None:
+def whole_number(name: str, text: str | None, at_least: int | None = None, at_most: int | None = None) -> int | None:
     """Return a whole number written as 1000000, 1e6, 1,000,000 or 1_000_000, or None if it was not given.
 
     Raises
     ------
     InputError
-        If it is not a whole number, or below `at_least`.
+        If it is not a whole number, below `at_least` or above `at_most`.
 
     Examples
     --------
@@ -57,4 +57,6 @@ def whole_number(name: str, text: str | None, at_least: int | None = None) -> in
         raise InputError(f"{name} must be a whole number such as 100000 or 1e5, got {text!r}")
     if at_least is not None and whole < at_least:
         raise InputError(f"{name} must be at least {at_least}, got {whole}")
+    if at_most is not None and whole > at_most:
+        raise InputError(f"{name} must be at most {at_most:,}, got {whole:,}")
     return whole

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from typing import IO
+import shutil
 
 from rich import box
 from rich.console import Console
@@ -11,18 +10,20 @@ from rich.table import Table
 from rich.text import Text
 
 from advisor.result import Advice
-from advisor.table import COLUMNS, LEGEND, TOP, Column, Line, table_lines
+from advisor.table import COLUMNS, LEGEND, TOP, Column, Line, hidden_sentence, table_lines
 from advisor.words import answer_sentence, footer_sentences, worth_sentences
 
 PIPE_WIDTH = 1000  # no terminal, no edge: nothing is folded or cut
 
 
-def console_for(stream: IO[str] | None = None, *, color: bool | None = None) -> Console:
+def console_for() -> Console:
     """Return a console that respects NO_COLOR, TERM=dumb and the terminal's width, and does not cut piped output."""
-    console = Console(file=stream or sys.stdout, no_color=None if color is None else not color, highlight=False)
-    if not console.is_terminal or console.is_dumb_terminal:
-        console = Console(file=stream or sys.stdout, width=PIPE_WIDTH, no_color=True, highlight=False)
-    return console
+    console = Console(highlight=False)
+    if console.is_terminal and not console.is_dumb_terminal:
+        return console
+    # rich takes 80 columns for granted on a dumb terminal and on a pipe.
+    width = shutil.get_terminal_size().columns if console.is_terminal else PIPE_WIDTH
+    return Console(width=width, no_color=True, highlight=False)
 
 
 def print_advice(
@@ -42,11 +43,7 @@ def print_advice(
         return
     for sentence in footer_sentences(advices[0]):
         console.print(Text(sentence, style="dim"))
-    hidden = len(advices[0].recommendations) - (top or len(advices[0].recommendations))
-    if hidden > 0:
-        console.print(
-            Text(f"{hidden} more pairs: --all shows them; --verbose tells what the columns mean.", style="dim")
-        )
+    console.print(Text(hidden_sentence(advices[0], top), style="dim"))
     if verbose:
         console.print(Text(LEGEND, style="dim"))
         _print_details(advices[0], console)

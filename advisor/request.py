@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError, listed
+from advisor.inputs.tally import MOST_LABELS
 from advisor.naming import resolve, resolve_all
 from simulator import METRICS, POSTPROCESSORS
+from simulator.metrics import KL_MIX, SET_SHARE, TOP_SHARE
 from simulator.populations import apportion
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN
 
@@ -20,7 +22,7 @@ REPETITIONS, MAX_REPETITIONS = 20, 400
 N_MAX = 10**12
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # holds an array, which does not compare to one truth
 class Request:
     """A request that can be answered.
 
@@ -41,7 +43,7 @@ class Request:
     seed, repetitions, max_repetitions
         Of the simulation.
     metric_options
-        ``top_values``, ``set_share`` and ``mix`` where they were given.
+        ``top_values``, ``set_share`` and ``mix``, as given or by default.
     assumptions, warnings
         What was decided for the user, and what they should worry about.
     """
@@ -134,12 +136,12 @@ def check_settings(
         options["top_values"] = check_whole("top-values", top_values, 1)
     for name, key, share in (("set-share", "set_share", set_share), ("kl-mix", "mix", kl_mix)):
         if share is not None:
-            if not 0 < share < 1:
-                raise InputError(f"{name} must be a number between 0 and 1, got {share:g}")
+            if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0 < share < 1:
+                raise InputError(f"{name} must be a number between 0 and 1, got {share!r}")
             options[key] = float(share)
     return {
         "epsilon": check_epsilon(epsilon),
-        "k": None if k is None else check_whole("k", k, 2, 10**7),
+        "k": None if k is None else check_whole("k", k, 2, MOST_LABELS),
         "n": None if n is None else check_whole("n", n, 1, N_MAX),
         "every_metric": any(name.lower() == "all" for name in metrics),
         "metrics": tuple(dict.fromkeys(resolve("metric", name) for name in metrics if name.lower() != "all")),
@@ -175,9 +177,8 @@ def build_request(
     assumed, worries = list(assumptions), list(warnings)
     metrics = _fitting_metrics(settings, ordered, assumed)
     methods = _fitting_methods(settings, metrics, ordered)
-    top_values = settings["metric_options"].get("top_values", 1)
-    if top_values > k:
-        raise InputError(f"top-values must be at most k={k}, got {top_values}")
+    options = _metric_options(settings["metric_options"], k)
+    assumed += _metric_assumptions(metrics, options)
     if settings["n"] is None:
         assumed.append(f"n = {n:,} users will report: the size of the sample (--n says otherwise)")
     elif n != users:
@@ -201,10 +202,31 @@ def build_request(
         seed=settings["seed"],
         repetitions=settings["repetitions"],
         max_repetitions=settings["max_repetitions"],
-        metric_options=settings["metric_options"],
+        metric_options=options,
         assumptions=tuple(assumed),
         warnings=tuple(worries),
     )
+
+
+def _metric_options(given: dict[str, Any], k: int) -> dict[str, Any]:
+    """Return the settings of all metrics, defaults filled in, so that the answer can say them."""
+    options = {"top_values": max(1, round(TOP_SHARE * k)), "set_share": SET_SHARE, "mix": KL_MIX} | given
+    if options["top_values"] > k:
+        raise InputError(f"top-values must be at most k={k}, got {options['top_values']}")
+    return options
+
+
+def _metric_assumptions(metrics: tuple[str, ...], options: dict[str, Any]) -> list[str]:
+    said = []
+    if {"kl", "js"} & set(metrics):
+        said.append(
+            f"zeros are repaired by mixing with the uniform distribution at weight {options['mix']:g} (--kl-mix)"
+        )
+    if "topk" in metrics:
+        said.append(f"topk looks at the {options['top_values']:,} truly most frequent values (--top-values)")
+    if "set" in metrics:
+        said.append(f"set asks for subsets of {100 * options['set_share']:g} % of the domain (--set-share)")
+    return said
 
 
 def _fitting_metrics(settings: dict[str, Any], ordered: bool, assumed: list[str]) -> tuple[str, ...]:

@@ -99,7 +99,7 @@ class Baseline:
     ratio_high: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # two answers are told apart by their identity: arrays do not compare to one truth
 class Advice:
     """The answer to one request for one metric.
 
@@ -121,8 +121,12 @@ class Advice:
         Smallest frequency that the recommended protocol tells from 0 (one-sided, level 5 %).
     warnings
         What the reader should worry about.
+    error_without_data
+        The lower of the errors of two answers that use no data: all categories equally frequent, and 0 for all.
+    resolved
+        Whether the top tier is settled: every pair is either out of it or within 5 % of the lowest error.
     experiment_id
-        Digest of everything that decides the figures.
+        Digest of what was simulated: population, menu, metric settings, seed and version.
     """
 
     request: Request
@@ -133,6 +137,8 @@ class Advice:
     repetitions: int
     detectable_frequency: float
     warnings: tuple[str, ...]
+    error_without_data: float
+    resolved: bool
     experiment_id: str
 
     @property
@@ -146,10 +152,17 @@ class Advice:
         return tuple(row for row in self.recommendations if row.tier == 1)
 
     @property
+    def lowest(self) -> Recommendation:
+        """The row with the lowest mean error; not always `best`, where pairs cannot be told apart."""
+        return min(self.recommendations, key=lambda row: row.error)
+
+    @property
     def beats_uniform_guess(self) -> bool:
-        """Whether the lowest error, its interval included, is below that of "all categories are equally frequent"."""
-        uniform = next(row for row in self.baselines if row.kind == "uniform")
-        return min(self.recommendations, key=lambda row: row.error).error_high < uniform.error
+        """Whether the lowest error, interval included, is below what is reached without data.
+
+        Without data one can answer that all categories are equally frequent, or 0 for all of them.
+        """
+        return self.lowest.error_high < self.error_without_data
 
     def to_frame(self) -> pd.DataFrame:
         """Return the ranking as a pandas data frame, one row a recommendation."""

@@ -44,11 +44,12 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Line:
-    """One line: cells in the order of `COLUMNS`, whether it is in the top tier, and whether it is a marked row."""
+    """One line: cells in the order of `COLUMNS`, and whether it is in the top tier, marked, or a row of the ranking."""
 
     cells: tuple[str, ...]
     top: bool
     marked: bool
+    ranked: bool
     gap_before: bool = False
 
 
@@ -77,10 +78,18 @@ def table_lines(advice: Advice, top: int | None = TOP) -> list[Line]:
             continue
         cells = _cells(row, advice.request.n) if isinstance(row, Recommendation) else _baseline_cells(row)
         note_text = "" if note is None else f"◂ {BASELINE_NAMES[note]}"
+        ranked = isinstance(row, Recommendation)
         in_top = isinstance(row, Recommendation) and row.tier == 1
-        lines.append(Line((*cells, note_text), in_top, note is not None, gap_before=skipped and bool(lines)))
+        lines.append(Line((*cells, note_text), in_top, note is not None, ranked, gap_before=skipped and bool(lines)))
         skipped = False
     return lines
+
+
+def hidden_sentence(advice: Advice, top: int | None = TOP) -> str:
+    """Return how many rows a table leaves out, and where to find what its columns mean."""
+    hidden = len(advice.recommendations) - sum(line.ranked for line in table_lines(advice, top))
+    more = f"{hidden} more pairs: --all shows them; " if hidden else ""
+    return f"{more}--verbose tells what the columns mean."
 
 
 def _cells(row: Recommendation, n: int) -> tuple[str, ...]:

@@ -93,28 +93,42 @@ def answer_sentence(advice: Advice) -> str:
     """Return the answer in one sentence, in the metric's unit."""
     best, metric = advice.best, METRICS[advice.metric]
     figure = f"{metric.name} error {error_with_margin(best)} ({metric.unit})"
+    pair = f"{best.protocol} with {best.method}"
     if not advice.beats_uniform_guess:
         return (
-            "Nothing beats answering 'every category is equally frequent' without any data: this setting is too noisy "
-            f"for these frequencies. Closest is {best.protocol} with {best.method}, {figure}."
+            "Nothing is shown to beat an answer without any data ('every category is equally frequent', or 0 for all): "
+            "this setting is too noisy for these frequencies, or they are too even. "
+            f"First of the ranking: {pair}, {figure}."
         )
-    others = len(advice.ties) - 1
     if len(advice.recommendations) == 1:
-        return f"{best.protocol} with {best.method}: {figure}; no other pair was asked for."
-    if not others:
-        return f"Use {best.protocol} with {best.method}: {figure}; no other pair comes within 5 % of it."
+        return f"{_capital(pair)}: {figure}; no other pair was asked for."
+    if len(advice.ties) == 1:
+        return f"Use {pair}: {figure}; no other pair comes within 5 % of it."
     level = sum(row.report_bits == best.report_bits for row in advice.ties)
-    reason = (
-        "its reports are the smallest" if level == 1 else "no report is smaller, and of those its error is the lowest"
+    if best is advice.lowest:
+        reason = "it has the lowest error" + ("" if level == len(advice.ties) else ", and no report is shorter")
+    else:
+        reason = (
+            "its report is the shortest" if level == 1 else "no report is shorter, and of those its error is the lowest"
+        )
+    others = "1 other pair is" if len(advice.ties) == 2 else f"{len(advice.ties) - 1} other pairs are"
+    lowest = "" if best is advice.lowest else f", that of {advice.lowest.protocol} with {advice.lowest.method}"
+    return (
+        f"Use {pair}: {figure}. {others} in the same tier (not told apart from the lowest error{lowest}, or within 5 % of "
+        f"it); this one is listed first because {reason}."
     )
-    pairs = "1 other pair is" if others == 1 else f"{others} other pairs are"
-    return f"Use {best.protocol} with {best.method}: {figure}. {pairs} as good; this one comes first because {reason}."
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def worth_sentences(advice: Advice) -> list[str]:
     """Return what the answer means in users: the error of a category, and what post-processing is worth."""
     best, n = advice.best, advice.request.n
-    lines = []
+    lines: list[str] = []
+    if not advice.beats_uniform_guess:
+        return lines
     if best.mean_absolute_error is not None:
         lines.append(
             f"On average a category is off by {number(best.mean_absolute_error, 3)}, "
@@ -146,6 +160,11 @@ def footer_sentences(advice: Advice) -> list[str]:
         f"Smallest frequency that {best.protocol} tells from 0 (level 5 %): {number(advice.detectable_frequency, 3)}, "
         f"that is {users(advice.detectable_frequency * request.n)} users.",
     ]
+    if not advice.resolved:
+        lines.append(
+            f"Not settled after {advice.repetitions} repetitions: some pairs in the first tier may be more than 5 % "
+            "worse than the lowest error; --max-reps adds repetitions."
+        )
     if request.assumptions:
         lines.append("Assumed: " + "; ".join(request.assumptions) + ".")
     return lines

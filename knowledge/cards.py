@@ -12,7 +12,8 @@ class Card:
     Attributes
     ----------
     formula
-        The definition, in the notation of the README: k categories, n users, estimate e, noise sd s.
+        The definition. k categories, n users; e: raw estimate of a frequency, s: its noise sd at frequency 0, f̃: the
+        result, f: the truth.
     good_for
         When it is a good choice.
     pitfalls
@@ -110,7 +111,7 @@ CARDS: dict[str, Card] = {
         "Where the variance does not depend on f it is Norm-Sub.",
     ),
     "power": Card(
-        "Posterior mean of each count under Pr[x] ∝ x^(−S), x = 1..n, and Gaussian noise of sd s; S is fitted so that "
+        "Posterior mean of each count under Pr[x] ∝ x^(−a), x = 1..n, and Gaussian noise of sd s; a is fitted so that "
         "the prior mean is n/k.",
         "Data that look like a power law: error per category.",
         "The prior has no mass at 0, so nothing is ever 0; the sum is not 1. A published implementation feeds it a "
@@ -123,7 +124,7 @@ CARDS: dict[str, Card] = {
     ),
     "l1": Card(
         "Σ |f̃ − f|.",
-        "Overall error; half of it is the share of users put in a wrong category.",
+        "Overall error; half of it is the share of users put in a wrong category, if the estimate sums to 1.",
         "Published tables sometimes print l1 / k under this name; that is mae.",
     ),
     "mae": Card(

@@ -69,7 +69,7 @@ class Experiment:
 
     @cached_property
     def id(self) -> str:
-        """Digest of all that decides the numbers, the code's version included."""
+        """Digest of all that decides the error of a repetition: population, menu, settings, seed and version."""
         parts = [
             __version__,
             self.counts.astype("<i8").tobytes().hex(),
@@ -223,6 +223,7 @@ def race(
     experiment: Experiment,
     metrics: Iterable[str],
     *,
+    menu: Iterable[Pair] | None = None,
     repetitions: int,
     max_repetitions: int,
     jobs: int = 1,
@@ -234,6 +235,17 @@ def race(
     has a 5 % disadvantage excluded by its paired interval, or `max_repetitions` is reached. Pairs whose disadvantage
     of 5 % is proven for all metrics stay at the repetitions they have.
 
+    Parameters
+    ----------
+    experiment, jobs, progress
+        As in `simulate`.
+    metrics
+        Names of the metrics the race is about.
+    menu
+        The pairs that compete; the experiment's others keep up with the longest of them. None: all compete.
+    repetitions, max_repetitions
+        To start with, and at most.
+
     Raises
     ------
     ValueError
@@ -244,12 +256,16 @@ def race(
             f"repetitions must be at least 2 and at most max_repetitions={max_repetitions}, got {repetitions}"
         )
     names = tuple(metrics)
+    competing = set(experiment.pairs if menu is None else menu)
+    bystanders = set(experiment.pairs) - competing
     runs = simulate(experiment, 0, repetitions, jobs=jobs, progress=progress)
     while runs.repetitions < max_repetitions:
-        verdicts = [contenders(runs.of(name)) for name in names]
+        verdicts = [
+            contenders({pair: errors for pair, errors in runs.of(name).items() if pair in competing}) for name in names
+        ]
         if not any(verdict.open for verdict in verdicts):
             break
-        racing = set().union(*(verdict.racing for verdict in verdicts))
+        racing = bystanders.union(*(verdict.racing for verdict in verdicts))
         target = min(2 * runs.repetitions, max_repetitions)
         # A pair that had dropped out comes back when the lead changes hands: it makes up what it missed.
         behind: dict[int, list[Pair]] = {}

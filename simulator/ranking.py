@@ -16,6 +16,7 @@ Pair: TypeAlias = tuple[str, str]
 
 PRACTICAL_RATIO = 1.05  # a disadvantage below this is no reason to prefer one pair to another
 CONFIDENCE = 0.95
+SAME = 1e-9  # relative difference up to which two errors are the same but for rounding
 
 
 class Ratio(NamedTuple):
@@ -103,7 +104,7 @@ def paired_ratio(errors: FloatArray, reference: FloatArray) -> Ratio:
         return Ratio(value, value, value)
     value = float(a.mean()) / base
     reach = t_quantile(size) * float((a - value * b).std(ddof=1)) / math.sqrt(size) / base
-    return Ratio(value, value - reach, value + reach)
+    return Ratio(value, max(0.0, value - reach), value + reach)
 
 
 def contenders(errors: Mapping[Pair, FloatArray]) -> Verdict:
@@ -169,11 +170,12 @@ def rank(errors: Mapping[Pair, FloatArray], cost: Mapping[str, float]) -> tuple[
 
 
 def _win_shares(errors: Mapping[Pair, FloatArray]) -> dict[Pair, float]:
-    """Share of repetitions won; pairs level to the last digit split the win."""
+    """Share of repetitions won; pairs that differ by rounding only split the win."""
     longest = max(len(block) for block in errors.values())
     table = np.full((len(errors), longest), np.inf)
     for row, block in zip(table, errors.values(), strict=True):
         row[: len(block)] = block
-    won = table == table.min(axis=0)
+    lowest = table.min(axis=0)
+    won = table <= lowest + SAME * np.abs(lowest)
     shares = (won / won.sum(axis=0)).mean(axis=1)
     return {pair: float(share) for pair, share in zip(errors, shares, strict=True)}

@@ -202,8 +202,9 @@ def _count_column(table: Table, label: int | None) -> int | None:
             "number of users; say which with --counts (and which holds the labels with --column)"
         )
     for at in candidates:
-        named = table.width == 2 and table.names[at].casefold() in _COUNT_NAMES
-        if named and _share_of_counts(table, at) >= 0.5:
+        cells = table.cells(at)
+        numeric = bool(cells) and all(looks_numeric(cell) or is_missing(cell) for cell in cells)
+        if table.names[at].casefold() in _COUNT_NAMES and (numeric or _share_of_counts(table, at) >= 0.5):
             _report_bad_count(table, at)
     return None
 

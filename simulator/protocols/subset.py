@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
-from simulator.protocols._base import FrequencyOracle, bits_for
+from simulator.protocols._base import FrequencyOracle, binomial_support, bits_for
 from simulator.protocols.grr import GRR
 
 CHAIN_LIMIT = 10**9  # numpy draws hypergeometric variates from populations below this
 CHAIN_VARIANCE = 1000  # variance of a support count above which the Gaussian law of the aggregate is used
+CHAIN_LARGEST = 1024  # domains above it never take the chain: conditioned binomials are as good, to one part in k
 CHAIN_DOMAIN = 64  # domains up to this size take the exact chain whatever the variance: it costs next to nothing
 
 
@@ -78,12 +80,35 @@ class SubsetSelection(FrequencyOracle):
         if self.omega == 1:  # a set of one value: the same channel as randomised response
             return GRR(self.k, self.epsilon).sample_support(counts, rng)
         rows = counts.reshape(-1, self.k)
-        drawn = [self._chain(row, rng) if self._is_small(row) else self._gaussian(row, rng) for row in rows]
-        return np.stack(drawn).reshape(counts.shape)
+        return np.stack([self._law_for(row)(row, rng) for row in rows]).reshape(counts.shape)
 
-    def _is_small(self, counts: IntArray) -> bool:
+    def _law_for(self, counts: IntArray) -> Callable[[IntArray, np.random.Generator], IntArray]:
+        """Return the cheapest law that is exact or as good for one row ``(k,)``."""
         n, q = int(counts.sum()), self.q
-        return n < CHAIN_LIMIT and (self.k <= CHAIN_DOMAIN or n * q * (1 - q) < CHAIN_VARIANCE)
+        if n < CHAIN_LIMIT and self.k <= CHAIN_DOMAIN:
+            return self._chain
+        if n * q * (1 - q) >= CHAIN_VARIANCE or n * self.omega >= CHAIN_LIMIT:
+            return self._gaussian
+        return self._chain if self.k <= CHAIN_LARGEST else self._conditioned
+
+    def _conditioned(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw one row ``(k,)`` as independent binomials, brought to the total that all reports have together.
+
+        Counts above the total lose supports chosen evenly among all, counts below it gain some chosen evenly among the
+        missing ones: for equal counts this is the binomial law given its total. The mean is exact; variances and
+        covariances are those of the true law up to one part in k, because here only all reports together have a fixed
+        size, and there every single one.
+        """
+        support = binomial_support(counts, self.p, self.q, rng)
+        n = int(counts.sum())
+        surplus = int(support.sum()) - n * self.omega
+        if surplus >= 0:
+            return support - rng.multivariate_hypergeometric(support, surplus)
+        missing = n - support
+        if n * self.k < CHAIN_LIMIT:
+            return support + rng.multivariate_hypergeometric(missing, -surplus)
+        # So many are missing that drawing them with replacement is the same.
+        return support + rng.multinomial(-surplus, missing / missing.sum())
 
     def _chain(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw the aggregate exactly, value by value, for one row ``(k,)``; time grows with k times omega.

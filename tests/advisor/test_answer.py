@@ -83,6 +83,39 @@ def test_detectable_frequency_is_the_one_sided_quantile() -> None:
     assert advice.detectable_frequency == pytest.approx(1.6448536 * PROTOCOLS["oue"](6, 1.0).noise(10_000).sd, rel=1e-7)
 
 
+def test_a_restricted_menu_races_among_itself() -> None:
+    """The usual default and the raw estimates must not end the race of a menu they are not on."""
+    counts = [round(1000 * (1.3 + np.sin(place / 9))) for place in range(60)]
+    advice = advise(1.0, sample_counts=counts, metric="emd", protocol="grr", max_repetitions=80)
+    assert advice.resolved or advice.repetitions == 80
+    assert advice.repetitions > 20
+    by_kind = {row.kind: row for row in advice.baselines}
+    assert by_kind["default"].error < advice.lowest.error  # it would have led
+
+
+def test_gain_is_measured_on_the_repetitions_of_the_row() -> None:
+    advice = advise(1.0, sample_counts=COUNTS, metric="emd", max_repetitions=160)
+    lengths = {row.repetitions for row in advice.recommendations}
+    assert len(lengths) > 1
+    for row in advice.recommendations:
+        if row.method == "none":
+            assert row.error_without_postprocessing == row.error
+
+
+def test_clipped_queries_never_score_below_zero() -> None:
+    for metric in ("set", "range"):
+        advice = advise(1e-6, sample_counts=[1, 1], metric=metric, repetitions=5, max_repetitions=20)
+        assert min(row.error_low for row in advice.recommendations) >= 0
+
+
+def test_a_pandas_series_brings_its_labels() -> None:
+    series = pd.Series(["b", "a", "b", "c"] * 100).value_counts()
+    advice = advise(1.0, sample_counts=series, max_repetitions=20)
+    assert set(advice.request.labels) == {"a", "b", "c"}
+    assert not advice.request.ordered
+    assert advise(1.0, sample=pd.Series([3, 1, 3] * 100), max_repetitions=20).request.labels == ("1", "3")
+
+
 def test_baselines_are_measured_even_outside_the_menu() -> None:
     advice = advise(1.0, sample_counts=COUNTS, protocol="grr", method="power_ns", metric="l1", max_repetitions=20)
     assert len(advice.recommendations) == 1
@@ -118,10 +151,18 @@ def test_several_metrics_share_one_simulation() -> None:
         ({}, "either sample"),
         ({"sample": [1, 2], "sample_counts": [1, 2]}, "either sample"),
         ({"sample": "abc"}, "got a string"),
-        ({"sample": [[1, 2], [3, 4]]}, "flat sequence"),
+        ({"sample": [[1, 2], [3, 4]]}, "flat"),
         ({"sample": []}, "at least one value"),
-        ({"sample": [1.0, float("nan")]}, "NaN"),
+        ({"sample": [1.0, float("nan")]}, "got nan"),
         ({"sample": [1, 1, 1]}, "at least 2"),
+        ({"sample": ["a", "b", float("nan")]}, "leave missing ones out"),
+        ({"sample": ["a", "b", None]}, "leave missing ones out"),
+        ({"sample": [1, 2, None]}, "leave missing ones out"),
+        ({"sample": ["a", " "]}, "empty string"),
+        ({"sample_counts": [[1, 2], [3, 4]]}, "flat"),
+        ({"sample_counts": [1, 2], "jobs": 0}, "jobs must be"),
+        ({"sample_counts": [1, 2], "set_share": "x"}, "set-share must be"),
+        ({"sample_counts": [1, 2], "metric": None}, "name of one metric"),
         ({"sample_counts": [1, -1]}, "at least 0"),
         ({"sample_counts": [1, 2.5]}, "whole number"),
         ({"sample_counts": [0, 0]}, "at least 1 user"),

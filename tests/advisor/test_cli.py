@@ -98,7 +98,8 @@ def test_equivalent_users_of_the_raw_estimate_are_its_users(run: Run, states: st
 def test_too_noisy_is_said_in_plain_words(run: Run, states: str) -> None:
     code, out, _ = run("-e", "0.01", "--n", "100", states)
     assert code == 0
-    assert out.startswith("Nothing beats answering 'every category is equally frequent'")
+    assert out.startswith("Nothing is shown to beat an answer without any data")
+    assert "worth" not in out
     assert "this setting is too noisy" in out
     assert answer(run("-e", "0.01", "--n", "100", "--format", "json", states)[1])["beats_uniform_guess"] is False
 
@@ -288,6 +289,7 @@ BAD = [
     (["-e", "1", "--reps", "50", "--max-reps", "20"], "max-reps must be at least reps"),
     (["-e", "1", "--seed", "-1"], "seed must be"),
     (["-e", "1", "--jobs", "0"], "jobs must be at least 1"),
+    (["-e", "1", "--jobs", "99999999999"], "jobs must be at most 1,024"),
     (["-e", "1", "--top", "0"], "top must be at least 1"),
     (["-e", "1", "--top-values", "9"], "at most k=4"),
     (["-e", "1", "--set-share", "1"], "between 0 and 1"),
@@ -334,7 +336,7 @@ def test_bad_usage_gets_one_clear_line_and_exit_code_2(
 def test_bad_files_get_one_clear_line_and_exit_code_2(run: Run, tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "sample.csv"
     path.write_bytes(content)
-    code, out, err = run("-e", "1", "-o", str(tmp_path / "out.json"), str(path))
+    code, out, err = run("-e", "1", "-o", str(tmp_path / "out.csv"), str(path))
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     assert message in err
@@ -373,6 +375,63 @@ def test_every_format_of_the_help_is_one(run: Run, states: str) -> None:
         code, out, _ = run("-q", "-e", "1", *QUICK, "--format", name, states)
         assert code == 0
         assert out
+
+
+def test_answering_nothing_at_all_is_no_success(run: Run, tmp_path: Path) -> None:
+    """On skewed data 0 everywhere has a lower l1 error than the uniform guess; that is not learning from reports."""
+    path = tmp_path / "skewed.csv"
+    path.write_text("value,count\n" + "".join(f"v{i},{10_000 // (i + 1) ** 2}\n" for i in range(128)), encoding="utf-8")
+    data = answer(run("-e", "0.01", "--n", "1000", "--method", "norm_cut", "--format", "json", str(path))[1])
+    assert data["recommendations"][0]["error"] == pytest.approx(1.0)  # type: ignore[index]
+    assert data["baselines"][1]["error"] > 1.2  # type: ignore[index]
+    assert data["beats_uniform_guess"] is False
+
+
+def test_fractional_counts_are_refused_whatever_their_share(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "shares.csv"
+    path.write_text("value,count\na,0.25\nb,0.75\n", encoding="utf-8")
+    for extra in ((), ("--column", "value"), ("--counts", "count")):
+        code, _, err = run("-e", "1", *extra, str(path))
+        assert code == 2
+        assert "the count '0.25' is not a whole number" in err
+
+
+def test_what_the_metrics_were_set_to_is_said(run: Run, ages: str) -> None:
+    out = run("-e", "1", "-m", "kl", "-m", "topk", "-m", "set", *QUICK, ages)[1]
+    for said in ("at weight 0.0001 (--kl-mix)", "the 1 truly most frequent", "subsets of 10 % of the domain"):
+        assert said in out
+
+
+def test_an_unsettled_top_is_said(run: Run, ages: str) -> None:
+    out = run("-e", "1", "-m", "emd", "--reps", "2", "--max-reps", "2", ages)[1]
+    assert "Not settled after 2 repetitions" in out
+    data = answer(run("-e", "1", "-m", "emd", "--reps", "2", "--max-reps", "2", "--format", "json", ages)[1])
+    assert data["resolved"] is False
+    clear = ("-p", "oue", "--method", "none", "--method", "norm_sub", "--format", "json")
+    assert answer(run("-e", "0.5", *clear, ages)[1])["resolved"] is True
+
+
+def test_links_are_followed_and_devices_are_written_not_replaced(run: Run, states: str, tmp_path: Path) -> None:
+    target, link = tmp_path / "target.json", tmp_path / "link.json"
+    target.write_text("old", encoding="utf-8")
+    link.symlink_to(target)
+    assert run("-e", "1", *QUICK, "-o", str(link), states)[0] == 2
+    assert run("-e", "1", *QUICK, "-o", str(link), "--force", states)[0] == 0
+    assert link.is_symlink()
+    answer(target.read_text(encoding="utf-8"))
+    assert run("-e", "1", *QUICK, "--format", "json", "-o", "/dev/null", states)[0] == 0
+    assert Path("/dev/null").is_char_device()
+
+
+def test_an_error_is_json_where_the_output_would_have_been(run: Run, states: str, tmp_path: Path) -> None:
+    code, out, _ = run("-e", "bad", "-o", str(tmp_path / "x.json"), states)
+    assert code == 2
+    assert "eps must be a number" in answer(out)["error"]["message"]  # type: ignore[index]
+
+
+def test_several_values_are_named(run: Run, ages: str) -> None:
+    lines = run("-q", "-e", "1", *QUICK, "-m", "l1", "-m", "emd", "--format", "value", ages)[1].splitlines()
+    assert [line.split()[0] for line in lines] == ["l1", "emd"]
 
 
 def test_large_n_and_extreme_budgets_give_finite_numbers(run: Run, states: str) -> None:

@@ -274,10 +274,10 @@ def test_naming_the_count_column_as_column_reads_its_values(tmp_path: Path) -> N
     assert not read.from_histogram
 
 
-def test_frequencies_that_are_fractions_are_no_counts(tmp_path: Path) -> None:
+def test_fractions_under_the_name_of_a_count_are_refused_not_read_as_one_user_each(tmp_path: Path) -> None:
     data = "state,freq\nTexas,0.75\nOhio,0.25\n"
-    assert "say which one holds the values with --column" in error_of(tmp_path, "a.csv", data)
-    assert users(read_file(tmp_path, "a.csv", data, column="state")) == {"Texas": 1, "Ohio": 1}
+    for options in ({}, {"column": "state"}):
+        assert "line 2: the count '0.75' is not a whole number" in error_of(tmp_path, "a.csv", data, **options)
 
 
 def test_two_columns_without_header_are_ambiguous(tmp_path: Path) -> None:
