@@ -114,8 +114,8 @@ def answer_sentence(advice: Advice) -> str:
     others = "1 other pair is" if len(advice.ties) == 2 else f"{len(advice.ties) - 1} other pairs are"
     lowest = "" if best is advice.lowest else f", that of {advice.lowest.protocol} with {advice.lowest.method}"
     return (
-        f"Use {pair}: {figure}. {others} in the same tier (not told apart from the lowest error{lowest}, or within 5 % of "
-        f"it); this one is listed first because {reason}."
+        f"Use {pair}: {figure}. {others} in the same tier (not told apart from the lowest error{lowest}, or within "
+        f"5 % of it); this one is listed first because {reason}."
     )
 
 
