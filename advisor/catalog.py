@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import json
 from typing import Any
 
@@ -13,18 +15,30 @@ from rich.text import Text
 from advisor.errors import InputError, closest, listed
 from advisor.formats import envelope
 from advisor.naming import TABLES, resolve, squash
-from knowledge.cards import CARDS
+from knowledge.cards import CARDS, Card
+from knowledge.recipes import numpy_recipe, package_recipe
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.protocols import FrequencyOracle
 
 NOTATION = "e: raw estimate of a frequency; s: its noise sd at frequency 0; k: categories; n: users"
 
 
+# Widest a column may get: a list that is piped has no edge of its own.
+WIDTHS = {"title": 27, "promises": 25, "unit": 14, "cost": 24, "reference": 22}
+
+
 def menu() -> dict[str, list[dict[str, Any]]]:
     """Return all members of the three tables as plain values."""
     return {
         "protocols": [
-            {"name": key, "title": oracle.title, "sums_to_one": oracle.sums_to_one, "reference": oracle.reference}
+            {
+                "name": key,
+                "title": getattr(oracle, "title", key),
+                "sums_to_one": oracle.sums_to_one,
+                "promises": _short_promises(oracle),
+                "cost": _cost(key),
+                "reference": getattr(oracle, "reference", ""),
+            }
             for key, oracle in PROTOCOLS.items()
         ],
         "methods": [
@@ -35,15 +49,42 @@ def menu() -> dict[str, list[dict[str, Any]]]:
                 "sums_to_one": method.sums_to_one,
                 "ordered_only": method.ordered_only,
                 "queries_only": method.queries_only,
+                "promises": _short_promises(method),
+                "cost": _cost(key),
                 "reference": method.reference,
             }
             for key, method in POSTPROCESSORS.items()
         ],
         "metrics": [
-            {"name": key, "title": metric.title, "unit": metric.unit, "ordered_only": metric.ordered_only}
+            {
+                "name": key,
+                "title": metric.title,
+                "unit": metric.unit,
+                "ordered_only": metric.ordered_only,
+                "promises": _short_promises(metric),
+                "cost": _cost(key),
+            }
             for key, metric in METRICS.items()
         ],
     }
+
+
+def _cost(key: str) -> str:
+    return CARDS[key].cost if key in CARDS else ""
+
+
+def _short_promises(member: Any) -> list[str]:
+    """Return what a member keeps and needs, in the words of the list."""
+    if _is_protocol(member):
+        return ["raw sums to 1"] if member.sums_to_one else []
+    words = {"nonnegative": "≥ 0", "sums_to_one": "sums to 1", "queries_only": "queries only"}
+    kept = [text for field, text in words.items() if getattr(member, field, False)]
+    some = ["some protocols"] if getattr(member, "fits", None) is not None else []
+    return [*kept, "ordered only" if member.ordered_only else "any order", *some]
+
+
+def _is_protocol(member: Any) -> bool:
+    return isinstance(member, type) and issubclass(member, FrequencyOracle)
 
 
 def menu_json() -> str:
@@ -55,12 +96,17 @@ def print_menu(console: Console) -> None:
     """Print the three tables."""
     for kind, members in menu().items():
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=kind, title_justify="left", title_style="bold")
-        for field in members[0]:
-            table.add_column(field.replace("_", " "), no_wrap=field == "name")
+        fields = [field for field, value in members[0].items() if not isinstance(value, bool)]
+        for field in fields:
+            table.add_column(field, no_wrap=field == "name", max_width=WIDTHS.get(field))
         for member in members:
-            table.add_row(*(Text("yes" if v is True else "" if v is False else v) for v in member.values()))
+            table.add_row(*(Text(_cell(member[field])) for field in fields))
         console.print(table)
     console.print(Text("ldp-advise explain NAME tells more of any of them.", style="dim"))
+
+
+def _cell(value: str | list[str]) -> str:
+    return ", ".join(value) if isinstance(value, list) else value
 
 
 def explanation(name: str) -> dict[str, Any]:
@@ -76,16 +122,21 @@ def explanation(name: str) -> dict[str, Any]:
             key = resolve(kind, name)
         except InputError:
             continue
-        card, member = CARDS[key], table[key]
+        member = table[key]
+        card = CARDS.get(key, Card("", "", "", ""))  # members of other packages come without one
         return {
             "name": key,
             "kind": kind,
-            "title": member.title,
+            "title": getattr(member, "title", key),
+            "description": "" if key in CARDS else _docstring(member),
             "formula": card.formula,
             "good_for": card.good_for,
             "pitfalls": card.pitfalls,
             "promises": _promises(member),
+            "cost": card.cost,
             "reference": getattr(member, "reference", ""),
+            "python": package_recipe(kind, key),
+            "python_numpy": numpy_recipe(key) if key in CARDS else None,
         }
     every = [key for table in TABLES.values() for key in table]
     known = {squash(key): key for key in every}
@@ -94,16 +145,30 @@ def explanation(name: str) -> dict[str, Any]:
     raise InputError(f"nothing is called {name!r}: known are {listed(every, most=40)}{miss}")
 
 
+def _docstring(member: Any) -> str:
+    """Return what the author of a member wrote of it: of the class, or of the function that it wraps."""
+    if isinstance(member, type):
+        own = member.__dict__.get("__doc__") or ""
+        # A dataclass without a docstring is given its signature as one.
+        return "" if own.startswith(f"{member.__name__}(") else inspect.cleandoc(own)
+    function = member.function
+    while isinstance(function, functools.partial):
+        function = function.func
+    return inspect.getdoc(function) or ""
+
+
 def _promises(member: Any) -> list[str]:
-    if isinstance(member, type) and issubclass(member, FrequencyOracle):
+    if _is_protocol(member):
         return ["raw estimates sum to exactly 1"] if member.sums_to_one else ["raw estimates sum to 1 on average only"]
     words = {
         "nonnegative": "never negative",
         "sums_to_one": "sums to 1",
         "ordered_only": "ordered domains only",
         "queries_only": "changes the answers of set and range queries only",
+        "keeps_order": "a larger estimate never becomes the smaller one",
+        "fits": "for some protocols only",
     }
-    return [text for field, text in words.items() if getattr(member, field, False)]
+    return [text for field, text in words.items() if getattr(member, field, None)]
 
 
 def explain_json(name: str) -> str:
@@ -118,12 +183,18 @@ def print_explanation(name: str, console: Console) -> None:
     if known["kind"] == "method":
         console.print(Text(NOTATION, style="dim"))
     for label, field in (
+        ("Description", "description"),
         ("Formula", "formula"),
         ("Good for", "good_for"),
         ("Look out", "pitfalls"),
         ("Promises", "promises"),
+        ("Cost", "cost"),
         ("Source", "reference"),
     ):
         text = "; ".join(known[field]) if isinstance(known[field], list) else known[field]
         if text:
             console.print(Text.assemble((f"{label}: ", "cyan"), text))
+    for label, field in (("With this package", "python"), ("With numpy alone", "python_numpy")):
+        if known[field]:
+            console.print(Text(f"\n{label}:\n", style="cyan"))
+            console.out(known[field], highlight=False, end="")  # as it is: no markup, no folding, fit to be copied

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -210,6 +211,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without ε or × shows ? instead of a traceback
+    warnings.showwarning = _show_warning
     try:
         # Typer's completion hands over the words in the environment, not as arguments.
         words = os.environ.get("COMP_WORDS", "").split()[1:] if "_LDP_ADVISE_COMPLETE" in os.environ else args
@@ -227,6 +229,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if code == INTERRUPTED:
         typer.echo("ldp-advise: interrupted", err=True)
     return code if isinstance(code, int) else 0
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+    """Show a warning in one line: users have no use for the place in the code."""
+    del category, where, more
+    typer.echo(f"warning: {message}", err=True)
 
 
 def _report(error: Exception, args: list[str]) -> int:

@@ -64,7 +64,8 @@ def resolve(kind: str, name: str) -> str:
     ('power_ns', 'rappor', 'norm_sub')
     """
     table = TABLES[kind]
-    known = {squash(key): key for key in table} | ALIASES[kind]
+    # A member's own name goes first: one of another package may be called as we call ours for short.
+    known = ALIASES[kind] | {squash(key): key for key in table}
     found = known.get(squash(name))
     if found is None:
         close = closest(squash(name), known)

@@ -86,8 +86,7 @@ def _print_details(advice: Advice, console: Console) -> None:
         noise = oracle.noise(request.n)
         table.add_row(
             name,
-            f"{oracle.p:.6g}",
-            f"{oracle.q:.6g}",
+            *("–" if probability is None else f"{probability:.6g}" for probability in (oracle.p, oracle.q)),
             f"{noise.sd:.4g}",
             str(oracle.report_bits),
             f"{oracle.attack_success:.4g}",

@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from simulator._version import __version__
-from simulator.metrics import METRICS, Metric
-from simulator.postprocess import POSTPROCESSORS, PostProcessor
-from simulator.protocols import PROTOCOLS, FrequencyOracle, Noise
+from simulator.metrics import Metric
+from simulator.postprocess import PostProcessor
+from simulator.protocols import FrequencyOracle, Noise
 from simulator.seeding import rng_for
+
+if TYPE_CHECKING:
+    from simulator.metrics import METRICS
+    from simulator.postprocess import POSTPROCESSORS
+    from simulator.protocols import PROTOCOLS
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Give a table when it is first asked for, with the members of other packages in it.
+
+        Not earlier: a package with members imports the classes above, and could not be loaded in the middle of its own
+        import.
+        """
+        if name not in ("METRICS", "POSTPROCESSORS", "PROTOCOLS"):
+            raise AttributeError(f"module 'simulator' has no attribute {name!r}")
+        from simulator import plugins
+
+        tables, complete = plugins.load()
+        if complete:  # else a package with members is asking while it is being imported itself: look again next time
+            globals().update(tables)
+        return tables[name]
+
 
 __all__ = [
     "METRICS",

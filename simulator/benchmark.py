@@ -224,6 +224,7 @@ def race(
     metrics: Iterable[str],
     *,
     menu: Iterable[Pair] | None = None,
+    alongside: Iterable[Pair] = (),
     repetitions: int,
     max_repetitions: int,
     jobs: int = 1,
@@ -242,7 +243,10 @@ def race(
     metrics
         Names of the metrics the race is about.
     menu
-        The pairs that compete; the experiment's others keep up with the longest of them. None: all compete.
+        The pairs that compete; None: all of the experiment.
+    alongside
+        Pairs that are simulated as often as the leading ones, whether they compete or not, and so is the raw estimate
+        of every protocol that is still racing.
     repetitions, max_repetitions
         To start with, and at most.
 
@@ -257,7 +261,7 @@ def race(
         )
     names = tuple(metrics)
     competing = set(experiment.pairs if menu is None else menu)
-    bystanders = set(experiment.pairs) - competing
+    companions = set(alongside)
     runs = simulate(experiment, 0, repetitions, jobs=jobs, progress=progress)
     while runs.repetitions < max_repetitions:
         verdicts = [
@@ -265,7 +269,8 @@ def race(
         ]
         if not any(verdict.open for verdict in verdicts):
             break
-        racing = bystanders.union(*(verdict.racing for verdict in verdicts))
+        racing = companions.union(*(verdict.racing for verdict in verdicts))
+        racing |= {(protocol, "none") for protocol, _ in racing}
         target = min(2 * runs.repetitions, max_repetitions)
         # A pair that had dropped out comes back when the lead changes hands: it makes up what it missed.
         behind: dict[int, list[Pair]] = {}

@@ -29,6 +29,10 @@ class PostProcessor:
         Whether the method changes the answers of set and range queries and leaves the estimate as it is.
     reference
         Where the method was published.
+    keeps_order
+        Whether a larger estimate never becomes smaller than a smaller one.
+    fits
+        Whether the method is for estimates of this noise and domain size; None: for all.
     """
 
     name: str
@@ -39,6 +43,8 @@ class PostProcessor:
     reference: str
     ordered_only: bool = False
     queries_only: bool = False
+    keeps_order: bool = True
+    fits: Callable[[Noise, int], bool] | None = None
 
     def __call__(self, estimate: FloatArray, noise: Noise) -> FloatArray:
         """Apply the method to raw frequency estimates ``(..., k)``.
@@ -46,11 +52,13 @@ class PostProcessor:
         Raises
         ------
         ValueError
-            If there are fewer than 2 categories, or an estimate is not finite.
+            If there are fewer than 2 categories, an estimate is not finite, or the method is not for such noise.
         """
         raw = np.asarray(estimate, dtype=np.float64)
         if raw.ndim == 0 or raw.shape[-1] < 2:
             raise ValueError(f"an estimate needs at least 2 categories, got shape {raw.shape}")
         if not np.isfinite(raw).all():
             raise ValueError("an estimate must be finite, got NaN or infinity")
+        if self.fits is not None and not self.fits(noise, raw.shape[-1]):
+            raise ValueError(f"method {self.name} is not for the noise of this protocol: {self.title}")
         return self.function(raw, noise)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from simulator.protocols._base import EPSILON_MAX, EPSILON_MIN, FrequencyOracle, Noise
 from simulator.protocols.grr import GRR
+from simulator.protocols.hadamard import HadamardResponse
 from simulator.protocols.local_hashing import BLH, OLH
+from simulator.protocols.projective_geometry import ProjectiveGeometry
 from simulator.protocols.subset import SubsetSelection
+from simulator.protocols.summation import SHE
+from simulator.protocols.thresholding import THE
 from simulator.protocols.unary import OUE, RAPPOR
 
 PROTOCOLS: dict[str, type[FrequencyOracle]] = {
@@ -15,6 +19,10 @@ PROTOCOLS: dict[str, type[FrequencyOracle]] = {
     "blh": BLH,
     "olh": OLH,
     "ss": SubsetSelection,
+    "the": THE,
+    "she": SHE,
+    "hr": HadamardResponse,
+    "pgr": ProjectiveGeometry,
 }
 
 __all__ = ["EPSILON_MAX", "EPSILON_MIN", "PROTOCOLS", "FrequencyOracle", "Noise"]

@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simulator._types import FloatArray, IntArray, Reports
 
 EPSILON_MIN, EPSILON_MAX = 1e-6, 32.0
 REPLAY_CELLS = 4_000_000  # users x categories held at once while users are replayed one by one
+
+Support: TypeAlias = NDArray[np.int64 | np.float64]  # counts, but where reports are real numbers to be added up
 
 
 @dataclass(frozen=True)
@@ -24,8 +27,8 @@ class Noise:
     n
         Number of users who reported.
     p, q
-        Probability that a report supports the user's own value, and another one; None where a protocol has no
-        support sets.
+        Probability that a report supports the user's own value, and another one (averaged over the other values
+        where it differs between them); None where a protocol has no support sets.
     variance_at_zero
         Variance of an estimate whose true frequency is 0 (frequency squared).
     variance_slope
@@ -75,6 +78,7 @@ class FrequencyOracle(ABC):
     title: ClassVar[str]
     reference: ClassVar[str]
     sums_to_one: ClassVar[bool] = False
+    support_dtype: ClassVar[type[np.int64] | type[np.float64]] = np.int64
 
     def __post_init__(self) -> None:
         if not isinstance(self.k, int | np.integer) or self.k < 2:
@@ -84,13 +88,13 @@ class FrequencyOracle(ABC):
 
     @property
     @abstractmethod
-    def p(self) -> float:
-        """Probability that a report supports the user's own value."""
+    def p(self) -> float | None:
+        """Probability that a report supports the user's own value; None for a protocol without support sets."""
 
     @property
     @abstractmethod
-    def q(self) -> float:
-        """Probability that a report supports any one other value."""
+    def q(self) -> float | None:
+        """Probability that a report supports any one other value; None for a protocol without support sets."""
 
     @property
     @abstractmethod
@@ -110,11 +114,14 @@ class FrequencyOracle(ABC):
         """Client: turn values ``(n,)`` in 0..k-1 into n reports in the protocol's own format."""
 
     @abstractmethod
-    def support(self, reports: Reports) -> IntArray:
-        """Server: count for each value the reports that support it, ``(k,)``."""
+    def support(self, reports: Reports) -> Support:
+        """Server: count for each value the reports that support it, ``(k,)`` of type `support_dtype`.
+
+        Integers, for a protocol with support sets; one without (`p` is None) gives what its `estimate` takes.
+        """
 
     @abstractmethod
-    def sample_support(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
+    def sample_support(self, counts: IntArray, rng: np.random.Generator) -> Support:
         """Draw support counts from the law of the aggregate, at a cost that does not depend on n.
 
         Parameters
@@ -124,24 +131,24 @@ class FrequencyOracle(ABC):
 
         Returns
         -------
-        ``(..., k)`` integer support counts.
+        ``(..., k)`` support counts of type `support_dtype`.
         """
 
-    def replay_support(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
+    def replay_support(self, counts: IntArray, rng: np.random.Generator) -> Support:
         """Let every user perturb and the server count: the slow reference that defines the law.
 
         Parameters and result as in `sample_support`; time grows with n times k.
         """
         rows = np.ascontiguousarray(counts).reshape(-1, self.k)
         step = max(1, REPLAY_CELLS // self.k)
-        result = np.zeros(rows.shape, dtype=np.int64)
+        result: Support = np.zeros(rows.shape, dtype=self.support_dtype)
         for row, out in zip(rows, result, strict=True):
             values = np.repeat(np.arange(self.k), row)
             for start in range(0, len(values), step):
                 out += self.support(self.perturb(values[start : start + step], rng))
         return result.reshape(counts.shape)
 
-    def estimate(self, support: IntArray, n: int) -> FloatArray:
+    def estimate(self, support: Support, n: int) -> FloatArray:
         """Return the unbiased frequency estimates ``(..., k)`` of `n` users; negative ones stay negative.
 
         Wang, Blocki, Li, Jha, "Locally differentially private protocols for frequency estimation", 2017, eq. 3.
@@ -151,8 +158,9 @@ class FrequencyOracle(ABC):
         ValueError
             If `n` is below 1.
         """
-        _check_users(n)
-        return (support / n - self.q) / (self.p - self.q)
+        check_users(n)
+        p, q = self._probabilities
+        return (support / n - q) / (p - q)
 
     def variance(self, frequency: FloatArray | float, n: int) -> FloatArray:
         """Return the variance (frequency squared) of the estimate of each true `frequency`, f-term included."""
@@ -167,13 +175,22 @@ class FrequencyOracle(ABC):
         ValueError
             If `n` is below 1.
         """
-        _check_users(n)
-        scale = n * (self.p - self.q) ** 2
-        at_zero, at_one = self.q * (1 - self.q) / scale, self.p * (1 - self.p) / scale
-        return Noise(n, self.p, self.q, at_zero, at_one - at_zero, self.sums_to_one)
+        check_users(n)
+        p, q = self._probabilities
+        scale = n * (p - q) ** 2
+        at_zero, at_one = q * (1 - q) / scale, p * (1 - p) / scale
+        return Noise(n, p, q, at_zero, at_one - at_zero, self.sums_to_one)
+
+    @property
+    def _probabilities(self) -> tuple[float, float]:
+        p, q = self.p, self.q
+        if p is None or q is None:
+            raise TypeError(f"{type(self).__name__} has no p and q, so it must define estimate and noise itself")
+        return p, q
 
 
-def _check_users(n: int) -> None:
+def check_users(n: int) -> None:
+    """Raise ValueError if `n` users are too few to estimate anything."""
     if n < 1:
         raise ValueError(f"n must be at least 1, got n={n}")
 

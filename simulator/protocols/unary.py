@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,14 @@ class UnaryEncoding(FrequencyOracle):
 
     Reports are a ``(n, k)`` array of 0 and 1.
     """
+
+    @property
+    @abstractmethod
+    def p(self) -> float: ...
+
+    @property
+    @abstractmethod
+    def q(self) -> float: ...
 
     @property
     def report_bits(self) -> int:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from simulator.populations import apportion, frequencies
 
-ROUNDS = 7
+ROUNDS = 5
 K = 1024
 
 

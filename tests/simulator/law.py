@@ -7,14 +7,18 @@ come from fixed streams, so a verdict does not change from run to run.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import stats
+from scipy import integrate, linalg, stats
 
 from simulator.protocols import PROTOCOLS, FrequencyOracle
+from simulator.protocols.hadamard import HadamardResponse
+from simulator.protocols.projective_geometry import ProjectiveGeometry
 from simulator.protocols.subset import SubsetSelection
+from simulator.protocols.summation import SHE
 from simulator.seeding import rng_for
 
 FALSE_ALARM = 1e-6
@@ -71,6 +75,8 @@ class Law:
 
     oracle: FrequencyOracle
     counts: tuple[int, ...]
+
+    lowest = 0  # smallest support count there is
 
     @cached_property
     def n_v(self):
@@ -130,6 +136,149 @@ class Law:
         second = stats.binom.pmf(np.arange(others + 1), others, self.oracle.q)
         return np.convolve(first, second)
 
+    def cells(self, draws, _value: int):
+        """Number of the cell of `marginal` that each draw of one value is in."""
+        return draws - self.lowest
+
+    @property
+    def fourth_of_sum(self) -> float:
+        """Fourth cumulant of the sum of the supports, for independent bits: those of the bits add up."""
+        p, q = self.oracle.p, self.oracle.q
+        bits = ((self.n, p), (self.n * (self.oracle.k - 1), q))
+        return sum(m * x * (1 - x) * (1 - 6 * x * (1 - x)) for m, x in bits)
+
+
+@dataclass(frozen=True)
+class ChannelLaw(Law):
+    """The same from the probabilities of every single report and what it adds to each value: nothing is assumed."""
+
+    @property
+    def lowest(self) -> int:
+        return self.n * int(self.channel[1].min())
+
+    @cached_property
+    def channel(self):
+        """Probability of each report under each value ``(k, K)``, and what it adds to the support ``(K, k)``."""
+        return channel_of(self.oracle)
+
+    @cached_property
+    def mean(self):
+        chance, score = self.channel
+        return self.n_v @ (chance @ score)
+
+    @cached_property
+    def variance(self):
+        return self.covariance.diagonal()
+
+    @cached_property
+    def _second(self):
+        chance, score = self.channel
+        covariance = np.zeros((self.oracle.k, self.oracle.k))
+        kappa = np.zeros_like(covariance)
+        for users, row in zip(self.n_v, chance, strict=True):
+            centred = score - row @ score
+            own = (centred * row[:, None]).T @ centred
+            squares = centred**2
+            fourth = (squares * row[:, None]).T @ squares
+            covariance += users * own
+            kappa += users * (fourth - np.outer(own.diagonal(), own.diagonal()) - 2 * own**2)
+        variance = covariance.diagonal()
+        return covariance, kappa + np.outer(variance, variance) + covariance**2
+
+    def marginal(self, value: int):
+        """Convolution of the laws of n users, by the discrete Fourier transform: exact to its rounding."""
+        chance, score = self.channel
+        span = int(score.max() - score.min())
+        size = self.n * span + 1
+        result = np.ones(size // 2 + 1, dtype=complex)
+        for users, row in zip(self.n_v, chance, strict=True):
+            one = np.bincount((score[:, value] - score.min()).astype(int), weights=row, minlength=span + 1)
+            result *= np.fft.rfft(one, size) ** users
+        law = np.maximum(np.fft.irfft(result, size), 0.0)
+        assert abs(law.sum() - 1) < 1e-11  # rounding of a transform of probabilities
+        return law / law.sum()
+
+    @property
+    def fourth_of_sum(self) -> float:
+        chance, score = self.channel
+        sums = score.sum(axis=1)
+        centred = sums - (chance @ sums)[:, None]
+        return float(self.n_v @ ((chance * centred**4).sum(axis=1) - 3 * (chance * centred**2).sum(axis=1) ** 2))
+
+
+@dataclass(frozen=True)
+class SumLaw(Law):
+    """The sum of n users' one-hot vectors with Laplace noise of scale 2/epsilon on every cell."""
+
+    @property
+    def _scale(self) -> float:
+        return 2 / self.oracle.epsilon
+
+    @cached_property
+    def mean(self):
+        return self.n_v.astype(float)
+
+    @cached_property
+    def variance(self):
+        return np.full(self.oracle.k, self.n * 2 * self._scale**2)
+
+    @cached_property
+    def _second(self):
+        # The fourth cumulant of a Laplace variable of scale b is 12 b^4.
+        covariance = np.diag(self.variance)
+        kappa = self.n * 12 * self._scale**4 * np.eye(self.oracle.k)
+        return covariance, kappa + np.outer(self.variance, self.variance) + covariance**2
+
+    @property
+    def fourth_of_sum(self) -> float:
+        return self.oracle.k * self.n * 12 * self._scale**4
+
+    @cached_property
+    def _edges(self):
+        return np.sqrt(self.variance[0]) * np.linspace(-3, 3, 31)
+
+    @cached_property
+    def _noise(self):
+        """Probabilities of the cells between the edges: the characteristic function is (1 + b^2 t^2)^-n."""
+
+        def below(edge):
+            def integrand(t):
+                return np.sinc(t * edge / np.pi) * edge * np.exp(-self.n * np.log1p((self._scale * t) ** 2))
+
+            reach = 60 / np.sqrt(self.variance[0])  # beyond, the integrand is below 1e-15 for 25 users and more
+            return 0.5 + integrate.quad(integrand, 0, reach, limit=500, epsabs=1e-12)[0] / np.pi
+
+        return np.diff([0.0, *map(below, self._edges), 1.0])
+
+    def marginal(self, _value: int):
+        return self._noise
+
+    def cells(self, draws, value: int):
+        return np.searchsorted(self._edges, draws - self.n_v[value])
+
+
+def channel_of(oracle):
+    """Every report's probability under every value and what it adds to the support, from the papers' definitions."""
+    e, k = np.exp(oracle.epsilon), oracle.k
+    if isinstance(oracle, HadamardResponse):
+        blocks, size = oracle.blocks, oracle.block_size
+        matrix = linalg.hadamard(size)
+        score = np.zeros((blocks * size, k))
+        for value in range(k):
+            block, row = value % blocks, 1 + value // blocks
+            score[block * size : (block + 1) * size, value] = matrix[row]
+    else:
+        space = itertools.product(range(oracle.order), repeat=oracle.dimension)
+        canonical = np.array([point for point in space if any(point) and next(filter(None, point)) == 1])
+        score = (canonical @ canonical[:k].T % oracle.order == 0).astype(float)
+    chance = np.where(score.T == 1, e, 1.0)
+    return chance / chance.sum(axis=1, keepdims=True), score
+
+
+def law_for(oracle: FrequencyOracle, counts) -> Law:
+    kinds = {HadamardResponse: ChannelLaw, ProjectiveGeometry: ChannelLaw, SHE: SumLaw}
+    return kinds.get(type(oracle), Law)(oracle, tuple(int(count) for count in counts))
+
 
 def _kappa(u: float, v: float, both: float) -> float:
     """Joint cumulant (2, 2) of two bits with probabilities u and v of being 1, and `both` of both being 1."""
@@ -164,7 +313,7 @@ def check_marginals(draws, law: Law):
         bins = merge_bins(expected)
         if bins[-1] == 0:
             continue  # one bin holds everything: there is nothing to compare
-        observed = np.bincount(draws[:, value], minlength=len(expected)).astype(float)
+        observed = np.bincount(law.cells(draws[:, value], value), minlength=len(expected)).astype(float)
         assert len(observed) == len(expected), "support counts outside 0..n"
         result.append(chi_square_p(np.bincount(bins, observed), np.bincount(bins, expected)))
     return np.array(result)
@@ -173,15 +322,13 @@ def check_marginals(draws, law: Law):
 def check_row_sums(draws, law: Law):
     """Fixed-size reports: the sum of the supports never varies. Others: its mean and variance, exact fourth moment."""
     sums = draws.sum(axis=1)
-    if law.oracle.sums_to_one:
-        size = law.oracle.omega if isinstance(law.oracle, SubsetSelection) else 1
+    if law.oracle.noise(law.n).sums_to_one:
+        size = round(law.mean.sum() / law.n)
         return np.array([1.0 if (sums == size * law.n).all() else 0.0])
     variance = law.covariance.sum()
     z_mean = (sums.mean() - law.mean.sum()) / np.sqrt(variance / len(draws))
-    # Independent bits: the fourth cumulant of the sum is the sum of the fourth cumulants.
-    p, q, k = law.oracle.p, law.oracle.q, law.oracle.k
-    fourth = sum(m * x * (1 - x) * (1 - 6 * x * (1 - x)) for m, x in ((law.n, p), (law.n * (k - 1), q)))
-    z_variance = (((sums - law.mean.sum()) ** 2).mean() - variance) / np.sqrt((fourth + 2 * variance**2) / len(draws))
+    se = np.sqrt((law.fourth_of_sum + 2 * variance**2) / len(draws))
+    z_variance = (((sums - law.mean.sum()) ** 2).mean() - variance) / se
     return two_sided(np.array([z_mean, z_variance]))
 
 
@@ -210,7 +357,8 @@ def compare_marginals(a, b, law: Law):
     """Two-sample chi-square of each value, on counts; bins are set by the pooled sample."""
     result = []
     for value in range(law.oracle.k):
-        tables = np.stack([np.bincount(x[:, value], minlength=law.n + 1) for x in (a, b)]).astype(float)
+        size = len(law.marginal(value))
+        tables = np.stack([np.bincount(law.cells(x[:, value], value), minlength=size) for x in (a, b)]).astype(float)
         pooled = tables.sum(axis=0)
         bins = merge_bins(pooled * min(len(a), len(b)) / (len(a) + len(b)))
         if bins[-1] == 0:

@@ -12,7 +12,7 @@ from simulator.attacks import expected_inverse, independent_support_attack
 from simulator.hashing import HASHES
 from simulator.protocols import PROTOCOLS
 
-from .law import accept, oracle_of, stream, two_sided
+from .law import accept, channel_of, oracle_of, stream, two_sided
 
 USERS = 40_000
 
@@ -25,6 +25,10 @@ def supports(oracle, reports):
         return (reports[:, :, None] == np.arange(oracle.k)).any(axis=1)
     if oracle.key in {"blh", "olh"}:
         return HASHES[oracle.hash](np.arange(oracle.k), reports[:, :1], oracle.g) == reports[:, 1:]
+    if oracle.key in {"hr", "pgr"}:
+        return channel_of(oracle)[1][reports] == 1
+    if oracle.key == "she":  # no sets: the largest cell
+        return reports == reports.max(axis=1, keepdims=True)
     return reports.astype(bool)
 
 

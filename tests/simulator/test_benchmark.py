@@ -14,8 +14,13 @@ from simulator.seeding import rng_for
 
 def experiment(k: int = 16, n: int = 5000, seed: int = 0, protocols: tuple[str, ...] = tuple(PROTOCOLS)) -> Experiment:
     counts = apportion(frequencies("zipf", k, 1.1), n)
-    pairs = tuple((protocol, method) for protocol in protocols for method in POSTPROCESSORS)
     oracles = {name: PROTOCOLS[name](k, 1.0) for name in protocols}
+    pairs = tuple(
+        (protocol, name)
+        for protocol, oracle in oracles.items()
+        for name, method in POSTPROCESSORS.items()
+        if method.fits is None or method.fits(oracle.noise(n), k)
+    )
     return Experiment(counts, oracles, POSTPROCESSORS, METRICS, pairs, seed)
 
 
@@ -51,7 +56,7 @@ def test_all_methods_see_the_same_noisy_estimates() -> None:
         ]
     )
     for name, method in POSTPROCESSORS.items():
-        if not method.queries_only:
+        if not method.queries_only and ("oue", name) in task.pairs:
             expected = METRICS["l2"](method(estimate, oracle.noise(task.n)), task.truth)
             np.testing.assert_array_equal(runs.of("l2")["oue", name], expected)
 

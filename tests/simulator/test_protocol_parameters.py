@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from simulator.protocols import PROTOCOLS
+from simulator.protocols._affine import points
 from simulator.protocols._base import bits_for
 from simulator.protocols.grr import GRR
 from simulator.protocols.local_hashing import BLH, OLH
@@ -27,15 +28,20 @@ def likelihood_ratio(oracle) -> float:
     p, q, k = oracle.p, oracle.q, oracle.k
     if oracle.key == "grr":
         return p / q
-    if oracle.key in {"rappor", "oue"}:
+    if oracle.key in {"rappor", "oue", "the"}:
         return p * (1 - q) / (q * (1 - p))
     if oracle.key in {"blh", "olh"}:
         return p / ((1 - p) / (oracle.g - 1))
+    if oracle.key in {"hr", "pgr"}:
+        symbols = oracle.blocks * oracle.block_size if oracle.key == "hr" else oracle.symbols
+        supporting = oracle.block_size // 2 if oracle.key == "hr" else points(oracle.dimension - 1, oracle.order)
+        return (p / (1 - p)) * float(Fraction(symbols - supporting, supporting))
     w = oracle.omega
     return (p / (1 - p)) * float(Fraction(comb(k - 1, w), comb(k - 1, w - 1)))
 
 
-@pytest.mark.parametrize("key", PROTOCOLS)
+# The exceptions, the bits of `the` and the real numbers of `she`, are in test_more_protocols.
+@pytest.mark.parametrize("key", [key for key in PROTOCOLS if key not in {"the", "she"}])
 @pytest.mark.parametrize(("k", "epsilon"), GRID)
 def test_a_report_spends_the_whole_budget_and_no_more(key, k, epsilon):
     oracle = PROTOCOLS[key](k, epsilon)
@@ -114,7 +120,10 @@ def test_a_domain_that_is_too_small_is_refused_by_name_and_value(key, k):
 def test_the_ends_of_the_range_work(key, epsilon, k):
     oracle = PROTOCOLS[key](k, epsilon)
     noise = oracle.noise(1000)
-    assert 0 < oracle.q < oracle.p <= 1
+    if key == "she":
+        assert oracle.p is oracle.q is None
+    else:
+        assert 0 < oracle.q < oracle.p <= 1
     assert 0 < noise.sd < math.inf
     counts = np.zeros(k, dtype=np.int64)
     counts[0] = 1000
@@ -151,7 +160,7 @@ def test_bits_of_a_report():
 
 
 def test_table_keys_are_the_members_own():
-    assert list(PROTOCOLS) == ["grr", "rappor", "oue", "blh", "olh", "ss"]
+    assert list(PROTOCOLS) == ["grr", "rappor", "oue", "blh", "olh", "ss", "the", "she", "hr", "pgr"]
     assert all(PROTOCOLS[key].key == key for key in PROTOCOLS)
 
 

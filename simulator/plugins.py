@@ -1,0 +1,180 @@
+"""Members from other packages: entry points, looked up once, checked, and put into the three tables.
+
+A package offers a member under its own key in one of three groups: ``ldp_advise.protocols`` (a `FrequencyOracle`
+subclass), ``ldp_advise.postprocessors`` (a `PostProcessor`), ``ldp_advise.metrics`` (a `Metric`). What cannot be taken
+in is left out with a `PluginWarning`; it never keeps the others, or the tool, from working.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import warnings
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from simulator.metrics import METRICS, Metric
+from simulator.postprocess import POSTPROCESSORS, PostProcessor
+from simulator.protocols import PROTOCOLS, FrequencyOracle
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+TABLES: dict[str, dict[str, Any]] = {"PROTOCOLS": PROTOCOLS, "POSTPROCESSORS": POSTPROCESSORS, "METRICS": METRICS}
+GROUPS = {
+    "ldp_advise.protocols": "PROTOCOLS",
+    "ldp_advise.postprocessors": "POSTPROCESSORS",
+    "ldp_advise.metrics": "METRICS",
+}
+NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+RESERVED = frozenset({"all"})  # what people write for "every one of them"
+LONGEST_REASON = 240  # characters of a foreign error message that a warning repeats
+
+
+class PluginWarning(UserWarning):
+    """A member of another package was left out; one line that names distribution, entry point and reason."""
+
+
+class _Refused(Exception):  # noqa: N818 - never leaves this module
+    """Why a member cannot be taken in."""
+
+
+_settled: set[EntryPoint] = set()
+
+
+def load() -> tuple[dict[str, dict[str, Any]], bool]:
+    """Put the members of all installed packages into the tables; repeated calls do no more than is left to do.
+
+    Returns
+    -------
+    The tables by name, and whether nothing is left to do: a package that is being imported right now is passed over
+    without a warning, because its members do not exist yet.
+
+    Warns
+    -----
+    PluginWarning
+        For each member that is left out.
+    """
+    from importlib.metadata import entry_points  # some 30 ms, paid only by those who need a table
+
+    found = entry_points()
+    # Directories list their files in any order; tables, and who comes first when two claim a name, must not.
+    entries = [entry for group in GROUPS for entry in sorted(found.select(group=group), key=_place)]
+    complete, left_out = take_in(entries, TABLES, _settled)
+    warn(left_out)  # last, so that a filter that makes errors of warnings finds the work done
+    return TABLES, complete
+
+
+def take_in(
+    entries: Iterable[EntryPoint], tables: dict[str, dict[str, Any]], settled: set[EntryPoint]
+) -> tuple[bool, list[str]]:
+    """Load entry points into the tables.
+
+    Parameters
+    ----------
+    entries
+        Entry points of the three groups, in the order of their rights to a name.
+    tables
+        The tables by name; changed in place.
+    settled
+        Entry points that were dealt with before, and need not be again; changed in place.
+
+    Returns
+    -------
+    Whether all entry points are settled, and one line for each that was left out.
+    """
+    complete, left_out = True, []
+    for entry in entries:
+        if entry in settled:
+            continue
+        if _being_imported(entry.value.partition(":")[0].strip()):
+            complete = False
+            continue
+        try:
+            member = _member(entry, tables)
+        except _Refused as refusal:
+            left_out.append(f"{_source(entry)} is left out: {refusal}")
+        else:
+            tables[GROUPS[entry.group]][entry.name] = member
+        settled.add(entry)
+    return complete, left_out
+
+
+def warn(left_out: Iterable[str]) -> None:
+    """Give one `PluginWarning` for each line.
+
+    The warnings are not about a line of Python, and name none: what is printed by default is one line as well.
+    """
+    for line in left_out:
+        warnings.warn_explicit(line, PluginWarning, filename="ldp_advise", lineno=0)
+
+
+def _place(entry: EntryPoint) -> tuple[str, str, str]:
+    return (entry.dist.name if entry.dist else "", entry.name, entry.value)
+
+
+def _source(entry: EntryPoint) -> str:
+    package = f"{entry.dist.name} {entry.dist.version}" if entry.dist else "a package without a name"
+    return _one_line(f"{package}: entry point {entry.name!r} of {entry.group}")
+
+
+def _being_imported(module: str) -> bool:
+    """Whether a module, or a package that it is part of, is in the middle of its own import."""
+    parts = module.split(".")
+    parents = (".".join(parts[:length]) for length in range(1, len(parts) + 1))
+    specs = (getattr(sys.modules.get(name), "__spec__", None) for name in parents)
+    # The attribute belongs to CPython. Where it is missing, such a package is loaded too early and warned about.
+    return any(getattr(spec, "_initializing", False) for spec in specs)
+
+
+def _member(entry: EntryPoint, tables: dict[str, dict[str, Any]]) -> Any:
+    """Import one member and check that it may enter its table."""
+    if not NAME.fullmatch(entry.name) or entry.name in RESERVED:
+        raise _Refused("a name is lower-case words joined by underscores, begins with a letter, and is not 'all'")
+    for table in tables.values():
+        for name in table:
+            if name.replace("_", "") == entry.name.replace("_", ""):  # people write names without the underscores
+                raise _Refused(f"the name is taken by {name!r}")
+    try:
+        member = entry.load()
+    # Foreign code runs here and may raise anything, or try to leave; none of that may take the tool down with it.
+    except (Exception, SystemExit) as error:
+        raise _Refused(f"{type(error).__name__}: {_one_line(str(error))}") from error
+    wanted, name = _CHECKS[GROUPS[entry.group]](member)
+    if wanted is not None:
+        raise _Refused(f"{entry.value} is {_described(member)}, not {wanted}")
+    if name != entry.name:
+        raise _Refused(f"{entry.value} calls itself {name!r}, and the entry point must be called the same")
+    return member
+
+
+def _check_protocol(member: Any) -> tuple[str | None, Any]:
+    """Return what the member should be and is not (or None), and its name for itself."""
+    if not (isinstance(member, type) and issubclass(member, FrequencyOracle)) or inspect.isabstract(member):
+        return "a subclass of FrequencyOracle that defines all it leaves open", None
+    if not all(isinstance(getattr(member, field, None), str) for field in ("key", "title", "reference")):
+        return "one with the texts key, title and reference", None
+    return None, member.key
+
+
+def _check_method(member: Any) -> tuple[str | None, Any]:
+    return (None, member.name) if isinstance(member, PostProcessor) else ("a PostProcessor", None)
+
+
+def _check_metric(member: Any) -> tuple[str | None, Any]:
+    return (None, member.name) if isinstance(member, Metric) else ("a Metric", None)
+
+
+_CHECKS = {"PROTOCOLS": _check_protocol, "POSTPROCESSORS": _check_method, "METRICS": _check_metric}
+
+
+def _described(member: Any) -> str:
+    if not isinstance(member, type):
+        return f"a {type(member).__name__}"
+    return "an abstract class" if inspect.isabstract(member) else "a class"
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_REASON else line[: LONGEST_REASON - 1] + "…"

@@ -1,0 +1,156 @@
+"""Hadamard response: report one index of a Hadamard matrix whose row belongs to the own value."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator._types import FloatArray, IntArray, Reports
+from simulator.protocols._affine import evenly, spread
+from simulator.protocols._base import FrequencyOracle, Noise, Support, bits_for, check_users
+
+
+@dataclass(frozen=True)
+class HadamardResponse(FrequencyOracle):
+    """Report one of K = B b symbols: those of the own value's half block are e^epsilon times as likely as the others.
+
+    Value v belongs to block ``v mod B`` and there to row ``r = 1 + v // B`` of the b x b Hadamard matrix (row 0, all
+    ones, is left out). Symbol ``(block, y)`` supports the values of its block whose row has a 1 at column y, and
+    contradicts those with a -1. A report is the number ``block * b + y``.
+
+    Acharya, Sun, Zhang, "Hadamard response: estimating distributions privately, efficiently, and with little
+    communication", AISTATS 2019, Section 5 (the scheme for every epsilon; B = 1 is that of their Section 4, for
+    epsilon up to ln 2). They fill the blocks one after the other; here the values go round, so that blocks hold equally
+    many, and neighbours are in different ones.
+
+    What `support` and `sample_support` give is the number of reports that support a value less the number that
+    contradict it: it may be negative. Its mean is ``n f (p - p/e^epsilon)``, and no other value enters: values of other
+    blocks are neither supported nor contradicted, and those of the same block as often one as the other.
+
+    A report's square is 1 for the values of its block and 0 for others, so that the variance of an estimate depends on
+    F, the share of users whose value is in the same block: `block_variance` gives it exactly. `variance` and `noise`
+    put for F its mean over all ways to assign the frequencies to the values: exact where B = 1, too small for a
+    value that shares its block with a very frequent one, by a factor of (e^epsilon + 1)/2 at most.
+    """
+
+    key = "hr"
+    title = "Hadamard response"
+    reference = "Acharya, Sun, Zhang, AISTATS 2019"
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks B: the largest power of 2 below min(e^epsilon, 2k), at least 1."""
+        return int(2 ** (min(math.ceil(self.epsilon / math.log(2)), (2 * self.k - 1).bit_length()) - 1))
+
+    @property
+    def block_size(self) -> int:
+        """Size b of a block: the smallest power of 2 that is at least k/B + 1."""
+        return 1 << (-(-self.k // self.blocks)).bit_length()
+
+    @property
+    def _shrunk(self) -> float:
+        """``e^-epsilon`` times the sum over all symbols of their weights (e^epsilon or 1), in half blocks."""
+        return -math.expm1(-self.epsilon) + 2 * self.blocks * math.exp(-self.epsilon)
+
+    @property
+    def _slope(self) -> float:
+        """Mean of (supports - contradicts) for the own value: (e^epsilon - 1) / (e^epsilon - 1 + 2B)."""
+        return -math.expm1(-self.epsilon) / self._shrunk
+
+    @property
+    def _same(self) -> float:
+        """Share of the pairs of different values that are in the same block."""
+        fewer, more = divmod(self.k, self.blocks)
+        pairs = more * (fewer + 1) * fewer + (self.blocks - more) * fewer * (fewer - 1)
+        return pairs / (self.k * (self.k - 1))
+
+    @property
+    def p(self) -> float:
+        return 1 / self._shrunk
+
+    @property
+    def q(self) -> float:
+        """Probability that a report supports another value: mean over the values of the same block and of others."""
+        x = math.exp(-self.epsilon)
+        return (self._same * (1 + x) / 2 + (1 - self._same) * x) / self._shrunk
+
+    @property
+    def report_bits(self) -> int:
+        return bits_for(self.blocks * self.block_size)
+
+    @property
+    def attack_success(self) -> float:
+        # The best guess is any value that the symbol supports: e^epsilon w / k, or w / k where there is none, w being
+        # the probability of a symbol that does not support the own value. Three rows, one the product of the other
+        # two, are never all -1; one row leaves half of a block uncovered, two rows a quarter.
+        fewer, more = divmod(self.k, self.blocks)
+        covered = (0.0, 0.5, 0.75, 1.0)
+        half_blocks = 2 * (more * covered[min(fewer + 1, 3)] + (self.blocks - more) * covered[min(fewer, 3)])
+        rest = 2 * self.blocks - half_blocks
+        return (half_blocks + rest * math.exp(-self.epsilon)) / (self.k * self._shrunk)
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        block, row = values % self.blocks, 1 + values // self.blocks
+        y = rng.integers(0, self.block_size, size=len(values))
+        # Turning over one coordinate that the row counts makes a contradicting column an even draw of the supporting.
+        y = np.where(np.bitwise_count(y & row) % 2 == 0, y, y ^ (row & -row))
+        anything = rng.integers(0, self.blocks * self.block_size, size=len(values))
+        return np.where(rng.random(len(values)) < self._slope, block * self.block_size + y, anything)
+
+    def support(self, reports: Reports) -> IntArray:
+        return self._decode(np.bincount(reports, minlength=self.blocks * self.block_size)[None, :])[0]
+
+    def sample_support(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw the aggregate of the base class's law; time and memory grow with K log K."""
+        if not counts.size:
+            return np.zeros(counts.shape, dtype=np.int64)
+        rows = counts.reshape(-1, self.k)
+        blocks, size, each = self.blocks, self.block_size, -(-self.k // self.blocks)
+        # Reporting an even draw of the own half block with probability `slope`, else of all symbols, is the channel.
+        kept = rng.binomial(rows, self._slope)
+        users = np.zeros((len(rows), each * blocks), dtype=np.int64)
+        users[:, : self.k] = kept
+        by_block = users.reshape(-1, each, blocks).swapaxes(1, 2).reshape(-1, each)
+        # The half block of row r solves the equation <r, y> = 0 over two elements, which is equation number r - 1.
+        histogram = spread(by_block, size.bit_length() - 1, 2, rng).reshape(len(rows), -1)
+        histogram += evenly(rows.sum(axis=1) - kept.sum(axis=1), blocks * size, rng)
+        return self._decode(histogram).reshape(counts.shape)
+
+    def _decode(self, histogram: IntArray) -> IntArray:
+        """Supporting less contradicting reports ``(rows, k)``: a Walsh-Hadamard transform of ``(rows, K)`` symbols."""
+        x, size = histogram, self.block_size
+        half = 1
+        while half < size:
+            pairs = x.reshape(len(x), -1, 2, half)
+            x = np.stack([pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]], axis=2)
+            half *= 2
+        by_row = x.reshape(len(x), self.blocks, size)[:, :, 1:].swapaxes(1, 2)
+        return by_row.reshape(len(x), -1)[:, : self.k]
+
+    def estimate(self, support: Support, n: int) -> FloatArray:
+        check_users(n)
+        return support / n / self._slope
+
+    def noise(self, n: int) -> Noise:
+        check_users(n)
+        scale = n * self._slope**2
+        at_zero = float(self._reached(self._same)) / scale
+        at_one = (float(self._reached(1.0)) - self._slope**2) / scale
+        return Noise(n, self.p, self.q, at_zero, at_one - at_zero, self.sums_to_one)
+
+    def block_variance(self, frequency: FloatArray, n: int) -> FloatArray:
+        """Return the exact variance (frequency squared) of the estimates of the true frequencies ``(..., k)``."""
+        check_users(n)
+        share = np.zeros((*frequency.shape[:-1], -(-self.k // self.blocks) * self.blocks))
+        share[..., : self.k] = frequency
+        of_block = share.reshape(*frequency.shape[:-1], -1, self.blocks).sum(axis=-2)
+        reached = self._reached(of_block[..., np.arange(self.k) % self.blocks])
+        return reached / (n * self._slope**2) - frequency / n
+
+    def _reached(self, in_block: FloatArray | float) -> FloatArray:
+        """Probability that a report falls into a block, given the share of users whose own block it is."""
+        x = math.exp(-self.epsilon)
+        own = np.asarray(in_block, dtype=np.float64)
+        return (own * (1 + x) + (1 - own) * 2 * x) / self._shrunk

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+from collections.abc import Mapping
+from io import StringIO
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from rich.console import Console
+
+from advisor import catalog
+from knowledge.cards import CARDS
+from knowledge.recipes import numpy_recipe, package_recipe
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Metric, Noise, PostProcessor
+from simulator.protocols.grr import GRR
+from tests.advisor.conftest import Run
+
+TABLES: dict[str, Mapping[str, object]] = {"protocols": PROTOCOLS, "methods": POSTPROCESSORS, "metrics": METRICS}
+MEMBERS = [*PROTOCOLS, *POSTPROCESSORS, *METRICS]
+
+
+def halves(estimate: NDArray[np.float64], noise: Noise, factor: float = 0.5) -> NDArray[np.float64]:  # noqa: ARG001
+    """Halve every estimate.
+
+    Nobody should want [this].
+    """
+    return estimate * factor
+
+
+@dataclasses.dataclass(frozen=True)
+class Copied(GRR):
+    """Randomised response from elsewhere."""
+
+    key = "copied"
+    title = "Copied protocol"
+    reference = "Nobody, Nowhere 1999"
+
+
+@dataclasses.dataclass(frozen=True)
+class Silent(GRR):
+    key = "silent"
+
+
+@pytest.fixture
+def strangers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Members without a card, as entry points of other packages bring them in."""
+    monkeypatch.setitem(PROTOCOLS, "copied", Copied)
+    monkeypatch.setitem(PROTOCOLS, "silent", Silent)
+    half = PostProcessor("halved", "Half [bold]of it", halves, False, False, "Nobody 2000")
+    third = dataclasses.replace(half, name="thirds", function=functools.partial(halves, factor=1 / 3))
+    picky = dataclasses.replace(half, name="picky", fits=lambda noise, k: False)  # noqa: ARG005
+    for method in (half, third, picky):
+        monkeypatch.setitem(POSTPROCESSORS, method.name, method)
+
+    def worst(estimate: NDArray[np.float64], truth: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.abs(estimate - truth).max(axis=-1)
+
+    monkeypatch.setitem(METRICS, "worst", Metric("worst", "largest error", worst, "frequency"))
+
+
+@pytest.mark.parametrize("name", MEMBERS)
+def test_explain_shows_cost_and_recipes_as_they_are(run: Run, name: str) -> None:
+    out = run("explain", name)[1]
+    known = json.loads(run("explain", name, "--format", "json")[1])
+    assert known["python"] == package_recipe(known["kind"], name)
+    assert known["python_numpy"] == numpy_recipe(name)
+    assert known["python"] in out
+    assert ("With numpy alone" in out) == (known["python_numpy"] is not None)
+    assert (known["python_numpy"] or "") in out
+    if name in CARDS:
+        assert known["cost"] == CARDS[name].cost
+        assert f"Cost: {known['cost']}\n" in out
+        assert known["description"] == ""
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+@pytest.mark.parametrize("name", ["wavelet_eb", "post_pos", "grr", "norm_cut", "l1"])
+def test_code_is_neither_folded_nor_taken_for_markup(name: str, terminal: bool) -> None:
+    file = StringIO()
+    console = Console(file=file, width=30, force_terminal=terminal, highlight=False, legacy_windows=False)
+    catalog.print_explanation(name, console)
+    known = catalog.explanation(name)
+    assert known["python"] in file.getvalue()
+    assert (known["python_numpy"] or "") in file.getvalue()
+
+
+def test_list_names_promises_cost_and_source_and_stays_readable(run: Run) -> None:
+    out = run("list")[1]
+    assert max(len(line.rstrip()) for line in out.splitlines()) <= 120
+    for heading in ("promises", "cost", "reference"):
+        assert heading in out
+    data = json.loads(run("list", "--format", "json")[1])
+    for kind, table in TABLES.items():
+        for member in data[kind]:
+            assert member["name"] in table
+            assert member["cost"] == (CARDS[member["name"]].cost if member["name"] in CARDS else "")
+    promises = {member["name"]: member["promises"] for kind in TABLES for member in data[kind]}
+    assert promises["norm_sub"] == ["≥ 0", "sums to 1", "any order"]
+    assert promises["wavelet_eb"] == ["≥ 0", "sums to 1", "ordered only"]
+    assert promises["post_pos"] == ["queries only", "any order"]
+    assert promises["ibu"] == ["≥ 0", "sums to 1", "any order", "some protocols"]
+    assert promises["emd"] == ["ordered only"]
+    assert promises["grr"] == ["raw sums to 1"]
+    assert promises["oue"] == []
+
+
+def test_promises_tell_order_and_protocols() -> None:
+    assert "ordered domains only" in catalog.explanation("wavelet_eb")["promises"]
+    kept = "a larger estimate never becomes the smaller one"
+    assert kept not in catalog.explanation("wavelet_eb")["promises"]
+    assert kept in catalog.explanation("norm_sub")["promises"]
+    assert "for some protocols only" in catalog.explanation("ibu")["promises"]
+
+
+@pytest.mark.usefixtures("strangers")
+@pytest.mark.parametrize(
+    ("name", "title", "said"),
+    [
+        ("copied", "Copied protocol", "Randomised response from elsewhere."),
+        ("silent", "Generalised randomised response (k-RR)", ""),
+        ("halved", "Half [bold]of it", "Halve every estimate.\n\nNobody should want [this]."),
+        ("thirds", "Half [bold]of it", "Halve every estimate.\n\nNobody should want [this]."),
+        ("picky", "Half [bold]of it", "Halve every estimate.\n\nNobody should want [this]."),
+        ("worst", "largest error", ""),
+    ],
+)
+def test_members_of_other_packages_are_explained_from_what_they_say(run: Run, name: str, title: str, said: str) -> None:
+    code, out, _ = run("explain", name)
+    assert code == 0
+    known = json.loads(run("explain", name, "--format", "json")[1])
+    assert known["title"] == title
+    assert title in out
+    assert known["description"] == said
+    assert said in out
+    assert known["formula"] == known["cost"] == ""
+    assert "Formula" not in out
+    assert known["python"] in out
+    assert known["python_numpy"] is None
+    if name != "picky":  # which is for the noise of no protocol at all
+        exec(compile(known["python"], "recipe", "exec"), {})  # noqa: S102
+
+
+@pytest.mark.usefixtures("strangers")
+def test_members_of_other_packages_are_listed(run: Run) -> None:
+    out = run("list")[1]
+    for name in ("copied", "silent", "halved", "thirds", "picky", "worst"):
+        assert name in out
+    assert "Half [bold]of it" in out

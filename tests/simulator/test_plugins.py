@@ -1,0 +1,302 @@
+"""Members from other packages: the example is built, installed and used; broken ones are left out and named."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import warnings
+from importlib.metadata import EntryPoint, PathDistribution
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from simulator import plugins
+from simulator.metrics import METRICS, Metric, mse
+from simulator.postprocess import POSTPROCESSORS
+from simulator.protocols import PROTOCOLS, FrequencyOracle
+from simulator.protocols.unary import OUE
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "tests" / "example_plugin"
+STATES = ROOT / "examples" / "us_states_2020.csv"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """A directory with the example installed, built from a copy: a build leaves its litter beside the source."""
+    place = tmp_path_factory.mktemp("example")
+    shutil.copytree(EXAMPLE, place / "source", ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info"))
+    install = ["install", "--no-deps", "--no-build-isolation", "--no-index", "--quiet", "--disable-pip-version-check"]
+    subprocess.run(
+        [sys.executable, "-m", "pip", *install, "--target", str(place / "site"), str(place / "source")],
+        check=True,
+        cwd=place,
+    )
+    return place / "site"
+
+
+def broken_site(place: Path, code: str, group: str = "metrics", name: str = "broken") -> Path:
+    """A directory with a package as pip would leave it, whose one member does not work."""
+    information = place / "broken_members-0.5.dist-info"
+    information.mkdir(parents=True)
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-members\nVersion: 0.5\n")
+    (information / "entry_points.txt").write_text(f"[ldp_advise.{group}]\n{name} = broken_members:MEMBER\n")
+    (place / "broken_members.py").write_text(code)
+    return place
+
+
+def run(*arguments: str, sites: tuple[Path, ...] = (), strict: bool = True) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("LDP_ADVISE_", "PYTHON"))}
+    environment["PYTHONPATH"] = os.pathsep.join(str(site) for site in (ROOT, *sites))
+    flags = ["-W", "error"] if strict else []
+    return subprocess.run(
+        [sys.executable, *flags, *arguments], capture_output=True, text=True, env=environment, check=False, timeout=120
+    )
+
+
+# ------------------------------------------------------------------------------------------------- the example, in use
+
+
+def test_the_menu_lists_the_example(site):
+    done = run("-m", "advisor", "list", "--format", "json", sites=(site,))
+    assert (done.returncode, done.stderr) == (0, "")
+    menu = json.loads(done.stdout)
+    last = {kind: menu[kind][-1] for kind in ("protocols", "methods", "metrics")}
+    assert {kind: member["name"] for kind, member in last.items()} == {
+        "protocols": "sampled_bit",
+        "methods": "james_stein",
+        "metrics": "max_error",
+    }
+    assert last["protocols"]["reference"] == "Warner, J. Amer. Statist. Assoc. 1965"
+    assert last["metrics"]["unit"] == "frequency"
+
+
+def test_the_example_is_ranked(site):
+    ours = ["--metric", "max-error", "--protocol", "SampledBit", "--protocol", "grr", "--method", "James-Stein"]
+    arguments = ["-e", "1", *ours, "--max-reps", "20", "--format", "json", "--quiet", str(STATES)]
+    done = run("-m", "advisor", *arguments, sites=(site,))
+    assert (done.returncode, done.stderr) == (0, "")
+    answer = json.loads(done.stdout)
+    assert answer["request"]["metric"] == "max_error"
+    pairs = {(row["protocol"], row["method"]): row for row in answer["recommendations"]}
+    assert set(pairs) == {("sampled_bit", "james_stein"), ("grr", "james_stein")}
+    assert pairs["sampled_bit", "james_stein"]["report_bits"] == 7  # one of 51 states, and a bit
+    assert all(0 < row["error"] < 1 for row in pairs.values())
+
+
+def test_the_example_conforms(site):
+    script = (
+        "import ldp_advise_example as example\n"
+        "from simulator.conformance import check_metric, check_postprocessor, check_protocol\n"
+        "check_protocol(example.SampledBit)\n"
+        "check_postprocessor(example.JAMES_STEIN)\n"
+        "check_metric(example.MAX_ERROR)\n"
+    )
+    done = run("-c", script, sites=(site,))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_package_may_be_imported_before_the_tables(site):
+    script = (
+        "import ldp_advise_example as example, simulator\n"
+        "assert simulator.PROTOCOLS['sampled_bit'] is example.SampledBit\n"
+        "assert simulator.METRICS['max_error'] is example.MAX_ERROR\n"
+    )
+    done = run("-c", script, sites=(site,))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_package_may_ask_for_the_tables_while_it_is_being_imported(tmp_path):
+    code = (
+        "from simulator import METRICS, Metric\n"
+        "assert 'broken' not in METRICS\n"
+        "MEMBER = Metric('broken', 'Twice the l1', lambda e, t: 2 * METRICS['l1'](e, t), 'frequency')\n"
+    )
+    place = broken_site(tmp_path, code)
+    for first in ("broken_members", "simulator"):
+        script = f"import {first}\nimport simulator, broken_members\n"
+        script += "assert simulator.METRICS['broken'] is broken_members.MEMBER\n"
+        done = run("-c", script, sites=(place,))
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_without_other_packages_nothing_is_loaded_before_a_table_is_asked_for():
+    script = (
+        "import sys, simulator\n"
+        "assert not {'simulator.plugins', 'importlib.metadata'} & set(sys.modules)\n"
+        "before = set(sys.modules)\n"
+        "from simulator import METRICS, POSTPROCESSORS, PROTOCOLS\n"
+        "import simulator.metrics\n"
+        "assert METRICS is simulator.metrics.METRICS is simulator.METRICS\n"
+        "heavy = {'pandas', 'scipy', 'sklearn', 'rich', 'typer', 'setuptools', 'pkg_resources'}\n"
+        "assert not heavy & {name.partition('.')[0] for name in set(sys.modules) - before}\n"
+    )
+    done = run("-c", script)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+# ----------------------------------------------------------------------------------------------------- what is left out
+
+BROKEN = {
+    "raise RuntimeError('first line\\nsecond line')": "RuntimeError: first line second line",
+    "import a_module_that_is_missing": "ModuleNotFoundError: No module named 'a_module_that_is_missing'",
+    "raise SystemExit(3)": "SystemExit: 3",
+    "def oops(:": "SyntaxError: ",
+    "": "AttributeError: module 'broken_members' has no attribute 'MEMBER'",
+    "MEMBER = 42": "broken_members:MEMBER is a int, not a Metric",
+}
+
+
+@pytest.mark.parametrize("code", BROKEN)
+def test_a_broken_package_costs_one_line_and_nothing_else(tmp_path, code):
+    place = broken_site(tmp_path, code)
+    done = run("-m", "advisor", "list", "--format", "json", sites=(place,), strict=False)
+    assert done.returncode == 0
+    assert "broken" not in {member["name"] for member in json.loads(done.stdout)["metrics"]}
+    (line,) = done.stderr.splitlines()
+    assert "broken-members 0.5: entry point 'broken' of ldp_advise.metrics is left out: " in line
+    assert BROKEN[code] in line
+
+
+def test_the_others_are_ranked_beside_a_broken_package(tmp_path, site):
+    place = broken_site(tmp_path, "raise RuntimeError('no')")
+    arguments = ["-e", "1", "--metric", "max_error", "--protocol", "sampled_bit", "--method", "james_stein"]
+    arguments += ["--max-reps", "20", "--format", "json", "--quiet", str(STATES)]
+    done = run("-m", "advisor", *arguments, sites=(place, site), strict=False)
+    assert done.returncode == 0
+    assert len(done.stderr.splitlines()) == 1
+    (row,) = json.loads(done.stdout)["recommendations"]
+    assert (row["protocol"], row["method"]) == ("sampled_bit", "james_stein")
+
+
+GROUP_OF = {table: group for group, table in plugins.GROUPS.items()}
+
+
+class Unfinished(FrequencyOracle):
+    key = "unfinished"
+    title = reference = "an abstract class"
+
+
+class Another(OUE):
+    key = "another"
+
+
+class WithoutATitle(OUE):
+    key = "without_a_title"
+    title = None
+
+
+@pytest.fixture
+def members(monkeypatch):
+    """A module whose attributes entry points can name."""
+    module = ModuleType("members_of_a_test")
+    module.another = Another
+    module.unfinished = Unfinished
+    module.without_a_title = WithoutATitle
+    module.instance = OUE(4, 1.0)
+    for name in ("new", "all", "Capital", "two__words", "_x", "x-y", "l1", "oue", "norm_sub", "normsub", "power"):
+        setattr(module, "m_" + name.replace("-", "_"), Metric(name, "a metric", mse, "frequency²"))
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    return module
+
+
+def entry(name: str, attribute: str, table: str = "METRICS") -> EntryPoint:
+    return EntryPoint(name, f"members_of_a_test:{attribute}", GROUP_OF[table])
+
+
+def tables() -> dict[str, dict[str, object]]:
+    return {name: dict(table) for name, table in plugins.TABLES.items()}
+
+
+@pytest.mark.parametrize("name", ["all", "Capital", "two__words", "_x", "x-y"])
+@pytest.mark.usefixtures("members")
+def test_names_are_words_joined_by_underscores(name):
+    found = tables()
+    complete, (line,) = plugins.take_in([entry(name, "m_" + name.replace("-", "_"))], found, set())
+    assert complete
+    assert "lower-case words joined by underscores" in line
+    assert found == tables()
+
+
+@pytest.mark.parametrize("name", ["l1", "oue", "norm_sub", "normsub", "power"])
+@pytest.mark.usefixtures("members")
+def test_a_name_taken_in_any_table_is_refused(name):
+    found = tables()
+    _, (line,) = plugins.take_in([entry(name, "m_" + name)], found, set())
+    assert "the name is taken by " in line
+    assert found == tables()
+
+
+def test_the_first_of_two_with_one_name_is_taken(members):
+    found = tables()
+    members.first = Metric("new", "the first", mse, "frequency²")
+    _, (line,) = plugins.take_in([entry("new", "first"), entry("new", "m_new")], found, set())
+    assert found["METRICS"]["new"] is members.first
+    assert "'new' of ldp_advise.metrics is left out: the name is taken by 'new'" in line
+
+
+@pytest.mark.parametrize(
+    ("name", "attribute", "table", "reason"),
+    [
+        ("new", "another", "METRICS", "is a class, not a Metric"),
+        ("new", "m_new", "POSTPROCESSORS", "is a Metric, not a PostProcessor"),
+        ("new", "m_new", "PROTOCOLS", "is a Metric, not a subclass of FrequencyOracle"),
+        ("instance", "instance", "PROTOCOLS", "is a OUE, not a subclass of FrequencyOracle"),
+        (
+            "unfinished",
+            "unfinished",
+            "PROTOCOLS",
+            "is an abstract class, not a subclass of FrequencyOracle that defines",
+        ),
+        ("without_a_title", "without_a_title", "PROTOCOLS", "not one with the texts key, title and reference"),
+        ("newer", "m_new", "METRICS", "calls itself 'new', and the entry point must be called the same"),
+        ("other", "another", "PROTOCOLS", "calls itself 'another'"),
+        ("new", "missing", "METRICS", "AttributeError: "),
+    ],
+)
+@pytest.mark.usefixtures("members")
+def test_the_wrong_kind_is_refused(name, attribute, table, reason):
+    found = tables()
+    _, (line,) = plugins.take_in([entry(name, attribute, table)], found, set())
+    assert line.startswith(f"a package without a name: entry point {name!r} of {GROUP_OF[table]} is left out: ")
+    assert reason in line
+    assert found == tables()
+
+
+def test_what_is_right_is_taken_once(members):
+    found, settled = tables(), set()
+    entries = [entry("new", "m_new"), entry("another", "another", "PROTOCOLS")]
+    assert plugins.take_in(entries, found, settled) == (True, [])
+    assert plugins.take_in(entries, found, settled) == (True, [])  # and does not clash with itself
+    assert found["METRICS"]["new"] is members.m_new
+    assert found["PROTOCOLS"]["another"] is Another
+    assert [len(found[name]) - len(table) for name, table in plugins.TABLES.items()] == [1, 0, 1]
+
+
+def test_a_reason_is_one_line_of_bounded_length(tmp_path, monkeypatch):
+    distribution = PathDistribution(
+        broken_site(tmp_path, "raise ValueError('long\\n' * 1000)") / "broken_members-0.5.dist-info"
+    )
+    (found,) = distribution.entry_points
+    monkeypatch.syspath_prepend(tmp_path)
+    _, (line,) = plugins.take_in([found], tables(), set())
+    assert line.startswith(
+        "broken-members 0.5: entry point 'broken' of ldp_advise.metrics is left out: ValueError: long long"
+    )
+    assert line.endswith("…")
+    assert len(line) < 400
+    with pytest.warns(plugins.PluginWarning, match="broken-members 0.5") as caught:
+        plugins.warn([line])
+    assert (
+        warnings.formatwarning(caught[0].message, caught[0].category, caught[0].filename, caught[0].lineno)
+        == f"ldp_advise:0: PluginWarning: {line}\n"
+    )
+
+
+def test_the_built_in_tables_are_what_simulator_shows():
+    assert plugins.TABLES == {"PROTOCOLS": PROTOCOLS, "POSTPROCESSORS": POSTPROCESSORS, "METRICS": METRICS}
+    assert issubclass(plugins.PluginWarning, UserWarning)
