@@ -19,6 +19,7 @@ from simulator.populations import apportion
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN
 
 REPETITIONS, MAX_REPETITIONS = 20, 400
+FULL_RACE_DOMAIN = 4096  # above it the most repetitions, where not asked for, fall as 1/k: a race must end in minutes
 N_MAX = 10**12
 
 
@@ -151,6 +152,7 @@ def check_settings(
         "seed": check_whole("seed", seed, 0),
         "repetitions": first,
         "max_repetitions": most,
+        "max_repetitions_named": max_repetitions is not None,
         "metric_options": options,
     }
 
@@ -187,6 +189,10 @@ def build_request(
             worries.append(
                 f"the sample ({users:,} users) is smaller than n = {n:,}: its own sampling noise is taken for truth"
             )
+    most = settings["max_repetitions"]
+    if not settings["max_repetitions_named"] and k > FULL_RACE_DOMAIN:
+        most = max(settings["repetitions"], most * FULL_RACE_DOMAIN // k)
+        assumed.append(f"at most {most} repetitions, because k is large (--max-reps says otherwise)")
     return Request(
         epsilon=settings["epsilon"],
         k=k,
@@ -201,7 +207,7 @@ def build_request(
         sample_users=users,
         seed=settings["seed"],
         repetitions=settings["repetitions"],
-        max_repetitions=settings["max_repetitions"],
+        max_repetitions=most,
         metric_options=options,
         assumptions=tuple(assumed),
         warnings=tuple(worries),

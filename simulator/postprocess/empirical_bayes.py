@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from simulator._types import FloatArray
+from simulator.postprocess._mixing import mix
 from simulator.postprocess.simplex import norm_sub
 from simulator.protocols import Noise
 
@@ -40,8 +41,8 @@ def eb_ns(estimate: FloatArray, noise: Noise) -> FloatArray:
     shares = counts / size[:, None]
     shares[:, 0] += ~low.any(axis=1)  # a row with nothing to shrink gets a fit that nobody uses
     weights = _fit(shares, kernel, atoms / sd, mass_left / size / sd)
-    likelihood = _mix(weights, kernel.T)
-    means = _mix(weights * atoms, kernel.T) / likelihood
+    likelihood = mix(weights, kernel.T)
+    means = mix(weights * atoms, kernel.T) / likelihood
     # With variances that differ between atoms a far negative estimate may point to a large one: keep the order.
     means = np.minimum.accumulate(means[:, ::-1], axis=1)[:, ::-1]
     left = np.minimum(place.astype(np.int64), len(centres) - 2)
@@ -72,17 +73,12 @@ def _bin(places: np.ndarray[tuple[int, ...], np.dtype[np.int64]], low: np.ndarra
     return np.bincount(flat, minlength=len(places) * bins).reshape(-1, bins).astype(np.float64)
 
 
-def _mix(weights: FloatArray, kernel: FloatArray) -> FloatArray:
-    """Multiply each row by a matrix on its own, so that a row's digits do not depend on the others in the batch."""
-    return (weights[:, None, :] @ kernel)[:, 0, :]
-
-
 def _fit(shares: FloatArray, kernel: FloatArray, atoms: FloatArray, mean: FloatArray) -> FloatArray:
     """Return weights ``(rows, atoms)`` after 50 EM steps whose mean atom is `mean` ``(rows,)`` (both in noise sd)."""
     distance = atoms - mean[:, None]
     weights = np.full((len(shares), len(atoms)), 1 / len(atoms))
     for _ in range(ITERATIONS):
-        weights = weights * _mix(shares / _mix(weights, kernel.T), kernel)
+        weights = weights * mix(shares / mix(weights, kernel.T), kernel)
         tilt = _tilt(weights, distance)
         weights = weights / (1 + tilt * distance)
         weights /= weights.sum(axis=1, keepdims=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
+from simulator.postprocess._mixing import mix
 from simulator.postprocess.simplex import norm_sub
 from simulator.protocols import Noise
 
@@ -89,11 +90,11 @@ def _priors(places: list[IntArray], sizes: list[float]) -> tuple[list[FloatArray
         size = sum(sizes[level] for level in group)
         shares = np.sum([(sizes[level] / size) * tallies[level] for level in group], axis=0)
         weights = _fit(shares, size, pseudo_counts * min(1.0, size / 16))
-        likelihood = _mix(weights, _KERNEL.T)
+        likelihood = mix(weights, _KERNEL.T)
         gained = size * (shares * (np.log(likelihood) - np.log(_KERNEL[:, 0]))).sum(axis=1, keepdims=True)
         gain += gained
         for level in group:
-            factors[level] = _mix(weights * _KEPT, _KERNEL.T) / likelihood
+            factors[level] = mix(weights * _KEPT, _KERNEL.T) / likelihood
         if group is coarse:
             signal = _odds(gained - SIGNAL)
     return factors, gain, signal
@@ -110,15 +111,10 @@ def _fit(shares: FloatArray, size: float, pseudo_counts: float) -> FloatArray:
     """Return the components' weights ``(rows, components)`` after 20 EM steps from one half of 0 and even others."""
     weights = np.tile(np.array([0.5, *[0.1] * 5]), (len(shares), 1))
     for _ in range(ITERATIONS):
-        weights = size * weights * _mix(shares / _mix(weights, _KERNEL.T), _KERNEL)
+        weights = size * weights * mix(shares / mix(weights, _KERNEL.T), _KERNEL)
         weights[:, 0] += pseudo_counts
         weights /= weights.sum(axis=1, keepdims=True)
     return weights
-
-
-def _mix(weights: FloatArray, kernel: FloatArray) -> FloatArray:
-    """Multiply each row by a matrix on its own, so that a row's digits do not depend on the others in the batch."""
-    return (weights[:, None, :] @ kernel)[:, 0, :]
 
 
 def _odds(log_ratio: FloatArray) -> FloatArray:

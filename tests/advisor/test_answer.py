@@ -108,6 +108,15 @@ def test_clipped_queries_never_score_below_zero() -> None:
         assert min(row.error_low for row in advice.recommendations) >= 0
 
 
+def test_a_large_domain_races_for_less_long_and_says_so() -> None:
+    counts = [1000, *[1] * 8191]
+    request = advise(8.0, sample_counts=counts, protocol="grr", method="norm_sub", repetitions=5).request
+    assert request.max_repetitions == 200
+    assert any("at most 200 repetitions" in line for line in request.assumptions)
+    named = advise(8.0, sample_counts=counts, protocol="grr", method="norm_sub", repetitions=5, max_repetitions=300)
+    assert named.request.max_repetitions == 300
+
+
 def test_a_pandas_series_brings_its_labels() -> None:
     series = pd.Series(["b", "a", "b", "c"] * 100).value_counts()
     advice = advise(1.0, sample_counts=series, max_repetitions=20)
