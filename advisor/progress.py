@@ -1,9 +1,12 @@
-"""A progress bar that appears only when it is worth it: after a second, on a terminal, on standard error."""
+"""Signs of progress that appear only when they are worth it: after a second, on a terminal, on standard error."""
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -11,6 +14,26 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 DELAY_SECONDS = 1.0
+
+
+@contextmanager
+def delayed_status(words: str, *, enabled: bool = True) -> Iterator[None]:
+    """Show a spinner with some words while work of unknown length goes on, once it has taken a second."""
+    if not (enabled and sys.stderr.isatty()):
+        yield
+        return
+    from rich.console import Console
+
+    status = Console(stderr=True).status(words)
+    timer = threading.Timer(DELAY_SECONDS, status.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        status.stop()
 
 
 class DelayedProgress:

@@ -10,7 +10,7 @@ from advisor.answer import advice_from, simulate_request
 from advisor.errors import InputError
 from advisor.inputs.domain import build_domain, read_domain
 from advisor.inputs.reading import read_histogram
-from advisor.progress import DelayedProgress
+from advisor.progress import DelayedProgress, delayed_status
 from advisor.request import Request, build_request, check_settings
 from advisor.table import TOP
 
@@ -60,7 +60,8 @@ def advise_file(
         runs_target = files.check_writable("--runs", runs, force=force, sample=sample)
         if target is not None and target.resolve() == runs_target.resolve():
             raise InputError(f"--output and --runs name the same file, {runs}")
-    request = _request(sample, checked, reading, ordered, domain, keep_top, other)
+    with delayed_status("reading the sample", enabled=not quiet):
+        request = _request(sample, checked, reading, ordered, domain, keep_top, other)
     if not quiet:
         print(notice, file=sys.stderr)  # noqa: T201 - the only package that prints
         for warning in request.warnings:

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import io
+import time
+
+import pytest
+
+from advisor import progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def on_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Put standard error on a terminal: called in the test, because pytest's capture replaces it after fixtures."""
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(progress, "DELAY_SECONDS", 0.05)
+    return stream
+
+
+def test_short_work_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = on_terminal(monkeypatch)
+    with progress.delayed_status("reading"):
+        pass
+    assert "reading" not in terminal.getvalue()
+
+
+def test_long_work_shows_that_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = on_terminal(monkeypatch)
+    with progress.delayed_status("reading"):
+        time.sleep(0.5)
+    assert "reading" in terminal.getvalue()
+
+
+def test_nothing_is_shown_off_a_terminal_or_when_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = on_terminal(monkeypatch)
+    for enabled, stream in ((False, terminal), (True, io.StringIO())):
+        monkeypatch.setattr("sys.stderr", stream)
+        with progress.delayed_status("reading", enabled=enabled):
+            time.sleep(0.1)
+        assert stream.getvalue() == ""
