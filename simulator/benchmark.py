@@ -27,7 +27,8 @@ class Experiment:
     Attributes
     ----------
     counts
-        ``(k,)`` users who hold each value; their frequencies are the truth.
+        ``(k,)`` users who hold each value; their frequencies are the truth. Or ``(populations, k)``, where the truth is
+        not known: repetition r simulates population ``r mod populations``; all have the same number of users.
     oracles, methods, metrics
         The menu by name. Every method sees the same noisy estimates, repetition by repetition.
     pairs
@@ -51,27 +52,36 @@ class Experiment:
     def __post_init__(self) -> None:
         if self.n < 1:
             raise ValueError(f"counts must hold at least 1 user, got {self.n}")
+        if self.counts.ndim not in (1, 2) or len(np.unique(self.populations.sum(axis=1))) > 1:
+            raise ValueError(f"counts must be (k,) or (populations, k) of equal sums, got shape {self.counts.shape}")
         if not self.pairs:
             raise ValueError("an experiment needs at least one (protocol, method) pair, got none")
         for name, oracle in self.oracles.items():
-            if oracle.k != len(self.counts):
-                raise ValueError(f"protocol {name} is for k={oracle.k}, the counts have k={len(self.counts)}")
+            if oracle.k != self.counts.shape[-1]:
+                raise ValueError(f"protocol {name} is for k={oracle.k}, the counts have k={self.counts.shape[-1]}")
 
     @property
     def n(self) -> int:
         """Number of users."""
-        return int(self.counts.sum())
+        return int(self.populations[0].sum())
+
+    @property
+    def populations(self) -> IntArray:
+        """Counts ``(populations, k)``."""
+        return np.atleast_2d(self.counts)
 
     @property
     def truth(self) -> FloatArray:
-        """True frequencies ``(k,)``."""
-        return self.counts / self.n
+        """True frequencies ``(k,)``, the mean of all populations."""
+        mean: FloatArray = self.counts / self.n if self.counts.ndim == 1 else self.counts.mean(axis=0) / self.n
+        return mean
 
     @cached_property
     def id(self) -> str:
         """Digest of all that decides the error of a repetition: population, menu, settings, seed and version."""
         parts = [
             __version__,
+            repr(self.counts.shape) if self.counts.ndim == 2 else "",
             self.counts.astype("<i8").tobytes().hex(),
             repr(sorted(self.oracles.items())),
             repr(sorted(self.methods)),
@@ -166,7 +176,7 @@ def simulate(
     wanted: dict[str, list[str]] = {}
     for protocol, method in experiment.pairs if pairs is None else pairs:
         wanted.setdefault(protocol, []).append(method)
-    step = max(1, min(CHUNK_CELLS // len(experiment.counts), -(-repetitions // jobs)))
+    step = max(1, min(CHUNK_CELLS // experiment.counts.shape[-1], -(-repetitions // jobs)))
     tasks = [
         (protocol, range(start, min(start + step, first + repetitions)))
         for start in range(first, first + repetitions, step)
@@ -199,17 +209,24 @@ def _run(
 def _simulate_protocol(
     experiment: Experiment, name: str, methods: list[str], repetitions: range
 ) -> dict[Pair, FloatArray]:
-    oracle, n, truth = experiment.oracles[name], experiment.n, experiment.truth
+    oracle, n, populations = experiment.oracles[name], experiment.n, experiment.populations
     noise = oracle.noise(n)
+    shown = np.arange(repetitions.start, repetitions.stop) % len(populations)
     # The method is not part of the address: all methods of a protocol see the same noise.
     streams = (rng_for(experiment.seed, "collect", name, repetition) for repetition in repetitions)
-    estimate = oracle.estimate(np.stack([oracle.sample_support(experiment.counts, rng) for rng in streams]), n)
+    support = [oracle.sample_support(populations[place], rng) for place, rng in zip(shown, streams, strict=True)]
+    estimate = oracle.estimate(np.stack(support), n)
     result = {}
     for method in methods:
         processor = experiment.methods[method]
         processed = processor(estimate, noise)
-        columns = [_error(metric, processor, processed, truth) for metric in experiment.metrics.values()]
-        result[name, method] = np.stack(columns, axis=1)
+        errors = np.empty((len(shown), len(experiment.metrics)))
+        for place in np.unique(shown):
+            rows, truth = shown == place, populations[place] / n
+            errors[rows] = np.stack(
+                [_error(metric, processor, processed[rows], truth) for metric in experiment.metrics.values()], axis=1
+            )
+        result[name, method] = errors
     return result
 
 

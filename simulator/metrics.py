@@ -37,6 +37,9 @@ class Metric:
         For query metrics: the same error when every query answer below 0 is replaced by 0 (the `post_pos` method).
     options
         Settings passed on to the functions; see `with_options`.
+    degree
+        How the error grows with the distance between estimate and truth: 1 for a distance, 2 for squared errors and
+        for divergences, which are squares of a distance near 0.
     """
 
     name: str
@@ -46,6 +49,7 @@ class Metric:
     ordered_only: bool = False
     clipped: Callable[..., FloatArray] | None = None
     options: dict[str, Any] = field(default_factory=dict)
+    degree: int = 1
 
     def __call__(self, estimate: FloatArray, truth: FloatArray) -> FloatArray:
         """Return the error of each estimate ``(..., k)`` against `truth` ``(k,)``."""
@@ -245,13 +249,13 @@ def _running(values: FloatArray) -> FloatArray:
 _ALL = [
     Metric("l1", "sum of absolute errors", l1, "frequency"),
     Metric("mae", "mean absolute error", mae, "frequency per category"),
-    Metric("mse", "mean squared error", mse, "frequency²"),
+    Metric("mse", "mean squared error", mse, "frequency²", degree=2),
     Metric("l2", "Euclidean distance", l2, "frequency"),
-    Metric("kl", "Kullback-Leibler divergence", kl, "nats"),
-    Metric("js", "Jensen-Shannon divergence", js, "nats"),
+    Metric("kl", "Kullback-Leibler divergence", kl, "nats", degree=2),
+    Metric("js", "Jensen-Shannon divergence", js, "nats", degree=2),
     Metric("emd", "earth mover's distance", emd, "bins", ordered_only=True),
-    Metric("topk", "mean squared error of the most frequent values", topk, "frequency²"),
-    Metric("set", "mean squared error of random subsets", set_error, "frequency²", clipped=set_error_clipped),
+    Metric("topk", "mean squared error of the most frequent values", topk, "frequency²", degree=2),
+    Metric("set", "mean squared error of random subsets", set_error, "frequency²", clipped=set_error_clipped, degree=2),
     Metric("range", "mean absolute error of random ranges", range_error, "frequency", True, range_error_clipped),
 ]
 

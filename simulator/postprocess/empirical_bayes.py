@@ -32,15 +32,15 @@ def eb_ns(estimate: FloatArray, noise: Noise) -> FloatArray:
     shape = estimate.shape
     rows = estimate.reshape(-1, shape[-1])
     k, sd = shape[-1], noise.sd
-    centres, atoms, kernel = _model(k, noise.variance_at_zero, noise.variance_slope)
+    centres, atoms, kernel = mixture_model(k, noise.variance_at_zero, noise.variance_slope)
     low = rows <= HIGHEST * sd
     place = np.clip((rows / sd - LOWEST) / BIN - 0.5, 0.0, len(centres) - 1.0)
-    counts = _bin(np.rint(place).astype(np.int64), low, len(centres))
+    counts = tally_bins(np.rint(place).astype(np.int64), low, len(centres))
     mass_left = np.maximum(1.0 - np.where(low, 0.0, rows).sum(axis=1), 0.0)
     size = np.maximum(low.sum(axis=1), 1)
     shares = counts / size[:, None]
     shares[:, 0] += ~low.any(axis=1)  # a row with nothing to shrink gets a fit that nobody uses
-    weights = _fit(shares, kernel, atoms / sd, mass_left / size / sd)
+    weights = fit_weights(shares, kernel, atoms / sd, mass_left / size / sd)
     likelihood = mix(weights, kernel.T)
     means = mix(weights * atoms, kernel.T) / likelihood
     # With variances that differ between atoms a far negative estimate may point to a large one: keep the order.
@@ -55,7 +55,7 @@ def eb_ns(estimate: FloatArray, noise: Noise) -> FloatArray:
 
 
 @lru_cache(maxsize=64)
-def _model(k: int, at_zero: float, slope: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+def mixture_model(k: int, at_zero: float, slope: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return bin centres ``(bins,)``, atoms ``(atoms,)`` and the likelihood ``(bins, atoms)`` of each for each."""
     sd = at_zero**0.5
     centres = (np.arange(LOWEST, HIGHEST, BIN) + BIN / 2) * sd
@@ -67,13 +67,13 @@ def _model(k: int, at_zero: float, slope: float) -> tuple[FloatArray, FloatArray
     return centres, atoms, np.maximum(np.exp(logs - logs.max(axis=1, keepdims=True)), FLOOR)
 
 
-def _bin(places: np.ndarray[tuple[int, ...], np.dtype[np.int64]], low: np.ndarray, bins: int) -> FloatArray:
+def tally_bins(places: np.ndarray[tuple[int, ...], np.dtype[np.int64]], low: np.ndarray, bins: int) -> FloatArray:
     """Count the low estimates of each row in each bin, ``(rows, bins)``."""
     flat = (places + np.arange(len(places))[:, None] * bins)[low]
     return np.bincount(flat, minlength=len(places) * bins).reshape(-1, bins).astype(np.float64)
 
 
-def _fit(shares: FloatArray, kernel: FloatArray, atoms: FloatArray, mean: FloatArray) -> FloatArray:
+def fit_weights(shares: FloatArray, kernel: FloatArray, atoms: FloatArray, mean: FloatArray) -> FloatArray:
     """Return weights ``(rows, atoms)`` after 50 EM steps whose mean atom is `mean` ``(rows,)`` (both in noise sd)."""
     distance = atoms - mean[:, None]
     weights = np.full((len(shares), len(atoms)), 1 / len(atoms))

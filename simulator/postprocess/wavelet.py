@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
@@ -18,10 +20,10 @@ COARSEST = 3.0  # levels with fewer than this carry the cumulative distribution:
 SIGNAL, EVIDENCE = 2.0, 1.0  # log-likelihood that the coarse levels, and all levels, must gain to be believed half
 
 _CENTRES = np.arange(0.0, TOP, BIN) + BIN / 2
-_TOTAL = 1 + SCALES**2
-_LOGS = -(_CENTRES[:, None] ** 2) / (2 * _TOTAL) - np.log(_TOTAL) / 2
-_KERNEL = np.exp(_LOGS - _LOGS.max(axis=1, keepdims=True))  # likelihood of each bin under each component
-_KEPT = SCALES**2 / _TOTAL  # what each component keeps of a coefficient
+TOTAL = 1 + SCALES**2
+_LOGS = -(_CENTRES[:, None] ** 2) / (2 * TOTAL) - np.log(TOTAL) / 2
+KERNEL = np.exp(_LOGS - _LOGS.max(axis=1, keepdims=True))  # likelihood of each bin under each component
+KEPT = SCALES**2 / TOTAL  # what each component keeps of a coefficient
 
 
 def wavelet_eb(estimate: FloatArray, noise: Noise) -> FloatArray:
@@ -40,23 +42,35 @@ def wavelet_eb(estimate: FloatArray, noise: Noise) -> FloatArray:
     rows = estimate.reshape(-1, k)
     centred = rows + (1 - rows.sum(axis=1, keepdims=True)) / k
     sd = (noise.variance_at_zero + noise.variance_slope / k) ** 0.5  # the mean variance, whatever the frequencies
-    details, smooth = _transform(np.concatenate([centred, centred[:, ::-1]], axis=1))
+    details, smooth = half_differences(np.concatenate([centred, centred[:, ::-1]], axis=1))
     # All shifts are used, but they carry the information of only so many independent coefficients.
-    sizes = [max(k / 2 ** (level + 1), 0.5) for level in range(len(details))]
-    places = [_places(detail, sd / 2 ** ((level + 1) / 2)) for level, detail in enumerate(details)]
-    factors, gain, signal = _priors(places, sizes)
+    sizes = level_sizes(k, len(details))
+    places = [bin_places(detail, level_sd(sd, level)) for level, detail in enumerate(details)]
+    priors = fit_priors(places, sizes)
     for level in reversed(range(len(details))):
         detail = details[level]
-        kept = detail * np.take_along_axis(factors[level], places[level], axis=1)
+        weights = priors.weights[level]
+        factors = mix(weights * KEPT, KERNEL.T) / mix(weights, KERNEL.T)  # what is kept of a coefficient in each bin
+        kept = detail * np.take_along_axis(factors, places[level], axis=1)
         if sizes[level] < COARSEST:
-            kept = signal * detail + (1 - signal) * kept
+            kept = priors.signal * detail + (1 - priors.signal) * kept
         # Each place is rebuilt from the two blocks it belongs to: as left half of one, and as right half of the other.
         smooth = ((smooth + kept) + np.roll(smooth - kept, 2**level, axis=1)) / 2
-    trust = _odds(gain - EVIDENCE)
+    trust = odds(priors.gain - EVIDENCE)
     return norm_sub((trust * smooth[:, :k] + (1 - trust) / k).reshape(shape), noise)
 
 
-def _transform(extended: FloatArray) -> tuple[list[FloatArray], FloatArray]:
+def level_sizes(k: int, levels: int) -> list[float]:
+    """Return how many independent coefficients of k estimates each level has, finest first."""
+    return [max(k / 2 ** (level + 1), 0.5) for level in range(levels)]
+
+
+def level_sd(sd: float, level: int) -> float:
+    """Return the noise sd of a coefficient of a level, from that of an estimate."""
+    return float(sd / 2 ** ((level + 1) / 2))
+
+
+def half_differences(extended: FloatArray) -> tuple[list[FloatArray], FloatArray]:
     """Return half differences of neighbouring block means at every place, finest first, and the last block means."""
     details, smooth, half = [], extended, 1
     while 2 * half <= extended.shape[1]:
@@ -67,56 +81,68 @@ def _transform(extended: FloatArray) -> tuple[list[FloatArray], FloatArray]:
     return details, smooth
 
 
-def _places(detail: FloatArray, sd: float) -> IntArray:
+def bin_places(detail: FloatArray, sd: float) -> IntArray:
     """Return the bin of each absolute coefficient."""
     return np.minimum((np.abs(detail) / (sd * BIN)).astype(np.int64), len(_CENTRES) - 1)
 
 
-def _priors(places: list[IntArray], sizes: list[float]) -> tuple[list[FloatArray], FloatArray, FloatArray]:
-    """Fit the priors of all levels.
+class Priors(NamedTuple):
+    """Priors of the coefficients, fitted level by level.
 
-    Returns
-    -------
-    For each level what is kept of a coefficient in each bin ``(rows, bins)``; the log-likelihood gained over no
-    coefficients at all, and the weight of the coarse levels' signal, both ``(rows, 1)``.
+    Attributes
+    ----------
+    weights
+        For each level ``(rows, components)`` weights of `SCALES`.
+    gain
+        ``(rows, 1)`` log-likelihood gained over no coefficients at all.
+    signal
+        ``(rows, 1)`` weight of the belief that the coarse levels hold anything.
     """
-    tallies = [_tally(level) for level in places]
+
+    weights: list[FloatArray]
+    gain: FloatArray
+    signal: FloatArray
+
+
+def fit_priors(places: list[IntArray], sizes: list[float]) -> Priors:
+    """Fit the priors of all levels from the bins of their coefficients and their numbers of independent ones."""
+    tallies = [tally_bins(level) for level in places]
     fine = [level for level, size in enumerate(sizes) if size >= COARSE]
     coarse = [level for level, size in enumerate(sizes) if size < COARSE]
-    factors: list[FloatArray] = [np.empty(0)] * len(sizes)
+    every: list[FloatArray] = [np.empty(0)] * len(sizes)
     gain = np.zeros((len(places[0]), 1))
     signal = np.ones_like(gain)
     for group, pseudo_counts in (*(([level], PSEUDO_COUNTS) for level in fine), (coarse, COARSE_PSEUDO_COUNTS)):
         size = sum(sizes[level] for level in group)
         shares = np.sum([(sizes[level] / size) * tallies[level] for level in group], axis=0)
-        weights = _fit(shares, size, pseudo_counts * min(1.0, size / 16))
-        likelihood = mix(weights, _KERNEL.T)
-        gained = size * (shares * (np.log(likelihood) - np.log(_KERNEL[:, 0]))).sum(axis=1, keepdims=True)
+        weights = fit_weights(shares, size, pseudo_counts * min(1.0, size / 16))
+        likelihood = mix(weights, KERNEL.T)
+        gained = size * (shares * (np.log(likelihood) - np.log(KERNEL[:, 0]))).sum(axis=1, keepdims=True)
         gain += gained
         for level in group:
-            factors[level] = mix(weights * _KEPT, _KERNEL.T) / likelihood
+            every[level] = weights
         if group is coarse:
-            signal = _odds(gained - SIGNAL)
-    return factors, gain, signal
+            signal = odds(gained - SIGNAL)
+    return Priors(every, gain, signal)
 
 
-def _tally(places: IntArray) -> FloatArray:
+def tally_bins(places: IntArray) -> FloatArray:
     """Return the share of each row's coefficients in each bin, ``(rows, bins)``."""
     bins = len(_CENTRES)
     flat = places + np.arange(len(places))[:, None] * bins
     return np.bincount(flat.ravel(), minlength=len(places) * bins).reshape(-1, bins) / places.shape[1]
 
 
-def _fit(shares: FloatArray, size: float, pseudo_counts: float) -> FloatArray:
+def fit_weights(shares: FloatArray, size: float, pseudo_counts: float) -> FloatArray:
     """Return the components' weights ``(rows, components)`` after 20 EM steps from one half of 0 and even others."""
     weights = np.tile(np.array([0.5, *[0.1] * 5]), (len(shares), 1))
     for _ in range(ITERATIONS):
-        weights = size * weights * mix(shares / mix(weights, _KERNEL.T), _KERNEL)
+        weights = size * weights * mix(shares / mix(weights, KERNEL.T), KERNEL)
         weights[:, 0] += pseudo_counts
         weights /= weights.sum(axis=1, keepdims=True)
     return weights
 
 
-def _odds(log_ratio: FloatArray) -> FloatArray:
+def odds(log_ratio: FloatArray) -> FloatArray:
     """Return the weight of the first of two answers from the logarithm of its odds."""
     return 1 / (1 + np.exp(-np.clip(log_ratio, -500, 500)))

@@ -74,17 +74,17 @@ def test_eb_ns_is_the_slow_reference_up_to_its_bins(
     # The fit sees each estimate moved by up to half a bin, and so does the answer: right to two bins, however fine.
     for width in (0.1, 0.003):
         monkeypatch.setattr(empirical_bayes, "BIN", width)
-        empirical_bayes._model.cache_clear()
+        empirical_bayes.mixture_model.cache_clear()
         assert np.abs(POSTPROCESSORS["eb_ns"](estimate, noise) - slow).max() < 2 * width * noise.sd
-    empirical_bayes._model.cache_clear()
+    empirical_bayes.mixture_model.cache_clear()
 
 
 def test_the_fitted_mean_is_held() -> None:
     _, estimate, noise = collected("zipf", 300, 50_000, 1.0, "oue", times=3)
-    centres, atoms, kernel = empirical_bayes._model(300, noise.variance_at_zero, noise.variance_slope)
+    centres, atoms, kernel = empirical_bayes.mixture_model(300, noise.variance_at_zero, noise.variance_slope)
     shares = np.stack([np.histogram(row, len(centres), (centres[0], centres[-1]))[0] / 300 for row in estimate])
     target = np.array([1.0, 2.0, 5.0]) / 300
-    weights = empirical_bayes._fit(shares, kernel, atoms / noise.sd, target / noise.sd)
+    weights = empirical_bayes.fit_weights(shares, kernel, atoms / noise.sd, target / noise.sd)
     np.testing.assert_allclose(weights @ atoms, target, rtol=1e-6)
 
 
@@ -127,7 +127,7 @@ def test_eb_ns_is_close_to_the_best_published_method_in_hindsight(shape: str, pr
 @pytest.mark.parametrize("k", [2, 3, 7, 16, 51, 100])
 def test_the_transform_is_inverted_exactly_for_any_k(k: int) -> None:
     rows = stream("transform", k).normal(size=(3, 2 * k))
-    details, smooth = wavelet._transform(rows)
+    details, smooth = wavelet.half_differences(rows)
     for level in reversed(range(len(details))):
         smooth = ((smooth + details[level]) + np.roll(smooth - details[level], 2**level, axis=1)) / 2
     np.testing.assert_allclose(smooth, rows, atol=1e-13)
@@ -135,7 +135,7 @@ def test_the_transform_is_inverted_exactly_for_any_k(k: int) -> None:
 
 def test_details_are_half_differences_of_neighbouring_block_means() -> None:
     row = stream("details").normal(size=(1, 24))
-    details, _ = wavelet._transform(row)
+    details, _ = wavelet.half_differences(row)
     for level, detail in enumerate(details):
         width = 2**level
         for place in range(24):
@@ -146,7 +146,7 @@ def test_details_are_half_differences_of_neighbouring_block_means() -> None:
 
 def test_detail_noise_has_the_stated_size() -> None:
     noise = stream("noise").normal(size=(400, 64))
-    details, _ = wavelet._transform(noise)
+    details, _ = wavelet.half_differences(noise)
     for level, detail in enumerate(details[:4]):
         # 400 rows of at least 4 independent coefficients: the sd is known to 1 / sqrt(2 * 1600) = 1.8 %, five of these.
         assert detail.std() * 2 ** ((level + 1) / 2) == pytest.approx(1.0, abs=0.09)

@@ -1,0 +1,291 @@
+"""Read raw frequency estimates, one a category, which a collector has already and wants post-processed."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.errors import InputError
+from advisor.inputs.columns import Table, find_column
+from advisor.inputs.domain_labels import value_of
+from advisor.inputs.numbers import all_numbers, is_missing
+from advisor.inputs.rows import Rows, opened_rows
+from advisor.inputs.tally import MOST_LABELS, shortened
+
+# The better a name tells an estimate from a count of users, the earlier its group.
+_ESTIMATE_NAMES = (
+    frozenset({"estimate", "estimates", "estimated", "est", "fhat", "rawestimate", "estimatedfrequency"}),
+    frozenset({"frequency", "frequencies", "freq", "freqs", "raw", "f", "estimatedcount", "estimatedcounts"}),
+    frozenset({"count", "counts", "cnt", "n"}),
+)
+_TOTALS = frozenset({"total", "totals", "sum", "overall", "grandtotal", "all"})
+_EXPONENT = r"(?:[eE][+-]?[0-9]{1,4})?"
+_POINT = re.compile(rf"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+){_EXPONENT}")
+_COMMA = re.compile(rf"[+-]?(?:[0-9]+(?:,[0-9]*)?|,[0-9]+){_EXPONENT}")
+_COMMA_GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?")
+_POINT_GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+(?:,[0-9]*)?")
+_NOT_FINITE = re.compile(r"[+-]?(?:inf(?:inity)?|∞)", re.IGNORECASE)
+_TWO_WAYS = "can be read in two ways (thousands or decimals); write all estimates with the same decimal sign"
+
+
+@dataclass(frozen=True)
+class RawEstimates:
+    """What was read, and what was decided on the way.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        The k distinct labels without surrounding whitespace, in the order of the file.
+    values : ndarray of float64, shape (k,)
+        The estimate of each, in the unit of the file (frequencies or numbers of users); negative ones stay negative.
+    assumptions : tuple of str
+        What was decided for the user, one sentence each.
+    warnings : tuple of str
+        What the user should look at, one sentence each.
+    """
+
+    labels: tuple[str, ...]
+    values: NDArray[np.float64]
+    assumptions: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def read_estimates(
+    path: str,
+    *,
+    column: str | None = None,
+    estimates: str | None = None,
+    header: bool | None = None,
+    stdin: BinaryIO | None = None,
+) -> RawEstimates:
+    r"""Read one row a category, its label and its estimate, from CSV, TSV, plain text, gzip of these, or Parquet.
+
+    A file of one column holds the estimates of the categories 0, 1, …. Estimates are real numbers: negative,
+    in scientific notation, with thousands separators; a file that separates columns by semicolons may write
+    decimals with a comma.
+
+    Parameters
+    ----------
+    path : str
+        The file, "-" for standard input.
+    column, estimates : str or None
+        The columns with the labels and with the estimates, by header or by number from 1; None to find out.
+    header : bool or None
+        Whether the first line names the columns, None to find out.
+    stdin : binary file or None
+        What "-" reads, None for the standard input of the process.
+
+    Raises
+    ------
+    InputError
+        One line that says what is wrong with the file, where, and the way out.
+
+    Examples
+    --------
+    >>> import io
+    >>> read = read_estimates("-", stdin=io.BytesIO(b"fruit,estimate\napple,1.02\npear,-0.02\n"))
+    >>> read.labels, read.values.tolist()
+    (('apple', 'pear'), [1.02, -0.02])
+    """
+    asked = (column, estimates)
+    with opened_rows(
+        path, "estimates", header=header, asked=asked, names_columns=_names_columns, decimals=True, stdin=stdin
+    ) as rows:
+        label_at, value_at = _columns(rows.table, column, estimates)
+        labels, cells, places = _read(rows, label_at, value_at)
+    values, spelling = _values(rows, cells, places)
+    table = rows.table
+    if label_at is None:
+        labels = [str(at) for at in range(len(cells))]
+        note = f"one column: its {len(cells)} rows read as the estimates of the categories 0 to {len(cells) - 1}"
+    else:
+        _check_labels(rows, labels, places)
+        _refuse_total(rows, labels, cells, values, places, decimal_comma=bool(spelling))
+        note = f"column {table.called(value_at)} read as estimates, column {table.called(label_at)} as labels"
+    if len(labels) < 2:
+        raise InputError(f"{table.source}: holds 1 estimate; a domain needs at least 2 categories, one row each")
+    return RawEstimates(tuple(labels), values, (*rows.assumptions, note, *spelling), rows.warnings())
+
+
+def _names_columns(first: Sequence[str], rest: Sequence[Sequence[str]], table: Table, usual: bool) -> bool:
+    """Tell a header from a first row of data, which holds a number."""
+    if any(_is_number(cell.strip(), table) for cell in first):
+        return False
+    below = [[cell.strip() for cell in row] for row in rest if len(row) == len(first)]
+    if any(all(_is_number(row[at], table) for row in below) for at in range(len(first)) if below):
+        # "NaN" or an empty cell on the first line is a missing estimate, and no name for the column.
+        return not all(is_missing(first[at].strip()) for at in range(len(first)) if _is_number(below[0][at], table))
+    return usual
+
+
+def _is_number(cell: str, table: Table) -> bool:
+    forms = (_POINT, _COMMA_GROUPED, *((_COMMA, _POINT_GROUPED) if table.decimal_comma else ()))
+    return any(form.fullmatch(cell.replace("−", "-")) for form in forms)
+
+
+def _columns(table: Table, column: str | None, estimates: str | None) -> tuple[int | None, int]:
+    """Return the columns of the labels (None if there is none) and of the estimates."""
+    label = None if column is None else find_column(table, column, "--column")
+    value = _estimate_column(table, label) if estimates is None else find_column(table, estimates, "--estimates")
+    if label == value:
+        raise InputError(
+            f"{table.source}: --column and --estimates both name column {table.called(value)}; "
+            f"the columns are {table.columns()}"
+        )
+    if label is None and table.width > 1:
+        label = next(at for at in range(table.width) if at != value)
+    return label, value
+
+
+def _estimate_column(table: Table, label: int | None) -> int:
+    if table.width == 1:
+        if label is not None:
+            raise InputError(f"{table.source}: has one column, no estimates beside the labels; add a column of them")
+        return 0
+    names = ["".join(filter(str.isalnum, name.casefold())) for name in table.names or ()]
+    for group in _ESTIMATE_NAMES:
+        found = [at for at, name in enumerate(names) if name in group and at != label]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            break
+    if table.width == 2:
+        if label is not None:
+            return 1 - label
+        numeric = [all(_is_number(cell, table) for cell in table.cells(at)) for at in range(2)]
+        return 0 if numeric == [True, False] else 1
+    raise InputError(
+        f"{table.source}: has {table.width} columns: {table.columns()}; say which one holds the estimates with "
+        "--estimates, and which the labels with --column"
+    )
+
+
+def _read(rows: Rows, label_at: int | None, value_at: int) -> tuple[list[str], list[str], list[int]]:
+    labels: list[str] = []
+    cells: list[str] = []
+    places: list[int] = []
+    for block in rows.blocks():
+        labels += [] if label_at is None else block.column(label_at)
+        cells += block.column(value_at)
+        places += block.places
+        if len(cells) > MOST_LABELS:
+            raise InputError(f"{rows.table.source}: has more than {MOST_LABELS} rows, the most a domain may have")
+    return labels, cells, places
+
+
+def _values(rows: Rows, cells: list[str], places: list[int]) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    """Return the numbers, and a note if their decimal sign is a comma."""
+    comma = rows.table.decimal_comma and _writes_commas(rows, cells, places)
+    values = np.empty(len(cells))
+    for at, (cell, place) in enumerate(zip(cells, places, strict=True)):
+        value = _real(cell, comma=comma)
+        if isinstance(value, str):
+            got = f" {shortened(cell)}" if cell else ""
+            raise rows.bad(
+                place,
+                f"the estimate{got} {value}; an estimate is a number, negative or not, e.g. 0.25, -0.013 or 1e-3",
+            )
+        values[at] = value
+    return values, ("estimates have a decimal comma",) if comma else ()
+
+
+def _writes_commas(rows: Rows, cells: list[str], places: list[int]) -> bool:
+    """Tell by the cells that can be read in one way only which of the two is the decimal sign."""
+    with_comma = with_point = unclear = None
+    for cell, place in zip(cells, places, strict=True):
+        plain = cell.replace("−", "-")
+        if "," not in plain and "." not in plain:
+            continue
+        comma = bool(_COMMA.fullmatch(plain) or _POINT_GROUPED.fullmatch(plain))
+        point = bool(_POINT.fullmatch(plain) or _COMMA_GROUPED.fullmatch(plain))
+        if comma and point:
+            unclear = unclear or (cell, place)
+        elif comma:
+            with_comma = with_comma or (cell, place)
+        elif point:
+            with_point = with_point or (cell, place)
+    if with_comma and with_point:
+        cell, place = max(with_comma, with_point, key=lambda found: found[1])
+        other = min(with_comma, with_point, key=lambda found: found[1])
+        unit = rows.table.unit
+        raise rows.bad(
+            place, f"the estimate {cell!r} has another decimal sign than {other[0]!r} ({unit} {other[1]}); use one"
+        )
+    if unclear and not with_comma and not with_point:
+        raise rows.bad(unclear[1], f"the estimate {unclear[0]!r} {_TWO_WAYS}")
+    return with_comma is not None
+
+
+def _real(cell: str, *, comma: bool) -> float | str:
+    """Return a number, or what is wrong with the cell in a few words."""
+    if not cell:
+        return "is empty"
+    if is_missing(cell):
+        return "is missing"
+    if _NOT_FINITE.fullmatch(cell):
+        return "is not finite"
+    plain = _plain(cell, comma=comma)
+    if not _POINT.fullmatch(plain):
+        return "is not a number"
+    value = float(plain)
+    return value if math.isfinite(value) else "is too large"
+
+
+def _plain(cell: str, *, comma: bool) -> str:
+    """Write a number without thousands separators and with a decimal point, if it is one."""
+    cell = cell.replace("−", "-")
+    if comma:
+        if _POINT_GROUPED.fullmatch(cell):
+            cell = cell.replace(".", "")
+        # A point that groups no thousands is an error, so it must not become a decimal point.
+        return cell.replace(",", ".") if "." not in cell else "?"
+    return cell.replace(",", "") if _COMMA_GROUPED.fullmatch(cell) else cell
+
+
+def _check_labels(rows: Rows, labels: list[str], places: list[int]) -> None:
+    known = [label for label in labels if not is_missing(label)]
+    numeric = all_numbers(known)
+    seen: dict[str | Decimal, tuple[str, int]] = {}
+    for label, place in zip(labels, places, strict=True):
+        if not label or (numeric and is_missing(label)):
+            what = repr(label) if label else "an empty cell"
+            raise rows.bad(place, f"the label is missing ({what}); fill it in, or remove the row")
+        key = value_of(label) if numeric else label
+        if key in seen:
+            first, where = seen[key]
+            alike = "" if first == label else f", written {shortened(first)},"
+            raise rows.bad(
+                place,
+                f"label {shortened(label)} is on {rows.table.unit} {where}{alike} already; give one row a category",
+            )
+        seen[key] = label, place
+
+
+def _refuse_total(
+    rows: Rows,
+    labels: list[str],
+    cells: list[str],
+    values: NDArray[np.float64],
+    places: list[int],
+    *,
+    decimal_comma: bool,
+) -> None:
+    """Raise if the last row adds up all others, within what rounding the printed figures can do to a sum."""
+    if "".join(filter(str.isalpha, labels[-1].casefold())) not in _TOTALS or len(labels) < 3:
+        return
+    digits = [Decimal(_plain(cell, comma=decimal_comma)).as_tuple().exponent for cell in cells]
+    unit = 10.0 ** min(int(digit) for digit in digits)
+    # Rounding has the standard deviation unit / sqrt(12) in each figure: four of them, and half a unit in the total.
+    rounding = unit * (0.5 + 1.2 * math.sqrt(len(cells))) + 1e-9 * float(np.abs(values).sum())
+    if abs(values[-1] - math.fsum(values[:-1])) <= rounding:
+        raise rows.bad(
+            places[-1],
+            f"{shortened(labels[-1])} is the sum of the rows above ({cells[-1]}), not a category; remove this row",
+        )

@@ -1,0 +1,133 @@
+"""From an LDP estimate and its known noise to synthetic populations that may be behind it.
+
+Wang et al., "Locally differentially private frequency estimation with consistency", NDSS 2020, Section V-D, choose a
+post-processing method by making the estimate consistent (with Norm-Sub), taking the result for the truth, and
+simulating from it. One consistent estimate is too sharp or too smooth to be the truth, and hides how little is known;
+the ensemble here draws several populations from a posterior instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator._types import FloatArray
+from simulator.postprocess import POSTPROCESSORS
+from simulator.postprocess.wavelet import odds
+from simulator.protocols import Noise
+from simulator.surrogate._mixture import mixture_posterior
+from simulator.surrogate._posterior import Posterior
+from simulator.surrogate._sample import sample_posterior
+from simulator.surrogate._wavelet import TEMPER, wavelet_posterior
+
+__all__ = ["DEFAULT", "DRAWS", "SURROGATES", "Posterior", "Surrogate", "sample_posterior", "surrogate_populations"]
+
+DRAWS = 40
+
+
+@dataclass(frozen=True)
+class Surrogate:
+    """A way from an estimate to populations.
+
+    Attributes
+    ----------
+    name, title
+        Key in the table, and what it does in words.
+    function
+        ``function(estimate (k,), noise, ordered, draws, rng) -> (draws or 1, k)``.
+    reference
+        Where it comes from.
+    ordered_only
+        Whether it uses the order of the categories.
+    """
+
+    name: str
+    title: str
+    function: Callable[[FloatArray, Noise, bool, int, np.random.Generator], FloatArray]
+    reference: str
+    ordered_only: bool = False
+
+
+def _consistent(method: str) -> Callable[[FloatArray, Noise, bool, int, np.random.Generator], FloatArray]:
+    """Return the surrogate that is the result of a post-processing method."""
+
+    def surrogate(
+        estimate: FloatArray, noise: Noise, ordered: bool, draws: int, rng: np.random.Generator
+    ) -> FloatArray:
+        del ordered, draws, rng
+        return POSTPROCESSORS[method](estimate[None, :], noise)
+
+    return surrogate
+
+
+def _ensemble(estimate: FloatArray, noise: Noise, ordered: bool, draws: int, rng: np.random.Generator) -> FloatArray:
+    """Draw from the posteriors of both models, shared out by their tempered likelihoods; the second needs an order."""
+    loose = mixture_posterior(estimate, noise, draws, rng)
+    if not ordered:
+        return loose.populations
+    smooth = wavelet_posterior(estimate, noise, draws, rng)
+    share = float(odds(np.array((smooth.evidence - loose.evidence) / TEMPER)))
+    # Both have all draws to choose from; the wavelet's come sorted by their number of peaks, so they are mixed first.
+    take = round(share * draws)
+    both = np.concatenate([rng.permutation(smooth.populations)[:take], loose.populations[: draws - take]])
+    return rng.permutation(both)
+
+
+_WANG = "Wang et al., NDSS 2020, Section V-D"
+_ALL = [
+    Surrogate("ensemble", "posterior draws: free frequencies, or a curve with peaks", _ensemble, "this project"),
+    Surrogate("norm_sub", "the estimate made consistent by Norm-Sub", _consistent("norm_sub"), _WANG),
+    Surrogate("power_ns", "the estimate made consistent by PowerNS", _consistent("power_ns"), "this project"),
+    Surrogate("eb_ns", "the estimate made consistent by empirical Bayes", _consistent("eb_ns"), "this project"),
+    Surrogate(
+        "wavelet_eb", "the estimate made consistent by wavelets", _consistent("wavelet_eb"), "this project", True
+    ),
+]  # fmt: skip
+
+SURROGATES: dict[str, Surrogate] = {surrogate.name: surrogate for surrogate in _ALL}
+DEFAULT = "ensemble"
+
+
+def surrogate_populations(
+    name: str,
+    estimate: FloatArray,
+    noise: Noise,
+    *,
+    ordered: bool,
+    rng: np.random.Generator,
+    draws: int = DRAWS,
+) -> FloatArray:
+    """Return synthetic true frequencies ``(draws, k)`` (one row for a consistent estimate); rows sum to 1.
+
+    Parameters
+    ----------
+    name
+        One of `SURROGATES`.
+    estimate
+        ``(k,)`` raw frequency estimates, as the protocol gave them: negative ones included.
+    noise
+        The noise in them.
+    ordered
+        Whether the categories have an order.
+    draws
+        Populations to draw.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown, the surrogate needs an order and there is none, or the estimate is not ``(k,)`` finite
+        numbers.
+    """
+    if name not in SURROGATES:
+        raise ValueError(f"surrogate must be one of {', '.join(SURROGATES)}, got {name!r}")
+    surrogate = SURROGATES[name]
+    if surrogate.ordered_only and not ordered:
+        raise ValueError(f"surrogate {name} needs an ordered domain")
+    raw = np.asarray(estimate, dtype=np.float64)
+    if raw.ndim != 1 or len(raw) < 2 or not np.isfinite(raw).all():
+        raise ValueError(f"an estimate must be at least 2 finite numbers (k,), got shape {raw.shape}")
+    drawn = np.maximum(surrogate.function(raw, noise, ordered, draws, rng), 0.0)
+    totals = drawn.sum(axis=1, keepdims=True)
+    return np.divide(drawn, totals, out=np.full_like(drawn, 1 / len(raw)), where=totals > 0)
