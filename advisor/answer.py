@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
-from statistics import NormalDist
-from typing import Any, cast
+from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
+from advisor.assemble import DEFAULT_PAIR, estimate_advice, others_repetitions, simulated_advice
+from advisor.collected import collect
 from advisor.errors import InputError, listed
 from advisor.inputs.domain import build_domain
-from advisor.request import Request, build_request, check_settings, check_whole
-from advisor.result import Advice, Baseline, Recommendation, finite
+from advisor.inputs.memory import estimate_in_memory, sample_in_memory
+from advisor.naming import resolve
+from advisor.request import Request, build_estimate_request, build_request, check_settings, check_whole
+from advisor.result import Advice
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
-from simulator.benchmark import Experiment, Runs, race
-from simulator.ranking import Pair, Standing, contenders, paired_ratio, rank, t_quantile
+from simulator.benchmark import Experiment, Runs, race, simulate
+from simulator.ranking import Pair
 
-DEFAULT_PAIR: Pair = ("oue", "norm_sub")
 ALWAYS_MEASURED = ("mae", "mse")  # behind the answer in users, whatever the metric
-DETECTION_LEVEL = 0.05
 PARALLEL_CELLS = 20_000_000  # pairs x repetitions x categories from which threads are worth their start
 
 
@@ -34,6 +33,7 @@ def advise(
     n: int | None = None,
     sample: Iterable[Any] | None = None,
     sample_counts: ArrayLike | Mapping[Any, int] | None = None,
+    estimate: ArrayLike | Mapping[Any, float] | None = None,
     protocol: str | Sequence[str] | None = None,
     method: str | Sequence[str] | None = None,
     ordered: bool | None = None,
@@ -44,8 +44,9 @@ def advise(
     top_values: int | None = None,
     set_share: float | None = None,
     kl_mix: float | None = None,
+    surrogate: str | None = None,
 ) -> Advice:
-    """Rank every protocol and post-processing method for a collection like the sample.
+    """Rank every protocol and post-processing method for a collection like the sample, or those for an estimate.
 
     Parameters
     ----------
@@ -61,8 +62,12 @@ def advise(
         One raw value per user.
     sample_counts
         Instead of `sample`: one count per category, or a mapping from label to count.
+    estimate
+        Instead of a sample, what was collected: one raw estimate per category (frequency, or count), or a mapping from
+        label to estimate. `protocol` (one) and `n` say where it comes from; `Advice.next_round` compares with all
+        protocols.
     protocol, method
-        Restrict the menu.
+        Restrict the menu; with an estimate, `protocol` is the one it comes from.
     ordered
         Whether the categories have an order; default: numeric labels have, other labels have not. Counts without
         labels are numbered from 0.
@@ -74,6 +79,9 @@ def advise(
         Threads; the numbers do not depend on it. Default: all cores for large simulations.
     top_values, set_share, kl_mix
         Settings of the metrics ``topk``, ``set`` and ``kl``/``js``.
+    surrogate
+        With an estimate: how populations are made that may be behind it, by name in `simulator.surrogate.SURROGATES`
+        (default: ``"ensemble"``).
 
     Returns
     -------
@@ -98,7 +106,7 @@ def advise(
     settings = check_settings(
         epsilon=epsilon,
         metrics=[metric],
-        protocols=names,
+        protocols=names if estimate is None else [],
         methods=[method] if isinstance(method, str) else list(method or []),
         k=k,
         n=n,
@@ -109,9 +117,17 @@ def advise(
         set_share=set_share,
         kl_mix=kl_mix,
     )
+    if estimate is not None:
+        if len(names) != 1:
+            raise InputError(f"estimate needs the one protocol it comes from: protocol, got {listed(names) or 'none'}")
+        settings["used"] = resolve("protocol", names[0])
     if settings["every_metric"]:
         raise InputError("metric must be one metric, got 'all': call advise once for each")
-    labels, counts, is_histogram = _sample_in_memory(sample, sample_counts)
+    if estimate is not None:
+        return _advise_on_estimate(settings, estimate, (sample, sample_counts), ordered, surrogate, jobs)
+    if surrogate is not None:
+        raise InputError("surrogate goes with an estimate")
+    labels, counts, is_histogram = sample_in_memory(sample, sample_counts)
     domain = build_domain(labels, counts, from_histogram=is_histogram, k=settings["k"], ordered=ordered)
     request = build_request(
         settings,
@@ -125,53 +141,29 @@ def advise(
     return answer(request, jobs=jobs)[0]
 
 
-def _sample_in_memory(
-    sample: Iterable[Any] | None, sample_counts: ArrayLike | Mapping[Any, int] | None
-) -> tuple[list[str], np.ndarray[Any, np.dtype[np.int64]], bool]:
-    if (sample is None) == (sample_counts is None):
-        raise InputError("give either sample (one value per user) or sample_counts (one count per category)")
-    if sample is not None:
-        return *_tally(sample), False
-    labels: list[str]
-    if hasattr(sample_counts, "items"):  # a mapping, or a pandas series with its index
-        pairs = list(cast("Mapping[Any, Any]", sample_counts).items())
-        labels, numbers = [_label(key) for key, _ in pairs], [number for _, number in pairs]
-    else:
-        array = np.asarray(sample_counts)
-        if array.ndim != 1:
-            raise InputError(f"sample_counts must be flat, one count per category, got shape {array.shape}")
-        numbers = array.tolist()
-        labels = [str(place) for place in range(len(numbers))]
-    counts = [check_whole("every count in sample_counts", number, 0) for number in numbers]
-    if sum(counts) < 1:
-        raise InputError(f"sample_counts must hold at least 1 user, got {len(counts)} counts that sum to 0")
-    return labels, np.array(counts, dtype=np.int64), True
-
-
-def _tally(sample: Iterable[Any]) -> tuple[list[str], np.ndarray[Any, np.dtype[np.int64]]]:
-    """Count the raw values of a sample in memory."""
-    if isinstance(sample, str | bytes):
-        raise InputError("sample must be a sequence of values, got a string: read the file first")
-    values = sample if isinstance(sample, np.ndarray) else np.asarray(list(sample), dtype=object)
-    if values.ndim != 1 or not values.size:
-        raise InputError(f"sample must be a flat sequence of at least one value, got shape {values.shape}")
-    if values.dtype.kind in "iub":
-        distinct, tally = np.unique(values, return_counts=True)
-        return [_label(value) for value in distinct.tolist()], tally.astype(np.int64)
-    counter = Counter(_label(value) for value in values.tolist())
-    return list(counter), np.array(list(counter.values()), dtype=np.int64)
-
-
-def _label(value: Any) -> str:
-    """Return a value as the label a file would hold; refuse what is no value."""
-    if value is None or value != value or value in (float("inf"), float("-inf")) or str(value) in ("NaT", "<NA>"):
-        raise InputError(f"sample must hold values, got {value!r}: leave missing ones out")
-    if isinstance(value, list | tuple | dict | set | np.ndarray):
-        raise InputError(f"sample must be flat, one value per user, got {value!r} in it")
-    text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
-    if not text:
-        raise InputError("sample must hold values, got an empty string: leave missing ones out")
-    return text
+def _advise_on_estimate(
+    settings: dict[str, Any],
+    estimate: ArrayLike | Mapping[Any, float],
+    samples: tuple[Any, Any],
+    ordered: bool | None,
+    surrogate: str | None,
+    jobs: int | None,
+) -> Advice:
+    if any(sample is not None for sample in samples):
+        raise InputError("give an estimate or a sample, not both")
+    if settings["n"] is None:
+        raise InputError("estimate needs n, the number of users who reported")
+    labels, values = estimate_in_memory(estimate)
+    collected = collect(
+        labels,
+        values,
+        protocol=settings["used"],
+        epsilon=settings["epsilon"],
+        n=settings["n"],
+        k=settings["k"],
+        ordered=ordered,
+    )
+    return answer(build_estimate_request(settings, collected, name="estimate", surrogate=surrogate), jobs=jobs)[0]
 
 
 def answer(
@@ -185,18 +177,21 @@ def simulate_request(
     request: Request, *, jobs: int | None = None, progress: Callable[[int, int], None] | None = None
 ) -> tuple[Experiment, Runs]:
     """Simulate what a request needs: its menu, each protocol's raw estimate, and the usual default."""
-    menu = [pair for pair in product(request.protocols, request.methods) if _fits(pair, request)]
-    if not menu:
+    used = () if request.collected is None else (request.collected.protocol,)
+    protocols = tuple(dict.fromkeys([*used, *request.protocols]))
+    menu = [pair for pair in product(protocols, request.methods) if _fits(pair, request)]
+    if not any(protocol in (used or protocols) for protocol, _ in menu):
         raise InputError(
             f"no method asked for goes with the protocols asked for: {listed(request.methods)} with "
-            f"{listed(request.protocols)}"
+            f"{listed(used or protocols)}"
         )
-    raw = [(protocol, "none") for protocol in request.protocols]
-    pairs = tuple(dict.fromkeys([*menu, *raw, DEFAULT_PAIR]))
+    raw = [(protocol, "none") for protocol in protocols]
+    usual = [DEFAULT_PAIR, *((protocol, DEFAULT_PAIR[1]) for protocol in used)]
+    pairs = tuple(dict.fromkeys([*menu, *raw, *usual]))
     options = {**request.metric_options, "seed": request.seed}
     measured = dict.fromkeys([*request.metrics, *ALWAYS_MEASURED])
     experiment = Experiment(
-        counts=request.counts,
+        counts=request.counts if request.populations is None else request.populations,
         oracles={name: PROTOCOLS[name](request.k, request.epsilon) for name in dict.fromkeys(p for p, _ in pairs)},
         methods={name: POSTPROCESSORS[name] for name in dict.fromkeys(m for _, m in pairs)},
         metrics={name: METRICS[name].with_options(**options) for name in measured},
@@ -206,6 +201,8 @@ def simulate_request(
     if jobs is None:
         large = len(pairs) * request.repetitions * request.k > PARALLEL_CELLS
         jobs = (os.cpu_count() or 1) if large else 1
+    if used:
+        return experiment, _simulate_collected(experiment, request, used[0], jobs, progress)
     runs = race(
         experiment,
         request.metrics,
@@ -219,6 +216,29 @@ def simulate_request(
     return experiment, runs
 
 
+def _simulate_collected(
+    experiment: Experiment, request: Request, used: str, jobs: int, progress: Callable[[int, int], None] | None
+) -> Runs:
+    """Simulate several collections from every population with the protocol that was used, and fewer with the others."""
+    others = others_repetitions(len(experiment.populations), request.repetitions)
+    more = request.repetitions - others
+    cells = others * len(experiment.oracles) + more
+    done_before = others * len(experiment.oracles)
+    runs = simulate(
+        experiment, 0, others, jobs=jobs, progress=None if progress is None else lambda done, _: progress(done, cells)
+    )
+    if not more:
+        return runs
+    return runs + simulate(
+        experiment,
+        others,
+        more,
+        pairs=[pair for pair in experiment.pairs if pair[0] == used],
+        jobs=jobs,
+        progress=None if progress is None else lambda done, _: progress(done_before + done, cells),
+    )
+
+
 def _fits(pair: Pair, request: Request) -> bool:
     """Tell whether the method is for estimates of the protocol."""
     protocol, method = pair
@@ -228,111 +248,5 @@ def _fits(pair: Pair, request: Request) -> bool:
 
 def advice_from(request: Request, experiment: Experiment, runs: Runs) -> tuple[Advice, ...]:
     """Turn simulated errors into one advice for each metric of the request."""
-    return tuple(_advice_for(metric, request, experiment, runs) for metric in request.metrics)
-
-
-def _advice_for(metric: str, request: Request, experiment: Experiment, runs: Runs) -> Advice:
-    errors = runs.of(metric)
-    menu = {
-        pair: block for pair, block in errors.items() if pair[0] in request.protocols and pair[1] in request.methods
-    }
-    bits = {name: oracle.report_bits for name, oracle in experiment.oracles.items()}
-    standings = rank(menu, bits)
-    rows = tuple(_row(standing, errors, experiment, runs) for standing in standings)
-    lowest = errors[min(menu, key=lambda pair: float(menu[pair].mean()))]
-    noise = experiment.oracles[rows[0].protocol].noise(request.n)
-    uniform = np.full(request.k, 1 / request.k)
-    measure = experiment.metrics[metric]
-    uniform_error = float(measure(uniform, experiment.truth))
-    zero_error = float(measure(np.zeros(request.k), experiment.truth))
-    reference = float(lowest.mean())
-    baselines = (
-        _baseline("raw", (rows[0].protocol, "none"), errors, lowest),
-        Baseline(
-            "uniform",
-            None,
-            None,
-            uniform_error,
-            uniform_error,
-            uniform_error,
-            uniform_error / reference if reference else None,
-            None,
-            None,
-        ),
-        _baseline("default", DEFAULT_PAIR, errors, lowest),
-    )
-    return Advice(
-        request=request,
-        metric=metric,
-        source="simulation",
-        recommendations=rows,
-        baselines=baselines,
-        repetitions=runs.repetitions,
-        detectable_frequency=NormalDist().inv_cdf(1 - DETECTION_LEVEL) * noise.sd,
-        warnings=request.warnings,
-        error_without_data=min(uniform_error, zero_error),
-        resolved=not contenders(menu).open,
-        experiment_id=experiment.id,
-    )
-
-
-def _row(
-    standing: Standing, errors: Mapping[Pair, np.ndarray[Any, np.dtype[np.float64]]], experiment: Experiment, runs: Runs
-) -> Recommendation:
-    protocol, method = standing.pair
-    oracle = experiment.oracles[protocol]
-    raw_variance = float(oracle.variance(experiment.truth, experiment.n).mean())
-    squares, absolutes = (runs.of(name).get(standing.pair) for name in ("mse", "mae"))
-    mean_square = None if squares is None else float(squares.mean())
-    return Recommendation(
-        rank=standing.rank,
-        tier=standing.tier,
-        tied=standing.tied,
-        protocol=protocol,
-        method=method,
-        error=standing.error,
-        error_low=standing.low,
-        error_high=standing.high,
-        standard_error=standing.standard_error,
-        spread=standing.spread,
-        ratio_to_best=finite(standing.ratio.value),
-        ratio_low=finite(standing.ratio.low),
-        ratio_high=finite(standing.ratio.high),
-        win_share=standing.win_share,
-        repetitions=standing.repetitions,
-        # Over the repetitions of this row, so that the two figures share their noise.
-        error_without_postprocessing=float(errors[protocol, "none"][: standing.repetitions].mean()),
-        # Raw variance falls as 1/n, so the n that gives this mean square is n * raw variance / mean square.
-        equivalent_users=(
-            float(experiment.n)
-            if method == "none"
-            else experiment.n * raw_variance / mean_square
-            if mean_square
-            else None
-        ),
-        mean_absolute_error=None if absolutes is None else float(absolutes.mean()),
-        report_bits=oracle.report_bits,
-        attack_success=oracle.attack_success,
-    )
-
-
-def _baseline(
-    kind: str,
-    pair: Pair,
-    errors: Mapping[Pair, np.ndarray[Any, np.dtype[np.float64]]],
-    lowest: np.ndarray[Any, np.dtype[np.float64]],
-) -> Baseline:
-    block = errors[pair]
-    ratio = paired_ratio(block, lowest)
-    reach = t_quantile(len(block)) * float(block.std(ddof=1)) / len(block) ** 0.5
-    mean = float(block.mean())
-    return Baseline(
-        kind,
-        *pair,
-        mean,
-        max(0.0, mean - reach),
-        mean + reach,
-        finite(ratio.value),
-        finite(ratio.low),
-        finite(ratio.high),
-    )
+    one = simulated_advice if request.collected is None else estimate_advice
+    return tuple(one(metric, request, experiment, runs) for metric in request.metrics)

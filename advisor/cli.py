@@ -11,13 +11,16 @@ import warnings
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from advisor.errors import InputError, listed, near_miss
 from advisor.numerals import real_number, whole_number
 from simulator._version import __version__
+
+if TYPE_CHECKING:
+    from advisor.run_collected import CollectedOptions
 
 # Typer's own errors of usage (unknown option, missing value) share this base, which it does not export by name.
 USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
@@ -96,6 +99,20 @@ def advise_command(
     ordered: Annotated[
         bool | None, _option("--ordered/--unordered", help="have the categories an order (default: numbers have)")
     ] = None,
+    estimate: Annotated[
+        Text, _option("--estimate", metavar="PROTOCOL", help="SAMPLE is a raw estimate (value,estimate) of --n users")
+    ] = None,
+    reports: Annotated[
+        Text, _option("--reports", metavar="PROTOCOL", help="SAMPLE holds the reports: grr, rappor, oue, blh, olh, ss")
+    ] = None,
+    estimates: Annotated[Text, _option("--estimates", metavar="NAME", help="for --estimate: column of values")] = None,
+    hash_name: Annotated[Text, _option("--hash", metavar="NAME", help="of blh, olh reports: mix64 or xxh32")] = None,
+    surrogate: Annotated[
+        Text, _option("--surrogate", metavar="NAME", help="truths behind an estimate: ensemble, norm_sub, … (ensemble)")
+    ] = None,
+    apply: Annotated[
+        Text, _option("--apply", metavar="FILE", help="write the post-processed estimate: .csv with intervals")
+    ] = None,
     domain: Annotated[Text, _option("--domain", metavar="FILE", help="every possible category, one a line")] = None,
     keep_top: Annotated[Text, _option("--keep-top", metavar="N", help="keep the N most frequent categories")] = None,
     other: Annotated[bool, _option("--other", help="merge what --keep-top leaves out instead of dropping it")] = False,
@@ -126,10 +143,12 @@ def advise_command(
 ) -> None:
     """Say which LDP protocol and post-processing method to use for data like SAMPLE, and how large the error will be.
 
-    Simulates the whole collection for every protocol with every post-processing method, and ranks them.
+    Simulates the whole collection for every protocol with every post-processing method, and ranks them. With --estimate
+    or --reports, SAMPLE is what an LDP collection has given already, and the methods for its protocol are ranked.
     """
     from advisor import run
 
+    about = collected_options(estimate, reports, estimates, hash_name, surrogate, apply)
     chosen = _format(output_format or SUFFIX_FORMATS.get(Path(output or "").suffix.lower(), "table"))
     run.advise_file(
         sample,
@@ -156,6 +175,7 @@ def advise_command(
         },
         ordered=ordered,
         domain=domain,
+        about=about,
         keep_top=whole_number("keep-top", keep_top, at_least=1),
         other=other,
         jobs=whole_number("jobs", jobs, at_least=1, at_most=1024),
@@ -167,6 +187,33 @@ def advise_command(
         quiet=quiet,
         verbose=verbose,
         notice=PRIVACY_NOTICE,
+    )
+
+
+def collected_options(
+    estimate: Text, reports: Text, estimates: Text, hash_name: Text, surrogate: Text, apply: Text
+) -> CollectedOptions | None:
+    """Return the options that are about an estimate, or None; refuse those that mean nothing without one."""
+    from advisor.run_collected import CollectedOptions
+
+    if estimate is not None and reports is not None:
+        raise InputError("give either --estimate or --reports: one file holds one of the two")
+    if estimate is None and reports is None:
+        for name, given in (("--estimates", estimates), ("--hash", hash_name), ("--surrogate", surrogate)):
+            if given is not None:
+                raise InputError(f"{name} goes with {'--reports' if name == '--hash' else '--estimate'}")
+        if apply is not None:
+            raise InputError("--apply goes with --estimate or --reports: there is nothing to post-process in a sample")
+        return None
+    if estimates is not None and estimate is None:
+        raise InputError("--estimates names the column of a file for --estimate")
+    return CollectedOptions(
+        estimate or reports or "",
+        from_reports=reports is not None,
+        estimates=estimates,
+        hash=hash_name,
+        surrogate=surrogate,
+        apply=apply,
     )
 
 

@@ -10,8 +10,8 @@ from dataclasses import fields
 from typing import Any
 
 from advisor.result import Advice, Recommendation, to_plain
-from advisor.table import COLUMNS, TOP, hidden_sentence, table_lines
-from advisor.words import answer_sentence, footer_sentences, worth_sentences
+from advisor.table import COLUMNS, TOP, columns_of, hidden_sentence, table_lines
+from advisor.words import answer_sentence, footer_sentences, next_round_sentence, worth_sentences
 from simulator import METRICS, __version__
 
 SCHEMA_VERSION = 1
@@ -37,11 +37,14 @@ def to_json(advices: tuple[Advice, ...]) -> str:
             "ordered": request.ordered,
             "sample": request.sample,
             "sample_users": request.sample_users,
+            "collected_with": None if request.collected is None else request.collected.protocol,
+            "populations": None if request.populations is None else len(request.populations),
             "repetitions": request.repetitions,
             "max_repetitions": request.max_repetitions,
             "metric_options": request.metric_options,
         },
         "source": first.source,
+        "surrogate": request.surrogate,
         "repetitions": first.repetitions,
         "seed": request.seed,
         "experiment_id": first.experiment_id,
@@ -63,6 +66,7 @@ def _ranking(advice: Advice) -> dict[str, Any]:
         "detectable_frequency": advice.detectable_frequency,
         "baselines": [to_plain(row) for row in advice.baselines],
         "recommendations": [to_plain(row) for row in advice.recommendations],
+        "next_round": None if advice.next_round is None else _ranking(advice.next_round),
     }
 
 
@@ -75,10 +79,12 @@ def to_csv(advices: tuple[Advice, ...]) -> str:
     """Return all rankings as CSV: a metric column, then the fields of a recommendation."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["metric", *(field.name for field in fields(Recommendation))])
+    writer.writerow(["metric", *(field.name for field in fields(Recommendation)), "next_round"])
     for advice in advices:
-        for row in advice.recommendations:
-            writer.writerow([advice.metric, *("" if v is None else v for v in to_plain(row).values())])
+        for table in (advice, advice.next_round):
+            for row in () if table is None else table.recommendations:
+                cells = ("" if value is None else value for value in to_plain(row).values())
+                writer.writerow([advice.metric, *cells, table is not advice])
     return text.getvalue()
 
 
@@ -86,28 +92,40 @@ def to_markdown(advices: tuple[Advice, ...], top: int | None = TOP) -> str:
     """Return sentences and tables in Markdown."""
     parts = []
     for advice in advices:
-        rule = ["---:" if column.right else ":---" for column in COLUMNS]
-        rows = [_headers(advice), rule, *(list(line.cells) for line in table_lines(advice, top))]
-        table = "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
-        parts += [" ".join([f"**{answer_sentence(advice)}**", *worth_sentences(advice)]), table]
+        parts += [" ".join([f"**{answer_sentence(advice)}**", *worth_sentences(advice)]), _markdown(advice, top)]
+        if advice.next_round is not None:
+            parts += [f"**{next_round_sentence(advice.next_round)}**", _markdown(advice.next_round, top)]
     return "\n\n".join([*parts, "  \n".join([*footer_sentences(advices[0]), hidden_sentence(advices[0], top)])]) + "\n"
+
+
+def _markdown(advice: Advice, top: int | None) -> str:
+    rule = ["---:" if column.right else ":---" for column in columns_of(advice)]
+    rows = [_headers(advice), rule, *_cells(advice, top)]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
 
 
 def to_text(advices: tuple[Advice, ...], top: int | None = TOP) -> str:
     """Return sentences and tables as plain text: aligned columns, no boxes, no colours."""
     parts = []
     for advice in advices:
-        rows = [_headers(advice), *(list(line.cells) for line in table_lines(advice, top))]
-        widths = [max(len(row[place]) for row in rows) for place in range(len(COLUMNS))]
-        lines = [
-            "  ".join(
-                cell.rjust(width) if column.right else cell.ljust(width)
-                for cell, width, column in zip(row, widths, COLUMNS, strict=True)
-            ).rstrip()
-            for row in rows
-        ]
-        parts.append("\n".join([answer_sentence(advice), *worth_sentences(advice), "", *lines]))
+        parts.append("\n".join([answer_sentence(advice), *worth_sentences(advice), "", *_aligned(advice, top)]))
+        if advice.next_round is not None:
+            lines = _aligned(advice.next_round, top)
+            parts.append("\n".join([next_round_sentence(advice.next_round), "", *lines]))
     return "\n\n".join([*parts, "\n".join([*footer_sentences(advices[0]), hidden_sentence(advices[0], top)])]) + "\n"
+
+
+def _aligned(advice: Advice, top: int | None) -> list[str]:
+    columns = columns_of(advice)
+    rows = [_headers(advice), *_cells(advice, top)]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(columns))]
+    return [
+        "  ".join(
+            cell.rjust(width) if column.right else cell.ljust(width)
+            for cell, width, column in zip(row, widths, columns, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
 
 
 def to_value(advices: tuple[Advice, ...]) -> str:
@@ -119,18 +137,28 @@ def to_value(advices: tuple[Advice, ...]) -> str:
 
 
 def to_html(advice: Advice) -> str:
-    """Return the answer and the top of the ranking for a notebook."""
+    """Return the answer and the top of the ranking for a notebook; for an estimate also that of the next round."""
+    notes = "<br>".join(html.escape(sentence) for sentence in [*worth_sentences(advice), *footer_sentences(advice)])
+    later = advice.next_round
+    return (
+        f"<p><b>{html.escape(answer_sentence(advice))}</b></p>{_html_table(advice)}"
+        + ("" if later is None else f"<p><b>{html.escape(next_round_sentence(later))}</b></p>{_html_table(later)}")
+        + f"<p><small>{notes}</small></p>"
+    )
+
+
+def _html_table(advice: Advice) -> str:
     head = "".join(f"<th>{html.escape(header)}</th>" for header in _headers(advice))
     body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in line.cells) + "</tr>"
-        for line in table_lines(advice)
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>" for cells in _cells(advice, TOP)
     )
-    notes = "<br>".join(html.escape(sentence) for sentence in [*worth_sentences(advice), *footer_sentences(advice)])
-    return (
-        f"<p><b>{html.escape(answer_sentence(advice))}</b></p>"
-        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p><small>{notes}</small></p>"
-    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _headers(advice: Advice) -> list[str]:
-    return [f"{advice.metric} error" if column.key == "error" else column.header for column in COLUMNS]
+    return [f"{advice.metric} error" if column.key == "error" else column.header for column in columns_of(advice)]
+
+
+def _cells(advice: Advice, top: int | None) -> list[list[str]]:
+    places = [COLUMNS.index(column) for column in columns_of(advice)]
+    return [[line.cells[place] for place in places] for line in table_lines(advice, top)]

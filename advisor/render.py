@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from advisor.result import Advice
-from advisor.table import COLUMNS, LEGEND, TOP, Column, Line, hidden_sentence, table_lines
-from advisor.words import answer_sentence, footer_sentences, worth_sentences
+from advisor.table import COLUMNS, TOP, Column, Line, columns_of, hidden_sentence, legend, table_lines
+from advisor.words import answer_sentence, footer_sentences, next_round_sentence, worth_sentences
 
 PIPE_WIDTH = 1000  # no terminal, no edge: nothing is folded or cut
 
@@ -39,20 +39,23 @@ def print_advice(
             for sentence in worth_sentences(advice):
                 console.print(Text(sentence))
         console.print(ranked_table(advice, console, top))
+        if advice.next_round is not None and not quiet:
+            console.print(Text(next_round_sentence(advice.next_round), style="bold"))
+            console.print(ranked_table(advice.next_round, console, top))
     if quiet:
         return
     for sentence in footer_sentences(advices[0]):
         console.print(Text(sentence, style="dim"))
     console.print(Text(hidden_sentence(advices[0], top), style="dim"))
     if verbose:
-        console.print(Text(LEGEND, style="dim"))
+        console.print(Text(legend(advices[0]), style="dim"))
         _print_details(advices[0], console)
 
 
 def ranked_table(advice: Advice, console: Console, top: int | None = TOP) -> Table:
     """Return the ranked table with as many columns as fit on the console, the least important dropped first."""
-    lines, columns = table_lines(advice, top), list(COLUMNS)
-    droppable = sorted((column for column in COLUMNS if column.drop), key=lambda column: column.drop)
+    lines, columns = table_lines(advice, top), list(columns_of(advice))
+    droppable = sorted((column for column in columns if column.drop), key=lambda column: column.drop)
     boundless = console.options.update(width=PIPE_WIDTH)  # a measure never exceeds the width it is given
     while True:
         table = _table(advice, lines, columns)

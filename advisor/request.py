@@ -10,17 +10,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.errors import InputError, listed
+from advisor.collected import Collected
+from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.tally import MOST_LABELS
 from advisor.naming import resolve, resolve_all
-from simulator import METRICS, POSTPROCESSORS
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.metrics import KL_MIX, SET_SHARE, TOP_SHARE
 from simulator.populations import apportion
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN
+from simulator.seeding import rng_for
 
 REPETITIONS, MAX_REPETITIONS = 20, 400
 FULL_RACE_DOMAIN = 4096  # above it the most repetitions, where not asked for, fall as 1/k: a race must end in minutes
 N_MAX = 10**12
+FAR_SMALLER = 10  # a sample this many times smaller than n is not taken for the truth
+COLLECTIONS = 5  # simulated from each population behind an estimate
 
 
 @dataclass(frozen=True, eq=False)  # holds an array, which does not compare to one truth
@@ -47,6 +51,14 @@ class Request:
         ``top_values``, ``set_share`` and ``mix``, as given or by default.
     assumptions, warnings
         What was decided for the user, and what they should worry about.
+    source
+        ``"simulation"`` (the sample is the truth), or ``"surrogate"`` (populations stand for a truth not known).
+    surrogate
+        How the populations were made, or None.
+    populations
+        ``(populations, k)`` users of each, or None.
+    collected
+        The estimate that the request is about, or None.
     """
 
     epsilon: float
@@ -66,6 +78,10 @@ class Request:
     metric_options: dict[str, Any]
     assumptions: tuple[str, ...]
     warnings: tuple[str, ...]
+    source: str = "simulation"
+    surrogate: str | None = None
+    populations: NDArray[np.int64] | None = field(default=None, repr=False)
+    collected: Collected | None = None
 
 
 def check_epsilon(epsilon: float) -> float:
@@ -153,6 +169,7 @@ def check_settings(
         "repetitions": first,
         "max_repetitions": most,
         "max_repetitions_named": max_repetitions is not None,
+        "repetitions_named": repetitions is not None,
         "metric_options": options,
     }
 
@@ -176,6 +193,7 @@ def build_request(
     """
     k, users = len(labels), int(counts.sum())
     n = users if settings["n"] is None else settings["n"]
+    small = users * FAR_SMALLER <= n
     assumed, worries = list(assumptions), list(warnings)
     metrics = _fitting_metrics(settings, ordered, assumed)
     methods = _fitting_methods(settings, metrics, ordered)
@@ -185,7 +203,12 @@ def build_request(
         assumed.append(f"n = {n:,} users will report: the size of the sample (--n says otherwise)")
     elif n != users:
         assumed.append(f"the frequencies of the sample's {users:,} users stand for those of n = {n:,}")
-        if users < n:
+        if small:
+            worries.append(
+                f"the sample ({users:,} users) is far smaller than n = {n:,}: what it leaves open is simulated too, "
+                "with populations drawn from its Dirichlet posterior"
+            )
+        elif users < n:
             worries.append(
                 f"the sample ({users:,} users) is smaller than n = {n:,}: its own sampling noise is taken for truth"
             )
@@ -211,7 +234,87 @@ def build_request(
         metric_options=options,
         assumptions=tuple(assumed),
         warnings=tuple(worries),
+        source="surrogate" if small else "simulation",
+        surrogate="dirichlet" if small else None,
+        populations=_behind_the_sample(counts, n, most, settings["seed"]) if small else None,
     )
+
+
+def _behind_the_sample(counts: NDArray[np.int64], n: int, draws: int, seed: int) -> NDArray[np.int64]:
+    """Return one population of n users for each repetition, drawn from the posterior of a small sample."""
+    from simulator.surrogate import sample_posterior  # imported when used
+
+    frequencies = sample_posterior(counts, draws, rng_for(seed, "surrogate", "dirichlet"))
+    return np.stack([apportion(row, n) for row in frequencies])
+
+
+def build_estimate_request(
+    settings: dict[str, Any], collected: Collected, *, name: str, surrogate: str | None = None
+) -> Request:
+    """Join checked settings and an estimate that was collected, and draw the populations that may be behind it.
+
+    Raises
+    ------
+    InputError
+        If a metric, a method or the surrogate that was asked for does not fit.
+    """
+    from simulator.surrogate import DEFAULT, DRAWS, SURROGATES, surrogate_populations  # imported when used
+
+    k, n = len(collected.labels), collected.n
+    assumed = list(collected.assumptions)
+    if settings["max_repetitions_named"]:
+        raise InputError("max-reps is for a sample: an estimate is answered with the same repetitions for every method")
+    chosen = DEFAULT if surrogate is None else _surrogate_named(surrogate, SURROGATES)
+    if SURROGATES[chosen].ordered_only and not collected.ordered:
+        raise InputError(f"surrogate {chosen} needs an ordered domain: give --ordered if the order means something")
+    metrics = _fitting_metrics(settings, collected.ordered, assumed)
+    methods = _fitting_methods(settings, metrics, collected.ordered)
+    options = _metric_options(settings["metric_options"], k)
+    assumed += _metric_assumptions(metrics, options)
+    draws = DRAWS if k <= FULL_RACE_DOMAIN else max(8, DRAWS * FULL_RACE_DOMAIN // k)
+    wanted = settings["repetitions"] if settings["repetitions_named"] else draws * COLLECTIONS
+    draws = min(draws, wanted)
+    noise = PROTOCOLS[collected.protocol](k, settings["epsilon"]).noise(n)
+    frequencies = surrogate_populations(
+        chosen,
+        collected.estimate,
+        noise,
+        ordered=collected.ordered,
+        rng=rng_for(settings["seed"], "surrogate", chosen),
+        draws=draws,
+    )
+    populations = np.stack([apportion(row, n) for row in frequencies])
+    repetitions = -(-wanted // len(populations)) * len(populations)
+    return Request(
+        epsilon=settings["epsilon"],
+        k=k,
+        n=n,
+        metrics=metrics,
+        protocols=settings["protocols"],
+        methods=methods,
+        ordered=collected.ordered,
+        labels=collected.labels,
+        counts=apportion(frequencies.mean(axis=0), n),
+        sample=name,
+        sample_users=n,
+        seed=settings["seed"],
+        repetitions=repetitions,
+        max_repetitions=repetitions,
+        metric_options=options,
+        assumptions=tuple(assumed),
+        warnings=collected.warnings,
+        source="surrogate",
+        surrogate=chosen,
+        populations=populations,
+        collected=collected,
+    )
+
+
+def _surrogate_named(name: str, table: Iterable[str]) -> str:
+    wanted = name.lower().replace("-", "_")
+    if wanted not in table:
+        raise InputError(f"surrogate must be one of {listed(table, most=20)}, got {name!r}{near_miss(wanted, table)}")
+    return wanted
 
 
 def _metric_options(given: dict[str, Any], k: int) -> dict[str, Any]:

@@ -6,6 +6,9 @@ import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from advisor.request import Request
 
 if TYPE_CHECKING:
@@ -44,6 +47,9 @@ class Recommendation:
         Size of one report.
     attack_success
         Probability that the best guess from one report is the user's value.
+    probability_best
+        For an estimate: probability that the row has the lowest error, whatever the truth behind the estimate may be;
+        None where the truth was given.
     """
 
     rank: int
@@ -66,6 +72,7 @@ class Recommendation:
     mean_absolute_error: float | None
     report_bits: int
     attack_success: float
+    probability_best: float | None = None
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -110,7 +117,8 @@ class Advice:
     metric
         The metric this advice is for.
     source
-        Where the figures come from; ``"simulation"``.
+        Where the figures come from: ``"simulation"`` (of a sample), or ``"surrogate"`` (populations that may be behind
+        an estimate or a small sample).
     recommendations
         Rows in rank order.
     baselines
@@ -123,10 +131,15 @@ class Advice:
         What the reader should worry about.
     error_without_data
         The lower of the errors of two answers that use no data: all categories equally frequent, and 0 for all.
+    beats_uniform_guess
+        Whether the lowest error, interval included, is below what is reached without data: with all categories equally
+        frequent, or 0 for all of them.
     resolved
         Whether the top tier is settled: every pair is either out of it or within 5 % of the lowest error.
     experiment_id
         Digest of what was simulated: population, menu, metric settings, seed and version.
+    next_round
+        For an estimate: what all protocols would have given, each with every method; else None.
     """
 
     request: Request
@@ -138,8 +151,10 @@ class Advice:
     detectable_frequency: float
     warnings: tuple[str, ...]
     error_without_data: float
+    beats_uniform_guess: bool
     resolved: bool
     experiment_id: str
+    next_round: Advice | None = None
 
     @property
     def best(self) -> Recommendation:
@@ -156,13 +171,31 @@ class Advice:
         """The row with the lowest mean error; not always `best`, where pairs cannot be told apart."""
         return min(self.recommendations, key=lambda row: row.error)
 
-    @property
-    def beats_uniform_guess(self) -> bool:
-        """Whether the lowest error, interval included, is below what is reached without data.
+    def apply(self, estimate: ArrayLike, method: str | None = None) -> NDArray[np.float64]:
+        """Return a raw frequency estimate ``(..., k)`` post-processed as advised.
 
-        Without data one can answer that all categories are equally frequent, or 0 for all of them.
+        Parameters
+        ----------
+        estimate
+            Raw frequencies, categories in the order of ``request.labels``, from `n` users and the protocol of the best
+            row.
+        method
+            Another method than the best row's.
+
+        Raises
+        ------
+        InputError
+            If the shape does not fit, a value is not finite, or the method is unknown or not for this protocol.
         """
-        return self.lowest.error_high < self.error_without_data
+        from advisor.apply import post_process
+
+        return post_process(self, estimate, method)
+
+    @property
+    def over_populations(self) -> bool:
+        """Whether intervals of errors hold what is not known about the truth, not only what simulation leaves open."""
+        populations = self.request.populations
+        return self.request.collected is not None and populations is not None and len(populations) > 1
 
     def to_frame(self) -> pd.DataFrame:
         """Return the ranking as a pandas data frame, one row a recommendation."""

@@ -7,11 +7,18 @@ from typing import Any
 
 from advisor import files, formats
 from advisor.answer import advice_from, simulate_request
+from advisor.apply import applied_csv
 from advisor.errors import InputError
 from advisor.inputs.domain import build_domain, read_domain
 from advisor.inputs.reading import read_histogram
 from advisor.progress import DelayedProgress, delayed_status
 from advisor.request import Request, build_request, check_settings
+from advisor.run_collected import (
+    CollectedOptions,
+    apply_file,
+    check_collected_options,
+    collected_request,
+)
 from advisor.table import TOP
 
 __all__ = ["TOP", "advise_file"]
@@ -24,6 +31,7 @@ def advise_file(
     reading: dict[str, Any],
     ordered: bool | None,
     domain: str | None,
+    about: CollectedOptions | None,
     keep_top: int | None,
     other: bool,
     jobs: int | None,
@@ -49,6 +57,8 @@ def advise_file(
         )
     checked = check_settings(**settings)
     if sample is None:
+        if about is not None:
+            raise InputError("no file given: name the file with what was collected, or - for standard input")
         raise InputError(
             "no sample given: name a file with public, synthetic or pilot data of the kind to be collected, or - for "
             "standard input"
@@ -60,15 +70,26 @@ def advise_file(
         runs_target = files.check_writable("--runs", runs, force=force, sample=sample)
         if target is not None and target.resolve() == runs_target.resolve():
             raise InputError(f"--output and --runs name the same file, {runs}")
-    with delayed_status("reading the sample", enabled=not quiet):
-        request = _request(sample, checked, reading, ordered, domain, keep_top, other)
+    apply_target = None
+    if about is not None:
+        check_collected_options(about, checked, reading, keep_top=keep_top, other=other)
+        apply_target = apply_file(about, sample, [target, runs_target], force=force)
+    with delayed_status("reading the sample" if about is None else "reading what was collected", enabled=not quiet):
+        request = (
+            _request(sample, checked, reading, ordered, domain, keep_top, other)
+            if about is None
+            else collected_request(sample, about, checked, reading, ordered, domain)
+        )
     if not quiet:
-        print(notice, file=sys.stderr)  # noqa: T201 - the only package that prints
+        if about is None:
+            print(notice, file=sys.stderr)  # noqa: T201 - the only package that prints
         for warning in request.warnings:
             print(f"warning: {warning}", file=sys.stderr)  # noqa: T201
     with DelayedProgress("simulating", enabled=not quiet) as progress:
         experiment, simulated = simulate_request(request, jobs=jobs, progress=progress)
     advices = advice_from(request, experiment, simulated)
+    if apply_target is not None:
+        files.write_text(apply_target, applied_csv(advices[0]))
     if runs_target is not None:
         files.write_runs(runs_target, simulated, request.metrics)
     _write(advices, output_format, target, top=top, quiet=quiet, verbose=verbose)

@@ -8,6 +8,10 @@ from advisor.result import Advice, Baseline, Recommendation
 from advisor.words import change, error_with_margin, number, percent, times
 
 TOP = 10
+LEGEND_SURE = (
+    "best: probability that the row has the lowest error, whatever the truth behind the estimate may be; error: mean "
+    "over the populations, and the range that holds 95 % of them. "
+)
 LEGEND = (
     "to best: error over the lowest, paired over the repetitions both have; vs no PP: change against the same "
     "protocol's raw estimate; n′/n: times the users the raw estimate would need for the same mean squared error; "
@@ -34,6 +38,7 @@ COLUMNS = (
     Column("ratio", "to best", True, 1),
     Column("interval", "95 % interval", True, 4),
     Column("gain", "vs no PP", True, 3),
+    Column("sure", "best", True, 1),
     Column("worth", "n′/n", True, 5),
     Column("bits", "bits", True, 6),
     Column("attack", "attack", True, 7),
@@ -76,13 +81,24 @@ def table_lines(advice: Advice, top: int | None = TOP) -> list[Line]:
         if place >= last_shown and note is None:
             skipped = True
             continue
-        cells = _cells(row, advice.request.n) if isinstance(row, Recommendation) else _baseline_cells(row)
+        cells = _cells(row, advice) if isinstance(row, Recommendation) else _baseline_cells(row)
         note_text = "" if note is None else f"◂ {BASELINE_NAMES[note]}"
         ranked = isinstance(row, Recommendation)
         in_top = isinstance(row, Recommendation) and row.tier == 1
         lines.append(Line((*cells, note_text), in_top, note is not None, ranked, gap_before=skipped and bool(lines)))
         skipped = False
     return lines
+
+
+def columns_of(advice: Advice) -> tuple[Column, ...]:
+    """Return the columns that say something: how sure a row is in place of its wins, where that is known."""
+    without = "won" if any(row.probability_best is not None for row in advice.recommendations) else "sure"
+    return tuple(column for column in COLUMNS if column.key != without)
+
+
+def legend(advice: Advice) -> str:
+    """Return what the columns mean."""
+    return (LEGEND_SURE if any(row.probability_best is not None for row in advice.recommendations) else "") + LEGEND
 
 
 def hidden_sentence(advice: Advice, top: int | None = TOP) -> str:
@@ -92,15 +108,17 @@ def hidden_sentence(advice: Advice, top: int | None = TOP) -> str:
     return f"{more}--verbose tells what the columns mean."
 
 
-def _cells(row: Recommendation, n: int) -> tuple[str, ...]:
+def _cells(row: Recommendation, advice: Advice) -> tuple[str, ...]:
+    n = advice.request.n
     return (
         f"{row.rank}=" if row.tied else str(row.rank),
         row.protocol,
         row.method,
-        error_with_margin(row),
+        error_with_margin(row, ranges=advice.over_populations),
         times(row.ratio_to_best),
         _interval(row),
         change(row.error, row.error_without_postprocessing),
+        "–" if row.probability_best is None else f"{100 * row.probability_best:.0f} %",
         "–" if row.equivalent_users is None else times(row.equivalent_users / n),
         f"{row.report_bits:,}",
         percent(row.attack_success),
@@ -116,6 +134,7 @@ def _baseline_cells(row: Baseline) -> tuple[str, ...]:
         number(row.error),
         times(row.ratio_to_best),
         _interval(row),
+        "",
         "",
         "",
         "",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from advisor.request import Request
 from advisor.result import Advice, Recommendation
 from simulator import METRICS
 
@@ -83,14 +84,18 @@ def change(error: float, reference: float) -> str:
     return f"−{-share} %" if share < 0 else f"+{share:,} %" if share > 0 else "±0 %"
 
 
-def error_with_margin(row: Recommendation) -> str:
-    """Return ``error ± half-width`` of the 95 % interval."""
+def error_with_margin(row: Recommendation, *, ranges: bool = False) -> str:
+    """Return ``error ± half-width`` of the 95 % interval, or ``error (low–high)`` where it is not symmetric."""
+    if ranges:
+        return f"{number(row.error, 3)} ({number(row.error_low, 2)}–{number(row.error_high, 2)})"
     half_width = row.error_high - row.error
     return f"{number(row.error)} ± {margin(row.error, half_width)}"
 
 
 def answer_sentence(advice: Advice) -> str:
     """Return the answer in one sentence, in the metric's unit."""
+    if advice.next_round is not None:
+        return _method_sentence(advice)
     best, metric = advice.best, METRICS[advice.metric]
     figure = f"{metric.name} error {error_with_margin(best)} ({metric.unit})"
     pair = f"{best.protocol} with {best.method}"
@@ -117,6 +122,33 @@ def answer_sentence(advice: Advice) -> str:
         f"Use {pair}: {figure}. {others} in the same tier (not told apart from the lowest error{lowest}, or within "
         f"5 % of it); this one is listed first because {reason}."
     )
+
+
+def _method_sentence(advice: Advice) -> str:
+    """Return which method to use on the estimate that is there, and how sure that is."""
+    best, metric = advice.best, METRICS[advice.metric]
+    figure = f"{metric.name} error {error_with_margin(best, ranges=advice.over_populations)} {metric.unit}"
+    pair = f"{best.method} on this {best.protocol} estimate"
+    if not advice.beats_uniform_guess:
+        return (
+            "Nothing is shown to beat an answer without any data ('every category is equally frequent', or 0 for all): "
+            "this estimate is too noisy for these frequencies, or they are too even. "
+            f"First of the ranking: {pair}, {figure}."
+        )
+    if len(advice.recommendations) == 1:
+        return f"{_capital(pair)}: {figure}; no other method was asked for."
+    sure = (
+        ""
+        if best.probability_best is None
+        else f"; the best of all with probability {100 * best.probability_best:.0f} %"
+    )
+    others = len(advice.ties) - 1
+    near = (
+        "no other method comes within 5 % of it"
+        if not others
+        else f"{others} other {'methods are' if others > 1 else 'method is'} within 5 % of it or not told apart"
+    )
+    return f"Use {pair}: {figure}{sure}; {near}."
 
 
 def _capital(text: str) -> str:
@@ -154,13 +186,16 @@ def footer_sentences(advice: Advice) -> list[str]:
     request, best = advice.request, advice.best
     order = "ordered" if request.ordered else "unordered"
     extra = f" (up to {advice.repetitions} for the leading pairs)" if advice.repetitions > request.repetitions else ""
+    setting = f"ε = {request.epsilon:g}, k = {request.k:,} {order} categories, n = {request.n:,}"
     lines = [
-        f"Simulated from {request.sample}: ε = {request.epsilon:g}, k = {request.k:,} {order} categories, "
-        f"n = {request.n:,}, {request.repetitions} repetitions{extra}, seed {request.seed}; intervals are 95 %.",
+        _simulated_from_populations(request, setting)
+        if request.collected is not None
+        else f"Simulated from {request.sample}: {setting}, {request.repetitions} repetitions{extra}, seed "
+        f"{request.seed}; intervals are 95 %.",
         f"Smallest frequency that {best.protocol} tells from 0 (level 5 %): {number(advice.detectable_frequency, 3)}, "
         f"that is {users(advice.detectable_frequency * request.n)} users.",
     ]
-    if not advice.resolved:
+    if not advice.resolved and request.collected is None:
         lines.append(
             f"Not settled after {advice.repetitions} repetitions: some pairs in the first tier may be more than 5 % "
             "worse than the lowest error; --max-reps adds repetitions."
@@ -168,3 +203,33 @@ def footer_sentences(advice: Advice) -> list[str]:
     if request.assumptions:
         lines.append("Assumed: " + "; ".join(request.assumptions) + ".")
     return lines
+
+
+def _simulated_from_populations(request: Request, setting: str) -> str:
+    count = 1 if request.populations is None else len(request.populations)
+    each = request.repetitions // count
+    what = (
+        f"{count} populations that may be behind it (surrogate {request.surrogate}), {each} collections from each"
+        if count > 1
+        else f"one population taken for the truth behind it (surrogate {request.surrogate}), {each} collections"
+    )
+    return (
+        f"Simulated from the estimate in {request.sample}: {setting}; {what}, seed {request.seed}; intervals are 95 %."
+    )
+
+
+def next_round_sentence(advice: Advice) -> str:
+    """Return what the second table is, and what it says."""
+    best, used = advice.best, advice.request.collected
+    now = "" if used is None else used.protocol
+    same = any(row.protocol == now for row in advice.ties)
+    answer = (
+        f"{now} is in the first tier again"
+        if same
+        else f"{best.protocol} with {best.method} would do better than {now}"
+    )
+    figure = f"{advice.metric} error {error_with_margin(best, ranges=advice.over_populations)}"
+    return (
+        f"For the next round, with the same ε, k and n: {answer} (first of the ranking: {best.protocol} with "
+        f"{best.method}, {figure}; from {advice.repetitions} collections)."
+    )

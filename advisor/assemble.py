@@ -1,0 +1,217 @@
+"""From simulated errors to advice: rank the menu, add the rows to compare with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.request import Request
+from advisor.result import Advice, Baseline, Recommendation, finite
+from simulator.benchmark import Experiment, Runs
+from simulator.confidence import population_errors, probability_best
+from simulator.ranking import Pair, Ratio, Standing, contenders, paired_ratio, rank, t_quantile
+
+DEFAULT_PAIR: Pair = ("oue", "norm_sub")
+DETECTION_LEVEL = 0.05
+OTHERS_REPETITIONS = 20  # for the protocols that were not used: they are for the next round
+Errors: TypeAlias = Mapping[Pair, NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class _Contest:
+    """Who competes, by which errors, and what the usual choice is.
+
+    Attributes
+    ----------
+    errors
+        For each pair ``(repetitions,)`` errors of the metric.
+    menu
+        The pairs that compete.
+    default
+        The usual choice.
+    populations
+        How many populations the repetitions go through; 1 where the truth is taken as known.
+    degree
+        `Metric.degree`.
+    """
+
+    errors: Errors
+    menu: tuple[Pair, ...]
+    default: Pair
+    populations: int = 1
+    degree: int = 1
+
+    def ranked_errors(self, pair: Pair) -> NDArray[np.float64]:
+        """Return what a pair is ranked by: its errors, or for several populations their means as distances."""
+        errors = self.errors[pair]
+        return errors if self.populations == 1 else population_errors(errors, self.populations, self.degree)
+
+    def ratio(self, ratio: Ratio) -> Ratio:
+        """Return a ratio of what is ranked as a ratio of errors."""
+        return ratio if self.populations == 1 else Ratio(*(value**self.degree for value in ratio))
+
+    def interval(self, pair: Pair) -> tuple[float, float]:
+        """Return the 95 % interval of the mean error.
+
+        For several populations it holds 95 % of their mean errors: what is not known about the truth is in it.
+        """
+        errors = self.errors[pair]
+        if self.populations > 1:
+            low, high = np.quantile(population_errors(errors, self.populations), (0.025, 0.975))
+            return float(low), float(high)
+        reach = t_quantile(len(errors)) * float(errors.std(ddof=1)) / len(errors) ** 0.5
+        return max(0.0, float(errors.mean()) - reach), float(errors.mean()) + reach
+
+
+def simulated_advice(metric: str, request: Request, experiment: Experiment, runs: Runs) -> Advice:
+    """Return the advice for one metric of a request whose menu was raced."""
+    errors = runs.of(metric)
+    menu = tuple(pair for pair in errors if pair[0] in request.protocols and pair[1] in request.methods)
+    return _advice(metric, request, experiment, runs, _Contest(errors, menu, DEFAULT_PAIR))
+
+
+def estimate_advice(metric: str, request: Request, experiment: Experiment, runs: Runs) -> Advice:
+    """Return the advice for one metric about an estimate: the methods for its protocol, and the next round."""
+    used = request.collected.protocol if request.collected is not None else request.protocols[0]
+    populations, degree = len(experiment.populations), experiment.metrics[metric].degree
+    errors = runs.of(metric)
+    fair = {pair: block[: others_repetitions(populations, runs.repetitions)] for pair, block in errors.items()}
+    for_all = tuple(pair for pair in errors if pair[0] in request.protocols and pair[1] in request.methods)
+    next_round = _advice(metric, request, experiment, runs, _Contest(fair, for_all, DEFAULT_PAIR, populations, degree))
+    menu = tuple(pair for pair in errors if pair[0] == used and pair[1] in request.methods)
+    contest = _Contest(errors, menu, (used, "norm_sub"), populations, degree)
+    return _advice(metric, request, experiment, runs, contest, next_round=next_round)
+
+
+def others_repetitions(populations: int, repetitions: int) -> int:
+    """Return how many repetitions the protocols get that were not used: at most one for each population."""
+    return min(OTHERS_REPETITIONS, repetitions, populations if populations > 1 else repetitions)
+
+
+def _advice(
+    metric: str,
+    request: Request,
+    experiment: Experiment,
+    runs: Runs,
+    contest: _Contest,
+    *,
+    next_round: Advice | None = None,
+) -> Advice:
+    ranked = {pair: contest.ranked_errors(pair) for pair in contest.menu}
+    standings = rank(ranked, {name: oracle.report_bits for name, oracle in experiment.oracles.items()})
+    # Ranking in tiers is not by error alone; the lowest error is what all rows are compared with.
+    lowest = min(ranked, key=lambda pair: float(ranked[pair].mean()))
+    sure = _probabilities(standings, contest, main=next_round is not None)
+    rows = tuple(_row(standing, contest, experiment, runs, sure.get(standing.pair)) for standing in standings)
+    noise = experiment.oracles[rows[0].protocol].noise(request.n)
+    without_data = _errors_without_data(metric, experiment)
+    uniform = float(without_data[:, 0].mean())
+    reference = float(contest.errors[lowest].mean())
+    return Advice(
+        request=request,
+        metric=metric,
+        source=request.source,
+        recommendations=rows,
+        baselines=(
+            _baseline("raw", (rows[0].protocol, "none"), lowest, contest),
+            Baseline(
+                "uniform", None, None, uniform, uniform, uniform, uniform / reference if reference else None, None, None
+            ),
+            _baseline("default", contest.default, lowest, contest),
+        ),
+        repetitions=max(len(contest.errors[pair]) for pair in contest.menu),
+        detectable_frequency=NormalDist().inv_cdf(1 - DETECTION_LEVEL) * noise.sd,
+        warnings=request.warnings,
+        error_without_data=float(without_data.mean(axis=0).min()),
+        beats_uniform_guess=_beats(contest, lowest, without_data),
+        resolved=not contenders(ranked).open,
+        experiment_id=experiment.id,
+        next_round=next_round,
+    )
+
+
+def _probabilities(standings: tuple[Standing, ...], contest: _Contest, *, main: bool) -> dict[Pair, float]:
+    """Return how likely each pair is the best; only several collections from each population can tell."""
+    if contest.populations == 1 or not main:
+        return {}
+    return probability_best({standing.pair: standing.win_share for standing in standings})
+
+
+def _errors_without_data(metric: str, experiment: Experiment) -> NDArray[np.float64]:
+    """Return ``(populations, 2)`` errors of two answers that use no data: equal frequencies, and 0 for all."""
+    measure, k = experiment.metrics[metric], experiment.counts.shape[-1]
+    answers = np.stack([np.full(k, 1 / k), np.zeros(k)])
+    return np.stack([measure(answers, row / experiment.n) for row in experiment.populations])
+
+
+def _beats(contest: _Contest, lowest: Pair, without_data: NDArray[np.float64]) -> bool:
+    """Tell whether the lowest error, interval included, is below that of both answers without data."""
+    if contest.populations == 1 or len(without_data) != contest.populations:
+        return contest.interval(lowest)[1] < float(without_data.mean(axis=0).min())
+    errors = population_errors(contest.errors[lowest], contest.populations)
+    gap = errors[:, None] - without_data[: len(errors)]
+    reach = t_quantile(len(gap)) * gap.std(axis=0, ddof=1) / math.sqrt(len(gap))
+    return bool((gap.mean(axis=0) + reach < 0).all())
+
+
+def _row(
+    standing: Standing, contest: _Contest, experiment: Experiment, runs: Runs, probability: float | None
+) -> Recommendation:
+    protocol, method = standing.pair
+    oracle, errors = experiment.oracles[protocol], contest.errors[standing.pair]
+    raw_variance = float(oracle.variance(experiment.truth, experiment.n).mean())
+    squares, absolutes = (runs.of(name).get(standing.pair) for name in ("mse", "mae"))
+    mean_square = None if squares is None else float(squares[: len(errors)].mean())
+    low, high = contest.interval(standing.pair)
+    ratio = contest.ratio(standing.ratio)
+    spread = float(errors.std(ddof=1))
+    return Recommendation(
+        rank=standing.rank,
+        tier=standing.tier,
+        tied=standing.tied,
+        protocol=protocol,
+        method=method,
+        error=float(errors.mean()),
+        error_low=low,
+        error_high=high,
+        standard_error=spread / math.sqrt(len(errors)),
+        spread=spread,
+        ratio_to_best=finite(ratio.value),
+        ratio_low=finite(ratio.low),
+        ratio_high=finite(ratio.high),
+        win_share=standing.win_share,
+        repetitions=len(errors),
+        # Over the repetitions of this row, so that the two figures share their noise.
+        error_without_postprocessing=float(contest.errors[protocol, "none"][: len(errors)].mean()),
+        # Raw variance falls as 1/n, so the n that gives this mean square is n * raw variance / mean square.
+        equivalent_users=(
+            float(experiment.n)
+            if method == "none"
+            else experiment.n * raw_variance / mean_square
+            if mean_square
+            else None
+        ),
+        mean_absolute_error=None if absolutes is None else float(absolutes[: len(errors)].mean()),
+        report_bits=oracle.report_bits,
+        attack_success=oracle.attack_success,
+        probability_best=probability,
+    )
+
+
+def _baseline(kind: str, pair: Pair, lowest: Pair, contest: _Contest) -> Baseline:
+    ratio = contest.ratio(paired_ratio(contest.ranked_errors(pair), contest.ranked_errors(lowest)))
+    return Baseline(
+        kind,
+        *pair,
+        float(contest.errors[pair].mean()),
+        *contest.interval(pair),
+        finite(ratio.value),
+        finite(ratio.low),
+        finite(ratio.high),
+    )
