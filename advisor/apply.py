@@ -24,11 +24,18 @@ def post_process(advice: Advice, estimate: ArrayLike, method: str | None = None)
     raw = np.asarray(estimate, dtype=np.float64)
     if raw.ndim == 0 or raw.shape[-1] != request.k:
         raise InputError(f"an estimate must have k = {request.k} categories on its last axis, got shape {raw.shape}")
+    noise = PROTOCOLS[best.protocol](request.k, request.epsilon).noise(request.n)
+    reach = 2 + 10 * (request.k * noise.variance_at_zero + noise.variance_slope) ** 0.5
+    if np.isfinite(raw).all() and (np.abs(raw.sum(axis=-1)) > reach).any():
+        raise InputError(
+            "an estimate must hold frequencies that sum to about 1, got a sum of "
+            f"{float(raw.sum(axis=-1).max()):,.4g}: divide counts by n"
+        )
     processor = POSTPROCESSORS[best.method if method is None else resolve("method", method)]
     if processor.queries_only:
         raise InputError(f"method {processor.name} changes only the answers of queries, not the estimate: name another")
     try:
-        return processor(raw, PROTOCOLS[best.protocol](request.k, request.epsilon).noise(request.n))
+        return processor(raw, noise)
     except ValueError as error:
         raise InputError(str(error)) from None
 
@@ -38,9 +45,11 @@ def frequency_interval(estimate: NDArray[np.float64], noise: Noise) -> tuple[NDA
 
     All frequencies f whose own noise puts the estimate no further off than 1.96 sd: ``(estimate - f)^2 <= z^2 (a + b
     f)``, solved for f (the score interval of Wilson, 1927, for randomised response). It holds for one category at a
-    time, whatever the method that is used beside it, and rests on nothing but the raw estimate.
+    time, whatever the method that is used beside it, and rests on nothing but the raw estimate. One below 0 counts as
+    0: an interval of nothing but 0 would sound like certainty.
     """
     z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+    estimate = np.clip(estimate, 0.0, 1.0)
     half_slope = z**2 * noise.variance_slope / 2
     middle = estimate + half_slope
     reach = np.sqrt(np.maximum(middle**2 - estimate**2 + z**2 * noise.variance_at_zero, 0.0))

@@ -52,6 +52,14 @@ class _Contest:
         errors = self.errors[pair]
         return errors if self.populations == 1 else population_errors(errors, self.populations, self.degree)
 
+    def error(self, pair: Pair) -> float:
+        """Return the mean error; over several populations, the mean on the scale of a distance, brought back.
+
+        For squared errors and divergences that is a little below the plain mean, which the hardest population decides.
+        """
+        mean = float(self.ranked_errors(pair).mean())
+        return mean if self.populations == 1 else mean**self.degree
+
     def ratio(self, ratio: Ratio) -> Ratio:
         """Return a ratio of what is ranked as a ratio of errors."""
         return ratio if self.populations == 1 else Ratio(*(value**self.degree for value in ratio))
@@ -111,8 +119,8 @@ def _advice(
     rows = tuple(_row(standing, contest, experiment, runs, sure.get(standing.pair)) for standing in standings)
     noise = experiment.oracles[rows[0].protocol].noise(request.n)
     without_data = _errors_without_data(metric, experiment)
-    uniform = float(without_data[:, 0].mean())
-    reference = float(contest.errors[lowest].mean())
+    uniform, zero = ((without_data ** (1 / contest.degree)).mean(axis=0) ** contest.degree).tolist()
+    reference = contest.error(lowest)
     return Advice(
         request=request,
         metric=metric,
@@ -128,7 +136,7 @@ def _advice(
         repetitions=max(len(contest.errors[pair]) for pair in contest.menu),
         detectable_frequency=NormalDist().inv_cdf(1 - DETECTION_LEVEL) * noise.sd,
         warnings=request.warnings,
-        error_without_data=float(without_data.mean(axis=0).min()),
+        error_without_data=min(uniform, zero),
         beats_uniform_guess=_beats(contest, lowest, without_data),
         resolved=not contenders(ranked).open,
         experiment_id=experiment.id,
@@ -177,7 +185,7 @@ def _row(
         tied=standing.tied,
         protocol=protocol,
         method=method,
-        error=float(errors.mean()),
+        error=contest.error(standing.pair),
         error_low=low,
         error_high=high,
         standard_error=spread / math.sqrt(len(errors)),
@@ -187,8 +195,7 @@ def _row(
         ratio_high=finite(ratio.high),
         win_share=standing.win_share,
         repetitions=len(errors),
-        # Over the repetitions of this row, so that the two figures share their noise.
-        error_without_postprocessing=float(contest.errors[protocol, "none"][: len(errors)].mean()),
+        error_without_postprocessing=_raw_error(protocol, len(errors), contest),
         # Raw variance falls as 1/n, so the n that gives this mean square is n * raw variance / mean square.
         equivalent_users=(
             float(experiment.n)
@@ -204,12 +211,20 @@ def _row(
     )
 
 
+def _raw_error(protocol: str, repetitions: int, contest: _Contest) -> float:
+    """Return the error of the raw estimate over the first repetitions, those of a row, so that the two share noise."""
+    errors = contest.errors[protocol, "none"]
+    if contest.populations > 1:
+        return contest.error((protocol, "none"))
+    return float(errors[:repetitions].mean())
+
+
 def _baseline(kind: str, pair: Pair, lowest: Pair, contest: _Contest) -> Baseline:
     ratio = contest.ratio(paired_ratio(contest.ranked_errors(pair), contest.ranked_errors(lowest)))
     return Baseline(
         kind,
         *pair,
-        float(contest.errors[pair].mean()),
+        contest.error(pair),
         *contest.interval(pair),
         finite(ratio.value),
         finite(ratio.low),

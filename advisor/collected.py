@@ -103,6 +103,8 @@ def _arranged(
 ) -> tuple[tuple[str, ...], FloatArray, bool]:
     """Return labels and values in the order of the domain, or of the numbers; and whether they are numbers."""
     numeric = all_numbers(labels)
+    if numeric and len({value_of(label) for label in labels}) < len(labels):
+        raise InputError("the estimate has two values for one category: some labels are the same number")
     if domain is not None:
         order = list(check_domain(domain))
         if numeric and all_numbers(order):
@@ -137,8 +139,8 @@ def _as_frequencies(values: FloatArray, noise: Noise) -> tuple[FloatArray, str]:
     hint = "; these look like percentages: divide them by 100" if abs(total / 100 - 1) <= reach + ROUNDING else ""
     raise InputError(
         f"the estimate sums to {total:,.6g}, which is neither about 1 (frequencies) nor about n = {n:,} (counts), "
-        f"within ±{100 * (reach + ROUNDING):.2g} %: check n, eps and the protocol, and that no category is "
-        f"missing{hint}"
+        f"within ±{100 * (reach + ROUNDING):.2g} %: check n, eps and the protocol, that no category is "
+        f"missing and that the values are not rounded too far{hint}"
     )
 
 

@@ -73,7 +73,13 @@ def advise_file(
     apply_target = None
     if about is not None:
         check_collected_options(about, checked, reading, keep_top=keep_top, other=other)
-        apply_target = apply_file(about, sample, [target, runs_target], force=force)
+        apply_target = apply_file(
+            about,
+            sample,
+            [target, runs_target],
+            several_metrics=(checked["every_metric"] or len(checked["metrics"]) > 1) and len(checked["methods"]) != 1,
+            force=force,
+        )
     with delayed_status("reading the sample" if about is None else "reading what was collected", enabled=not quiet):
         request = (
             _request(sample, checked, reading, ordered, domain, keep_top, other)

@@ -75,7 +75,9 @@ def check_collected_options(
             raise InputError("--n is missing: an estimate does not tell how many users reported")
 
 
-def apply_file(about: CollectedOptions, sample: str, taken: Iterable[Path | None], *, force: bool) -> Path | None:
+def apply_file(
+    about: CollectedOptions, sample: str, taken: Iterable[Path | None], *, several_metrics: bool, force: bool
+) -> Path | None:
     """Return the file for the post-processed estimate, checked; None if there is to be none.
 
     Raises
@@ -85,6 +87,10 @@ def apply_file(about: CollectedOptions, sample: str, taken: Iterable[Path | None
     """
     if about.apply is None:
         return None
+    if Path(about.apply).suffix.lower() not in ("", ".csv"):
+        raise InputError(f"--apply {about.apply}: what is written is CSV, the suffix must be .csv")
+    if several_metrics:
+        raise InputError("--apply writes one estimate, so it needs one --metric, or the one --method to apply")
     target = files.check_writable("--apply", about.apply, force=force, sample=sample)
     if any(other is not None and other.resolve() == target.resolve() for other in taken):
         raise InputError(f"--apply names the same file as another output, {about.apply}")
@@ -160,14 +166,18 @@ def _from_reports(
     if checked["n"] not in (None, read.n):
         raise InputError(f"the file holds {read.n:,} reports, --n {checked['n']:,} was given: leave --n out")
     oracle = PROTOCOLS[protocol](len(read.labels), checked["epsilon"])
-    return collect(
-        read.labels,
-        oracle.estimate(read.support, read.n),
-        protocol=protocol,
-        epsilon=checked["epsilon"],
-        n=read.n,
-        domain=known,
-        ordered=ordered,
-        assumptions=[f"{read.n:,} reports read", *read.assumptions],
-        warnings=read.warnings,
-    )
+    try:
+        return collect(
+            read.labels,
+            oracle.estimate(read.support, read.n),
+            protocol=protocol,
+            epsilon=checked["epsilon"],
+            n=read.n,
+            domain=known,
+            ordered=ordered,
+            assumptions=[f"{read.n:,} reports read", *read.assumptions],
+            warnings=read.warnings,
+        )
+    except InputError as error:
+        # What looked odd on the way, a hash for instance, may be the reason.
+        raise InputError("; ".join([str(error), *read.warnings])) from None

@@ -209,13 +209,17 @@ def _simulated_from_populations(request: Request, setting: str) -> str:
     count = 1 if request.populations is None else len(request.populations)
     each = request.repetitions // count
     what = (
-        f"{count} populations that may be behind it (surrogate {request.surrogate}), {each} collections from each"
+        f"{count} populations that may be behind it (surrogate {request.surrogate}), {_collections(each)} from each"
         if count > 1
-        else f"one population taken for the truth behind it (surrogate {request.surrogate}), {each} collections"
+        else f"one population taken for the truth behind it (surrogate {request.surrogate}), {_collections(each)}"
     )
     return (
         f"Simulated from the estimate in {request.sample}: {setting}; {what}, seed {request.seed}; intervals are 95 %."
     )
+
+
+def _collections(count: int) -> str:
+    return "1 collection" if count == 1 else f"{count} collections"
 
 
 def next_round_sentence(advice: Advice) -> str:

@@ -57,5 +57,7 @@ def probability_best(win_shares: Mapping[Pair, float]) -> dict[Pair, float]:
         pair: believed * share + (DOUBT / len(winners) if share > 0 else 0.0) for pair, share in win_shares.items()
     }
     if unseen is not None:
-        belief[unseen] = UNSEEN
-    return belief
+        # Wins shared by many equal pairs may leave each of them less than that: who won somewhere stays ahead.
+        belief[unseen] = min(UNSEEN, min(belief[pair] for pair in winners) / 2)
+    total = sum(belief.values())
+    return {pair: share / total for pair, share in belief.items()}

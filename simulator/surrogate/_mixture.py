@@ -16,7 +16,7 @@ from simulator.postprocess.empirical_bayes import (
 )
 from simulator.postprocess.wavelet import odds
 from simulator.protocols import Noise
-from simulator.surrogate._posterior import Posterior, gaussian_draws, log_flat_prior
+from simulator.surrogate._posterior import Posterior, gaussian_draws, log_free_prior
 
 
 def mixture_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.random.Generator) -> Posterior:
@@ -32,8 +32,8 @@ def mixture_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.ra
     low = estimate <= HIGHEST * sd
     bins = np.rint(np.clip((estimate / sd - LOWEST) / BIN - 0.5, 0, len(centres) - 1)).astype(np.int64)
     weights = _bootstrapped_weights(bins[low], max(1.0 - estimate[~low].sum(), 0.0), kernel, atoms / sd, sd, draws, rng)
-    equal = kernel[:, np.argmin(np.abs(atoms - 1 / k))]
-    gain = np.log(mix(weights, kernel.T)[:, bins[low]] / equal[bins[low]]).sum(axis=1)
+    likeliest, equal = _log_likelihoods(centres, atoms, noise), _log_likelihoods(centres, np.array([1 / k]), noise)
+    gain = (np.log(mix(weights, kernel.T)) + likeliest - equal)[:, bins[low]].sum(axis=1)
     populations = np.empty((draws, k))
     for population, row in zip(populations, weights, strict=True):
         odd = np.cumsum(kernel * row, axis=1)[bins]
@@ -42,7 +42,14 @@ def mixture_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.ra
     if low.all():
         populations[rng.random(draws) >= odds(gain - EVIDENCE)] = 1 / k
     far = (estimate[~low] - 1 / k) ** 2 / (2 * (noise.variance_at_zero + noise.variance_slope / k))
-    return Posterior(populations, float(gain.mean() + far.sum() + (~low).sum() * log_flat_prior(k, sd)))
+    return Posterior(populations, float(gain.mean() + far.sum() + log_free_prior(estimate[~low], k, sd, HIGHEST * sd)))
+
+
+def _log_likelihoods(centres: FloatArray, atoms: FloatArray, noise: Noise) -> FloatArray:
+    """Return for each bin the log-likelihood of the likeliest atom, which the kernel is relative to."""
+    variance = noise.variance_at_zero + noise.variance_slope * atoms
+    logs: FloatArray = -((centres[:, None] - atoms) ** 2) / (2 * variance) - np.log(variance) / 2
+    return logs.max(axis=1)
 
 
 def _bootstrapped_weights(

@@ -32,6 +32,15 @@ def gaussian_draws(estimate: FloatArray, noise: Noise, rng: np.random.Generator)
     return estimate + rng.standard_normal(estimate.shape) * np.sqrt(variance)
 
 
-def log_flat_prior(k: int, sd: float) -> float:
-    """Return the log of what one estimate that stands out costs: one of k places, and any frequency up to 1."""
-    return math.log(sd * math.sqrt(2 * math.pi)) - math.log(k)
+def log_free_prior(frequencies: FloatArray, k: int, sd: float, least: float) -> float:
+    """Return the log-likelihood of estimates that are left free, over that of being explained without any noise.
+
+    As many of the k categories are free as there are `frequencies`, at even odds on a log scale from `least` to 1.
+    """
+    free = len(frequencies)
+    if not free:
+        return 0.0
+    span = max(-math.log(min(least, 1.0)), 1.0)
+    density = -np.log(np.clip(frequencies, least, 1.0)) - math.log(span)
+    others = (k - free) * math.log1p(-free / k) if free < k else 0.0
+    return float((density + math.log(sd * math.sqrt(2 * math.pi) * free / k)).sum()) + others

@@ -13,7 +13,8 @@ def sample_posterior(counts: IntArray, draws: int, rng: np.random.Generator) -> 
     """Draw true frequencies ``(draws, k)`` given a sample's counts ``(k,)``.
 
     The posterior under a symmetric Dirichlet prior (the Polya-Eggenberger or Dirichlet-multinomial model; Minka,
-    "Estimating a Dirichlet distribution", 2000) whose concentration has the largest marginal likelihood.
+    "Estimating a Dirichlet distribution", 2000). Each draw draws its concentration as well, in proportion to marginal
+    likelihood and a wide prior around one pseudo-user per category: a small sample tells little about it.
 
     Raises
     ------
@@ -22,17 +23,22 @@ def sample_posterior(counts: IntArray, draws: int, rng: np.random.Generator) -> 
     """
     if counts.sum() < 1:
         raise ValueError(f"a sample must hold at least 1 user, got {int(counts.sum())}")
-    gammas = rng.standard_gamma(np.broadcast_to(counts + _concentration(counts), (draws, len(counts))))
+    concentrations = rng.choice(CONCENTRATIONS, size=(draws, 1), p=concentration_weights(counts))
+    gammas = rng.standard_gamma(counts + concentrations)
     result: FloatArray = gammas / gammas.sum(axis=1, keepdims=True)
     return result
 
 
-def _concentration(counts: IntArray) -> float:
-    """Return the concentration of the symmetric Dirichlet prior with the largest marginal likelihood."""
+def concentration_weights(counts: IntArray) -> FloatArray:
+    """Return the posterior weight of each of `CONCENTRATIONS`, under the prior density 1/(1 + alpha)^2."""
     from scipy.special import gammaln  # imported when used: advice from a large sample needs no scipy here
 
     k, users = len(counts), int(counts.sum())
     values, times = np.unique(counts, return_counts=True)
     alpha = CONCENTRATIONS
     seen = ((gammaln(values[:, None] + alpha) - gammaln(alpha)) * times[:, None]).sum(axis=0)
-    return float(alpha[np.argmax(gammaln(k * alpha) - gammaln(users + k * alpha) + seen)])
+    # The grid is even in log(alpha), so the density comes with a factor alpha.
+    logs = gammaln(k * alpha) - gammaln(users + k * alpha) + seen + np.log(alpha) - 2 * np.log1p(alpha)
+    weights = np.exp(logs - logs.max())
+    result: FloatArray = weights / weights.sum()
+    return result

@@ -23,7 +23,7 @@ from simulator.postprocess.wavelet import (
     odds,
 )
 from simulator.protocols import Noise
-from simulator.surrogate._posterior import Posterior, gaussian_draws, log_flat_prior
+from simulator.surrogate._posterior import Posterior, gaussian_draws, log_free_prior
 
 PEAKS = (0, 1, 2, 4, 8, 16, 32)  # categories set aside from the curve; the evidence weighs the choices
 PEAK_SD = 4.0  # only estimates this many noise sd above 0 can be peaks
@@ -78,7 +78,7 @@ def _curve(estimate: FloatArray, sd: float, peaks: IntArray) -> _Curve:
         for level, (detail, size) in enumerate(zip(details, sizes, strict=True))
     )
     explained = float(((estimate - 1 / k) ** 2).sum() - ((bridged - bridged.mean()) ** 2).sum()) / (2 * sd**2)
-    cost = len(peaks) * log_flat_prior(k, sd)
+    cost = log_free_prior(estimate[peaks], k, sd, PEAK_SD * sd)
     return _Curve(peaks, bridged, priors, explained + cost + float(priors.gain[0, 0]) + above)
 
 

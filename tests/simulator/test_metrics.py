@@ -271,3 +271,21 @@ def test_topk_refuses_sizes_outside_the_domain(size: int) -> None:
     truth = np.array([0.5, 0.3, 0.2])
     with pytest.raises(ValueError, match="top_values must be between 1 and k=3"):
         METRICS["topk"].with_options(top_values=size)(truth, truth)
+
+
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("seed", range(3))
+def test_degree_says_how_the_error_grows_with_the_distance(name, seed):
+    """Twice the distance is 2 ** degree times the error: exactly, and for the divergences near 0."""
+    rng = stream("degree", name, seed)
+    truth = rng.dirichlet(np.full(12, 5.0))
+    change = rng.normal(size=12)
+    change -= change.mean()
+    change *= truth.min() / np.abs(change).max()
+    metric = METRICS[name].with_options(mix=0.0, top_values=4)
+    # A divergence is t^2 (1 + c t) with |c| of at most max |change / truth| <= 1; t = 1e-4 leaves 3 c t, and rounding:
+    # sums of terms t that cancel to t^2 lose 1e-16 / t^2 = 1e-8.
+    near, exact = 1e-4 * change, 0.5 * change
+    step, tolerance = (near, 1e-3) if name in {"kl", "js"} else (exact, 1e-9)
+    growth = metric(truth + 2 * step, truth) / metric(truth + step, truth)
+    assert growth == pytest.approx(2**metric.degree, rel=tolerance)

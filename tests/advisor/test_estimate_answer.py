@@ -1,0 +1,350 @@
+"""Advice for someone who holds an estimate: methods for its protocol, and what the next round could use."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+import math
+from collections.abc import Callable
+from importlib import resources
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
+
+from advisor import Advice, InputError, advise
+from advisor.collected import collect
+from advisor.formats import to_csv, to_markdown, to_text, to_value
+from advisor.request import build_estimate_request, check_settings
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator.confidence import population_errors
+from simulator.populations import apportion, frequencies
+from simulator.seeding import rng_for
+from simulator.surrogate import DRAWS, sample_posterior, surrogate_populations
+
+SCHEMA = json.loads(resources.files("advisor").joinpath("schema/advice.schema.json").read_text(encoding="utf-8"))
+K, N = 10, 20_000
+FEW = ("none", "norm_sub", "power_ns")
+QUICK = {"method": FEW, "repetitions": 6}
+
+
+def raw(protocol: str = "oue", k: int = K, n: int = N, shape: str = "zipf", epsilon: float = 1.0) -> np.ndarray:
+    oracle = PROTOCOLS[protocol](k, epsilon)
+    rng = rng_for(0, "tests", "estimate answer", protocol, k, n, shape)
+    return oracle.estimate(oracle.sample_support(apportion(frequencies(shape, k), n), rng), n)
+
+
+def quick(estimate: object = None, protocol: object = "oue", n: object = N, **options: object) -> Advice:
+    values = raw() if estimate is None else estimate
+    return advise(1.0, estimate=values, protocol=protocol, n=n, **(QUICK | options))  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def full() -> Advice:
+    """All methods, all repetitions."""
+    return advise(1.0, estimate=raw(), protocol="oue", n=N)
+
+
+def test_all_methods_for_the_protocol_are_ranked_and_all_protocols_for_the_next_round(full: Advice) -> None:
+    noise = PROTOCOLS["oue"](K, 1.0).noise(N)
+    fitting = {
+        name
+        for name, method in POSTPROCESSORS.items()
+        if not method.queries_only and (method.fits is None or method.fits(noise, K))
+    }
+    assert {row.pair for row in full.recommendations} == {("oue", name) for name in fitting}
+    assert (full.source, full.request.source, full.request.surrogate) == ("surrogate", "surrogate", "ensemble")
+    assert full.repetitions == DRAWS * 5
+    assert {row.repetitions for row in full.recommendations} == {DRAWS * 5}
+    later = full.next_round
+    assert later is not None
+    assert later.next_round is None
+    assert {row.protocol for row in later.recommendations} == set(PROTOCOLS)
+    assert {row.repetitions for row in later.recommendations} == {20}
+    assert {row.probability_best for row in later.recommendations} == {None}
+    by_kind = {row.kind: row for row in full.baselines}
+    assert (by_kind["default"].protocol, by_kind["default"].method) == ("oue", "norm_sub")
+    assert {row.kind: row.protocol for row in later.baselines}["default"] == "oue"
+
+
+def test_probabilities_sum_to_1_and_follow_the_wins(full: Advice) -> None:
+    sure = [row.probability_best for row in full.recommendations]
+    assert math.fsum(sure) == pytest.approx(1, abs=1e-12)
+    winners = [row for row in full.recommendations if row.win_share > 0]
+    wins = [row.win_share for row in sorted(winners, key=lambda row: row.probability_best or 0)]
+    assert (np.diff(wins) > -1e-12).all()  # shares are sums of 1/40 in another order
+
+
+def test_errors_are_means_over_populations_drawn_and_collected_by_hand() -> None:
+    advice = quick(raw(), repetitions=2 * DRAWS, metric="mse", method="norm_sub", seed=4)
+    oracle = PROTOCOLS["oue"](K, 1.0)
+    drawn = surrogate_populations(
+        "ensemble", raw(), oracle.noise(N), ordered=True, rng=rng_for(4, "surrogate", "ensemble")
+    )
+    errors = []
+    for repetition in range(2 * DRAWS):
+        counts = apportion(drawn[repetition % DRAWS], N)
+        support = oracle.sample_support(counts, rng_for(4, "collect", "oue", repetition))
+        processed = POSTPROCESSORS["norm_sub"](oracle.estimate(support, N), oracle.noise(N))
+        errors.append(((processed - counts / N) ** 2).mean())
+    best = advice.best
+    assert best.repetitions == 2 * DRAWS
+    # squared errors: the mean over populations of their roots, squared
+    roots = np.reshape(errors, (2, DRAWS)).mean(axis=0) ** 0.5
+    assert best.error == pytest.approx(roots.mean() ** 2, rel=1e-12)
+    low, high = np.quantile(population_errors(np.array(errors), DRAWS), (0.025, 0.975))
+    assert (best.error_low, best.error_high) == pytest.approx((low, high), rel=1e-12)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_every_metric_is_answered_consistently(metric: str) -> None:
+    advice = quick(metric=metric)
+    assert advice.metric == metric
+    for table in (advice, advice.next_round):
+        assert table is not None
+        assert min(row.ratio_to_best for row in table.recommendations) == pytest.approx(1)  # type: ignore[type-var]
+        for row in table.recommendations:
+            assert 0 <= row.error_low <= row.error_high
+            assert row.ratio_low <= row.ratio_to_best <= row.ratio_high  # type: ignore[operator]
+            if row.method == "none":
+                assert row.error == row.error_without_postprocessing
+    assert math.fsum(row.probability_best or 0 for row in advice.recommendations) == pytest.approx(1)
+
+
+def rows_of(advice: Advice) -> list[dict[str, object]]:
+    return [dataclasses.asdict(row) for row in advice.recommendations]
+
+
+def test_counts_mapping_and_series_agree_with_frequencies() -> None:
+    values, few = raw(), {"repetitions": 2, "method": "norm_sub"}
+    expected = rows_of(quick(values, **few))
+    assert rows_of(quick(values.tolist(), **few)) == expected
+    shuffled = rng_for(0, "tests", "order").permutation(K)
+    assert rows_of(quick({int(place): values[place] for place in shuffled}, **few)) == expected
+    assert rows_of(quick(pd.Series(values), **few)) == expected
+    from_counts = quick(values * N, **few)
+    assert from_counts.request.collected is not None
+    np.testing.assert_allclose(from_counts.request.collected.estimate, values, rtol=1e-12)
+
+
+def test_labels_come_along() -> None:
+    advice = quick(pd.Series({"b": 0.5, "a": 0.3, "c": 0.2}), n=1000)
+    assert advice.request.labels == ("b", "a", "c")
+    assert not advice.request.ordered
+    assert advice.request.collected is not None
+    assert advice.request.collected.estimate.tolist() == [0.5, 0.3, 0.2]
+
+
+def test_numbers_depend_on_the_seed_and_not_on_the_jobs() -> None:
+    one, same, other = (rows_of(quick(**more)) for more in ({}, {"jobs": 2}, {"seed": 1}))
+    assert one == same
+    assert one != other
+
+
+@pytest.mark.parametrize(("asked", "given"), [(2, 2), (5, 5), (40, 40), (41, 80), (120, 120), (None, 200)])
+@pytest.mark.parametrize("surrogate", ["ensemble", "norm_sub"])
+def test_repetitions_are_rounded_up_to_equal_shares(asked: int | None, given: int, surrogate: str) -> None:
+    settings = check_settings(epsilon=1.0, metrics=["l1"], repetitions=asked)
+    labels = [str(place) for place in range(K)]
+    collected = collect(labels, raw(), protocol="oue", epsilon=1.0, n=N)
+    request = build_estimate_request(settings, collected, name="x", surrogate=surrogate)
+    assert request.populations is not None
+    assert request.populations.shape == (min(given, DRAWS) if surrogate == "ensemble" else 1, K)
+    assert (request.populations.sum(axis=1) == N).all()
+    assert request.repetitions == request.max_repetitions == (given if surrogate == "ensemble" else asked or given)
+
+
+def test_a_very_large_domain_gets_fewer_populations_and_no_fewer_than_8() -> None:
+    for k, draws in ((4097, 39), (40_000, 8)):
+        settings = check_settings(epsilon=1.0, metrics=["l1"])
+        collected = collect([str(place) for place in range(k)], raw(k=k), protocol="oue", epsilon=1.0, n=N)
+        request = build_estimate_request(settings, collected, name="x", surrogate=None)
+        assert len(request.populations) == draws  # type: ignore[arg-type]
+        assert request.repetitions == 5 * draws
+
+
+@pytest.mark.parametrize("surrogate", ["norm_sub", "Power-NS", "wavelet_eb"])
+def test_one_consistent_population_gives_no_probabilities(surrogate: str) -> None:
+    advice = quick(surrogate=surrogate)
+    assert advice.request.surrogate == surrogate.lower().replace("-", "_")
+    assert len(advice.request.populations) == 1  # type: ignore[arg-type]
+    assert {row.probability_best for row in advice.recommendations} == {None}
+    assert "one population taken for the truth" in to_text((advice,))
+    assert "probability" not in to_text((advice,))
+    jsonschema.validate(json.loads(advice.to_json()), SCHEMA)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_methods_that_do_not_fit_the_protocol_are_left_out(protocol: str) -> None:
+    advice = quick(raw(protocol), protocol, method=("none", "ibu", "ibu_pseudo"), repetitions=2)
+    noise = PROTOCOLS[protocol](K, 1.0).noise(N)
+    fitting = {name for name in ("ibu", "ibu_pseudo") if POSTPROCESSORS[name].fits(noise, K)}  # type: ignore[misc]
+    assert {row.method for row in advice.recommendations} == {"none"} | fitting
+    assert {row.protocol for row in advice.recommendations} == {protocol}
+
+
+@pytest.mark.parametrize("n", [1, 7])
+@pytest.mark.parametrize("k", [2, 5])
+def test_a_handful_of_users_is_answered(n: int, k: int) -> None:
+    for protocol in ("grr", "oue"):
+        advice = quick(raw(protocol, k, n), protocol, n, repetitions=2)
+        assert len(advice.recommendations) == 3
+        jsonschema.validate(json.loads(advice.to_json()), SCHEMA)
+
+
+def test_an_estimate_of_nothing_is_not_called_useful() -> None:
+    advice = advise(0.01, estimate=raw(n=500, epsilon=0.01), protocol="oue", n=500, **QUICK)  # type: ignore[arg-type]
+    assert not advice.beats_uniform_guess
+    assert to_text((advice,)).startswith("Nothing is shown to beat an answer without any data")
+    assert "this estimate is too noisy" in to_text((advice,))
+
+
+def test_a_clipped_estimate_carries_its_warning() -> None:
+    cut = POSTPROCESSORS["norm_sub"](raw(k=64, n=2000), PROTOCOLS["oue"](64, 1.0).noise(2000))
+    (warning,) = quick(cut, n=2000).warnings
+    assert "this is not a raw estimate" in warning
+
+
+# --- formats ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def shown() -> Advice:
+    return quick()
+
+
+def test_json_is_valid_and_holds_both_tables(shown: Advice) -> None:
+    data = json.loads(shown.to_json())
+    jsonschema.validate(data, SCHEMA)
+    assert (data["source"], data["surrogate"]) == ("surrogate", "ensemble")
+    assert data["request"]["collected_with"] == "oue"
+    assert data["request"]["populations"] == 6
+    assert [row["method"] for row in data["recommendations"]] == [row.method for row in shown.recommendations]
+    assert len(data["next_round"]["recommendations"]) == len(FEW) * len(PROTOCOLS)
+    assert data["next_round"]["next_round"] is None
+
+
+def test_csv_marks_the_rows_of_the_next_round(shown: Advice) -> None:
+    rows = list(csv.DictReader(io.StringIO(to_csv((shown,)))))
+    assert len(rows) == len(FEW) * (1 + len(PROTOCOLS))
+    assert [row["next_round"] for row in rows] == ["False"] * 3 + ["True"] * 3 * len(PROTOCOLS)
+    assert {row["protocol"] for row in rows[:3]} == {"oue"}
+    assert math.fsum(float(row["probability_best"]) for row in rows[:3]) == pytest.approx(1)
+    assert {row["probability_best"] for row in rows[3:]} == {""}
+    assert {row["metric"] for row in rows} == {"l1"}
+
+
+@pytest.mark.parametrize("write", [to_text, to_markdown])
+def test_text_has_both_tables_one_after_the_other(shown: Advice, write: Callable[..., str]) -> None:
+    text = write((shown,))
+    first, later = text.split("For the next round, with the same ε, k and n: ")
+    assert " on this oue estimate" in first
+    assert "the best of all with probability" in first
+    assert first.count("◂ raw estimate") == later.count("◂ raw estimate") == 1
+    assert "grr" in later
+    assert "grr" not in first
+    assert "6 populations that may be behind it (surrogate ensemble), 1 collection from each" in later
+    assert "Simulated from the estimate in estimate" in later
+
+
+def test_markdown_rows_have_the_columns_of_their_table(shown: Advice) -> None:
+    first, later = to_markdown((shown,)).split("For the next round")
+    for part, column in ((first, " best "), (later, " won ")):
+        lines = [line for line in part.splitlines() if line.startswith("|")]
+        assert len({line.count("|") for line in lines}) == 1
+        assert f"|{column}|" in lines[0]
+
+
+def test_value_is_the_pair_now(shown: Advice) -> None:
+    assert to_value((shown,)) == f"oue {shown.best.method}\n"
+
+
+def test_notebooks_see_the_answer_and_the_next_round(shown: Advice) -> None:
+    page = shown._repr_html_()
+    assert " on this oue estimate" in page
+    assert "For the next round" in page
+    assert page.count("<table>") == 2
+
+
+def test_frame_is_the_ranking_now(shown: Advice) -> None:
+    frame = shown.to_frame()
+    assert frame["probability_best"].sum() == pytest.approx(1)
+    assert set(frame["protocol"]) == {"oue"}
+
+
+# --- errors ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n": None}, "estimate needs n, the number of users who reported"),
+        ({"protocol": None}, "the one protocol it comes from: protocol, got none"),
+        ({"protocol": ["oue", "grr"]}, "the one protocol it comes from: protocol, got oue, grr"),
+        ({"protocol": "ou"}, "unknown protocol 'ou'.*did you mean 'oue'"),
+        ({"sample": [1, 2]}, "an estimate or a sample, not both"),
+        ({"sample_counts": [1, 2]}, "an estimate or a sample, not both"),
+        ({"max_repetitions": 100}, "max-reps is for a sample"),
+        ({"repetitions": 1}, "reps must be a whole number of at least 2"),
+        ({"surrogate": "norm_su"}, "surrogate must be one of ensemble, .* did you mean 'norm_sub'"),
+        ({"surrogate": "wavelet_eb", "ordered": False}, "wavelet_eb needs an ordered domain"),
+        ({"metric": "emd", "ordered": False}, "metric emd needs an ordered domain"),
+        ({"metric": "all"}, "metric must be one metric"),
+        ({"metric": "topk", "top_values": 11}, "top-values must be at most k=10, got 11"),
+        ({"method": "wavelet_eb", "ordered": False}, "method wavelet_eb needs an ordered domain"),
+        ({"method": "post_pos"}, "changes only the answers of queries"),
+        ({"method": "ibu"}, "no method asked for goes with the protocols asked for: ibu with oue"),
+        ({"k": 11}, "has 10 categories, k = 11 was given"),
+        ({"estimate": 0.5}, r"flat, at least 2 categories, got shape \(1,\)"),
+        ({"estimate": [1.0]}, "at least 2 categories"),
+        ({"estimate": []}, "at least 2 categories"),
+        ({"estimate": [[0.5, 0.5]]}, "flat"),
+        ({"estimate": [[0.5], [0.5, 0.1]]}, "must hold numbers"),
+        ({"estimate": "abc"}, "must hold numbers"),
+        ({"estimate": (share for share in (0.5, 0.5))}, "must hold numbers"),
+        ({"estimate": [0.5, None]}, "1 missing or infinite"),
+        ({"estimate": [0.5, math.inf]}, "1 missing or infinite"),
+        ({"estimate": {1: 0.5, "1": 0.5}}, "each label once"),
+        ({"estimate": np.arange(10.0)}, "sums to 45, which is neither about 1"),
+    ],
+)
+def test_bad_requests_are_value_errors_of_one_line(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message) as caught:
+        quick(**options)
+    assert isinstance(caught.value, InputError)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_surrogate_is_for_an_estimate() -> None:
+    with pytest.raises(InputError, match="surrogate goes with an estimate"):
+        advise(1.0, sample_counts=[5, 5], surrogate="norm_sub")
+
+
+# --- a small sample --------------------------------------------------------------------------------------------
+
+
+def test_a_sample_ten_times_too_small_is_not_taken_for_the_truth() -> None:
+    options = {"protocol": "oue", "method": FEW, "repetitions": 5, "max_repetitions": 10}
+    small = advise(1.0, sample_counts=[50, 30, 20, 0], n=1000, **options)  # type: ignore[arg-type]
+    assert (small.source, small.request.surrogate) == ("surrogate", "dirichlet")
+    assert small.request.populations is not None
+    assert small.request.populations.shape == (10, 4)
+    assert (small.request.populations.sum(axis=1) == 1000).all()
+    assert small.next_round is None
+    assert {row.probability_best for row in small.recommendations} == {None}
+    assert any("populations drawn from its Dirichlet posterior" in line for line in small.warnings)
+    jsonschema.validate(json.loads(small.to_json()), SCHEMA)
+    larger = advise(1.0, sample_counts=[50, 30, 20, 0], n=999, **options)  # type: ignore[arg-type]
+    assert (larger.source, larger.request.surrogate, larger.request.populations) == ("simulation", None, None)
+    assert any("its own sampling noise is taken for truth" in line for line in larger.warnings)
+
+
+def test_the_populations_behind_a_small_sample_are_those_of_its_posterior() -> None:
+    counts = [6, 3, 1, 0, 0, 0, 0, 0, 0, 0]
+    options = {"protocol": "grr", "method": "none", "repetitions": 4, "max_repetitions": 4, "seed": 3}
+    request = advise(1.0, sample_counts=counts, n=500, **options).request  # type: ignore[arg-type]
+    drawn = sample_posterior(np.array(counts), 4, rng_for(3, "surrogate", "dirichlet"))
+    np.testing.assert_array_equal(request.populations, [apportion(row, 500) for row in drawn])

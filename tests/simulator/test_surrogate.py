@@ -1,0 +1,313 @@
+"""Populations behind an estimate or a small sample, against slow references that share no code with them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from simulator import POSTPROCESSORS, PROTOCOLS, Noise
+from simulator.populations import apportion, frequencies
+from simulator.postprocess.wavelet import SCALES
+from simulator.surrogate import DRAWS, SURROGATES, Posterior, sample_posterior, surrogate_populations
+from simulator.surrogate._mixture import mixture_posterior
+from simulator.surrogate._sample import CONCENTRATIONS, concentration_weights
+from simulator.surrogate._wavelet import _posterior_coefficients, wavelet_posterior
+
+from .law import stream
+
+POSTERIORS = {"mixture": mixture_posterior, "wavelet": wavelet_posterior}
+
+
+def even_noise(sd: float) -> Noise:
+    """The same Gaussian noise on every estimate."""
+    return Noise(10**6, 0.5, 0.25, sd**2, 0.0, False)
+
+
+def collected(protocol: str, k: int, n: int, shape: str = "zipf", epsilon: float = 1.0) -> tuple[np.ndarray, Noise]:
+    oracle = PROTOCOLS[protocol](k, epsilon)
+    support = oracle.sample_support(
+        apportion(frequencies(shape, k), n), stream("surrogate", protocol, k, n, shape, epsilon)
+    )
+    return oracle.estimate(support, n), oracle.noise(n)
+
+
+# --- every member of the table ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SURROGATES)
+@pytest.mark.parametrize(("protocol", "k", "n"), [("oue", 2, 3), ("grr", 2, 500), ("she", 3, 50), ("oue", 65, 10**5)])
+def test_populations_are_frequencies(name: str, protocol: str, k: int, n: int) -> None:
+    estimate, noise = collected(protocol, k, n)
+    before = estimate.copy()
+    drawn = surrogate_populations(name, estimate, noise, ordered=True, rng=stream("draws"), draws=7)
+    assert drawn.shape == ((7, k) if name == "ensemble" else (1, k))
+    assert (drawn >= 0).all()
+    np.testing.assert_allclose(drawn.sum(axis=1), 1, atol=1e-12)  # k roundings of at most 1e-16
+    np.testing.assert_array_equal(estimate, before)
+    again = surrogate_populations(name, estimate, noise, ordered=True, rng=stream("draws"), draws=7)
+    np.testing.assert_array_equal(drawn, again)
+    other = surrogate_populations(name, estimate, noise, ordered=True, rng=stream("draws", 1), draws=7)
+    assert np.array_equal(drawn, other) == (name != "ensemble" or len(np.unique(drawn)) == 1)
+
+
+@pytest.mark.parametrize("name", [name for name in SURROGATES if name != "ensemble"])
+def test_a_consistent_surrogate_is_its_post_processing(name: str) -> None:
+    estimate, noise = collected("oue", 40, 50_000)
+    drawn = surrogate_populations(name, estimate, noise, ordered=True, rng=stream("draws"))
+    np.testing.assert_allclose(drawn[0], POSTPROCESSORS[name](estimate, noise), atol=1e-15)
+
+
+def test_the_default_number_of_draws() -> None:
+    estimate, noise = collected("oue", 8, 1000)
+    assert surrogate_populations("ensemble", estimate, noise, ordered=False, rng=stream("draws")).shape == (DRAWS, 8)
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("estimate", [[0.0] * 6, [1 / 6] * 6, [1.0, 0, 0, 0, 0, 0], [-0.2] * 6, [9.0] * 6])
+@pytest.mark.parametrize("sd", [1e-9, 0.01, 3.0])
+def test_odd_estimates_still_give_populations(ordered: bool, estimate: list[float], sd: float) -> None:
+    drawn = surrogate_populations(
+        "ensemble", np.array(estimate), even_noise(sd), ordered=ordered, rng=stream("odd"), draws=5
+    )
+    assert drawn.shape == (5, 6)
+    assert np.isfinite(drawn).all()
+    assert (drawn >= 0).all()
+    np.testing.assert_allclose(drawn.sum(axis=1), 1, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"name": "norm-sub"}, "surrogate must be one of ensemble, norm_sub, .* got 'norm-sub'"),
+        ({"name": "wavelet_eb", "ordered": False}, "wavelet_eb needs an ordered domain"),
+        ({"estimate": np.array([0.5, np.nan])}, "finite"),
+        ({"estimate": np.array([0.5, np.inf, 0.1])}, "finite"),
+        ({"estimate": np.array([1.0])}, "at least 2"),
+        ({"estimate": np.full((2, 3), 0.3)}, r"got shape \(2, 3\)"),
+    ],
+)
+def test_what_is_no_estimate_is_refused(change: dict[str, object], message: str) -> None:
+    asked = {"name": "ensemble", "estimate": np.array([0.5, 0.5]), "ordered": True} | change
+    name, estimate = asked.pop("name"), asked.pop("estimate")
+    with pytest.raises(ValueError, match=message):
+        surrogate_populations(name, estimate, even_noise(0.1), rng=stream("x"), **asked)  # type: ignore[arg-type]
+
+
+# --- a small sample --------------------------------------------------------------------------------------------
+
+SAMPLES = [[3, 0], [1, 1, 1, 1], [5, 0, 0, 0, 0, 1], [12, 9, 11, 8, 10], [40, 3, 1, 0, 0, 0, 0, 0, 0, 0], [2] * 30]
+
+
+def urn(counts: list[int], alpha: float) -> float:
+    """Log-probability of a sequence of users with these counts, drawn one by one from Polya's urn."""
+    total, drawn = 0.0, 0
+    for count in counts:
+        for seen in range(count):
+            total += math.log((seen + alpha) / (drawn + len(counts) * alpha))
+            drawn += 1
+    return total
+
+
+@pytest.mark.parametrize("counts", SAMPLES)
+def test_concentrations_are_weighed_by_likelihood_and_prior(counts: list[int]) -> None:
+    logs = np.array([urn(counts, alpha) + math.log(alpha / (1 + alpha) ** 2) for alpha in CONCENTRATIONS])
+    weights = np.exp(logs - logs.max())
+    np.testing.assert_allclose(concentration_weights(np.array(counts)), weights / weights.sum(), rtol=1e-8, atol=1e-12)
+
+
+def test_marginal_likelihood_is_the_integral_over_all_frequencies() -> None:
+    """The urn is the Dirichlet-multinomial: for two categories by numerical integration of the beta prior."""
+    for alpha in (0.3, 1.0, 7.0):
+        value, error = integrate.quad(lambda f, a=alpha: stats.beta.pdf(f, a, a) * f**5 * (1 - f) ** 2, 0, 1)
+        assert math.exp(urn([5, 2], alpha)) == pytest.approx(value, abs=10 * error)
+
+
+@pytest.mark.parametrize("counts", SAMPLES)
+def test_draws_are_the_dirichlet_posterior(counts: list[int]) -> None:
+    observed, draws = np.array(counts), 20_000
+    drawn = sample_posterior(observed, draws, stream("sample", *counts))
+    assert drawn.shape == (draws, len(counts))
+    assert (drawn >= 0).all()
+    np.testing.assert_allclose(drawn.sum(axis=1), 1, atol=1e-12)
+    # Law of total mean and variance over the concentrations.
+    chances = concentration_weights(observed)[:, None]
+    parts = observed + CONCENTRATIONS[:, None]
+    totals = parts.sum(axis=1, keepdims=True)
+    means = parts / totals
+    mean = (chances * means).sum(axis=0)
+    variance = (chances * (means * (1 - means) / (totals + 1) + (means - mean) ** 2)).sum(axis=0)
+    # |z| of 6 is a false alarm of 2e-9; all tests here compare 60 means and variances. The sum of 20,000 skewed draws
+    # (a beta with a tiny first parameter) is nearly normal where its mean is above 1e-3.
+    assert (np.abs(drawn.mean(axis=0) - mean) < 6 * np.sqrt(variance / draws) + 1e-4).all()
+    squares = (drawn - mean) ** 2
+    assert (np.abs(squares.mean(axis=0) - variance) < 6 * squares.std(axis=0) / draws**0.5 + 1e-5).all()
+
+
+def test_an_empty_sample_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least 1 user, got 0"):
+        sample_posterior(np.zeros(3, dtype=np.int64), 2, stream("x"))
+
+
+def test_sample_draws_follow_their_stream() -> None:
+    one, same, other = (sample_posterior(np.array([3, 1, 0]), 4, stream("sample", name)) for name in "aab")
+    np.testing.assert_array_equal(one, same)
+    assert not np.array_equal(one, other)
+
+
+# --- wavelet coefficients --------------------------------------------------------------------------------------
+
+
+def exact_moments(value: float, sd: float, weights: np.ndarray) -> tuple[float, float]:
+    """First two moments of a coefficient given its noisy value, by integration over a grid, the atom at 0 apart."""
+    grid = np.linspace(-40, 40, 400_001) * sd
+    prior = sum(w * stats.norm.pdf(grid, 0, s * sd) for w, s in zip(weights[1:], SCALES[1:], strict=True))
+    density = prior * stats.norm.pdf(value, grid, sd)
+    mass = integrate.trapezoid(density, grid) + weights[0] * stats.norm.pdf(value, 0, sd)
+    first, second = (integrate.trapezoid(density * grid**power, grid) / mass for power in (1, 2))
+    return float(first), float(second)
+
+
+@pytest.mark.parametrize("weights", [(0.5, 0.1, 0.1, 0.1, 0.1, 0.1), (0.9, 0, 0.1, 0, 0, 0), (0, 1, 0, 0, 0, 0)])
+@pytest.mark.parametrize("value", [0.0, 1.5, -3.0, 6.0])
+def test_coefficients_have_the_moments_of_the_exact_mixture_posterior(weights: tuple[float, ...], value: float) -> None:
+    assert SCALES[0] == 0
+    sd, times = 0.02, 100_000
+    prior = np.array(weights)
+    drawn = _posterior_coefficients(
+        np.full(times, value * sd), sd, prior, stream("coefficients", value, *weights), free=False
+    )
+    first, second = exact_moments(value * sd, sd, prior)
+    for power, exact in ((1, first), (2, second)):
+        # 24 comparisons at |z| of 6; the grid's step is sd / 5000, its error far below.
+        assert abs((drawn**power).mean() - exact) < 6 * (drawn**power).std() / times**0.5 + 1e-9 * sd**power
+
+
+def test_free_coefficients_have_a_flat_prior() -> None:
+    drawn = _posterior_coefficients(np.full(50_000, 3.0), 0.5, np.full(6, 1 / 6), stream("free"), free=True)
+    assert abs(drawn.mean() - 3) < 6 * 0.5 / 50_000**0.5
+    assert abs(drawn.std() - 0.5) < 6 * 0.5 / 100_000**0.5  # the sd of a standard deviation is sd / sqrt(2 m)
+
+
+# --- what the posteriors know ----------------------------------------------------------------------------------
+
+
+def test_zeros_and_a_high_level_are_told_apart_in_every_draw() -> None:
+    """12 sd apart: an estimate strays 6 sd with a chance of 1e-9, one of 100 in fewer than 1 of 10^6 runs."""
+    truth = np.repeat([0.0, 1 / 50], 50)
+    sd = truth.max() / 12
+    rng = stream("two points")
+    estimate = truth + rng.normal(0, sd, 100)
+    drawn = mixture_posterior(estimate, even_noise(sd), 40, rng).populations
+    np.testing.assert_array_equal(drawn > 6 * sd, np.broadcast_to(truth > 0, drawn.shape))
+    # The fit knows that the other half is empty: most of it is drawn closer to 0 than the noise left it.
+    assert np.abs(drawn[:, :50]).mean() < 0.5 * np.abs(estimate[:50]).mean()
+
+
+@pytest.mark.parametrize("shape", ["gaussian", "bimodal", "geometric"])
+def test_smooth_draws_are_closer_to_a_smooth_truth_than_the_estimate(shape: str) -> None:
+    truth, sd = frequencies(shape, 256), 0.5 / 256
+    for seed in range(3):
+        rng = stream("smooth", shape, seed)
+        estimate = truth + rng.normal(0, sd, 256)
+        middle = wavelet_posterior(estimate, even_noise(sd), DRAWS, rng).populations.mean(axis=0)
+        # The 256 squared errors of the estimate sum to 1 with sd 0.09; the curve has 10 times fewer free numbers, and
+        # so has a quarter to a third of the distance left. A half is far from both.
+        assert np.linalg.norm(middle - truth) < 0.5 * np.linalg.norm(estimate - truth)
+
+
+def test_a_spike_on_a_flat_rest_is_kept_in_all_draws() -> None:
+    truth, sd = frequencies("spike", 128), 0.2 / 128
+    for seed in range(3):
+        rng = stream("spike", seed)
+        estimate = truth + rng.normal(0, sd, 128)
+        drawn = wavelet_posterior(estimate, even_noise(sd), DRAWS, rng).populations
+        # The draw and its estimate each stray by sd, 40 draws 3 times: |z| of 6 is a false alarm of 1e-7.
+        assert (np.abs(drawn[:, 0] - truth[0]) < 6 * 2**0.5 * sd).all()
+        assert np.abs(drawn[:, 2:] - truth[2:]).mean() < sd  # and the rest is no worse than the noise
+
+
+@pytest.mark.parametrize("shape", ["gaussian", "bimodal", "geometric", "lognormal"])
+@pytest.mark.parametrize("share", [0.2, 0.5])
+def test_evidence_tells_a_smooth_curve_from_its_shuffled_values(shape: str, share: float) -> None:
+    """All of the seeds must hold: in 80 trials the gap was 54 to 165 one way and 4 to 50 the other, its sd 5 to 10.
+
+    The noise is `share` of a mean frequency. With much less noise than a fifth nearly all estimates stand out from it:
+    then each is free in the one model, which costs more than the curve's coefficients do in the other.
+    """
+    k = 128
+    truth, sd = frequencies(shape, k), share / k
+    for seed in range(3):
+        rng = stream("evidence", shape, seed)
+        estimate = truth + rng.normal(0, sd, k)
+
+        def gap(values: np.ndarray, rng: np.random.Generator = rng) -> float:
+            smooth, loose = (POSTERIORS[name](values, even_noise(sd), 10, rng).evidence for name in POSTERIORS)
+            return loose - smooth
+
+        assert gap(estimate) > 0
+        assert gap(rng.permutation(estimate)) < 0
+
+
+def test_the_ensemble_follows_the_evidence() -> None:
+    """Neighbours of a smooth curve's draws are alike; those of a shuffled one's are not."""
+    truth, sd = frequencies("gaussian", 128), 0.5 / 128
+    rng = stream("ensemble")
+    estimate = truth + rng.normal(0, sd, 128)
+
+    def roughness(values: np.ndarray, ordered: bool) -> float:
+        drawn = surrogate_populations("ensemble", values, even_noise(sd), ordered=ordered, rng=rng)
+        return float(np.abs(np.diff(drawn, axis=1)).sum(axis=1).mean())
+
+    smooth, loose = roughness(estimate, True), roughness(estimate, False)
+    assert smooth < 0.5 * loose  # the curve rises and falls by 2 x 0.02; free draws add up 127 differences of noise
+    shuffled = rng.permutation(estimate)
+    assert roughness(shuffled, True) > 0.8 * roughness(shuffled, False)
+
+
+def random_curve(rng: np.random.Generator, k: int) -> np.ndarray:
+    """Frequencies split again and again, finer splits more evenly: what the wavelet model expects, up to its peaks."""
+    values = np.ones(1)
+    for level in itertools.count():
+        if len(values) >= k:
+            return values
+        change = values * np.tanh(rng.normal(0, 0.3 * 2 ** (-0.5 * level), len(values)))
+        values = np.stack([values + change, values - change], axis=1).ravel() / 2
+    raise AssertionError
+
+
+def covered(
+    posterior: Callable[..., Posterior], draw: Callable[[np.random.Generator], np.ndarray], sd: float, truths: int
+) -> tuple[float, float]:
+    """Share of frequencies inside the draws' 90 % ranges, and its standard error over the truths."""
+    shares = []
+    for at in range(truths):
+        rng = stream("coverage", at)
+        truth = draw(rng)
+        drawn = posterior(truth + rng.normal(0, sd, len(truth)), even_noise(sd), 100, rng).populations
+        low, high = np.quantile(drawn, (0.05, 0.95), axis=0)
+        shares.append(float(((low <= truth) & (truth <= high)).mean()))
+    return float(np.mean(shares)), float(np.std(shares, ddof=1) / truths**0.5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("posterior", "draw", "sd"),
+    [
+        ("mixture", lambda rng: rng.dirichlet(np.full(256, 0.2)), 1 / 256),
+        ("mixture", lambda rng: rng.dirichlet(np.full(256, 0.5)), 1 / 256),
+        ("wavelet", lambda rng: random_curve(rng, 128), 0.1 / 128),
+        ("wavelet", lambda rng: random_curve(rng, 128), 0.3 / 128),
+    ],
+)
+def test_nine_of_ten_frequencies_are_inside_the_ranges_of_the_draws(
+    posterior: str, draw: Callable[[np.random.Generator], np.ndarray], sd: float
+) -> None:
+    """Fitted priors cost some cover, the atoms' steps and zeros at the edge of a range give some: 5 points for both."""
+    share, error = covered(POSTERIORS[posterior], draw, sd, 40)
+    assert abs(share - 0.9) < 0.05 + 4 * error
+    assert error < 0.015  # or the bound would mean nothing
