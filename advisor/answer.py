@@ -9,14 +9,15 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from advisor.assemble import DEFAULT_PAIR, estimate_advice, others_repetitions, simulated_advice
+from advisor.assemble import estimate_advice, others_repetitions, simulated_advice
 from advisor.collected import collect
 from advisor.errors import InputError, listed
 from advisor.inputs.domain import build_domain
 from advisor.inputs.memory import estimate_in_memory, sample_in_memory
 from advisor.naming import resolve
 from advisor.request import Request, build_estimate_request, build_request, check_settings, check_whole
-from advisor.result import Advice
+from advisor.result import DEFAULT_PAIR, Advice
+from advisor.without_data import shape_request
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, Runs, race, simulate
 from simulator.ranking import Pair
@@ -45,8 +46,13 @@ def advise(
     set_share: float | None = None,
     kl_mix: float | None = None,
     surrogate: str | None = None,
+    skew: float | None = None,
+    shape: str | None = None,
+    instant: bool = False,
 ) -> Advice:
     """Rank every protocol and post-processing method for a collection like the sample, or those for an estimate.
+
+    Without either, `k` alone is enough: the answer is looked up in the shipped grid, not simulated.
 
     Parameters
     ----------
@@ -82,6 +88,11 @@ def advise(
     surrogate
         With an estimate: how populations are made that may be behind it, by name in `simulator.surrogate.SURROGATES`
         (default: ``"ensemble"``).
+    skew, shape
+        Without a sample or an estimate: the Zipf exponent of the frequencies (default 1), or ``"NAME[:PARAMETER]"`` of
+        `simulator.populations.SHAPES`.
+    instant
+        Look the answer up for the sample instead of simulating.
 
     Returns
     -------
@@ -97,6 +108,8 @@ def advise(
     >>> advice = advise(1.0, sample_counts=[5000, 3000, 1500, 500, 0, 0, 0, 0], metric="l1")
     >>> advice.best.method in {row.method for row in advice.ties}
     True
+    >>> advise(1.0, k=256, metric="emd").source
+    'grid'
     """
     names = [protocol] if isinstance(protocol, str) else list(protocol or [])
     if not isinstance(metric, str):
@@ -123,6 +136,15 @@ def advise(
         settings["used"] = resolve("protocol", names[0])
     if settings["every_metric"]:
         raise InputError("metric must be one metric, got 'all': call advise once for each")
+    if estimate is None and sample is None and sample_counts is None:
+        if surrogate is not None:
+            raise InputError("surrogate goes with an estimate")
+        return _looked_up(shape_request(settings, skew=skew, shape=shape, ordered=ordered))
+    for name, given in (("skew", skew), ("shape", shape)):
+        if given is not None:
+            raise InputError(f"{name} is for a look-up without data: leave out {name}, or the data")
+    if instant and estimate is not None:
+        raise InputError("instant is for a sample: an estimate is answered by simulation")
     if estimate is not None:
         return _advise_on_estimate(settings, estimate, (sample, sample_counts), ordered, surrogate, jobs)
     if surrogate is not None:
@@ -137,8 +159,15 @@ def advise(
         sample="sample_counts" if is_histogram else "sample",
         assumptions=domain.assumptions,
         warnings=domain.warnings,
+        instant=instant,
     )
-    return answer(request, jobs=jobs)[0]
+    return _looked_up(request) if instant else answer(request, jobs=jobs)[0]
+
+
+def _looked_up(request: Request) -> Advice:
+    from advisor.look_up import look_up  # reads the shipped grid
+
+    return look_up(request)[0]
 
 
 def _advise_on_estimate(

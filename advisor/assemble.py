@@ -12,13 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.request import Request
-from advisor.result import Advice, Baseline, Recommendation, finite
+from advisor.result import DEFAULT_PAIR, DETECTION_LEVEL, Advice, Baseline, Recommendation, finite
 from simulator.benchmark import Experiment, Runs
 from simulator.confidence import population_errors, probability_best
 from simulator.ranking import Pair, Ratio, Standing, contenders, paired_ratio, rank, t_quantile
 
-DEFAULT_PAIR: Pair = ("oue", "norm_sub")
-DETECTION_LEVEL = 0.05
 OTHERS_REPETITIONS = 20  # for the protocols that were not used: they are for the next round
 Errors: TypeAlias = Mapping[Pair, NDArray[np.float64]]
 

@@ -35,12 +35,13 @@ commands_app = typer.Typer(add_completion=True, pretty_exceptions_enable=False, 
 
 EPILOG = (
     "Other commands: 'ldp-advise list' shows every protocol, method and metric; 'ldp-advise explain NAME' tells more "
-    "of one. A sample file called like a command is reached as ./list. Every option can be set from the environment, "
-    "for example LDP_ADVISE_FORMAT=json. Exit codes: 0 advice given (a tie is advice), 2 bad usage or bad data."
+    "of one; 'ldp-advise knowledge' is about the grid behind look-ups. A sample file called like a command is reached "
+    "as ./list. Every option can be set from the environment, for example LDP_ADVISE_FORMAT=json. Exit codes: 0 advice "
+    "given (a tie is advice), 2 bad usage or bad data."
 )
 
 INTERRUPTED = 130
-COMMANDS = ("list", "explain")
+COMMANDS = ("list", "explain", "knowledge")
 FORMATS = ("table", "json", "csv", "markdown", "plain", "value")
 SUFFIX_FORMATS = {".json": "json", ".csv": "csv", ".md": "markdown", ".txt": "plain"}
 
@@ -110,6 +111,14 @@ def advise_command(
     surrogate: Annotated[
         Text, _option("--surrogate", metavar="NAME", help="truths behind an estimate: ensemble, norm_sub, … (ensemble)")
     ] = None,
+    skew: Annotated[
+        Text, _option("--skew", metavar="S", help="without SAMPLE: Zipf exponent of the frequencies, 0 = even (1)")
+    ] = None,
+    shape: Annotated[
+        Text, _option("--shape", metavar="NAME[:X]", help="without SAMPLE: a named shape, for example gaussian:0.1")
+    ] = None,
+    instant: Annotated[bool, _option("--instant", help="look the answer up for SAMPLE instead of simulating")] = False,
+    why: Annotated[bool, _option("--why", help="for a look-up: the rules behind it, and what would change it")] = False,
     apply: Annotated[
         Text, _option("--apply", metavar="FILE", help="write the post-processed estimate: .csv with intervals")
     ] = None,
@@ -144,9 +153,11 @@ def advise_command(
     """Say which LDP protocol and post-processing method to use for data like SAMPLE, and how large the error will be.
 
     Simulates the whole collection for every protocol with every post-processing method, and ranks them. With --estimate
-    or --reports, SAMPLE is what an LDP collection has given already, and the methods for its protocol are ranked.
+    or --reports, SAMPLE is what an LDP collection has given already, and the methods for its protocol are ranked. With
+    --k and no SAMPLE, the answer is looked up at once.
     """
     from advisor import run
+    from advisor.run_instant import InstantOptions
 
     about = collected_options(estimate, reports, estimates, hash_name, surrogate, apply)
     chosen = _format(output_format or SUFFIX_FORMATS.get(Path(output or "").suffix.lower(), "table"))
@@ -176,6 +187,7 @@ def advise_command(
         ordered=ordered,
         domain=domain,
         about=about,
+        instantly=InstantOptions(real_number("skew", skew), shape, instant=instant, why=why),
         keep_top=whole_number("keep-top", keep_top, at_least=1),
         other=other,
         jobs=whole_number("jobs", jobs, at_least=1, at_most=1024),
@@ -194,8 +206,6 @@ def collected_options(
     estimate: Text, reports: Text, estimates: Text, hash_name: Text, surrogate: Text, apply: Text
 ) -> CollectedOptions | None:
     """Return the options that are about an estimate, or None; refuse those that mean nothing without one."""
-    from advisor.run_collected import CollectedOptions
-
     if estimate is not None and reports is not None:
         raise InputError("give either --estimate or --reports: one file holds one of the two")
     if estimate is None and reports is None:
@@ -207,6 +217,8 @@ def collected_options(
         return None
     if estimates is not None and estimate is None:
         raise InputError("--estimates names the column of a file for --estimate")
+    from advisor.run_collected import CollectedOptions  # its readers are many, and most runs have no use for them
+
     return CollectedOptions(
         estimate or reports or "",
         from_reports=reports is not None,
@@ -250,6 +262,67 @@ def explain_command(
         typer.echo(catalog.explain_json(name))
     else:
         catalog.print_explanation(name, console_for())
+
+
+knowledge_app = typer.Typer(
+    help="The grid behind look-ups: what it knows, its rules, how good it is, and how to build it anew.",
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+)
+commands_app.add_typer(knowledge_app, name="knowledge")
+
+
+@knowledge_app.command("info")
+def knowledge_info(output_format: FormatOption = "table") -> None:
+    """Tell what the shipped grid covers and how it was made."""
+    from advisor import knowledge_commands
+
+    typer.echo(knowledge_commands.info(as_json=_format(output_format, ("table", "json")) == "json"))
+
+
+@knowledge_app.command("rules")
+def knowledge_rules(
+    metric: Annotated[str, typer.Option("--metric", "-m", metavar="NAME", help="error metric")] = "l1",
+    unordered: Annotated[bool, typer.Option("--unordered", help="for categories without an order")] = False,
+) -> None:
+    """Print the decision tree of a metric as rules."""
+    from advisor import knowledge_commands
+
+    typer.echo(knowledge_commands.rules(metric, ordered=not unordered))
+
+
+@knowledge_app.command("evaluate")
+def knowledge_evaluate(
+    files: Annotated[list[str] | None, typer.Argument(metavar="FILES", help="histograms to judge on")] = None,
+    repetitions: Annotated[int, typer.Option("--reps", min=10, help="collections that tell the truth")] = 100,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="processes; change no number")] = 1,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
+) -> None:
+    """Measure the regret of look-ups on shapes left out of training and on your histograms, as Markdown tables."""
+    from advisor import knowledge_commands
+
+    typer.echo(knowledge_commands.evaluate(files or [], repetitions=repetitions, jobs=jobs, quiet=quiet))
+
+
+@knowledge_app.command("build")
+def knowledge_build(
+    folder: Annotated[str, typer.Option("--to", metavar="DIR", help="where the new grid goes")] = "knowledge-data",
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="workers; change no number")] = 1,
+    backend: Annotated[str, typer.Option("--backend", help="loky, threading or dask")] = "loky",
+    scheduler: Annotated[str | None, typer.Option("--scheduler", metavar="URL", help="of a Dask cluster")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="a small grid, in a minute, to try things out")] = False,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="same seed, same grid")] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
+) -> None:
+    """Simulate the grid anew and fit it; started again in the same folder, it goes on where it was stopped."""
+    from advisor import knowledge_commands
+
+    typer.echo(
+        knowledge_commands.build(
+            folder, jobs=jobs, backend=backend, scheduler=scheduler, quick=quick, seed=seed, quiet=quiet
+        )
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -6,7 +6,7 @@ import csv
 import html
 import io
 import json
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any
 
 from advisor.result import Advice, Recommendation, to_plain
@@ -66,6 +66,8 @@ def _ranking(advice: Advice) -> dict[str, Any]:
         "detectable_frequency": advice.detectable_frequency,
         "baselines": [to_plain(row) for row in advice.baselines],
         "recommendations": [to_plain(row) for row in advice.recommendations],
+        "other_users": [{"n": n, "protocol": protocol, "method": method} for n, protocol, method in advice.other_users],
+        "why": None if advice.why is None else asdict(advice.why),
         "next_round": None if advice.next_round is None else _ranking(advice.next_round),
     }
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.collected import Collected
 from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.tally import MOST_LABELS
 from advisor.naming import resolve, resolve_all
@@ -19,6 +18,9 @@ from simulator.metrics import KL_MIX, SET_SHARE, TOP_SHARE
 from simulator.populations import apportion
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN
 from simulator.seeding import rng_for
+
+if TYPE_CHECKING:
+    from advisor.collected import Collected
 
 REPETITIONS, MAX_REPETITIONS = 20, 400
 FULL_RACE_DOMAIN = 4096  # above it the most repetitions, where not asked for, fall as 1/k: a race must end in minutes
@@ -52,13 +54,16 @@ class Request:
     assumptions, warnings
         What was decided for the user, and what they should worry about.
     source
-        ``"simulation"`` (the sample is the truth), or ``"surrogate"`` (populations stand for a truth not known).
+        ``"simulation"`` (the sample is the truth), or ``"surrogate"`` (populations stand for a truth not known), or
+        ``"grid"`` (nothing is simulated).
     surrogate
         How the populations were made, or None.
     populations
         ``(populations, k)`` users of each, or None.
     collected
         The estimate that the request is about, or None.
+    skew
+        The exponent, where the frequencies are a Zipf distribution that was only assumed.
     """
 
     epsilon: float
@@ -82,6 +87,7 @@ class Request:
     surrogate: str | None = None
     populations: NDArray[np.int64] | None = field(default=None, repr=False)
     collected: Collected | None = None
+    skew: float | None = None
 
 
 def check_epsilon(epsilon: float) -> float:
@@ -183,6 +189,7 @@ def build_request(
     sample: str,
     assumptions: Sequence[str],
     warnings: Sequence[str],
+    instant: bool = False,
 ) -> Request:
     """Join checked settings and a sample over its domain.
 
@@ -193,12 +200,12 @@ def build_request(
     """
     k, users = len(labels), int(counts.sum())
     n = users if settings["n"] is None else settings["n"]
-    small = users * FAR_SMALLER <= n
+    small = users * FAR_SMALLER <= n and not instant
     assumed, worries = list(assumptions), list(warnings)
-    metrics = _fitting_metrics(settings, ordered, assumed)
-    methods = _fitting_methods(settings, metrics, ordered)
-    options = _metric_options(settings["metric_options"], k)
-    assumed += _metric_assumptions(metrics, options)
+    metrics = fitting_metrics(settings, ordered, assumed)
+    methods = fitting_methods(settings, metrics, ordered)
+    options = metric_settings(settings["metric_options"], k)
+    assumed += metric_assumptions(metrics, options)
     if settings["n"] is None:
         assumed.append(f"n = {n:,} users will report: the size of the sample (--n says otherwise)")
     elif n != users:
@@ -213,7 +220,7 @@ def build_request(
                 f"the sample ({users:,} users) is smaller than n = {n:,}: its own sampling noise is taken for truth"
             )
     most = settings["max_repetitions"]
-    if not settings["max_repetitions_named"] and k > FULL_RACE_DOMAIN:
+    if not instant and not settings["max_repetitions_named"] and k > FULL_RACE_DOMAIN:
         most = max(settings["repetitions"], most * FULL_RACE_DOMAIN // k)
         assumed.append(f"at most {most} repetitions, because k is large (--max-reps says otherwise)")
     return Request(
@@ -229,12 +236,12 @@ def build_request(
         sample=sample,
         sample_users=users,
         seed=settings["seed"],
-        repetitions=settings["repetitions"],
-        max_repetitions=most,
+        repetitions=0 if instant else settings["repetitions"],
+        max_repetitions=0 if instant else most,
         metric_options=options,
         assumptions=tuple(assumed),
         warnings=tuple(worries),
-        source="surrogate" if small else "simulation",
+        source="grid" if instant else "surrogate" if small else "simulation",
         surrogate="dirichlet" if small else None,
         populations=_behind_the_sample(counts, n, most, settings["seed"]) if small else None,
     )
@@ -267,10 +274,10 @@ def build_estimate_request(
     chosen = DEFAULT if surrogate is None else _surrogate_named(surrogate, SURROGATES)
     if SURROGATES[chosen].ordered_only and not collected.ordered:
         raise InputError(f"surrogate {chosen} needs an ordered domain: give --ordered if the order means something")
-    metrics = _fitting_metrics(settings, collected.ordered, assumed)
-    methods = _fitting_methods(settings, metrics, collected.ordered)
-    options = _metric_options(settings["metric_options"], k)
-    assumed += _metric_assumptions(metrics, options)
+    metrics = fitting_metrics(settings, collected.ordered, assumed)
+    methods = fitting_methods(settings, metrics, collected.ordered)
+    options = metric_settings(settings["metric_options"], k)
+    assumed += metric_assumptions(metrics, options)
     draws = DRAWS if k <= FULL_RACE_DOMAIN else max(8, DRAWS * FULL_RACE_DOMAIN // k)
     wanted = settings["repetitions"] if settings["repetitions_named"] else draws * COLLECTIONS
     draws = min(draws, wanted)
@@ -317,7 +324,7 @@ def _surrogate_named(name: str, table: Iterable[str]) -> str:
     return wanted
 
 
-def _metric_options(given: dict[str, Any], k: int) -> dict[str, Any]:
+def metric_settings(given: dict[str, Any], k: int) -> dict[str, Any]:
     """Return the settings of all metrics, defaults filled in, so that the answer can say them."""
     options = {"top_values": max(1, round(TOP_SHARE * k)), "set_share": SET_SHARE, "mix": KL_MIX} | given
     if options["top_values"] > k:
@@ -325,7 +332,8 @@ def _metric_options(given: dict[str, Any], k: int) -> dict[str, Any]:
     return options
 
 
-def _metric_assumptions(metrics: tuple[str, ...], options: dict[str, Any]) -> list[str]:
+def metric_assumptions(metrics: tuple[str, ...], options: dict[str, Any]) -> list[str]:
+    """Return what is to be said of the settings of the metrics asked for."""
     said = []
     if {"kl", "js"} & set(metrics):
         said.append(
@@ -338,7 +346,8 @@ def _metric_assumptions(metrics: tuple[str, ...], options: dict[str, Any]) -> li
     return said
 
 
-def _fitting_metrics(settings: dict[str, Any], ordered: bool, assumed: list[str]) -> tuple[str, ...]:
+def fitting_metrics(settings: dict[str, Any], ordered: bool, assumed: list[str]) -> tuple[str, ...]:
+    """Return the metrics asked for; refuse those that need an order that is not there."""
     asked: tuple[str, ...] = settings["metrics"]
     if not ordered:
         for name in asked:
@@ -357,7 +366,8 @@ def _fitting_metrics(settings: dict[str, Any], ordered: bool, assumed: list[str]
     return tuple(dict.fromkeys([*asked, *fitting]))
 
 
-def _fitting_methods(settings: dict[str, Any], metrics: tuple[str, ...], ordered: bool) -> tuple[str, ...]:
+def fitting_methods(settings: dict[str, Any], metrics: tuple[str, ...], ordered: bool) -> tuple[str, ...]:
+    """Return the methods asked for that fit the domain; refuse those that were named and do not."""
     asks_queries = any(METRICS[name].clipped for name in metrics)
     fitting = []
     for name in settings["methods"]:

@@ -14,6 +14,9 @@ from advisor.request import Request
 if TYPE_CHECKING:
     import pandas as pd
 
+DEFAULT_PAIR = ("oue", "norm_sub")  # the usual choice, which every answer is compared with
+DETECTION_LEVEL = 0.05
+
 
 @dataclass(frozen=True)
 class Recommendation:
@@ -50,6 +53,10 @@ class Recommendation:
     probability_best
         For an estimate: probability that the row has the lowest error, whatever the truth behind the estimate may be;
         None where the truth was given.
+    origin
+        For a look-up: ``"interpolated"`` between simulated cells, ``"asymptotic"`` past them, or ``"extrapolated"``
+        outside of what the grid covers; None for what was simulated. `standard_error`, `spread`, `win_share` and
+        `repetitions` are None where nothing was simulated.
     """
 
     rank: int
@@ -60,19 +67,20 @@ class Recommendation:
     error: float
     error_low: float
     error_high: float
-    standard_error: float
-    spread: float
+    standard_error: float | None
+    spread: float | None
     ratio_to_best: float | None
     ratio_low: float | None
     ratio_high: float | None
-    win_share: float
-    repetitions: int
+    win_share: float | None
+    repetitions: int | None
     error_without_postprocessing: float
     equivalent_users: float | None
     mean_absolute_error: float | None
     report_bits: int
     attack_success: float
     probability_best: float | None = None
+    origin: str | None = None
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -106,6 +114,41 @@ class Baseline:
     ratio_high: float | None
 
 
+@dataclass(frozen=True)
+class Change:
+    """Another value of ``"ε"``, ``"n"`` or ``"skew"``, and the pair that is predicted to be best there."""
+
+    what: str
+    value: float
+    protocol: str
+    method: str
+
+
+@dataclass(frozen=True)
+class Why:
+    """An explanation of one look-up.
+
+    Attributes
+    ----------
+    steps
+        Questions of the decision tree and their answers, from the root.
+    method
+        The method at the end of the path.
+    agrees
+        Whether it is the method with the lowest predicted error.
+    ratio
+        Its predicted error over the lowest, for the same protocol.
+    changes
+        For ε, n and skew the nearest value from which another pair is predicted to be more than 5 % better.
+    """
+
+    steps: tuple[str, ...]
+    method: str
+    agrees: bool
+    ratio: float
+    changes: tuple[Change, ...]
+
+
 @dataclass(frozen=True, eq=False)  # two answers are told apart by their identity: arrays do not compare to one truth
 class Advice:
     """The answer to one request for one metric.
@@ -118,7 +161,7 @@ class Advice:
         The metric this advice is for.
     source
         Where the figures come from: ``"simulation"`` (of a sample), or ``"surrogate"`` (populations that may be behind
-        an estimate or a small sample).
+        an estimate or a small sample), or ``"grid"`` (looked up).
     recommendations
         Rows in rank order.
     baselines
@@ -140,6 +183,11 @@ class Advice:
         Digest of what was simulated: population, menu, metric settings, seed and version.
     next_round
         For an estimate: what all protocols would have given, each with every method; else None.
+    other_users
+        For a look-up: the best pair for other numbers of users, (n, protocol, method); this one's where no other is
+        predicted to be more than 5 % better.
+    why
+        For a look-up that was to be explained: the explanation.
     """
 
     request: Request
@@ -155,6 +203,8 @@ class Advice:
     resolved: bool
     experiment_id: str
     next_round: Advice | None = None
+    other_users: tuple[tuple[int, str, str], ...] = ()
+    why: Why | None = None
 
     @property
     def best(self) -> Recommendation:
@@ -194,6 +244,8 @@ class Advice:
     @property
     def over_populations(self) -> bool:
         """Whether intervals of errors hold what is not known about the truth, not only what simulation leaves open."""
+        if self.source == "grid":
+            return True
         populations = self.request.populations
         return self.request.collected is not None and populations is not None and len(populations) > 1
 

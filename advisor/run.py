@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from advisor import files, formats
-from advisor.answer import advice_from, simulate_request
-from advisor.apply import applied_csv
 from advisor.errors import InputError
-from advisor.inputs.domain import build_domain, read_domain
-from advisor.inputs.reading import read_histogram
 from advisor.progress import DelayedProgress, delayed_status
 from advisor.request import Request, build_request, check_settings
-from advisor.run_collected import (
-    CollectedOptions,
-    apply_file,
-    check_collected_options,
-    collected_request,
-)
+from advisor.run_instant import InstantOptions, check_instant_options
 from advisor.table import TOP
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from advisor.run_collected import CollectedOptions
 
 __all__ = ["TOP", "advise_file"]
 
@@ -32,6 +28,7 @@ def advise_file(
     ordered: bool | None,
     domain: str | None,
     about: CollectedOptions | None,
+    instantly: InstantOptions,
     keep_top: int | None,
     other: bool,
     jobs: int | None,
@@ -56,14 +53,26 @@ def advise_file(
             "--eps is missing: give the privacy budget of one report, for example --eps 1; ldp-advise --help tells more"
         )
     checked = check_settings(**settings)
+    if sample is None and about is not None:
+        raise InputError("no file given: name the file with what was collected, or - for standard input")
+    looks_up = check_instant_options(
+        instantly,
+        checked,
+        reading,
+        sample=sample,
+        collected=about is not None,
+        others={"--runs": runs, "--domain": domain, "--keep-top": keep_top, "--other": other},
+    )
     if sample is None:
-        if about is not None:
-            raise InputError("no file given: name the file with what was collected, or - for standard input")
-        raise InputError(
-            "no sample given: name a file with public, synthetic or pilot data of the kind to be collected, or - for "
-            "standard input"
-        )
-    target = None if output is None else files.check_writable("--output", output, force=force, sample=sample)
+        from advisor.without_data import shape_request
+
+        target = None if output is None else _checked_output(output, force=force, sample=None)
+        request = shape_request(checked, skew=instantly.skew, shape=instantly.shape, ordered=ordered)
+        _write_looked_up(request, instantly, output_format, target, top=top, quiet=quiet, verbose=verbose)
+        return
+    from advisor import files
+
+    target = None if output is None else _checked_output(output, force=force, sample=sample)
     runs_target = None
     if runs is not None:
         files.check_runs_suffix(runs)
@@ -72,6 +81,8 @@ def advise_file(
             raise InputError(f"--output and --runs name the same file, {runs}")
     apply_target = None
     if about is not None:
+        from advisor.run_collected import apply_file, check_collected_options, collected_request
+
         check_collected_options(about, checked, reading, keep_top=keep_top, other=other)
         apply_target = apply_file(
             about,
@@ -82,7 +93,7 @@ def advise_file(
         )
     with delayed_status("reading the sample" if about is None else "reading what was collected", enabled=not quiet):
         request = (
-            _request(sample, checked, reading, ordered, domain, keep_top, other)
+            _request(sample, checked, reading, ordered, domain, keep_top, other, instant=looks_up)
             if about is None
             else collected_request(sample, about, checked, reading, ordered, domain)
         )
@@ -91,10 +102,17 @@ def advise_file(
             print(notice, file=sys.stderr)  # noqa: T201 - the only package that prints
         for warning in request.warnings:
             print(f"warning: {warning}", file=sys.stderr)  # noqa: T201
+    if looks_up:
+        _write_looked_up(request, instantly, output_format, target, top=top, quiet=quiet, verbose=verbose)
+        return
+    from advisor.answer import advice_from, simulate_request  # a look-up needs none of it
+
     with DelayedProgress("simulating", enabled=not quiet) as progress:
         experiment, simulated = simulate_request(request, jobs=jobs, progress=progress)
     advices = advice_from(request, experiment, simulated)
     if apply_target is not None:
+        from advisor.apply import applied_csv
+
         files.write_text(apply_target, applied_csv(advices[0]))
     if runs_target is not None:
         files.write_runs(runs_target, simulated, request.metrics)
@@ -109,7 +127,12 @@ def _request(
     domain: str | None,
     keep_top: int | None,
     other: bool,
+    *,
+    instant: bool,
 ) -> Request:
+    from advisor.inputs.domain import build_domain, read_domain
+    from advisor.inputs.reading import read_histogram
+
     known = None if domain is None else read_domain(domain)
     read = read_histogram(sample, keep_top=keep_top, **reading)
     built = build_domain(
@@ -131,7 +154,38 @@ def _request(
         sample="standard input" if sample == "-" else sample,
         assumptions=[*read.assumptions, *built.assumptions],
         warnings=[*read.warnings, *built.warnings],
+        instant=instant,
     )
+
+
+def _checked_output(output: str, *, force: bool, sample: str | None) -> Path:
+    from advisor import files
+
+    return files.check_writable("--output", output, force=force, sample=sample)
+
+
+def _write_looked_up(
+    request: Request,
+    instantly: InstantOptions,
+    output_format: str,
+    target: Any,
+    *,
+    top: int | None,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Look up, explain if that was asked for, and write."""
+    from advisor.look_up import look_up
+
+    advices = look_up(request)
+    if instantly.why:
+        from advisor.why import explain
+
+        advices = tuple(replace(advice, why=explain(advice)) for advice in advices)
+    if not quiet:
+        for warning in advices[0].warnings:
+            print(f"warning: {warning}", file=sys.stderr)  # noqa: T201
+    _write(advices, output_format, target, top=top, quiet=quiet, verbose=verbose)
 
 
 def _write(
@@ -142,6 +196,8 @@ def _write(
 
         print_advice(advices, console_for(), top=top, quiet=quiet, verbose=verbose)
         return
+    from advisor import files, formats
+
     text = {
         "table": lambda: formats.to_text(advices, top),
         "plain": lambda: formats.to_text(advices, top),

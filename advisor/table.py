@@ -43,6 +43,7 @@ COLUMNS = (
     Column("bits", "bits", True, 6),
     Column("attack", "attack", True, 7),
     Column("won", "won", True, 8),
+    Column("origin", "figures", False, 6),
     Column("note", "", False, 2),
 )
 
@@ -92,8 +93,13 @@ def table_lines(advice: Advice, top: int | None = TOP) -> list[Line]:
 
 def columns_of(advice: Advice) -> tuple[Column, ...]:
     """Return the columns that say something: how sure a row is in place of its wins, where that is known."""
-    without = "won" if any(row.probability_best is not None for row in advice.recommendations) else "sure"
-    return tuple(column for column in COLUMNS if column.key != without)
+    if advice.source == "grid":
+        without = {"sure", "won", "worth"}
+    elif any(row.probability_best is not None for row in advice.recommendations):
+        without = {"won", "origin"}
+    else:
+        without = {"sure", "origin"}
+    return tuple(column for column in COLUMNS if column.key not in without)
 
 
 def legend(advice: Advice) -> str:
@@ -122,7 +128,8 @@ def _cells(row: Recommendation, advice: Advice) -> tuple[str, ...]:
         "–" if row.equivalent_users is None else times(row.equivalent_users / n),
         f"{row.report_bits:,}",
         percent(row.attack_success),
-        f"{100 * row.win_share:.0f} %",
+        "–" if row.win_share is None else f"{100 * row.win_share:.0f} %",
+        row.origin or "",
     )
 
 
@@ -134,6 +141,7 @@ def _baseline_cells(row: Baseline) -> tuple[str, ...]:
         number(row.error),
         times(row.ratio_to_best),
         _interval(row),
+        "",
         "",
         "",
         "",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from advisor.request import Request
-from advisor.result import Advice, Recommendation
+from advisor.result import Advice, Change, Recommendation, Why
 from simulator import METRICS
 
 
@@ -97,7 +97,7 @@ def answer_sentence(advice: Advice) -> str:
     if advice.next_round is not None:
         return _method_sentence(advice)
     best, metric = advice.best, METRICS[advice.metric]
-    figure = f"{metric.name} error {error_with_margin(best)} ({metric.unit})"
+    figure = f"{metric.name} error {error_with_margin(best, ranges=advice.over_populations)} ({metric.unit})"
     pair = f"{best.protocol} with {best.method}"
     if not advice.beats_uniform_guess:
         return (
@@ -110,7 +110,13 @@ def answer_sentence(advice: Advice) -> str:
     if len(advice.ties) == 1:
         return f"Use {pair}: {figure}; no other pair comes within 5 % of it."
     level = sum(row.report_bits == best.report_bits for row in advice.ties)
-    if best is advice.lowest:
+    if advice.source == "grid":
+        reason = (
+            "its predicted error is the lowest"
+            if best is advice.lowest
+            else "its predicted error is within 2 % of the lowest and no report of those is shorter"
+        )
+    elif best is advice.lowest:
         reason = "it has the lowest error" + ("" if level == len(advice.ties) else ", and no report is shorter")
     else:
         reason = (
@@ -188,14 +194,20 @@ def footer_sentences(advice: Advice) -> list[str]:
     extra = f" (up to {advice.repetitions} for the leading pairs)" if advice.repetitions > request.repetitions else ""
     setting = f"ε = {request.epsilon:g}, k = {request.k:,} {order} categories, n = {request.n:,}"
     lines = [
-        _simulated_from_populations(request, setting)
+        _looked_up(advice, setting)
+        if advice.source == "grid"
+        else _simulated_from_populations(request, setting)
         if request.collected is not None
         else f"Simulated from {request.sample}: {setting}, {request.repetitions} repetitions{extra}, seed "
         f"{request.seed}; intervals are 95 %.",
         f"Smallest frequency that {best.protocol} tells from 0 (level 5 %): {number(advice.detectable_frequency, 3)}, "
         f"that is {users(advice.detectable_frequency * request.n)} users.",
     ]
-    if not advice.resolved and request.collected is None:
+    if advice.why is not None:
+        lines += why_sentences(advice.why)
+    if advice.other_users:
+        lines.append(_other_users_sentence(advice))
+    if not advice.resolved and request.collected is None and advice.source != "grid":
         lines.append(
             f"Not settled after {advice.repetitions} repetitions: some pairs in the first tier may be more than 5 % "
             "worse than the lowest error; --max-reps adds repetitions."
@@ -237,3 +249,45 @@ def next_round_sentence(advice: Advice) -> str:
         f"For the next round, with the same ε, k and n: {answer} (first of the ranking: {best.protocol} with "
         f"{best.method}, {figure}; from {advice.repetitions} collections)."
     )
+
+
+def _looked_up(advice: Advice, setting: str) -> str:
+    origins = {row.origin for row in advice.recommendations}
+    how = " and ".join(origin for origin in ("interpolated", "asymptotic", "extrapolated") if origin in origins)
+    known = "" if advice.request.labels else " A sample, or --shape, says more about your data."
+    return (
+        f"Looked up for {advice.request.sample}, not simulated: {setting}; {how} from the shipped grid, intervals hold "
+        f"95 % of its predictions.{known}"
+    )
+
+
+def _other_users_sentence(advice: Advice) -> str:
+    others = [other for other in advice.other_users if other[1:] != advice.best.pair]
+    if not others:
+        first, last = advice.other_users[0][0], advice.other_users[-1][0]
+        return f"From n = {first:,} to {last:,} no other pair is predicted to be more than 5 % better."
+    told = "; ".join(f"{protocol} with {method} for n = {n:,}" for n, protocol, method in others)
+    return f"Another number of users would change the answer: {told}."
+
+
+def why_sentences(why: Why) -> list[str]:
+    """Return the explanation in sentences."""
+    path = "; ".join(why.steps) or "one rule serves all cases"
+    lines = [f"Why: {path}: there {why.method} is best on average."]
+    if not why.agrees:
+        lines.append(
+            f"Tree and grid disagree here: the grid, which knows the shape as well, expects {why.method} to be "
+            f"{100 * (why.ratio - 1):.1f} % worse than the method it ranks first, and the ranking is the grid's."
+        )
+    if why.changes:
+        nearest = "; ".join(
+            f"{change.what} = {_figure(change)} ({change.protocol} with {change.method})" for change in why.changes
+        )
+        lines.append(f"Nearest values from which another pair is predicted to be more than 5 % better: {nearest}.")
+    else:
+        lines.append("No other ε, n or skew that the grid covers makes another pair more than 5 % better.")
+    return lines
+
+
+def _figure(change: Change) -> str:
+    return users(change.value) if change.what == "n" else f"{change.value:.3g}"

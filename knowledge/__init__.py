@@ -1,1 +1,1 @@
-"""What the project remembers: for now, what is known of every protocol, method and metric."""
+"""What the project remembers: what is known of every member, and a simulated grid that answers without data."""

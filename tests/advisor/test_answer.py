@@ -157,7 +157,7 @@ def test_several_metrics_share_one_simulation() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "either sample"),
+        ({}, "k is missing: give a sample"),
         ({"sample": [1, 2], "sample_counts": [1, 2]}, "either sample"),
         ({"sample": "abc"}, "got a string"),
         ({"sample": [[1, 2], [3, 4]]}, "flat"),

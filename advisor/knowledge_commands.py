@@ -1,0 +1,109 @@
+"""``ldp-advise knowledge ...``: text and JSON about the grid behind look-ups."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from advisor.errors import InputError, listed
+from advisor.formats import envelope
+from advisor.naming import resolve
+from advisor.progress import DelayedProgress
+from knowledge import grid, tree
+
+
+def info(*, as_json: bool) -> str:
+    """Return what the shipped grid covers and how it was made."""
+    known: dict[str, Any] = dict(grid.load().provenance)
+    if as_json:
+        return json.dumps(envelope() | {"knowledge": known}, indent=2, ensure_ascii=False, allow_nan=False)
+    covers = "; ".join(f"{name} {low:g} to {high:,g}" for name, (low, high) in known["covers"].items())
+    simulated = "; ".join(
+        f"{name.replace('_', '-')} {low:g} to {high:,g}" for name, (low, high) in known["simulated"].items()
+    )
+    return "\n".join(
+        [
+            f"Made by version {known['tool_version']} on {known['finished']}, seed {known['seed']}, in "
+            f"{known['seconds']:,} seconds.",
+            f"Simulated: {known['cells']:,} noise settings, {known['populations']:,} populations, "
+            f"{known['repetitions']} collections; {simulated}.",
+            f"Covers: {covers}.",
+            f"Shapes: {', '.join(known['shapes'])}.",
+            f"Methods: {', '.join(known['methods'])}.",
+            f"Metrics: {', '.join(known['metrics'])}.",
+        ]
+    )
+
+
+def rules(metric: str, *, ordered: bool) -> str:
+    """Return the decision tree of a metric as rules.
+
+    Raises
+    ------
+    InputError
+        If the metric is unknown, has no tree, or needs an order.
+    """
+    try:
+        return tree.rules(resolve("metric", metric), ordered=ordered)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
+def evaluate(files: Sequence[str], *, repetitions: int, jobs: int, quiet: bool) -> str:
+    """Return Markdown tables of the regret of look-ups: on shapes left out of training, and on the files given.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read.
+    """
+    from advisor.inputs.domain import build_domain
+    from advisor.inputs.reading import read_histogram
+    from knowledge import evaluate as judge
+
+    given = []
+    for path in files:
+        read = read_histogram(path)
+        domain = build_domain(read.labels, read.counts, from_histogram=read.from_histogram)
+        given.append(judge.Histogram(Path(path).name, domain.counts, domain.ordered))
+    parts = []
+    for title, histograms in (("Shapes left out of training", judge.unseen()), ("Files", tuple(given))):
+        if histograms:
+            with DelayedProgress("simulating", enabled=not quiet) as progress:
+                asked = judge.settings(histograms, repetitions=repetitions, jobs=jobs, progress=progress)
+            parts.append(f"{title}: {len(asked)} settings\n\n{judge.to_markdown(judge.evaluate(asked))}")
+    return "\n\n".join(parts)
+
+
+def build(folder: str, *, jobs: int, backend: str, scheduler: str | None, quick: bool, seed: int, quiet: bool) -> str:
+    """Build a grid in a folder, going on where an earlier build there was stopped; return where it is.
+
+    Raises
+    ------
+    InputError
+        If the backend is unknown or not installed, the folder holds another build, or cannot be written.
+    """
+    from knowledge.collect import BACKENDS
+
+    if backend not in BACKENDS:
+        raise InputError(f"--backend must be one of {listed(BACKENDS)}, got {backend!r}")
+    try:
+        from knowledge import build as builder
+    except ImportError as error:
+        raise InputError(f"building needs scikit-learn: pip install 'ldp-advise[build]' ({error})") from None
+    try:
+        with DelayedProgress("simulating", enabled=not quiet) as progress:
+            made = builder.build(
+                Path(folder),
+                size=builder.QUICK if quick else builder.FULL,
+                jobs=jobs,
+                backend=backend,
+                scheduler=scheduler,
+                seed=seed,
+                progress=progress,
+            )
+    except (ValueError, OSError, ImportError) as error:
+        raise InputError(str(error)) from None
+    return f"Built in {folder}: {made['populations']:,} populations in {made['seconds']:,} seconds."

@@ -1,0 +1,208 @@
+"""Instant advice: the same answer from the shipped knowledge, without simulating anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.errors import InputError
+from advisor.request import Request, metric_settings
+from advisor.result import DEFAULT_PAIR, DETECTION_LEVEL, Advice, Baseline, Recommendation
+from knowledge import grid
+from knowledge.assumed import assumed_profiles
+from knowledge.changes import COMMON_USERS, Choice
+from knowledge.profile import Profile, profile_of
+from simulator import METRICS, PROTOCOLS
+from simulator.ranking import PRACTICAL_RATIO
+
+SAME = 1.02  # predicted errors within 2 % of the lowest are as good as equal: the shorter report comes first
+METRICS_OF_SETTING = {"top_values": ("topk",), "set_share": ("set",), "mix": ("kl", "js")}
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A request with the histograms it is about, prepared once."""
+
+    request: Request
+    profiles: tuple[Profile, ...]
+    frequencies: NDArray[np.float64]
+
+
+def look_up(request: Request, *, with_other_users: bool = True) -> tuple[Advice, ...]:
+    """Answer a request from the shipped grid: one advice for each of its metrics.
+
+    Raises
+    ------
+    InputError
+        If the grid does not know a metric, or that setting of it, or none of the methods.
+    """
+    check_settings_known(request)
+    known = _Known(request, profiles_of(request), request.counts / request.counts.sum())
+    return tuple(_advice(metric, known, with_other_users=with_other_users) for metric in request.metrics)
+
+
+def profiles_of(request: Request) -> tuple[Profile, ...]:
+    """Return the histogram of a request; where only a skew is assumed, several that have it."""
+    if request.skew is not None:
+        return assumed_profiles(request.k, request.n, skew=request.skew)
+    return (profile_of(request.counts, request.n),)
+
+
+def check_settings_known(request: Request) -> None:
+    """Refuse settings of metrics that were not simulated for the grid.
+
+    Raises
+    ------
+    InputError
+        If a metric is asked for with another setting than the usual.
+    """
+    usual = metric_settings({}, request.k)
+    for name, metrics in METRICS_OF_SETTING.items():
+        given = request.metric_options[name]
+        asked = [metric for metric in request.metrics if metric in metrics]
+        if asked and given != usual[name]:
+            raise InputError(
+                f"the grid knows {asked[0]} with {name.replace('_', '-')} {usual[name]:g} only, got {given:g}: "
+                "give a sample to simulate"
+            )
+
+
+def _found(metric: str, known: _Known, n: int | None = None) -> grid.LookUp:
+    request = known.request
+    try:
+        return grid.look_up(
+            known.profiles,
+            request.epsilon,
+            request.n if n is None else n,
+            metric,
+            ordered=request.ordered,
+            protocols=request.protocols,
+            methods=request.methods,
+        )
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
+def _advice(metric: str, known: _Known, *, with_other_users: bool) -> Advice:
+    request = known.request
+    found = _found(metric, known)
+    oracles = {
+        name: PROTOCOLS[name](request.k, request.epsilon) for name in dict.fromkeys(r.protocol for r in found.rows)
+    }
+    bits = {name: oracle.report_bits for name, oracle in oracles.items()}
+    attack = {name: oracle.attack_success for name, oracle in oracles.items()}
+    absolute = {} if metric == "mae" else {(r.protocol, r.method): r.error for r in _found("mae", known).rows}
+    rows: list[Recommendation] = []
+    for tier, members in enumerate(_tiers(found.rows, bits), start=1):
+        place = len(rows) + 1
+        rows += [
+            Recommendation(
+                rank=place,
+                tier=tier,
+                tied=len(members) > 1,
+                protocol=row.protocol,
+                method=row.method,
+                error=row.error,
+                error_low=row.low,
+                error_high=row.high,
+                standard_error=None,
+                spread=None,
+                ratio_to_best=row.ratio,
+                ratio_low=row.ratio_low,
+                ratio_high=row.ratio_high,
+                win_share=None,
+                repetitions=None,
+                error_without_postprocessing=row.raw_error,
+                equivalent_users=None,
+                mean_absolute_error=row.error if metric == "mae" else absolute.get((row.protocol, row.method)),
+                report_bits=bits[row.protocol],
+                attack_success=attack[row.protocol],
+                origin=row.source,
+            )
+            for row in members
+        ]
+    uniform, zero = _without_data(metric, known)
+    lowest = min(rows, key=lambda row: row.error)
+    return Advice(
+        request=request,
+        metric=metric,
+        source="grid",
+        recommendations=tuple(rows),
+        baselines=_baselines(rows, found, metric, known, uniform),
+        repetitions=0,
+        detectable_frequency=NormalDist().inv_cdf(1 - DETECTION_LEVEL) * oracles[rows[0].protocol].noise(request.n).sd,
+        warnings=(*request.warnings, *(str(warning) for warning in found.warnings)),
+        error_without_data=min(uniform, zero),
+        beats_uniform_guess=lowest.error_high < min(uniform, zero),
+        resolved=len([row for row in rows if row.tier == 1]) == 1,
+        experiment_id=str(grid.load().provenance.get("id", "")),
+        other_users=_other_users(metric, known, rows[0].pair) if with_other_users else (),
+    )
+
+
+def stays(pair: tuple[str, str]) -> Choice:
+    """Return a choice that stays with a pair as long as no other is predicted to be more than 5 % better."""
+
+    def choose(found: grid.LookUp) -> tuple[str, str]:
+        own = next((row for row in found.rows if (row.protocol, row.method) == pair), found.best)
+        return pair if own.ratio <= PRACTICAL_RATIO else (found.best.protocol, found.best.method)
+
+    return choose
+
+
+def _other_users(metric: str, known: _Known, pair: tuple[str, str]) -> tuple[tuple[int, str, str], ...]:
+    choose = stays(pair)
+    return tuple((n, *choose(_found(metric, known, n))) for n in COMMON_USERS)
+
+
+def _tiers(rows: tuple[grid.Row, ...], bits: dict[str, int]) -> list[list[grid.Row]]:
+    """Split rows, by rising error, where the prediction tells them apart from the first of their tier by 5 %."""
+    tiers: list[list[grid.Row]] = []
+    for row in rows:
+        leader = tiers[-1][0] if tiers else None
+        if leader is None or (row.ratio / leader.ratio >= PRACTICAL_RATIO and row.ratio_low / leader.ratio > 1):
+            tiers.append([row])
+        else:
+            tiers[-1].append(row)
+
+    def place(row: grid.Row) -> tuple[float, ...]:
+        return (0, bits[row.protocol], row.error) if row.ratio < SAME else (1, row.error)
+
+    return [sorted(tier, key=place) for tier in tiers]
+
+
+def _without_data(metric: str, known: _Known) -> tuple[float, float]:
+    """Return the errors of two answers that use no data: all categories equally frequent, and 0 for all."""
+    measure = METRICS[metric].with_options(**known.request.metric_options)
+    k = known.request.k
+    errors = measure(np.stack([np.full(k, 1 / k), np.zeros(k)]), known.frequencies)
+    return float(errors[0]), float(errors[1])
+
+
+def _baselines(
+    rows: list[Recommendation], found: grid.LookUp, metric: str, known: _Known, uniform: float
+) -> tuple[Baseline, ...]:
+    lowest = found.best.error
+
+    def row_of(kind: str, pair: tuple[str, str]) -> Baseline:
+        inside = {row.pair: row for row in rows}.get(pair)
+        if inside is not None:
+            return Baseline(
+                kind, *pair, inside.error, inside.error_low, inside.error_high,
+                inside.ratio_to_best, inside.ratio_low, inside.ratio_high,
+            )  # fmt: skip
+        request = known.request
+        single = grid.look_up(
+            known.profiles, request.epsilon, request.n, metric,
+            ordered=request.ordered, protocols=[pair[0]], methods=[pair[1]],
+        ).best  # fmt: skip
+        return Baseline(kind, *pair, single.error, single.low, single.high, single.error / lowest, None, None)
+
+    return (
+        row_of("raw", (rows[0].protocol, "none")),
+        Baseline("uniform", None, None, uniform, uniform, uniform, uniform / lowest if lowest else None, None, None),
+        row_of("default", DEFAULT_PAIR),
+    )

@@ -1,0 +1,95 @@
+"""The histogram that is assumed when none is known: a Zipf distribution of some skew, or a named shape."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+from knowledge.profile import SKEW_MAX, Profile, profile_of
+from simulator.populations import SHAPES, frequencies
+
+SKEW = 1.0
+USERS = 100_000
+NARROWEST, WIDEST = 0.6, 1.5  # of a bell: in bins, and as a share of the domain
+LEAST_GAMMA, MOST_GAMMA = 0.02, 50.0  # concentration of a Dirichlet draw
+
+
+def parse_shape(text: str) -> tuple[str, float | None]:
+    """Return name and parameter of ``NAME[:PARAM]``; None for the shape's own parameter.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown or the parameter is no number.
+
+    Examples
+    --------
+    >>> parse_shape("gaussian:0.2")
+    ('gaussian', 0.2)
+    >>> parse_shape("Zipf-shuffled")
+    ('zipf_shuffled', None)
+    """
+    name, colon, written = text.partition(":")
+    key = name.strip().lower().replace("-", "_")
+    if key not in SHAPES:
+        raise ValueError(f"shape must be one of {', '.join(SHAPES)}, with :PARAMETER behind it if any, got {text!r}")
+    if not colon:
+        return key, None
+    try:
+        parameter = float(written)
+    except ValueError:
+        parameter = math.nan
+    if not math.isfinite(parameter):
+        raise ValueError(f"shape {key} takes a number after the colon ({SHAPES[key].meaning}), got {written!r}")
+    return key, parameter
+
+
+def assumed_profile(k: int, n: int = USERS, *, skew: float | None = None, shape: str | None = None) -> Profile:
+    """Return the histogram of an assumed skew (default 1) or shape (``NAME[:PARAM]``).
+
+    Raises
+    ------
+    ValueError
+        If both are given, `k` is below 2, the skew is not between 0 and 8, or the shape or its parameter is wrong.
+
+    Examples
+    --------
+    >>> round(assumed_profile(100, 10_000_000, skew=0.5).skew, 3)
+    0.5
+    """
+    if skew is not None and shape is not None:
+        raise ValueError("give a skew or a shape, not both")
+    if shape is not None:
+        return _prepared(*parse_shape(shape), k, n)
+    exponent = SKEW if skew is None else skew
+    if not 0 <= exponent <= SKEW_MAX:
+        raise ValueError(f"skew must be between 0 and {SKEW_MAX:g}, got skew={exponent:g}")
+    return _prepared("zipf", float(exponent), k, n)
+
+
+def assumed_profiles(k: int, n: int = USERS, *, skew: float = SKEW) -> tuple[Profile, ...]:
+    """Return four histograms of one skew, when nothing else is known: averaging over them is safer than any one.
+
+    Zipf in order, the same shuffled, a bell and a Dirichlet draw, the last two with about the same sum of squares. The
+    first has exactly the skew.
+
+    Raises
+    ------
+    ValueError
+        If `k` is below 2 or the skew is not between 0 and 8.
+    """
+    first = assumed_profile(k, n, skew=skew)
+    concentration = 1 / first.participation  # k times the sum of squares: 1 for equal frequencies
+    width = min(max(1 / (concentration * 2 * math.sqrt(math.pi)), NARROWEST / k), WIDEST)
+    gamma = min(max(1 / max(concentration - 1, 1e-2), LEAST_GAMMA), MOST_GAMMA)
+    return (
+        first,
+        _prepared("zipf_shuffled", float(skew), k, n),
+        _prepared("gaussian", width, k, n),
+        _prepared("dirichlet", gamma, k, n),
+    )
+
+
+@lru_cache(maxsize=128)
+def _prepared(name: str, parameter: float | None, k: int, n: int) -> Profile:
+    return profile_of(frequencies(name, k, parameter), n)

@@ -1,0 +1,398 @@
+"""How good the knowledge is: regret and closed gap on histograms that it was not made from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from knowledge.grid import Grid, load, look_up_noises
+from knowledge.menu import ALIASES, METHODS, METRICS, ORDERED_METRICS
+from knowledge.profile import Profile, profile_of
+from knowledge.tree import DATA as TREES
+from knowledge.tree import explain
+from simulator import METRICS as ERRORS
+from simulator import POSTPROCESSORS, PROTOCOLS, Noise, rng_for
+from simulator._types import FloatArray, IntArray
+from simulator.benchmark import Experiment, simulate
+from simulator.populations import apportion
+
+USERS, BUDGETS = (10_000, 100_000, 1_000_000), (0.5, 1.0, 2.0, 4.0)
+MEASURED = ("l1", "l2", "kl", "emd", "topk")
+WORSE = 1.05  # over the single best: from here on a choice counts as worse than it
+METHOD, PAIR = "method", "pair"
+Labels = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Counts ``(k,)`` to judge on, and whether the categories have an order."""
+
+    name: str
+    counts: IntArray
+    ordered: bool
+
+
+@dataclass(frozen=True)
+class Score:
+    """How one way of choosing does on one metric.
+
+    Attributes
+    ----------
+    metric
+        The metric.
+    task
+        ``method``: choose the method for a given protocol; ``pair``: choose both.
+    chooser
+        Who chooses: ``grid``, ``tree``, ``oue + norm_sub``, ``variance rule + norm_sub`` or ``single best``.
+    settings
+        Number of questions.
+    regret, regret_95, regret_worst
+        Error over that of the best choice, less 1: geometric mean, 95th percentile, worst.
+    closed_gap
+        Share of the log regret of the single best choice that is avoided.
+    worse_than_single
+        Share of the settings with an error more than 5 % above that of the single best choice.
+    top_1, top_3
+        Share of the settings in which the choice is the best, or among the best three.
+    prediction_error
+        Median of how far the predicted error of the choice is from the simulated one; NaN for choosers that predict
+        nothing.
+    single_best
+        The single best fixed choice, in hindsight.
+    """
+
+    metric: str
+    task: str
+    chooser: str
+    settings: int
+    regret: float
+    regret_95: float
+    regret_worst: float
+    closed_gap: float
+    worse_than_single: float
+    top_1: float
+    top_3: float
+    prediction_error: float
+    single_best: str
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Simulated and predicted log errors of one question.
+
+    Attributes
+    ----------
+    histogram, n, epsilon
+        The question.
+    measured, predicted
+        For each metric the log error of every pair.
+    tree
+        For each metric and protocol the method that the tree chooses.
+    smallest
+        Of randomised response and OUE the protocol with the smaller variance.
+    quietest
+        The protocol with the smallest variance.
+    """
+
+    histogram: str
+    n: int
+    epsilon: float
+    measured: Mapping[str, Mapping[Labels, float]]
+    predicted: Mapping[str, Mapping[Labels, float]]
+    tree: Mapping[str, Mapping[str, str]]
+    smallest: str
+    quietest: str
+
+
+Progress = Callable[[int, int], None]
+
+
+def settings(
+    histograms: Sequence[Histogram],
+    *,
+    users: Sequence[int] = USERS,
+    epsilons: Sequence[float] = BUDGETS,
+    metrics: Sequence[str] = MEASURED,
+    protocols: Iterable[str] | None = None,
+    repetitions: int = 40,
+    seed: int = 0,
+    jobs: int = 1,
+    grid: Grid | None = None,
+    progress: Progress | None = None,
+) -> tuple[Setting, ...]:
+    """Simulate every question about every histogram, and ask the knowledge about it.
+
+    Parameters
+    ----------
+    histograms
+        What to judge on.
+    users, epsilons, metrics, protocols
+        The questions; all protocols by default.
+    repetitions, seed, jobs
+        Of the simulation; the numbers do not depend on the jobs.
+    grid
+        Default: the shipped one.
+    progress
+        Called with the questions that are done and their number.
+
+    Raises
+    ------
+    ValueError
+        If a metric is unknown.
+    """
+    unknown = [name for name in metrics if name not in METRICS]
+    if unknown:
+        raise ValueError(f"metric must be one of {', '.join(METRICS)}, got {unknown[0]!r}")
+    known = load() if grid is None else grid
+    names = tuple(PROTOCOLS if protocols is None else protocols)
+    done: list[Setting] = []
+    number = len(histograms) * len(users) * len(epsilons)
+    for histogram in histograms:
+        for n in users:
+            profile = profile_of(histogram.counts, n)
+            for epsilon in epsilons:
+                done.append(_setting(histogram, profile, n, epsilon, metrics, names, repetitions, seed, jobs, known))
+                if progress is not None:
+                    progress(len(done), number)
+    return tuple(done)
+
+
+def _setting(
+    histogram: Histogram,
+    profile: Profile,
+    n: int,
+    epsilon: float,
+    metrics: Sequence[str],
+    protocols: tuple[str, ...],
+    repetitions: int,
+    seed: int,
+    jobs: int,
+    grid: Grid,
+) -> Setting:
+    oracles = {name: PROTOCOLS[name](profile.k, epsilon) for name in protocols}
+    noises = {name: oracle.noise(n) for name, oracle in oracles.items()}
+    asked = [metric for metric in metrics if histogram.ordered or metric not in ORDERED_METRICS]
+    pairs = [
+        (protocol, method)
+        for protocol, noise in noises.items()
+        for method in POSTPROCESSORS
+        if _in_menu(method, noise, profile.k, ordered=histogram.ordered)
+    ]
+    experiment = Experiment(
+        counts=apportion(histogram.counts, n),
+        oracles=oracles,
+        methods={name: POSTPROCESSORS[name] for name in dict.fromkeys(method for _, method in pairs)},
+        metrics={name: ERRORS[name] for name in asked},
+        pairs=tuple(pairs),
+        seed=seed,
+    )
+    runs = simulate(experiment, 0, repetitions, jobs=jobs)
+    measured, predicted, tree = {}, {}, {}
+    for metric in asked:
+        means = {pair: float(errors.mean()) for pair, errors in runs.of(metric).items()}
+        found = look_up_noises(profile, noises, metric, epsilon=epsilon, n=n, ordered=histogram.ordered, grid=grid)
+        predicted[metric] = {(row.protocol, row.method): math.log(row.error) for row in found.rows}
+        measured[metric] = {pair: math.log(max(means[pair], 1e-300)) for pair in predicted[metric]}
+        tree[metric] = {
+            name: explain(
+                metric,
+                noise_to_uniform=profile.k * noise.sd,
+                k=profile.k,
+                skew=profile.skew,
+                ordered=histogram.ordered,
+                methods=[method for protocol, method in predicted[metric] if protocol == name],
+                folder=TREES,
+            ).method
+            for name, noise in noises.items()
+        }
+    every = {name: PROTOCOLS[name](profile.k, epsilon).noise(n).sd for name in ("grr", "oue")}
+    quietest = min(noises, key=lambda name: noises[name].sd)
+    return Setting(
+        histogram.name, n, epsilon, measured, predicted, tree, min(every, key=lambda name: every[name]), quietest
+    )
+
+
+def _in_menu(method: str, noise: Noise, k: int, *, ordered: bool) -> bool:
+    if ALIASES.get(method, method) not in METHODS:
+        return False
+    if not ordered and POSTPROCESSORS[method].ordered_only:
+        return False
+    fits = POSTPROCESSORS[method].fits
+    return fits is None or fits(noise, k)
+
+
+def evaluate(done: Sequence[Setting]) -> tuple[Score, ...]:
+    """Score the grid, the tree and three baselines on simulated questions, for every metric and both tasks."""
+    metrics = list(dict.fromkeys(metric for setting in done for metric in setting.measured))
+    scores: list[Score] = []
+    for metric in metrics:
+        asked = [setting for setting in done if metric in setting.measured]
+        for task in (METHOD, PAIR):
+            scores += _scores(metric, task, asked)
+    return tuple(scores)
+
+
+def _scores(metric: str, task: str, asked: Sequence[Setting]) -> list[Score]:
+    questions = [question for setting in asked for question in _questions(metric, task, setting)]
+    single = _single_best([measured for _, measured, _, _ in questions])
+    choosers: dict[str, Callable[[int], str]] = {
+        "grid": lambda i: min(questions[i][2], key=lambda name: questions[i][2][name]),
+        "tree": lambda i: questions[i][3]["tree"],
+        "oue + norm_sub": lambda i: questions[i][3]["default"],
+        "variance rule + norm_sub": lambda i: questions[i][3]["variance"],
+        "single best": lambda _: single,
+    }
+    scores = []
+    for chooser, choose in choosers.items():
+        picks = [choose(i) for i in range(len(questions))]
+        if any(pick not in questions[i][1] for i, pick in enumerate(picks)):
+            continue  # a baseline whose protocol is not on the menu
+        scores.append(
+            _score(metric, task, chooser, [q[1] for q in questions], [q[2] for q in questions], picks, single)
+        )
+    return scores
+
+
+Question = tuple[Setting, dict[str, float], dict[str, float], dict[str, str]]
+
+
+def _questions(metric: str, task: str, setting: Setting) -> list[Question]:
+    """Return the questions that a setting asks: with options by name, IBU under one name."""
+    measured, predicted, tree = setting.measured[metric], setting.predicted[metric], setting.tree[metric]
+    if task == PAIR:
+        text = {pair: f"{pair[0]} + {_plain(pair[1])}" for pair in measured}
+        fixed = {
+            "tree": f"{setting.quietest} + {_plain(tree[setting.quietest])}",
+            "default": "oue + norm_sub",
+            "variance": f"{setting.smallest} + norm_sub",
+        }
+        options = {text[pair]: value for pair, value in measured.items()}
+        return [(setting, options, {text[pair]: value for pair, value in predicted.items()}, fixed)]
+    questions: list[Question] = []
+    for protocol in dict.fromkeys(pair[0] for pair in measured):
+        own, guess = (
+            {_plain(method): value for (name, method), value in table.items() if name == protocol}
+            for table in (measured, predicted)
+        )
+        fixed = {"tree": _plain(tree[protocol]), "default": "norm_sub", "variance": "norm_sub"}
+        questions.append((setting, own, guess, fixed))
+    return questions
+
+
+def _plain(method: str) -> str:
+    return ALIASES.get(method, method)
+
+
+def _single_best(measured: Sequence[Mapping[str, float]]) -> str:
+    """Return the option with the lowest mean log error among those that every question has."""
+    common = set(measured[0]).intersection(*measured)
+    return min(sorted(common), key=lambda name: sum(options[name] for options in measured))
+
+
+def _score(
+    metric: str,
+    task: str,
+    chooser: str,
+    measured: Sequence[Mapping[str, float]],
+    predicted: Sequence[Mapping[str, float]],
+    picks: Sequence[str],
+    single: str,
+) -> Score:
+    best = np.array([min(options.values()) for options in measured])
+    chosen = np.array([options[pick] for options, pick in zip(measured, picks, strict=True)])
+    fixed = np.array([options[single] for options in measured])
+    ranks = np.array([sum(value < error for value in o.values()) for o, error in zip(measured, chosen, strict=True)])
+    regret = chosen - best
+    gap = float((fixed - best).mean())
+    miss = math.nan
+    if chooser == "grid":
+        guess = np.array([options[pick] for options, pick in zip(predicted, picks, strict=True)])
+        miss = float(np.expm1(np.median(np.abs(guess - chosen))))
+    return Score(
+        metric=metric,
+        task=task,
+        chooser=chooser,
+        settings=len(measured),
+        regret=float(np.expm1(regret.mean())),
+        regret_95=float(np.expm1(np.percentile(regret, 95))),
+        regret_worst=float(np.expm1(regret.max())),
+        closed_gap=1 - float(regret.mean()) / gap if gap > 0 else math.nan,
+        worse_than_single=float((chosen - fixed > math.log(WORSE)).mean()),
+        top_1=float((ranks == 0).mean()),
+        top_3=float((ranks < 3).mean()),
+        prediction_error=miss,
+        single_best=single,
+    )
+
+
+def to_markdown(scores: Iterable[Score]) -> str:
+    """Return scores as a Markdown table."""
+    lines = [
+        "| metric | choice | by | settings | regret: mean | 95 % | worst | closed gap | worse than single best "
+        "| top 1 | top 3 | predicted error off by |",
+        "|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for score in scores:
+        by = f"single best ({score.single_best})" if score.chooser == "single best" else score.chooser
+        miss = "" if math.isnan(score.prediction_error) else f"{score.prediction_error:.0%}"
+        gap = "" if math.isnan(score.closed_gap) else f"{score.closed_gap:.2f}"
+        lines.append(
+            f"| {score.metric} | {score.task} | {by} | {score.settings} | {score.regret:.1%} | {score.regret_95:.0%} | "
+            f"{score.regret_worst:.0%} | {gap} | {score.worse_than_single:.1%} | {score.top_1:.0%} | "
+            f"{score.top_3:.0%} | {miss} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def unseen(seed: int = 0) -> tuple[Histogram, ...]:
+    """Return histograms of shapes that no part of the knowledge was made from."""
+    made: list[Histogram] = []
+    for name, ordered, weights in _UNSEEN:
+        for k in (12, 60, 300):
+            rng = rng_for(seed, "unseen", name, k)
+            made.append(Histogram(f"{name} {k}", apportion(weights(k, rng), 1_000_000), ordered))
+    return tuple(made)
+
+
+def _laplace(k: int, rng: np.random.Generator) -> FloatArray:
+    return np.exp(-np.abs(np.arange(k) - rng.uniform(0.2, 0.8) * k) / (0.1 * k))
+
+
+def _heaped(k: int, rng: np.random.Generator) -> FloatArray:
+    """Return a bell whose every fifth value draws in its neighbours, as ages in surveys do."""
+    bell = np.exp(-(((np.arange(k) - 0.4 * k) / (0.25 * k)) ** 2))
+    return bell * np.where(np.arange(k) % 5 == 0, rng.uniform(2, 5), 1.0)
+
+
+def _mandelbrot(k: int, rng: np.random.Generator) -> FloatArray:
+    ranks = np.arange(k, dtype=np.float64) + rng.uniform(2, 8)
+    return np.exp(-1.6 * np.log(ranks))
+
+
+def _stretched(k: int, rng: np.random.Generator) -> FloatArray:
+    return rng.permutation(np.exp(-((np.arange(k) / (0.05 * k)) ** 0.5)))
+
+
+def _seasons(k: int, rng: np.random.Generator) -> FloatArray:
+    """Return a wave with a few bursts, as counts by week."""
+    wave = 1.2 + np.sin(np.arange(k) * 2 * math.pi / max(6.0, k / 4))
+    return wave + 20 * (rng.random(k) < 0.02)
+
+
+def _classes(k: int, rng: np.random.Generator) -> FloatArray:
+    """Return three classes of frequency in random order."""
+    frequencies: FloatArray = np.repeat([1.01, 10.01, 100.01], rng.multinomial(k, [0.7, 0.25, 0.05]))
+    return rng.permutation(frequencies)
+
+
+_UNSEEN: tuple[tuple[str, bool, Callable[[int, np.random.Generator], FloatArray]], ...] = (
+    ("laplace", True, _laplace),
+    ("heaped", True, _heaped),
+    ("mandelbrot", True, _mandelbrot),
+    ("stretched", False, _stretched),
+    ("seasons", True, _seasons),
+    ("classes", False, _classes),
+)

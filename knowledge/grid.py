@@ -1,0 +1,294 @@
+"""Look-up: predicted errors of every (protocol, method) pair for a histogram, from the shipped grid."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from knowledge.features import NAMES, Profile, describe
+from knowledge.menu import (
+    ALIASES,
+    DOMAIN,
+    EPSILON,
+    MEASURED,
+    METHODS,
+    METRICS,
+    SIMULATED_DOMAIN,
+    USERS,
+    applies,
+    yardstick,
+)
+from knowledge.network import Network
+from simulator import POSTPROCESSORS, PROTOCOLS, Noise
+from simulator._types import FloatArray
+
+DATA = Path(__file__).parent / "data"
+INTERPOLATED, ASYMPTOTIC, EXTRAPOLATED = "interpolated", "asymptotic", "extrapolated"
+SHAPE_FEATURES = frozenset({"entropy_gap", "zeros", "skew", "neighbours", "log_variation", "log_displacement"})
+WIDER = {INTERPOLATED: 1.0, ASYMPTOTIC: 2.0, EXTRAPOLATED: 3.0}  # intervals, in those of interpolated figures
+INTERVAL = 1.96  # half width of a 95 % interval, in standard deviations
+SAME_METHOD = 0.25  # of the interval of a ratio, for one method under two protocols: what it errs by is mostly the same
+SLACK = 0.02  # how far outside what was simulated, in shares of that range, still counts as inside
+
+
+class RangeWarning(UserWarning):
+    """A question lies outside what the grid covers: the figures are extrapolated."""
+
+
+class Row(NamedTuple):
+    """Predicted error of one pair.
+
+    Attributes
+    ----------
+    protocol, method
+        The pair.
+    error, low, high
+        Predicted mean error and its 95 % interval, in the unit of the metric.
+    ratio, ratio_low, ratio_high
+        Over the error of the best pair, and its 95 % interval; what the two have in common cancels.
+    raw_error
+        Predicted error of the protocol's raw estimate.
+    source
+        ``interpolated`` between simulated cells, ``asymptotic`` past them, or ``extrapolated``.
+    """
+
+    protocol: str
+    method: str
+    error: float
+    low: float
+    high: float
+    ratio: float
+    ratio_low: float
+    ratio_high: float
+    raw_error: float
+    source: str
+
+
+@dataclass(frozen=True)
+class LookUp:
+    """Answer of the grid to one question.
+
+    Attributes
+    ----------
+    metric, k, epsilon, n, ordered
+        The question.
+    rows
+        Pairs by rising predicted error; pairs that differ by rounding only, in table order.
+    warnings
+        Why figures are extrapolated.
+    unknown
+        Methods asked for that the grid has no errors of (those of other packages).
+    """
+
+    metric: str
+    k: int
+    epsilon: float
+    n: int
+    ordered: bool
+    rows: tuple[Row, ...]
+    warnings: tuple[RangeWarning, ...]
+    unknown: tuple[str, ...]
+
+    @property
+    def best(self) -> Row:
+        """The pair with the lowest predicted error."""
+        return self.rows[0]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The simulated grid, as the surface fitted to it.
+
+    Attributes
+    ----------
+    network
+        Features to log errors in units of the yardstick.
+    low, high
+        Range of each feature in the simulated cells, ``(F,)``.
+    spread, own_spread
+        Standard deviation of the predicted log error on cells left out, ``(methods, metrics)``, and of the part of it
+        that a method does not share with the others.
+    provenance
+        How the data was made.
+    """
+
+    network: Network
+    low: FloatArray
+    high: FloatArray
+    spread: FloatArray
+    own_spread: FloatArray
+    provenance: Mapping[str, Any]
+
+    def log_errors(self, profile: Profile, noises: Sequence[Noise]) -> tuple[FloatArray, FloatArray]:
+        """Return log errors ``(P, methods, metrics)``, and by how much each feature is out of range ``(P, F)``."""
+        description = describe(profile, noises)
+        outside = np.maximum(self.low - description.features, description.features - self.high) / (self.high - self.low)
+        ratios = self.network(np.clip(description.features, self.low, self.high))
+        shape = (len(noises), len(METHODS), len(MEASURED))
+        return ratios.reshape(shape) + np.log(np.maximum(yardstick(description), 1e-300)), outside
+
+
+def load(folder: Path = DATA) -> Grid:
+    """Load a grid from its folder; the shipped one by default. Each folder is read once.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder holds no grid.
+    """
+    return _load(folder)
+
+
+@lru_cache(maxsize=4)
+def _load(folder: Path) -> Grid:
+    with np.load(folder / "grid.npz", allow_pickle=False) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    provenance = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
+    ranges = {name: arrays.pop(name).astype(np.float64) for name in ("low", "high", "spread", "own_spread")}
+    return Grid(Network.from_arrays(arrays), provenance=provenance, **ranges)
+
+
+def noises_of(k: int, epsilon: float, n: int, protocols: Iterable[str] | None = None) -> dict[str, Noise]:
+    """Return the noise of protocols by name; of all in the table by default."""
+    return {name: PROTOCOLS[name](k, epsilon).noise(n) for name in (PROTOCOLS if protocols is None else protocols)}
+
+
+def look_up(
+    profile: Profile | Sequence[Profile],
+    epsilon: float,
+    n: int,
+    metric: str,
+    *,
+    ordered: bool = True,
+    protocols: Iterable[str] | None = None,
+    methods: Iterable[str] | None = None,
+    grid: Grid | None = None,
+) -> LookUp:
+    """Predict the error of every pair for a histogram, without simulating.
+
+    Parameters
+    ----------
+    profile
+        The histogram; see `knowledge.profile.profile_of`. Several of one k, when it is not known: their log errors are
+        averaged, and what they differ by goes into the intervals.
+    epsilon, n
+        Privacy budget of one report, and users who report.
+    metric
+        One of `knowledge.menu.METRICS`.
+    ordered
+        Whether the categories have an order.
+    protocols, methods
+        Restrict the menu; of other packages, protocols are served like any other.
+    grid
+        Default: the shipped one.
+
+    Raises
+    ------
+    ValueError
+        If the grid does not know the metric, the metric needs an order that the domain has not, or no pair is left.
+    """
+    k = profile.k if isinstance(profile, Profile) else profile[0].k
+    return look_up_noises(
+        profile,
+        noises_of(k, epsilon, n, protocols),
+        metric,
+        epsilon=epsilon,
+        n=n,
+        ordered=ordered,
+        methods=methods,
+        grid=grid,
+    )
+
+
+def look_up_noises(
+    profile: Profile | Sequence[Profile],
+    noises: Mapping[str, Noise],
+    metric: str,
+    *,
+    epsilon: float,
+    n: int,
+    ordered: bool = True,
+    methods: Iterable[str] | None = None,
+    grid: Grid | None = None,
+) -> LookUp:
+    """Predict the error of every pair as `look_up` does, for protocols given by their noise."""
+    if metric not in METRICS:
+        raise ValueError(f"the grid knows the metrics {', '.join(METRICS)}, got {metric!r}")
+    known = load() if grid is None else grid
+    wanted = tuple(dict.fromkeys(POSTPROCESSORS if methods is None else methods))
+    profiles = (profile,) if isinstance(profile, Profile) else tuple(profile)
+    k = profiles[0].k
+    parts = [known.log_errors(one, list(noises.values())) for one in profiles]
+    outside = np.max([part[1] for part in parts], axis=0)
+    column = MEASURED.index("l1" if metric == "mae" else metric)
+    every = np.stack([part[0][:, :, column] for part in parts]) - (math.log(k) if metric == "mae" else 0.0)
+    logs = every.mean(axis=0)
+    pairs = [
+        (row, METHODS.index(ALIASES.get(method, method)), protocol, method)
+        for row, (protocol, noise) in enumerate(noises.items())
+        for method in wanted
+        if ALIASES.get(method, method) in METHODS
+        and applies(method, metric, ordered=ordered)
+        and _fits(method, noise, k)
+    ]
+    if not pairs:
+        raise ValueError(f"no method asked for goes with the protocols asked for and the metric {metric}")
+    pairs.sort(key=lambda pair: float(logs[pair[0], pair[1]]))
+    warnings = _warnings(k, epsilon, n)
+    sources = [_source(k, out, warned=bool(warnings)) for out in outside]
+    ranked = logs[[row for row, *_ in pairs], [place for _, place, *_ in pairs]]
+    by_shape = every[:, [row for row, *_ in pairs], [place for _, place, *_ in pairs]]
+    wider = np.array([WIDER[sources[row]] for row, *_ in pairs])
+    width = INTERVAL * np.hypot(wider * known.spread[[place for _, place, *_ in pairs], column], by_shape.std(axis=0))
+    own = known.own_spread[[place for _, place, *_ in pairs], column]
+    apart = INTERVAL * np.hypot(wider * np.hypot(own, own[0]), (by_shape - by_shape[:, :1]).std(axis=0))
+    apart[[place == pairs[0][1] for _, place, *_ in pairs]] *= SAME_METHOD
+    apart[0] = 0.0
+    over = ranked - ranked[0]
+    figures = np.exp([ranked, ranked - width, ranked + width, over, over - apart, over + apart])
+    raw = np.exp(logs[:, 0]).tolist()
+    rows = [
+        Row._make((protocol, method, *numbers, raw[row], sources[row]))
+        for (row, _, protocol, method), numbers in zip(pairs, figures.T.tolist(), strict=True)
+    ]
+    return LookUp(
+        metric=metric,
+        k=k,
+        epsilon=epsilon,
+        n=n,
+        ordered=ordered,
+        rows=tuple(rows),
+        warnings=warnings,
+        unknown=tuple(method for method in wanted if ALIASES.get(method, method) not in METHODS),
+    )
+
+
+def _fits(method: str, noise: Noise, k: int) -> bool:
+    fits = POSTPROCESSORS[method].fits
+    return fits is None or fits(noise, k)
+
+
+def _warnings(k: int, epsilon: float, n: int) -> tuple[RangeWarning, ...]:
+    """Return one warning for each part of the question that the grid does not cover."""
+    checks = (("epsilon", epsilon, EPSILON), ("k", k, DOMAIN), ("n", n, USERS))
+    return tuple(
+        RangeWarning(f"the grid covers {name} from {low:g} to {high:g}, got {value:g}: the errors are extrapolated")
+        for name, value, (low, high) in checks
+        if not low <= value <= high
+    )
+
+
+def _source(k: int, outside: FloatArray, *, warned: bool) -> str:
+    if warned:
+        return EXTRAPOLATED
+    beyond = {NAMES[place] for place in np.flatnonzero(outside > SLACK)}
+    if beyond & SHAPE_FEATURES and k <= SIMULATED_DOMAIN:
+        return EXTRAPOLATED
+    return ASYMPTOTIC if beyond or k > SIMULATED_DOMAIN else INTERPOLATED

@@ -1,0 +1,59 @@
+"""What the grid knows: its methods, metrics and ranges, by name and without simulating anything."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from knowledge.features import Description
+from simulator._types import FloatArray
+
+METHODS = (
+    "none",
+    "base_pos",
+    "post_pos",
+    "base_cut",
+    "norm",
+    "norm_mul",
+    "norm_sub",
+    "norm_cut",
+    "mle_apx",
+    "power",
+    "power_ns",
+    "ibu",  # one formula goes by both names, ibu and ibu_pseudo
+    "eb_ns",
+    "wavelet_eb",
+)
+ALIASES = {"ibu_pseudo": "ibu"}
+MEASURED = ("l1", "mse", "l2", "kl", "js", "emd", "topk", "set", "range")
+METRICS = (*MEASURED[:1], "mae", *MEASURED[1:])  # mae is l1 / k
+ORDERED_METHODS = frozenset({"wavelet_eb"})
+ORDERED_METRICS = frozenset({"emd", "range"})
+QUERY_METHODS, QUERY_METRICS = frozenset({"post_pos"}), frozenset({"set", "range"})
+UNBOUNDED = frozenset({"none", "post_pos", "norm", "base_pos", "base_cut"})  # results may lie anywhere
+REPAIRED = frozenset({"kl", "js"})  # metrics that bring every result to the simplex first
+
+EPSILON, DOMAIN, USERS = (0.1, 16.0), (2, 250_000), (1_000, 1_000_000_000)  # what the advice covers
+SIMULATED_DOMAIN = 4096  # largest domain that is simulated
+
+
+def yardstick(description: Description) -> FloatArray:
+    """Return the errors ``(P, methods, metrics)`` that the grid's errors are measured in.
+
+    About what the raw estimate gives, and for methods that keep to frequencies never much more than the largest error
+    that one such makes: so the logarithm of the ratio stays near 0 from no noise to noise alone.
+    """
+    result = np.empty((len(description.features), len(METHODS), len(MEASURED)))
+    for column, metric in enumerate(MEASURED):
+        raw, cap = description.raw[metric], description.cap[metric]
+        bounded = raw * cap / (raw + cap)
+        for place, method in enumerate(METHODS):
+            free = method in UNBOUNDED and metric not in REPAIRED
+            result[:, place, column] = raw if free else bounded
+    return result
+
+
+def applies(method: str, metric: str, *, ordered: bool) -> bool:
+    """Tell whether a method of the grid has an error in the metric, on a domain with or without an order."""
+    if not ordered and (method in ORDERED_METHODS or metric in ORDERED_METRICS):
+        return False
+    return method not in QUERY_METHODS or metric in QUERY_METRICS

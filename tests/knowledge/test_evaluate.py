@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from knowledge.evaluate import METHOD, PAIR, Histogram, Setting, evaluate, settings, to_markdown, unseen
+from knowledge.grid import load
+
+
+def setting(number: int, measured: dict[tuple[str, str], float], predicted: dict[tuple[str, str], float]) -> Setting:
+    return Setting(
+        histogram=f"h{number}",
+        n=10_000,
+        epsilon=1.0,
+        measured={"l1": {pair: math.log(error) for pair, error in measured.items()}},
+        predicted={"l1": {pair: math.log(error) for pair, error in predicted.items()}},
+        tree={"l1": {"oue": "norm_sub", "grr": "norm"}},
+        smallest="grr",
+        quietest="oue",
+    )
+
+
+ONE = setting(
+    1,
+    {("oue", "norm"): 2.0, ("oue", "norm_sub"): 1.0, ("grr", "norm"): 4.0, ("grr", "norm_sub"): 3.0},
+    {("oue", "norm"): 2.0, ("oue", "norm_sub"): 1.5, ("grr", "norm"): 3.0, ("grr", "norm_sub"): 4.0},
+)
+OTHER = setting(
+    2,
+    {("oue", "norm"): 1.0, ("oue", "norm_sub"): 1.2, ("grr", "norm"): 2.0, ("grr", "norm_sub"): 2.0},
+    {("oue", "norm"): 1.0, ("oue", "norm_sub"): 0.9, ("grr", "norm"): 2.0, ("grr", "norm_sub"): 3.0},
+)
+
+
+def test_scores_by_hand() -> None:
+    scores = {(score.task, score.chooser): score for score in evaluate([ONE, OTHER])}
+    grid = scores[PAIR, "grid"]  # picks oue + norm_sub twice: right, then 1.2 over 1.0
+    assert grid.settings == 2
+    assert grid.regret == pytest.approx(math.sqrt(1.2) - 1)
+    assert grid.regret_worst == pytest.approx(0.2)
+    assert grid.single_best == "oue + norm_sub"
+    assert grid.closed_gap == pytest.approx(0)
+    assert grid.worse_than_single == 0
+    assert (grid.top_1, grid.top_3) == (0.5, 1.0)
+    assert grid.prediction_error == pytest.approx(math.exp((math.log(1.5) + math.log(1.2 / 0.9)) / 2) - 1)
+    assert scores[PAIR, "single best"].regret == grid.regret
+    assert scores[PAIR, "variance rule + norm_sub"].regret == pytest.approx(math.sqrt(3 * 2) - 1)
+    assert scores[PAIR, "oue + norm_sub"].regret == grid.regret
+    method = scores[METHOD, "grid"]  # four questions; regrets: 1, 4/3, 1.2, 1
+    assert method.settings == 4
+    assert method.regret == pytest.approx((4 / 3 * 1.2) ** 0.25 - 1)
+    assert method.worse_than_single == 0.25  # norm_sub is the single best, and better for grr in the first
+    assert math.isnan(scores[METHOD, "tree"].prediction_error)
+
+
+def test_an_evaluation_of_a_small_histogram(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("knowledge.evaluate.TREES", tiny)
+    histograms = [Histogram("a", np.array([50, 30, 15, 5]), ordered=True), Histogram("b", np.arange(5), ordered=False)]
+    asked = {"users": [1_000], "epsilons": [1.0, 2.0], "protocols": ["oue", "grr"], "repetitions": 6}
+    done = settings(histograms, grid=load(tiny), **asked)  # type: ignore[arg-type]
+    again = settings(histograms, grid=load(tiny), jobs=2, **asked)  # type: ignore[arg-type]
+    assert done == again
+    assert len(done) == 4
+    scores = evaluate(done)
+    assert {score.metric for score in scores} == {"l1", "l2", "kl", "emd", "topk"}
+    by_metric = {(score.metric, score.task): score.settings for score in scores}
+    assert by_metric["l1", PAIR] == 4
+    assert by_metric["l1", METHOD] == 8
+    assert by_metric["emd", PAIR] == 2
+    for score in scores:
+        assert 0 <= score.regret <= score.regret_worst
+        assert 0 <= score.top_1 <= score.top_3 <= 1
+        if score.chooser == "single best":
+            assert score.closed_gap == pytest.approx(0)
+            assert score.worse_than_single == 0
+    table = to_markdown(scores)
+    assert len(table.splitlines()) == 2 + len(scores)
+    assert len({line.count("|") for line in table.splitlines()}) == 1
+
+
+def test_unknown_metrics_are_refused(tiny: Path) -> None:
+    with pytest.raises(ValueError, match="metric must be one of"):
+        settings([], metrics=["l7"], grid=load(tiny))
+
+
+def test_unseen_shapes_are_no_family_of_the_grid() -> None:
+    from knowledge.shapes import FAMILIES
+
+    histograms = unseen()
+    assert len({histogram.name for histogram in histograms}) == len(histograms)
+    assert not {histogram.name.split()[0] for histogram in histograms} & set(FAMILIES)
+    for one, other in zip(histograms, unseen(), strict=True):
+        np.testing.assert_array_equal(one.counts, other.counts)

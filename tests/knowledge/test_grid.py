@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from knowledge.grid import EXTRAPOLATED, RangeWarning, load, look_up, look_up_noises
+from knowledge.menu import METRICS, ORDERED_METRICS
+from knowledge.profile import profile_of
+from simulator import PROTOCOLS, Noise
+from simulator.populations import frequencies
+
+ZIPF = profile_of(frequencies("zipf", 32, 1.0))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("ordered", [True, False])
+def test_a_look_up_ranks_the_whole_menu(tiny: Path, metric: str, ordered: bool) -> None:
+    if metric in ORDERED_METRICS and not ordered:
+        pytest.skip("the metric needs an order")
+    found = look_up(ZIPF, 1.0, 10_000, metric, ordered=ordered, grid=load(tiny))
+    errors = [row.error for row in found.rows]
+    assert errors == sorted(errors)
+    assert found.best.ratio == 1.0
+    assert {row.protocol for row in found.rows} == set(PROTOCOLS)
+    assert len({(row.protocol, row.method) for row in found.rows}) == len(found.rows)
+    methods = {row.method for row in found.rows}
+    assert ("wavelet_eb" in methods) == ordered
+    assert ("post_pos" in methods) == (metric in ("set", "range"))
+    assert {row.protocol for row in found.rows if row.method == "ibu"} >= {"grr"}
+    for row in found.rows:
+        assert row.low < row.error < row.high
+        assert row.ratio_low <= row.ratio <= row.ratio_high
+        assert row.ratio == pytest.approx(row.error / found.best.error)
+        raw = next(r for r in found.rows if (r.protocol, r.method) == (row.protocol, "none"))
+        assert row.raw_error == pytest.approx(raw.error)
+    assert found.warnings == ()
+    assert found.unknown == ()
+
+
+def test_mae_is_l1_over_k(tiny: Path) -> None:
+    one, other = (look_up(ZIPF, 1.0, 10_000, metric, grid=load(tiny)) for metric in ("l1", "mae"))
+    assert other.best.error == pytest.approx(one.best.error / 32)
+
+
+def test_the_menu_can_be_restricted(tiny: Path) -> None:
+    found = look_up(ZIPF, 1.0, 10_000, "l1", protocols=["oue"], methods=["norm", "norm_sub"], grid=load(tiny))
+    assert {(row.protocol, row.method) for row in found.rows} == {("oue", "norm"), ("oue", "norm_sub")}
+    with pytest.raises(ValueError, match="no method asked for"):
+        look_up(ZIPF, 1.0, 10_000, "l1", protocols=["oue"], methods=["ibu"], grid=load(tiny))
+
+
+def test_other_packages_protocols_are_served_by_their_noise(tiny: Path) -> None:
+    noise = Noise(n=10_000, p=0.6, q=0.3, variance_at_zero=2e-4, variance_slope=1e-5, sums_to_one=False)
+    found = look_up_noises(ZIPF, {"new": noise}, "l2", epsilon=1.0, n=10_000, grid=load(tiny))
+    assert {row.protocol for row in found.rows} == {"new"}
+
+
+@pytest.mark.parametrize(
+    ("k", "epsilon", "n", "name"),
+    [(32, 0.05, 10_000, "epsilon"), (32, 20.0, 10_000, "epsilon"), (32, 1.0, 500, "n"), (300_000, 1.0, 10_000, "k")],
+)
+def test_questions_out_of_range_are_warned_about(tiny: Path, k: int, epsilon: float, n: int, name: str) -> None:
+    found = look_up(profile_of(frequencies("zipf", k, 1.0)), epsilon, n, "l1", protocols=["oue"], grid=load(tiny))
+    (warning,) = found.warnings
+    assert isinstance(warning, RangeWarning)
+    assert f"covers {name} from" in str(warning)
+    assert all(row.source == EXTRAPOLATED for row in found.rows)
+    assert all(np.isfinite(row.error) and row.error > 0 for row in found.rows)
+
+
+def test_a_number_of_a_large_domain_is_asymptotic(tiny: Path) -> None:
+    found = look_up(profile_of(frequencies("zipf", 100_000, 1.0)), 1.0, 10**7, "l1", grid=load(tiny))
+    assert {row.source for row in found.rows} == {"asymptotic"}
+
+
+def test_unknown_metrics_and_folders_are_refused(tiny: Path) -> None:
+    with pytest.raises(ValueError, match="the grid knows the metrics"):
+        look_up(ZIPF, 1.0, 10_000, "l7", grid=load(tiny))
+    with pytest.raises(FileNotFoundError):
+        load(tiny / "nowhere")
+
+
+def test_a_look_up_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, knowledge.grid, knowledge.tree, knowledge.changes, knowledge.profile\n"
+        "print([name for name in ('pandas', 'scipy', 'sklearn', 'joblib') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_only_the_build_imports_scikit_learn() -> None:
+    sources = Path(__file__).parents[2].joinpath("knowledge").glob("*.py")
+    assert [path.name for path in sources if "import sklearn" in (t := path.read_text()) or "from sklearn" in t] == [
+        "build.py"
+    ]

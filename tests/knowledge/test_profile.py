@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from knowledge.features import NAMES, describe
+from knowledge.profile import FULL, profile_of, zipf_skew
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, rng_for
+from simulator.populations import apportion, frequencies
+
+
+@pytest.mark.parametrize("k", [2, 5, 64, 1000, 5000])
+@pytest.mark.parametrize("s", [0.0, 0.4, 1.0, 1.7])
+def test_the_skew_of_a_zipf_distribution_is_its_exponent(k: int, s: float) -> None:
+    assert zipf_skew(frequencies("zipf", k, s)) == pytest.approx(s, abs=2e-3)
+
+
+def test_figures_of_a_histogram() -> None:
+    profile = profile_of(np.array([4.0, 0.0, 0.0, 4.0]))
+    assert profile.k == 4
+    assert profile.zeros == 0.5
+    assert profile.top == 0.5
+    assert profile.participation == pytest.approx(0.5)
+    assert profile.entropy_gap == pytest.approx(math.log(2))
+    assert profile.displacement == pytest.approx((0.25 + 0 + 0.25) / 4)
+    assert profile.variation == 0.5
+
+
+def test_few_users_are_whole_users() -> None:
+    profile = profile_of(np.array([1.0, 1.0, 1.0]), n=4)
+    assert sorted(profile.values.tolist()) == [0.25, 0.25, 0.5]
+    assert profile_of(np.array([1.0, 1.0, 1.0]), n=300).top == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("weights", [[1.0], [0.0, 0.0], [1.0, -0.1], [1.0, math.nan], [1.0, math.inf]])
+def test_what_is_no_histogram_is_refused(weights: list[float]) -> None:
+    with pytest.raises(ValueError, match="at least 2 categories"):
+        profile_of(np.array(weights))
+
+
+def test_large_domains_stand_in_groups_that_keep_the_sums() -> None:
+    f = frequencies("zipf_shuffled", 20_000, 1.1)
+    profile = profile_of(f)
+    assert len(profile.values) <= FULL
+    assert profile.weights.sum() == 20_000
+    assert (profile.weights * profile.values).sum() == pytest.approx(1)
+    assert (profile.few_weights * profile.few_values).sum() == pytest.approx(1)
+    assert profile.counts is not None
+    assert profile.counts.sum() == 20_000
+    assert profile.counts.sum(axis=0) @ profile.points == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("shape", "parameter"), [("gaussian", 0.15), ("zipf_shuffled", 1.0), ("lognormal", 0.7)])
+def test_grouping_hardly_changes_the_features(shape: str, parameter: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    f = frequencies(shape, 1000, parameter)
+    noises = [PROTOCOLS[name](1000, 1.0).noise(50_000) for name in ("oue", "grr")]
+    exact = describe(profile_of(f), noises).features
+    monkeypatch.setattr("knowledge.profile.FULL", 600)
+    monkeypatch.setattr("knowledge.profile.LEADING", 300)
+    monkeypatch.setattr("knowledge.profile.PLACES", 600)
+    grouped = describe(profile_of(f), noises).features
+    for name, one, other in zip(NAMES, exact.T, grouped.T, strict=True):
+        np.testing.assert_allclose(other, one, atol=0.12, err_msg=name)
+
+
+@pytest.mark.parametrize("k", [2, 3, 17, 300, 3000])
+def test_features_are_finite_for_every_protocol_and_budget(k: int) -> None:
+    for f in (np.ones(k), np.eye(k)[0], frequencies("sparse", k, 0.2)):
+        profile = profile_of(f)
+        for epsilon, n in ((0.1, 1_000), (1.0, 100_000), (16.0, 1_000_000_000)):
+            noises = [protocol(k, epsilon).noise(n) for protocol in PROTOCOLS.values()]
+            description = describe(profile, noises)
+            assert description.features.shape == (len(noises), len(NAMES))
+            assert np.isfinite(description.features).all()
+            assert all((values > 0).all() for values in description.raw.values())
+            assert all(value > 0 for value in description.cap.values())
+
+
+def test_reference_errors_are_those_of_the_raw_estimate() -> None:
+    """Mean of 2,000 collections against the formulas; 5 standard errors and 1 % for the Gaussian approximation."""
+    k, n = 40, 20_000
+    counts = apportion(frequencies("zipf", k, 1.0), n)
+    for name in ("oue", "grr"):
+        oracle = PROTOCOLS[name](k, 1.0)
+        estimate = oracle.estimate(
+            oracle.sample_support(np.broadcast_to(counts, (2000, k)), rng_for(0, "reference", name)), n
+        )
+        raw = describe(profile_of(counts), [oracle.noise(n)]).raw
+        for metric in ("l1", "mse", "emd", "topk", "set"):
+            errors = METRICS[metric](POSTPROCESSORS["none"](estimate, oracle.noise(n)), counts / n)
+            reach = 5 * errors.std() / math.sqrt(2000) + 0.01 * errors.mean()
+            assert raw[metric][0] == pytest.approx(errors.mean(), abs=reach), (name, metric)
