@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from advisor.errors import InputError, listed, near_miss
+from advisor.light import LightCommand
 from advisor.numerals import real_number, whole_number
 from simulator._version import __version__
 
@@ -73,7 +74,7 @@ Text = str | None
 Names = list[str] | None
 
 
-@advise_app.command(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@advise_app.command(cls=LightCommand, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 def advise_command(
     sample: Annotated[
         Text,

@@ -7,11 +7,14 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from advisor.errors import InputError, listed
-from simulator.benchmark import Runs
+
+if TYPE_CHECKING:
+    from simulator.benchmark import Runs
 
 RUN_COLUMNS = ("protocol", "method", "metric", "repetition", "error")
 RUN_SUFFIXES = (".csv", ".parquet")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
+from functools import partial
 from statistics import NormalDist
 
 import numpy as np
@@ -24,14 +27,15 @@ METRICS_OF_SETTING = {"top_values": ("topk",), "set_share": ("set",), "mix": ("k
 
 @dataclass(frozen=True)
 class _Known:
-    """A request with the histograms it is about, prepared once."""
+    """A request with what is predicted for it."""
 
     request: Request
     profiles: tuple[Profile, ...]
+    prediction: grid.Prediction
     frequencies: NDArray[np.float64]
 
 
-def look_up(request: Request, *, with_other_users: bool = True) -> tuple[Advice, ...]:
+def look_up(request: Request) -> tuple[Advice, ...]:
     """Answer a request from the shipped grid: one advice for each of its metrics.
 
     Raises
@@ -40,8 +44,10 @@ def look_up(request: Request, *, with_other_users: bool = True) -> tuple[Advice,
         If the grid does not know a metric, or that setting of it, or none of the methods.
     """
     check_settings_known(request)
-    known = _Known(request, profiles_of(request), request.counts / request.counts.sum())
-    return tuple(_advice(metric, known, with_other_users=with_other_users) for metric in request.metrics)
+    profiles = profiles_of(request)
+    noises = grid.noises_of(request.k, request.epsilon, request.n, request.protocols)
+    known = _Known(request, profiles, grid.predict(profiles, noises), request.counts / request.counts.sum())
+    return tuple(_advice(metric, known) for metric in request.metrics)
 
 
 def profiles_of(request: Request) -> tuple[Profile, ...]:
@@ -70,23 +76,22 @@ def check_settings_known(request: Request) -> None:
             )
 
 
-def _found(metric: str, known: _Known, n: int | None = None) -> grid.LookUp:
+def _found(metric: str, known: _Known, prediction: grid.Prediction | None = None, n: int | None = None) -> grid.LookUp:
     request = known.request
     try:
-        return grid.look_up(
-            known.profiles,
-            request.epsilon,
-            request.n if n is None else n,
+        return grid.rank(
+            known.prediction if prediction is None else prediction,
             metric,
+            epsilon=request.epsilon,
+            n=request.n if n is None else n,
             ordered=request.ordered,
-            protocols=request.protocols,
             methods=request.methods,
         )
     except ValueError as error:
         raise InputError(str(error)) from None
 
 
-def _advice(metric: str, known: _Known, *, with_other_users: bool) -> Advice:
+def _advice(metric: str, known: _Known) -> Advice:
     request = known.request
     found = _found(metric, known)
     oracles = {
@@ -94,7 +99,6 @@ def _advice(metric: str, known: _Known, *, with_other_users: bool) -> Advice:
     }
     bits = {name: oracle.report_bits for name, oracle in oracles.items()}
     attack = {name: oracle.attack_success for name, oracle in oracles.items()}
-    absolute = {} if metric == "mae" else {(r.protocol, r.method): r.error for r in _found("mae", known).rows}
     rows: list[Recommendation] = []
     for tier, members in enumerate(_tiers(found.rows, bits), start=1):
         place = len(rows) + 1
@@ -117,7 +121,7 @@ def _advice(metric: str, known: _Known, *, with_other_users: bool) -> Advice:
                 repetitions=None,
                 error_without_postprocessing=row.raw_error,
                 equivalent_users=None,
-                mean_absolute_error=row.error if metric == "mae" else absolute.get((row.protocol, row.method)),
+                mean_absolute_error=known.prediction.mean_absolute_error(row.protocol, row.method),
                 report_bits=bits[row.protocol],
                 attack_success=attack[row.protocol],
                 origin=row.source,
@@ -138,8 +142,8 @@ def _advice(metric: str, known: _Known, *, with_other_users: bool) -> Advice:
         error_without_data=min(uniform, zero),
         beats_uniform_guess=lowest.error_high < min(uniform, zero),
         resolved=len([row for row in rows if row.tier == 1]) == 1,
-        experiment_id=str(grid.load().provenance.get("id", "")),
-        other_users=_other_users(metric, known, rows[0].pair) if with_other_users else (),
+        experiment_id=_digest(known),
+        elsewhere=partial(_other_users, metric, known, rows[0].pair),
     )
 
 
@@ -147,15 +151,28 @@ def stays(pair: tuple[str, str]) -> Choice:
     """Return a choice that stays with a pair as long as no other is predicted to be more than 5 % better."""
 
     def choose(found: grid.LookUp) -> tuple[str, str]:
-        own = next((row for row in found.rows if (row.protocol, row.method) == pair), found.best)
-        return pair if own.ratio <= PRACTICAL_RATIO else (found.best.protocol, found.best.method)
+        near = any((row.protocol, row.method) == pair and row.ratio <= PRACTICAL_RATIO for row in found.rows)
+        return pair if near else (found.best.protocol, found.best.method)
 
     return choose
 
 
+def _digest(known: _Known) -> str:
+    """Return a name for the figures: of the grid, the noise of each protocol, and the frequencies."""
+    text = json.dumps([grid.load().provenance, repr(known.prediction.noises)], sort_keys=True)
+    return hashlib.blake2b(text.encode() + known.frequencies.tobytes(), digest_size=16).hexdigest()
+
+
 def _other_users(metric: str, known: _Known, pair: tuple[str, str]) -> tuple[tuple[int, str, str], ...]:
-    choose = stays(pair)
-    return tuple((n, *choose(_found(metric, known, n))) for n in COMMON_USERS)
+    choose, request = stays(pair), known.request
+    answers = []
+    for n in COMMON_USERS:
+        prediction = known.prediction
+        if n != request.n:
+            noises = grid.noises_of(request.k, request.epsilon, n, request.protocols)
+            prediction = grid.predict(known.profiles, noises)
+        answers.append((n, *choose(_found(metric, known, prediction, n))))
+    return tuple(answers)
 
 
 def _tiers(rows: tuple[grid.Row, ...], bits: dict[str, int]) -> list[list[grid.Row]]:
@@ -188,17 +205,20 @@ def _baselines(
     lowest = found.best.error
 
     def row_of(kind: str, pair: tuple[str, str]) -> Baseline:
-        inside = {row.pair: row for row in rows}.get(pair)
+        inside = next((row for row in rows if row.pair == pair), None)
         if inside is not None:
             return Baseline(
                 kind, *pair, inside.error, inside.error_low, inside.error_high,
                 inside.ratio_to_best, inside.ratio_low, inside.ratio_high,
             )  # fmt: skip
         request = known.request
-        single = grid.look_up(
-            known.profiles, request.epsilon, request.n, metric,
-            ordered=request.ordered, protocols=[pair[0]], methods=[pair[1]],
-        ).best  # fmt: skip
+        prediction = known.prediction
+        if pair[0] not in prediction.noises:
+            prediction = grid.predict(known.profiles, grid.noises_of(request.k, request.epsilon, request.n, [pair[0]]))
+        found_rows = grid.rank(
+            prediction, metric, epsilon=request.epsilon, n=request.n, ordered=request.ordered, methods=[pair[1]]
+        ).rows
+        single = next(row for row in found_rows if row.protocol == pair[0])
         return Baseline(kind, *pair, single.error, single.low, single.high, single.error / lowest, None, None)
 
     return (

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -183,9 +185,8 @@ class Advice:
         Digest of what was simulated: population, menu, metric settings, seed and version.
     next_round
         For an estimate: what all protocols would have given, each with every method; else None.
-    other_users
-        For a look-up: the best pair for other numbers of users, (n, protocol, method); this one's where no other is
-        predicted to be more than 5 % better.
+    elsewhere
+        For a look-up: what finds `other_users` when they are asked for.
     why
         For a look-up that was to be explained: the explanation.
     """
@@ -203,8 +204,16 @@ class Advice:
     resolved: bool
     experiment_id: str
     next_round: Advice | None = None
-    other_users: tuple[tuple[int, str, str], ...] = ()
+    elsewhere: Callable[[], tuple[tuple[int, str, str], ...]] | None = field(default=None, repr=False)
     why: Why | None = None
+
+    @cached_property
+    def other_users(self) -> tuple[tuple[int, str, str], ...]:
+        """For a look-up: the best pair for other numbers of users, (n, protocol, method).
+
+        It is this one where no other is predicted to be more than 5 % better.
+        """
+        return () if self.elsewhere is None else self.elsewhere()
 
     @property
     def best(self) -> Recommendation:

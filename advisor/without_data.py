@@ -57,7 +57,7 @@ def shape_request(
     try:
         weights = frequencies(name, k, parameter, seed=settings["seed"])
     except ValueError as error:
-        raise InputError(f"shape {shape}: {error}") from None
+        raise InputError(str(error)) from None
     metrics = fitting_metrics(settings, is_ordered, assumed)
     methods = fitting_methods(settings, metrics, is_ordered)
     options = metric_settings(settings["metric_options"], k)

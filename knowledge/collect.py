@@ -84,5 +84,5 @@ def _records(
 def _client(scheduler: str) -> Iterator[Any]:
     from distributed import Client
 
-    with Client(scheduler) as client:
+    with Client(scheduler) as client:  # type: ignore[no-untyped-call]
         yield client

@@ -126,13 +126,18 @@ class Grid:
     own_spread: FloatArray
     provenance: Mapping[str, Any]
 
-    def log_errors(self, profile: Profile, noises: Sequence[Noise]) -> tuple[FloatArray, FloatArray]:
-        """Return log errors ``(P, methods, metrics)``, and by how much each feature is out of range ``(P, F)``."""
-        description = describe(profile, noises)
-        outside = np.maximum(self.low - description.features, description.features - self.high) / (self.high - self.low)
-        ratios = self.network(np.clip(description.features, self.low, self.high))
-        shape = (len(noises), len(METHODS), len(MEASURED))
-        return ratios.reshape(shape) + np.log(np.maximum(yardstick(description), 1e-300)), outside
+    def log_errors(self, profiles: Sequence[Profile], noises: Sequence[Noise]) -> tuple[FloatArray, FloatArray]:
+        """Return log errors ``(profiles, P, methods, metrics)``, and by how much features are out of range ``(P, F)``.
+
+        The largest excess of all profiles counts.
+        """
+        descriptions = [describe(profile, noises) for profile in profiles]
+        features = np.stack([description.features for description in descriptions])
+        outside = np.maximum(self.low - features, features - self.high) / (self.high - self.low)
+        flat = np.clip(features, self.low, self.high).reshape(-1, features.shape[-1])
+        ratios = self.network(flat).reshape(len(profiles), len(noises), len(METHODS), len(MEASURED))
+        units = np.stack([yardstick(description) for description in descriptions])
+        return ratios + np.log(np.maximum(units, 1e-300)), outside.max(axis=0)
 
 
 def load(folder: Path = DATA) -> Grid:
@@ -207,6 +212,42 @@ def look_up(
     )
 
 
+@dataclass(frozen=True)
+class Prediction:
+    """What the surface says of every method and metric, for one question: made once, asked for several metrics.
+
+    Attributes
+    ----------
+    k
+        Domain size.
+    noises
+        Noise of each protocol.
+    logs
+        Log errors ``(profiles, protocols, methods, metrics)``.
+    outside
+        By how much each feature is out of range, ``(protocols, F)``.
+    """
+
+    k: int
+    noises: Mapping[str, Noise]
+    logs: FloatArray
+    outside: FloatArray
+
+    def mean_absolute_error(self, protocol: str, method: str) -> float:
+        """Return the predicted error per category of a pair (frequency)."""
+        place = list(self.noises).index(protocol), METHODS.index(ALIASES.get(method, method)), MEASURED.index("l1")
+        return math.exp(float(self.logs[:, *place].mean())) / self.k
+
+
+def predict(
+    profile: Profile | Sequence[Profile], noises: Mapping[str, Noise], *, grid: Grid | None = None
+) -> Prediction:
+    """Predict the errors of every method for protocols given by their noise; see `look_up`."""
+    known = load() if grid is None else grid
+    profiles = (profile,) if isinstance(profile, Profile) else tuple(profile)
+    return Prediction(profiles[0].k, noises, *known.log_errors(profiles, list(noises.values())))
+
+
 def look_up_noises(
     profile: Profile | Sequence[Profile],
     noises: Mapping[str, Noise],
@@ -219,16 +260,33 @@ def look_up_noises(
     grid: Grid | None = None,
 ) -> LookUp:
     """Predict the error of every pair as `look_up` does, for protocols given by their noise."""
+    _check_metric(metric)
+    prediction = predict(profile, noises, grid=grid)
+    return rank(prediction, metric, epsilon=epsilon, n=n, ordered=ordered, methods=methods, grid=grid)
+
+
+def _check_metric(metric: str) -> None:
     if metric not in METRICS:
         raise ValueError(f"the grid knows the metrics {', '.join(METRICS)}, got {metric!r}")
+
+
+def rank(
+    prediction: Prediction,
+    metric: str,
+    *,
+    epsilon: float,
+    n: int,
+    ordered: bool = True,
+    methods: Iterable[str] | None = None,
+    grid: Grid | None = None,
+) -> LookUp:
+    """Rank the pairs of a prediction by their error in one metric; see `look_up`."""
+    _check_metric(metric)
     known = load() if grid is None else grid
     wanted = tuple(dict.fromkeys(POSTPROCESSORS if methods is None else methods))
-    profiles = (profile,) if isinstance(profile, Profile) else tuple(profile)
-    k = profiles[0].k
-    parts = [known.log_errors(one, list(noises.values())) for one in profiles]
-    outside = np.max([part[1] for part in parts], axis=0)
+    k, noises, outside = prediction.k, prediction.noises, prediction.outside
     column = MEASURED.index("l1" if metric == "mae" else metric)
-    every = np.stack([part[0][:, :, column] for part in parts]) - (math.log(k) if metric == "mae" else 0.0)
+    every = prediction.logs[..., column] - (math.log(k) if metric == "mae" else 0.0)
     logs = every.mean(axis=0)
     pairs = [
         (row, METHODS.index(ALIASES.get(method, method)), protocol, method)

@@ -31,6 +31,7 @@ ORDERED_METRICS = frozenset({"emd", "range"})
 QUERY_METHODS, QUERY_METRICS = frozenset({"post_pos"}), frozenset({"set", "range"})
 UNBOUNDED = frozenset({"none", "post_pos", "norm", "base_pos", "base_cut"})  # results may lie anywhere
 REPAIRED = frozenset({"kl", "js"})  # metrics that bring every result to the simplex first
+FREE = np.array([[method in UNBOUNDED and metric not in REPAIRED for metric in MEASURED] for method in METHODS])
 
 EPSILON, DOMAIN, USERS = (0.1, 16.0), (2, 250_000), (1_000, 1_000_000_000)  # what the advice covers
 SIMULATED_DOMAIN = 4096  # largest domain that is simulated
@@ -42,14 +43,11 @@ def yardstick(description: Description) -> FloatArray:
     About what the raw estimate gives, and for methods that keep to frequencies never much more than the largest error
     that one such makes: so the logarithm of the ratio stays near 0 from no noise to noise alone.
     """
-    result = np.empty((len(description.features), len(METHODS), len(MEASURED)))
-    for column, metric in enumerate(MEASURED):
-        raw, cap = description.raw[metric], description.cap[metric]
-        bounded = raw * cap / (raw + cap)
-        for place, method in enumerate(METHODS):
-            free = method in UNBOUNDED and metric not in REPAIRED
-            result[:, place, column] = raw if free else bounded
-    return result
+    raw, cap = (
+        np.stack([np.broadcast_to(of[metric], len(description.features)) for metric in MEASURED], axis=-1)
+        for of in (description.raw, description.cap)
+    )
+    return np.where(FREE, raw[:, None], (raw * cap / (raw + cap))[:, None])
 
 
 def applies(method: str, metric: str, *, ordered: bool) -> bool:

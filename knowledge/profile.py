@@ -180,7 +180,8 @@ def _tail(k: int, power: float) -> float:
 
 def _grouped(falling: FloatArray, single: int, groups: int) -> tuple[FloatArray, FloatArray]:
     """Return the largest values singly and the rest in groups that grow, each with its multiplicity."""
-    edges = np.unique(np.rint(np.geomspace(single, len(falling), groups + 1)).astype(np.int64))
+    rising = np.rint(np.geomspace(single, len(falling), groups + 1)).astype(np.int64)
+    edges = rising[np.append(True, np.diff(rising) > 0)]  # np.unique would import numpy.ma
     sizes = np.diff(edges).astype(np.float64)
     sums = np.diff(np.append(0.0, np.cumsum(falling))[edges])
     return np.concatenate([falling[:single], sums / sizes]), np.concatenate([np.ones(single), sizes])

@@ -125,11 +125,17 @@ def frequencies(name: str, k: int, parameter: float | None = None, *, seed: int 
         raise ValueError(f"k must be at least 2, got k={k}")
     shape = SHAPES[name]
     value = shape.parameter if parameter is None else parameter
+    refusal = ValueError(f"shape {name} has no valid frequencies at {value:g} ({shape.meaning})")
+    if value < 0:
+        raise refusal
     with np.errstate(all="ignore"):  # an absurd parameter is reported below, in words
-        weights = shape.weights(k, value, rng_for(seed, "shape", name, k, repr(value)))
+        try:
+            weights = shape.weights(k, value, rng_for(seed, "shape", name, k, repr(value)))
+        except ValueError:  # a share of more than all categories
+            raise refusal from None
         total = weights.sum()
     if not (np.isfinite(total) and total > 0 and weights.min() >= 0):
-        raise ValueError(f"shape {name} has no valid frequencies at {value:g} ({shape.meaning})")
+        raise refusal
     normalised: FloatArray = weights / total
     return normalised
 

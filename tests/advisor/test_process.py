@@ -113,6 +113,18 @@ def test_the_main_command_imports_nothing_heavy(states: str) -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.parametrize("more", [[], ["--why"], ["--format", "json"]])
+def test_a_look_up_imports_as_little_as_it_can(more: list[str]) -> None:
+    script = (
+        "import sys; from advisor.cli import main; "
+        f"main({['--eps', '1', '--k', '64', '-q', *more]!r}); "
+        "heavy = {'pandas', 'scipy', 'sklearn', 'pyarrow', 'joblib', 'pydantic', 'numpy.ma'}; "
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
 @pytest.mark.parametrize(
     ("words", "current", "expected"),
     [

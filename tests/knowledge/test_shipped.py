@@ -44,7 +44,7 @@ def test_the_grid_predicts_the_shipped_cells() -> None:
         measured = measured_from(record, provenance["seed"], provenance["simulated"]["k"][1])
         for population, error in zip(measured.cell.populations(), measured.error, strict=True):
             profile = profile_of(apportion(population.frequencies, measured.cell.n))
-            logs, _ = load().log_errors(profile, [measured.cell.noise])
+            (logs,), _ = load().log_errors([profile], [measured.cell.noise])
             near = error <= 1.2 * error.min(axis=0)
             misses += np.abs(logs[0] - np.log(error))[near].tolist()
     assert np.median(misses) < 0.1

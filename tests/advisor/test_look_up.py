@@ -1,0 +1,188 @@
+"""Answers without data: the request from a shape, tiers, ties, what would change them, and Python."""
+
+from __future__ import annotations
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+from advisor import InputError, advise
+from advisor.look_up import SAME, stays
+from advisor.why import explain
+from knowledge import grid
+from knowledge.profile import profile_of
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator.benchmark import Experiment, simulate
+from simulator.populations import SHAPES, apportion, frequencies
+from simulator.ranking import PRACTICAL_RATIO
+
+
+def test_k_alone_is_enough() -> None:
+    advice = advise(1.0, k=256, metric="emd")
+    assert advice.source == "grid"
+    assert advice.request.n == 100_000
+    assert advice.request.skew == 1
+    said = "; ".join(advice.request.assumptions)
+    assert "100,000" in said
+    assert "skew 1" in said
+    assert "needs an order" in said
+    assert {row.protocol for row in advice.recommendations} == set(PROTOCOLS)
+
+
+@pytest.mark.parametrize("metric", sorted(METRICS))
+def test_every_metric_is_known(metric: str) -> None:
+    advice = advise(1.0, k=32, metric=metric)
+    errors = [row.error for row in advice.recommendations]
+    assert all(math.isfinite(error) and error > 0 for error in errors)
+    assert all(row.error_low <= row.error <= row.error_high for row in advice.recommendations)
+    assert all(row.standard_error is None and row.repetitions is None for row in advice.recommendations)
+    assert {row.origin for row in advice.recommendations} == {"interpolated"}
+
+
+def test_the_first_row_is_the_shortest_report_among_the_nearly_equal() -> None:
+    for k, metric in ((64, "l1"), (256, "l1"), (256, "emd"), (4, "kl")):
+        advice = advise(1.0, k=k, metric=metric)
+        equal = [row for row in advice.ties if row.error < SAME * advice.lowest.error]
+        assert advice.best.report_bits == min(row.report_bits for row in equal)
+
+
+def test_tiers_are_what_the_prediction_tells_apart() -> None:
+    advice = advise(2.0, k=128, metric="l1", shape="zipf:1.5")
+    leader = advice.lowest
+    for row in advice.recommendations:
+        apart = row.ratio_to_best >= PRACTICAL_RATIO and row.ratio_low > 1
+        assert (row.tier > 1) == (apart and row is not leader)
+
+
+def test_a_sample_is_looked_up_by_its_own_shape() -> None:
+    counts = apportion(frequencies("gaussian", 64), 200_000)
+    instant = advise(1.0, sample_counts=counts, ordered=True, instant=True, metric="emd")
+    same = grid.look_up(profile_of(counts, 200_000), 1.0, 200_000, "emd")
+    assert instant.source == "grid"
+    assert instant.request.sample_users == 200_000
+    assert instant.lowest.error == pytest.approx(same.best.error, rel=1e-6)
+    simulated = advise(1.0, sample_counts=counts, ordered=True, metric="emd")
+    # The first choice of the look-up is one of the good ones where it is tried out.
+    tried = next(row for row in simulated.recommendations if row.pair == instant.best.pair)
+    assert tried.ratio_to_best < 1.25
+
+
+@pytest.mark.slow
+def test_predicted_errors_meet_simulated_ones() -> None:
+    """Half of the predictions for the chosen pair within 15 %: over shapes, budgets and domain sizes."""
+    misses = []
+    for shape in ("zipf", "gaussian", "dirichlet", "geometric"):
+        for k in (16, 100, 400):
+            for epsilon in (0.5, 2.0):
+                advice = advise(epsilon, k=k, metric="l1", shape=shape, ordered=True)
+                protocol, method = advice.best.pair
+                experiment = Experiment(
+                    counts=apportion(frequencies(shape, k), 100_000),
+                    oracles={protocol: PROTOCOLS[protocol](k, epsilon)},
+                    methods={method: POSTPROCESSORS[method]},
+                    metrics={"l1": METRICS["l1"]},
+                    pairs=((protocol, method),),
+                    seed=0,
+                )
+                error = simulate(experiment, 0, 100).of("l1")[protocol, method].mean()
+                misses.append(abs(math.log(advice.best.error / error)))
+    assert np.median(misses) < math.log(1.15)
+
+
+def test_other_users_are_those_of_a_look_up_for_them() -> None:
+    advice = advise(1.0, k=256, metric="l1", shape="zipf")
+    told = {n: (protocol, method) for n, protocol, method in advice.other_users}
+    assert set(told) == {10_000, 100_000, 1_000_000, 10_000_000}
+    for n, pair in told.items():
+        other = advise(1.0, k=256, n=n, metric="l1", shape="zipf")
+        own = next(row for row in other.recommendations if row.pair == advice.best.pair)
+        near = own.error / other.lowest.error
+        assert pair == (advice.best.pair if near <= PRACTICAL_RATIO else other.lowest.pair), (n, near)
+
+
+def test_staying_needs_the_pair_on_the_menu() -> None:
+    found = grid.look_up(profile_of(frequencies("zipf", 32), 1000), 1.0, 1000, "l1", protocols=["grr"])
+    assert stays(("oue", "norm_sub"))(found) == (found.best.protocol, found.best.method)
+
+
+def test_why_names_the_path_and_real_changes() -> None:
+    advice = advise(1.0, k=256, metric="l1")
+    why = explain(advice)
+    assert why.steps
+    assert why.method in POSTPROCESSORS
+    assert why.ratio >= 1
+    assert why.agrees == (why.method == advice.lowest.method)
+    assert why.changes
+    for change in why.changes:
+        value = {"ε": "epsilon", "n": "n", "skew": "skew"}[change.what]
+        asked = {"epsilon": 1.0, "n": 100_000, "skew": 1.0} | {value: change.value}
+        there = advise(asked["epsilon"], k=256, n=round(asked["n"]), skew=asked["skew"], metric="l1")
+        own = next(row for row in there.recommendations if row.pair == advice.best.pair)
+        assert own.error > there.lowest.error * PRACTICAL_RATIO
+        assert there.lowest.pair == (change.protocol, change.method)
+
+
+def test_a_sample_has_no_other_skew() -> None:
+    advice = advise(1.0, sample_counts=[500, 300, 200, 100] * 4, instant=True)
+    assert {change.what for change in explain(advice).changes} <= {"ε", "n"}
+
+
+def test_baselines_off_the_menu_are_there() -> None:
+    advice = advise(1.0, k=32, protocol="grr", method="norm_sub")
+    kinds = {row.kind: row for row in advice.baselines}
+    assert (kinds["default"].protocol, kinds["default"].method) == ("oue", "norm_sub")
+    assert kinds["raw"].method == "none"
+    assert all(row.error > 0 for row in kinds.values())
+
+
+def test_past_what_was_simulated_the_rows_say_so() -> None:
+    assert {row.origin for row in advise(1.0, k=100_000).recommendations} == {"asymptotic"}
+    far = advise(1.0, k=500_000)
+    assert {row.origin for row in far.recommendations} == {"extrapolated"}
+    assert any("extrapolated" in warning for warning in far.warnings)
+    near = next(row for row in advise(1.0, k=2000).recommendations if row.pair == far.best.pair)
+    assert far.best.error_high / far.best.error > near.error_high / near.error
+
+
+def test_an_answer_can_be_sent_to_another_process() -> None:
+    advice = advise(1.0, k=32, metric="l1")
+    back = pickle.loads(pickle.dumps(advice))  # noqa: S301 - our own bytes
+    assert back.best == advice.best
+    assert back.other_users == advice.other_users
+
+
+@pytest.mark.parametrize("shape", sorted(SHAPES))
+def test_every_shape_is_answered(shape: str) -> None:
+    advice = advise(1.0, k=40, shape=shape)
+    assert advice.request.ordered == SHAPES[shape].ordered
+    assert advice.request.skew is None
+    assert advice.request.sample.startswith(f"shape {shape}")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "k is missing"),
+        ({"k": 10, "skew": -1}, "skew must be a number between 0 and 8, got -1"),
+        ({"k": 10, "skew": 1, "shape": "zipf"}, "either skew or shape"),
+        ({"k": 10, "shape": "gaus"}, "did you mean 'gaussian'"),
+        ({"k": 10, "shape": "gaussian:x"}, "takes a number"),
+        ({"k": 10, "shape": "gaussian:-1"}, "shape gaussian has no valid frequencies at -1"),
+        ({"k": 10, "shape": "sparse:2"}, "shape sparse has no valid frequencies at 2"),
+        ({"k": 10, "metric": "emd", "ordered": False}, "emd"),
+        ({"k": 10, "metric": "topk", "top_values": 3}, "give a sample"),
+        ({"sample_counts": [5, 5], "skew": 1.0}, "skew is for a look-up without data"),
+        ({"estimate": [0.5, 0.5], "protocol": "oue", "n": 9, "instant": True}, "instant is for a sample"),
+        ({"k": 10, "surrogate": "ensemble"}, "surrogate goes with an estimate"),
+    ],
+)
+def test_wrong_requests_get_one_line(options: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        advise(1.0, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_usual_setting_of_a_metric_may_be_named() -> None:
+    assert advise(1.0, k=40, metric="topk", top_values=2).recommendations

@@ -1,0 +1,50 @@
+"""What a look-up costs: run ``python tests/benchmarks/bench_look_up.py`` in an environment with the tool installed.
+
+The whole process, beside one that imports only numpy, typer and rich; and ``advise`` in a warm process, beside a sort.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from advisor import advise
+
+ROUNDS = 10
+IMPORTS = [sys.executable, "-c", "import numpy, typer, rich"]
+LOOK_UP = [sys.executable, "-m", "advisor", "--eps", "1", "--k", "256", "--metric", "emd"]
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return how long one call takes."""
+    before = time.perf_counter()
+    work()
+    return time.perf_counter() - before
+
+
+def main() -> None:
+    """Print medians of alternating runs, and their ratio."""
+    imports, look_ups = [], []
+    for _ in range(ROUNDS):
+        imports.append(seconds(lambda: subprocess.run(IMPORTS, check=True)))
+        look_ups.append(seconds(lambda: subprocess.run(LOOK_UP, check=True, capture_output=True)))
+    base, whole = statistics.median(imports), statistics.median(look_ups)
+    print(f"whole process: {whole:.2f} s, {whole / base:.2f} times the imports alone ({base:.2f} s)")
+    values = np.random.default_rng(0).random(100_000)
+    for name, options in (("a skew", {}), ("a shape", {"shape": "zipf:1"})):
+        advise(1.0, k=256, metric="emd", **options)  # type: ignore[arg-type]
+        warm = statistics.median(
+            seconds(lambda: advise(1.0, k=256, metric="emd", **options))  # type: ignore[arg-type]  # noqa: B023
+            for _ in range(100)
+        )
+        sort = statistics.median(seconds(lambda: np.sort(values)) for _ in range(100))
+        print(f"warm, {name}: {1000 * warm:.1f} ms, {warm / sort:.1f} sorts of 100,000 numbers")
+
+
+if __name__ == "__main__":
+    main()
