@@ -19,22 +19,26 @@ def info(*, as_json: bool) -> str:
     known: dict[str, Any] = dict(grid.load().provenance)
     if as_json:
         return json.dumps(envelope() | {"knowledge": known}, indent=2, ensure_ascii=False, allow_nan=False)
-    covers = "; ".join(f"{name} {low:g} to {high:,g}" for name, (low, high) in known["covers"].items())
-    simulated = "; ".join(
-        f"{name.replace('_', '-')} {low:g} to {high:,g}" for name, (low, high) in known["simulated"].items()
+    covers, simulated = (
+        "; ".join(f"{name.replace('_', '-')} {_plain(low)} to {_plain(high)}" for name, (low, high) in of.items())
+        for of in (known["covers"], known["simulated"])
     )
     return "\n".join(
         [
             f"Made by version {known['tool_version']} on {known['finished']}, seed {known['seed']}, in "
             f"{known['seconds']:,} seconds.",
             f"Simulated: {known['cells']:,} noise settings, {known['populations']:,} populations, "
-            f"{known['repetitions']} collections; {simulated}.",
+            f"repetitions {known['repetitions']}; {simulated}.",
             f"Covers: {covers}.",
             f"Shapes: {', '.join(known['shapes'])}.",
             f"Methods: {', '.join(known['methods'])}.",
             f"Metrics: {', '.join(known['metrics'])}.",
         ]
     )
+
+
+def _plain(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
 def rules(metric: str, *, ordered: bool) -> str:

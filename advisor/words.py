@@ -256,8 +256,8 @@ def _looked_up(advice: Advice, setting: str) -> str:
     how = " and ".join(origin for origin in ("interpolated", "asymptotic", "extrapolated") if origin in origins)
     known = "" if advice.request.labels else " A sample, or --shape, says more about your data."
     return (
-        f"Looked up for {advice.request.sample}, not simulated: {setting}; {how} from the shipped grid, intervals hold "
-        f"95 % of its predictions.{known}"
+        f"Looked up for {advice.request.sample}, not simulated: {setting}; {how} from the shipped grid; "
+        f"intervals are 95 % of the prediction.{known}"
     )
 
 
