@@ -15,7 +15,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from advisor.errors import InputError, listed, near_miss
+from advisor.cli_audit import audit_command
+from advisor.cli_options import FORMATS
+from advisor.cli_options import format_named as _format
+from advisor.cli_options import option as _option
+from advisor.errors import InputError
 from advisor.numerals import real_number, whole_number
 from simulator._version import __version__
 
@@ -35,27 +39,15 @@ commands_app = typer.Typer(add_completion=True, pretty_exceptions_enable=False, 
 
 EPILOG = (
     "Other commands: 'ldp-advise list' shows every protocol, method and metric; 'ldp-advise explain NAME' tells more "
-    "of one; 'ldp-advise knowledge' is about the grid behind look-ups. A sample file called like a command is reached "
+    "of one; 'ldp-advise audit' measures what reports give away; 'ldp-advise pareto' shows the trade-offs of one "
+    "request; 'ldp-advise knowledge' is about the grid behind look-ups. A sample file called like a command is reached "
     "as ./list. Every option can be set from the environment, for example LDP_ADVISE_FORMAT=json. Exit codes: 0 advice "
     "given (a tie is advice), 2 bad usage or bad data."
 )
 
 INTERRUPTED = 130
-COMMANDS = ("list", "explain", "knowledge")
-FORMATS = ("table", "json", "csv", "markdown", "plain", "value")
+COMMANDS = ("list", "explain", "knowledge", "audit", "pareto")
 SUFFIX_FORMATS = {".json": "json", ".csv": "csv", ".md": "markdown", ".txt": "plain"}
-
-
-def _format(name: str, allowed: Sequence[str] = FORMATS) -> str:
-    if name.lower() not in allowed:
-        raise InputError(f"--format must be one of {listed(allowed)}, got {name!r}{near_miss(name.lower(), allowed)}")
-    return name.lower()
-
-
-def _option(name: str, *more: str, help: str, metavar: str | None = None) -> Any:  # noqa: A002 - typer's own word
-    """Return an option that can also be set from the environment, under its own long name."""
-    variable = "LDP_ADVISE_" + name.partition("/")[0].strip("-").replace("-", "_").upper()
-    return typer.Option(name, *more, help=help, metavar=metavar, envvar=variable, show_envvar=False, show_default=False)
 
 
 def _complete_command(incomplete: str) -> list[str]:
@@ -262,6 +254,9 @@ def explain_command(
         typer.echo(catalog.explain_json(name))
     else:
         catalog.print_explanation(name, console_for())
+
+
+commands_app.command("audit")(audit_command)
 
 
 knowledge_app = typer.Typer(

@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import count
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simulator._types import IntArray, Reports
 from simulator.protocols._affine import collect, evenly, numbers_of, points, solutions, spread, tally, vectors
@@ -137,10 +138,22 @@ class ProjectiveGeometry(FrequencyOracle):
             histogram[:, start : start + order**d] += spread(merged, d, order, rng)
         return self._decode(histogram)
 
-    def _decode(self, histogram: IntArray) -> IntArray:
-        """Add up reports ``(rows, K)`` over the points orthogonal to each value: ``(rows, k)``."""
-        result = np.zeros((len(histogram), self.k), dtype=np.int64)
-        for d, equation in enumerate(_equations(self.k, self.order, self.dimension)):
+    def orthogonal(self, value: int) -> NDArray[np.bool_]:
+        """Return which of the K points support a value, ``(K,)``."""
+        t, order = self.dimension, self.order
+        own = vectors(np.array([value]), t, order)[0]
+        return (vectors(np.arange(self.symbols), t, order) @ own) % order == 0
+
+    def orthogonal_values(self) -> IntArray:
+        """Return how many of the k values each of the K points supports, ``(K,)``."""
+        values = (np.arange(self.symbols) < self.k).astype(np.int64)  # the first points stand for the values
+        return self._decode(values[None, :], self.symbols)[0]
+
+    def _decode(self, histogram: IntArray, values: int | None = None) -> IntArray:
+        """Add up reports ``(rows, K)`` over the points orthogonal to each of the first values: ``(rows, values)``."""
+        values = self.k if values is None else values
+        result = np.zeros((len(histogram), values), dtype=np.int64)
+        for d, equation in enumerate(_equations(values, self.order, self.dimension)):
             start = points(d, self.order)
             part = histogram[:, start : start + self.order**d]
             if d == 0:
