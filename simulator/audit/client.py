@@ -92,9 +92,7 @@ def audit_client(
     ValueError
         If a parameter is outside its range.
     """
-    if attack != "both" or trials < 1 or not 0 < alpha < 1:
-        check_audit(k, values, attack, trials, alpha)
-    check_audit(k, values, "guess", trials, alpha)
+    check_audit(k, values, "guess" if attack == "both" else attack, trials, alpha)
     if (reports is None) == (support is None):
         raise ValueError("either reports or support says how reports are read: give one of the two")
     called = name or str(getattr(client, "__name__", "the client"))

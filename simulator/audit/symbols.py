@@ -34,7 +34,7 @@ def sizes(oracle: SymbolProtocol) -> IntArray:
     rows = np.zeros((oracle.blocks, oracle.block_size), dtype=np.int64)
     fewer, more = divmod(oracle.k, oracle.blocks)
     rows[:, 1 : fewer + 1] = 1
-    rows[:more, fewer + 1] = 1
+    rows[:more, fewer + 1 : fewer + 2] = 1  # an empty stretch where no block has one more
     # Rows with a 1 at column y: half of (all rows + the Walsh-Hadamard transform of their indicator).
     return ((rows.sum(axis=1, keepdims=True) + _walsh_hadamard(rows)) // 2).reshape(-1)
 
