@@ -124,6 +124,15 @@ def advise_command(
     top_values: Annotated[Text, _option("--top-values", metavar="N", help="for topk: how many (default: 5 %)")] = None,
     set_share: Annotated[Text, _option("--set-share", metavar="X", help="for set: share in a set (0.1)")] = None,
     kl_mix: Annotated[Text, _option("--kl-mix", metavar="X", help="for kl, js: weight of the uniform (1e-4)")] = None,
+    max_bits: Annotated[Text, _option("--max-bits", metavar="N", help="only reports of at most N bits")] = None,
+    max_attack: Annotated[
+        Text, _option("--max-attack", metavar="X", help="only if the best guess of a value is right so often at most")
+    ] = None,
+    proper: Annotated[bool, _option("--proper", help="only results without negatives that sum to 1")] = False,
+    unbiased: Annotated[bool, _option("--unbiased", help="only results that are right on average")] = False,
+    server_cost: Annotated[
+        Text, _option("--server-cost", metavar="N", help="only if N operations (k n for many) aggregate all")
+    ] = None,
     reps: Annotated[Text, _option("--reps", metavar="N", help="simulated collections to start with (20)")] = None,
     max_reps: Annotated[Text, _option("--max-reps", metavar="N", help="at most, for the leading pairs (400)")] = None,
     seed: Annotated[str, _option("--seed", metavar="N", help="same seed, same numbers (0)")] = "0",
@@ -168,6 +177,11 @@ def advise_command(
             "top_values": whole_number("top-values", top_values),
             "set_share": real_number("set-share", set_share),
             "kl_mix": real_number("kl-mix", kl_mix),
+            "max_bits": whole_number("max-bits", max_bits),
+            "max_attack": real_number("max-attack", max_attack),
+            "proper": proper,
+            "unbiased": unbiased,
+            "server_cost": whole_number("server-cost", server_cost),
         },
         reading={
             "column": column,

@@ -8,6 +8,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from advisor.assemble import empty_advices
+from advisor.constraints import nothing_left
 from advisor.errors import InputError
 from advisor.request import Request, metric_settings
 from advisor.result import DEFAULT_PAIR, DETECTION_LEVEL, Advice, Baseline, Recommendation
@@ -39,6 +41,8 @@ def look_up(request: Request, *, with_other_users: bool = True) -> tuple[Advice,
     InputError
         If the grid does not know a metric, or that setting of it, or none of the methods.
     """
+    if nothing_left(request):
+        return empty_advices(request)
     check_settings_known(request)
     known = _Known(request, profiles_of(request), request.counts / request.counts.sum())
     return tuple(_advice(metric, known, with_other_users=with_other_users) for metric in request.metrics)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from advisor.constraints import Constraints, Removal, constrained
 from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.tally import MOST_LABELS
 from advisor.naming import resolve, resolve_all
@@ -64,6 +65,8 @@ class Request:
         The estimate that the request is about, or None.
     skew
         The exponent, where the frequencies are a Zipf distribution that was only assumed.
+    removals
+        What each constraint took off the menu.
     """
 
     epsilon: float
@@ -88,6 +91,7 @@ class Request:
     populations: NDArray[np.int64] | None = field(default=None, repr=False)
     collected: Collected | None = None
     skew: float | None = None
+    removals: tuple[Removal, ...] = ()
 
 
 def check_epsilon(epsilon: float) -> float:
@@ -138,6 +142,11 @@ def check_settings(
     top_values: float | None = None,
     set_share: float | None = None,
     kl_mix: float | None = None,
+    max_bits: float | None = None,
+    max_attack: float | None = None,
+    proper: bool = False,
+    unbiased: bool = False,
+    server_cost: float | None = None,
 ) -> dict[str, Any]:
     """Return all settings that do not depend on the sample, checked and resolved.
 
@@ -159,9 +168,7 @@ def check_settings(
         options["top_values"] = check_whole("top-values", top_values, 1)
     for name, key, share in (("set-share", "set_share", set_share), ("kl-mix", "mix", kl_mix)):
         if share is not None:
-            if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0 < share < 1:
-                raise InputError(f"{name} must be a number between 0 and 1, got {share!r}")
-            options[key] = float(share)
+            options[key] = _share(name, share)
     return {
         "epsilon": check_epsilon(epsilon),
         "k": None if k is None else check_whole("k", k, 2, MOST_LABELS),
@@ -177,7 +184,20 @@ def check_settings(
         "max_repetitions_named": max_repetitions is not None,
         "repetitions_named": repetitions is not None,
         "metric_options": options,
+        "constraints": Constraints(
+            max_bits=None if max_bits is None else check_whole("max-bits", max_bits, 1),
+            max_attack=None if max_attack is None else _share("max-attack", max_attack),
+            proper=proper,
+            unbiased=unbiased,
+            server_cost=None if server_cost is None else check_whole("server-cost", server_cost, 1),
+        ),
     }
+
+
+def _share(name: str, value: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < 1:
+        raise InputError(f"{name} must be a number between 0 and 1, got {value!r}")
+    return float(value)
 
 
 def build_request(
@@ -223,7 +243,7 @@ def build_request(
     if not instant and not settings["max_repetitions_named"] and k > FULL_RACE_DOMAIN:
         most = max(settings["repetitions"], most * FULL_RACE_DOMAIN // k)
         assumed.append(f"at most {most} repetitions, because k is large (--max-reps says otherwise)")
-    return Request(
+    request = Request(
         epsilon=settings["epsilon"],
         k=k,
         n=n,
@@ -245,6 +265,7 @@ def build_request(
         surrogate="dirichlet" if small else None,
         populations=_behind_the_sample(counts, n, most, settings["seed"]) if small else None,
     )
+    return constrained(request, settings["constraints"])
 
 
 def _behind_the_sample(counts: NDArray[np.int64], n: int, draws: int, seed: int) -> NDArray[np.int64]:
@@ -292,7 +313,7 @@ def build_estimate_request(
     )
     populations = np.stack([apportion(row, n) for row in frequencies])
     repetitions = -(-wanted // len(populations)) * len(populations)
-    return Request(
+    request = Request(
         epsilon=settings["epsilon"],
         k=k,
         n=n,
@@ -315,6 +336,7 @@ def build_estimate_request(
         populations=populations,
         collected=collected,
     )
+    return constrained(request, settings["constraints"])
 
 
 def _surrogate_named(name: str, table: Iterable[str]) -> str:

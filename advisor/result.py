@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from advisor.constraints import nothing_left_sentence
 from advisor.request import Request
 
 if TYPE_CHECKING:
@@ -169,7 +170,8 @@ class Advice:
     repetitions
         Most repetitions behind any row.
     detectable_frequency
-        Smallest frequency that the recommended protocol tells from 0 (one-sided, level 5 %).
+        Smallest frequency that the recommended protocol tells from 0 (one-sided, level 5 %); None, like
+        `error_without_data`, where constraints leave nothing to recommend.
     warnings
         What the reader should worry about.
     error_without_data
@@ -196,9 +198,9 @@ class Advice:
     recommendations: tuple[Recommendation, ...]
     baselines: tuple[Baseline, ...]
     repetitions: int
-    detectable_frequency: float
+    detectable_frequency: float | None
     warnings: tuple[str, ...]
-    error_without_data: float
+    error_without_data: float | None
     beats_uniform_guess: bool
     resolved: bool
     experiment_id: str
@@ -208,7 +210,15 @@ class Advice:
 
     @property
     def best(self) -> Recommendation:
-        """The first row: of the pairs that cannot be told apart at the top, the cheapest report."""
+        """The first row: of the pairs that cannot be told apart at the top, the cheapest report.
+
+        Raises
+        ------
+        LookupError
+            If constraints leave nothing.
+        """
+        if not self.recommendations:
+            raise LookupError(nothing_left_sentence(self.request))
         return self.recommendations[0]
 
     @property
@@ -219,7 +229,7 @@ class Advice:
     @property
     def lowest(self) -> Recommendation:
         """The row with the lowest mean error; not always `best`, where pairs cannot be told apart."""
-        return min(self.recommendations, key=lambda row: row.error)
+        return min((self.best, *self.recommendations), key=lambda row: row.error)
 
     def apply(self, estimate: ArrayLike, method: str | None = None) -> NDArray[np.float64]:
         """Return a raw frequency estimate ``(..., k)`` post-processed as advised.

@@ -106,7 +106,12 @@ def advise_file(
         _write_looked_up(request, instantly, output_format, target, top=top, quiet=quiet, verbose=verbose)
         return
     from advisor.answer import advice_from, simulate_request  # a look-up needs none of it
+    from advisor.assemble import empty_advices
+    from advisor.constraints import nothing_left
 
+    if nothing_left(request):
+        _write(empty_advices(request), output_format, target, top=top, quiet=quiet, verbose=verbose)
+        return
     with DelayedProgress("simulating", enabled=not quiet) as progress:
         experiment, simulated = simulate_request(request, jobs=jobs, progress=progress)
     advices = advice_from(request, experiment, simulated)
@@ -178,7 +183,7 @@ def _write_looked_up(
     from advisor.look_up import look_up
 
     advices = look_up(request)
-    if instantly.why:
+    if instantly.why and advices[0].recommendations:
         from advisor.why import explain
 
         advices = tuple(replace(advice, why=explain(advice)) for advice in advices)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from advisor.constraints import constrained
 from advisor.errors import InputError, near_miss
 from advisor.request import N_MAX, Request, fitting_methods, fitting_metrics, metric_assumptions, metric_settings
 from knowledge.assumed import SKEW, USERS, parse_shape
@@ -62,7 +63,7 @@ def shape_request(
     methods = fitting_methods(settings, metrics, is_ordered)
     options = metric_settings(settings["metric_options"], k)
     used = SHAPES[name].parameter if parameter is None else parameter
-    return Request(
+    request = Request(
         epsilon=settings["epsilon"],
         k=k,
         n=min(n, N_MAX),
@@ -83,6 +84,7 @@ def shape_request(
         source="grid",
         skew=used if shape is None else None,
     )
+    return constrained(request, settings["constraints"])
 
 
 def _checked_skew(skew: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from advisor.constraints import nothing_left_sentence, removal_sentences
 from advisor.request import Request
 from advisor.result import Advice, Change, Recommendation, Why
 from simulator import METRICS
@@ -94,6 +95,8 @@ def error_with_margin(row: Recommendation, *, ranges: bool = False) -> str:
 
 def answer_sentence(advice: Advice) -> str:
     """Return the answer in one sentence, in the metric's unit."""
+    if not advice.recommendations:
+        return nothing_left_sentence(advice.request)
     if advice.next_round is not None:
         return _method_sentence(advice)
     best, metric = advice.best, METRICS[advice.metric]
@@ -163,8 +166,11 @@ def _capital(text: str) -> str:
 
 def worth_sentences(advice: Advice) -> list[str]:
     """Return what the answer means in users: the error of a category, and what post-processing is worth."""
-    best, n = advice.best, advice.request.n
+    n = advice.request.n
     lines: list[str] = []
+    if not advice.recommendations:
+        return lines
+    best = advice.best
     if not advice.beats_uniform_guess:
         return lines
     if best.mean_absolute_error is not None:
@@ -189,7 +195,10 @@ def worth_sentences(advice: Advice) -> list[str]:
 
 def footer_sentences(advice: Advice) -> list[str]:
     """Return what stands below the table: how it was measured, what was assumed, what can be seen at all."""
-    request, best = advice.request, advice.best
+    request = advice.request
+    if not advice.recommendations:
+        return []
+    best = advice.best
     order = "ordered" if request.ordered else "unordered"
     extra = f" (up to {advice.repetitions} for the leading pairs)" if advice.repetitions > request.repetitions else ""
     setting = f"ε = {request.epsilon:g}, k = {request.k:,} {order} categories, n = {request.n:,}"
@@ -200,9 +209,13 @@ def footer_sentences(advice: Advice) -> list[str]:
         if request.collected is not None
         else f"Simulated from {request.sample}: {setting}, {request.repetitions} repetitions{extra}, seed "
         f"{request.seed}; intervals are 95 %.",
-        f"Smallest frequency that {best.protocol} tells from 0 (level 5 %): {number(advice.detectable_frequency, 3)}, "
-        f"that is {users(advice.detectable_frequency * request.n)} users.",
     ]
+    if advice.detectable_frequency is not None:
+        lines.append(
+            f"Smallest frequency that {best.protocol} tells from 0 (level 5 %): "
+            f"{number(advice.detectable_frequency, 3)}, that is {users(advice.detectable_frequency * request.n)} users."
+        )
+    lines += removal_sentences(request)
     if advice.why is not None:
         lines += why_sentences(advice.why)
     if advice.other_users:

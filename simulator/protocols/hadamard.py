@@ -91,6 +91,10 @@ class HadamardResponse(FrequencyOracle):
         rest = 2 * self.blocks - half_blocks
         return (half_blocks + rest * math.exp(-self.epsilon)) / (self.k * self._shrunk)
 
+    def server_operations(self, n: int) -> int:  # noqa: ARG002
+        symbols = self.blocks * self.block_size
+        return symbols * bits_for(self.block_size)
+
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
         block, row = values % self.blocks, 1 + values // self.blocks
         y = rng.integers(0, self.block_size, size=len(values))

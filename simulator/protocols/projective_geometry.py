@@ -83,6 +83,9 @@ class ProjectiveGeometry(FrequencyOracle):
         x = math.exp(-self.epsilon)
         return self.p / on_one * (guessed + (self.symbols - guessed) * x) / self.k
 
+    def server_operations(self, n: int) -> int:  # noqa: ARG002
+        return self.dimension * self.order * self.symbols
+
     def noise(self, n: int) -> Noise:
         return replace(super().noise(n), sums_to_one=self.k == self.symbols)
 
