@@ -53,6 +53,7 @@ def advise(
     proper: bool = False,
     unbiased: bool = False,
     server_cost: int | None = None,
+    threat: float | None = None,
 ) -> Advice:
     """Rank every protocol and post-processing method for a collection like the sample, or those for an estimate.
 
@@ -99,6 +100,8 @@ def advise(
         Look the answer up for the sample instead of simulating.
     max_bits, max_attack, proper, unbiased, server_cost
         Constraints (see `advisor.constraints.Constraints`): pairs that do not keep them are not ranked.
+    threat
+        Share of the users that an attacker controls: what such an attacker gains is simulated for every pair.
 
     Returns
     -------
@@ -140,6 +143,7 @@ def advise(
         proper=proper,
         unbiased=unbiased,
         server_cost=server_cost,
+        threat=threat,
     )
     if estimate is not None:
         if len(names) != 1:
@@ -284,4 +288,9 @@ def _simulate_collected(
 def advice_from(request: Request, experiment: Experiment, runs: Runs) -> tuple[Advice, ...]:
     """Turn simulated errors into one advice for each metric of the request."""
     one = simulated_advice if request.collected is None else estimate_advice
-    return tuple(one(metric, request, experiment, runs) for metric in request.metrics)
+    advices = tuple(one(metric, request, experiment, runs) for metric in request.metrics)
+    if request.threat is None:
+        return advices
+    from advisor.threat import with_gains  # only a threat needs it
+
+    return with_gains(advices, experiment)

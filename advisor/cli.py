@@ -133,6 +133,10 @@ def advise_command(
     server_cost: Annotated[
         Text, _option("--server-cost", metavar="N", help="only if N operations (k n for many) aggregate all")
     ] = None,
+    threat: Annotated[
+        Text,
+        _option("--threat", metavar="SHARE", help="also simulate an attacker who controls this share of the users"),
+    ] = None,
     reps: Annotated[Text, _option("--reps", metavar="N", help="simulated collections to start with (20)")] = None,
     max_reps: Annotated[Text, _option("--max-reps", metavar="N", help="at most, for the leading pairs (400)")] = None,
     seed: Annotated[str, _option("--seed", metavar="N", help="same seed, same numbers (0)")] = "0",
@@ -182,6 +186,7 @@ def advise_command(
             "proper": proper,
             "unbiased": unbiased,
             "server_cost": whole_number("server-cost", server_cost),
+            "threat": real_number("threat", threat),
         },
         reading={
             "column": column,

@@ -43,6 +43,7 @@ def to_json(advices: tuple[Advice, ...]) -> str:
             "repetitions": request.repetitions,
             "max_repetitions": request.max_repetitions,
             "metric_options": request.metric_options,
+            "threat": request.threat,
         },
         "source": first.source,
         "surrogate": request.surrogate,

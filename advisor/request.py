@@ -67,6 +67,8 @@ class Request:
         The exponent, where the frequencies are a Zipf distribution that was only assumed.
     removals
         What each constraint took off the menu.
+    threat
+        Share of the users that an attacker controls, or None.
     """
 
     epsilon: float
@@ -92,6 +94,7 @@ class Request:
     collected: Collected | None = None
     skew: float | None = None
     removals: tuple[Removal, ...] = ()
+    threat: float | None = None
 
 
 def check_epsilon(epsilon: float) -> float:
@@ -147,6 +150,7 @@ def check_settings(
     proper: bool = False,
     unbiased: bool = False,
     server_cost: float | None = None,
+    threat: float | None = None,
 ) -> dict[str, Any]:
     """Return all settings that do not depend on the sample, checked and resolved.
 
@@ -191,6 +195,7 @@ def check_settings(
             unbiased=unbiased,
             server_cost=None if server_cost is None else check_whole("server-cost", server_cost, 1),
         ),
+        "threat": None if threat is None else _share("threat", threat),
     }
 
 
@@ -264,8 +269,19 @@ def build_request(
         source="grid" if instant else "surrogate" if small else "simulation",
         surrogate="dirichlet" if small else None,
         populations=_behind_the_sample(counts, n, most, settings["seed"]) if small else None,
+        threat=_threat(settings, n, instant=instant),
     )
     return constrained(request, settings["constraints"])
+
+
+def _threat(settings: dict[str, Any], n: int, *, instant: bool) -> float | None:
+    """Return the share of users that an attacker controls, if that can be simulated."""
+    share: float | None = settings["threat"]
+    if share is not None and instant:
+        raise InputError("threat needs a simulation, and this answer is looked up: give a sample, without --instant")
+    if share is not None and not max(1, round(share * n)) < n:
+        raise InputError(f"threat {share:g} leaves no honest user among n={n}")
+    return share
 
 
 def _behind_the_sample(counts: NDArray[np.int64], n: int, draws: int, seed: int) -> NDArray[np.int64]:
@@ -335,6 +351,7 @@ def build_estimate_request(
         surrogate=chosen,
         populations=populations,
         collected=collected,
+        threat=_threat(settings, n, instant=False),
     )
     return constrained(request, settings["constraints"])
 

@@ -58,6 +58,10 @@ class Recommendation:
         For a look-up: ``"interpolated"`` between simulated cells, ``"asymptotic"`` past them, or ``"extrapolated"``
         outside of what the grid covers; None for what was simulated. `standard_error`, `spread`, `win_share` and
         `repetitions` are None where nothing was simulated.
+    gain_random_value, gain_maximal
+        With a threat: by how much an attacker lifts the estimated frequencies of the targets, added up (Cao et al.
+        2021), with random reports and with those that help the targets most. None without a threat, and where a report
+        may claim anything, so that there is no bound.
     """
 
     rank: int
@@ -82,6 +86,8 @@ class Recommendation:
     attack_success: float
     probability_best: float | None = None
     origin: str | None = None
+    gain_random_value: float | None = None
+    gain_maximal: float | None = None
 
     @property
     def pair(self) -> tuple[str, str]:

@@ -84,6 +84,8 @@ def shape_request(
         source="grid",
         skew=used if shape is None else None,
     )
+    if settings["threat"] is not None:
+        raise InputError("threat needs a simulation, and this answer is looked up: give a sample")
     return constrained(request, settings["constraints"])
 
 

@@ -71,6 +71,15 @@ def percent(share: float) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
+def gain(value: float) -> str:
+    """Return by how much frequencies rise, in percent of all users.
+
+    >>> gain(0.1234), gain(-0.00051)
+    ('+12.3 %', '−0.051 %')
+    """
+    return f"{'−' if value < 0 else '+'}{percent(abs(value))}"
+
+
 def change(error: float, reference: float) -> str:
     """Return by how much an error lies below or above another.
 
@@ -216,6 +225,8 @@ def footer_sentences(advice: Advice) -> list[str]:
             f"{number(advice.detectable_frequency, 3)}, that is {users(advice.detectable_frequency * request.n)} users."
         )
     lines += removal_sentences(request)
+    if request.threat is not None:
+        lines.append(_threat_sentence(request))
     if advice.why is not None:
         lines += why_sentences(advice.why)
     if advice.other_users:
@@ -228,6 +239,20 @@ def footer_sentences(advice: Advice) -> list[str]:
     if request.assumptions:
         lines.append("Assumed: " + "; ".join(request.assumptions) + ".")
     return lines
+
+
+def _threat_sentence(request: Request) -> str:
+    from simulator.poisoning import draw_targets
+
+    targets = draw_targets(request.k, request.seed)
+    held = float(request.counts[targets].sum() / request.counts.sum())
+    fakes = max(1, round(request.threat * request.n)) if request.threat is not None else 0
+    return (
+        f"Gain: an attacker who controls {fakes:,} of the n = {request.n:,} users promotes {len(targets)} "
+        f"{'category' if len(targets) == 1 else 'categories'}, drawn at random, that {percent(held)} of users hold; "
+        "their estimates rise by so much together when the fake users send random reports (random), or those that help "
+        "most (max.)."
+    )
 
 
 def _simulated_from_populations(request: Request, setting: str) -> str:

@@ -107,7 +107,7 @@ class ProjectiveGeometry(FrequencyOracle):
         return np.where(rng.random(len(values)) < self._keep, numbers_of(y, order), anything)
 
     def support(self, reports: Reports) -> IntArray:
-        return self._decode(np.bincount(reports, minlength=self.symbols)[None, :])[0]
+        return self.decode(np.bincount(reports, minlength=self.symbols))
 
     def sample_support(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw the aggregate of the base class's law.
@@ -151,6 +151,10 @@ class ProjectiveGeometry(FrequencyOracle):
         """Return how many of the k values each of the K points supports, ``(K,)``."""
         values = (np.arange(self.symbols) < self.k).astype(np.int64)  # the first points stand for the values
         return self._decode(values[None, :], self.symbols)[0]
+
+    def decode(self, histogram: IntArray) -> IntArray:
+        """Return the support counts ``(k,)`` of so many reports of each of the K symbols, ``(K,)``."""
+        return self._decode(histogram[None, :])[0]
 
     def _decode(self, histogram: IntArray, values: int | None = None) -> IntArray:
         """Add up reports ``(rows, K)`` over the points orthogonal to each of the first values: ``(rows, values)``."""
