@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from advisor.cli_audit import audit_command
-from advisor.cli_options import FORMATS
+from advisor.cli_options import FORMATS, PRIVACY_NOTICE
 from advisor.cli_options import format_named as _format
 from advisor.cli_options import option as _option
+from advisor.cli_pareto import pareto_command
 from advisor.errors import InputError
 from advisor.numerals import real_number, whole_number
 from simulator._version import __version__
@@ -28,11 +29,6 @@ if TYPE_CHECKING:
 
 # Typer's own errors of usage (unknown option, missing value) share this base, which it does not export by name.
 USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
-
-PRIVACY_NOTICE = (
-    "note: the sample is read as it is, without any privacy: use public, synthetic or pilot data, not what you want to "
-    "protect (--quiet hides this)"
-)
 
 advise_app = typer.Typer(add_completion=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 commands_app = typer.Typer(add_completion=True, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -276,6 +272,7 @@ def explain_command(
 
 
 commands_app.command("audit")(audit_command)
+commands_app.command("pareto")(pareto_command)
 
 
 knowledge_app = typer.Typer(

@@ -11,6 +11,11 @@ from advisor.errors import InputError, listed, near_miss
 
 FORMATS = ("table", "json", "csv", "markdown", "plain", "value")
 
+PRIVACY_NOTICE = (
+    "note: the sample is read as it is, without any privacy: use public, synthetic or pilot data, not what you want to "
+    "protect (--quiet hides this)"
+)
+
 Text = str | None
 Names = list[str] | None
 

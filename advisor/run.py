@@ -93,7 +93,7 @@ def advise_file(
         )
     with delayed_status("reading the sample" if about is None else "reading what was collected", enabled=not quiet):
         request = (
-            _request(sample, checked, reading, ordered, domain, keep_top, other, instant=looks_up)
+            sample_request(sample, checked, reading, ordered, domain, keep_top, other, instant=looks_up)
             if about is None
             else collected_request(sample, about, checked, reading, ordered, domain)
         )
@@ -124,7 +124,7 @@ def advise_file(
     _write(advices, output_format, target, top=top, quiet=quiet, verbose=verbose)
 
 
-def _request(
+def sample_request(
     sample: str,
     checked: dict[str, Any],
     reading: dict[str, Any],
@@ -135,6 +135,13 @@ def _request(
     *,
     instant: bool,
 ) -> Request:
+    """Read a sample and build the request that it is for.
+
+    Raises
+    ------
+    InputError
+        If the file, or what is asked of it, is wrong.
+    """
     from advisor.inputs.domain import build_domain, read_domain
     from advisor.inputs.reading import read_histogram
 
