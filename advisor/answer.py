@@ -54,6 +54,9 @@ def advise(
     unbiased: bool = False,
     server_cost: int | None = None,
     threat: float | None = None,
+    attributes: int | None = None,
+    rounds: int | None = None,
+    solution: str | None = None,
 ) -> Advice:
     """Rank every protocol and post-processing method for a collection like the sample, or those for an estimate.
 
@@ -102,6 +105,12 @@ def advise(
         Constraints (see `advisor.constraints.Constraints`): pairs that do not keep them are not ranked.
     threat
         Share of the users that an attacker controls: what such an attacker gains is simulated for every pair.
+    attributes, rounds
+        Attributes of a user, of which the sample shows one, and collections of the same attributes. `epsilon` is then
+        what a user spends in one round; ``.request.plan`` tells how it is used and what a user spends in all.
+    solution
+        With attributes: ``"smp"`` (each user reports one, drawn at random) or ``"spl"`` (all, splitting the budget);
+        default: the one with the lower error.
 
     Returns
     -------
@@ -144,6 +153,9 @@ def advise(
         unbiased=unbiased,
         server_cost=server_cost,
         threat=threat,
+        attributes=attributes,
+        rounds=rounds,
+        solution=solution,
     )
     if estimate is not None:
         if len(names) != 1:

@@ -129,6 +129,13 @@ def advise_command(
     server_cost: Annotated[
         Text, _option("--server-cost", metavar="N", help="only if N operations (k n for many) aggregate all")
     ] = None,
+    attributes: Annotated[
+        Text, _option("--attributes", metavar="D", help="attributes of a user, SAMPLE being one: --eps is for all")
+    ] = None,
+    solution: Annotated[
+        Text, _option("--solution", metavar="NAME", help="for --attributes: smp (report one) or spl (split eps)")
+    ] = None,
+    rounds: Annotated[Text, _option("--rounds", metavar="R", help="collections of the same, --eps in each")] = None,
     threat: Annotated[
         Text,
         _option("--threat", metavar="SHARE", help="also simulate an attacker who controls this share of the users"),
@@ -183,6 +190,9 @@ def advise_command(
             "unbiased": unbiased,
             "server_cost": whole_number("server-cost", server_cost),
             "threat": real_number("threat", threat),
+            "attributes": whole_number("attributes", attributes),
+            "rounds": whole_number("rounds", rounds),
+            "solution": solution,
         },
         reading={
             "column": column,

@@ -44,6 +44,7 @@ def to_json(advices: tuple[Advice, ...]) -> str:
             "max_repetitions": request.max_repetitions,
             "metric_options": request.metric_options,
             "threat": request.threat,
+            "plan": None if request.plan is None else asdict(request.plan),
         },
         "source": first.source,
         "surrogate": request.surrogate,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from advisor.budget import ATTRIBUTES_MAX, ROUNDS_MAX, Plan, check_solution, make_plan
 from advisor.constraints import Constraints, Removal, constrained
 from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.tally import MOST_LABELS
@@ -69,6 +70,9 @@ class Request:
         What each constraint took off the menu.
     threat
         Share of the users that an attacker controls, or None.
+    plan
+        How the budget is used, where users have several attributes or report several times; `epsilon` and `n` are then
+        those of one report and of the reports of one attribute.
     """
 
     epsilon: float
@@ -95,6 +99,7 @@ class Request:
     skew: float | None = None
     removals: tuple[Removal, ...] = ()
     threat: float | None = None
+    plan: Plan | None = None
 
 
 def check_epsilon(epsilon: float) -> float:
@@ -151,6 +156,9 @@ def check_settings(
     unbiased: bool = False,
     server_cost: float | None = None,
     threat: float | None = None,
+    attributes: float | None = None,
+    rounds: float | None = None,
+    solution: str | None = None,
 ) -> dict[str, Any]:
     """Return all settings that do not depend on the sample, checked and resolved.
 
@@ -195,6 +203,9 @@ def check_settings(
             unbiased=unbiased,
             server_cost=None if server_cost is None else check_whole("server-cost", server_cost, 1),
         ),
+        "attributes": None if attributes is None else check_whole("attributes", attributes, 1, ATTRIBUTES_MAX),
+        "rounds": None if rounds is None else check_whole("rounds", rounds, 1, ROUNDS_MAX),
+        "solution": check_solution(solution),
         "threat": None if threat is None else _share("threat", threat),
     }
 
@@ -224,7 +235,9 @@ def build_request(
         If a metric or method that was asked for does not fit the domain.
     """
     k, users = len(labels), int(counts.sum())
-    n = users if settings["n"] is None else settings["n"]
+    everyone = users if settings["n"] is None else settings["n"]
+    plan = make_plan(settings, counts / users, everyone)
+    n = everyone if plan is None else plan.reports
     small = users * FAR_SMALLER <= n and not instant
     assumed, worries = list(assumptions), list(warnings)
     metrics = fitting_metrics(settings, ordered, assumed)
@@ -232,7 +245,7 @@ def build_request(
     options = metric_settings(settings["metric_options"], k)
     assumed += metric_assumptions(metrics, options)
     if settings["n"] is None:
-        assumed.append(f"n = {n:,} users will report: the size of the sample (--n says otherwise)")
+        assumed.append(f"n = {everyone:,} users will report: the size of the sample (--n says otherwise)")
     elif n != users:
         assumed.append(f"the frequencies of the sample's {users:,} users stand for those of n = {n:,}")
         if small:
@@ -249,7 +262,7 @@ def build_request(
         most = max(settings["repetitions"], most * FULL_RACE_DOMAIN // k)
         assumed.append(f"at most {most} repetitions, because k is large (--max-reps says otherwise)")
     request = Request(
-        epsilon=settings["epsilon"],
+        epsilon=settings["epsilon"] if plan is None else plan.epsilon_report,
         k=k,
         n=n,
         metrics=metrics,
@@ -270,6 +283,7 @@ def build_request(
         surrogate="dirichlet" if small else None,
         populations=_behind_the_sample(counts, n, most, settings["seed"]) if small else None,
         threat=_threat(settings, n, instant=instant),
+        plan=plan,
     )
     return constrained(request, settings["constraints"])
 
@@ -306,6 +320,9 @@ def build_estimate_request(
 
     k, n = len(collected.labels), collected.n
     assumed = list(collected.assumptions)
+    for name in ("attributes", "rounds", "solution"):
+        if settings[name] is not None:
+            raise InputError(f"{name} is for a collection to come: leave it out for an estimate that is there")
     if settings["max_repetitions_named"]:
         raise InputError("max-reps is for a sample: an estimate is answered with the same repetitions for every method")
     chosen = DEFAULT if surrogate is None else _surrogate_named(surrogate, SURROGATES)

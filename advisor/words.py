@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from advisor.budget import plan_sentences
 from advisor.constraints import nothing_left_sentence, removal_sentences
 from advisor.request import Request
 from advisor.result import Advice, Change, Recommendation, Why
@@ -224,6 +225,8 @@ def footer_sentences(advice: Advice) -> list[str]:
             f"Smallest frequency that {best.protocol} tells from 0 (level 5 %): "
             f"{number(advice.detectable_frequency, 3)}, that is {users(advice.detectable_frequency * request.n)} users."
         )
+    if request.plan is not None:
+        lines += plan_sentences(request.plan)
     lines += removal_sentences(request)
     if request.threat is not None:
         lines.append(_threat_sentence(request))
