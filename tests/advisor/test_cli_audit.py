@@ -3,12 +3,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+from importlib import resources
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from simulator import PROTOCOLS
 from tests.advisor.conftest import Run
+
+SCHEMA = json.loads(resources.files("advisor").joinpath("schema/audit.schema.json").read_text(encoding="utf-8"))
 
 CLIENTS = """
 import random, math
@@ -60,6 +64,7 @@ def test_quiet_prints_finding_and_table_only(run: Run) -> None:
 def test_json_has_the_contract_fields(run: Run) -> None:
     code, out, _ = run("audit", "--all", "--eps", "0.5,2", "--k", "4,9", "--trials", "2000", "--format", "json")
     data = json.loads(out, parse_constant=lambda constant: pytest.fail(constant))
+    jsonschema.validate(data, SCHEMA)
     assert code == 0
     assert {"schema_version", "tool_version", "request", "seed", "summary", "results"} <= set(data)
     assert len(data["results"]) == 4 * len(PROTOCOLS)
@@ -111,6 +116,7 @@ def test_rounds_attributes_and_hashing_alone(run: Run) -> None:
         assert said in out
     assert "rsfd[olh" not in out
     _, out, _ = run("audit", "--lho", "2,4", "--k", "25", "--trials", "3000", "--format", "json")
+    jsonschema.validate(json.loads(out), SCHEMA)
     rows = json.loads(out)["results"]
     assert [row["symbols"] for row in rows] == [2, 4]
     assert [row["epsilon"] for row in rows] == [None, None]

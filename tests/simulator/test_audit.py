@@ -187,6 +187,17 @@ def test_the_others_are_far_below_at_small_budgets():
         assert all(1.75 < 0.25 / analytic(key, k, 0.25) < 2.25 for k in DOMAINS)
 
 
+def test_the_pair_attack_comes_to_the_promise_itself():
+    for key in PROTOCOLS:
+        for k, epsilon in SETTINGS:
+            loss = log_ratio(probabilities(PROTOCOLS[key](k, epsilon), attack="pair"))
+            if key == "the":  # its bits are worth less than the noisy cells they come from
+                oracle = PROTOCOLS["the"](k, epsilon)
+                epsilon = math.log(oracle.p * (1 - oracle.q) / (oracle.q * (1 - oracle.p)))
+                assert epsilon < oracle.epsilon
+            assert loss == pytest.approx(epsilon, rel=1e-9)
+
+
 def test_binary_hashing_stays_below_one():
     assert all(analytic("blh", k, epsilon) < 1 for k in DOMAINS for epsilon in (2.0, 4.0, 6.0, 10.0, 30.0))
 
