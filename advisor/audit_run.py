@@ -128,10 +128,22 @@ def audits(options: AuditOptions, *, quiet: bool = True) -> tuple[Audit, ...]:
             if jobs is None:
                 jobs = (os.cpu_count() or 1) if trials * subject.cells > PARALLEL_CELLS else 1
             rows.append(
-                run_audit(subject, trials=trials, alpha=alpha, seed=options.seed, jobs=jobs, comparisons=len(wanted))
+                run_audit(
+                    subject,
+                    trials=trials,
+                    alpha=alpha,
+                    seed=options.seed,
+                    jobs=jobs,
+                    comparisons=len(wanted),
+                    progress=_part(progress, place, len(wanted)),
+                )
             )
-            progress(place + 1, len(wanted))
     return tuple(rows)
+
+
+def _part(progress: Callable[[int, int], None], place: int, parts: int) -> Callable[[int, int], None]:
+    """Return what shows the progress of one of several parts of equal size."""
+    return lambda done, total: progress(place * total + done, parts * total)
 
 
 def _values(options: AuditOptions) -> tuple[int, int]:
@@ -264,10 +276,6 @@ def _audits_of_target(options: AuditOptions, alpha: float, *, quiet: bool) -> tu
     cells = [(epsilon, k) for k in options.k for epsilon in options.eps]
     rows = []
     with DelayedProgress(f"calling {name}", enabled=not quiet) as progress:
-
-        def shown(place: int) -> Callable[[int, int], None]:
-            return lambda done, total: progress(place * total + done, len(cells) * total)
-
         for place, (epsilon, k) in enumerate(cells):
             rows.append(
                 audit_client(
@@ -284,7 +292,7 @@ def _audits_of_target(options: AuditOptions, alpha: float, *, quiet: bool) -> tu
                     symbols=options.symbols,
                     seed=options.seed,
                     name=name,
-                    progress=shown(place),
+                    progress=_part(progress, place, len(cells)),
                 )
             )
     return tuple(rows)

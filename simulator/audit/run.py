@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ from simulator.protocols import FrequencyOracle
 from simulator.seeding import rng_for
 
 BLOCK_CELLS = 500_000  # trials x categories drawn from one stream: bounds memory, and jobs cannot change a number
+Progress = Callable[[int, int], None]
 TRIALS, ALPHA = 1_000_000, 0.01
 
 
@@ -199,15 +200,35 @@ def protocol_subject(oracle: FrequencyOracle, attack: str = "guess", values: tup
     )
 
 
-def run_audit(subject: Subject, *, trials: int, alpha: float, seed: int, jobs: int = 1, comparisons: int = 1) -> Audit:
+def run_audit(
+    subject: Subject,
+    *,
+    trials: int,
+    alpha: float,
+    seed: int,
+    jobs: int = 1,
+    comparisons: int = 1,
+    progress: Progress | None = None,
+) -> Audit:
     """Count how often the attack says v1 of users who hold v1, and of users who hold v2, and bound the ratio.
 
     Parameters
     ----------
     comparisons
         Audits that are compared with their analytic values together.
+    progress
+        Called with (trials done, trials in all), those of both values.
     """
-    hits, confusions = (sum(_counts(subject, held, trials=trials, seed=seed, jobs=jobs)) for held in subject.values)
+    block = max(1, BLOCK_CELLS // max(subject.cells, 1))
+    counted = []
+    for value, held in enumerate(subject.values):
+        total = 0
+        for done, count in enumerate(_counts(subject, held, trials=trials, block=block, seed=seed, jobs=jobs), start=1):
+            total += count
+            if progress is not None:
+                progress(value * trials + min(done * block, trials), 2 * trials)
+        counted.append(total)
+    hits, confusions = counted
     return conclude(subject, hits, confusions, trials=trials, alpha=alpha, comparisons=comparisons)
 
 
@@ -244,8 +265,7 @@ def conclude(subject: Subject, hits: int, confusions: int, *, trials: int, alpha
     )
 
 
-def _counts(subject: Subject, held: int, *, trials: int, seed: int, jobs: int) -> Iterable[int]:
-    block = max(1, BLOCK_CELLS // max(subject.cells, 1))
+def _counts(subject: Subject, held: int, *, trials: int, block: int, seed: int, jobs: int) -> Iterable[int]:
     tasks = [(place, min(block, trials - start)) for place, start in enumerate(range(0, trials, block))]
 
     def count(place: int, size: int) -> int:
