@@ -15,11 +15,17 @@ from simulator._version import __version__
 
 if TYPE_CHECKING:
     from advisor.answer import advise
+    from advisor.frontier import pareto
     from advisor.result import Advice, Recommendation
 
-__all__ = ["Advice", "InputError", "Recommendation", "__version__", "advise"]
+__all__ = ["Advice", "InputError", "Recommendation", "__version__", "advise", "pareto"]
 
-_HOMES = {"advise": "advisor.answer", "Advice": "advisor.result", "Recommendation": "advisor.result"}
+_HOMES = {
+    "advise": "advisor.answer",
+    "pareto": "advisor.frontier",
+    "Advice": "advisor.result",
+    "Recommendation": "advisor.result",
+}
 
 
 def __getattr__(name: str) -> Any:

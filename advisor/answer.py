@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import product
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from advisor.assemble import estimate_advice, others_repetitions, simulated_advice
+from advisor.assemble import empty_advices, estimate_advice, others_repetitions, simulated_advice
 from advisor.collected import collect
+from advisor.constraints import fitting_pairs, nothing_left
 from advisor.errors import InputError, listed
 from advisor.inputs.domain import build_domain
 from advisor.inputs.memory import estimate_in_memory, sample_in_memory
@@ -20,7 +20,6 @@ from advisor.result import DEFAULT_PAIR, Advice
 from advisor.without_data import shape_request
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, Runs, race, simulate
-from simulator.ranking import Pair
 
 ALWAYS_MEASURED = ("mae", "mse")  # behind the answer in users, whatever the metric
 PARALLEL_CELLS = 20_000_000  # pairs x repetitions x categories from which threads are worth their start
@@ -49,6 +48,15 @@ def advise(
     skew: float | None = None,
     shape: str | None = None,
     instant: bool = False,
+    max_bits: int | None = None,
+    max_attack: float | None = None,
+    proper: bool = False,
+    unbiased: bool = False,
+    server_cost: int | None = None,
+    threat: float | None = None,
+    attributes: int | None = None,
+    rounds: int | None = None,
+    solution: str | None = None,
 ) -> Advice:
     """Rank every protocol and post-processing method for a collection like the sample, or those for an estimate.
 
@@ -93,10 +101,20 @@ def advise(
         `simulator.populations.SHAPES`.
     instant
         Look the answer up for the sample instead of simulating.
+    max_bits, max_attack, proper, unbiased, server_cost
+        Constraints (see `advisor.constraints.Constraints`): pairs that do not keep them are not ranked.
+    threat
+        Share of the users that an attacker controls: what such an attacker gains is simulated for every pair.
+    attributes, rounds
+        Attributes of a user, of which the sample shows one, and collections of the same attributes. `epsilon` is then
+        what a user spends in one round; ``.request.plan`` tells how it is used and what a user spends in all.
+    solution
+        With attributes: ``"smp"`` (each user reports one, drawn at random) or ``"spl"`` (all, splitting the budget);
+        default: the one with the lower error.
 
     Returns
     -------
-    Frozen advice; ``.best`` is the pair to use.
+    Frozen advice; ``.best`` is the pair to use. Where constraints leave nothing, ``.recommendations`` is empty.
 
     Raises
     ------
@@ -129,6 +147,15 @@ def advise(
         top_values=top_values,
         set_share=set_share,
         kl_mix=kl_mix,
+        max_bits=max_bits,
+        max_attack=max_attack,
+        proper=proper,
+        unbiased=unbiased,
+        server_cost=server_cost,
+        threat=threat,
+        attributes=attributes,
+        rounds=rounds,
+        solution=solution,
     )
     if estimate is not None:
         if len(names) != 1:
@@ -199,6 +226,8 @@ def answer(
     request: Request, *, jobs: int | None = None, progress: Callable[[int, int], None] | None = None
 ) -> tuple[Advice, ...]:
     """Answer a request: one advice for each of its metrics, from one simulation."""
+    if nothing_left(request):
+        return empty_advices(request)
     return advice_from(request, *simulate_request(request, jobs=jobs, progress=progress))
 
 
@@ -208,7 +237,7 @@ def simulate_request(
     """Simulate what a request needs: its menu, each protocol's raw estimate, and the usual default."""
     used = () if request.collected is None else (request.collected.protocol,)
     protocols = tuple(dict.fromkeys([*used, *request.protocols]))
-    menu = [pair for pair in product(protocols, request.methods) if _fits(pair, request)]
+    menu = fitting_pairs(request, protocols)
     if not any(protocol in (used or protocols) for protocol, _ in menu):
         raise InputError(
             f"no method asked for goes with the protocols asked for: {listed(request.methods)} with "
@@ -268,14 +297,12 @@ def _simulate_collected(
     )
 
 
-def _fits(pair: Pair, request: Request) -> bool:
-    """Tell whether the method is for estimates of the protocol."""
-    protocol, method = pair
-    fits = POSTPROCESSORS[method].fits
-    return fits is None or fits(PROTOCOLS[protocol](request.k, request.epsilon).noise(request.n), request.k)
-
-
 def advice_from(request: Request, experiment: Experiment, runs: Runs) -> tuple[Advice, ...]:
     """Turn simulated errors into one advice for each metric of the request."""
     one = simulated_advice if request.collected is None else estimate_advice
-    return tuple(one(metric, request, experiment, runs) for metric in request.metrics)
+    advices = tuple(one(metric, request, experiment, runs) for metric in request.metrics)
+    if request.threat is None:
+        return advices
+    from advisor.threat import with_gains  # only a threat needs it
+
+    return with_gains(advices, experiment)

@@ -89,10 +89,35 @@ def estimate_advice(metric: str, request: Request, experiment: Experiment, runs:
     errors = runs.of(metric)
     fair = {pair: block[: others_repetitions(populations, runs.repetitions)] for pair, block in errors.items()}
     for_all = tuple(pair for pair in errors if pair[0] in request.protocols and pair[1] in request.methods)
-    next_round = _advice(metric, request, experiment, runs, _Contest(fair, for_all, DEFAULT_PAIR, populations, degree))
+    next_round = (
+        _advice(metric, request, experiment, runs, _Contest(fair, for_all, DEFAULT_PAIR, populations, degree))
+        if for_all
+        else None  # constraints exclude all protocols for a next round
+    )
     menu = tuple(pair for pair in errors if pair[0] == used and pair[1] in request.methods)
     contest = _Contest(errors, menu, (used, "norm_sub"), populations, degree)
-    return _advice(metric, request, experiment, runs, contest, next_round=next_round)
+    return _advice(metric, request, experiment, runs, contest, about_estimate=True, next_round=next_round)
+
+
+def empty_advices(request: Request) -> tuple[Advice, ...]:
+    """Return for each metric of a request an advice without any pair: its constraints leave none."""
+    return tuple(
+        Advice(
+            request=request,
+            metric=metric,
+            source=request.source,
+            recommendations=(),
+            baselines=(),
+            repetitions=0,
+            detectable_frequency=None,
+            warnings=request.warnings,
+            error_without_data=None,
+            beats_uniform_guess=False,
+            resolved=True,
+            experiment_id="",
+        )
+        for metric in request.metrics
+    )
 
 
 def others_repetitions(populations: int, repetitions: int) -> int:
@@ -107,13 +132,14 @@ def _advice(
     runs: Runs,
     contest: _Contest,
     *,
+    about_estimate: bool = False,
     next_round: Advice | None = None,
 ) -> Advice:
     ranked = {pair: contest.ranked_errors(pair) for pair in contest.menu}
     standings = rank(ranked, {name: oracle.report_bits for name, oracle in experiment.oracles.items()})
     # Ranking in tiers is not by error alone; the lowest error is what all rows are compared with.
     lowest = min(ranked, key=lambda pair: float(ranked[pair].mean()))
-    sure = _probabilities(standings, contest, main=next_round is not None)
+    sure = _probabilities(standings, contest, main=about_estimate)
     rows = tuple(_row(standing, contest, experiment, runs, sure.get(standing.pair)) for standing in standings)
     noise = experiment.oracles[rows[0].protocol].noise(request.n)
     without_data = _errors_without_data(metric, experiment)

@@ -15,7 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from advisor.errors import InputError, listed, near_miss
+from advisor.cli_audit import audit_command
+from advisor.cli_options import FORMATS, PRIVACY_NOTICE
+from advisor.cli_options import format_named as _format
+from advisor.cli_options import option as _option
+from advisor.cli_pareto import pareto_command
+from advisor.errors import InputError
 from advisor.light import LightCommand
 from advisor.numerals import real_number, whole_number
 from simulator._version import __version__
@@ -26,37 +31,20 @@ if TYPE_CHECKING:
 # Typer's own errors of usage (unknown option, missing value) share this base, which it does not export by name.
 USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
 
-PRIVACY_NOTICE = (
-    "note: the sample is read as it is, without any privacy: use public, synthetic or pilot data, not what you want to "
-    "protect (--quiet hides this)"
-)
-
 advise_app = typer.Typer(add_completion=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 commands_app = typer.Typer(add_completion=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 EPILOG = (
     "Other commands: 'ldp-advise list' shows every protocol, method and metric; 'ldp-advise explain NAME' tells more "
-    "of one; 'ldp-advise knowledge' is about the grid behind look-ups. A sample file called like a command is reached "
+    "of one; 'ldp-advise audit' measures what reports give away; 'ldp-advise pareto' shows the trade-offs of one "
+    "request; 'ldp-advise knowledge' is about the grid behind look-ups. A sample file called like a command is reached "
     "as ./list. Every option can be set from the environment, for example LDP_ADVISE_FORMAT=json. Exit codes: 0 advice "
     "given (a tie is advice), 2 bad usage or bad data."
 )
 
 INTERRUPTED = 130
-COMMANDS = ("list", "explain", "knowledge")
-FORMATS = ("table", "json", "csv", "markdown", "plain", "value")
+COMMANDS = ("list", "explain", "knowledge", "audit", "pareto")
 SUFFIX_FORMATS = {".json": "json", ".csv": "csv", ".md": "markdown", ".txt": "plain"}
-
-
-def _format(name: str, allowed: Sequence[str] = FORMATS) -> str:
-    if name.lower() not in allowed:
-        raise InputError(f"--format must be one of {listed(allowed)}, got {name!r}{near_miss(name.lower(), allowed)}")
-    return name.lower()
-
-
-def _option(name: str, *more: str, help: str, metavar: str | None = None) -> Any:  # noqa: A002 - typer's own word
-    """Return an option that can also be set from the environment, under its own long name."""
-    variable = "LDP_ADVISE_" + name.partition("/")[0].strip("-").replace("-", "_").upper()
-    return typer.Option(name, *more, help=help, metavar=metavar, envvar=variable, show_envvar=False, show_default=False)
 
 
 def _complete_command(incomplete: str) -> list[str]:
@@ -133,6 +121,26 @@ def advise_command(
     top_values: Annotated[Text, _option("--top-values", metavar="N", help="for topk: how many (default: 5 %)")] = None,
     set_share: Annotated[Text, _option("--set-share", metavar="X", help="for set: share in a set (0.1)")] = None,
     kl_mix: Annotated[Text, _option("--kl-mix", metavar="X", help="for kl, js: weight of the uniform (1e-4)")] = None,
+    max_bits: Annotated[Text, _option("--max-bits", metavar="N", help="only reports of at most N bits")] = None,
+    max_attack: Annotated[
+        Text, _option("--max-attack", metavar="X", help="only if the best guess of a value is right so often at most")
+    ] = None,
+    proper: Annotated[bool, _option("--proper", help="only results without negatives that sum to 1")] = False,
+    unbiased: Annotated[bool, _option("--unbiased", help="only results that are right on average")] = False,
+    server_cost: Annotated[
+        Text, _option("--server-cost", metavar="N", help="only if N operations (k n for many) aggregate all")
+    ] = None,
+    attributes: Annotated[
+        Text, _option("--attributes", metavar="D", help="attributes of a user, SAMPLE being one: --eps is for all")
+    ] = None,
+    solution: Annotated[
+        Text, _option("--solution", metavar="NAME", help="for --attributes: smp (report one) or spl (split eps)")
+    ] = None,
+    rounds: Annotated[Text, _option("--rounds", metavar="R", help="collections of the same, --eps in each")] = None,
+    threat: Annotated[
+        Text,
+        _option("--threat", metavar="SHARE", help="also simulate an attacker who controls this share of the users"),
+    ] = None,
     reps: Annotated[Text, _option("--reps", metavar="N", help="simulated collections to start with (20)")] = None,
     max_reps: Annotated[Text, _option("--max-reps", metavar="N", help="at most, for the leading pairs (400)")] = None,
     seed: Annotated[str, _option("--seed", metavar="N", help="same seed, same numbers (0)")] = "0",
@@ -177,6 +185,15 @@ def advise_command(
             "top_values": whole_number("top-values", top_values),
             "set_share": real_number("set-share", set_share),
             "kl_mix": real_number("kl-mix", kl_mix),
+            "max_bits": whole_number("max-bits", max_bits),
+            "max_attack": real_number("max-attack", max_attack),
+            "proper": proper,
+            "unbiased": unbiased,
+            "server_cost": whole_number("server-cost", server_cost),
+            "threat": real_number("threat", threat),
+            "attributes": whole_number("attributes", attributes),
+            "rounds": whole_number("rounds", rounds),
+            "solution": solution,
         },
         reading={
             "column": column,
@@ -263,6 +280,10 @@ def explain_command(
         typer.echo(catalog.explain_json(name))
     else:
         catalog.print_explanation(name, console_for())
+
+
+commands_app.command("audit")(audit_command)
+commands_app.command("pareto")(pareto_command)
 
 
 knowledge_app = typer.Typer(

@@ -25,6 +25,7 @@ def envelope() -> dict[str, Any]:
 def to_json(advices: tuple[Advice, ...]) -> str:
     """Return one JSON object: the first metric's ranking, and under ``further_metrics`` the others'."""
     first, request = advices[0], advices[0].request
+    constraints = [asdict(removal) for removal in request.removals]
     answer = envelope() | {
         "request": {
             "eps": request.epsilon,
@@ -42,6 +43,8 @@ def to_json(advices: tuple[Advice, ...]) -> str:
             "repetitions": request.repetitions,
             "max_repetitions": request.max_repetitions,
             "metric_options": request.metric_options,
+            "threat": request.threat,
+            "plan": None if request.plan is None else asdict(request.plan),
         },
         "source": first.source,
         "surrogate": request.surrogate,
@@ -50,6 +53,7 @@ def to_json(advices: tuple[Advice, ...]) -> str:
         "experiment_id": first.experiment_id,
         "assumptions": list(request.assumptions),
         "warnings": list(first.warnings),
+        "constraints": constraints,
         **_ranking(first),
         "further_metrics": [{"metric": advice.metric, **_ranking(advice)} for advice in advices[1:]],
     }
@@ -92,6 +96,8 @@ def to_csv(advices: tuple[Advice, ...]) -> str:
 
 def to_markdown(advices: tuple[Advice, ...], top: int | None = TOP) -> str:
     """Return sentences and tables in Markdown."""
+    if not advices[0].recommendations:
+        return "\n\n".join([f"**{answer_sentence(advices[0])}**", *footer_sentences(advices[0])]) + "\n"
     parts = []
     for advice in advices:
         parts += [" ".join([f"**{answer_sentence(advice)}**", *worth_sentences(advice)]), _markdown(advice, top)]
@@ -108,6 +114,8 @@ def _markdown(advice: Advice, top: int | None) -> str:
 
 def to_text(advices: tuple[Advice, ...], top: int | None = TOP) -> str:
     """Return sentences and tables as plain text: aligned columns, no boxes, no colours."""
+    if not advices[0].recommendations:
+        return "\n".join([answer_sentence(advices[0]), *footer_sentences(advices[0])]) + "\n"
     parts = []
     for advice in advices:
         parts.append("\n".join([answer_sentence(advice), *worth_sentences(advice), "", *_aligned(advice, top)]))
@@ -131,15 +139,22 @@ def _aligned(advice: Advice, top: int | None) -> list[str]:
 
 
 def to_value(advices: tuple[Advice, ...]) -> str:
-    """Return the best pair and nothing else: ``protocol method``; with several metrics each behind its name."""
+    """Return the best pair and nothing else: ``protocol method``; with several metrics each behind its name.
+
+    Nothing at all where constraints leave nothing.
+    """
     several = len(advices) > 1
     return "".join(
-        f"{f'{advice.metric} ' if several else ''}{advice.best.protocol} {advice.best.method}\n" for advice in advices
+        f"{f'{advice.metric} ' if several else ''}{advice.best.protocol} {advice.best.method}\n"
+        for advice in advices
+        if advice.recommendations
     )
 
 
 def to_html(advice: Advice) -> str:
     """Return the answer and the top of the ranking for a notebook; for an estimate also that of the next round."""
+    if not advice.recommendations:
+        return f"<p><b>{html.escape(answer_sentence(advice))}</b></p>"
     notes = "<br>".join(html.escape(sentence) for sentence in [*worth_sentences(advice), *footer_sentences(advice)])
     later = advice.next_round
     return (

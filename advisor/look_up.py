@@ -11,6 +11,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from advisor.assemble import empty_advices
+from advisor.constraints import nothing_left
 from advisor.errors import InputError
 from advisor.request import Request, metric_settings
 from advisor.result import DEFAULT_PAIR, DETECTION_LEVEL, Advice, Baseline, Recommendation
@@ -43,6 +45,8 @@ def look_up(request: Request) -> tuple[Advice, ...]:
     InputError
         If the grid does not know a metric, or that setting of it, or none of the methods.
     """
+    if nothing_left(request):
+        return empty_advices(request)
     check_settings_known(request)
     profiles = profiles_of(request)
     noises = grid.noises_of(request.k, request.epsilon, request.n, request.protocols)

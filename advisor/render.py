@@ -38,6 +38,8 @@ def print_advice(
         if not quiet:
             for sentence in worth_sentences(advice):
                 console.print(Text(sentence))
+        if not advice.recommendations:
+            continue
         console.print(ranked_table(advice, console, top))
         if advice.next_round is not None and not quiet:
             console.print(Text(next_round_sentence(advice.next_round), style="bold"))
@@ -46,6 +48,8 @@ def print_advice(
         return
     for sentence in footer_sentences(advices[0]):
         console.print(Text(sentence, style="dim"))
+    if not advices[0].recommendations:
+        return
     console.print(Text(hidden_sentence(advices[0], top), style="dim"))
     if verbose:
         console.print(Text(legend(advices[0]), style="dim"))

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from advisor.budget import ATTRIBUTES_MAX, ROUNDS_MAX, Plan, check_solution, make_plan
+from advisor.constraints import Constraints, Removal, constrained
 from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.tally import MOST_LABELS
 from advisor.naming import resolve, resolve_all
@@ -64,6 +66,13 @@ class Request:
         The estimate that the request is about, or None.
     skew
         The exponent, where the frequencies are a Zipf distribution that was only assumed.
+    removals
+        What each constraint took off the menu.
+    threat
+        Share of the users that an attacker controls, or None.
+    plan
+        How the budget is used, where users have several attributes or report several times; `epsilon` and `n` are then
+        those of one report and of the reports of one attribute.
     """
 
     epsilon: float
@@ -88,6 +97,9 @@ class Request:
     populations: NDArray[np.int64] | None = field(default=None, repr=False)
     collected: Collected | None = None
     skew: float | None = None
+    removals: tuple[Removal, ...] = ()
+    threat: float | None = None
+    plan: Plan | None = None
 
 
 def check_epsilon(epsilon: float) -> float:
@@ -138,6 +150,15 @@ def check_settings(
     top_values: float | None = None,
     set_share: float | None = None,
     kl_mix: float | None = None,
+    max_bits: float | None = None,
+    max_attack: float | None = None,
+    proper: bool = False,
+    unbiased: bool = False,
+    server_cost: float | None = None,
+    threat: float | None = None,
+    attributes: float | None = None,
+    rounds: float | None = None,
+    solution: str | None = None,
 ) -> dict[str, Any]:
     """Return all settings that do not depend on the sample, checked and resolved.
 
@@ -159,9 +180,7 @@ def check_settings(
         options["top_values"] = check_whole("top-values", top_values, 1)
     for name, key, share in (("set-share", "set_share", set_share), ("kl-mix", "mix", kl_mix)):
         if share is not None:
-            if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0 < share < 1:
-                raise InputError(f"{name} must be a number between 0 and 1, got {share!r}")
-            options[key] = float(share)
+            options[key] = _share(name, share)
     return {
         "epsilon": check_epsilon(epsilon),
         "k": None if k is None else check_whole("k", k, 2, MOST_LABELS),
@@ -177,7 +196,24 @@ def check_settings(
         "max_repetitions_named": max_repetitions is not None,
         "repetitions_named": repetitions is not None,
         "metric_options": options,
+        "constraints": Constraints(
+            max_bits=None if max_bits is None else check_whole("max-bits", max_bits, 1),
+            max_attack=None if max_attack is None else _share("max-attack", max_attack),
+            proper=proper,
+            unbiased=unbiased,
+            server_cost=None if server_cost is None else check_whole("server-cost", server_cost, 1),
+        ),
+        "attributes": None if attributes is None else check_whole("attributes", attributes, 1, ATTRIBUTES_MAX),
+        "rounds": None if rounds is None else check_whole("rounds", rounds, 1, ROUNDS_MAX),
+        "solution": check_solution(solution),
+        "threat": None if threat is None else _share("threat", threat),
     }
+
+
+def _share(name: str, value: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < 1:
+        raise InputError(f"{name} must be a number between 0 and 1, got {value!r}")
+    return float(value)
 
 
 def build_request(
@@ -199,7 +235,9 @@ def build_request(
         If a metric or method that was asked for does not fit the domain.
     """
     k, users = len(labels), int(counts.sum())
-    n = users if settings["n"] is None else settings["n"]
+    everyone = users if settings["n"] is None else settings["n"]
+    plan = make_plan(settings, counts / users, everyone)
+    n = everyone if plan is None else plan.reports
     small = users * FAR_SMALLER <= n and not instant
     assumed, worries = list(assumptions), list(warnings)
     metrics = fitting_metrics(settings, ordered, assumed)
@@ -207,7 +245,7 @@ def build_request(
     options = metric_settings(settings["metric_options"], k)
     assumed += metric_assumptions(metrics, options)
     if settings["n"] is None:
-        assumed.append(f"n = {n:,} users will report: the size of the sample (--n says otherwise)")
+        assumed.append(f"n = {everyone:,} users will report: the size of the sample (--n says otherwise)")
     elif n != users:
         assumed.append(f"the frequencies of the sample's {users:,} users stand for those of n = {n:,}")
         if small:
@@ -223,8 +261,8 @@ def build_request(
     if not instant and not settings["max_repetitions_named"] and k > FULL_RACE_DOMAIN:
         most = max(settings["repetitions"], most * FULL_RACE_DOMAIN // k)
         assumed.append(f"at most {most} repetitions, because k is large (--max-reps says otherwise)")
-    return Request(
-        epsilon=settings["epsilon"],
+    request = Request(
+        epsilon=settings["epsilon"] if plan is None else plan.epsilon_report,
         k=k,
         n=n,
         metrics=metrics,
@@ -244,7 +282,20 @@ def build_request(
         source="grid" if instant else "surrogate" if small else "simulation",
         surrogate="dirichlet" if small else None,
         populations=_behind_the_sample(counts, n, most, settings["seed"]) if small else None,
+        threat=_threat(settings, n, instant=instant),
+        plan=plan,
     )
+    return constrained(request, settings["constraints"])
+
+
+def _threat(settings: dict[str, Any], n: int, *, instant: bool) -> float | None:
+    """Return the share of users that an attacker controls, if that can be simulated."""
+    share: float | None = settings["threat"]
+    if share is not None and instant:
+        raise InputError("threat needs a simulation, and this answer is looked up: give a sample, without --instant")
+    if share is not None and not max(1, round(share * n)) < n:
+        raise InputError(f"threat {share:g} leaves no honest user among n={n}")
+    return share
 
 
 def _behind_the_sample(counts: NDArray[np.int64], n: int, draws: int, seed: int) -> NDArray[np.int64]:
@@ -269,6 +320,9 @@ def build_estimate_request(
 
     k, n = len(collected.labels), collected.n
     assumed = list(collected.assumptions)
+    for name in ("attributes", "rounds", "solution"):
+        if settings[name] is not None:
+            raise InputError(f"{name} is for a collection to come: leave it out for an estimate that is there")
     if settings["max_repetitions_named"]:
         raise InputError("max-reps is for a sample: an estimate is answered with the same repetitions for every method")
     chosen = DEFAULT if surrogate is None else _surrogate_named(surrogate, SURROGATES)
@@ -292,7 +346,7 @@ def build_estimate_request(
     )
     populations = np.stack([apportion(row, n) for row in frequencies])
     repetitions = -(-wanted // len(populations)) * len(populations)
-    return Request(
+    request = Request(
         epsilon=settings["epsilon"],
         k=k,
         n=n,
@@ -314,7 +368,9 @@ def build_estimate_request(
         surrogate=chosen,
         populations=populations,
         collected=collected,
+        threat=_threat(settings, n, instant=False),
     )
+    return constrained(request, settings["constraints"])
 
 
 def _surrogate_named(name: str, table: Iterable[str]) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from advisor.constraints import nothing_left_sentence
 from advisor.request import Request
 
 if TYPE_CHECKING:
@@ -59,6 +60,10 @@ class Recommendation:
         For a look-up: ``"interpolated"`` between simulated cells, ``"asymptotic"`` past them, or ``"extrapolated"``
         outside of what the grid covers; None for what was simulated. `standard_error`, `spread`, `win_share` and
         `repetitions` are None where nothing was simulated.
+    gain_random_value, gain_maximal
+        With a threat: by how much an attacker lifts the estimated frequencies of the targets, added up (Cao et al.
+        2021), with random reports and with those that help the targets most. None without a threat, and where a report
+        may claim anything, so that there is no bound.
     """
 
     rank: int
@@ -83,6 +88,8 @@ class Recommendation:
     attack_success: float
     probability_best: float | None = None
     origin: str | None = None
+    gain_random_value: float | None = None
+    gain_maximal: float | None = None
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -171,7 +178,8 @@ class Advice:
     repetitions
         Most repetitions behind any row.
     detectable_frequency
-        Smallest frequency that the recommended protocol tells from 0 (one-sided, level 5 %).
+        Smallest frequency that the recommended protocol tells from 0 (one-sided, level 5 %); None, like
+        `error_without_data`, where constraints leave nothing to recommend.
     warnings
         What the reader should worry about.
     error_without_data
@@ -197,9 +205,9 @@ class Advice:
     recommendations: tuple[Recommendation, ...]
     baselines: tuple[Baseline, ...]
     repetitions: int
-    detectable_frequency: float
+    detectable_frequency: float | None
     warnings: tuple[str, ...]
-    error_without_data: float
+    error_without_data: float | None
     beats_uniform_guess: bool
     resolved: bool
     experiment_id: str
@@ -217,7 +225,15 @@ class Advice:
 
     @property
     def best(self) -> Recommendation:
-        """The first row: of the pairs that cannot be told apart at the top, the cheapest report."""
+        """The first row: of the pairs that cannot be told apart at the top, the cheapest report.
+
+        Raises
+        ------
+        LookupError
+            If constraints leave nothing.
+        """
+        if not self.recommendations:
+            raise LookupError(nothing_left_sentence(self.request))
         return self.recommendations[0]
 
     @property
@@ -228,7 +244,7 @@ class Advice:
     @property
     def lowest(self) -> Recommendation:
         """The row with the lowest mean error; not always `best`, where pairs cannot be told apart."""
-        return min(self.recommendations, key=lambda row: row.error)
+        return min((self.best, *self.recommendations), key=lambda row: row.error)
 
     def apply(self, estimate: ArrayLike, method: str | None = None) -> NDArray[np.float64]:
         """Return a raw frequency estimate ``(..., k)`` post-processed as advised.

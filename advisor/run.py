@@ -93,7 +93,7 @@ def advise_file(
         )
     with delayed_status("reading the sample" if about is None else "reading what was collected", enabled=not quiet):
         request = (
-            _request(sample, checked, reading, ordered, domain, keep_top, other, instant=looks_up)
+            sample_request(sample, checked, reading, ordered, domain, keep_top, other, instant=looks_up)
             if about is None
             else collected_request(sample, about, checked, reading, ordered, domain)
         )
@@ -106,7 +106,12 @@ def advise_file(
         _write_looked_up(request, instantly, output_format, target, top=top, quiet=quiet, verbose=verbose)
         return
     from advisor.answer import advice_from, simulate_request  # a look-up needs none of it
+    from advisor.assemble import empty_advices
+    from advisor.constraints import nothing_left
 
+    if nothing_left(request):
+        _write(empty_advices(request), output_format, target, top=top, quiet=quiet, verbose=verbose)
+        return
     with DelayedProgress("simulating", enabled=not quiet) as progress:
         experiment, simulated = simulate_request(request, jobs=jobs, progress=progress)
     advices = advice_from(request, experiment, simulated)
@@ -119,7 +124,7 @@ def advise_file(
     _write(advices, output_format, target, top=top, quiet=quiet, verbose=verbose)
 
 
-def _request(
+def sample_request(
     sample: str,
     checked: dict[str, Any],
     reading: dict[str, Any],
@@ -130,6 +135,13 @@ def _request(
     *,
     instant: bool,
 ) -> Request:
+    """Read a sample and build the request that it is for.
+
+    Raises
+    ------
+    InputError
+        If the file, or what is asked of it, is wrong.
+    """
     from advisor.inputs.domain import build_domain, read_domain
     from advisor.inputs.reading import read_histogram
 
@@ -178,7 +190,7 @@ def _write_looked_up(
     from advisor.look_up import look_up
 
     advices = look_up(request)
-    if instantly.why:
+    if instantly.why and advices[0].recommendations:
         from advisor.why import explain
 
         advices = tuple(replace(advice, why=explain(advice)) for advice in advices)

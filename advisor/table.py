@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from advisor.result import Advice, Baseline, Recommendation
-from advisor.words import change, error_with_margin, number, percent, times
+from advisor.words import change, error_with_margin, gain, number, percent, times
 
 TOP = 10
 LEGEND_SURE = (
@@ -39,6 +39,8 @@ COLUMNS = (
     Column("interval", "95 % interval", True, 4),
     Column("gain", "vs no PP", True, 3),
     Column("sure", "best", True, 1),
+    Column("gain_random", "random gain", True, 2),
+    Column("gain_maximal", "max. gain", True, 1),
     Column("worth", "n′/n", True, 5),
     Column("bits", "bits", True, 6),
     Column("attack", "attack", True, 7),
@@ -99,6 +101,8 @@ def columns_of(advice: Advice) -> tuple[Column, ...]:
         without = {"won", "origin"}
     else:
         without = {"sure", "origin"}
+    if advice.request.threat is None:
+        without |= {"gain_random", "gain_maximal"}
     return tuple(column for column in COLUMNS if column.key not in without)
 
 
@@ -125,6 +129,8 @@ def _cells(row: Recommendation, advice: Advice) -> tuple[str, ...]:
         _interval(row),
         change(row.error, row.error_without_postprocessing),
         "–" if row.probability_best is None else f"{100 * row.probability_best:.0f} %",
+        "–" if row.gain_random_value is None else gain(row.gain_random_value),
+        "no bound" if row.gain_maximal is None else gain(row.gain_maximal),
         "–" if row.equivalent_users is None else times(row.equivalent_users / n),
         f"{row.report_bits:,}",
         percent(row.attack_success),
@@ -141,13 +147,7 @@ def _baseline_cells(row: Baseline) -> tuple[str, ...]:
         number(row.error),
         times(row.ratio_to_best),
         _interval(row),
-        "",
-        "",
-        "",
-        "",
-        "",
-        "",
-        "",
+        *[""] * (len(COLUMNS) - 7),
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from advisor.budget import make_plan
+from advisor.constraints import constrained
 from advisor.errors import InputError, near_miss
 from advisor.request import N_MAX, Request, fitting_methods, fitting_metrics, metric_assumptions, metric_settings
 from knowledge.assumed import SKEW, USERS, parse_shape
@@ -58,12 +60,15 @@ def shape_request(
         weights = frequencies(name, k, parameter, seed=settings["seed"])
     except ValueError as error:
         raise InputError(str(error)) from None
+    plan = make_plan(settings, weights, n)
+    if plan is not None:
+        n = plan.reports
     metrics = fitting_metrics(settings, is_ordered, assumed)
     methods = fitting_methods(settings, metrics, is_ordered)
     options = metric_settings(settings["metric_options"], k)
     used = SHAPES[name].parameter if parameter is None else parameter
-    return Request(
-        epsilon=settings["epsilon"],
+    request = Request(
+        epsilon=settings["epsilon"] if plan is None else plan.epsilon_report,
         k=k,
         n=min(n, N_MAX),
         metrics=metrics,
@@ -82,7 +87,11 @@ def shape_request(
         warnings=(),
         source="grid",
         skew=used if shape is None else None,
+        plan=plan,
     )
+    if settings["threat"] is not None:
+        raise InputError("threat needs a simulation, and this answer is looked up: give a sample")
+    return constrained(request, settings["constraints"])
 
 
 def _checked_skew(skew: float) -> float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from advisor.budget import plan_sentences
+from advisor.constraints import nothing_left_sentence, removal_sentences
 from advisor.request import Request
 from advisor.result import Advice, Change, Recommendation, Why
 from simulator import METRICS
@@ -70,6 +72,15 @@ def percent(share: float) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
+def gain(value: float) -> str:
+    """Return by how much frequencies rise, in percent of all users.
+
+    >>> gain(0.1234), gain(-0.00051)
+    ('+12.3 %', '−0.051 %')
+    """
+    return f"{'−' if value < 0 else '+'}{percent(abs(value))}"
+
+
 def change(error: float, reference: float) -> str:
     """Return by how much an error lies below or above another.
 
@@ -94,6 +105,8 @@ def error_with_margin(row: Recommendation, *, ranges: bool = False) -> str:
 
 def answer_sentence(advice: Advice) -> str:
     """Return the answer in one sentence, in the metric's unit."""
+    if not advice.recommendations:
+        return nothing_left_sentence(advice.request)
     if advice.next_round is not None:
         return _method_sentence(advice)
     best, metric = advice.best, METRICS[advice.metric]
@@ -163,8 +176,11 @@ def _capital(text: str) -> str:
 
 def worth_sentences(advice: Advice) -> list[str]:
     """Return what the answer means in users: the error of a category, and what post-processing is worth."""
-    best, n = advice.best, advice.request.n
+    n = advice.request.n
     lines: list[str] = []
+    if not advice.recommendations:
+        return lines
+    best = advice.best
     if not advice.beats_uniform_guess:
         return lines
     if best.mean_absolute_error is not None:
@@ -189,7 +205,10 @@ def worth_sentences(advice: Advice) -> list[str]:
 
 def footer_sentences(advice: Advice) -> list[str]:
     """Return what stands below the table: how it was measured, what was assumed, what can be seen at all."""
-    request, best = advice.request, advice.best
+    request = advice.request
+    if not advice.recommendations:
+        return []
+    best = advice.best
     order = "ordered" if request.ordered else "unordered"
     extra = f" (up to {advice.repetitions} for the leading pairs)" if advice.repetitions > request.repetitions else ""
     setting = f"ε = {request.epsilon:g}, k = {request.k:,} {order} categories, n = {request.n:,}"
@@ -200,9 +219,17 @@ def footer_sentences(advice: Advice) -> list[str]:
         if request.collected is not None
         else f"Simulated from {request.sample}: {setting}, {request.repetitions} repetitions{extra}, seed "
         f"{request.seed}; intervals are 95 %.",
-        f"Smallest frequency that {best.protocol} tells from 0 (level 5 %): {number(advice.detectable_frequency, 3)}, "
-        f"that is {users(advice.detectable_frequency * request.n)} users.",
     ]
+    if advice.detectable_frequency is not None:
+        lines.append(
+            f"Smallest frequency that {best.protocol} tells from 0 (level 5 %): "
+            f"{number(advice.detectable_frequency, 3)}, that is {users(advice.detectable_frequency * request.n)} users."
+        )
+    if request.plan is not None:
+        lines += plan_sentences(request.plan)
+    lines += removal_sentences(request)
+    if request.threat is not None:
+        lines.append(_threat_sentence(request))
     if advice.why is not None:
         lines += why_sentences(advice.why)
     if advice.other_users:
@@ -215,6 +242,20 @@ def footer_sentences(advice: Advice) -> list[str]:
     if request.assumptions:
         lines.append("Assumed: " + "; ".join(request.assumptions) + ".")
     return lines
+
+
+def _threat_sentence(request: Request) -> str:
+    from simulator.poisoning import draw_targets
+
+    targets = draw_targets(request.k, request.seed)
+    held = float(request.counts[targets].sum() / request.counts.sum())
+    fakes = max(1, round(request.threat * request.n)) if request.threat is not None else 0
+    return (
+        f"Gain: an attacker who controls {fakes:,} of the n = {request.n:,} users promotes {len(targets)} "
+        f"{'category' if len(targets) == 1 else 'categories'}, drawn at random, that {percent(held)} of users hold; "
+        "their estimates rise by so much together when the fake users send random reports (random), or those that help "
+        "most (max.)."
+    )
 
 
 def _simulated_from_populations(request: Request, setting: str) -> str:

@@ -19,11 +19,11 @@ _IBU = "Agrawal, Aggarwal, PODS 2001; Pinzon et al., AAAI 2026"
 _JIA = "Jia, Gong, INFOCOM 2019; Wang et al., NDSS 2020"
 
 _METHODS = [
-    PostProcessor("none", "Base (no post-processing)", none, False, False, _WANG),
+    PostProcessor("none", "Base (no post-processing)", none, False, False, _WANG, unbiased=True),
     PostProcessor("base_pos", "Base-Pos", base_pos, True, False, _WANG),
     PostProcessor("post_pos", "Post-Pos", none, False, False, _WANG, queries_only=True),
     PostProcessor("base_cut", "Base-Cut", base_cut, True, False, _WANG),
-    PostProcessor("norm", "Norm", norm, False, True, _WANG),
+    PostProcessor("norm", "Norm", norm, False, True, _WANG, unbiased=True),
     PostProcessor("norm_mul", "Norm-Mul", norm_mul, True, True, _WANG),
     PostProcessor("norm_sub", "Norm-Sub (CLS)", norm_sub, True, True, _WANG),
     PostProcessor("norm_cut", "Norm-Cut", norm_cut, True, False, _WANG),

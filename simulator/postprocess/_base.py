@@ -31,6 +31,8 @@ class PostProcessor:
         Where the method was published.
     keeps_order
         Whether a larger estimate never becomes smaller than a smaller one.
+    unbiased
+        Whether estimates that are right on average stay so.
     fits
         Whether the method is for estimates of this noise and domain size; None: for all.
     """
@@ -45,6 +47,7 @@ class PostProcessor:
     queries_only: bool = False
     keeps_order: bool = True
     fits: Callable[[Noise, int], bool] | None = None
+    unbiased: bool = False
 
     def __call__(self, estimate: FloatArray, noise: Noise) -> FloatArray:
         """Apply the method to raw frequency estimates ``(..., k)``.

@@ -134,6 +134,13 @@ class FrequencyOracle(ABC):
         ``(..., k)`` support counts of type `support_dtype`.
         """
 
+    def server_operations(self, n: int) -> int:
+        """Return about how many operations (additions, hashes) it takes to count `n` reports, once all are read.
+
+        Here one for each user and each value; members that need fewer say so.
+        """
+        return n * self.k
+
     def replay_support(self, counts: IntArray, rng: np.random.Generator) -> Support:
         """Let every user perturb and the server count: the slow reference that defines the law.
 

@@ -40,6 +40,9 @@ class GRR(FrequencyOracle):
     def attack_success(self) -> float:
         return self.p
 
+    def server_operations(self, n: int) -> int:  # noqa: ARG002
+        return self.k
+
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
         keep = rng.random(len(values)) < self.p
         # Shifting by 1..k-1 reaches each of the other values equally often, and never the value itself.

@@ -91,6 +91,10 @@ class HadamardResponse(FrequencyOracle):
         rest = 2 * self.blocks - half_blocks
         return (half_blocks + rest * math.exp(-self.epsilon)) / (self.k * self._shrunk)
 
+    def server_operations(self, n: int) -> int:  # noqa: ARG002
+        symbols = self.blocks * self.block_size
+        return symbols * bits_for(self.block_size)
+
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
         block, row = values % self.blocks, 1 + values // self.blocks
         y = rng.integers(0, self.block_size, size=len(values))
@@ -100,7 +104,7 @@ class HadamardResponse(FrequencyOracle):
         return np.where(rng.random(len(values)) < self._slope, block * self.block_size + y, anything)
 
     def support(self, reports: Reports) -> IntArray:
-        return self._decode(np.bincount(reports, minlength=self.blocks * self.block_size)[None, :])[0]
+        return self.decode(np.bincount(reports, minlength=self.blocks * self.block_size))
 
     def sample_support(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw the aggregate of the base class's law; time and memory grow with K log K."""
@@ -117,6 +121,10 @@ class HadamardResponse(FrequencyOracle):
         histogram = spread(by_block, size.bit_length() - 1, 2, rng).reshape(len(rows), -1)
         histogram += evenly(rows.sum(axis=1) - kept.sum(axis=1), blocks * size, rng)
         return self._decode(histogram).reshape(counts.shape)
+
+    def decode(self, histogram: IntArray) -> IntArray:
+        """Return the support counts ``(k,)`` of so many reports of each of the K symbols, ``(K,)``."""
+        return self._decode(histogram[None, :])[0]
 
     def _decode(self, histogram: IntArray) -> IntArray:
         """Supporting less contradicting reports ``(rows, k)``: a Walsh-Hadamard transform of ``(rows, K)`` symbols."""

@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import count
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simulator._types import IntArray, Reports
 from simulator.protocols._affine import collect, evenly, numbers_of, points, solutions, spread, tally, vectors
@@ -82,6 +83,9 @@ class ProjectiveGeometry(FrequencyOracle):
         x = math.exp(-self.epsilon)
         return self.p / on_one * (guessed + (self.symbols - guessed) * x) / self.k
 
+    def server_operations(self, n: int) -> int:  # noqa: ARG002
+        return self.dimension * self.order * self.symbols
+
     def noise(self, n: int) -> Noise:
         return replace(super().noise(n), sums_to_one=self.k == self.symbols)
 
@@ -103,7 +107,7 @@ class ProjectiveGeometry(FrequencyOracle):
         return np.where(rng.random(len(values)) < self._keep, numbers_of(y, order), anything)
 
     def support(self, reports: Reports) -> IntArray:
-        return self._decode(np.bincount(reports, minlength=self.symbols)[None, :])[0]
+        return self.decode(np.bincount(reports, minlength=self.symbols))
 
     def sample_support(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw the aggregate of the base class's law.
@@ -137,10 +141,26 @@ class ProjectiveGeometry(FrequencyOracle):
             histogram[:, start : start + order**d] += spread(merged, d, order, rng)
         return self._decode(histogram)
 
-    def _decode(self, histogram: IntArray) -> IntArray:
-        """Add up reports ``(rows, K)`` over the points orthogonal to each value: ``(rows, k)``."""
-        result = np.zeros((len(histogram), self.k), dtype=np.int64)
-        for d, equation in enumerate(_equations(self.k, self.order, self.dimension)):
+    def orthogonal(self, value: int) -> NDArray[np.bool_]:
+        """Return which of the K points support a value, ``(K,)``."""
+        t, order = self.dimension, self.order
+        own = vectors(np.array([value]), t, order)[0]
+        return (vectors(np.arange(self.symbols), t, order) @ own) % order == 0
+
+    def orthogonal_values(self) -> IntArray:
+        """Return how many of the k values each of the K points supports, ``(K,)``."""
+        values = (np.arange(self.symbols) < self.k).astype(np.int64)  # the first points stand for the values
+        return self._decode(values[None, :], self.symbols)[0]
+
+    def decode(self, histogram: IntArray) -> IntArray:
+        """Return the support counts ``(k,)`` of so many reports of each of the K symbols, ``(K,)``."""
+        return self._decode(histogram[None, :])[0]
+
+    def _decode(self, histogram: IntArray, values: int | None = None) -> IntArray:
+        """Add up reports ``(rows, K)`` over the points orthogonal to each of the first values: ``(rows, values)``."""
+        values = self.k if values is None else values
+        result = np.zeros((len(histogram), values), dtype=np.int64)
+        for d, equation in enumerate(_equations(values, self.order, self.dimension)):
             start = points(d, self.order)
             part = histogram[:, start : start + self.order**d]
             if d == 0:

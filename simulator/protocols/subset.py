@@ -66,6 +66,9 @@ class SubsetSelection(FrequencyOracle):
     def attack_success(self) -> float:
         return self.p / self.omega
 
+    def server_operations(self, n: int) -> int:
+        return n * (self.omega - 1) + self.k
+
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
         omega, users = self.omega, np.arange(len(values))
         # The omega smallest of k random keys are an even draw; the own value's key forces it in or out.

@@ -1,0 +1,33 @@
+"""Audits: how much privacy an attacker is shown to take from reports, with confidence.
+
+Arcolezi, Gambs, "Revealing the true cost of locally differentially private protocols: an auditing perspective", 2024.
+"""
+
+from __future__ import annotations
+
+from simulator.audit.attack import ATTACKS
+from simulator.audit.attributes import SOLUTIONS, attribute_subjects
+from simulator.audit.client import REPORTS, ClientError, audit_client
+from simulator.audit.confidence import ceiling, clopper_pearson
+from simulator.audit.hashing_only import hashing_subject
+from simulator.audit.rounds import rounds_subject
+from simulator.audit.run import ALPHA, TRIALS, Audit, audit_protocol, protocol_subject, run_audit
+
+__all__ = [
+    "ALPHA",
+    "ATTACKS",
+    "REPORTS",
+    "SOLUTIONS",
+    "TRIALS",
+    "Audit",
+    "ClientError",
+    "attribute_subjects",
+    "audit_client",
+    "audit_protocol",
+    "ceiling",
+    "clopper_pearson",
+    "hashing_subject",
+    "protocol_subject",
+    "rounds_subject",
+    "run_audit",
+]

@@ -1,0 +1,285 @@
+"""Algorithm 1: let users hold v1 and v2, attack every report, and bound the privacy loss from the counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator.audit.attack import ATTACKS, Sampler, protocol_sampler
+from simulator.audit.closed_form import Probabilities, log_ratio, probabilities
+from simulator.audit.confidence import ceiling, lowest_likely, ratio_bounds
+from simulator.protocols import FrequencyOracle
+from simulator.seeding import rng_for
+
+BLOCK_CELLS = 500_000  # trials x categories drawn from one stream: bounds memory, and jobs cannot change a number
+Progress = Callable[[int, int], None]
+TRIALS, ALPHA = 1_000_000, 0.01
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What one audit found.
+
+    Attributes
+    ----------
+    protocol
+        Key in the table, or the name of the client that was audited.
+    epsilon, k
+        Budget of one report (None: the reports are not perturbed at all) and domain size.
+    attack
+        ``"guess"`` or ``"pair"``.
+    values
+        The two values that were told apart.
+    trials, alpha
+        Reports of each of the two values, and the probability that the bounds miss.
+    hits, confusions
+        How often the attacker said v1 when that was held, and when v2 was.
+    epsilon_lower_bound, epsilon_upper_bound
+        Bounds of the privacy loss that this attack shows, ``ln`` of the ratio of its two probabilities; the upper one
+        bounds this attack alone, and is None where v2 was never taken for v1. Both hold with confidence 1 - alpha.
+    epsilon_analytic
+        What infinitely many trials would give; None where no closed form is known.
+    epsilon_ceiling
+        The highest lower bound that so many trials can give.
+    epsilon_slack
+        How far the lower bound falls below the analytic value at most, with confidence 1 - alpha for all audits of a
+        table together.
+    epsilon_guaranteed
+        The privacy loss that is promised: epsilon, or what composition makes of it; None where nothing is.
+    agrees
+        Whether the analytic value is within the bounds, those that hold with confidence 1 - alpha for all audits of a
+        table together; None where there is none.
+    leaks
+        Whether the lower bound is above what is promised.
+    rounds, attributes, solution, fake, symbols
+        Collections of the same value; attributes of a user, how they are collected (``"spl"``, ``"smp"``, ``"rsfd"``)
+        and how fake data is made (``"z"``, ``"r"``); symbols that a value is hashed to, where that is all that
+        protects it.
+    """
+
+    protocol: str
+    epsilon: float | None
+    k: int
+    attack: str
+    values: tuple[int, int]
+    trials: int
+    alpha: float
+    hits: int
+    confusions: int
+    epsilon_lower_bound: float
+    epsilon_upper_bound: float | None
+    epsilon_analytic: float | None
+    epsilon_ceiling: float
+    epsilon_slack: float | None
+    epsilon_guaranteed: float | None
+    agrees: bool | None
+    leaks: bool
+    rounds: int = 1
+    attributes: int = 1
+    solution: str | None = None
+    fake: str | None = None
+    symbols: int | None = None
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is audited: how its reports are attacked, and what is known of it beforehand.
+
+    Attributes
+    ----------
+    protocol, epsilon, k, rounds, attributes, solution, fake, symbols
+        As in `Audit`.
+    sampler
+        Gives the chances that an attacker names v1.
+    guaranteed
+        Privacy loss that is promised.
+    known
+        The two probabilities of the attack in closed form, or None.
+    attack, values
+        As in `Audit`.
+    cells
+        Numbers that one report takes to draw and to attack.
+    """
+
+    protocol: str
+    epsilon: float | None
+    k: int
+    sampler: Sampler
+    guaranteed: float | None
+    known: Probabilities | None
+    attack: str = "guess"
+    values: tuple[int, int] = (0, 1)
+    cells: int = 0
+    rounds: int = 1
+    attributes: int = 1
+    solution: str | None = None
+    fake: str | None = None
+    symbols: int | None = None
+
+    @property
+    def address(self) -> tuple[str | int, ...]:
+        """Name of the random stream."""
+        more = (self.solution or "", self.fake or "", self.rounds, self.attributes, self.symbols or 0)
+        return ("audit", self.protocol, repr(self.epsilon), self.k, self.attack, *self.values, *more)
+
+
+def check_audit(k: int, values: tuple[int, int], attack: str, trials: int, alpha: float) -> None:
+    """Raise ValueError if an audit cannot be asked for in this way."""
+    if attack not in ATTACKS:
+        raise ValueError(f"attack must be one of {', '.join(ATTACKS)}, got {attack!r}")
+    if len(set(values)) != 2 or not all(0 <= value < k for value in values):
+        raise ValueError(f"values must be two different ones of 0..{k - 1}, got {values[0]} and {values[1]}")
+    if trials < 1:
+        raise ValueError(f"trials must be at least 1, got {trials}")
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must be between 0 and 1, got {alpha:g}")
+
+
+def audit_protocol(
+    oracle: FrequencyOracle,
+    *,
+    trials: int = TRIALS,
+    alpha: float = ALPHA,
+    attack: str = "guess",
+    values: tuple[int, int] = (0, 1),
+    seed: int = 0,
+    jobs: int = 1,
+) -> Audit:
+    """Audit the client of a protocol: a lower bound of its privacy loss, from attacks on reports it made.
+
+    Arcolezi, Gambs, "Revealing the true cost of locally differentially private protocols: an auditing perspective",
+    2024, Algorithm 1.
+
+    Parameters
+    ----------
+    oracle
+        The protocol at its k and epsilon.
+    trials
+        Reports of each of the two values.
+    alpha
+        Probability that the bounds miss.
+    attack
+        ``"guess"``, the best single guess of the value, as in the source, or ``"pair"``: does the report support v1 and
+        not v2, which tells the two apart best, whatever the other values are.
+    values
+        v1 and v2.
+    seed, jobs
+        Same seed, same result, with any number of threads.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is outside its range.
+
+    Examples
+    --------
+    >>> from simulator import PROTOCOLS
+    >>> found = audit_protocol(PROTOCOLS["grr"](k=4, epsilon=1.0), trials=20_000)
+    >>> found.epsilon_lower_bound < found.epsilon_analytic < found.epsilon_upper_bound
+    True
+    """
+    check_audit(oracle.k, values, attack, trials, alpha)
+    return run_audit(protocol_subject(oracle, attack, values), trials=trials, alpha=alpha, seed=seed, jobs=jobs)
+
+
+def protocol_subject(oracle: FrequencyOracle, attack: str = "guess", values: tuple[int, int] = (0, 1)) -> Subject:
+    """Return one collection with a protocol, as what is audited."""
+    return Subject(
+        protocol=oracle.key,
+        epsilon=oracle.epsilon,
+        k=oracle.k,
+        sampler=protocol_sampler(oracle, values, attack),
+        guaranteed=oracle.epsilon,
+        known=probabilities(oracle, values, attack),
+        attack=attack,
+        values=values,
+        cells=oracle.k,
+    )
+
+
+def run_audit(
+    subject: Subject,
+    *,
+    trials: int,
+    alpha: float,
+    seed: int,
+    jobs: int = 1,
+    comparisons: int = 1,
+    progress: Progress | None = None,
+) -> Audit:
+    """Count how often the attack says v1 of users who hold v1, and of users who hold v2, and bound the ratio.
+
+    Parameters
+    ----------
+    comparisons
+        Audits that are compared with their analytic values together.
+    progress
+        Called with (trials done, trials in all), those of both values.
+    """
+    block = max(1, BLOCK_CELLS // max(subject.cells, 1))
+    counted = []
+    for value, held in enumerate(subject.values):
+        total = 0
+        for done, count in enumerate(_counts(subject, held, trials=trials, block=block, seed=seed, jobs=jobs), start=1):
+            total += count
+            if progress is not None:
+                progress(value * trials + min(done * block, trials), 2 * trials)
+        counted.append(total)
+    hits, confusions = counted
+    return conclude(subject, hits, confusions, trials=trials, alpha=alpha, comparisons=comparisons)
+
+
+def conclude(subject: Subject, hits: int, confusions: int, *, trials: int, alpha: float, comparisons: int = 1) -> Audit:
+    """Return the audit that two counts make."""
+    bounds = ratio_bounds(hits, confusions, trials, alpha)
+    wide = ratio_bounds(hits, confusions, trials, alpha / comparisons)
+    analytic = log_ratio(subject.known)
+    return Audit(
+        protocol=subject.protocol,
+        epsilon=subject.epsilon,
+        k=subject.k,
+        attack=subject.attack,
+        values=subject.values,
+        trials=trials,
+        alpha=alpha,
+        hits=hits,
+        confusions=confusions,
+        epsilon_lower_bound=bounds.low,
+        epsilon_upper_bound=bounds.high if math.isfinite(bounds.high) else None,
+        epsilon_analytic=analytic,
+        epsilon_ceiling=ceiling(trials, alpha),
+        epsilon_slack=None
+        if analytic is None or subject.known is None
+        else analytic - lowest_likely(*subject.known, trials, alpha, comparisons),
+        epsilon_guaranteed=subject.guaranteed,
+        agrees=None if analytic is None else wide.low <= analytic <= wide.high,
+        leaks=subject.guaranteed is not None and bounds.low > subject.guaranteed,
+        rounds=subject.rounds,
+        attributes=subject.attributes,
+        solution=subject.solution,
+        fake=subject.fake,
+        symbols=subject.symbols,
+    )
+
+
+def _counts(subject: Subject, held: int, *, trials: int, block: int, seed: int, jobs: int) -> Iterable[int]:
+    tasks = [(place, min(block, trials - start)) for place, start in enumerate(range(0, trials, block))]
+
+    def count(place: int, size: int) -> int:
+        rng = rng_for(seed, *subject.address, held, place)
+        chances = subject.sampler(held, size, rng)
+        return int(np.count_nonzero(rng.random(size) < chances))
+
+    if jobs == 1 or len(tasks) == 1:
+        return (count(*task) for task in tasks)
+    return _in_threads(count, tasks, jobs)
+
+
+def _in_threads(count: object, tasks: list[tuple[int, int]], jobs: int) -> Iterator[int]:
+    from joblib import Parallel, delayed  # only here: starting it costs more than a small audit
+
+    work = (delayed(count)(*task) for task in tasks)
+    yield from Parallel(n_jobs=jobs, prefer="threads", return_as="generator")(work)

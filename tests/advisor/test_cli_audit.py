@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+from importlib import resources
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from simulator import PROTOCOLS
+from tests.advisor.conftest import Run
+
+SCHEMA = json.loads(resources.files("advisor").joinpath("schema/audit.schema.json").read_text(encoding="utf-8"))
+
+CLIENTS = """
+import random, math
+
+def good(value, k, epsilon):
+    p = math.exp(epsilon) / (math.exp(epsilon) + k - 1)
+    return value if random.random() < p else random.choice([v for v in range(k) if v != value])
+
+def leaky(value, k, epsilon):
+    return value
+
+def crashes(value, k, epsilon):
+    raise OSError("no entropy")
+
+def wrong(value, k, epsilon):
+    return "seven"
+
+def values_of(report, k, epsilon):
+    return [report]
+
+NUMBER = 3
+"""
+
+
+@pytest.fixture
+def clients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "audited_clients.py").write_text(CLIENTS, encoding="utf-8")
+    (tmp_path / "broken_clients.py").write_text("import nothing_of_this_name\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+
+def test_one_protocol_is_told_in_a_sentence(run: Run) -> None:
+    code, out, err = run("audit", "--protocol", "GRR", "--eps", "1", "--k", "10", "--trials", "50000")
+    assert (code, err) == (0, "")
+    first = out.splitlines()[0]
+    assert first.startswith("grr at ε = 1, k = 10 loses at least 0.9")
+    assert "infinitely many trials would show 1.000; promised are at most 1" in first
+    for said in ("50,000 trials", "highest bound", "agree in 1 of 1 audits"):
+        assert said in out
+
+
+def test_quiet_prints_finding_and_table_only(run: Run) -> None:
+    _, out, _ = run("audit", "-p", "grr", "-e", "1", "--k", "10", "--trials", "1000", "-q")
+    assert "agree in" not in out
+    assert "highest bound" not in out
+
+
+def test_json_has_the_contract_fields(run: Run) -> None:
+    code, out, _ = run("audit", "--all", "--eps", "0.5,2", "--k", "4,9", "--trials", "2000", "--format", "json")
+    data = json.loads(out, parse_constant=lambda constant: pytest.fail(constant))
+    jsonschema.validate(data, SCHEMA)
+    assert code == 0
+    assert {"schema_version", "tool_version", "request", "seed", "summary", "results"} <= set(data)
+    assert len(data["results"]) == 4 * len(PROTOCOLS)
+    for row in data["results"]:
+        assert {"protocol", "epsilon", "k", "trials", "alpha"} <= set(row)
+        assert row["epsilon_lower_bound"] <= row["epsilon_ceiling"]
+        assert row["epsilon_analytic"] <= row["epsilon"] * (1 + 1e-9)
+        assert row["agrees"]
+        assert not row["leaks"]
+
+
+def test_same_seed_same_numbers_with_any_number_of_jobs(run: Run) -> None:
+    asked = ("audit", "-p", "oue", "-e", "1", "--k", "100", "--trials", "12000", "--format", "json", "--seed", "4")
+    assert run(*asked, "--jobs", "1") == run(*asked, "--jobs", "3")
+    assert run(*asked)[1] != run(*asked[:-1], "5")[1]
+
+
+def test_csv_has_a_line_for_each_audit(run: Run) -> None:
+    _, out, _ = run("audit", "-p", "oue", "-p", "olh", "-e", "1,2", "--k", "5", "--trials", "500", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [(row["protocol"], row["epsilon"]) for row in rows] == [
+        ("oue", "1.0"), ("oue", "2.0"), ("olh", "1.0"), ("olh", "2.0"),
+    ]  # fmt: skip
+
+
+def test_markdown_of_several_budgets_is_a_matrix(run: Run, tmp_path: Path) -> None:
+    asked = ("audit", "-p", "grr", "-p", "oue", "--eps", "1,4", "--k", "5,25", "--trials", "20000")
+    _, out, _ = run(*asked, "--format", "markdown")
+    lines = [line for line in out.splitlines() if line.startswith("|")]
+    assert lines[0] == "| audited | k | ε = 1 | ε = 4 |"
+    assert len(lines) == 2 + 4
+    assert "/ 4.000 (" in lines[2]
+    target = tmp_path / "audit.md"
+    code, printed, _ = run(*asked, "-o", target)
+    assert (code, printed) == (0, "")
+    assert target.read_text(encoding="utf-8") == out
+    assert run(*asked, "-o", target)[0] == 2
+    assert run(*asked, "-o", target, "--force")[0] == 0
+
+
+def test_rounds_attributes_and_hashing_alone(run: Run) -> None:
+    _, out, _ = run("audit", "-p", "oue", "-e", "0.5", "--k", "10", "--rounds", "1,20", "--trials", "3000")
+    assert "oue ×20" in out
+    assert " 10 " in out  # 20 times 0.5 is promised
+    _, out, _ = run(
+        "audit", "-p", "sue", "-p", "grr", "-p", "olh", "-e", "1", "--k", "10", "--attributes", "2", "--trials", "3000"
+    )
+    for said in ("spl[rappor] d=2", "smp[grr] d=2", "rsfd[rappor-z] d=2", "rsfd[rappor-r] d=2", "rsfd[grr] d=2"):
+        assert said in out
+    assert "rsfd[olh" not in out
+    _, out, _ = run("audit", "--lho", "2,4", "--k", "25", "--trials", "3000", "--format", "json")
+    jsonschema.validate(json.loads(out), SCHEMA)
+    rows = json.loads(out)["results"]
+    assert [row["symbols"] for row in rows] == [2, 4]
+    assert [row["epsilon"] for row in rows] == [None, None]
+
+
+def test_pair_attack_comes_near_the_promise(run: Run) -> None:
+    _, out, _ = run(
+        "audit", "-p", "olh", "-e", "1", "--k", "50", "--attack", "pair", "--trials", "50000", "--format", "json"
+    )
+    (row,) = json.loads(out)["results"]
+    assert row["epsilon_analytic"] == pytest.approx(1.0)
+    assert row["epsilon_lower_bound"] > 0.9
+
+
+@pytest.mark.usefixtures("clients")
+def test_a_leaking_client_is_flagged_and_a_right_one_is_not(run: Run) -> None:
+    asked = ("--eps", "1", "--k", "5", "--reports", "grr", "--trials", "2000")
+    code, out, _ = run("audit", "--target", "audited_clients:leaky", *asked)
+    assert code == 0
+    assert out.startswith("audited_clients:leaky at ε = 1, k = 5 LEAKS: it loses at least 5.")
+    _, out, _ = run("audit", "--target", "audited_clients:good", *asked)
+    assert "LEAKS" not in out
+    assert "audited_clients:good at ε = 1, k = 5 loses at least" in out
+    _, by_support, _ = run(
+        "audit", "--target", "audited_clients.py:leaky", "--support", "audited_clients:values_of", *asked[:4]
+    )
+    assert "LEAKS" in by_support
+
+
+@pytest.mark.usefixtures("clients")
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("nowhere_to_be_found:f", "nowhere_to_be_found cannot be imported (ModuleNotFoundError"),
+        ("broken_clients:f", "broken_clients cannot be imported"),
+        ("missing.py:f", "missing.py cannot be imported"),
+        ("audited_clients", "must be module:function"),
+        ("audited_clients:god", "has no 'god'; did you mean 'good'?"),
+        ("audited_clients:NUMBER", "this is a int, a function is needed"),
+        ("audited_clients:crashes", "audited_clients:crashes failed for value 0, k=5, epsilon=1: OSError: no entropy"),
+        ("audited_clients:wrong", "audited_clients:wrong returned 'seven' (str) for value 0"),
+    ],
+)
+def test_a_target_that_cannot_be_audited_has_its_own_message(run: Run, target: str, said: str) -> None:
+    code, out, err = run("audit", "--target", target, "--reports", "grr", "--eps", "1", "--k", "5")
+    assert (code, out) == (2, "")
+    assert said in err
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("--all --eps 1", "--k is missing"),
+        ("--all --k 5", "--eps is missing"),
+        ("--eps 1 --k 5", "nothing to audit: give --protocol NAME, --all"),
+        ("--all --eps 1 --k 1", "k must be at least 2, got 1"),
+        ("--all --eps 0 --k 5", "eps must be a finite number above 0"),
+        ("--all --eps 1,x --k 5", "eps must be a number, got 'x'"),
+        ("--all --eps 1 --k 5 --alpha 2", "alpha must be a number between 0 and 1, got 2"),
+        ("--all --eps 1 --k 5 --attack best", "--attack must be one of guess, pair"),
+        ("--all --eps 1 --k 5 --trials 0", "trials must be at least 1"),
+        ("--all --eps 1 --k 5 --values 1,5", "two different ones of 0..4"),
+        ("--all --eps 1 --k 5 --values 1", "--values must be two different values"),
+        ("--protocol orr --eps 1 --k 5", "did you mean"),
+        ("--all --protocol oue --eps 1 --k 5", "either --all or --protocol"),
+        ("--all --eps 1 --k 5 --reports oue", "--reports goes with --target"),
+        ("--all --eps 1 --k 5 --solution spl", "--solution goes with --attributes"),
+        ("--all --eps 1 --k 5 --attributes 2 --solution split", "--solution must be one of spl, smp, rsfd"),
+        ("--protocol olh --eps 1 --k 5 --attributes 2 --solution rsfd", "fake data for grr, rappor, oue only"),
+        ("--all --eps 1 --k 5 --rounds 2 --attributes 2", "either --rounds or --attributes"),
+        ("--all --eps 1 --k 5 --rounds 2 --attack pair", "--attack pair is for one report"),
+        ("--target a:b --eps 1 --k 5", "either --reports PROTOCOL, or --support"),
+        ("--target a:b --all --eps 1 --k 5 --reports oue", "--all does not go with --target"),
+        ("--target a:b --eps 1 --k 5 --reports hr", "--reports must be one of"),
+        ("--target a:b --eps 1 --k 5 --reports oue --hash xxh32", "--hash goes with --reports blh or olh"),
+        ("--all --eps 1 --k 5 --format plain", "--format must be one of table, json, csv, markdown"),
+    ],
+)
+def test_bad_options_are_one_line_and_exit_2(run: Run, asked: str, said: str) -> None:
+    code, out, err = run("audit", *asked.split())
+    assert (code, out) == (2, "")
+    assert said in err
+    assert len(err.splitlines()) == 1

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from advisor import advise, pareto
+from tests.advisor.conftest import Run
+
+QUICK = ("--max-reps", "20")
+
+
+@pytest.mark.parametrize("k", [4, 300])
+def test_frontier_is_what_comparing_all_with_all_gives(k: int) -> None:
+    advice = advise(1.0, k=k, metric="l2")
+    found = pareto(advice)
+    costs = np.array([(row.error, row.attack_success, row.report_bits) for row in advice.recommendations])
+    beaten = [((costs <= one).all(axis=1) & (costs < one).any(axis=1)).any() for one in costs]
+    expected = {row.pair for row, is_beaten in zip(advice.recommendations, beaten, strict=True) if not is_beaten}
+    assert {row.pair for row in found.rows} == expected
+    assert {row.pair for row, _ in found.dominated} == {row.pair for row in advice.recommendations} - expected
+    for row, better in found.dominated:
+        assert better.error <= row.error
+        assert better.report_bits <= row.report_bits
+        assert better.attack_success <= row.attack_success
+    assert list(found.rows) == sorted(found.rows, key=lambda row: row.error)
+
+
+def test_table_tells_the_extremes(run: Run, states: str) -> None:
+    code, out, err = run("pareto", "--eps", "1", *QUICK, states)
+    assert code == 0
+    first = out.splitlines()[0]
+    for said in ("pairs are worth a choice", "the lowest l1 error", "the shortest report", "the lowest attack success"):
+        assert said in first
+    assert "Simulated from" in out
+    assert err.startswith("note: the sample is read as it is")
+    _, quiet, err = run("pareto", "--eps", "1", *QUICK, states, "-q")
+    assert "Simulated" not in quiet
+    assert err == ""
+
+
+def test_json_csv_and_markdown_hold_the_same_frontier(run: Run, tmp_path: Path) -> None:
+    asked = ("pareto", "--eps", "2", "--k", "100")
+    data = json.loads(run(*asked, "--format", "json")[1])
+    assert data["source"] == "grid"
+    pairs = [(row["protocol"], row["method"]) for row in data["frontier"]]
+    rows = list(csv.DictReader(io.StringIO(run(*asked, "--format", "csv")[1])))
+    assert [(row["protocol"], row["method"]) for row in rows] == pairs
+    target = tmp_path / "frontier.md"
+    assert run(*asked, "-o", target)[:2] == (0, "")
+    text = target.read_text(encoding="utf-8")
+    assert all(f"| {protocol} | {method} |" in text for protocol, method in pairs)
+    assert {tuple(row["dominated_by"].values()) for row in data["dominated"]} <= set(pairs)
+
+
+@pytest.mark.parametrize(("suffix", "begins"), [(".png", b"\x89PNG"), (".svg", b"<?xml")])
+def test_picture_is_drawn_and_the_same_again(run: Run, tmp_path: Path, suffix: str, begins: bytes) -> None:
+    pytest.importorskip("matplotlib")
+    first, second = tmp_path / f"one{suffix}", tmp_path / f"two{suffix}"
+    for target in (first, second):
+        assert run("pareto", "--eps", "1", "--k", "50", "--plot", target)[0] == 0
+    assert first.read_bytes().startswith(begins)
+    assert first.read_bytes() == second.read_bytes()
+    code, _, err = run("pareto", "--eps", "1", "--k", "50", "--plot", first)
+    assert code == 2
+    assert "the file exists" in err
+
+
+def test_without_matplotlib_it_is_said_what_to_install(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    code, _, err = run("pareto", "--eps", "1", "--k", "50", "--plot", tmp_path / "x.png")
+    assert code == 2
+    assert "pip install 'ldp-advise[plot]'" in err
+
+
+def test_constraints_hold_and_nothing_left_is_no_error(run: Run) -> None:
+    data = json.loads(run("pareto", "--eps", "1", "--k", "50", "--max-bits", "20", "--format", "json")[1])
+    assert {row["protocol"] for row in data["frontier"]} <= {"grr", "hr", "pgr"}
+    for output_format in ("table", "markdown"):
+        code, out, _ = run("pareto", "--eps", "1", "--k", "50", "--max-bits", "1", "--format", output_format)
+        assert code == 0
+        assert "Nothing is left to rank: --max-bits 1 removed" in out
+    code, out, _ = run("pareto", "--eps", "1", "--k", "50", "--max-bits", "1", "--format", "json")
+    assert (code, json.loads(out)["frontier"]) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("--k 50", "--eps is missing"),
+        ("--eps 1", "no sample given"),
+        ("--eps 1 --k 50 --metric all", "--metric must be one metric"),
+        ("--eps 1 --k 50 --plot x.gif", "the suffix must be .png, .svg, got '.gif'"),
+        ("--eps 1 --k 50 --column 2", "--column needs a file"),
+        ("--eps 1 --k 50 --format plain", "--format must be one of"),
+        ("--eps 1 --k 50 -o same.svg --plot same.svg", "--output and --plot name the same file"),
+    ],
+)
+def test_bad_options_are_one_line_and_exit_2(run: Run, asked: str, said: str) -> None:
+    code, out, err = run("pareto", *asked.split())
+    assert (code, out) == (2, "")
+    assert said in err
+    assert len(err.splitlines()) == 1

@@ -1,0 +1,190 @@
+"""Clients that are not ours: a known fault is found, right ones are left in peace, wrong ones are told."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from simulator.audit import REPORTS, ClientError, audit_client
+from simulator.hashing import HASHES
+from simulator.protocols import PROTOCOLS
+
+
+def symmetric(epsilon):
+    return 1 / (1 + math.exp(-epsilon / 2)), 1 / (1 + math.exp(epsilon / 2))
+
+
+def optimised(epsilon):
+    return 0.5, 1 / (math.exp(epsilon) + 1)
+
+
+def unary_client(probabilities, *, faulty):
+    """A unary-encoding client; the faulty one sets the true bit when either draw says so, and so too often."""
+
+    def perturb(value, k, epsilon, rng):
+        p, q = probabilities(epsilon)
+        bits = (rng.random(k) < q).astype(int)
+        true = rng.random() < p
+        bits[value] = (bits[value] or true) if faulty else true
+        return bits
+
+    return perturb
+
+
+@pytest.mark.parametrize("probabilities", [symmetric, optimised])
+@pytest.mark.parametrize("epsilon", [0.25, 0.5, 0.75, 0.95])
+@pytest.mark.parametrize("k", [2, 25])
+def test_the_known_fault_is_found_below_one(probabilities, epsilon, k):
+    found = audit_client(unary_client(probabilities, faulty=True), k, epsilon, "oue", trials=8000)
+    assert found.leaks
+    assert found.epsilon_lower_bound > epsilon
+
+
+def test_a_right_client_is_flagged_no_more_often_than_alpha():
+    """The pair attack is tight here, so that false alarms would show: 200 seeds, limit exceeded once in a million."""
+    alpha, seeds = 0.1, 200
+    alarms = sum(
+        audit_client(unary_client(optimised, faulty=False), 2, 0.5, "oue", trials=300, alpha=alpha, seed=seed).leaks
+        for seed in range(seeds)
+    )
+    assert alarms <= stats.binom.isf(1e-6, seeds, alpha)
+    found = sum(
+        audit_client(unary_client(optimised, faulty=True), 2, 0.5, "oue", trials=1500, alpha=alpha, seed=seed).leaks
+        for seed in range(20)
+    )
+    assert found == 20  # negative control
+
+
+def grr(value, k, epsilon):
+    """Draws from Python's global generator, as much code does."""
+    keep = random.random() < math.exp(epsilon) / (math.exp(epsilon) + k - 1)  # noqa: S311
+    return value if keep else random.choice([other for other in range(k) if other != value])  # noqa: S311
+
+
+def subset(value, k, epsilon):
+    """Draws from numpy's global generator."""
+    oracle = PROTOCOLS["ss"](k, epsilon)
+    others = np.random.permutation([other for other in range(k) if other != value])  # noqa: NPY002
+    held = np.random.random() < oracle.p  # noqa: NPY002
+    return [value, *others[: oracle.omega - 1]] if held else list(others[: oracle.omega])
+
+
+def hashed(value, k, epsilon, rng):  # noqa: ARG001
+    g = round(math.exp(epsilon)) + 1
+    seed = int(rng.integers(2**32))
+    symbol = int(HASHES["xxh32"](np.array([value]), np.array([seed]), g)[0])
+    keep = rng.random() < math.exp(epsilon) / (math.exp(epsilon) + g - 1)
+    return (symbol if keep else (symbol + int(rng.integers(1, g))) % g), seed
+
+
+def laplace(value, k, epsilon, rng):
+    cells = rng.laplace(scale=2 / epsilon, size=k)
+    cells[value] += 1
+    return list(cells)
+
+
+@pytest.mark.parametrize(
+    ("client", "reports"),
+    [(grr, "grr"), (subset, "ss"), (hashed, "olh"), (laplace, "she")],
+    ids=["grr", "ss", "olh", "she"],
+)
+def test_every_type_of_report_is_read(client, reports):
+    """The bounds of a right client hold what the closed form of its protocol says."""
+    from simulator.audit.closed_form import log_ratio, probabilities
+
+    for attack in ("guess",) if reports == "she" else ("guess", "pair"):
+        found = audit_client(client, 6, 1.0, reports, trials=3000, attack=attack, alpha=1e-4)
+        expected = log_ratio(probabilities(PROTOCOLS[reports](6, 1.0), attack=attack))
+        assert found.epsilon_lower_bound <= expected <= found.epsilon_upper_bound
+        assert found.epsilon_lower_bound > 0  # something was read
+
+
+def test_a_support_function_reads_any_report():
+    def perturb(value, k, epsilon, rng):  # noqa: ARG001
+        return f"<{value}>"
+
+    def support(report, k, epsilon):  # noqa: ARG001
+        return [int(report.strip("<>"))]
+
+    found = audit_client(perturb, 5, 1.0, support=support, trials=500)
+    assert found.leaks
+    assert found.confusions == 0
+    assert found.hits == 500
+
+
+def test_the_same_seed_gives_the_same_bound_and_puts_the_generators_back():
+    random.seed(3)
+    before = random.getstate(), np.random.get_state()[1].tolist()  # noqa: NPY002
+    first, again, other = (audit_client(grr, 5, 1.0, "grr", trials=200, seed=seed) for seed in (1, 1, 2))
+    assert (random.getstate(), np.random.get_state()[1].tolist()) == before  # noqa: NPY002
+    assert first == again
+    assert (first.hits, first.confusions) != (other.hits, other.confusions)
+
+
+def crash(value, k, epsilon):  # noqa: ARG001
+    raise RuntimeError("no   noise left")
+
+
+@pytest.mark.parametrize(
+    ("client", "reports", "said"),
+    [
+        (crash, "oue", "crash failed for value 0, k=4, epsilon=1: RuntimeError: no noise left"),
+        (lambda *_: "0101", "oue", r"returned '0101' \(str\) for value 0: a report of oue is a vector of k=4"),
+        (lambda *_: [0, 1, 2, 0], "oue", "vector of k=4 zeros and ones"),
+        (lambda *_: [0, 1, 0], "rappor", "a report of rappor is a vector of k=4"),
+        (lambda *_: None, "grr", r"returned None \(NoneType\)"),
+        (lambda *_: 4, "grr", "one value in 0..3"),
+        (lambda *_: 1.5, "grr", "one value in 0..3"),
+        (lambda *_: [1, 1], "ss", "different values in 0..3"),
+        (lambda *_: "12", "ss", "different values in 0..3"),
+        (lambda *_: 3, "ss", "different values in 0..3"),
+        (lambda *_: (9, 1), "olh", r"a symbol in 0..3"),
+        (lambda *_: (0, -1), "olh", r"pair \(symbol, seed\)"),
+        (lambda *_: [0.0, float("nan"), 1.0, 2.0], "she", "vector of k=4 numbers"),
+        (lambda: 1, "grr", "TypeError"),
+    ],
+)
+def test_what_is_wrong_with_a_client_is_told(client, reports, said):
+    with pytest.raises(ClientError, match=said):
+        audit_client(client, 4, 1.0, reports, trials=50)
+
+
+def test_the_first_wrong_report_is_shown():
+    calls = iter(range(1000))
+
+    def sometimes(value, k, epsilon):  # noqa: ARG001
+        return 7 if next(calls) == 30 else value
+
+    with pytest.raises(ClientError, match="returned 7"):
+        audit_client(sometimes, 4, 1.0, "grr", trials=100)
+
+
+def test_a_support_function_must_give_values():
+    with pytest.raises(ClientError, match="it must give the different values"):
+        audit_client(grr, 4, 1.0, support=lambda *_: 5, trials=10)
+    with pytest.raises(ClientError, match="failed on the report"):
+        audit_client(grr, 4, 1.0, support=lambda *_: 1 / 0, trials=10)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"reports": "hr"}, "reports must be one of"),
+        ({"reports": None}, "either reports or support"),
+        ({"reports": "olh", "hash": "md5"}, "hash must be one of"),
+        ({"attack": "best"}, "attack must be one of"),
+        ({"values": (1, 1)}, "two different"),
+        ({"trials": 0}, "trials must be at least 1"),
+    ],
+)
+def test_bad_parameters_are_told(change, said):
+    with pytest.raises(ValueError, match=said):
+        audit_client(**{"client": grr, "k": 4, "epsilon": 1.0, "reports": "grr", "trials": 10, **change})
+
+
+def test_report_types_are_those_of_known_protocols():
+    assert set(REPORTS) <= set(PROTOCOLS)
