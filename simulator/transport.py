@@ -146,8 +146,8 @@ class _Network:
     def divergence(self, flow: FloatArray) -> FloatArray:
         """Return what leaves each cell, less what arrives: the transpose of the gradient."""
         mass = flow / self.lengths
-        result: FloatArray = np.bincount(self.tails, mass, self.k) - np.bincount(self.heads, mass, self.k)
-        return result
+        difference = np.bincount(self.tails, mass, self.k) - np.bincount(self.heads, mass, self.k)
+        return difference.astype(np.float64, copy=False)
 
     def solve(self, values: FloatArray) -> FloatArray:
         """Return the potential whose flow between direct neighbours has this divergence, by cosine transforms."""
