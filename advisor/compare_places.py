@@ -3,9 +3,9 @@
 For each grid (the whole, and blocks of it around the most users): collections with the planar geometric and the planar
 Laplace mechanism at ``--eps`` within ``--radius``, and with randomised response at ``--eps``; matrix inversion,
 inversion projected on the simplex, and the iterative Bayesian update; the earth mover's distance of each estimate
-(exact, by POT), the share of the ten most frequent places that the ten largest estimates hit, and the mean distance between
-the true and the reported place. As the experiment of C. Palamidessi's lectures on local differential privacy and
-utility, with figures instead of pictures.
+(exact, by POT), the share of the ten most frequent places that the ten largest estimates hit, and the mean distance
+between the true and the reported place. As the experiment of C. Palamidessi's lectures on local differential privacy
+and utility, with figures instead of pictures.
 """
 
 from __future__ import annotations
@@ -145,8 +145,8 @@ def main(
         for row in compare(name, places, users, eps, radius, repetitions, seed):
             reach = t_quantile(repetitions) * float(row.emd.std(ddof=1)) / repetitions**0.5
             typer.echo(
-                f"| {row.grid} | {users.sum():,} | {row.mechanism} | {row.method} | {row.emd.mean():.4g} ± {reach:.2g} | "
-                f"{100 * row.hot.mean():.0f} % | {row.moved:.2f} |"
+                f"| {row.grid} | {users.sum():,} | {row.mechanism} | {row.method} "
+                f"| {row.emd.mean():.4g} ± {reach:.2g} | {100 * row.hot.mean():.0f} % | {row.moved:.2f} |"
             )
 
 
