@@ -177,7 +177,7 @@ def advise_command(
     --k and no SAMPLE, the answer is looked up at once.
     """
     from advisor import run
-    from advisor.places.request import PlacesOptions
+    from advisor.places.options import PlacesOptions
     from advisor.run_instant import InstantOptions
 
     on_places = PlacesOptions(

@@ -11,31 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError, listed, near_miss
+from advisor.places.options import PlacesOptions
 from simulator import METRICS
 from simulator.channels import Channel
 from simulator.places import GROUNDS, Places
 
 PRIVACIES = ("ldp", "metric")
 REPETITIONS = 10
-
-
-@dataclass(frozen=True)
-class PlacesOptions:
-    """The options of the main command that are about places, as given."""
-
-    privacy: str | None = None
-    radius: float | None = None
-    grid: str | None = None
-    columns: str | None = None
-    cell_km: float | None = None
-    distance: str | None = None
-    channel: str | None = None
-    plot: str | None = None
-
-    @property
-    def any(self) -> bool:
-        """Whether one of them was given, so that the question is one about places."""
-        return any(value is not None for value in vars(self).values())
 
 
 @dataclass(frozen=True, eq=False)

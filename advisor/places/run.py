@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from advisor.errors import InputError
+from advisor.places.options import PlacesOptions
 from advisor.places.request import (
     REPETITIONS,
-    PlacesOptions,
     PlacesRequest,
     check_options,
     fitting_metrics,

@@ -12,7 +12,7 @@ import pytest
 
 from advisor import compare_places
 from advisor.places.answer import answer_places
-from advisor.places.request import PlacesOptions
+from advisor.places.options import PlacesOptions
 from advisor.places.run import build_request
 from simulator.channels import krr, planar_geometric
 from simulator.places import Places
