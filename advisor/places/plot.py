@@ -15,10 +15,11 @@ from advisor.words import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.image import AxesImage
 
 SUFFIXES = (".png", ".svg", ".pdf")
 MOST_ROWS = 4
-EMPTY = 1e-5  # lightest colour: a share of the largest true frequency, below which cells look empty
+DARKEST_OVER_LIGHTEST = 1e5  # at most: what is rarer looks empty
 
 
 def check_plot(path: str) -> None:
@@ -54,9 +55,15 @@ def draw(advice: PlacesAdvice, path: Path, suffix: str) -> None:
     request, metric = advice.request, advice.request.metrics[0]
     keys = list(dict.fromkeys(row.pair[0] for row in advice.rankings[metric]))[:MOST_ROWS]
     line = request.places.rows == 1
-    figure = Figure(figsize=(14, 3.4 * len(keys) + 0.7), layout="constrained")
+    height = (
+        1.2
+        if line
+        else min(2.0, request.places.rows * request.places.height / (request.places.columns * request.places.width))
+    )
+    figure = Figure(figsize=(14, (3.2 * height + 0.6) * len(keys) + 0.7), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots(len(keys), 4, squeeze=False)
+    scale: AxesImage | None = None
     for key, row in zip(keys, axes, strict=True):
         seen, method = advice.pictured[key], best_of(advice, key)
         pictures = [("true", request.truth), ("reported", seen.reported), ("raw (none)", seen.estimates.get("none"))]
@@ -75,23 +82,34 @@ def draw(advice: PlacesAdvice, path: Path, suffix: str) -> None:
                 axis.bar(np.arange(len(values)), values, width=1.0, color="tab:red")
                 axis.tick_params(labelsize=7)
             else:
-                _heat(axis, values, advice)
+                scale = _heat(axis, values, advice)
+    if scale is not None:
+        figure.colorbar(scale, ax=axes, shrink=0.6, label="frequency (below 0: the same in blue)")
     figure.suptitle(
         f"{describe(request)}; n = {request.n:,}; one collection, mean error of {request.repetitions}", fontsize=10
     )
     figure.savefig(path, format=suffix.lstrip("."), dpi=110)
 
 
-def _heat(axis: Axes, values: NDArray[np.float64], advice: PlacesAdvice) -> None:
+def _heat(axis: Axes, values: NDArray[np.float64], advice: PlacesAdvice) -> AxesImage:
+    """Draw one grid and return the scale of what is above 0."""
     from matplotlib.colors import LogNorm
 
     request, places = advice.request, advice.request.places
-    highest = float(request.truth.max())
-    scale = {"vmin": EMPTY * highest, "vmax": highest}
+    highest, rarest = float(request.truth.max()), float(request.truth[request.truth > 0].min())
+    lowest = min(max(highest / DARKEST_OVER_LIGHTEST, rarest / 2), highest / 10)
     table = values.reshape(places.rows, places.columns)
     aspect = places.height / places.width
-    for signed, colours in ((table, "inferno_r"), (-table, "Blues")):
-        shown = np.ma.masked_less_equal(signed, EMPTY * highest)
-        axis.imshow(shown, norm=LogNorm(**scale, clip=True), cmap=colours, aspect=aspect, interpolation="nearest")
+    scales = [
+        axis.imshow(
+            np.ma.masked_less_equal(signed, lowest),
+            norm=LogNorm(vmin=lowest, vmax=highest, clip=True),
+            cmap=colours,
+            aspect=aspect,
+            interpolation="nearest",
+        )
+        for signed, colours in ((table, "inferno_r"), (-table, "Blues"))
+    ]
     axis.set_xticks([])
     axis.set_yticks([])
+    return scales[0]
