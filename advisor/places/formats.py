@@ -213,6 +213,16 @@ def to_json(advice: PlacesAdvice) -> str:
         "repetitions": request.repetitions,
         "seed": request.seed,
         "emd_relative_error": advice.emd_error,
+        "ibu": {
+            key: {
+                "log_likelihood": [fit.log_likelihood for fit in member.ibu_fits],
+                "gap": [fit.gap for fit in member.ibu_fits],
+                "updates": [fit.updates for fit in member.ibu_fits],
+                "converged": [fit.converged for fit in member.ibu_fits],
+            }
+            for key, member in advice.mechanisms.items()
+            if member.ibu_fits
+        },
         "assumptions": list(request.assumptions),
         "warnings": list(request.warnings),
         **first,

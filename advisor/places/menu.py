@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from simulator import POSTPROCESSORS, PROTOCOLS, Noise, PostProcessor
 from simulator.channels import (
     Channel,
     SingularChannelError,
+    Update,
     epsilon_per_unit,
     epsilon_within,
     ibu,
@@ -35,6 +36,7 @@ METHOD_ALIASES = {
 }  # fmt: skip
 CHANNEL_ALIASES = {"grr": "krr", "flat": "krr", "geometric": "planar_geometric", "laplace": "planar_laplace"}
 LEAK_SLACK = 1e-9  # relative: rounding of logarithms
+MOST_MEASURED = 1500  # cells up to which the leakage by distance takes seconds, not minutes
 
 
 @dataclass(frozen=True)
@@ -44,13 +46,16 @@ class Mechanism:
     Attributes
     ----------
     within, per_unit, anywhere
-        Largest log-ratio of two places within the radius (None without one), per unit of distance, and of any two.
+        Largest log-ratio of two places within the radius (None without one), per unit of distance (None where it was
+        not measured), and of any two.
     expected_distance
         Mean distance between the true and the reported place, None where a report is no place.
     estimates
         ``(repetitions)`` -> for each method the estimates ``(repetitions, k)``.
     reported
         Shares of the reported places in the first collection ``(k,)``, None where a report is no place.
+    ibu_fits
+        How the iterative Bayesian update of each collection ended, once `estimates` has been called.
     """
 
     key: str
@@ -64,6 +69,7 @@ class Mechanism:
     attack_success: float
     estimates: Callable[[range], Estimates]
     reported: Callable[[], NDArray[np.float64] | None]
+    ibu_fits: list[Update] = field(default_factory=list)
 
 
 def mechanisms(request: PlacesRequest) -> tuple[tuple[Mechanism, ...], list[str]]:
@@ -104,7 +110,12 @@ def mechanisms(request: PlacesRequest) -> tuple[tuple[Mechanism, ...], list[str]
 
 def _channel(channel: Channel, request: PlacesRequest, warnings: list[str], per_unit: float | None = None) -> Mechanism:
     places = request.places
-    within = None if request.radius is None else epsilon_within(channel, places, request.radius)
+    within = None
+    if request.radius is not None:
+        by_construction = per_unit is not None and places.k > MOST_MEASURED
+        within = request.epsilon if by_construction else epsilon_within(channel, places, request.radius)
+    if per_unit is None and (channel.key == "krr" or places.k <= MOST_MEASURED):
+        per_unit = epsilon_per_unit(channel, places)
     claimed, leak = request.epsilon, channel.epsilon if within is None else within
     if leak > claimed * (1 + LEAK_SLACK):
         where = "any two places" if within is None else f"places at most {request.radius:g} {request.unit} apart"
@@ -123,6 +134,8 @@ def _channel(channel: Channel, request: PlacesRequest, warnings: list[str], per_
             methods = [name for name in methods if name == "ibu"]
     square = channel.outputs == places.k
 
+    fits: list[Update] = []
+
     def observed(repetition: int) -> NDArray[np.int64]:
         return channel.sample_observed(request.counts, rng_for(request.seed, "collect", channel.key, repetition))
 
@@ -134,7 +147,8 @@ def _channel(channel: Channel, request: PlacesRequest, warnings: list[str], per_
             raw = invert(channel, seen)
             result = {name: _processed(name, raw, noise, request) for name in methods if name != "ibu"}
         if "ibu" in methods:
-            result["ibu"] = np.stack([ibu(channel, row).frequencies for row in seen])
+            fits[:] = [ibu(channel, row) for row in seen]
+            result["ibu"] = np.stack([fit.frequencies for fit in fits])
         return {name: result[name] for name in methods}
 
     return Mechanism(
@@ -142,13 +156,14 @@ def _channel(channel: Channel, request: PlacesRequest, warnings: list[str], per_
         title=channel.title,
         methods=tuple(methods),
         within=within,
-        per_unit=epsilon_per_unit(channel, places) if per_unit is None else per_unit,
+        per_unit=per_unit,
         anywhere=channel.epsilon,
         expected_distance=channel.expected_distance(request.truth, places.distances()) if square else None,
         report_bits=channel.report_bits,
         attack_success=channel.attack_success,
         estimates=estimates,
         reported=lambda: observed(0) / request.n if square else None,
+        ibu_fits=fits,
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from advisor.places.answer import PlacesAdvice, unit_of
 from advisor.places.request import PlacesRequest
 from advisor.words import margin, number
@@ -117,9 +119,17 @@ def footer_sentences(advice: PlacesAdvice) -> list[str]:
     ]
     if "emd" in request.metrics and advice.emd_error:
         said.append(
-            f"emd: earth mover's distance on the ground, a fast value proven to be within "
+            "emd: earth mover's distance on the ground, a fast value proven to be within "
             f"{100 * advice.emd_error:.2g} % of the exact one."
         )
+    fits = {key: member.ibu_fits for key, member in advice.mechanisms.items() if member.ibu_fits}
+    if fits:
+        each = ", ".join(
+            f"{key} {np.mean([fit.log_likelihood for fit in own]):.4f} (at most "
+            f"{max(fit.gap for fit in own):.1g} below the highest)"
+            for key, own in fits.items()
+        )
+        said.append(f"ibu: mean log-likelihood of a report in nats: {each}.")
     if request.assumptions:
         said.append("Assumed: " + "; ".join(request.assumptions) + ".")
     return said

@@ -53,6 +53,8 @@ def test_all_channels_keep_the_same_promise_and_their_figures_are_their_own(run:
         assert row["expected_distance"] == pytest.approx(moved, rel=1e-12)
         assert row["epsilon_any_two"] == pytest.approx(channel.epsilon, rel=1e-12)
     assert rows[0]["ratio_low"] <= 1 or rows[0]["ratio_to_best"] < 1.05
+    assert set(answer["ibu"]) == {"krr", "planar_geometric", "planar_laplace"}
+    assert all(gap <= 1e-4 for fits in answer["ibu"].values() for gap in fits["gap"])
     words = " ".join(answer["promise"])
     assert "not ε-local differential privacy" in words
     assert "Not protected" in words
