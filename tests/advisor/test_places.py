@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+from importlib.resources import files
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
 
@@ -19,6 +21,7 @@ from simulator.places import Places
 from tests.advisor.conftest import Run
 
 METRIC = ["--privacy", "metric", "--radius", "2", "--eps", "2", "--grid", "5x6", "--columns", "row,col"]
+SCHEMA = json.loads((files("advisor") / "schema" / "advice.schema.json").read_text(encoding="utf-8"))
 QUICK = ["--reps", "4", "-q"]
 
 
@@ -37,6 +40,7 @@ def answered(run: Run, *arguments: str) -> dict[str, object]:
     code, out, err = run(*arguments, "--format", "json")
     assert code == 0, err
     found: dict[str, object] = json.loads(out)
+    jsonschema.Draft202012Validator(SCHEMA).validate(found)
     return found
 
 
