@@ -111,6 +111,26 @@ def advise_command(
     apply: Annotated[
         Text, _option("--apply", metavar="FILE", help="write the post-processed estimate: .csv with intervals")
     ] = None,
+    grid: Annotated[
+        Text, _option("--grid", metavar="ROWSxCOLS", help="SAMPLE holds places on a grid; --columns says where")
+    ] = None,
+    columns: Annotated[
+        Text, _option("--columns", metavar="A,B", help="coordinates: row,col, or longitude,latitude with --cell-km")
+    ] = None,
+    cell_km: Annotated[Text, _option("--cell-km", metavar="KM", help="side of a cell of the grid")] = None,
+    distance: Annotated[
+        Text, _option("--distance", metavar="NAME", help="of places: euclidean or manhattan (euclidean)")
+    ] = None,
+    privacy: Annotated[
+        Text, _option("--privacy", metavar="KIND", help="ldp, or metric: --eps only for places within --radius (ldp)")
+    ] = None,
+    radius: Annotated[
+        Text, _option("--radius", metavar="R", help="for --privacy metric: in cells, or km with --cell-km")
+    ] = None,
+    channel: Annotated[
+        Text, _option("--channel", metavar="FILE", help="for places: your own matrix as a protocol, .csv or .npy")
+    ] = None,
+    plot: Annotated[Text, _option("--plot", metavar="FILE", help="for places: heat maps, .png, .svg or .pdf")] = None,
     domain: Annotated[Text, _option("--domain", metavar="FILE", help="every possible category, one a line")] = None,
     keep_top: Annotated[Text, _option("--keep-top", metavar="N", help="keep the N most frequent categories")] = None,
     other: Annotated[bool, _option("--other", help="merge what --keep-top leaves out instead of dropping it")] = False,
@@ -166,42 +186,93 @@ def advise_command(
     --k and no SAMPLE, the answer is looked up at once.
     """
     from advisor import run
+    from advisor.places.options import PlacesOptions
     from advisor.run_instant import InstantOptions
 
+    on_places = PlacesOptions(
+        privacy, real_number("radius", radius), grid, columns, real_number("cell-km", cell_km), distance, channel, plot
+    )
     about = collected_options(estimate, reports, estimates, hash_name, surrogate, apply)
     chosen = _format(output_format or SUFFIX_FORMATS.get(Path(output or "").suffix.lower(), "table"))
+    settings = {
+        "epsilon": real_number("eps", eps),
+        "metrics": metric or ["l1"],
+        "protocols": protocol or [],
+        "methods": method or [],
+        "k": whole_number("k", k),
+        "n": whole_number("n", n),
+        "seed": whole_number("seed", seed),
+        "repetitions": whole_number("reps", reps),
+        "max_repetitions": whole_number("max-reps", max_reps),
+        "top_values": whole_number("top-values", top_values),
+        "set_share": real_number("set-share", set_share),
+        "kl_mix": real_number("kl-mix", kl_mix),
+        "max_bits": whole_number("max-bits", max_bits),
+        "max_attack": real_number("max-attack", max_attack),
+        "proper": proper,
+        "unbiased": unbiased,
+        "server_cost": whole_number("server-cost", server_cost),
+        "threat": real_number("threat", threat),
+        "attributes": whole_number("attributes", attributes),
+        "rounds": whole_number("rounds", rounds),
+        "solution": solution,
+    }
+    reading = {
+        "column": column,
+        "counts": counts,
+        "header": header,
+        "drop_missing": drop_missing,
+        "transactions": transactions,
+    }
+    most_rows = whole_number("top", top, at_least=1)
+    if on_places.any:
+        from advisor.places.run import advise_places
+
+        unsupported = {
+            "--estimate": estimate,
+            "--reports": reports,
+            "--skew": skew,
+            "--shape": shape,
+            "--instant": instant,
+            "--why": why,
+            "--domain": domain,
+            "--keep-top": keep_top,
+            "--other": other,
+            "--transactions": transactions,
+            "--drop-missing": drop_missing,
+            "--max-reps": max_reps,
+            "--runs": runs,
+            "--k": k if columns else None,
+            "--max-bits": max_bits,
+            "--max-attack": max_attack,
+            "--proper": proper,
+            "--unbiased": unbiased,
+            "--server-cost": server_cost,
+            "--threat": threat,
+            "--attributes": attributes,
+            "--rounds": rounds,
+            "--solution": solution,
+        }
+        advise_places(
+            sample,
+            on_places,
+            settings=settings | {"metrics": metric or []},
+            reading=reading | {"k": settings["k"], "ordered": ordered},
+            unsupported=unsupported,
+            top=None if show_all else most_rows,
+            show_all=show_all,
+            output_format=chosen,
+            output=output,
+            force=force,
+            quiet=quiet,
+            verbose=verbose,
+            notice=PRIVACY_NOTICE,
+        )
+        return
     run.advise_file(
         sample,
-        settings={
-            "epsilon": real_number("eps", eps),
-            "metrics": metric or ["l1"],
-            "protocols": protocol or [],
-            "methods": method or [],
-            "k": whole_number("k", k),
-            "n": whole_number("n", n),
-            "seed": whole_number("seed", seed),
-            "repetitions": whole_number("reps", reps),
-            "max_repetitions": whole_number("max-reps", max_reps),
-            "top_values": whole_number("top-values", top_values),
-            "set_share": real_number("set-share", set_share),
-            "kl_mix": real_number("kl-mix", kl_mix),
-            "max_bits": whole_number("max-bits", max_bits),
-            "max_attack": real_number("max-attack", max_attack),
-            "proper": proper,
-            "unbiased": unbiased,
-            "server_cost": whole_number("server-cost", server_cost),
-            "threat": real_number("threat", threat),
-            "attributes": whole_number("attributes", attributes),
-            "rounds": whole_number("rounds", rounds),
-            "solution": solution,
-        },
-        reading={
-            "column": column,
-            "counts": counts,
-            "header": header,
-            "drop_missing": drop_missing,
-            "transactions": transactions,
-        },
+        settings=settings,
+        reading=reading,
         ordered=ordered,
         domain=domain,
         about=about,
@@ -209,7 +280,7 @@ def advise_command(
         keep_top=whole_number("keep-top", keep_top, at_least=1),
         other=other,
         jobs=whole_number("jobs", jobs, at_least=1, at_most=1024),
-        top=None if show_all else whole_number("top", top, at_least=1) or run.TOP,
+        top=None if show_all else most_rows or run.TOP,
         output_format=chosen,
         output=output,
         runs=runs,

@@ -1,0 +1,1 @@
+"""Advice for places: grids and lines on which nearness counts, and the promise that goes with it."""

@@ -1,0 +1,75 @@
+"""What a channel gives away about places: the log-ratio of its rows, by distance."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from simulator._types import FloatArray
+from simulator.channels._base import Channel
+from simulator.places import Places
+
+
+def epsilon_within(channel: Channel, places: Places, radius: float) -> float:
+    """Return the largest log-ratio of the rows of two places at most `radius` apart (infinite if one excludes).
+
+    Raises
+    ------
+    ValueError
+        If the channel is not for these places.
+    """
+    logs = _logs(channel, places)
+    if radius >= places.diameter:
+        return channel.epsilon
+    leak = 0.0
+    for down, across, _ in places.offsets(radius * (1 + 1e-12)):  # a radius given in decimals means its own multiples
+        leak = max(leak, _largest(logs, down, across))
+    return leak
+
+
+def epsilon_per_unit(channel: Channel, places: Places) -> float:
+    """Return the smallest e for which the channel is d-private: any log-ratio is at most e times the distance.
+
+    Chatzikokolakis, Andrés, Bordenabe, Palamidessi, "Broadening the scope of differential privacy using metrics", PETS
+    2013. Where the way between two cells leads straight over others, the ratio is the product of those of its parts,
+    so only ways that do not are looked at; for the Manhattan distance these are single steps.
+
+    Raises
+    ------
+    ValueError
+        If the channel is not for these places.
+    """
+    logs = _logs(channel, places)
+    leak = 0.0
+    for down, across, distance in places.offsets():
+        if channel.epsilon / distance <= leak:  # farther ones cannot exceed it any more
+            break
+        step = math.gcd(down, abs(across)) == 1 and (places.ground == "euclidean" or down + abs(across) == 1)
+        if step:
+            leak = max(leak, _largest(logs, down, across) / distance)
+    return leak
+
+
+def _logs(channel: Channel, places: Places) -> FloatArray:
+    """Return the logarithms as ``(rows, columns, outputs)``, without outputs that never occur."""
+    if channel.k != places.k:
+        raise ValueError(f"the channel has {channel.k} inputs, the places are {places.k}")
+    with np.errstate(divide="ignore"):
+        logs = np.log(channel.matrix[:, channel.matrix.max(axis=0) > 0])
+    return logs.reshape(places.rows, places.columns, -1)
+
+
+def _largest(logs: FloatArray, down: int, across: int) -> float:
+    """Return the largest log-ratio of two cells so many rows and columns apart; row by row, to stay in the cache."""
+    rows, columns, outputs = logs.shape
+    left, right = max(0, -across), max(0, across)
+    gap = np.empty((columns - left - right, outputs))
+    leak = 0.0
+    for row in range(rows - down):
+        with np.errstate(invalid="ignore"):
+            np.subtract(logs[row, left : columns - right], logs[row + down, right : columns - left], out=gap)
+        if math.isnan(gap.max()):  # impossible from both sides tells nothing: inf - inf
+            gap[np.isnan(gap)] = 0.0
+        leak = max(leak, float(gap.max()), -float(gap.min()))
+    return leak

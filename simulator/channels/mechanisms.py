@@ -1,0 +1,138 @@
+"""The built-in channels: randomised response, and noise that falls with the distance."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from simulator._types import FloatArray
+from simulator.channels._base import Channel
+from simulator.channels.lattice import LatticeMass, geometric_mass, laplace_mass
+from simulator.places import Places
+from simulator.protocols.grr import GRR
+
+
+def krr(k: int, epsilon: float) -> Channel:
+    """Return k-ary randomised response (the flat mechanism): the channel of the protocol `grr`.
+
+    Kairouz, Bonawitz, Ramage, "Discrete distribution estimation under local privacy", ICML 2016.
+    """
+    oracle = GRR(k, epsilon)
+    matrix = np.full((k, k), oracle.q)
+    np.fill_diagonal(matrix, oracle.p)
+    return Channel("krr", "k-ary randomised response (flat)", matrix, oracle.reference)
+
+
+def truncated_geometric(k: int, epsilon: float) -> Channel:
+    """Return the truncated geometric mechanism on 0..k-1: noise falls by e^-epsilon a step, the ends take what is over.
+
+    Ghosh, Roughgarden, Sundararajan, "Universally utility-maximizing privacy mechanisms", STOC 2009.
+
+    >>> (truncated_geometric(3, np.log(2)).matrix * 6).round(9).tolist()
+    [[4.0, 1.0, 1.0], [2.0, 2.0, 2.0], [1.0, 1.0, 4.0]]
+    """
+    title, reference = "truncated geometric", "Ghosh, Roughgarden, Sundararajan, STOC 2009"
+    return Channel("geometric", title, _geometric_line(k, _checked(epsilon)), reference)
+
+
+def planar_geometric(places: Places, epsilon: float) -> Channel:
+    """Return the truncated planar geometric mechanism: probabilities fall by e^-epsilon for each unit of distance.
+
+    The noise lives on the endless lattice; what falls off the grid is reported as the nearest cell of it. That is
+    post-processing, so the channel is d-private with exactly this epsilon. On a line, or with the Manhattan distance
+    (row and column apart), it is the truncated geometric mechanism. ElSalamouny, Palamidessi, "Generalized iterative
+    Bayesian update and applications to mechanisms for privacy protection", EuroS&P 2020.
+
+    Parameters
+    ----------
+    places
+        The grid and its ground distance.
+    epsilon
+        Per unit of distance.
+
+    Raises
+    ------
+    ValueError
+        If epsilon is not positive, or so small that the lattice it needs is larger than can be summed.
+    """
+    _checked(epsilon)
+    if places.ground == "manhattan" or 1 in (places.rows, places.columns):
+        matrix: FloatArray = _product(
+            _geometric_line(places.rows, epsilon * places.height),
+            _geometric_line(places.columns, epsilon * places.width),
+        )
+    else:
+        matrix = _clamped(places, geometric_mass(places, epsilon))
+    return Channel("planar_geometric", "truncated planar geometric", matrix, "ElSalamouny, Palamidessi, EuroS&P 2020")
+
+
+def planar_laplace(places: Places, epsilon: float) -> Channel:
+    """Return planar Laplace noise added to the centre of the cell, reported as the nearest cell of the grid.
+
+    Density ``epsilon^2 / (2 pi) e^(-epsilon r)``; with the Manhattan distance, or on a line, Laplace noise row by row
+    and column by column. d-private with this epsilon, but for the corners mostly with less: a cell takes in noise from
+    all over it. Andrés, Bordenabe, Chatzikokolakis, Palamidessi, "Geo-indistinguishability", CCS 2013, Section 5.
+
+    Parameters and errors as for `planar_geometric`.
+    """
+    _checked(epsilon)
+    if places.ground == "manhattan" or 1 in (places.rows, places.columns):
+        matrix: FloatArray = _product(
+            _laplace_line(places.rows, epsilon * places.height), _laplace_line(places.columns, epsilon * places.width)
+        )
+    else:
+        matrix = _clamped(places, laplace_mass(places, epsilon))
+    reference = "Andrés, Bordenabe, Chatzikokolakis, Palamidessi, CCS 2013"
+    return Channel("planar_laplace", "truncated planar Laplace", matrix, reference)
+
+
+def _product(rows: FloatArray, columns: FloatArray) -> FloatArray:
+    """Return the channel of row and column perturbed on their own."""
+    return np.asarray(np.kron(rows, columns), dtype=np.float64)
+
+
+def _checked(epsilon: float) -> float:
+    if not (math.isfinite(epsilon) and epsilon > 0):
+        raise ValueError(f"epsilon must be positive, got {epsilon}")
+    return epsilon
+
+
+def _geometric_line(k: int, epsilon: float) -> FloatArray:
+    if k == 1:
+        return np.ones((1, 1))
+    ratio, rest = math.exp(-epsilon), -math.expm1(-epsilon)
+    matrix = np.exp(-epsilon * np.abs(np.arange(k)[:, None] - np.arange(k))) / (1 + ratio)
+    matrix[:, 1:-1] *= rest
+    return matrix
+
+
+def _laplace_line(k: int, epsilon: float) -> FloatArray:
+    if k == 1:
+        return np.ones((1, 1))
+    gap = np.abs(np.arange(k)[:, None] - np.arange(k)).astype(np.float64)
+    # Mass of an interval of length 1 around a point `gap` away, and of all that lies from its near end outwards.
+    inside = np.where(gap == 0, -math.expm1(-epsilon / 2), np.exp(-epsilon * gap) * math.sinh(epsilon / 2))
+    beyond = np.where(gap == 0, 1 - math.exp(-epsilon / 2) / 2, np.exp(-epsilon * (gap - 0.5)) / 2)
+    ends = np.zeros(k, dtype=bool)
+    ends[[0, -1]] = True
+    matrix: FloatArray = np.where(ends, beyond, inside)
+    return matrix
+
+
+def _clamped(places: Places, mass: LatticeMass) -> FloatArray:
+    """Return the channel of noise on the lattice whose every cell outside the grid is reported as the nearest one."""
+    down, across = (np.abs(np.arange(size)[:, None] - np.arange(size)) for size in (places.rows, places.columns))
+    parts = {
+        (False, False): mass.cell,
+        (False, True): mass.right,
+        (True, False): mass.below,
+        (True, True): mass.corner,
+    }
+    shape = (places.rows, places.columns, places.rows, places.columns)
+    result = np.empty(shape)
+    for row in range(places.rows):
+        for column in range(places.columns):
+            part = parts[row in (0, places.rows - 1), column in (0, places.columns - 1)]
+            result[:, :, row, column] = part[np.ix_(down[:, row], across[:, column])]
+    return result.reshape(places.k, places.k)

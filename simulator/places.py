@@ -1,0 +1,94 @@
+"""Places in rows and columns, and how far they are from each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator._types import FloatArray, IntArray
+
+GROUNDS = ("euclidean", "manhattan")
+
+
+@dataclass(frozen=True)
+class Places:
+    """A grid of cells, numbered row by row; one row is a line, the places of an ordered domain.
+
+    Parameters
+    ----------
+    rows, columns
+        Cells each way, at least 2 in all.
+    ground
+        Distance between two cells: ``"euclidean"`` or ``"manhattan"``.
+    height, width
+        Size of a cell, in whatever unit distances are to have.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 2 cells, the ground distance is unknown, or a size is not a positive number.
+    """
+
+    rows: int
+    columns: int
+    ground: str = "euclidean"
+    height: float = 1.0
+    width: float = 1.0
+
+    def __post_init__(self) -> None:
+        if min(self.rows, self.columns) < 1 or self.k < 2:
+            raise ValueError(f"places need at least 2 cells, got {self.rows}x{self.columns}")
+        if self.ground not in GROUNDS:
+            raise ValueError(f"ground must be one of {', '.join(GROUNDS)}, got {self.ground!r}")
+        if not all(math.isfinite(size) and size > 0 for size in (self.height, self.width)):
+            raise ValueError(f"the size of a cell must be positive, got {self.height}x{self.width}")
+
+    @property
+    def k(self) -> int:
+        """Number of cells."""
+        return self.rows * self.columns
+
+    @property
+    def diameter(self) -> float:
+        """Largest distance between two cells."""
+        return self.length(self.rows - 1, self.columns - 1)
+
+    def length(self, rows: int, columns: int) -> float:
+        """Return the distance of two cells that are so many rows and columns apart."""
+        down, across = abs(rows) * self.height, abs(columns) * self.width
+        return down + across if self.ground == "manhattan" else math.hypot(down, across)
+
+    def numbers(self) -> IntArray:
+        """Return the numbers of the cells, ``(rows, columns)``."""
+        return np.arange(self.k).reshape(self.rows, self.columns)
+
+    def distances(self) -> FloatArray:
+        """Return the distance between any two cells, ``(k, k)``.
+
+        >>> Places(1, 3).distances().tolist()
+        [[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]]
+        """
+        row, column = np.divmod(np.arange(self.k), self.columns)
+        down = np.abs(row[:, None] - row) * self.height
+        across = np.abs(column[:, None] - column) * self.width
+        result: FloatArray = down + across if self.ground == "manhattan" else np.hypot(down, across)
+        return result
+
+    def offsets(self, within: float = math.inf) -> Iterator[tuple[int, int, float]]:
+        """Yield (rows, columns, distance) of every way two cells can lie, once for both directions, nearest first."""
+        ways = [
+            (down, across, self.length(down, across))
+            for down in range(self.rows)
+            for across in range(-self.columns + 1 if down else 1, self.columns)
+        ]
+        yield from sorted((way for way in ways if way[2] <= within), key=lambda way: way[2])
+
+    def pairs_at(self, down: int, across: int) -> tuple[IntArray, IntArray]:
+        """Return the numbers of all cells with a partner so many rows below and columns to the right, and of these."""
+        numbers = self.numbers()
+        left = numbers[: self.rows - down, max(0, -across) : self.columns - max(0, across)]
+        right = numbers[down:, max(0, across) : self.columns - max(0, -across)]
+        return left.ravel(), right.ravel()

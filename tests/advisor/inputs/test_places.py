@@ -1,0 +1,114 @@
+"""Reading places and channels."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from advisor.errors import InputError
+from advisor.inputs.channel_file import read_channel
+from advisor.inputs.places import KM_PER_DEGREE, busiest_block, read_places
+from simulator.places import Places
+
+
+def read(text: str, **options: object) -> object:
+    return read_places("-", stdin=io.BytesIO(text.encode()), **options)  # type: ignore[arg-type]
+
+
+def test_counts_and_users_give_the_same_places() -> None:
+    users = read("y,x\n0,0\n1,2\n1,2\n", columns="y,x", grid="2x3")
+    counted = read("x,y,count\n0,0,1\n2,1,2\n", columns="y,x", grid="2x3")
+    assert users.counts.tolist() == counted.counts.tolist() == [1, 0, 0, 0, 0, 2]  # type: ignore[attr-defined]
+
+
+def test_longitude_and_latitude_become_cells_of_the_size_asked_for() -> None:
+    degree = 1 / KM_PER_DEGREE  # of latitude, and of longitude at the equator
+    lines = [f"{2.5 * degree},{-1.5 * degree}", f"{-2.5 * degree},{1.5 * degree}", "0,0", "0,0"]
+    found = read("lon,lat\n" + "\n".join(lines) + "\n", columns="lon,lat", cell_km=1.0)
+    assert (found.places.rows, found.places.columns, found.unit) == (4, 6, "km")  # type: ignore[attr-defined]
+    table = found.counts.reshape(4, 6)  # type: ignore[attr-defined]
+    assert table[0, 0] == table[-1, -1] == 1  # the first row is the northernmost
+    assert table.sum() == 4
+    larger = read("lon,lat\n" + "\n".join(lines) + "\n", columns="lon,lat", cell_km=1.0, grid="8x8")
+    assert larger.counts.reshape(8, 8)[2:6, 1:7].sum() == 4  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        ("r,c\n0,0\n", {"columns": "r,c"}, "needs --grid"),
+        ("r,c\n0,0\n", {"columns": "r", "grid": "2x2"}, "must name two columns"),
+        ("r,c\n0,0\n", {"columns": "r,r", "grid": "2x2"}, "twice"),
+        ("r,c\n0,5\n", {"columns": "r,c", "grid": "2x2"}, "line 2: the column must be a whole number from 0 to 1"),
+        ("r,c\n0,x\n", {"columns": "r,c", "grid": "2x2"}, "line 2: the coordinate 'x' is not a number"),
+        ("r,c,count\n0,0,-1\n", {"columns": "r,c", "grid": "2x2"}, "line 2: the count"),
+        ("r,c,count\n0,0,0\n", {"columns": "r,c", "grid": "2x2"}, "holds no user"),
+        ("1\n2\n", {"columns": "1,2", "grid": "2x2"}, "has one column"),
+        ("r,c\n0,0\n", {"columns": "r,c", "grid": "99x99"}, "at most 4,096 cells"),
+        ("r,c\n0,0\n", {"columns": "r,c", "grid": "2by2"}, "ROWSxCOLS"),
+        ("r,c\n0,95\n", {"columns": "r,c", "cell_km": 1.0}, "latitude must be between"),
+        ("r,c\n0,0\n9,9\n", {"columns": "r,c", "cell_km": 1.0}, "take larger cells"),
+        ("r,c\n0,0\n9,9\n", {"columns": "r,c", "cell_km": -1.0}, "above 0"),
+    ],
+)
+def test_bad_places_are_told_in_one_line(text: str, options: dict[str, object], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        read(text, **options)
+
+
+def test_a_short_line_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "places.csv"
+    path.write_text("r,c\n0,0\n0\n")
+    with pytest.raises(InputError, match="line 3 has 1 fields, the first line has 2"):
+        read_places(str(path), columns="r,c", grid="2x2")
+
+
+def test_the_busiest_block_is_found() -> None:
+    table = np.zeros((4, 5), dtype=np.int64)
+    table[2, 3] = 5
+    table[3, 4] = 4
+    assert busiest_block(table.ravel(), Places(4, 5), 2, 2) == (2, 3)
+    with pytest.raises(InputError, match="must fit"):
+        busiest_block(table.ravel(), Places(4, 5), 5, 2)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".npy"])
+def test_a_channel_is_read(tmp_path: Path, suffix: str) -> None:
+    matrix, path = np.array([[0.667, 0.333], [0.333, 0.66701]]), tmp_path / f"own{suffix}"
+    if suffix == ".npy":
+        np.save(path, matrix)
+    else:
+        np.savetxt(path, matrix, delimiter=",")
+    channel, notes = read_channel(str(path), 2)
+    assert np.allclose(channel.matrix, matrix / matrix.sum(axis=1, keepdims=True), rtol=1e-12)
+    assert "divided by their sums" in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("0.5,0.5\n", "one row for each of the k = 2"),
+        ("0.5,0.6\n0.5,0.5\n", "row 1 sums to 1.1"),
+        ("1.5,-0.5\n0.5,0.5\n", "row 1 has another"),
+        ("a,b\n0.5,0.5\n", "line 1: a matrix holds nothing but numbers"),
+        ("0.5,0.5\n1\n", "line 2 has 1 columns"),
+        ("\n", "is empty"),
+    ],
+)
+def test_bad_channels_are_told_in_one_line(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=words):
+        read_channel(str(path), 2)
+
+
+def test_objects_in_numpy_files_are_never_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "own.npy"
+    np.save(path, np.array([{"a": 1}, None], dtype=object), allow_pickle=True)
+    with pytest.raises(InputError, match="not a NumPy file with one matrix"):
+        read_channel(str(path), 2)
+    with pytest.raises(InputError, match="no such file"):
+        read_channel(str(tmp_path / "none.npy"), 2)

@@ -1,0 +1,196 @@
+"""Questions about places on the command line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+from advisor import compare_places
+from advisor.places.answer import answer_places
+from advisor.places.options import PlacesOptions
+from advisor.places.run import build_request
+from simulator.channels import krr, planar_geometric
+from simulator.places import Places
+from tests.advisor.conftest import Run
+
+METRIC = ["--privacy", "metric", "--radius", "2", "--eps", "2", "--grid", "5x6", "--columns", "row,col"]
+SCHEMA = json.loads((files("advisor") / "schema" / "advice.schema.json").read_text(encoding="utf-8"))
+QUICK = ["--reps", "4", "-q"]
+
+
+@pytest.fixture
+def town(tmp_path: Path) -> str:
+    """Two centres on a 5 x 6 grid."""
+    row, column = np.mgrid[:5, :6]
+    counts = 4000 * np.exp(-((row - 1) ** 2) - (column - 1) ** 2) + 2000 * np.exp(-((row - 3) ** 2) - (column - 4) ** 2)
+    lines = [f"{r},{c},{counts[r, c]:.0f}" for r in range(5) for c in range(6)]
+    path = tmp_path / "town.csv"
+    path.write_text("row,col,count\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def answered(run: Run, *arguments: str) -> dict[str, object]:
+    code, out, err = run(*arguments, "--format", "json")
+    assert code == 0, err
+    found: dict[str, object] = json.loads(out)
+    jsonschema.Draft202012Validator(SCHEMA).validate(found)
+    return found
+
+
+def test_all_channels_keep_the_same_promise_and_their_figures_are_their_own(run: Run, town: str) -> None:
+    answer = answered(run, *METRIC, *QUICK, town)
+    rows = answer["recommendations"]
+    assert {row["protocol"] for row in rows} == {"krr", "planar_geometric", "planar_laplace"}
+    assert all(row["epsilon_within_radius"] <= 2 * (1 + 1e-9) for row in rows)
+    counts = np.array([int(line.split(",")[2]) for line in Path(town).read_text().splitlines()[1:]])
+    places = Places(5, 6)
+    for channel in (krr(30, 2.0), planar_geometric(places, 1.0)):
+        row = next(row for row in rows if row["protocol"] == channel.key)
+        moved = channel.expected_distance(counts / counts.sum(), places.distances())
+        assert row["expected_distance"] == pytest.approx(moved, rel=1e-12)
+        assert row["epsilon_any_two"] == pytest.approx(channel.epsilon, rel=1e-12)
+    assert rows[0]["ratio_low"] <= 1 or rows[0]["ratio_to_best"] < 1.05
+    assert set(answer["ibu"]) == {"krr", "planar_geometric", "planar_laplace"}
+    assert all(gap <= 1e-4 for fits in answer["ibu"].values() for gap in fits["gap"])
+    words = " ".join(answer["promise"])
+    assert "not ε-local differential privacy" in words
+    assert "Not protected" in words
+
+
+def test_every_format_holds_the_best_pair(run: Run, town: str) -> None:
+    first = answered(run, *METRIC, *QUICK, town)["recommendations"][0]
+    pair = f"{first['protocol']} {first['method']}"
+    code, value, _ = run(*METRIC, *QUICK, "--format", "value", town)
+    assert (code, value) == (0, pair + "\n")
+    rows = list(csv.DictReader(io.StringIO(run(*METRIC, *QUICK, "--format", "csv", town)[1])))
+    assert f"{rows[0]['protocol']} {rows[0]['method']}" == pair
+    assert float(rows[0]["error"]) == first["error"]
+    assert rows[0]["radius"] == "2.0"
+    for form in ("table", "plain", "markdown"):
+        code, out, _ = run(*METRIC, "--reps", "4", "--format", form, town)
+        assert code == 0
+        assert f"{first['protocol']} with {first['method']}" in out
+        assert "Promise: within 2 cells" in out
+        assert "krr" in out
+
+
+def test_the_answer_depends_on_the_seed_only(run: Run, town: str) -> None:
+    one, again, other = (run(*METRIC, *QUICK, "--format", "csv", "--seed", seed, town)[1] for seed in ("3", "3", "4"))
+    assert one == again != other
+
+
+def test_methods_of_one_channel_do_not_change_with_the_menu(run: Run, town: str) -> None:
+    whole = answered(run, *METRIC, *QUICK, town)["recommendations"]
+    alone = answered(run, *METRIC, *QUICK, "-p", "planar-geometric", "--method", "ibu", town)["recommendations"]
+    assert len(alone) == 1
+    assert alone[0]["error"] in [row["error"] for row in whole]
+
+
+def test_plain_privacy_on_a_grid_ranks_all_protocols_with_emd_on_the_ground(run: Run, town: str) -> None:
+    answer = answered(run, "--eps", "2", "--grid", "5x6", "--columns", "row,col", *QUICK, "-m", "emd", "-m", "l1", town)
+    rows = answer["recommendations"]
+    assert {"grr", "oue", "olh"} <= {row["protocol"] for row in rows}
+    assert "wavelet_eb" in {row["method"] for row in rows}
+    assert all((row["expected_distance"] is None) == (row["protocol"] != "grr") for row in rows)
+    assert answer["unit"] == "cells"
+    assert answer["further_metrics"][0]["metric"] == "l1"
+    assert 0 < answer["emd_relative_error"] < 0.03
+
+
+def test_a_line_of_numbers_needs_no_grid(run: Run, ages: str) -> None:
+    answer = answered(run, "--privacy", "metric", "--radius", "3", "--eps", "2", *QUICK, ages)
+    assert answer["places"]["rows"] == 1
+    assert answer["unit"] == "steps"
+
+
+def test_an_own_channel_competes_if_it_keeps_the_promise(run: Run, town: str, tmp_path: Path) -> None:
+    matrix = planar_geometric(Places(5, 6), 0.9).matrix
+    path = tmp_path / "own.csv"
+    np.savetxt(path, matrix, delimiter=",", fmt="%.17g")
+    rows = answered(run, *METRIC, *QUICK, "--channel", str(path), town)["recommendations"]
+    own = next(row for row in rows if row["protocol"] == "channel")
+    assert own["epsilon_per_unit"] == pytest.approx(0.9, rel=1e-9)
+    assert own["epsilon_within_radius"] == pytest.approx(1.8, rel=1e-9)
+    np.savetxt(path, planar_geometric(Places(5, 6), 1.1).matrix, delimiter=",", fmt="%.17g")
+    code, _, err = run(*METRIC, *QUICK, "--channel", str(path), town)
+    assert code == 2
+    assert "leaks more than is promised: its largest log-ratio for places at most 2 cells apart is 2.2" in err
+
+
+def test_a_singular_channel_is_left_to_ibu_with_a_warning(run: Run, town: str, tmp_path: Path) -> None:
+    path = tmp_path / "blind.npy"
+    np.save(path, np.full((30, 30), 1 / 30))
+    code, out, err = run(*METRIC, "--reps", "4", "--channel", str(path), "--format", "json", town)
+    assert code == 0
+    assert "channel without matrix inversion" in err
+    assert {row["method"] for row in json.loads(out)["recommendations"] if row["protocol"] == "channel"} == {"ibu"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--privacy", "metric", "--eps", "1"], "--privacy metric needs --radius"),
+        (["--privacy", "metrik", "--eps", "1"], "did you mean 'metric'"),
+        (["--radius", "2", "--eps", "1"], "--radius goes with --privacy metric"),
+        (["--radius", "-2", "--privacy", "metric", "--eps", "1"], "above 0"),
+        (["--grid", "5x6", "--eps", "1"], "need --columns"),
+        (["--columns", "row,col", "--eps", "1"], "--columns needs --grid"),
+        ([*METRIC, "--distance", "chess"], "--distance must be euclidean, manhattan"),
+        ([*METRIC, "-p", "oue"], "unknown protocol 'oue' here"),
+        ([*METRIC, "-m", "range"], "not for places"),
+        ([*METRIC, "--keep-top", "3"], "--keep-top does not go with"),
+        ([*METRIC, "--plot", "map.jpg"], "suffix must be"),
+        (["--privacy", "metric", "--radius", "2", "--grid", "5x6", "--columns", "row,col"], "--eps is missing"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(run: Run, town: str, arguments: list[str], words: str) -> None:
+    code, out, err = run(*arguments, town)
+    assert (code, out) == (2, "")
+    assert words in err
+    assert len(err.splitlines()) == 1
+
+
+def test_names_without_order_have_no_distance(run: Run, states: str) -> None:
+    code, _, err = run("--privacy", "metric", "--radius", "2", "--eps", "1", states)
+    assert code == 2
+    assert "ordered domain" in err
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_heat_maps_are_drawn_and_never_over_a_file(run: Run, town: str, tmp_path: Path, suffix: str) -> None:
+    pytest.importorskip("matplotlib")
+    path = tmp_path / f"map.{suffix}"
+    assert run(*METRIC, *QUICK, "--plot", str(path), town)[0] == 0
+    begin = path.read_bytes()[:100]
+    assert begin.startswith(b"\x89PNG" if suffix == "png" else b"<?xml")
+    code, _, err = run(*METRIC, *QUICK, "--plot", str(path), town)
+    assert code == 2
+    assert "--force" in err
+
+
+def test_noise_that_falls_with_distance_beats_randomised_response_on_a_map_wider_than_the_radius(town: str) -> None:
+    settings = {
+        "epsilon": 2.0, "metrics": [], "protocols": [], "methods": ["ibu"], "k": None, "n": 2000, "seed": 0,
+        "repetitions": 20, "max_repetitions": None, "top_values": None, "set_share": None, "kl_mix": None,
+    }  # fmt: skip
+    reading = {"column": None, "counts": None, "header": None, "k": None, "ordered": None}
+    options = PlacesOptions(privacy="metric", radius=1.0, grid="5x6", columns="row,col")
+    advice = answer_places(build_request(town, options, "metric", settings, reading))
+    rows = {row.pair[0]: row for row in advice.rankings["emd"]}
+    assert rows["planar_geometric"].high < rows["krr"].low  # two 95 % intervals that do not meet
+
+
+def test_the_comparison_of_mechanisms_prints_a_table(town: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("ot")
+    arguments = [town, "--grid", "5x6", "--zoom", "2x2", "--reps", "2", "--n", "500"]
+    compare_places.app(arguments, standalone_mode=False)
+    table = capsys.readouterr().out
+    assert "| 5x6 | 500 | planar_geometric | ibu |" in table
+    assert "| block 2x2 at (0, 0) | 500 | krr | ibu |" in table or "| block 2x2" in table

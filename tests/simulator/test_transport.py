@@ -1,0 +1,77 @@
+"""Earth mover's distances on grids, against a linear program and in closed form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+from simulator.metrics import emd
+from simulator.places import Places
+from simulator.seeding import rng_for
+from simulator.transport import GAP, _network, differences, emd_exact, emd_fast, transport
+
+GRIDS = [Places(4, 5, "manhattan"), Places(4, 5), Places(3, 6, "euclidean", 1.0, 2.5), Places(2, 2)]
+
+
+def by_linear_program(a: np.ndarray, b: np.ndarray, places: Places) -> float:
+    k = places.k
+    sums = np.concatenate([np.kron(np.eye(k), np.ones(k)), np.kron(np.ones(k), np.eye(k))])
+    plan = optimize.linprog(places.distances().ravel(), A_eq=sums, b_eq=np.concatenate([a, b]), method="highs")
+    return float(plan.fun)
+
+
+def two_histograms(places: Places, name: str) -> tuple[np.ndarray, np.ndarray]:
+    rng = rng_for(0, name, places.k)
+    return rng.dirichlet(np.full(places.k, 0.3)), rng.dirichlet(np.full(places.k, 0.5))
+
+
+@pytest.mark.parametrize("places", GRIDS, ids=str)
+def test_exact_is_the_linear_program(places: Places) -> None:
+    pytest.importorskip("ot")
+    a, b = two_histograms(places, "exact")
+    assert emd_exact(a, b, places) == pytest.approx(by_linear_program(a, b, places), rel=1e-7)
+
+
+@pytest.mark.parametrize("places", [*GRIDS, Places(20, 20), Places(12, 30, "manhattan")], ids=str)
+@pytest.mark.parametrize("name", ["one", "two", "three"])
+def test_fast_lies_within_its_stated_bounds(places: Places, name: str) -> None:
+    pytest.importorskip("ot")
+    a, b = two_histograms(places, name)
+    exact, fast = float(emd_exact(a, b, places)), transport(differences(a, b)[0], places)
+    rounding = 1e-7 * exact
+    assert fast.low - rounding <= exact <= fast.high + rounding
+    assert fast.high <= fast.low * (1 + GAP) * _network(places).detour * (1 + 1e-9)
+    assert abs(fast.value / exact - 1) <= np.sqrt((1 + GAP) * _network(places).detour) - 1 + 1e-7
+
+
+def test_detour_of_square_cells() -> None:
+    assert _network(Places(5, 5)).detour == pytest.approx(1 / np.cos(np.arctan(0.5) / 2))
+    assert _network(Places(5, 5, "manhattan")).detour == 1
+
+
+def test_a_line_is_the_metric_of_ordered_domains() -> None:
+    places = Places(1, 40)
+    a, b = two_histograms(places, "line")
+    assert emd_fast(a, b, places) == pytest.approx(float(emd(a, b)), rel=1e-12)
+    assert emd_fast(a, b, Places(40, 1, "euclidean", 2.0)) == pytest.approx(2 * float(emd(a, b)), rel=1e-12)
+
+
+def test_one_moved_user_costs_the_distance() -> None:
+    places = Places(6, 7)
+    start, end = np.eye(42)[0], np.eye(42)[3 * 7 + 4]
+    result = transport(start - end, places)
+    assert result.low <= 5 <= result.high
+
+
+def test_rows_of_a_batch_and_signed_estimates() -> None:
+    pytest.importorskip("ot")
+    places = Places(4, 5)
+    truth = two_histograms(places, "batch")[0]
+    raw = truth + rng_for(1, "noise").normal(0, 0.05, (3, 20))
+    fast = emd_fast(raw, truth, places)
+    assert fast.shape == (3,)
+    assert fast[1] == emd_fast(raw[1], truth, places)
+    assert np.allclose(emd_exact(raw, truth, places), emd_exact(raw + 0.01, truth, places), rtol=1e-9)
+    assert emd_fast(truth, truth, places) == 0
+    assert emd_exact(truth, truth, places) == 0
