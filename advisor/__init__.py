@@ -15,11 +15,19 @@ from simulator._version import __version__
 
 if TYPE_CHECKING:
     from advisor.answer import advise
+    from advisor.plan_question import Plan
+    from advisor.planning import plan
     from advisor.result import Advice, Recommendation
 
-__all__ = ["Advice", "InputError", "Recommendation", "__version__", "advise"]
+__all__ = ["Advice", "InputError", "Plan", "Recommendation", "__version__", "advise", "plan"]
 
-_HOMES = {"advise": "advisor.answer", "Advice": "advisor.result", "Recommendation": "advisor.result"}
+_HOMES = {
+    "advise": "advisor.answer",
+    "Advice": "advisor.result",
+    "Recommendation": "advisor.result",
+    "Plan": "advisor.plan_question",
+    "plan": "advisor.planning",
+}
 
 
 def __getattr__(name: str) -> Any:

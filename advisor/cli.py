@@ -15,6 +15,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from advisor.cli_epsilon import epsilon_command
+from advisor.cli_parts import option as _option
+from advisor.cli_plan import plan_command
+from advisor.cli_sweep import sweep_command
 from advisor.errors import InputError, listed, near_miss
 from advisor.numerals import real_number, whole_number
 from simulator._version import __version__
@@ -35,13 +39,14 @@ commands_app = typer.Typer(add_completion=True, pretty_exceptions_enable=False, 
 
 EPILOG = (
     "Other commands: 'ldp-advise list' shows every protocol, method and metric; 'ldp-advise explain NAME' tells more "
-    "of one; 'ldp-advise knowledge' is about the grid behind look-ups. A sample file called like a command is reached "
-    "as ./list. Every option can be set from the environment, for example LDP_ADVISE_FORMAT=json. Exit codes: 0 advice "
-    "given (a tie is advice), 2 bad usage or bad data."
+    "of one; 'ldp-advise plan' says how many users or which ε an error takes; 'ldp-advise sweep' who wins where; "
+    "'ldp-advise epsilon' what ε means; 'ldp-advise knowledge' is about the grid behind look-ups. A sample file called "
+    "like a command is reached as ./list. Every option can be set from the environment, for example "
+    "LDP_ADVISE_FORMAT=json. Exit codes: 0 advice given (a tie is advice), 2 bad usage or bad data."
 )
 
 INTERRUPTED = 130
-COMMANDS = ("list", "explain", "knowledge")
+COMMANDS = ("list", "explain", "knowledge", "plan", "epsilon", "sweep")
 FORMATS = ("table", "json", "csv", "markdown", "plain", "value")
 SUFFIX_FORMATS = {".json": "json", ".csv": "csv", ".md": "markdown", ".txt": "plain"}
 
@@ -50,12 +55,6 @@ def _format(name: str, allowed: Sequence[str] = FORMATS) -> str:
     if name.lower() not in allowed:
         raise InputError(f"--format must be one of {listed(allowed)}, got {name!r}{near_miss(name.lower(), allowed)}")
     return name.lower()
-
-
-def _option(name: str, *more: str, help: str, metavar: str | None = None) -> Any:  # noqa: A002 - typer's own word
-    """Return an option that can also be set from the environment, under its own long name."""
-    variable = "LDP_ADVISE_" + name.partition("/")[0].strip("-").replace("-", "_").upper()
-    return typer.Option(name, *more, help=help, metavar=metavar, envvar=variable, show_envvar=False, show_default=False)
 
 
 def _complete_command(incomplete: str) -> list[str]:
@@ -263,6 +262,10 @@ def explain_command(
     else:
         catalog.print_explanation(name, console_for())
 
+
+commands_app.command("plan")(plan_command)
+commands_app.command("sweep")(sweep_command)
+commands_app.command("epsilon")(epsilon_command)
 
 knowledge_app = typer.Typer(
     help="The grid behind look-ups: what it knows, its rules, how good it is, and how to build it anew.",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
+    from rich.status import Status
 
 DELAY_SECONDS = 1.0
 
@@ -70,3 +71,32 @@ class DelayedProgress:
             self._bar.start()
         if self._task is not None:
             self._bar.update(self._task, completed=done, total=total)
+
+
+class DelayedWords:
+    """Callable ``(words)``: a spinner that says what is being done, once it has taken a second."""
+
+    def __init__(self, *, enabled: bool = True) -> None:
+        self._enabled = enabled and sys.stderr.isatty()
+        self._started = time.monotonic()
+        self._status: Status | None = None
+
+    def __enter__(self) -> DelayedWords:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def __call__(self, words: str) -> None:
+        """Show what is being done now."""
+        if not self._enabled or time.monotonic() - self._started < DELAY_SECONDS:
+            return
+        if self._status is None:
+            from rich.console import Console
+
+            self._status = Console(stderr=True).status(words)
+            self._status.start()
+        self._status.update(words)

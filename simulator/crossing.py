@@ -1,8 +1,8 @@
 """Where a falling error crosses a target: bracketing, then regula falsi, on simulated means with common random numbers.
 
 The error is a mean over repetitions. Repetition r uses the same random streams wherever it is measured, so that two
-neighbouring places differ by the place and not by luck, and the mean of a fixed set of repetitions is one curve that can
-be bisected.
+neighbouring places differ by the place and not by luck, and the mean of a fixed set of repetitions is one curve that
+can be bisected.
 """
 
 from __future__ import annotations

@@ -74,4 +74,4 @@ def test_a_jump_over_the_target_ends_behind_the_jump() -> None:
 
 def test_refuses_what_has_no_meaning() -> None:
     with pytest.raises(ValueError, match="target must be above 0"):
-        crossing(lambda x, f, r: np.ones(r), 0.0, start=1, low=1, high=2)
+        crossing(noisy(lambda x: 1 / x, spread=0.1), 0.0, start=1, low=1, high=2)
