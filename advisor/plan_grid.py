@@ -55,7 +55,8 @@ class Guessed:
 
 def first_answers(question: Question) -> Guessed:
     """Look every pair up along the range that the grid covers; nothing where it does not know the metric."""
-    xs = np.geomspace(*(USERS if question.n is None else EPSILON), PLACES)
+    ends = USERS if question.n is None else EPSILON
+    xs = np.geomspace(ends[0], ends[1], PLACES)
     if question.metric not in METRICS:
         return Guessed(xs, {}, (), f"it does not know the metric {question.metric}")
     usual = metric_settings({}, question.known.k)
