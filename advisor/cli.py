@@ -17,6 +17,7 @@ import typer
 
 from advisor.cli_epsilon import epsilon_command
 from advisor.cli_parts import option as _option
+from advisor.cli_parts import typed
 from advisor.cli_plan import plan_command
 from advisor.cli_sweep import sweep_command
 from advisor.errors import InputError, listed, near_miss
@@ -142,6 +143,11 @@ def advise_command(
     ] = None,
     output: Annotated[Text, _option("--output", "-o", metavar="FILE", help="write the answer to this file")] = None,
     runs: Annotated[Text, _option("--runs", metavar="FILE", help="every repetition's error: .csv or .parquet")] = None,
+    plot: Annotated[Text, _option("--plot", metavar="FILE", help="picture of the ranking: .png, .svg or .pdf")] = None,
+    plot_frequencies: Annotated[
+        Text, _option("--plot-frequencies", metavar="FILE", help="picture of raw and post-processed frequencies")
+    ] = None,
+    report: Annotated[Text, _option("--report", metavar="FILE", help="one page with everything: .html")] = None,
     force: Annotated[bool, _option("--force", help="replace files that exist")] = False,
     quiet: Annotated[bool, _option("--quiet", "-q", help="the answer and the table, nothing else")] = False,
     verbose: Annotated[bool, _option("--verbose", "-v", help="also tell what columns mean and protocols do")] = False,
@@ -157,6 +163,7 @@ def advise_command(
     """
     from advisor import run
     from advisor.run_instant import InstantOptions
+    from advisor.run_shown import ShownOptions
 
     about = collected_options(estimate, reports, estimates, hash_name, surrogate, apply)
     chosen = _format(output_format or SUFFIX_FORMATS.get(Path(output or "").suffix.lower(), "table"))
@@ -194,6 +201,7 @@ def advise_command(
         output_format=chosen,
         output=output,
         runs=runs,
+        shown=ShownOptions(plot, plot_frequencies, report),
         force=force,
         quiet=quiet,
         verbose=verbose,
@@ -335,6 +343,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without ε or × shows ? instead of a traceback
     warnings.showwarning = _show_warning
+    typed.set(tuple(args))
     try:
         # Typer's completion hands over the words in the environment, not as arguments.
         words = os.environ.get("COMP_WORDS", "").split()[1:] if "_LDP_ADVISE_COMPLETE" in os.environ else args

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,7 @@ import typer
 
 from advisor.errors import InputError, listed, near_miss
 
+typed: ContextVar[tuple[str, ...]] = ContextVar("typed", default=())  # the words of the command line
 SUFFIX_FORMATS = {".json": "json", ".csv": "csv", ".md": "markdown", ".txt": "plain"}
 
 
@@ -29,7 +33,14 @@ def format_for(name: str | None, output: str | None, allowed: Sequence[str]) -> 
     """
     if name is None:
         found = SUFFIX_FORMATS.get(Path(output or "").suffix.lower())
-        return found if found in allowed else allowed[0]
+        return found if found is not None and found in allowed else allowed[0]
     if name.lower() not in allowed:
         raise InputError(f"--format must be one of {listed(allowed)}, got {name!r}{near_miss(name.lower(), allowed)}")
     return name.lower()
+
+
+def command_line() -> str:
+    """Return the command that is being run, the options from the environment in front, ready to be pasted."""
+    prefix = "LDP_ADVISE_"
+    settings = [f"{name}={shlex.quote(value)}" for name, value in sorted(os.environ.items()) if name.startswith(prefix)]
+    return " ".join([*settings, shlex.join(["ldp-advise", *typed.get()])])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 from advisor.errors import InputError
@@ -40,7 +41,7 @@ def sweep_file(
     """
     checked = check_sweep(**settings)
     target = None if output is None else check_writable("--output", output, force=force, sample=sample)
-    pictures = []
+    pictures: list[tuple[str, Path]] = []
     for option, path in (("--plot", plot), ("--plot-curves", plot_curves)):
         if path is not None:
             from advisor.pictures import check_picture
@@ -56,9 +57,9 @@ def sweep_file(
         from advisor.pictures import save
         from advisor.pictures.sweep import curves_figure, winners_figure
 
-        for option, path in pictures:
+        for option, picture in pictures:
             draw = winners_figure if option == "--plot" else curves_figure
-            save(draw(swept), path)
+            save(draw(swept), picture)
     from advisor import sweep_words
 
     if output_format == "table" and target is None:

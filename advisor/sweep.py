@@ -15,8 +15,16 @@ from numpy.typing import ArrayLike
 
 from advisor.errors import InputError
 from advisor.frequencies import Known, from_memory, from_shape
-from advisor.request import N_MAX, check_epsilon, check_settings, check_whole, fitting_methods, fitting_metrics
-from advisor.request import metric_assumptions, metric_settings
+from advisor.request import (
+    N_MAX,
+    check_epsilon,
+    check_settings,
+    check_whole,
+    fitting_methods,
+    fitting_metrics,
+    metric_assumptions,
+    metric_settings,
+)
 from knowledge.store import Store
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, __version__
 from simulator.benchmark import Experiment, simulate
@@ -306,7 +314,9 @@ def run_sweep(
         store = None if resume is None else Store(Path(resume), question.plan)
         kept = {} if store is None else store.records()
     except ValueError:
-        raise InputError(f"--resume {resume}: this file holds the cells of another sweep, or none: name another") from None
+        raise InputError(
+            f"--resume {resume}: this file holds the cells of another sweep, or none: name another"
+        ) from None
     except OSError as error:
         raise InputError(f"--resume {resume}: cannot be used ({error.strerror or error})") from None
     done = {place: cell_from(kept[number]) for place in question.places if (number := number_of(place)) in kept}
@@ -420,12 +430,15 @@ def cell_from(record: Mapping[str, Any]) -> Cell:
 
 def _winner_from(record: Mapping[str, Any]) -> Winner:
     runner_up = record["runner_up"]
+    margin, low, high = record["margin"]
     return Winner(
-        record["pair"][0],
-        record["pair"][1],
-        record["error"],
-        record["standard_error"],
-        record["win_share"],
-        *record["margin"],
-        None if runner_up is None else (runner_up[0], runner_up[1]),
+        protocol=record["pair"][0],
+        method=record["pair"][1],
+        error=record["error"],
+        standard_error=record["standard_error"],
+        win_share=record["win_share"],
+        margin=margin,
+        margin_low=low,
+        margin_high=high,
+        runner_up=None if runner_up is None else (runner_up[0], runner_up[1]),
     )

@@ -16,7 +16,6 @@ from rich.text import Text
 from advisor.formats import envelope
 from advisor.result import finite
 from advisor.sweep import Cell, Sweep, Winner, assumptions
-from advisor.words import number
 from simulator import METRICS
 
 # Certainty by brightness and weight, so that it reads without colours as well.
@@ -32,8 +31,8 @@ def title(sweep: Sweep) -> str:
     """Return what the tables show."""
     question = sweep.question
     return (
-        f"Lowest {question.metric} error ({METRICS[question.metric].unit}) from {question.known[0].name}: winner of each "
-        f"cell, share of the {question.repetitions} repetitions it wins, and how far the runner-up is behind."
+        f"Lowest {question.metric} error ({METRICS[question.metric].unit}) from {question.known[0].name}: winner of "
+        f"each cell, share of the {question.repetitions} repetitions it wins, and how far the runner-up is behind."
     )
 
 

@@ -16,6 +16,7 @@ from simulator.seeding import rng_for
 
 LABELLED = 40  # categories that can be named on the axis
 LABEL_LENGTH = 24
+AS_PIXELS = 2000  # categories from which on marks are stored as pixels: a vector picture would grow with k
 
 
 def frequencies_figure(advice: Advice) -> Figure:
@@ -42,9 +43,28 @@ def frequencies_figure(advice: Advice) -> Figure:
                 names = [_short(request.labels[place]) for place in places.tolist()]
                 axes.set_xticks(xs, names, rotation=90, fontsize=7)
         else:
-            axes.plot(xs, truth[places], color=INK, linewidth=1.6, label=behind)
-            axes.plot(xs, raw[places], ".", color=ORANGE, markersize=2.5, alpha=0.6, zorder=1, label="raw estimate")
-            axes.plot(xs, processed[places], color=BLUE, linewidth=1.1, linestyle="--", label=f"after {advice.best.method}")
+            pixels = len(places) > AS_PIXELS
+            axes.plot(xs, truth[places], color=INK, linewidth=1.6, rasterized=pixels, label=behind)
+            axes.plot(
+                xs,
+                raw[places],
+                ".",
+                color=ORANGE,
+                markersize=2.5,
+                alpha=0.6,
+                zorder=1,
+                rasterized=pixels,
+                label="raw estimate",
+            )
+            axes.plot(
+                xs,
+                processed[places],
+                color=BLUE,
+                linewidth=1.1,
+                linestyle="--",
+                rasterized=pixels,
+                label=f"after {advice.best.method}",
+            )
         axes.axhline(0, color=QUIET, linewidth=0.8)
         axes.set_ylabel("frequency")
         count = "" if len(places) == request.k else f", the {len(places)} most frequent of {request.k:,}"

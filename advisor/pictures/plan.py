@@ -35,8 +35,9 @@ def plan_figure(plan: Plan) -> Figure:
                 axes.axvspan(best.low, best.high, color=BAND, zorder=0, linewidth=0)
             axes.axvline(best.value, color=INK, linewidth=1)
             axes.annotate(
-                f"{sign} = {in_figures(question, best.value)}", (best.value, 1), xycoords=("data", "axes fraction"),
-                xytext=(4, -10), textcoords="offset points", fontsize=8,
+                f"{sign} = {in_figures(question, best.value)}", (best.value, 0 if detects else 1),
+                xycoords=("data", "axes fraction"), xytext=(4, 5 if detects else -10), textcoords="offset points",
+                fontsize=8,
             )  # fmt: skip
         log_axis(axes.xaxis, powers=question.unknown == "n")
         if not detects:

@@ -60,8 +60,7 @@ def log_axis(axis: Axis, *, powers: bool = False) -> None:
     """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    set_scale = axis.axes.set_xscale if axis.axis_name == "x" else axis.axes.set_yscale
-    set_scale("log")
+    (axis.axes.set_xscale if axis is axis.axes.xaxis else axis.axes.set_yscale)("log")
     low, high = axis.get_view_interval()
     decades = math.log10(high / low) if low > 0 else 9.0
     between = (1.0,) if decades > 2 else (1.0, 2.0, 5.0) if decades > 0.5 else (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from advisor.pictures.style import BAND, DASHES, INK, MARKERS, PAPER, SERIES, log_axis, settings
-from advisor.sweep import Sweep
+from advisor.sweep import Place, Sweep
 from simulator import METRICS
 
 SHADES = ("#ffffff", "#deebf5", "#a9cce6")  # open, wins at least half, sure: lighter is less certain
@@ -50,7 +50,9 @@ def winners_figure(sweep: Sweep) -> Figure:
                 spine.set_visible(False)
             axes.set_ylabel("budget ε")
             axes.set_title(f"Lowest {question.metric} error, k = {k:,}")
-        every[-1].set_xlabel("users n\nshare of repetitions won, and distance of the runner-up; dark: its interval excludes 0")
+        every[-1].set_xlabel(
+            "users n\nshare of repetitions won, and distance of the runner-up; dark: its interval excludes 0"
+        )
     return figure
 
 
@@ -68,7 +70,11 @@ def curves_figure(sweep: Sweep) -> Figure:
         figure = Figure(figsize=(3.0 * across + 0.6, 2.5 * down + 0.7), layout="constrained", facecolor=PAPER)
         every = figure.subplots(down, across, squeeze=False).ravel()
         for axes, (k, fixed) in zip(every, panels, strict=False):
-            places = [(fixed, n, k) for n in question.users] if along_n else [(e, fixed, k) for e in question.epsilons]
+            places: list[Place] = (
+                [(fixed, n, k) for n in question.users]
+                if along_n
+                else [(epsilon, int(fixed), k) for epsilon in question.epsilons]
+            )
             xs = [place[1] if along_n else place[0] for place in places]
             for number, method in enumerate(shown):
                 errors = [
@@ -83,7 +89,7 @@ def curves_figure(sweep: Sweep) -> Figure:
             log_axis(axes.yaxis)
             axes.grid(color=BAND, linewidth=0.8)
             axes.set_axisbelow(True)
-            axes.set_title(f"ε = {fixed:g}, k = {k:,}" if along_n else f"n = {fixed:,}, k = {k:,}")
+            axes.set_title(f"ε = {fixed:g}, k = {k:,}" if along_n else f"n = {fixed:,.0f}, k = {k:,}")
         for axes in every[len(panels) :]:
             axes.set_visible(False)
         figure.supxlabel("users n" if along_n else "privacy budget ε of one report", fontsize=9)
@@ -98,7 +104,8 @@ def _methods(sweep: Sweep) -> list[str]:
     ranked: dict[str, float] = {}
     for method in sweep.question.methods:
         ratios = [
-            min((e for (_, m), e in cell.errors.items() if m == method), default=math.inf) / max(cell.winner.error, 1e-300)
+            min((e for (_, m), e in cell.errors.items() if m == method), default=math.inf)
+            / max(cell.winner.error, 1e-300)
             for cell in sweep.cells
         ]
         ranked[method] = sum(math.log(max(ratio, 1e-300)) for ratio in ratios)

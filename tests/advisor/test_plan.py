@@ -177,7 +177,9 @@ def test_the_first_answer_is_near_and_does_not_simulate() -> None:
 
 
 def test_same_seed_same_plan_whatever_the_jobs() -> None:
-    one, two = (plan(target=0.3, epsilon=1.0, k=32, protocol="olh", method="norm_sub", jobs=jobs).to_json() for jobs in (1, 2))
+    one, two = (
+        plan(target=0.3, epsilon=1.0, k=32, protocol="olh", method="norm_sub", jobs=jobs).to_json() for jobs in (1, 2)
+    )
     assert one == two
 
 
