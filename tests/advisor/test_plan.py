@@ -49,6 +49,8 @@ def asked(number: int) -> Asked:
     name, _, parameter = shape.partition(":")
     counts = apportion(frequencies(name, k, float(parameter)), n)
     target = float(brute(protocol or "oue", method or "norm_sub", metric, counts, epsilon, 20, 1).mean())
+    uniform = float(METRICS[metric](np.full(k, 1 / k), counts / n))
+    target = min(target, 0.8 * uniform)  # a target that is met without any data asks for nothing
     return Asked(
         metric, k, shape, epsilon if wants_n else None, None if wants_n else n, float(f"{target:.3g}"), protocol, method
     )
