@@ -99,6 +99,17 @@ def footer_sentences(plan: Plan) -> list[str]:
         how = "formula" if question.metric == DETECTION else "grid"
         lines.append(f"First answer, by the {how}: {SIGNS[question.unknown]} = {figure(question, plan.first)}.")
     order = "ordered" if known.ordered else "unordered"
+    if question.metric == DETECTION:
+        lines.append(
+            "The raw estimate of one value is tested against 1.645 times its standard deviation at frequency 0; "
+            "what the other values are makes no difference."
+        )
+        if simulated:
+            lines.append(
+                f"Simulated with seed {question.seed}; bisection with common random numbers; intervals are 95 %. "
+                "Naming --protocol simulates that one too."
+            )
+        return lines
     if simulated:
         lines.append(
             f"Simulated from {known.name}: k = {known.k:,} {order} categories, seed {question.seed}; bisection with "
@@ -106,7 +117,7 @@ def footer_sentences(plan: Plan) -> list[str]:
         )
     else:
         lines.append(f"Not simulated: {known.name}, k = {known.k:,} {order} categories.")
-    if len(simulated) < len(plan.rows) and simulated:
+    if simulated and len(simulated) < len(plan.rows):
         lines.append("Rows that were looked up are predictions; naming --protocol and --method settles a pair.")
     if known.assumptions:
         lines.append("Assumed: " + "; ".join(known.assumptions) + ".")

@@ -89,6 +89,15 @@ def test_command(run: Run) -> None:
     assert len(data["in_words"]["deployments"]) == 2
 
 
+def test_verbose_advice_says_what_epsilon_means(run: Run, states: str) -> None:
+    words = ("--eps", "2", "--max-reps", "20", "-p", "grr", states)
+    out = run("--verbose", *words)[1]
+    for sentence in sentences(in_words(2.0, 4, "grr")):
+        assert sentence in out
+    assert "Apple Health types (ε = 2 per event)" in out
+    assert "Nearest known deployments" not in run(*words)[1]
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
