@@ -37,7 +37,7 @@ def _setting(question: Question) -> str:
 
 
 def _pair(row: PlanRow) -> str:
-    return row.protocol if row.method is None else f"{row.protocol} and {row.method}"
+    return row.protocol if row.method is None else f"{row.protocol} with {row.method}"
 
 
 def _needs(row: PlanRow, question: Question) -> str:
@@ -58,7 +58,7 @@ def answer_sentence(plan: Plan) -> str:
     goal, setting = _goal(question), _setting(question)
     if best.value is None:
         return _out_of_reach(plan, goal, setting)
-    what = f"{_needs(best, question)} for {goal} at {setting}, with {_pair(best)}"
+    what = f"{_needs(best, question)} for {goal} at {setting}, by {_pair(best)}"
     if best.source != "simulation":
         how = "by formula" if best.source == "formula" else "looked up"
         return f"{what} ({how}, not simulated)."

@@ -153,9 +153,9 @@ def test_a_floor_is_named_and_so_is_what_reaches_the_target() -> None:
     assert answer.instead is not None
     assert answer.instead.protocol != "oue"
     said = json.loads(answer.to_json())["summary"]
-    assert "oue and norm_sub" in said
+    assert "oue with norm_sub" in said
     assert "floor" in said
-    assert f"{answer.instead.protocol} and {answer.instead.method} reaches it" in said
+    assert f"{answer.instead.protocol} with {answer.instead.method} reaches it" in said
 
 
 def test_what_is_met_at_once_is_said() -> None:
