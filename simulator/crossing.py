@@ -19,6 +19,7 @@ from simulator.ranking import t_quantile
 FIRST, MOST = 32, 2000  # repetitions to look around with, and at most
 STEPS = 60  # of bracketing, and of narrowing: far more than are ever needed
 USUAL_SLOPE = -0.5  # of the log error of an estimate over log n
+SLOPE_PART = 2  # half of the repetitions are enough for the slope, which only the interval needs
 FLATTEST = -0.05  # slope: a flatter curve leaves x open, but not without bound
 STEP = 0.25  # logarithmic distance of the two places that tell the slope
 PART = 0.1  # of the precision: how near to the target the measured mean has to come
@@ -137,7 +138,7 @@ def crossing(
     at_end = math.isclose(final, ends[1]) or math.isclose(final, ends[0])
     met = curve.above(errors) <= PART * precision
     inside = not at_end or abs(curve.above(errors)) <= PART * precision
-    slope = min(curve.slope(final, ends, len(errors)), FLATTEST) if inside else -math.inf
+    slope = min(curve.slope(final, ends, max(first, len(errors) // SLOPE_PART)), FLATTEST) if inside else -math.inf
     wide = reach / max(mean, SMALL * target) / -slope
     return Crossing(
         x=x,

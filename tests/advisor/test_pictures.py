@@ -158,3 +158,15 @@ def test_missing_matplotlib_is_told_before_anything_else(
         code, _, err = run("-q", "--eps", "1", option, path, states)
         assert code == 2
         assert re.search(r"needs matplotlib: pip install 'ldp-advise\[plot\]'", err)
+
+
+def test_pictures_of_plans_and_sweeps_from_the_command_line(run: Run, tmp_path: Path) -> None:
+    one, two, three = (tmp_path / name for name in ("plan.svg", "map.png", "curves.pdf"))
+    words = ("plan", "--target", "0.1", "--eps", "1", "--k", "16", "--instant", "-q", "--plot", str(one))
+    assert run(*words)[0] == 0
+    assert "exists" in run(*words)[2]
+    sweep_words = ("sweep", "--eps", "1", "--n", "1e3,1e4", "--k", "4", "-p", "grr", "--reps", "4", "--jobs", "1", "-q")
+    assert run(*sweep_words, "--plot", str(two), "--plot-curves", str(three))[0] == 0
+    for path in (one, two, three):
+        assert path.read_bytes().startswith(START[path.suffix])
+    assert "same file" in run(*sweep_words, "--force", "--plot", str(two), "--plot-curves", str(two))[2]

@@ -31,6 +31,8 @@ def test_finds_a_known_crossing_within_its_own_precision(start: float, common: b
     # log x is off by the error of the mean over the slope; 4 standard errors
     assert abs(math.log(found.x / truth)) <= 4 * 0.0075 / 0.5
     assert found.low <= found.x <= found.high
+    # The width rests on the slope: two means of half of the repetitions, half a unit of log x apart. Without common
+    # noise its standard error is 0.0075 sqrt(2) sqrt(2) / 0.5 = 0.03, 6 % of 0.5; 4 of them.
     assert math.log(found.high / found.low) == pytest.approx(2 * 1.96 * 0.0075 / 0.5, rel=0.25)
     assert found.reached
     assert found.inside
