@@ -16,15 +16,19 @@ from simulator._version import __version__
 if TYPE_CHECKING:
     from advisor.answer import advise
     from advisor.frontier import pareto
+    from advisor.plan_question import Plan
+    from advisor.planning import plan
     from advisor.result import Advice, Recommendation
 
-__all__ = ["Advice", "InputError", "Recommendation", "__version__", "advise", "pareto"]
+__all__ = ["Advice", "InputError", "Plan", "Recommendation", "__version__", "advise", "pareto", "plan"]
 
 _HOMES = {
     "advise": "advisor.answer",
     "pareto": "advisor.frontier",
     "Advice": "advisor.result",
     "Recommendation": "advisor.result",
+    "Plan": "advisor.plan_question",
+    "plan": "advisor.planning",
 }
 
 

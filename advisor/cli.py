@@ -16,10 +16,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from advisor.cli_audit import audit_command
-from advisor.cli_options import FORMATS, PRIVACY_NOTICE
+from advisor.cli_epsilon import epsilon_command
+from advisor.cli_options import FORMATS, PRIVACY_NOTICE, SUFFIX_FORMATS, typed
 from advisor.cli_options import format_named as _format
 from advisor.cli_options import option as _option
 from advisor.cli_pareto import pareto_command
+from advisor.cli_plan import plan_command
+from advisor.cli_sweep import sweep_command
 from advisor.errors import InputError
 from advisor.light import LightCommand
 from advisor.numerals import real_number, whole_number
@@ -36,15 +39,15 @@ commands_app = typer.Typer(add_completion=True, pretty_exceptions_enable=False, 
 
 EPILOG = (
     "Other commands: 'ldp-advise list' shows every protocol, method and metric; 'ldp-advise explain NAME' tells more "
-    "of one; 'ldp-advise audit' measures what reports give away; 'ldp-advise pareto' shows the trade-offs of one "
-    "request; 'ldp-advise knowledge' is about the grid behind look-ups. A sample file called like a command is reached "
-    "as ./list. Every option can be set from the environment, for example LDP_ADVISE_FORMAT=json. Exit codes: 0 advice "
-    "given (a tie is advice), 2 bad usage or bad data."
+    "of one; 'ldp-advise plan' says how many users or which ε an error takes; 'ldp-advise sweep' who wins where; "
+    "'ldp-advise pareto' the trade-offs of one request; 'ldp-advise audit' measures what reports give away; "
+    "'ldp-advise epsilon' says what ε means; 'ldp-advise knowledge' is about the grid behind look-ups. A sample file "
+    "called like a command is reached as ./list. Every option can be set from the environment, for example "
+    "LDP_ADVISE_FORMAT=json. Exit codes: 0 advice given (a tie is advice), 2 bad usage or bad data."
 )
 
 INTERRUPTED = 130
-COMMANDS = ("list", "explain", "knowledge", "audit", "pareto")
-SUFFIX_FORMATS = {".json": "json", ".csv": "csv", ".md": "markdown", ".txt": "plain"}
+COMMANDS = ("list", "explain", "knowledge", "plan", "sweep", "pareto", "audit", "epsilon")
 
 
 def _complete_command(incomplete: str) -> list[str]:
@@ -130,7 +133,6 @@ def advise_command(
     channel: Annotated[
         Text, _option("--channel", metavar="FILE", help="for places: your own matrix as a protocol, .csv or .npy")
     ] = None,
-    plot: Annotated[Text, _option("--plot", metavar="FILE", help="for places: heat maps, .png, .svg or .pdf")] = None,
     domain: Annotated[Text, _option("--domain", metavar="FILE", help="every possible category, one a line")] = None,
     keep_top: Annotated[Text, _option("--keep-top", metavar="N", help="keep the N most frequent categories")] = None,
     other: Annotated[bool, _option("--other", help="merge what --keep-top leaves out instead of dropping it")] = False,
@@ -172,6 +174,13 @@ def advise_command(
     ] = None,
     output: Annotated[Text, _option("--output", "-o", metavar="FILE", help="write the answer to this file")] = None,
     runs: Annotated[Text, _option("--runs", metavar="FILE", help="every repetition's error: .csv or .parquet")] = None,
+    plot: Annotated[
+        Text, _option("--plot", metavar="FILE", help="picture of the ranking; for places maps: .png, .svg or .pdf")
+    ] = None,
+    plot_frequencies: Annotated[
+        Text, _option("--plot-frequencies", metavar="FILE", help="picture of raw and post-processed frequencies")
+    ] = None,
+    report: Annotated[Text, _option("--report", metavar="FILE", help="one page with everything: .html")] = None,
     force: Annotated[bool, _option("--force", help="replace files that exist")] = False,
     quiet: Annotated[bool, _option("--quiet", "-q", help="the answer and the table, nothing else")] = False,
     verbose: Annotated[bool, _option("--verbose", "-v", help="also tell what columns mean and protocols do")] = False,
@@ -188,6 +197,7 @@ def advise_command(
     from advisor import run
     from advisor.places.options import PlacesOptions
     from advisor.run_instant import InstantOptions
+    from advisor.run_shown import ShownOptions
 
     on_places = PlacesOptions(
         privacy, real_number("radius", radius), grid, columns, real_number("cell-km", cell_km), distance, channel, plot
@@ -252,6 +262,8 @@ def advise_command(
             "--attributes": attributes,
             "--rounds": rounds,
             "--solution": solution,
+            "--plot-frequencies": plot_frequencies,
+            "--report": report,
         }
         advise_places(
             sample,
@@ -284,6 +296,7 @@ def advise_command(
         output_format=chosen,
         output=output,
         runs=runs,
+        shown=ShownOptions(plot, plot_frequencies, report),
         force=force,
         quiet=quiet,
         verbose=verbose,
@@ -355,7 +368,9 @@ def explain_command(
 
 commands_app.command("audit")(audit_command)
 commands_app.command("pareto")(pareto_command)
-
+commands_app.command("plan")(plan_command)
+commands_app.command("sweep")(sweep_command)
+commands_app.command("epsilon")(epsilon_command)
 
 knowledge_app = typer.Typer(
     help="The grid behind look-ups: what it knows, its rules, how good it is, and how to build it anew.",
@@ -425,6 +440,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without ε or × shows ? instead of a traceback
     warnings.showwarning = _show_warning
+    typed.set(tuple(args))
     try:
         # Typer's completion hands over the words in the environment, not as arguments.
         words = os.environ.get("COMP_WORDS", "").split()[1:] if "_LDP_ADVISE_COMPLETE" in os.environ else args

@@ -8,10 +8,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress, ProgressColumn, TaskID
+    from rich.status import Status
 
 DELAY_SECONDS = 1.0
 
@@ -45,8 +46,13 @@ class DelayedProgress:
         self._started = time.monotonic()
         self._bar: Progress | None = None
         self._task: TaskID | None = None
+        self._before: int | None = None  # what was done already when the work began
 
-    def __enter__(self) -> DelayedProgress:
+    def _columns(self) -> tuple[ProgressColumn, ...]:
+        """Columns of the bar; none for rich's usual ones."""
+        return ()
+
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -59,14 +65,56 @@ class DelayedProgress:
         """Show that `done` of `total` steps are done."""
         if not self._enabled:
             return
+        if self._before is None:
+            self._before = done
         if self._bar is None:
             if time.monotonic() - self._started < DELAY_SECONDS or done >= total:
                 return
             from rich.console import Console
             from rich.progress import Progress
 
-            self._bar = Progress(console=Console(stderr=True), transient=True)
-            self._task = self._bar.add_task(self._description, total=total)
+            self._bar = Progress(*self._columns(), console=Console(stderr=True), transient=True)
+            self._task = self._bar.add_task(self._description, total=total, completed=self._before or 0)
             self._bar.start()
         if self._task is not None:
             self._bar.update(self._task, completed=done, total=total)
+
+
+class DelayedWords:
+    """Callable ``(words)``: a spinner that says what is being done, once it has taken a second."""
+
+    def __init__(self, *, enabled: bool = True) -> None:
+        self._enabled = enabled and sys.stderr.isatty()
+        self._started = time.monotonic()
+        self._status: Status | None = None
+
+    def __enter__(self) -> DelayedWords:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def __call__(self, words: str) -> None:
+        """Show what is being done now."""
+        if not self._enabled or time.monotonic() - self._started < DELAY_SECONDS:
+            return
+        if self._status is None:
+            from rich.console import Console
+
+            self._status = Console(stderr=True).status(words)
+            self._status.start()
+        self._status.update(words)
+
+
+class TimedProgress(DelayedProgress):
+    """A bar with the time that is left, from the pace so far; `done` may start above 0 where work is resumed."""
+
+    def _columns(self) -> tuple[ProgressColumn, ...]:
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+        words = TextColumn("{task.description}")
+        left = TextColumn("left:")
+        return words, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), left, TimeRemainingColumn()

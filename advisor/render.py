@@ -54,6 +54,11 @@ def print_advice(
     if verbose:
         console.print(Text(legend(advices[0]), style="dim"))
         _print_details(advices[0], console)
+        from advisor.epsilon import in_words, sentences
+
+        request = advices[0].request
+        for sentence in sentences(in_words(request.epsilon, request.k, advices[0].best.protocol)):
+            console.print(Text(sentence, style="dim"))
 
 
 def ranked_table(advice: Advice, console: Console, top: int | None = TOP) -> Table:

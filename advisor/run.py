@@ -10,6 +10,7 @@ from advisor.errors import InputError
 from advisor.progress import DelayedProgress, delayed_status
 from advisor.request import Request, build_request, check_settings
 from advisor.run_instant import InstantOptions, check_instant_options
+from advisor.run_shown import ShownOptions, check_shown, write_shown
 from advisor.table import TOP
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def advise_file(
     output_format: str,
     output: str | None,
     runs: str | None,
+    shown: ShownOptions,
     force: bool,
     quiet: bool,
     verbose: bool,
@@ -67,8 +69,9 @@ def advise_file(
         from advisor.without_data import shape_request
 
         target = None if output is None else _checked_output(output, force=force, sample=None)
+        pages = check_shown(shown, force=force, sample=None, others=[target])
         request = shape_request(checked, skew=instantly.skew, shape=instantly.shape, ordered=ordered)
-        _write_looked_up(request, instantly, output_format, target, top=top, quiet=quiet, verbose=verbose)
+        _write_looked_up(request, instantly, output_format, target, pages, top=top, quiet=quiet, verbose=verbose)
         return
     from advisor import files
 
@@ -91,6 +94,7 @@ def advise_file(
             several_metrics=(checked["every_metric"] or len(checked["metrics"]) > 1) and len(checked["methods"]) != 1,
             force=force,
         )
+    pages = check_shown(shown, force=force, sample=sample, others=[target, runs_target, apply_target])
     with delayed_status("reading the sample" if about is None else "reading what was collected", enabled=not quiet):
         request = (
             sample_request(sample, checked, reading, ordered, domain, keep_top, other, instant=looks_up)
@@ -103,7 +107,7 @@ def advise_file(
         for warning in request.warnings:
             print(f"warning: {warning}", file=sys.stderr)  # noqa: T201
     if looks_up:
-        _write_looked_up(request, instantly, output_format, target, top=top, quiet=quiet, verbose=verbose)
+        _write_looked_up(request, instantly, output_format, target, pages, top=top, quiet=quiet, verbose=verbose)
         return
     from advisor.answer import advice_from, simulate_request  # a look-up needs none of it
     from advisor.assemble import empty_advices
@@ -121,6 +125,7 @@ def advise_file(
         files.write_text(apply_target, applied_csv(advices[0]))
     if runs_target is not None:
         files.write_runs(runs_target, simulated, request.metrics)
+    write_shown(pages, advices)
     _write(advices, output_format, target, top=top, quiet=quiet, verbose=verbose)
 
 
@@ -181,6 +186,7 @@ def _write_looked_up(
     instantly: InstantOptions,
     output_format: str,
     target: Any,
+    pages: dict[str, Path],
     *,
     top: int | None,
     quiet: bool,
@@ -197,6 +203,7 @@ def _write_looked_up(
     if not quiet:
         for warning in advices[0].warnings:
             print(f"warning: {warning}", file=sys.stderr)  # noqa: T201
+    write_shown(pages, advices)
     _write(advices, output_format, target, top=top, quiet=quiet, verbose=verbose)
 
 

@@ -134,7 +134,7 @@ def rank(errors: Mapping[Pair, FloatArray], cost: Mapping[str, float]) -> tuple[
     """
     means = {pair: float(block.mean()) for pair, block in errors.items()}
     left = sorted(errors, key=lambda pair: means[pair])
-    best, wins = left[0], _win_shares(errors)
+    best, wins = left[0], win_shares(errors)
     standings: list[Standing] = []
     tier = 0
     while left:
@@ -169,8 +169,8 @@ def rank(errors: Mapping[Pair, FloatArray], cost: Mapping[str, float]) -> tuple[
     return tuple(standings)
 
 
-def _win_shares(errors: Mapping[Pair, FloatArray]) -> dict[Pair, float]:
-    """Share of repetitions won; pairs that differ by rounding only split the win."""
+def win_shares(errors: Mapping[Pair, FloatArray]) -> dict[Pair, float]:
+    """Return the share of repetitions that each pair won; pairs that differ by rounding only split the win."""
     longest = max(len(block) for block in errors.values())
     table = np.full((len(errors), longest), np.inf)
     for row, block in zip(table, errors.values(), strict=True):

@@ -20,5 +20,5 @@ class PlacesOptions:
 
     @property
     def any(self) -> bool:
-        """Whether one of them was given, so that the question is one about places."""
-        return any(value is not None for value in vars(self).values())
+        """Whether one that other questions have not was given, so that the question is one about places."""
+        return any(value is not None for name, value in vars(self).items() if name != "plot")

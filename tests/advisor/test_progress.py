@@ -43,3 +43,28 @@ def test_nothing_is_shown_off_a_terminal_or_when_quiet(monkeypatch: pytest.Monke
         with progress.delayed_status("reading", enabled=enabled):
             time.sleep(0.1)
         assert stream.getvalue() == ""
+
+
+def test_words_say_what_is_being_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = on_terminal(monkeypatch)
+    with progress.DelayedWords() as say:
+        say("too soon to show")
+        time.sleep(0.1)
+        say("settling oue")
+        time.sleep(0.3)
+    assert "too soon" not in terminal.getvalue()
+    assert "settling oue" in terminal.getvalue()
+
+
+def test_a_timed_bar_tells_the_time_left_and_counts_what_was_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = on_terminal(monkeypatch)
+    with progress.TimedProgress("cells") as bar:
+        bar(3, 10)
+        time.sleep(0.1)
+        for done in range(4, 9):
+            bar(done, 10)
+            time.sleep(0.15)
+    shown = terminal.getvalue()
+    assert "left:" in shown
+    assert "8/10" in shown
+    assert "0:00:0" in shown

@@ -1,0 +1,83 @@
+"""Pictures of answers; needs matplotlib (the extra ``plot``). Readable in grey and without telling red from green."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor.errors import InputError, listed
+from advisor.files import check_writable, write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SUFFIXES = (".png", ".svg", ".pdf")
+
+
+def require_matplotlib(option: str) -> None:
+    """Refuse an option that needs matplotlib where there is none.
+
+    Raises
+    ------
+    InputError
+        If it cannot be imported.
+    """
+    try:
+        import matplotlib  # noqa: F401 - asked for before the simulation, not after
+    except ImportError:
+        raise InputError(f"{option} needs matplotlib: pip install 'ldp-advise[plot]'") from None
+
+
+def check_picture(
+    option: str, path: str, *, force: bool, sample: str | None = None, others: Iterable[Path | None] = ()
+) -> Path:
+    """Return the resolved path if a picture can be written there.
+
+    Raises
+    ------
+    InputError
+        If the suffix is none of a picture, another output goes there too, the file exists and `force` is not given, it
+        cannot be written, or matplotlib is missing.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InputError(f"{option} {path}: the suffix must be {listed(SUFFIXES)}, got {suffix or 'none'!r}")
+    target = check_writable(option, path, force=force, sample=sample)
+    if target in others:
+        raise InputError(f"{option} {path}: another output goes to the same file")
+    require_matplotlib(option)
+    return target
+
+
+def save(figure: Figure, target: Path) -> None:
+    """Write a figure atomically, in the format of the suffix; the same figure gives the same bytes.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    from advisor.pictures.style import settings
+
+    kind = target.suffix.lower().lstrip(".")
+    dated = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
+
+    def write(temporary: Path) -> None:
+        with settings():
+            figure.savefig(temporary, format=kind, metadata=dated)
+
+    write_atomically(target, write)
+
+
+def to_svg(figure: Figure, salt: str) -> str:
+    """Return the ``<svg>`` element of a figure for a page: text as text, ids that no other `salt` gives."""
+    import io
+
+    from advisor.pictures.style import settings
+
+    text = io.StringIO()
+    with settings(salt):
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    svg = text.getvalue()
+    return svg[svg.index("<svg") :]

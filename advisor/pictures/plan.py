@@ -1,0 +1,58 @@
+"""Error of the best pair against the unknown, with the target and the answer."""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+
+from advisor.pictures.style import BAND, BLUE, INK, ORANGE, QUIET, blank, log_axis, settings
+from advisor.plan_question import DETECTION, POWER, Plan
+from advisor.plan_words import figure as in_figures
+from simulator import METRICS
+
+
+def plan_figure(plan: Plan) -> Figure:
+    """Return the curve: what was looked up (or follows by formula) as a line, what was simulated as dots."""
+    question, best = plan.question, plan.best
+    detects = question.metric == DETECTION
+    target = POWER if detects else question.target
+    looked_up = [(x, y) for x, y, simulated in plan.curve if not simulated]
+    simulated = [(x, y) for x, y, was in plan.curve if was]
+    with settings():
+        figure, axes = blank(6.2, 3.8)
+        if looked_up:
+            told = "by formula" if detects else "looked up in the grid"
+            axes.plot(*zip(*looked_up, strict=True), color=QUIET, linewidth=1.4, label=told)
+        if simulated:
+            axes.plot(*zip(*simulated, strict=True), "o", color=BLUE, markersize=4, label="simulated")
+        axes.axhline(target, color=ORANGE, linestyle="--", linewidth=1.2)
+        axes.annotate(
+            f"target {target:g}", (0, target), xycoords=("axes fraction", "data"), color=INK, fontsize=8,
+            xytext=(4, 3), textcoords="offset points",
+        )  # fmt: skip
+        if best.value is not None:
+            sign = "n" if question.unknown == "n" else "ε"
+            if best.low is not None and best.high is not None and best.high > best.low:
+                axes.axvspan(best.low, best.high, color=BAND, zorder=0, linewidth=0)
+            axes.axvline(best.value, color=INK, linewidth=1)
+            axes.annotate(
+                f"{sign} = {in_figures(question, best.value)}", (best.value, 0 if detects else 1),
+                xycoords=("data", "axes fraction"), xytext=(4, 5 if detects else -10), textcoords="offset points",
+                fontsize=8,
+            )  # fmt: skip
+        log_axis(axes.xaxis, powers=question.unknown == "n")
+        if not detects:
+            log_axis(axes.yaxis)
+        axes.set_xlabel("users n" if question.unknown == "n" else "privacy budget ε of one report")
+        if detects:
+            axes.set_ylabel(f"power to tell {question.target:g} from 0")
+            axes.set_ylim(0, 1.02)
+        else:
+            metric = METRICS[question.metric]
+            axes.set_ylabel(f"{metric.name} error ({metric.unit})")
+        axes.grid(color=BAND, linewidth=0.8)
+        axes.set_axisbelow(True)
+        axes.legend(loc="lower right" if detects else "lower left")
+        known = f"ε = {question.epsilon:g}" if question.n is None else f"n = {question.n:,}"
+        pair = best.protocol if best.method is None else f"{best.protocol} with {best.method}"
+        axes.set_title(f"{pair} at {known}, k = {question.known.k:,}")
+    return figure

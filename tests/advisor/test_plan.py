@@ -1,0 +1,260 @@
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import advisor
+from advisor.errors import InputError
+from advisor.plan_detect import power_by_formula
+from advisor.planning import plan
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator.benchmark import Experiment, simulate
+from simulator.populations import apportion, frequencies
+from simulator.seeding import rng_for
+from tests.advisor.conftest import Run
+
+FRESH = 7919  # a seed that no plan here uses: the check must not reuse the noise of what it checks
+
+
+@dataclass(frozen=True)
+class Asked:
+    metric: str
+    k: int
+    shape: str
+    epsilon: float | None
+    n: int | None
+    target: float
+    protocol: str | None
+    method: str | None
+
+
+def asked(number: int) -> Asked:
+    """Draw request `number`; its target is an error that is known to occur somewhere in a sensible range."""
+    rng = rng_for(0, "plan requests", number)
+    k = int(rng.choice([8, 32, 100, 256]))
+    shape = str(rng.choice(["zipf:1", "gaussian:0.15", "zipf_shuffled:1.3", "geometric:0.05", "dirichlet:0.5"]))
+    metric = str(
+        rng.choice(["l1", "l2", "mse", "kl", "emd"] if shape[:4] in ("zipf", "gaus", "geom") else ["l1", "l2"])
+    )
+    metric = "l1" if metric == "emd" and "shuffled" in shape else metric
+    protocol = str(rng.choice(["oue", "grr", "olh", "ss", "rappor"])) if rng.random() < 0.6 else None
+    method = str(rng.choice(["norm_sub", "none", "power_ns", "norm_cut"])) if protocol and rng.random() < 0.7 else None
+    wants_n = bool(rng.random() < 0.5)
+    epsilon, n = float(np.exp(rng.uniform(-0.5, 1.4))), round(float(np.exp(rng.uniform(np.log(2e4), np.log(2e6)))))
+    name, _, parameter = shape.partition(":")
+    counts = apportion(frequencies(name, k, float(parameter)), n)
+    target = float(brute(protocol or "oue", method or "norm_sub", metric, counts, epsilon, 20, 1).mean())
+    uniform = float(METRICS[metric](np.full(k, 1 / k), counts / n))
+    target = min(target, 0.8 * uniform)  # a target that is met without any data asks for nothing
+    return Asked(
+        metric, k, shape, epsilon if wants_n else None, None if wants_n else n, float(f"{target:.3g}"), protocol, method
+    )
+
+
+def brute(
+    protocol: str, method: str, metric: str, counts: np.ndarray, epsilon: float, repetitions: int, seed: int = FRESH
+) -> np.ndarray:
+    """Errors of plain simulation: a loop over collections, from streams of its own."""
+    oracle, n = PROTOCOLS[protocol](len(counts), epsilon), int(counts.sum())
+    processor = POSTPROCESSORS[method]
+    if processor.fits is not None and not processor.fits(oracle.noise(n), len(counts)):
+        processor = POSTPROCESSORS[{"ibu": "ibu_pseudo", "ibu_pseudo": "ibu"}[method]]
+    rows = np.broadcast_to(counts, (repetitions, len(counts)))
+    estimate = oracle.estimate(oracle.sample_support(rows, rng_for(seed, "brute force", protocol)), n)
+    return METRICS[metric](processor(estimate, oracle.noise(n)), counts / n)
+
+
+def check_by_brute_force(number: int) -> None:
+    request = asked(number)
+    answer = plan(
+        target=request.target, metric=request.metric, epsilon=request.epsilon, n=request.n, k=request.k,
+        shape=request.shape, protocol=request.protocol, method=request.method,
+    )  # fmt: skip
+    best = answer.best
+    assert best.value is not None
+    epsilon = request.epsilon if request.epsilon is not None else best.value
+    n = request.n if request.n is not None else round(best.value)
+    name, _, parameter = request.shape.partition(":")
+    counts = apportion(frequencies(name, request.k, float(parameter)), n)
+    errors = brute(best.protocol, best.method or "", request.metric, counts, epsilon, 1500)
+    standard_error = float(errors.std(ddof=1)) / math.sqrt(len(errors))
+    # within 3 %, as far as the check itself can tell
+    assert abs(float(errors.mean()) / request.target - 1) <= 0.03 + 2 * standard_error / request.target, request
+    if request.method is not None:
+        assert (best.protocol, best.method) == (request.protocol, request.method)
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_the_error_at_the_answer_is_the_target(number: int) -> None:
+    check_by_brute_force(number)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(3, 20))
+def test_the_error_at_the_answer_is_the_target_on_more_requests(number: int) -> None:
+    check_by_brute_force(number)
+
+
+def test_common_random_numbers_make_neighbours_differ_by_the_place() -> None:
+    def errors(n: int, seed: int) -> np.ndarray:
+        experiment = Experiment(
+            apportion(frequencies("zipf", 64), n), {"oue": PROTOCOLS["oue"](64, 1.0)}, {"none": POSTPROCESSORS["none"]},
+            {"l1": METRICS["l1"]}, (("oue", "none"),), seed,
+        )  # fmt: skip
+        return simulate(experiment, 0, 100).of("l1")["oue", "none"]
+
+    shared = float((errors(100_000, 0) - errors(102_000, 0)).std())
+    apart = float((errors(100_000, 0) - errors(102_000, 1)).std())
+    assert shared < apart / 2  # without shared noise the two are equal but for 7 % (the standard error of an sd of 100)
+
+
+def test_formula_of_detection_is_the_power_of_the_exact_law() -> None:
+    for name, epsilon, n, frequency in [
+        ("oue", 1.0, 200_000, 0.01),
+        ("grr", 2.0, 50_000, 0.01),
+        ("olh", 1.0, 10**6, 0.004),
+    ]:
+        oracle = PROTOCOLS[name](32, epsilon)
+        p, q = float(oracle.p or 0), float(oracle.q or 0)
+        threshold = n * (q + (p - q) * 1.6448536269514722 * oracle.noise(n).sd)
+        own = round(n * frequency)
+        # support of one value = Bin(own, p) + Bin(n - own, q): sum over the first, whose range is the smaller
+        counts = np.arange(own + 1)
+        power = float((binom.pmf(counts, own, p) * binom.sf(threshold - counts, n - own, q)).sum())
+        # a normal stands for a binomial here: Berry-Esseen, 0.56 / sqrt(n q (1 - q))
+        assert abs(power_by_formula(name, 32, epsilon, n, own / n) - power) < 0.56 / math.sqrt(n * q * (1 - q))
+
+
+@pytest.mark.parametrize("protocol", ["oue", "grr", "olh"])
+def test_detection_reaches_its_power_at_the_answer(protocol: str) -> None:
+    answer = plan(detect=0.01, epsilon=1.0, k=20, protocol=protocol)
+    n = round(answer.value or 0)
+    oracle = PROTOCOLS[protocol](20, 1.0)
+    counts = np.full(20, (n - round(0.01 * n)) // 19)
+    counts[0], counts[1] = round(0.01 * n), 0
+    counts[2] += n - counts.sum()
+    rows = np.broadcast_to(counts, (4000, 20))
+    estimate = oracle.estimate(oracle.sample_support(rows, rng_for(FRESH, protocol)), n)
+    passed = estimate[:, :2] > 1.6448536269514722 * oracle.noise(n).sd
+    power, level = passed.mean(axis=0)
+    assert abs(power - 0.8) < 4 * math.sqrt(0.8 * 0.2 / 4000) + 0.02 * 0.2  # and what the plan itself leaves open
+    assert abs(level - 0.05) < 4 * math.sqrt(0.05 * 0.95 / 4000)
+
+
+def test_a_floor_is_named_and_so_is_what_reaches_the_target() -> None:
+    answer = plan(target=0.001, metric="emd", n=10_000, k=16, protocol="oue", method="norm_sub")
+    assert answer.value is None
+    assert (answer.best.error or 0) > 0.001
+    assert answer.instead is not None
+    assert answer.instead.protocol != "oue"
+    said = json.loads(answer.to_json())["summary"]
+    assert "oue with norm_sub" in said
+    assert "floor" in said
+    assert f"{answer.instead.protocol} with {answer.instead.method} reaches it" in said
+
+
+def test_what_is_met_at_once_is_said() -> None:
+    answer = plan(target=5.0, epsilon=8.0, k=4, protocol="grr", method="norm_sub")
+    assert answer.best.met_at_once
+    assert answer.error_without_data is not None
+    assert answer.error_without_data < 5.0
+
+
+def test_the_first_answer_is_near_and_does_not_simulate() -> None:
+    first = plan(target=0.1, epsilon=1.0, k=128, shape="gaussian", instant=True)
+    assert all(row.source == "grid" and row.repetitions == 0 for row in first.rows)
+    settled = plan(
+        target=0.1, epsilon=1.0, k=128, shape="gaussian", protocol=first.best.protocol, method=first.best.method
+    )
+    best = first.best
+    assert settled.best.source == "simulation"
+    assert best.low is not None
+    assert best.high is not None
+    assert best.low <= (settled.value or 0) <= best.high
+
+
+def test_same_seed_same_plan_whatever_the_jobs() -> None:
+    one, two = (
+        plan(target=0.3, epsilon=1.0, k=32, protocol="olh", method="norm_sub", jobs=jobs).to_json() for jobs in (1, 2)
+    )
+    assert one == two
+
+
+def test_is_offered_at_the_top() -> None:
+    assert advisor.plan(detect=0.01, epsilon=1.0, k=20, instant=True).question.unknown == "n"
+
+
+def test_a_sample_is_read(run: Run, states: str) -> None:
+    code, out, err = run(
+        "plan", "--target", "0.05", "--eps", "1", "-p", "grr", "--method", "norm_sub", "--format", "json", states
+    )
+    data = json.loads(out)
+    assert code == 0
+    assert "without any privacy" in err
+    assert data["unknown"] == "n"
+    assert data["request"]["k"] == 4
+    assert data["results"][0]["low"] <= data["value"] <= data["results"][0]["high"]
+    assert data["results"][0]["source"] == "simulation"
+
+
+@pytest.mark.parametrize("output_format", ["table", "json", "csv", "markdown", "plain", "value"])
+def test_every_format(run: Run, output_format: str) -> None:
+    code, out, _ = run("plan", "--detect", "0.01", "--n", "100000", "--k", "9", "--instant", "--format", output_format)
+    assert code == 0
+    if output_format == "value":
+        assert 0.1 < float(out) < 10
+    elif output_format == "json":
+        assert json.loads(out)["results"]
+    else:
+        assert "grr" in out
+
+
+def bad() -> list[tuple[tuple[str, ...], str]]:
+    base = ("--k", "16", "--eps", "1")
+    return [
+        ((*base, "--target", "0"), "target must be a number above 0"),
+        ((*base, "--target", "-1"), "target must be a number above 0"),
+        ((*base, "--target", "nan"), "target must be a number above 0"),
+        ((*base, "--target", "0.1", "--n", "1000"), "no unknown left"),
+        (("--k", "16", "--target", "0.1"), "more than one unknown"),
+        (base, "--target"),
+        ((*base, "--target", "0.1", "--detect", "0.1"), "not both"),
+        ((*base, "--detect", "1.5"), "between 0 and 1"),
+        ((*base, "--detect", "0.1", "--method", "norm_sub"), "goes with --target"),
+        (("--target", "0.1", "--eps", "1"), "k is missing"),
+        ((*base, "--target", "0.1", "--metric", "all"), "one metric"),
+        ((*base, "--target", "0.1", "--metric", "zebra"), "unknown metric"),
+        ((*base, "--target", "0.1", "--column", "x"), "needs a file"),
+        ((*base, "--target", "0.1", "--skew", "1", "--shape", "zipf"), "not both"),
+        ((*base, "--target", "0.1", "--output", "/nowhere/x.json"), "no directory"),
+        (("--k", "16", "--n", "3", "--target", "0.1"), "at least 10"),
+    ]
+
+
+@pytest.mark.parametrize(("arguments", "says"), bad())
+def test_bad_input_gets_one_line(run: Run, arguments: tuple[str, ...], says: str) -> None:
+    code, out, err = run("plan", *arguments)
+    assert code == 2
+    assert not out or "--output" in arguments  # where JSON was asked for, the error is JSON too
+    assert says in err
+    assert err.count("\n") == 1
+
+
+def test_nothing_is_overwritten(run: Run, tmp_path: object) -> None:
+    target = f"{tmp_path}/plan.json"
+    arguments = ("plan", "--detect", "0.01", "--eps", "1", "--k", "9", "--instant", "--output", target)
+    assert run(*arguments)[0] == 0
+    assert "exists" in run(*arguments)[2]
+    assert run(*arguments, "--force")[0] == 0
+
+
+def test_python_refuses_the_same() -> None:
+    with pytest.raises(InputError, match="give a sample, or skew"):
+        plan(target=0.1, epsilon=1.0, sample_counts=[1, 2], skew=1.0)
+    with pytest.raises(InputError, match="more than one unknown"):
+        plan(target=0.1, k=4)

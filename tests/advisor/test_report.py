@@ -1,0 +1,141 @@
+"""The page: what it holds, and that a real browser shows and sorts it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("matplotlib", reason="the page needs matplotlib: pip install 'ldp-advise[plot]'")
+
+from advisor.cli import main
+from tests.advisor.conftest import Run
+
+NASTY = """label,count
+<script>document.title='broken'</script>,5000
+"<img src=x onerror=""alert(1)"">",3000
+plain,2000
+"""
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+MOST_BYTES = 500_000
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("page")
+    sample, target = folder / "nasty.csv", folder / "page.html"
+    sample.write_text(NASTY, encoding="utf-8")
+    words = ["-q", "--eps", "1", "--max-reps", "20", "--format", "value", "--report", str(target), str(sample)]
+    assert main(words) == 0
+    return target
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium of the machine; nothing is installed for the test."""
+    api = pytest.importorskip("playwright.sync_api", reason="no Playwright: pip install playwright")
+    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if found is None:
+        pytest.skip("no Chromium: apt-get install chromium")
+    with api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+def test_the_page_is_small_whole_and_alone(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert len(page.read_bytes()) < MOST_BYTES
+    assert not re.search(r'(?:src|href)="(?!data:|#)', text.replace('xlink:href="#', 'href="#'))
+    assert "@import" not in text
+    assert text.count("<script>") == 1  # our own
+    assert "<img" not in text
+    for said in ("Why", "What was assumed", "What ε promises", "Do it again", "Glossary", "Nearest known deployments"):
+        assert said in text
+    assert re.search(r"ldp-advise -q --eps 1 --max-reps 20 --format value --report \S+page.html \S+nasty.csv", text)
+    assert "numpy" in text
+
+
+def test_the_largest_menu_stays_small(run: Run, tmp_path: Path) -> None:
+    target = tmp_path / "large.html"
+    words = ("--eps", "1", "--k", "100000", "--shape", "gaussian", "--metric", "all", "--report", str(target))
+    assert run("-q", *words)[0] == 0
+    assert len(target.read_bytes()) < MOST_BYTES
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
+def test_a_browser_shows_it(page: Path, browser: Any, width: int, scheme: str) -> None:
+    shown = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    said: list[str] = []
+    shown.on("console", lambda message: said.append(message.text))
+    shown.on("pageerror", lambda error: said.append(str(error)))
+    shown.on("request", lambda request: said.append(request.url) if request.url.startswith("http") else None)
+    shown.goto(page.as_uri())
+    assert shown.title() != "broken"
+    assert shown.evaluate("document.documentElement.scrollWidth") <= width  # nothing sticks out but what scrolls itself
+    assert shown.locator("svg text", has_text="<script>").count() >= 1
+    assert shown.locator("figure svg").count() == 2
+    paper = shown.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert paper == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(21, 24, 28)")
+    assert said == []
+    shown.close()
+
+
+def test_sorting_works(page: Path, browser: Any) -> None:
+    shown = browser.new_page(viewport={"width": 1200, "height": 900})
+    shown.goto(page.as_uri())
+    table = shown.locator("table.sortable").first
+    values = "rows => rows.map(row => Number(row.cells[3].dataset.value))"
+    before = table.locator("tbody tr").evaluate_all(values)
+    button = table.get_by_role("button", name="l1 error")
+    button.click()
+    rising = table.locator("tbody tr").evaluate_all(values)
+    assert rising == sorted(before)
+    button.click()
+    assert table.locator("tbody tr").evaluate_all(values) == sorted(before, reverse=True)
+    assert shown.locator("th[aria-sort=descending]").count() == 1
+    table.get_by_role("button", name="method").click()
+    names = table.locator("tbody tr").evaluate_all("rows => rows.map(row => row.cells[2].textContent)")
+    first = [name for place, name in enumerate(names) if name not in names[:place]]
+    assert len(names) == len(before)
+    assert len(first) == len(set(names))
+    # sorted: equal names stand together, in one rising run of first letters
+    assert [name for name in first for _ in range(names.count(name))] == names
+    assert [name[0] for name in first] == sorted(name[0] for name in first)
+    shown.close()
+
+
+def test_bad_files_get_one_line(run: Run, states: str, page: Path) -> None:
+    for path, says in [("x.pdf", "suffix must be .html"), ("/nowhere/x.html", "no directory"), (str(page), "exists")]:
+        code, _, err = run("-q", "--eps", "1", "--report", path, states)
+        assert code == 2
+        assert says in err
+        assert err.count("\n") == 1
+
+
+def test_a_look_up_and_an_estimate_have_pages(run: Run, tmp_path: Path) -> None:
+    target = tmp_path / "page.html"
+    assert run("-q", "--eps", "1", "--k", "16", "--why", "--report", str(target))[0] == 0
+    assert "ratio" in target.read_text(encoding="utf-8")
+    estimate = tmp_path / "estimate.csv"
+    estimate.write_text("value,estimate\na,0.5\nb,0.35\nc,0.2\nd,-0.05\n", encoding="utf-8")
+    words = (
+        "-q",
+        "--eps",
+        "1",
+        "--n",
+        "20000",
+        "--reps",
+        "40",
+        "--estimate",
+        "oue",
+        "--report",
+        str(target),
+        "--force",
+    )
+    assert run(*words, str(estimate))[0] == 0
+    assert "The next round" in target.read_text(encoding="utf-8")

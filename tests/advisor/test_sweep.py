@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from advisor import sweep as sweeping
+from advisor.errors import InputError
+from advisor.sweep import Sweep, sweep
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator.populations import apportion, frequencies
+from simulator.seeding import rng_for
+from tests.advisor.conftest import Run
+
+SMALL = {
+    "epsilons": [0.5, 2.0], "users": [1000, 10_000], "sizes": [6, 12], "protocol": ["grr", "oue"],
+    "method": ["norm_sub", "none", "power"], "repetitions": 10,
+}  # fmt: skip
+WORDS = (
+    "sweep",
+    "--eps",
+    "0.5,2",
+    "--n",
+    "1e3,1e4",
+    "--k",
+    "6",
+    "-p",
+    "grr",
+    "-p",
+    "oue",
+    "--reps",
+    "5",
+    "--jobs",
+    "1",
+)
+
+
+def small(**more: object) -> Sweep:
+    return sweep(**(SMALL | more))  # type: ignore[arg-type]
+
+
+def test_a_cell_is_what_a_loop_over_collections_gives() -> None:
+    cell = small().at(2.0, 10_000, 12)
+    counts = apportion(frequencies("zipf", 12), 10_000)
+    errors = {}
+    for protocol in ("grr", "oue"):
+        oracle = PROTOCOLS[protocol](12, 2.0)
+        streams = (rng_for(0, "collect", protocol, repetition) for repetition in range(10))
+        estimates = [oracle.estimate(oracle.sample_support(counts, rng), 10_000) for rng in streams]
+        for method in ("none", "norm_sub", "power"):
+            processed = [POSTPROCESSORS[method](estimate, oracle.noise(10_000)) for estimate in estimates]
+            errors[protocol, method] = [float(METRICS["l1"](one, counts / 10_000)) for one in processed]
+    means = {pair: np.mean(block) for pair, block in errors.items()}
+    assert cell.errors == pytest.approx(means, rel=1e-6)
+    first, second = sorted(means, key=lambda pair: means[pair])[:2]
+    assert (cell.winner.protocol, cell.winner.method) == first
+    assert cell.winner.runner_up == second
+    assert cell.winner.margin == pytest.approx(means[second] / means[first] - 1, rel=1e-5)
+    won = 0.0  # those that share the lowest error (but for rounding) share the win
+    for repetition in range(10):
+        lowest = min(block[repetition] for block in errors.values())
+        tied = [pair for pair, block in errors.items() if block[repetition] <= lowest * (1 + 1e-9)]
+        won += (first in tied) / len(tied) / 10
+    assert cell.winner.win_share == pytest.approx(won)
+    for own in cell.by_protocol:
+        assert own.error == pytest.approx(
+            min(mean for (name, _), mean in means.items() if name == own.protocol), rel=1e-6
+        )
+
+
+def test_the_numbers_do_not_depend_on_the_jobs() -> None:
+    assert small(jobs=2).cells == small().cells
+
+
+def test_a_sweep_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "cells.jsonl"
+    whole = small(resume=file)
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    file.write_text("".join(lines[:4]) + lines[4][: len(lines[4]) // 2], encoding="utf-8")  # killed in the fifth line
+    simulated = []
+    simulate_cell = sweeping.simulate_cell
+
+    def counted(question: sweeping.SweepQuestion, place: sweeping.Place) -> dict[str, object]:
+        simulated.append(place)
+        return simulate_cell(question, place)
+
+    monkeypatch.setattr(sweeping, "simulate_cell", counted)
+    assert small(resume=file).cells == whole.cells
+    assert len(simulated) == 8 - 3  # the first line says what is swept
+    simulated.clear()
+    assert len(small(resume=file, epsilons=[0.5, 2.0, 4.0]).cells) == 12
+    assert {place[0] for place in simulated} == {4.0}
+
+
+def test_cells_of_another_sweep_are_refused(tmp_path: Path) -> None:
+    small(resume=tmp_path / "cells.jsonl")
+    for other in ({"seed": 1}, {"repetitions": 5}, {"metric": "l2"}, {"skew": 2.0}, {"method": "none"}):
+        with pytest.raises(InputError, match="another sweep"):
+            small(resume=tmp_path / "cells.jsonl", **other)
+
+
+def test_a_sample_brings_its_own_n_and_k() -> None:
+    swept = sweep(epsilons=[1.0], sample_counts=[50, 30, 20], protocol="grr", repetitions=4)
+    assert [cell.place for cell in swept.cells] == [(1.0, 100, 3)]
+
+
+@pytest.mark.parametrize("output_format", ["table", "json", "csv", "markdown", "plain"])
+def test_every_format_has_every_winner(run: Run, output_format: str) -> None:
+    code, out, _ = run(*WORDS, "--format", output_format)
+    assert code == 0
+    known = json.loads(run(*WORDS, "--format", "json")[1])["results"]
+    assert len(known) == 4
+    if output_format == "csv":
+        rows = [row for row in csv.DictReader(io.StringIO(out)) if row["rank_among"] == "all"]
+        assert [row["method"] for row in rows] == [cell["winner"]["method"] for cell in known]
+    for cell in known:
+        assert cell["winner"]["method"] in out
+        assert cell["winner"]["error"] == min(pair["error"] for pair in cell["errors"])
+
+
+def test_per_protocol_has_a_row_for_each(run: Run) -> None:
+    out = run(*WORDS, "--per-protocol", "--format", "plain")[1]
+    rows = [line.split()[:2] for line in out.splitlines() if line.startswith(("0.5 ", "2 "))]
+    assert rows == [["0.5", "grr"], ["0.5", "oue"], ["2", "grr"], ["2", "oue"]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--n", "1e4", "--k", "4"), "--eps is missing"),
+        (("--eps", "1", "--k", "4"), "n is missing"),
+        (("--eps", "1", "--n", "1e4"), "k is missing"),
+        (("--eps", "1,,2", "--n", "1e4", "--k", "4"), "with commas"),
+        (("--eps", "1,x", "--n", "1e4", "--k", "4"), "must be a number"),
+        (("--eps", "0", "--n", "1e4", "--k", "4"), "above 0"),
+        (("--eps", "1", "--n", "0", "--k", "4"), "at least 1"),
+        (("--eps", "1", "--n", "1e4", "--k", "1"), "at least 2"),
+        (("--eps", "1", "--n", "1e4", "--k", "4", "--metric", "all"), "one metric"),
+        (("--eps", "1", "--n", "1e4", "--k", "4", "--header"), "needs a file"),
+        (("--eps", "1", "--n", "1e4", "--k", "4", "--plot", "x.bmp"), ".png, .svg, .pdf"),
+        (("--eps", "1", "--n", "1e4", "--k", "4", "--resume", "/nowhere/x"), "no directory"),
+        (("--eps", "1", "--n", "1e4", "--k", "4", "--format", "value"), "--format must be"),
+    ],
+)
+def test_bad_input_gets_one_line(run: Run, arguments: tuple[str, ...], says: str) -> None:
+    code, out, err = run("sweep", *arguments)
+    assert code == 2
+    assert out == ""
+    assert says in err
+    assert err.count("\n") == 1
