@@ -320,9 +320,9 @@ def build_estimate_request(
 
     k, n = len(collected.labels), collected.n
     assumed = list(collected.assumptions)
-    for name in ("attributes", "rounds", "solution"):
-        if settings[name] is not None:
-            raise InputError(f"{name} is for a collection to come: leave it out for an estimate that is there")
+    for option in ("attributes", "rounds", "solution"):
+        if settings[option] is not None:
+            raise InputError(f"{option} is for a collection to come: leave it out for an estimate that is there")
     if settings["max_repetitions_named"]:
         raise InputError("max-reps is for a sample: an estimate is answered with the same repetitions for every method")
     chosen = DEFAULT if surrogate is None else _surrogate_named(surrogate, SURROGATES)
