@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,6 +58,9 @@ def check_shown(
 def write_shown(files: dict[str, Path], advices: tuple[Advice, ...]) -> None:
     """Draw and write; the pictures are about the first metric, the page about all."""
     if not files:
+        return
+    if not advices[0].recommendations:
+        print(f"warning: nothing to show, so {', '.join(files)} wrote no file", file=sys.stderr)  # noqa: T201
         return
     from advisor.cli_options import command_line
     from advisor.files import write_text

@@ -128,3 +128,13 @@ def test_output_files_are_written_for_nothing_too(run: Run, states: str, tmp_pat
     target = tmp_path / "answer.json"
     assert run("--eps", "1", "--max-bits", "1", states, "-o", target)[0] == 0
     assert json.loads(target.read_text(encoding="utf-8"))["recommendations"] == []
+
+
+def test_nothing_left_draws_nothing(run: Run, tmp_path: Path) -> None:
+    picture, page = tmp_path / "empty.png", tmp_path / "empty.html"
+    code, out, err = run("--eps", "1", "--k", "64", "--max-bits", "3", "--plot", picture, "--report", page)
+    assert code == 0
+    assert out.startswith("Nothing is left to rank")
+    assert "nothing to show" in err
+    assert not picture.exists()
+    assert not page.exists()
