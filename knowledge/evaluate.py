@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -50,7 +51,9 @@ class Score:
     settings
         Number of questions.
     regret, regret_95, regret_worst
-        Error over that of the best choice, less 1: geometric mean, 95th percentile, worst.
+        Error over that of the best choice, less 1: geometric mean, 95th percentile, worst. The best choice is found on
+        one half of the repetitions and measured on the other, and the other way round: the lowest of many noisy errors
+        would be too low, and luck would count as regret. So a regret can come out a little below 0.
     closed_gap
         Share of the log regret of the single best choice that is avoided.
     worse_than_single
@@ -89,6 +92,8 @@ class Setting:
         The question.
     measured, predicted
         For each metric the log error of every pair.
+    halves
+        The same by every other repetition.
     tree
         For each metric and protocol the method that the tree chooses.
     smallest
@@ -101,6 +106,7 @@ class Setting:
     n: int
     epsilon: float
     measured: Mapping[str, Mapping[Labels, float]]
+    halves: Mapping[str, Mapping[Labels, tuple[float, float]]]
     predicted: Mapping[str, Mapping[Labels, float]]
     tree: Mapping[str, Mapping[str, str]]
     smallest: str
@@ -190,12 +196,15 @@ def _setting(
         seed=seed,
     )
     runs = simulate(experiment, 0, repetitions, jobs=jobs)
-    measured, predicted, tree = {}, {}, {}
+    measured, halves, predicted, tree = {}, {}, {}, {}
     for metric in asked:
-        means = {pair: float(errors.mean()) for pair, errors in runs.of(metric).items()}
+        errors = runs.of(metric)
         found = look_up_noises(profile, noises, metric, epsilon=epsilon, n=n, ordered=histogram.ordered, grid=grid)
         predicted[metric] = {(row.protocol, row.method): math.log(row.error) for row in found.rows}
-        measured[metric] = {pair: math.log(max(means[pair], 1e-300)) for pair in predicted[metric]}
+        measured[metric] = {pair: _log_mean(errors[pair]) for pair in predicted[metric]}
+        halves[metric] = {
+            pair: (_log_mean(errors[pair][::2]), _log_mean(errors[pair][1::2])) for pair in measured[metric]
+        }
         tree[metric] = {
             name: explain(
                 metric,
@@ -210,9 +219,12 @@ def _setting(
         }
     every = {name: PROTOCOLS[name](profile.k, epsilon).noise(n).sd for name in ("grr", "oue")}
     quietest = min(noises, key=lambda name: noises[name].sd)
-    return Setting(
-        histogram.name, n, epsilon, measured, predicted, tree, min(every, key=lambda name: every[name]), quietest
-    )
+    smallest = min(every, key=lambda name: every[name])
+    return Setting(histogram.name, n, epsilon, measured, halves, predicted, tree, smallest, quietest)
+
+
+def _log_mean(errors: FloatArray) -> float:
+    return math.log(max(float(errors.mean()), 1e-300))
 
 
 def _in_menu(method: str, noise: Noise, k: int, *, ordered: bool) -> bool:
@@ -237,48 +249,59 @@ def evaluate(done: Sequence[Setting]) -> tuple[Score, ...]:
 
 def _scores(metric: str, task: str, asked: Sequence[Setting]) -> list[Score]:
     questions = [question for setting in asked for question in _questions(metric, task, setting)]
-    single = _single_best([measured for _, measured, _, _ in questions])
-    choosers: dict[str, Callable[[int], str]] = {
-        "grid": lambda i: min(questions[i][2], key=lambda name: questions[i][2][name]),
-        "tree": lambda i: questions[i][3]["tree"],
-        "oue + norm_sub": lambda i: questions[i][3]["default"],
-        "variance rule + norm_sub": lambda i: questions[i][3]["variance"],
+    single = _single_best([question.measured for question in questions])
+    choosers: dict[str, Callable[[_Question], str]] = {
+        "grid": lambda question: min(question.predicted, key=lambda name: question.predicted[name]),
+        "tree": lambda question: question.fixed["tree"],
+        "oue + norm_sub": lambda question: question.fixed["default"],
+        "variance rule + norm_sub": lambda question: question.fixed["variance"],
         "single best": lambda _: single,
     }
     scores = []
     for chooser, choose in choosers.items():
-        picks = [choose(i) for i in range(len(questions))]
-        if any(pick not in questions[i][1] for i, pick in enumerate(picks)):
+        picks = [choose(question) for question in questions]
+        if any(pick not in question.measured for question, pick in zip(questions, picks, strict=True)):
             continue  # a baseline whose protocol is not on the menu
-        scores.append(
-            _score(metric, task, chooser, [q[1] for q in questions], [q[2] for q in questions], picks, single)
-        )
+        scores.append(_score(metric, task, chooser, questions, picks, single))
     return scores
 
 
-Question = tuple[Setting, dict[str, float], dict[str, float], dict[str, str]]
+@dataclass(frozen=True)
+class _Question:
+    """One choice to make, options by name: log errors, those of the halves, predicted ones; what rules would choose."""
+
+    measured: Mapping[str, float]
+    halves: Mapping[str, tuple[float, float]]
+    predicted: Mapping[str, float]
+    fixed: Mapping[str, str]
+
+    def best(self) -> float:
+        """Return the log error of the best option: found on one half, measured on the other, both ways."""
+        found = [min(self.halves, key=lambda name: self.halves[name][half]) for half in (0, 1)]
+        return (self.halves[found[0]][1] + self.halves[found[1]][0]) / 2
 
 
-def _questions(metric: str, task: str, setting: Setting) -> list[Question]:
+def _questions(metric: str, task: str, setting: Setting) -> list[_Question]:
     """Return the questions that a setting asks: with options by name, IBU under one name."""
-    measured, predicted, tree = setting.measured[metric], setting.predicted[metric], setting.tree[metric]
+    tables = (setting.measured[metric], setting.halves[metric], setting.predicted[metric])
+    tree = setting.tree[metric]
     if task == PAIR:
-        text = {pair: f"{pair[0]} + {_plain(pair[1])}" for pair in measured}
         fixed = {
             "tree": f"{setting.quietest} + {_plain(tree[setting.quietest])}",
             "default": "oue + norm_sub",
             "variance": f"{setting.smallest} + norm_sub",
         }
-        options = {text[pair]: value for pair, value in measured.items()}
-        return [(setting, options, {text[pair]: value for pair, value in predicted.items()}, fixed)]
-    questions: list[Question] = []
-    for protocol in dict.fromkeys(pair[0] for pair in measured):
-        own, guess = (
-            {_plain(method): value for (name, method), value in table.items() if name == protocol}
-            for table in (measured, predicted)
-        )
+        by_pair: list[Any] = [
+            {f"{pair[0]} + {_plain(pair[1])}": value for pair, value in table.items()} for table in tables
+        ]
+        return [_Question(by_pair[0], by_pair[1], by_pair[2], fixed)]
+    questions = []
+    for protocol in dict.fromkeys(pair[0] for pair in tables[0]):
+        own: list[Any] = [
+            {_plain(method): value for (name, method), value in table.items() if name == protocol} for table in tables
+        ]
         fixed = {"tree": _plain(tree[protocol]), "default": "norm_sub", "variance": "norm_sub"}
-        questions.append((setting, own, guess, fixed))
+        questions.append(_Question(own[0], own[1], own[2], fixed))
     return questions
 
 
@@ -293,29 +316,27 @@ def _single_best(measured: Sequence[Mapping[str, float]]) -> str:
 
 
 def _score(
-    metric: str,
-    task: str,
-    chooser: str,
-    measured: Sequence[Mapping[str, float]],
-    predicted: Sequence[Mapping[str, float]],
-    picks: Sequence[str],
-    single: str,
+    metric: str, task: str, chooser: str, questions: Sequence[_Question], picks: Sequence[str], single: str
 ) -> Score:
-    best = np.array([min(options.values()) for options in measured])
-    chosen = np.array([options[pick] for options, pick in zip(measured, picks, strict=True)])
-    fixed = np.array([options[single] for options in measured])
-    ranks = np.array([sum(value < error for value in o.values()) for o, error in zip(measured, chosen, strict=True)])
+    asked = list(zip(questions, picks, strict=True))
+    best = np.array([question.best() for question in questions])
+    chosen, fixed = (
+        np.array([sum(question.halves[name]) / 2 for question, name in of])
+        for of in (asked, [(question, single) for question in questions])
+    )
+    whole = np.array([question.measured[pick] for question, pick in asked])
+    ranks = np.array([sum(v < error for v in q.measured.values()) for q, error in zip(questions, whole, strict=True)])
     regret = chosen - best
     gap = float((fixed - best).mean())
     miss = math.nan
     if chooser == "grid":
-        guess = np.array([options[pick] for options, pick in zip(predicted, picks, strict=True)])
-        miss = float(np.expm1(np.median(np.abs(guess - chosen))))
+        guess = np.array([question.predicted[pick] for question, pick in asked])
+        miss = float(np.expm1(np.median(np.abs(guess - whole))))
     return Score(
         metric=metric,
         task=task,
         chooser=chooser,
-        settings=len(measured),
+        settings=len(questions),
         regret=float(np.expm1(regret.mean())),
         regret_95=float(np.expm1(np.percentile(regret, 95))),
         regret_worst=float(np.expm1(regret.max())),
