@@ -9,11 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from advisor.errors import InputError, near_miss
-from knowledge.assumed import SKEW, parse_shape
-from knowledge.profile import SKEW_MAX
-from simulator import METRICS
-from simulator.populations import SHAPES, apportion, frequencies
+from advisor.assumed_shape import assumed_shape
+from simulator.populations import apportion
 
 
 @dataclass(frozen=True, eq=False)  # holds an array, which does not compare to one truth
@@ -73,34 +70,10 @@ def from_shape(
     InputError
         If both are given, or the skew, the shape or its parameter is wrong.
     """
-    if skew is not None and shape is not None:
-        raise InputError("give either skew or shape, not both")
-    if skew is not None and not 0 <= skew <= SKEW_MAX:
-        raise InputError(f"skew must be a number between 0 and {SKEW_MAX:g}, got {skew:g}")
-    assumed = []
-    if shape is not None:
-        try:
-            name, parameter = parse_shape(shape)
-        except ValueError as error:
-            raise InputError(f"{error}{near_miss(shape.partition(':')[0], SHAPES)}") from None
-        is_ordered = SHAPES[name].ordered if ordered is None else ordered
-    else:
-        name, parameter = "zipf", SKEW if skew is None else float(skew)
-        if skew is None:
-            assumed.append("frequencies are as skewed as 1/rank: skew 1 (--skew or --shape say otherwise)")
-        needs = [metric for metric in metrics if METRICS[metric].ordered_only]
-        is_ordered = bool(needs) if ordered is None else ordered
-        if is_ordered:
-            assumed.append("categories in the order of their frequencies, most frequent first")
-        if needs and ordered is None:
-            assumed.append(f"the categories are ordered: {needs[0]} needs an order (--ordered or --unordered say so)")
-    try:
-        weights = frequencies(name, k, parameter, seed=seed)
-    except ValueError as error:
-        raise InputError(f"shape {shape}: {error}") from None
-    used = SHAPES[name].parameter if parameter is None else parameter
-    called = f"skew {used:g}" if shape is None else f"shape {name}:{used:g}"
-    return Known(weights, (), is_ordered, called, None, tuple(assumed), ())
+    found = assumed_shape(k, skew=skew, shape=shape, ordered=ordered, metrics=metrics, seed=seed)
+    in_order = ["categories in the order of their frequencies, most frequent first"]
+    more = in_order if found.skew is not None and found.ordered else []
+    return Known(found.weights, (), found.ordered, found.name, None, (*found.assumptions, *more), ())
 
 
 def from_memory(

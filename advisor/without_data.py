@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from advisor.assumed_shape import assumed_shape
 from advisor.budget import make_plan
 from advisor.constraints import constrained
-from advisor.errors import InputError, near_miss
+from advisor.errors import InputError
 from advisor.request import N_MAX, Request, fitting_methods, fitting_metrics, metric_assumptions, metric_settings
-from knowledge.assumed import SKEW, USERS, parse_shape
-from knowledge.profile import SKEW_MAX
-from simulator import METRICS
-from simulator.populations import SHAPES, apportion, frequencies
+from knowledge.assumed import USERS
+from simulator.populations import apportion
 
 
 def shape_request(
@@ -38,35 +37,19 @@ def shape_request(
     k, n = settings["k"], settings["n"] or USERS
     if k is None:
         raise InputError("k is missing: give a sample, or the number of categories k to look an answer up without one")
-    if skew is not None and shape is not None:
-        raise InputError("give either skew or shape, not both")
     assumed = [] if settings["n"] is not None else [f"n = {n:,} users will report (--n says otherwise)"]
-    if shape is not None:
-        try:
-            name, parameter = parse_shape(shape)
-        except ValueError as error:
-            raise InputError(f"{error}{near_miss(shape.partition(':')[0], SHAPES)}") from None
-        is_ordered = SHAPES[name].ordered if ordered is None else ordered
-    else:
-        name, parameter = "zipf", SKEW if skew is None else _checked_skew(skew)
-        if skew is None:
-            assumed.append("frequencies are as skewed as 1/rank: skew 1 (--skew or --shape say otherwise)")
+    found = assumed_shape(
+        k, skew=skew, shape=shape, ordered=ordered, metrics=settings["metrics"], seed=settings["seed"]
+    )
+    assumed += found.assumptions
+    if found.skew is not None:
         assumed.append("four shapes of this skew are averaged: Zipf in order, the same shuffled, a bell, a random one")
-        needs = [metric for metric in settings["metrics"] if METRICS[metric].ordered_only]
-        is_ordered = bool(needs) if ordered is None else ordered
-        if needs and ordered is None:
-            assumed.append(f"the categories are ordered: {needs[0]} needs an order (--ordered or --unordered say so)")
-    try:
-        weights = frequencies(name, k, parameter, seed=settings["seed"])
-    except ValueError as error:
-        raise InputError(str(error)) from None
-    plan = make_plan(settings, weights, n)
+    plan = make_plan(settings, found.weights, n)
     if plan is not None:
         n = plan.reports
-    metrics = fitting_metrics(settings, is_ordered, assumed)
-    methods = fitting_methods(settings, metrics, is_ordered)
+    metrics = fitting_metrics(settings, found.ordered, assumed)
+    methods = fitting_methods(settings, metrics, found.ordered)
     options = metric_settings(settings["metric_options"], k)
-    used = SHAPES[name].parameter if parameter is None else parameter
     request = Request(
         epsilon=settings["epsilon"] if plan is None else plan.epsilon_report,
         k=k,
@@ -74,10 +57,10 @@ def shape_request(
         metrics=metrics,
         protocols=settings["protocols"],
         methods=methods,
-        ordered=is_ordered,
+        ordered=found.ordered,
         labels=(),
-        counts=apportion(weights, n),
-        sample=f"skew {used:g}" if shape is None else f"shape {name}:{used:g}",
+        counts=apportion(found.weights, n),
+        sample=found.name,
         sample_users=n,
         seed=settings["seed"],
         repetitions=0,
@@ -86,15 +69,9 @@ def shape_request(
         assumptions=(*assumed, *metric_assumptions(metrics, options)),
         warnings=(),
         source="grid",
-        skew=used if shape is None else None,
+        skew=found.skew,
         plan=plan,
     )
     if settings["threat"] is not None:
         raise InputError("threat needs a simulation, and this answer is looked up: give a sample")
     return constrained(request, settings["constraints"])
-
-
-def _checked_skew(skew: float) -> float:
-    if not 0 <= skew <= SKEW_MAX:
-        raise InputError(f"skew must be a number between 0 and {SKEW_MAX:g}, got {skew:g}")
-    return float(skew)
