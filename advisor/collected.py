@@ -16,6 +16,9 @@ from simulator import PROTOCOLS, Noise
 
 FloatArray = NDArray[np.float64]
 CHANCE = 1e-6  # how rarely an estimate that is as it is said to be may be refused
+UNLIKELY = 1e-3  # how rarely a raw estimate may be taken for a repaired one, which is a warning only
+LOW_NEGATIVE = 1 / 3  # of values under half an sd of the noise at least this share is negative, for truths up to 2 sd
+COARSE = 4  # digits up to which values may sum to exactly 1 because they were rounded
 SUM_SD = 6.0  # how many sd a sum may be off
 FEWEST_FOR_SPREAD = 8  # with fewer categories whole counts can be equal by chance
 ROUNDING = 0.01  # how far a sum may be off because the values were rounded
@@ -94,6 +97,9 @@ def collect(
     if cut is not None:
         worries.append(cut)
     _check_spread(frequencies, noise, cut=cut is not None)
+    repaired = _repaired_note(frequencies, noise) if cut is None else None
+    if repaired is not None:
+        worries.append(repaired)
     is_ordered = numeric if ordered is None else ordered
     return Collected(protocol, n, names, frequencies, is_ordered, tuple(said), tuple(worries))
 
@@ -146,16 +152,39 @@ def _as_frequencies(values: FloatArray, noise: Noise) -> tuple[FloatArray, str]:
 
 def _cut_note(values: FloatArray, noise: Noise) -> str | None:
     """Return a warning for an estimate that was clipped (and renormalised) before, or None."""
-    zeros, k = int((values == 0).sum()), len(values)
-    if values.min() < 0 or zeros < max(2, k // 50):
+    k, lowest = len(values), float(values.min())
+    alike = int((values == lowest).sum())
+    if lowest == 0 and alike == k:
+        raise InputError("the estimate is 0 for every category: nothing was collected, or it is not an estimate")
+    if lowest < 0 or alike < max(2 if lowest == 0 else 3, k // 50) or alike == k:
         return None
     one = abs(float(values.sum()) - 1) < 1e-3
     how = "clipped at 0 and made to sum to 1" if one and not noise.sums_to_one else "clipped at 0"
     return (
-        f"this is not a raw estimate: it was {how} before ({zeros:,} of {k:,} values are exactly 0, none is negative); "
-        "what was cut off is lost, so the answer and its confidence are less sure: give the unbiased estimate if "
-        "you can"
+        f"this is not a raw estimate: it was {how} before ({alike:,} of {k:,} values are exactly {lowest:.3g}, none is "
+        "negative); what was cut off is lost, so the answer and its confidence are less sure: give the unbiased estimate "
+        "if you can"
     )
+
+
+def _repaired_note(values: FloatArray, noise: Noise) -> str | None:
+    """Return a warning for an estimate without zeros that was repaired before, or None."""
+    near = int((values < noise.sd / 2).sum())
+    if values.min() >= 0 and (1 - LOW_NEGATIVE) ** near < UNLIKELY:
+        return (
+            f"this hardly is a raw estimate: none of its {near:,} values under half an sd of the noise "
+            f"({noise.sd / 2:.3g}) is negative; what was cut off is lost, so the answer and its confidence are less "
+            "sure: give the unbiased estimate if you can"
+        )
+    free = not noise.sums_to_one and not noise.cancels
+    reach = (len(values) * noise.variance_at_zero + noise.variance_slope) ** 0.5
+    coarse = bool(np.allclose(values, values.round(COARSE), rtol=0, atol=1e-12))
+    if free and not coarse and abs(float(values.sum()) - 1) < CHANCE * reach:
+        return (
+            f"this hardly is a raw estimate: it sums to 1 exactly, where chance leaves {reach:.2g} more or less; it "
+            "was renormalised before, so the answer is less sure: give the unbiased estimate if you can"
+        )
+    return None
 
 
 def _check_spread(values: FloatArray, noise: Noise, *, cut: bool) -> None:

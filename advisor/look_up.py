@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from advisor.assemble import empty_advices
 from advisor.constraints import nothing_left
-from advisor.errors import InputError
+from advisor.errors import InputError, listed
 from advisor.request import Request, metric_settings
 from advisor.result import DEFAULT_PAIR, DETECTION_LEVEL, Advice, Baseline, Recommendation
 from knowledge import grid
 from knowledge.assumed import assumed_profiles
 from knowledge.changes import COMMON_USERS, Choice
+from knowledge.menu import ALIASES, METHODS
 from knowledge.profile import Profile, profile_of
 from simulator import METRICS, PROTOCOLS
 from simulator.ranking import PRACTICAL_RATIO
@@ -82,6 +83,8 @@ def check_settings_known(request: Request) -> None:
 
 def _found(metric: str, known: _Known, prediction: grid.Prediction | None = None, n: int | None = None) -> grid.LookUp:
     request = known.request
+    if not any(ALIASES.get(method, method) in METHODS for method in request.methods):
+        raise InputError(f"the grid does not know {listed(request.methods)}: give a sample to simulate")
     try:
         return grid.rank(
             known.prediction if prediction is None else prediction,
@@ -142,7 +145,7 @@ def _advice(metric: str, known: _Known) -> Advice:
         baselines=_baselines(rows, found, metric, known, uniform),
         repetitions=0,
         detectable_frequency=NormalDist().inv_cdf(1 - DETECTION_LEVEL) * oracles[rows[0].protocol].noise(request.n).sd,
-        warnings=(*request.warnings, *(str(warning) for warning in found.warnings)),
+        warnings=(*request.warnings, *(str(warning) for warning in found.warnings), *_unknown(found)),
         error_without_data=min(uniform, zero),
         beats_uniform_guess=lowest.error_high < min(uniform, zero),
         resolved=len([row for row in rows if row.tier == 1]) == 1,
@@ -152,13 +155,26 @@ def _advice(metric: str, known: _Known) -> Advice:
 
 
 def stays(pair: tuple[str, str]) -> Choice:
-    """Return a choice that stays with a pair as long as no other is predicted to be more than 5 % better."""
+    """Return a choice that stays with a pair as long as no other is predicted to be more than 5 % better.
+
+    What it chooses else, is what a look-up there lists first.
+    """
 
     def choose(found: grid.LookUp) -> tuple[str, str]:
         near = any((row.protocol, row.method) == pair and row.ratio <= PRACTICAL_RATIO for row in found.rows)
-        return pair if near else (found.best.protocol, found.best.method)
+        if near:
+            return pair
+        bits = {row.protocol: PROTOCOLS[row.protocol](found.k, found.epsilon).report_bits for row in found.rows}
+        first = _tiers(found.rows, bits)[0][0]
+        return first.protocol, first.method
 
     return choose
+
+
+def _unknown(found: grid.LookUp) -> list[str]:
+    if not found.unknown:
+        return []
+    return [f"the grid does not know {listed(found.unknown)}, so they are not ranked: give a sample to simulate"]
 
 
 def _digest(known: _Known) -> str:
@@ -180,14 +196,17 @@ def _other_users(metric: str, known: _Known, pair: tuple[str, str]) -> tuple[tup
 
 
 def _tiers(rows: tuple[grid.Row, ...], bits: dict[str, int]) -> list[list[grid.Row]]:
-    """Split rows, by rising error, where the prediction tells them apart from the first of their tier by 5 %."""
+    """Split rows where the prediction tells them apart from the lowest error by 5 %; the rest in the same way again."""
     tiers: list[list[grid.Row]] = []
-    for row in rows:
-        leader = tiers[-1][0] if tiers else None
-        if leader is None or (row.ratio / leader.ratio >= PRACTICAL_RATIO and row.ratio_low / leader.ratio > 1):
-            tiers.append([row])
-        else:
-            tiers[-1].append(row)
+    left = list(rows)
+    while left:
+        leader = left[0]
+        apart = [
+            row.ratio / leader.ratio >= PRACTICAL_RATIO and row.ratio_low / leader.ratio > 1 and row is not leader
+            for row in left
+        ]
+        tiers.append([row for row, is_apart in zip(left, apart, strict=True) if not is_apart])
+        left = [row for row, is_apart in zip(left, apart, strict=True) if is_apart]
 
     def place(row: grid.Row) -> tuple[float, ...]:
         return (0, bits[row.protocol], row.error) if row.ratio < SAME else (1, row.error)

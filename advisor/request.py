@@ -240,7 +240,7 @@ def build_request(
     n = everyone if plan is None else plan.reports
     small = users * FAR_SMALLER <= n and not instant
     assumed, worries = list(assumptions), list(warnings)
-    metrics = fitting_metrics(settings, ordered, assumed)
+    metrics = fitting_metrics(settings, ordered, assumed, looked_up=instant)
     methods = fitting_methods(settings, metrics, ordered)
     options = metric_settings(settings["metric_options"], k)
     assumed += metric_assumptions(metrics, options)
@@ -402,8 +402,13 @@ def metric_assumptions(metrics: tuple[str, ...], options: dict[str, Any]) -> lis
     return said
 
 
-def fitting_metrics(settings: dict[str, Any], ordered: bool, assumed: list[str]) -> tuple[str, ...]:
-    """Return the metrics asked for; refuse those that need an order that is not there."""
+def fitting_metrics(
+    settings: dict[str, Any], ordered: bool, assumed: list[str], *, looked_up: bool = False
+) -> tuple[str, ...]:
+    """Return the metrics asked for; refuse those that need an order that is not there.
+
+    Where every metric was asked for, those that do not fit are left out, and that is said.
+    """
     asked: tuple[str, ...] = settings["metrics"]
     if not ordered:
         for name in asked:
@@ -419,7 +424,15 @@ def fitting_metrics(settings: dict[str, Any], ordered: bool, assumed: list[str])
     left_out = [key for key in METRICS if key not in fitting]
     if left_out:
         assumed.append(f"metrics {listed(left_out)} left out: they need an ordered domain (--ordered)")
-    return tuple(dict.fromkeys([*asked, *fitting]))
+    fitting = list(dict.fromkeys([*asked, *fitting]))
+    if looked_up:
+        from knowledge.menu import METRICS as KNOWN
+
+        unknown = [key for key in fitting if key not in KNOWN]
+        fitting = [key for key in fitting if key in KNOWN]
+        if unknown:
+            assumed.append(f"metrics {listed(unknown)} left out: the grid does not know them; a simulation does")
+    return tuple(fitting)
 
 
 def fitting_methods(settings: dict[str, Any], metrics: tuple[str, ...], ordered: bool) -> tuple[str, ...]:

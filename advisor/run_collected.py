@@ -87,6 +87,8 @@ def apply_file(
     """
     if about.apply is None:
         return None
+    if about.apply == "-":
+        raise InputError("--apply needs the name of a file: the answer goes to standard output")
     if Path(about.apply).suffix.lower() not in ("", ".csv"):
         raise InputError(f"--apply {about.apply}: what is written is CSV, the suffix must be .csv")
     if several_metrics:

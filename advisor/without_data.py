@@ -47,7 +47,7 @@ def shape_request(
     plan = make_plan(settings, found.weights, n)
     if plan is not None:
         n = plan.reports
-    metrics = fitting_metrics(settings, found.ordered, assumed)
+    metrics = fitting_metrics(settings, found.ordered, assumed, looked_up=True)
     methods = fitting_methods(settings, metrics, found.ordered)
     options = metric_settings(settings["metric_options"], k)
     request = Request(

@@ -220,7 +220,9 @@ def footer_sentences(advice: Advice) -> list[str]:
         else f"Simulated from {request.sample}: {setting}, {request.repetitions} repetitions{extra}, seed "
         f"{request.seed}; intervals are 95 %.",
     ]
-    if advice.detectable_frequency is not None:
+    if advice.detectable_frequency is not None and advice.detectable_frequency >= 1:
+        lines.append(f"No frequency, not even 1, could be told from 0 with {best.protocol} (level 5 %).")
+    elif advice.detectable_frequency is not None:
         lines.append(
             f"Smallest frequency that {best.protocol} tells from 0 (level 5 %): "
             f"{number(advice.detectable_frequency, 3)}, that is {users(advice.detectable_frequency * request.n)} users."

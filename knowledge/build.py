@@ -235,7 +235,7 @@ def grow(questions: FloatArray, errors: FloatArray, menu: Sequence[bool]) -> Tre
         right,
         tuple(tuple(round(value, 4) for value in row) for row in means.tolist()),
         tuple(round(value, 4) for value in (visits / len(values)).tolist()),
-    )
+    ).without_empty()
 
 
 def _readable(name: str, threshold: float) -> float:

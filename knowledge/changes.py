@@ -147,5 +147,6 @@ def _nearest(
                     same = middle
                 else:
                     other, found = middle, tried
-            return Change(what, other, found.best.protocol, found.best.method)
+            chosen = choose(found)
+            return Change(what, other, chosen[0] or found.best.protocol, chosen[1])
     return None

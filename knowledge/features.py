@@ -108,10 +108,12 @@ class _Noises:
 
 
 def _columns(noises: Sequence[Noise]) -> _Noises:
-    rows = [
-        (noise.variance_at_zero, noise.variance_slope, noise.n, noise.sums_to_one, _shift(noise)) for noise in noises
-    ]
+    rows = [(noise.variance_at_zero, noise.variance_slope, noise.n, _cancels(noise), _shift(noise)) for noise in noises]
     return _Noises(*np.array(rows, dtype=np.float64).T[:, :, None])
+
+
+def _cancels(noise: Noise) -> float:
+    return float(noise.sums_to_one) if noise.cancels is None else noise.cancels
 
 
 def _shift(noise: Noise) -> float:

@@ -337,10 +337,16 @@ def _warnings(k: int, epsilon: float, n: int) -> tuple[RangeWarning, ...]:
     """Return one warning for each part of the question that the grid does not cover."""
     checks = (("epsilon", epsilon, EPSILON), ("k", k, DOMAIN), ("n", n, USERS))
     return tuple(
-        RangeWarning(f"the grid covers {name} from {low:g} to {high:g}, got {value:g}: the errors are extrapolated")
+        RangeWarning(
+            f"the grid covers {name} from {low:,g} to {_plain(high)}, got {_plain(value)}: the errors are extrapolated"
+        )
         for name, value, (low, high) in checks
         if not low <= value <= high
     )
+
+
+def _plain(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:g}"
 
 
 def _source(k: int, outside: FloatArray, *, warned: bool) -> str:

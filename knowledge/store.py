@@ -33,6 +33,10 @@ class Store:
         if not path.exists() or path.stat().st_size == 0:
             self._write({"plan": self.plan})
             return
+        if b"\n" not in path.read_bytes():  # a kill cut the very first line short: nothing is lost
+            path.write_text("", encoding="utf-8")
+            self._write({"plan": self.plan})
+            return
         first = next(self._lines(), None)
         if first is None or first.get("plan") != self.plan:
             raise ValueError(f"{path} holds the cells of another build: remove it or name another file")

@@ -99,6 +99,32 @@ class Tree:
             nodes.append(self.left[node] if below else self.right[node])
         return nodes
 
+    def without_empty(self) -> Tree:
+        """Return the tree without questions that all populations answer alike: rounding a threshold can make some."""
+
+        def asks(node: int) -> int:
+            left, right = self.left[node], self.right[node]
+            if left < 0 or 0 not in (self.share[left], self.share[right]):
+                return node
+            return asks(left if self.share[right] == 0 else right)
+
+        children: dict[int, tuple[int, int]] = {}
+        waiting = [asks(0)]
+        while waiting:
+            node = waiting.pop()
+            children[node] = (-1, -1) if self.left[node] < 0 else (asks(self.left[node]), asks(self.right[node]))
+            waiting += [child for child in children[node] if child >= 0]
+        kept = sorted(children)
+        place = {node: number for number, node in enumerate(kept)} | {-1: -1}
+        return Tree(
+            tuple(self.feature[node] for node in kept),
+            tuple(self.threshold[node] for node in kept),
+            tuple(place[children[node][0]] for node in kept),
+            tuple(place[children[node][1]] for node in kept),
+            tuple(self.regret[node] for node in kept),
+            tuple(self.share[node] for node in kept),
+        )
+
 
 def load(folder: Path = DATA) -> Mapping[str, Tree]:
     """Load the trees of a folder, by metric and ``metric/unordered``; each folder is read once.

@@ -11,6 +11,8 @@ from knowledge.profile import Profile
 from knowledge.tree import DATA, Explanation, explain
 from simulator import Noise
 
+SAME_ERROR = 1.001  # a method that is worse by less is the same for anyone who reads figures
+
 
 @dataclass(frozen=True)
 class Why:
@@ -25,7 +27,7 @@ class Why:
     explanation
         The way down the tree.
     agrees
-        Whether the tree ends at the method that the grid ranks first.
+        Whether the tree ends at the method that the grid ranks first, or one that is no different to the eye.
     ratio
         By the grid: error of the tree's method over that of the grid's, for the same protocol.
     """
@@ -73,6 +75,6 @@ def why(found: LookUp, profile: Profile, noises: Mapping[str, Noise], *, folder:
         protocol=best.protocol,
         noise_to_uniform=ratio,
         explanation=explanation,
-        agrees=explanation.method == best.method,
+        agrees=own[explanation.method].error < SAME_ERROR * best.error,
         ratio=own[explanation.method].error / best.error,
     )

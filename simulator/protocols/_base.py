@@ -35,6 +35,9 @@ class Noise:
         The variance of an estimate of true frequency f is ``variance_at_zero + variance_slope * f``.
     sums_to_one
         Whether raw estimates always sum to exactly 1 (protocols whose reports have a fixed size).
+    cancels
+        Share of the variances of all estimates that cancels in their sum: 1 where they sum to 1, 0 where they are
+        independent; None where it is one of the two, by `sums_to_one`.
     """
 
     n: int
@@ -43,6 +46,7 @@ class Noise:
     variance_at_zero: float
     variance_slope: float
     sums_to_one: bool
+    cancels: float | None = None
 
     @property
     def sd(self) -> float:

@@ -10,13 +10,14 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator._types import IntArray, Reports
+from simulator._types import FloatArray, IntArray, Reports
 from simulator.protocols._affine import collect, evenly, numbers_of, points, solutions, spread, tally, vectors
 from simulator.protocols._base import FrequencyOracle, Noise, bits_for
 
 # Larger spaces are passed over, as time and memory grow with them: points (4k if more), k times elements of the field.
 SYMBOLS_MAX, CELLS_MAX = 2**16, 2**24
 NEARLY = 1.01  # of the spaces whose variance is within 1 % of the best one's, the smallest is taken
+EXACT_DOMAIN = 1024  # up to here the supported values of each point are counted to describe the noise
 CHUNK_CELLS = 1_000_000  # symbols x elements of the field drawn at once: bounds memory
 
 
@@ -87,7 +88,23 @@ class ProjectiveGeometry(FrequencyOracle):
         return self.dimension * self.order * self.symbols
 
     def noise(self, n: int) -> Noise:
-        return replace(super().noise(n), sums_to_one=self.k == self.symbols)
+        noise = super().noise(n)
+        if self.k == self.symbols:
+            return replace(noise, sums_to_one=True)
+        share = (self.k - 1) / (self.symbols - 1)  # as for k points drawn at random
+        if self.k <= EXACT_DOMAIN:
+            estimates = self.k * noise.variance_at_zero + noise.variance_slope
+            share = 1 - self._variance_of_size() / (n * (self.p - self.q) ** 2 * estimates)
+        return replace(noise, cancels=min(max(share, 0.0), 1.0))
+
+    def _variance_of_size(self) -> float:
+        """Return the variance of the number of values that a report supports, averaged over the own value."""
+        supported = _supported(self)
+        own = (
+            self._keep * supported / (self.k * points(self.dimension - 1, self.order)) + (1 - self._keep) / self.symbols
+        )
+        # Its mean is the same for all own values, since q is the same for all pairs of values.
+        return float(own @ supported**2) - (self.p + (self.k - 1) * self.q) ** 2
 
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
         order, t, users = self.order, self.dimension, np.arange(len(values))
@@ -227,3 +244,9 @@ def _prime_to(high: int) -> int:
 
 def _is_prime(number: int) -> bool:
     return number >= 2 and all(number % divisor for divisor in range(2, math.isqrt(number) + 1))
+
+
+@lru_cache(maxsize=32)
+def _supported(oracle: ProjectiveGeometry) -> FloatArray:
+    """Return how many of the k values each point supports, ``(K,)``."""
+    return oracle.orthogonal_values().astype(np.float64)

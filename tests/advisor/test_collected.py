@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -213,3 +215,30 @@ def test_few_categories_may_be_equal_by_chance() -> None:
 
 def test_an_estimate_without_noise_is_accepted() -> None:
     assert checked(np.array([0.5, 0.3, 0.2]), "grr", epsilon=32.0, n=10).warnings == ()
+
+
+def _drawn(k: int = 256, n: int = 100_000) -> np.ndarray:
+    oracle = PROTOCOLS["olh"](k, 1.0)
+    counts = apportion(frequencies("zipf", k), n)
+    return oracle.estimate(oracle.sample_support(counts, rng_for(0, "tests", "repaired")), n)
+
+
+@pytest.mark.parametrize(
+    ("repair", "words"),
+    [
+        (lambda f: f + (1 - f.sum()) / len(f), "sums to 1 exactly"),
+        (lambda f: np.maximum(f, 1e-6) / np.maximum(f, 1e-6).sum(), "values are exactly"),
+        (lambda f: np.abs(f) / np.abs(f).sum(), "is negative"),
+    ],
+)
+def test_repairs_that_leave_no_zeros_are_recognised(repair: Callable[[np.ndarray], np.ndarray], words: str) -> None:
+    raw = _drawn()
+    labels = [f"v{place}" for place in range(len(raw))]
+    known = {"protocol": "olh", "epsilon": 1.0, "n": 100_000}
+    assert not collect(labels, raw, **known).warnings
+    assert any(words in warning for warning in collect(labels, repair(raw), **known).warnings)
+
+
+def test_nothing_at_all_is_no_estimate() -> None:
+    with pytest.raises(InputError, match="0 for every category"):
+        collect([f"v{place}" for place in range(10)], np.zeros(10), protocol="oue", epsilon=1.0, n=1000)

@@ -130,3 +130,11 @@ def test_backends_that_do_not_go_are_refused(tmp_path: Path, backend: str, sched
     store = Store(tmp_path / "cells.jsonl", PLAN)
     with pytest.raises(ValueError, match="backend"):
         collect(store, 1, seed=0, largest=8, backend=backend, scheduler=scheduler)
+
+
+def test_a_build_that_was_killed_at_once_starts_over(tmp_path: Path) -> None:
+    path = tmp_path / "cells.jsonl"
+    path.write_text('{"plan":{"se', encoding="utf-8")
+    store = Store(path, {"seed": 0})
+    store.add({"index": 0})
+    assert Store(path, {"seed": 0}).records() == {0: {"index": 0}}

@@ -115,3 +115,24 @@ def test_unknown_metrics_are_refused(tiny: Path) -> None:
         rules("emd", ordered=False, folder=tiny)
     with pytest.raises(FileNotFoundError):
         load(tiny / "nowhere")
+
+
+def test_questions_that_all_answer_alike_are_left_out() -> None:
+    bare = Tree(
+        feature=(0, 1, 0, 0, 0),
+        threshold=(1.0, 8.0, 0.0, 0.0, 0.0),
+        left=(1, 3, -1, -1, -1),
+        right=(2, 4, -1, -1, -1),
+        regret=tuple((float(node),) for node in range(5)),
+        share=(1.0, 0.6, 0.4, 0.6, 0.0),
+    )
+    pruned = bare.without_empty()
+    assert pruned.feature == (0, 0, 0)
+    assert (pruned.left, pruned.right) == ((2, -1, -1), (1, -1, -1))
+    assert pruned.regret == ((0.0,), (2.0,), (3.0,))
+    assert pruned.without_empty() == pruned
+
+
+def test_every_leaf_of_the_shipped_trees_was_reached() -> None:
+    for tree in load().values():
+        assert all(share > 0 for share in tree.share)
