@@ -255,7 +255,7 @@ def _subjects(options: AuditOptions) -> list[Subject]:
 
 
 def _audits_of_target(options: AuditOptions, alpha: float, *, quiet: bool) -> tuple[Audit, ...]:
-    from advisor.audit_target import load_function
+    from advisor.audit_target import load_function, output_to_stderr
     from advisor.naming import resolve
     from simulator.audit import REPORTS, audit_client
     from simulator.audit.client import CLIENT_TRIALS
@@ -271,11 +271,11 @@ def _audits_of_target(options: AuditOptions, alpha: float, *, quiet: bool) -> tu
     hashes = kind is not None and REPORTS[kind] == "hash"
     if not hashes and (options.hash or options.symbols):
         raise InputError(f"{'--hash' if options.hash else '--symbols'} goes with --reports blh or olh")
-    client = load_function("--target", name)
-    support = None if options.support is None else load_function("--support", options.support)
     cells = [(epsilon, k) for k in options.k for epsilon in options.eps]
     rows = []
-    with DelayedProgress(f"calling {name}", enabled=not quiet) as progress:
+    with output_to_stderr(), DelayedProgress(f"calling {name}", enabled=not quiet) as progress:
+        client = load_function("--target", name)
+        support = None if options.support is None else load_function("--support", options.support)
         for place, (epsilon, k) in enumerate(cells):
             rows.append(
                 audit_client(

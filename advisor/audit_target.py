@@ -4,12 +4,30 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 from advisor.errors import InputError, near_miss
+
+
+@contextmanager
+def output_to_stderr() -> Iterator[None]:
+    """Send what foreign code, or a program that it starts, prints to standard error: the answer has the other."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        if sys.__stdout__ is not None:
+            sys.__stdout__.flush()  # it can be reached under this name too
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def load_function(option: str, name: str) -> Callable[..., Any]:

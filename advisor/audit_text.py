@@ -14,6 +14,7 @@ from advisor.audit_run import AuditOptions
 from advisor.formats import envelope
 from simulator.audit import Audit
 
+SHORT_LABEL = 20  # characters of a label that matter more than the columns that can be left out
 HEADERS = ("audited", "ε", "k", "loss ≥", "analytic", "slack", "promised", "promised/loss", "leak")
 
 
@@ -46,7 +47,19 @@ def confidence(alpha: float) -> str:
 
 
 def summary(rows: Sequence[Audit]) -> str:
-    """Return the finding in a sentence."""
+    """Return the finding in a sentence, and in another that of rows without a promise to compare with."""
+    promised = [row for row in rows if row.epsilon_guaranteed is not None]
+    rest = [row for row in rows if row.epsilon_guaranteed is None]
+    return " ".join(tell(some) for tell, some in ((_of_promised, promised), (_of_rest, rest)) if some)
+
+
+def _of_rest(rows: Sequence[Audit]) -> str:
+    most = max(rows, key=lambda row: row.epsilon_lower_bound)
+    which = "" if len(rows) == 1 else f"of {len(rows)} such audits the most is lost in this one: "
+    return f"Local hashing without perturbation (lho) promises nothing; {which}{_loss(most)}."
+
+
+def _of_promised(rows: Sequence[Audit]) -> str:
     sure = confidence(rows[0].alpha)
     leaking = [row for row in rows if row.leaks]
     if leaking:
@@ -57,13 +70,14 @@ def summary(rows: Sequence[Audit]) -> str:
         return f"{told}{more}."
     if len(rows) > 1:
         return f"{len(rows)} audits; none finds more than is promised (confidence {sure} each)."
-    row = rows[0]
-    told = f"{_called(row)} loses at least {figure(row.epsilon_lower_bound)} (confidence {sure})"
+    return f"{_loss(rows[0])}; promised are at most {rows[0].epsilon_guaranteed:g}."
+
+
+def _loss(row: Audit) -> str:
+    told = f"{_called(row)} loses at least {figure(row.epsilon_lower_bound)} (confidence {confidence(row.alpha)})"
     if row.epsilon_analytic is not None:
         told += f"; infinitely many trials would show {figure(row.epsilon_analytic)}"
-    if row.epsilon_guaranteed is not None:
-        told += f"; promised are at most {row.epsilon_guaranteed:g}"
-    return f"{told}."
+    return told
 
 
 def _called(row: Audit) -> str:
@@ -128,12 +142,13 @@ def print_table(rows: Sequence[Audit], *, quiet: bool) -> None:
 
     console = console_for()
     console.print(Words(summary(rows), style="bold red" if any(row.leaks for row in rows) else "bold"))
+    lines = [cells(row) for row in rows]
+    shown, longest = _fitting(lines, _shown(rows, narrow=console.width < 100), console.width)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, header_style="bold")
-    shown = _shown(rows, narrow=console.width < 100)
     for place in shown:
-        table.add_column(HEADERS[place], justify="left" if place in (0, 8) else "right", no_wrap=place == 0)
-    for row in rows:
-        line = cells(row)
+        table.add_column(HEADERS[place], justify="left" if place in (0, 8) else "right", no_wrap=True)
+    for row, line in zip(rows, lines, strict=True):
+        line[0] = _end(line[0], longest)
         table.add_row(*(Words(line[place]) for place in shown), style="red" if row.leaks else None)
     console.print(table)
     if not quiet:
@@ -149,6 +164,29 @@ def _shown(rows: Sequence[Audit], *, narrow: bool = False) -> list[int]:
     if narrow and not any(row.leaks for row in rows):
         left_out.add(8)
     return [place for place in range(len(HEADERS)) if place not in left_out]
+
+
+def _fitting(lines: Sequence[Sequence[str]], shown: list[int], width: int) -> tuple[list[int], int]:
+    """Return the columns to show on a terminal and how long labels may be, so that every figure stays whole.
+
+    Long labels give way first, then columns that follow from others or from what was asked, then all labels.
+    """
+    for gone in ((), (7,), (7, 5), (7, 5, 4), (7, 5, 4, 6)):
+        left = [place for place in shown if place not in gone]
+        widths = [max(len(line[place]) for line in [HEADERS, *lines]) for place in left]
+        longest = width - 2 * len(left) - sum(widths[1:])  # two spaces beside each column
+        if longest >= min(widths[0], SHORT_LABEL):
+            break
+    return left, max(longest, 8)
+
+
+def _end(text: str, longest: int) -> str:
+    """Return the end of a label: that of a function's path says most.
+
+    >>> _end("clients/of/others.py:send", 12), _end("grr", 12)
+    ('…ers.py:send', 'grr')
+    """
+    return text if len(text) <= longest else "…" + text[1 - longest :]
 
 
 def to_plain(rows: Sequence[Audit]) -> str:

@@ -1,6 +1,6 @@
 """The command line: parse, call, print. Errors become exit codes here and nowhere else.
 
-Exit codes: 0 advice given (a tie is advice), 2 bad usage or bad data, 130 interrupted.
+Exit codes: 0 advice given (a tie is advice), 2 bad usage or bad data, or the answer cannot be written, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
@@ -34,15 +35,21 @@ if TYPE_CHECKING:
 # Typer's own errors of usage (unknown option, missing value) share this base, which it does not export by name.
 USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
 
+HELP = {"help_option_names": ["-h", "--help"]}  # commands below a group inherit it
+
 advise_app = typer.Typer(add_completion=True, pretty_exceptions_enable=False, rich_markup_mode=None)
-commands_app = typer.Typer(add_completion=True, pretty_exceptions_enable=False, rich_markup_mode=None)
+commands_app = typer.Typer(
+    add_completion=True, pretty_exceptions_enable=False, rich_markup_mode=None, context_settings=HELP
+)
 
 EPILOG = (
     "Other commands: 'ldp-advise list' shows every protocol, method and metric; 'ldp-advise explain NAME' tells more "
     "of one; 'ldp-advise plan' says how many users or which ε an error takes; 'ldp-advise sweep' who wins where; "
     "'ldp-advise pareto' the trade-offs of one request; 'ldp-advise audit' measures what reports give away; "
     "'ldp-advise epsilon' says what ε means; 'ldp-advise knowledge' is about the grid behind look-ups. A sample file "
-    "called like a command is reached as ./list. Every option can be set from the environment, for example "
+    "called like a command is reached as ./list. Places (--grid, --cell-km, --privacy metric) are ranked with options "
+    "of their own: --report, --runs, --max-reps, --threat, --instant, --plot-frequencies and others that are about "
+    "categories are refused with them. Every option can be set from the environment, for example "
     "LDP_ADVISE_FORMAT=json. Exit codes: 0 advice given (a tie is advice), 2 bad usage or bad data."
 )
 
@@ -65,7 +72,7 @@ Text = str | None
 Names = list[str] | None
 
 
-@advise_app.command(cls=LightCommand, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@advise_app.command(cls=LightCommand, epilog=EPILOG, context_settings=HELP)
 def advise_command(
     sample: Annotated[
         Text,
@@ -253,10 +260,6 @@ def advise_command(
             "--max-reps": max_reps,
             "--runs": runs,
             "--k": k if columns else None,
-            "--max-bits": max_bits,
-            "--max-attack": max_attack,
-            "--proper": proper,
-            "--unbiased": unbiased,
             "--server-cost": server_cost,
             "--threat": threat,
             "--attributes": attributes,
@@ -436,11 +439,39 @@ def knowledge_build(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     args = list(sys.argv[1:] if arguments is None else arguments)
-    for stream in (sys.stdout, sys.stderr):
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # the caller has closed it: print() too writes nothing then
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - open to the end
+    streams = sys.stdout, sys.stderr
+    for stream in streams:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without ε or × shows ? instead of a traceback
     warnings.showwarning = _show_warning
     typed.set(tuple(args))
+    try:
+        code = _run(args)
+        sys.stdout.flush()  # at exit it would be too late to say that it fails
+    except BrokenPipeError:
+        _muffle(*streams)
+        return 0
+    except SystemExit as left:
+        if not isinstance(left.__context__, BrokenPipeError):
+            raise
+        # rich and Typer leave with 1 when the reader has gone, and Typer replaces the streams before.
+        sys.stdout, sys.stderr = streams
+        _muffle(*streams)
+        return 0
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise  # not from writing to a stream, which has no file name
+        with suppress(OSError):  # standard error may be as full
+            typer.echo(f"ldp-advise: error: cannot write the answer: {error.strerror}", err=True)
+        _muffle(*streams)
+        return 2
+    return code
+
+
+def _run(args: list[str]) -> int:
     try:
         # Typer's completion hands over the words in the environment, not as arguments.
         words = os.environ.get("COMP_WORDS", "").split()[1:] if "_LDP_ADVISE_COMPLETE" in os.environ else args
@@ -448,16 +479,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = app(args, prog_name="ldp-advise", standalone_mode=False)
     except (InputError, USAGE_ERROR) as error:
         return _report(error, args)
-    except BrokenPipeError:
-        # The reader has gone: keep the interpreter from complaining about it when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except (KeyboardInterrupt, typer.Abort):
         typer.echo("ldp-advise: interrupted", err=True)
         return INTERRUPTED
     if code == INTERRUPTED:
         typer.echo("ldp-advise: interrupted", err=True)
     return code if isinstance(code, int) else 0
+
+
+def _muffle(*streams: TextIO) -> None:
+    """Let what a stream still holds go nowhere: the interpreter would complain when it flushes at exit."""
+    for stream in streams:
+        try:
+            stream.flush()
+        except OSError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:

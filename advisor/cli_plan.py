@@ -22,7 +22,8 @@ def plan_command(
     detect: Annotated[
         Text, option("--detect", metavar="F", help="frequency to be told from 0: power 0.8, level 0.05")
     ] = None,
-    metric: Annotated[str, option("--metric", "-m", metavar="NAME", help="error metric (l1)")] = "l1",
+    # A list, so that a second one can be refused instead of replacing the first.
+    metric: Annotated[list[str] | None, option("--metric", "-m", metavar="NAME", help="error metric (l1)")] = None,
     eps: Annotated[Text, option("--eps", "-e", metavar="ε", help="privacy budget: the answer is n")] = None,
     n: Annotated[Text, option("--n", metavar="N", help="users who will report: the answer is ε")] = None,
     k: Annotated[Text, option("--k", metavar="N", help="number of categories")] = None,

@@ -22,7 +22,8 @@ def sweep_command(
     eps: Annotated[Text, option("--eps", "-e", metavar="ε,ε,…", help="budgets, for example 0.5,1,2,4")] = None,
     n: Annotated[Text, option("--n", metavar="N,N,…", help="numbers of users, for example 1e4,1e5,1e6")] = None,
     k: Annotated[Text, option("--k", metavar="N,N,…", help="numbers of categories")] = None,
-    metric: Annotated[str, option("--metric", "-m", metavar="NAME", help="error metric (l1)")] = "l1",
+    # A list, so that a second one can be refused instead of replacing the first.
+    metric: Annotated[Names, option("--metric", "-m", metavar="NAME", help="error metric (l1)")] = None,
     protocol: Annotated[Names, option("--protocol", "-p", metavar="NAME", help="only this one; repeatable")] = None,
     method: Annotated[Names, option("--method", metavar="NAME", help="only this one; repeatable")] = None,
     per_protocol: Annotated[bool, option("--per-protocol", help="the best method for each protocol")] = False,
@@ -56,7 +57,7 @@ def sweep_command(
             "epsilons": [real_number("eps", one) for one in several("eps", eps)],
             "users": [whole_number("n", one) for one in several("n", n)],
             "sizes": [whole_number("k", one) for one in several("k", k)],
-            "metrics": [metric],
+            "metrics": metric or ["l1"],
             "protocols": protocol or [],
             "methods": method or [],
             "repetitions": whole_number("reps", reps),

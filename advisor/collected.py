@@ -162,8 +162,8 @@ def _cut_note(values: FloatArray, noise: Noise) -> str | None:
     how = "clipped at 0 and made to sum to 1" if one and not noise.sums_to_one else "clipped at 0"
     return (
         f"this is not a raw estimate: it was {how} before ({alike:,} of {k:,} values are exactly {lowest:.3g}, none is "
-        "negative); what was cut off is lost, so the answer and its confidence are less sure: give the unbiased estimate "
-        "if you can"
+        "negative); what was cut off is lost, so the answer and its confidence are less sure: give the unbiased "
+        "estimate if you can"
     )
 
 

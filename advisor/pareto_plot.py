@@ -8,7 +8,7 @@ from advisor import files
 from advisor.errors import InputError, listed
 from advisor.frontier import Frontier
 
-SUFFIXES = (".png", ".svg")
+SUFFIXES = (".png", ".svg", ".pdf")
 
 
 def check_plot(path: str, *, force: bool, sample: str | None) -> Path:
@@ -65,6 +65,6 @@ def draw(found: Frontier, target: Path) -> None:
     figure.colorbar(marks, ax=axes, label="attack success (%)")
     axes.legend(fontsize=8)
     suffix = target.suffix.lower().lstrip(".")
-    metadata = {"Date": None} if suffix == "svg" else {}
+    metadata = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[suffix]
     with rc_context({"svg.hashsalt": "ldp-advise"}):  # same request, same file
         files.write_atomically(target, lambda path: figure.savefig(path, format=suffix, dpi=150, metadata=metadata))

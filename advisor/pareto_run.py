@@ -7,7 +7,7 @@ from typing import Any
 
 from advisor import files
 from advisor.cli_options import PRIVACY_NOTICE
-from advisor.errors import InputError
+from advisor.errors import InputError, listed
 from advisor.frontier import pareto
 from advisor.pareto_text import print_table, to_csv, to_json, to_markdown, to_plain_text
 from advisor.progress import DelayedProgress, delayed_status
@@ -47,6 +47,8 @@ def run(
     checked = check_settings(**settings)
     if checked["every_metric"]:
         raise InputError("--metric must be one metric, got 'all': a frontier has one kind of error")
+    if len(checked["metrics"]) > 1:
+        raise InputError(f"pareto answers for one metric at a time, got {listed(checked['metrics'])}")
     options = InstantOptions(skew, shape, instant=instant, why=False)
     looks_up = check_instant_options(options, checked, reading, sample=sample, collected=False, others={})
     target = None if output is None else files.check_writable("--output", output, force=force, sample=sample)

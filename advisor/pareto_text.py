@@ -31,7 +31,8 @@ def summary(found: Frontier) -> str:
         "the lowest attack success": min(found.rows, key=lambda row: row.attack_success),
     }
     told = ", ".join(f"{row.protocol} with {row.method} has {what}" for what, row in lowest.items())
-    return f"{len(found.rows)} of {every} pairs are worth a choice: {told}."
+    pairs = f"{every} pair{'' if every == 1 else 's'} {'is' if len(found.rows) == 1 else 'are'}"
+    return f"{len(found.rows)} of {pairs} worth a choice: {told}."
 
 
 def lines(found: Frontier) -> list[list[str]]:

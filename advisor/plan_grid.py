@@ -16,6 +16,7 @@ from knowledge.profile import profile_of
 from simulator.ranking import Pair
 
 PLACES = 17
+ENDS = {"n": USERS, "epsilon": EPSILON}  # of what the grid covers
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +56,7 @@ class Guessed:
 
 def first_answers(question: Question) -> Guessed:
     """Look every pair up along the range that the grid covers; nothing where it does not know the metric."""
-    ends = USERS if question.n is None else EPSILON
-    xs = np.geomspace(ends[0], ends[1], PLACES)
+    xs = np.geomspace(*ENDS[question.unknown], PLACES)
     if question.metric not in METRICS:
         return Guessed(xs, {}, (), f"it does not know the metric {question.metric}")
     usual = metric_settings({}, question.known.k)
@@ -88,7 +88,11 @@ def _row(pair: Pair, xs: NDArray[np.float64], errors: NDArray[np.float64], targe
     if whole and value is not None:
         value = float(math.ceil(value))
     reached = value is not None
-    error, error_low, error_high = (target, None, None) if reached else (float(v) for v in errors[:, -1])
+    met_at_once = reached and not (errors[0] > target).any()
+    figures: tuple[float | None, ...] = (target, None, None)
+    if met_at_once or not reached:  # what is predicted at that end of the grid
+        figures = tuple(float(figure) for figure in errors[:, 0 if met_at_once else -1])
+    error, error_low, error_high = figures
     return PlanRow(
         protocol=pair[0],
         method=pair[1],
@@ -100,7 +104,7 @@ def _row(pair: Pair, xs: NDArray[np.float64], errors: NDArray[np.float64], targe
         error_high=error_high,
         repetitions=0,
         source="grid",
-        met_at_once=value == float(xs[0]),
+        met_at_once=met_at_once,
     )
 
 

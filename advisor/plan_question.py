@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +14,14 @@ from simulator.ranking import Pair
 
 EPSILON_LOW, USERS_LOW = 0.001, 10
 LEVEL, POWER = 0.05, 0.8
+ROUNDING = 1e-9  # users: 0.07 times 100 is not 7 to the last digit
 DETECTION = "detection"
 RANGES = {"n": (float(USERS_LOW), float(N_MAX)), "epsilon": (EPSILON_LOW, EPSILON_MAX)}
 SIGNS = {"n": "n", "epsilon": "ε"}
+# A floor is told from a falling error by the end of the range: a decade of n, a doubling of ε, by which noise falls as
+# exp(-ε/2). An error that keeps so much over it is at its floor.
+LAST = {"n": 10.0, "epsilon": 2.0}
+FLAT = 0.95
 
 
 @dataclass(frozen=True, eq=False)  # `known` holds an array
@@ -151,6 +157,13 @@ class Plan:
         """The answer: users, or ε; None if the target is out of reach."""
         return self.best.value
 
+    @property
+    def falls(self) -> bool:
+        """Whether the simulated error of the best pair still falls at the end of the range."""
+        start = self.question.range[1] / LAST[self.question.unknown]
+        last = [error for x, error, simulated in self.curve if simulated and x >= start * (1 - ROUNDING)]
+        return len(last) > 1 and last[-1] < FLAT * last[0]
+
     def to_json(self) -> str:
         """Return the plan as one JSON object."""
         from advisor.plan_words import to_json
@@ -160,7 +173,7 @@ class Plan:
 
 def check_question(
     *,
-    metric: str,
+    metric: str | Sequence[str] | None,
     target: float | None,
     detect: float | None,
     epsilon: float | None,
@@ -172,8 +185,11 @@ def check_question(
     Raises
     ------
     InputError
-        For the first that is wrong: no unknown left, more than one, a target that is not above 0.
+        For the first that is wrong: no unknown left, more than one, a target that is not above 0, more than one metric.
     """
+    metrics = [metric] if isinstance(metric, str) else list(metric or [])
+    if len(metrics) > 1:
+        raise InputError(f"plan answers for one metric at a time, got {', '.join(metrics)}")
     if (target is None) == (detect is None):
         raise InputError(
             "give either --target with the error to reach, or --detect with the frequency to be told from 0"
@@ -189,11 +205,15 @@ def check_question(
         raise InputError(f"detect must be a frequency between 0 and 1, got {detect:g}")
     if n is not None and float(n) < USERS_LOW:
         raise InputError(f"n must be at least {USERS_LOW}, got {n:g}")
-    checked = check_settings(epsilon=1.0 if epsilon is None else epsilon, metrics=[metric], n=n, **settings)
+    if detect is not None and metrics:
+        raise InputError("--metric goes with --target: a detection is by the raw estimate of one value")
+    checked = check_settings(epsilon=1.0 if epsilon is None else epsilon, metrics=metrics or ["l1"], n=n, **settings)
     if checked["every_metric"]:
         raise InputError("metric must be one metric, got 'all': make one plan for each")
     if detect is not None and checked["methods_named"]:
         raise InputError("--method goes with --target: a detection is by the raw estimate")
+    if detect is not None and checked["n"] is not None and detect * checked["n"] < 1 - ROUNDING:
+        raise InputError(f"a frequency of {detect:g} is less than one of {checked['n']:,} users")
     return checked | {
         "unknown_epsilon": epsilon is None,
         "target": target if detect is None else detect,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from dataclasses import fields
 from typing import Any
 
@@ -44,7 +45,7 @@ def _needs(row: PlanRow, question: Question) -> str:
     sign = SIGNS[question.unknown]
     value = row.value or 0.0
     if row.met_at_once:
-        return f"{sign} = {figure(question, value)} is enough already, the least that is looked at"
+        return f"{sign} = {figure(question, value)}, the least that is looked at, is enough already"
     text = f"{sign} = {figure(question, value)}"
     if row.low is not None and row.high is not None and row.high > row.low:
         end = figure(question, row.high) if finite(row.high) is not None else "…"
@@ -64,6 +65,8 @@ def answer_sentence(plan: Plan) -> str:
         return f"{what} ({how}, not simulated)."
     if question.metric == DETECTION:
         told = f"power {best.error:.3f} ({best.error_low:.3f}–{best.error_high:.3f})"
+        if best.error_low is not None and best.error_low > POWER and not best.met_at_once:
+            told += f", as it jumps past {POWER:g} here (a count is a whole number)"
     else:
         told = f"error {number(best.error or 0)} ({number(best.error_low or 0)}–{number(best.error_high or 0)})"
     return f"{what}. Simulated there: {told}, {best.repetitions} repetitions."
@@ -72,17 +75,28 @@ def answer_sentence(plan: Plan) -> str:
 def _out_of_reach(plan: Plan, goal: str, setting: str) -> str:
     question, best = plan.question, plan.best
     sign, end = SIGNS[question.unknown], question.range[1]
+    if best.source == "grid":
+        # Whatever the model says beyond its data is no answer: the sentence ends where the grid does.
+        from advisor.plan_grid import ENDS
+
+        covered = ENDS[question.unknown][1]
+        return (
+            f"No {sign} up to {covered:,.4g}, where the grid ends, is enough for {goal} at {setting}: "
+            f"{_pair(best)} comes nearest, with {number(best.error or 0)} (looked up, not simulated). Without "
+            f"--instant, {sign} is looked for up to {end:,.4g}."
+        )
     text = f"No {sign} up to {end:,.4g} is enough for {goal} at {setting}"
     if question.metric == DETECTION:
         return f"{text}: {_pair(best)} comes nearest, with power {best.error:.3g}."
-    if best.source == "grid":
-        return f"{text}, as far as the grid covers it: {_pair(best)} comes nearest, with {number(best.error or 0)}."
-    text += f": the error of {_pair(best)} stays at {number(best.error or 0)} (its floor)"
+    if plan.falls:
+        text += f": the error of {_pair(best)} is still {number(best.error or 0)} at {sign} = {end:,.4g}, and falling"
+    else:
+        text += f": the error of {_pair(best)} stays at {number(best.error or 0)} (its floor)"
     if plan.instead is not None:
         return f"{text}. {_pair(plan.instead)} reaches it: {_needs(plan.instead, question)}."
     if question.restricted:
         return f"{text}, and no other pair reaches it either."
-    return f"{text}, and no pair has a lower one."
+    return f"{text}, and no pair that was tried has a lower one."
 
 
 def footer_sentences(plan: Plan) -> list[str]:
@@ -98,6 +112,10 @@ def footer_sentences(plan: Plan) -> list[str]:
     if plan.first is not None and simulated:
         how = "formula" if question.metric == DETECTION else "grid"
         lines.append(f"First answer, by the {how}: {SIGNS[question.unknown]} = {figure(question, plan.first)}.")
+        if any(row.value < (plan.value or math.inf) for row in plan.rows if row.value and row.source == "grid"):
+            lines.append(
+                "Of the rows that are looked up with less, the likeliest raced in simulation, and did not win."
+            )
     order = "ordered" if known.ordered else "unordered"
     if question.metric == DETECTION:
         lines.append(
@@ -124,6 +142,16 @@ def footer_sentences(plan: Plan) -> list[str]:
     return lines
 
 
+def _value(row: PlanRow, question: Question) -> str:
+    if row.value is not None:
+        return ("≤ " if row.met_at_once else "") + figure(question, row.value)
+    if row.source != "grid":
+        return "out of reach"
+    from advisor.plan_grid import ENDS  # the end of the grid is not that of the range
+
+    return f"> {figure(question, ENDS[question.unknown][1])}"
+
+
 def table(plan: Plan, top: int | None = TOP) -> tuple[list[str], list[list[str]]]:
     """Return headers and rows of cells."""
     question = plan.question
@@ -134,16 +162,18 @@ def table(plan: Plan, top: int | None = TOP) -> tuple[list[str], list[list[str]]
     rows = []
     for row in plan.rows[:top]:
         interval = "–"
-        if row.low is not None and row.high is not None and row.high > row.low:
+        if row.low is not None and row.high is not None and row.high > row.low and not row.met_at_once:
             interval = f"{figure(question, row.low)}–" + (figure(question, row.high) if finite(row.high) else "…")
         best = plan.best.value
+        # Of two that are only bounded by the end of the range, or one, nobody knows the ratio.
+        bounded = row is not plan.best and (row.met_at_once or plan.best.met_at_once)
         rows.append(
             [
                 row.protocol,
                 *([] if detects else [row.method or ""]),
-                "out of reach" if row.value is None else figure(question, row.value),
+                _value(row, question),
                 interval,
-                "–" if row.value is None or not best else times(row.value / best),
+                "–" if row.value is None or not best or bounded else times(row.value / best),
                 "–" if row.error is None else number(row.error, 3),
                 str(row.repetitions) if row.repetitions else "–",
                 {"simulation": "simulated", "grid": "looked up", "formula": "formula"}[row.source],

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from advisor.errors import InputError, listed
 from advisor.frequencies import Known, from_memory, from_shape
-from advisor.plan_question import DETECTION, Plan, PlanRow, Question, check_question
+from advisor.plan_question import DETECTION, LAST, Plan, PlanRow, Question, check_question
 from advisor.request import fitting_methods, fitting_metrics, metric_assumptions, metric_settings
 from advisor.result import DEFAULT_PAIR
 from knowledge.menu import METHODS
@@ -22,7 +22,8 @@ from simulator.crossing import Crossing, crossing
 from simulator.ranking import Pair, paired_ratio
 
 PRECISION, MAX_REPETITIONS = 0.0075, 2000
-CONTENDERS = 8  # pairs that race for the first place, besides those that the grid does not know
+CONTENDERS = 8  # pairs that race for the first place, besides the best of each protocol and what the grid does not know
+RERACES = 4  # races after the first, at the answer of the leader
 NAMED = 12  # so many named pairs are all settled by simulation
 RACES = (20, 80)  # repetitions
 LOOKED_UP = 10  # further rows that only the grid speaks for
@@ -35,7 +36,7 @@ def plan(
     *,
     target: float | None = None,
     detect: float | None = None,
-    metric: str = "l1",
+    metric: str | None = None,
     epsilon: float | None = None,
     n: int | None = None,
     k: int | None = None,
@@ -59,7 +60,7 @@ def plan(
     detect
         Instead of a target: a frequency that the raw estimate must tell from 0 with power 0.8 at level 0.05.
     metric
-        Error metric.
+        Error metric; l1 unless it is named. A detection has none.
     epsilon, n
         Budget of one report, or users who report. The one that is left out is the unknown.
     k, sample, sample_counts, skew, shape, ordered
@@ -234,17 +235,36 @@ class _Settler:
         guess = {row.pair: row for row in guessed}
         wanted = [pair for pair in question.named if self._fits(pair, self._start(guess.get(pair)))]
         if not wanted:
-            best = self._best(guess)
+            start = self._start(min(guess.values(), key=_by_value, default=None))
+            best = self._race(self._contenders(guess), guess, start)
             wanted = list(dict.fromkeys([best, *([] if question.restricted else [DEFAULT_PAIR])]))
         settled = {pair: self.settle(pair, self._start(guess.get(pair))) for pair in wanted}
         if not question.named:
-            leader = min(settled.values(), key=_by_value)
-            again = None if leader.value is None else self._best(guess, at=leader.value)
-            if again is not None and again not in settled:
-                settled[again] = self.settle(again, leader.value or 1.0)
+            self._race_again(settled, guess)
         others = [row for row in sorted(guessed, key=_by_value) if row.pair not in settled][:rows_more]
         first = sorted(settled.values(), key=_by_value)
         return first if question.named else [*first, *others]
+
+    def _race_again(self, settled: dict[Pair, PlanRow], guess: Mapping[Pair, PlanRow]) -> None:
+        """Settle whatever wins a race against the leader, at the leader's answer.
+
+        First the contenders race again, since the grid's answer may be far from the one that was settled. Then it is
+        the turn of the pairs that the grid says need less than the leader: it may be wrong about either.
+        """
+        raced: set[Pair] = set()
+        for turn in range(RERACES):
+            leader = min(settled.values(), key=_by_value)
+            at = self._question.range[1] if leader.value is None else leader.value
+            undercut = [row.pair for row in sorted(guess.values(), key=_by_value) if _by_value(row) < _by_value(leader)]
+            waiting = [pair for pair in undercut if pair not in raced and pair not in settled][:CONTENDERS]
+            racing = [*(self._contenders(guess) if turn == 0 else []), *waiting]
+            racing = [pair for pair in racing if self._fits(pair, at)]
+            if not racing:
+                return
+            raced.update(racing)
+            best = self._race(list(dict.fromkeys([*racing, leader.pair])), guess, at)
+            if best not in settled:
+                settled[best] = self.settle(best, at)
 
     def _start(self, row: PlanRow | None) -> float:
         low, high = self._question.range
@@ -258,18 +278,22 @@ class _Settler:
         k, fits = self._question.known.k, POSTPROCESSORS[pair[1]].fits
         return fits is None or fits(PROTOCOLS[pair[0]](k, epsilon).noise(n), k)
 
-    def _best(self, guess: Mapping[Pair, PlanRow], at: float | None = None) -> Pair:
-        """Let the pairs race that may need least, where the grid expects the answer, and return the one that wins.
+    def _contenders(self, guess: Mapping[Pair, PlanRow]) -> list[Pair]:
+        """Return the pairs that may need least: the grid's first, its best of each protocol, and those it knows not."""
+        menu = tuple(product(self._question.protocols, self._question.methods))
+        if not guess:
+            return list(menu)
+        ranked = [row.pair for row in sorted(guess.values(), key=_by_value)]
+        of_each = {protocol: (protocol, method) for protocol, method in reversed(ranked)}
+        strangers = [pair for pair in menu if pair not in guess and pair[1] not in METHODS]
+        return list(dict.fromkeys([*ranked[:CONTENDERS], *of_each.values(), *strangers]))
+
+    def _race(self, racing: Sequence[Pair], guess: Mapping[Pair, PlanRow], at: float) -> Pair:
+        """Let pairs race at a value of the unknown, and return the one that wins.
 
         Of those that the race does not tell apart, the one that needs least by the grid: it saw more data.
         """
         question = self._question
-        menu = tuple(product(question.protocols, question.methods))
-        ranked = sorted((guess[pair] for pair in menu if pair in guess), key=_by_value)
-        if at is None:
-            at = self._start(ranked[0] if ranked else None)
-        strangers = [pair for pair in menu if pair not in guess and pair[1] not in METHODS]
-        racing = [*(row.pair for row in ranked[:CONTENDERS]), *(strangers if guess else menu)]
         racing = [pair for pair in racing if self._fits(pair, at)]
         if not racing:
             raise InputError(
@@ -285,8 +309,8 @@ class _Settler:
         )  # fmt: skip
         errors = {pair: block for pair, block in runs.of(question.metric).items() if pair in racing}
         lowest = min(errors, key=lambda pair: float(errors[pair].mean()))
-        tied = [pair for pair in racing if pair in errors and paired_ratio(errors[pair], errors[lowest]).low <= 1]
-        return tied[0] if guess and tied[0] in guess else lowest
+        tied = [pair for pair in errors if paired_ratio(errors[pair], errors[lowest]).low <= 1 and pair in guess]
+        return min(tied, key=lambda pair: _by_value(guess[pair]), default=lowest)
 
     def settle(self, pair: Pair, start: float) -> PlanRow:
         """Return what a pair needs, by bisection on simulated errors."""
@@ -313,6 +337,9 @@ class _Settler:
             precision=question.precision,
             most=question.max_repetitions,
         )
+        before = high / LAST[question.unknown]
+        if not found.reached and (have := len(seen.get(before, ()))) < found.repetitions:  # `Plan.falls` asks for it
+            measure(before, have, found.repetitions - have)
         return row_of(pair, found)
 
     def _experiment(self, x: float, pairs: Sequence[Pair]) -> Experiment:

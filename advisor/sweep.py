@@ -28,7 +28,7 @@ from advisor.request import (
 from knowledge.store import Store
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, __version__
 from simulator.benchmark import Experiment, simulate
-from simulator.ranking import Pair, paired_ratio, win_shares
+from simulator.ranking import SAME, Pair, paired_ratio, win_shares
 
 REPETITIONS = 20
 MOST_CELLS = 10_000
@@ -69,8 +69,8 @@ class Winner:
 
     @property
     def sure(self) -> bool:
-        """Whether the interval of the margin excludes 0."""
-        return self.margin_low is not None and self.margin_low > 0
+        """Whether the interval of the margin excludes 0, and be it the 0 of two errors that differ by rounding."""
+        return self.margin_low is not None and self.margin_low > SAME
 
 
 @dataclass(frozen=True)
@@ -236,8 +236,10 @@ def check_sweep(
     """
     if not epsilons:
         raise InputError("--eps is missing: give one or more values of ε, for example --eps 0.5,1,2,4")
+    if len(settings["metrics"]) > 1:
+        raise InputError(f"sweep answers for one metric at a time, got {', '.join(settings['metrics'])}")
     checked = check_settings(epsilon=1.0, **settings)
-    if checked["every_metric"] or len(checked["metrics"]) > 1:
+    if checked["every_metric"]:
         raise InputError("metric must be one metric: make one sweep for each")
     checked["epsilons"] = tuple(dict.fromkeys(check_epsilon(value) for value in epsilons))
     checked["users"] = tuple(dict.fromkeys(check_whole("n", value, 1, N_MAX) for value in users or ()))

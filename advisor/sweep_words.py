@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,9 +19,12 @@ from advisor.result import finite
 from advisor.sweep import Cell, Sweep, Winner, assumptions
 from simulator import METRICS
 
-# Certainty by brightness and weight, so that it reads without colours as well.
+# Certainty by a mark, which a pipe and a file keep; on a terminal by brightness and weight as well.
 SURE, CLEAR, OPEN = "bold green", "green", "dim"
+MARKS = {SURE: "*", CLEAR: "", OPEN: "?"}
 CLEAR_SHARE = 0.5
+SAME = 1e-6  # relative: kept mean errors are rounded to seven digits
+NOTHING = 1e-12  # errors below it are rounding
 COLUMNS = (
     "k", "eps", "n", "rank_among", "protocol", "method", "error", "standard_error", "win_share", "margin",
     "margin_low", "margin_high", "runner_up_protocol", "runner_up_method",
@@ -36,12 +40,12 @@ def title(sweep: Sweep) -> str:
     )
 
 
-def footer(sweep: Sweep) -> list[str]:
-    """Return what stands below the tables."""
+def footer(sweep: Sweep, sure: str = "*") -> list[str]:
+    """Return what stands below the tables; `sure` is what shows that a winner is."""
     question = sweep.question
     lines = [
-        "Bold: the paired 95 % interval of the runner-up's distance excludes 0; dim: it does not, and the winner wins "
-        f"less than half of the repetitions. Seed {question.seed}."
+        f"{sure}: the paired 95 % interval of the runner-up's distance excludes 0; ?: it does not, and the winner wins "
+        f"less than half of the repetitions. Tied: others have the very same errors. Seed {question.seed}."
     ]
     said = assumptions(question)
     return [*lines, "Assumed: " + "; ".join(said) + "."] if said else lines
@@ -52,30 +56,43 @@ def style(winner: Winner) -> str:
     return SURE if winner.sure else CLEAR if winner.win_share >= CLEAR_SHARE else OPEN
 
 
-def lines(sweep: Sweep, k: int, *, per_protocol: bool) -> Iterator[tuple[str, str, list[Winner]]]:
-    """Yield the rows of the table of one k: ε, protocol (empty without `per_protocol`) and the winner for each n."""
+def lines(sweep: Sweep, k: int, *, per_protocol: bool) -> Iterator[tuple[str, str, list[tuple[Winner, str]]]]:
+    """Yield the rows of the table of one k: ε, protocol (empty without `per_protocol`), and winner and text by n."""
     question = sweep.question
     cells = {cell.place: cell for cell in sweep.cells}
     for epsilon in question.epsilons:
         row = [cells[epsilon, n, k] for n in question.users]
         if not per_protocol:
-            yield f"{epsilon:g}", "", [cell.winner for cell in row]
+            yield f"{epsilon:g}", "", [(cell.winner, cell_text(cell.winner, cell, per_protocol=False)) for cell in row]
             continue
         for protocol in question.protocols:
-            winners = [_of(cell, protocol) for cell in row]
-            if all(winners):
-                yield f"{epsilon:g}", protocol, [winner for winner in winners if winner is not None]
+            winners = [(winner, cell) for cell in row if (winner := _of(cell, protocol)) is not None]
+            if len(winners) == len(row):
+                texts = [(winner, cell_text(winner, cell, per_protocol=True)) for winner, cell in winners]
+                yield f"{epsilon:g}", protocol, texts
 
 
 def _of(cell: Cell, protocol: str) -> Winner | None:
     return next((winner for winner in cell.by_protocol if winner.protocol == protocol), None)
 
 
-def cell_text(winner: Winner, *, per_protocol: bool) -> str:
-    """Return the winner, its share of wins, and how far the runner-up is behind: ``oue power_ns 85 % +12 %``."""
+def cell_text(winner: Winner, cell: Cell, *, per_protocol: bool) -> str:
+    """Return the winner, its share of wins, and how far the runner-up is behind: ``oue power_ns 85 % +12 %``.
+
+    Where others have the same error, the wins are split among all of them, and neither figure means much: then their
+    number instead, ``grr none tied with 3``.
+    """
     name = winner.method if per_protocol else f"{winner.protocol} {winner.method}"
+    rivals = [error for (protocol, _), error in cell.errors.items() if not per_protocol or protocol == winner.protocol]
+    same = sum(math.isclose(error, winner.error, rel_tol=SAME, abs_tol=NOTHING) for error in rivals) - 1
+    if same > 0 and not winner.sure:
+        return f"{name} tied with {same}"
     behind = "" if winner.margin is None else f" +{100 * winner.margin:.0f} %"
     return f"{name} {100 * winner.win_share:.0f} %{behind}"
+
+
+def _marked(winner: Winner, text: str) -> str:
+    return f"{text} {MARKS[style(winner)]}".rstrip()
 
 
 def print_sweep(sweep: Sweep, console: Console, *, per_protocol: bool, quiet: bool) -> None:
@@ -90,7 +107,7 @@ def print_sweep(sweep: Sweep, console: Console, *, per_protocol: bool, quiet: bo
         for n in question.users:
             table.add_column(f"n = {n:,}")
         for epsilon, protocol, winners in lines(sweep, k, per_protocol=per_protocol):
-            cells = [Text(cell_text(winner, per_protocol=per_protocol), style=style(winner)) for winner in winners]
+            cells = [Text(_marked(winner, text), style=style(winner)) for winner, text in winners]
             table.add_row(epsilon, *([protocol] if per_protocol else []), *cells)
         console.print(table)
     if not quiet:
@@ -106,11 +123,10 @@ def to_markdown(sweep: Sweep, *, per_protocol: bool) -> str:
         headers = ["ε", *(["protocol"] if per_protocol else []), *(f"n = {n:,}" for n in question.users)]
         rows = [headers, [":---"] * len(headers)]
         for epsilon, protocol, winners in lines(sweep, k, per_protocol=per_protocol):
-            texts = [(cell_text(winner, per_protocol=per_protocol), winner.sure) for winner in winners]
-            cells = [f"**{text}**" if sure else text for text, sure in texts]
+            cells = [f"**{text}**" if winner.sure else _marked(winner, text) for winner, text in winners]
             rows.append([epsilon, *([protocol] if per_protocol else []), *cells])
         parts.append(f"k = {k:,}\n\n" + "\n".join("| " + " | ".join(row) + " |" for row in rows))
-    return "\n\n".join([*parts, "  \n".join(footer(sweep))]) + "\n"
+    return "\n\n".join([*parts, "  \n".join(footer(sweep, sure="**Bold**"))]) + "\n"
 
 
 def to_text(sweep: Sweep, *, per_protocol: bool) -> str:
@@ -120,7 +136,7 @@ def to_text(sweep: Sweep, *, per_protocol: bool) -> str:
     for k in question.sizes:
         rows = [["ε", *(["protocol"] if per_protocol else []), *(f"n = {n:,}" for n in question.users)]]
         for epsilon, protocol, winners in lines(sweep, k, per_protocol=per_protocol):
-            cells = [cell_text(winner, per_protocol=per_protocol) for winner in winners]
+            cells = [_marked(winner, text) for winner, text in winners]
             rows.append([epsilon, *([protocol] if per_protocol else []), *cells])
         widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
         aligned = (

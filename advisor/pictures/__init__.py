@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,6 +52,27 @@ def check_picture(
     return target
 
 
+@contextmanager
+def one_glyph_warning(*, text_as_text: bool = False) -> Iterator[None]:
+    """Turn matplotlib's warnings about characters without a glyph, one for each, into one that says what it means.
+
+    Where text stays text, what shows the picture chooses the font, and there is nothing to warn of.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    glyphs = [one for one in caught if "missing from font" in str(one.message)]
+    for one in caught:
+        if one not in glyphs:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    if glyphs and not text_as_text:
+        warnings.warn(
+            "some labels have characters that are not in the fonts of pictures; they are drawn as boxes (.svg keeps "
+            "them as text)",
+            stacklevel=3,
+        )
+
+
 def save(figure: Figure, target: Path) -> None:
     """Write a figure atomically, in the format of the suffix; the same figure gives the same bytes.
 
@@ -64,7 +87,7 @@ def save(figure: Figure, target: Path) -> None:
     dated = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
 
     def write(temporary: Path) -> None:
-        with settings():
+        with settings(), one_glyph_warning(text_as_text=kind == "svg"):
             figure.savefig(temporary, format=kind, metadata=dated)
 
     write_atomically(target, write)
@@ -77,7 +100,7 @@ def to_svg(figure: Figure, salt: str) -> str:
     from advisor.pictures.style import settings
 
     text = io.StringIO()
-    with settings(salt):
+    with settings(salt), one_glyph_warning(text_as_text=True):
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     svg = text.getvalue()
     return svg[svg.index("<svg") :]

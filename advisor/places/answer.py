@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.places.menu import Mechanism, mechanisms
+from advisor.places.constraints import competitors
+from advisor.places.menu import Mechanism
 from advisor.places.request import PlacesRequest
 from simulator import METRICS
 from simulator.ranking import Pair, Standing, rank
@@ -63,10 +64,9 @@ def answer_places(request: PlacesRequest, progress: Callable[[int, int], None] |
     Raises
     ------
     InputError
-        If a channel leaks more than is promised.
+        If a channel leaks more than is promised, or constraints leave nothing.
     """
-    members, warnings = mechanisms(request)
-    request = replace(request, warnings=(*request.warnings, *warnings))
+    request, members = competitors(request)
     errors: dict[str, dict[Pair, NDArray[np.float64]]] = {metric: {} for metric in request.metrics}
     worst = 0.0
     pictured: dict[str, Pictured] = {}

@@ -30,6 +30,11 @@ from simulator.seeding import rng_for
 
 Estimates = dict[str, NDArray[np.float64]]
 CHANNEL_METHODS = ("none", "norm_mul", "norm_sub", "wavelet_eb", "ibu")
+METHODS = tuple(
+    name
+    for name, method in POSTPROCESSORS.items()
+    if name == "wavelet_eb" or not (method.queries_only or method.ordered_only)
+)
 CHANNELS = ("krr", "planar_geometric", "planar_laplace")
 METHOD_ALIASES = {
     "inversion": "none", "raw": "none", "base": "none", "normmul": "norm_mul", "normsub": "norm_sub", "cls": "norm_sub"
@@ -204,6 +209,4 @@ def _oracle(name: str, request: PlacesRequest) -> Mechanism:
 
 
 def _fits(method: PostProcessor, noise: Noise, k: int) -> bool:
-    if method.queries_only or (method.ordered_only and method.name != "wavelet_eb"):
-        return False
     return method.fits is None or method.fits(noise, k)

@@ -19,6 +19,14 @@ class PlacesOptions:
     plot: str | None = None
 
     @property
+    def given(self) -> list[str]:
+        """The options that other questions have not; plain ``--privacy ldp`` is what all have."""
+        named = {name: value for name, value in vars(self).items() if name != "plot" and value is not None}
+        if str(named.get("privacy")).lower() == "ldp":
+            del named["privacy"]
+        return ["--" + name.replace("_", "-") for name in named]
+
+    @property
     def any(self) -> bool:
-        """Whether one that other questions have not was given, so that the question is one about places."""
-        return any(value is not None for name, value in vars(self).items() if name != "plot")
+        """Whether one of them was given, so that the question is one about places."""
+        return bool(self.given)

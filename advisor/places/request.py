@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from advisor.constraints import Constraints, Removal
 from advisor.errors import InputError, listed, near_miss
 from advisor.places.options import PlacesOptions
 from simulator import METRICS
@@ -32,6 +33,8 @@ class PlacesRequest:
         The cells, the users who hold each ``(k,)``, and the unit of distances.
     channel
         The user's own, or None.
+    constraints, removals
+        What a pair must keep to be ranked, and what each constraint took off the menu, once it has been applied.
     """
 
     privacy: str
@@ -50,6 +53,8 @@ class PlacesRequest:
     channel: Channel | None
     assumptions: tuple[str, ...]
     warnings: tuple[str, ...]
+    constraints: Constraints = field(default_factory=Constraints)
+    removals: tuple[Removal, ...] = ()
 
     @property
     def n(self) -> int:
@@ -94,10 +99,13 @@ def check_options(options: PlacesOptions, unsupported: dict[str, Any]) -> str:
     if options.columns is not None and not located:
         raise InputError("--columns needs --grid ROWSxCOLS (rows and columns), or --cell-km (longitude and latitude)")
     if privacy == "ldp" and not located:
-        raise InputError("--distance, --channel and --plot are for places: give --grid, --cell-km or --privacy metric")
+        raise InputError(
+            f"{' and '.join(options.given)} {'is' if len(options.given) == 1 else 'are'} for places: give --grid or "
+            "--cell-km with --columns, or --privacy metric with --radius"
+        )
     for name, given in unsupported.items():
         if given:
-            raise InputError(f"{name} does not go with questions about places (--grid, --cell-km, --privacy metric)")
+            raise InputError(f"{name} is not available for places (--grid, --cell-km, --privacy metric)")
     return privacy
 
 

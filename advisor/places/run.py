@@ -113,8 +113,8 @@ def build_request(
     InputError
         If a setting or the sample is wrong.
     """
-    from advisor.places.menu import CHANNEL_ALIASES, CHANNEL_METHODS, CHANNELS, METHOD_ALIASES
-    from simulator import POSTPROCESSORS, PROTOCOLS
+    from advisor.places.menu import CHANNEL_ALIASES, CHANNEL_METHODS, CHANNELS, METHOD_ALIASES, METHODS
+    from simulator import PROTOCOLS
 
     protocols, methods, asked = settings["protocols"], settings["methods"], settings["metrics"]
     checked = check_settings(**settings | {"protocols": [], "methods": [], "metrics": asked or ["emd"]})
@@ -125,7 +125,7 @@ def build_request(
         wanted = known("method", methods, CHANNEL_METHODS, METHOD_ALIASES)
     else:
         chosen = known("protocol", protocols, PROTOCOLS, {"krr": "grr", "sue": "rappor"})
-        wanted = known("method", methods, POSTPROCESSORS, METHOD_ALIASES)
+        wanted = known("method", methods, METHODS, METHOD_ALIASES)
     places, counts, unit, assumed, warnings = _read(sample, options, reading)
     if checked["n"] is not None and checked["n"] != int(counts.sum()):
         from simulator.populations import apportion
@@ -157,6 +157,7 @@ def build_request(
         channel=channel,
         assumptions=tuple(assumed),
         warnings=tuple(warnings),
+        constraints=checked["constraints"],
     )
 
 

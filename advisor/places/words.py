@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from advisor.places.answer import PlacesAdvice, unit_of
+from advisor.places.constraints import removal_sentences
 from advisor.places.request import PlacesRequest
 from advisor.words import margin, number
 from simulator.ranking import Standing
@@ -93,7 +94,22 @@ def answer_sentence(advice: PlacesAdvice, metric: str) -> str:
         return f"{pair}: {figure}; no other pair was asked for."
     if ties == 1:
         return f"Use {pair}: {figure}; no other pair comes within 5 % of it."
-    return f"Use {pair}: {figure}; {ties - 1} more cannot be told from it or {'is' if ties == 2 else 'are'} within 5 %."
+    others = "1 other pair is" if ties == 2 else f"{ties - 1} other pairs are"
+    return (
+        f"Use {pair}: {figure}. {others} in the same tier (not told apart from the lowest error, or within 5 % of it); "
+        f"this one is listed first because {_why_first(advice, metric)}."
+    )
+
+
+def _why_first(advice: PlacesAdvice, metric: str) -> str:
+    """Return why the first of several that are not told apart is the first."""
+    best, tier = advice.best(metric), [row for row in advice.rankings[metric] if row.tier == 1]
+    bits = [advice.mechanisms[row.pair[0]].report_bits for row in tier]
+    if best.error <= min(row.error for row in tier):
+        return "it has the lowest error" + ("" if min(bits) == max(bits) else ", and no report is shorter")
+    if bits.count(bits[0]) == 1:
+        return "its report is the shortest"
+    return "no report is shorter, and of those its error is the lowest"
 
 
 def quality_sentence(advice: PlacesAdvice, metric: str) -> str | None:
@@ -117,6 +133,7 @@ def footer_sentences(advice: PlacesAdvice) -> list[str]:
         f"Simulated from {request.sample}: {shape}, {places.ground} distance in {request.unit}, n = {request.n:,}; "
         f"{request.repetitions} repetitions, seed {request.seed}; intervals are 95 %."
     ]
+    said += removal_sentences(request.removals)
     if "emd" in request.metrics and advice.emd_error:
         said.append(
             "emd: earth mover's distance on the ground, a fast value proven to be within "

@@ -10,7 +10,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from advisor.cli import COMMANDS, FORMATS, PRIVACY_NOTICE
+from advisor.cli import COMMANDS, FORMATS, PRIVACY_NOTICE, main
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, __version__
 from tests.advisor.conftest import Run
 
@@ -242,6 +242,38 @@ def test_help_and_version(run: Run) -> None:
         assert option in out
     assert "LDP_ADVISE_FORMAT" in out
     assert run("--version") == (0, f"ldp-advise {__version__}\n", "")
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "knowledge rules"])
+def test_every_command_has_the_short_option_for_help(run: Run, command: str) -> None:
+    code, out, err = run(*command.split(), "-h")
+    assert (code, err) == (0, "")
+    assert out.startswith(f"Usage: ldp-advise {command} ")
+    assert "-h, --help" in out
+
+
+def test_an_error_that_is_not_of_writing_is_not_called_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise FileNotFoundError(2, "No such file or directory", "grid.npz")
+
+    monkeypatch.setattr("advisor.catalog.menu_json", fails)
+    with pytest.raises(FileNotFoundError):
+        main(["list", "--format", "json"])
+
+
+@pytest.mark.filterwarnings("always")
+def test_a_picture_with_characters_without_a_glyph_gets_one_warning(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    sample = tmp_path / "towns.csv"
+    sample.write_text("town,count\n日本,500\n東京,300\n大阪,200\n京都,120\n", encoding="utf-8")
+    asked = ("-q", "-e", "1", "-p", "grr", *QUICK, sample)
+    code, _, err = run(*asked, "--plot-frequencies", tmp_path / "x.png")
+    assert code == 0
+    assert err.startswith("warning: some labels have characters that are not in the fonts of pictures")
+    assert len(err.splitlines()) == 1
+    code, _, err = run(*asked, "--plot-frequencies", tmp_path / "x.svg")
+    assert (code, err) == (0, "")
+    assert "東京" in (tmp_path / "x.svg").read_text(encoding="utf-8")
 
 
 def test_a_file_called_like_a_command(run: Run, states: str, monkeypatch: pytest.MonkeyPatch) -> None:

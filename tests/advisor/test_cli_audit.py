@@ -122,6 +122,18 @@ def test_rounds_attributes_and_hashing_alone(run: Run) -> None:
     assert [row["epsilon"] for row in rows] == [None, None]
 
 
+def test_where_nothing_is_promised_nothing_is_compared_with_a_promise(run: Run) -> None:
+    asked = ("audit", "--lho", "2,4", "--eps", "1", "--k", "10", "--trials", "20000", "-q")
+    first = run(*asked)[1].splitlines()[0]
+    assert first.startswith("Local hashing without perturbation (lho) promises nothing; of 2 such audits the most is")
+    assert "lho g=4 at k = 10 loses at least 1." in first
+    assert "than is promised" not in first
+    first = run(*asked, "-p", "grr", "-p", "oue")[1].splitlines()[0]
+    assert first.startswith("2 audits; none finds more than is promised (confidence 99 % each). Local hashing")
+    first = run("audit", "--lho", "4", "--k", "10", "--trials", "20000", "-q")[1].splitlines()[0]
+    assert first.startswith("Local hashing without perturbation (lho) promises nothing; lho g=4 at k = 10 loses at")
+
+
 def test_pair_attack_comes_near_the_promise(run: Run) -> None:
     _, out, _ = run(
         "audit", "-p", "olh", "-e", "1", "--k", "50", "--attack", "pair", "--trials", "50000", "--format", "json"

@@ -58,7 +58,7 @@ def test_json_csv_and_markdown_hold_the_same_frontier(run: Run, tmp_path: Path) 
     assert {tuple(row["dominated_by"].values()) for row in data["dominated"]} <= set(pairs)
 
 
-@pytest.mark.parametrize(("suffix", "begins"), [(".png", b"\x89PNG"), (".svg", b"<?xml")])
+@pytest.mark.parametrize(("suffix", "begins"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")])
 def test_picture_is_drawn_and_the_same_again(run: Run, tmp_path: Path, suffix: str, begins: bytes) -> None:
     pytest.importorskip("matplotlib")
     first, second = tmp_path / f"one{suffix}", tmp_path / f"two{suffix}"
@@ -91,13 +91,19 @@ def test_constraints_hold_and_nothing_left_is_no_error(run: Run) -> None:
     assert (code, json.loads(out)["frontier"]) == (0, [])
 
 
+def test_one_pair_is_spoken_of_as_one(run: Run) -> None:
+    _, out, _ = run("pareto", "--eps", "1", "--k", "50", "-p", "grr", "--method", "none")
+    assert out.startswith("1 of 1 pair is worth a choice: grr with none has")
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
         ("--k 50", "--eps is missing"),
         ("--eps 1", "no sample given"),
         ("--eps 1 --k 50 --metric all", "--metric must be one metric"),
-        ("--eps 1 --k 50 --plot x.gif", "the suffix must be .png, .svg, got '.gif'"),
+        ("--eps 1 --k 50 -m l1 --metric l2", "pareto answers for one metric at a time, got l1, l2"),
+        ("--eps 1 --k 50 --plot x.gif", "the suffix must be .png, .svg, .pdf, got '.gif'"),
         ("--eps 1 --k 50 --column 2", "--column needs a file"),
         ("--eps 1 --k 50 --format plain", "--format must be one of"),
         ("--eps 1 --k 50 -o same.svg --plot same.svg", "--output and --plot name the same file"),

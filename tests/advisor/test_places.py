@@ -16,6 +16,7 @@ from advisor import compare_places
 from advisor.places.answer import answer_places
 from advisor.places.options import PlacesOptions
 from advisor.places.run import build_request
+from simulator import POSTPROCESSORS
 from simulator.channels import krr, planar_geometric
 from simulator.places import Places
 from tests.advisor.conftest import Run
@@ -23,6 +24,10 @@ from tests.advisor.conftest import Run
 METRIC = ["--privacy", "metric", "--radius", "2", "--eps", "2", "--grid", "5x6", "--columns", "row,col"]
 SCHEMA = json.loads((files("advisor") / "schema" / "advice.schema.json").read_text(encoding="utf-8"))
 QUICK = ["--reps", "4", "-q"]
+REFUSED = (
+    "--report x.html", "--runs x.csv", "--max-reps 9", "--threat 0.1", "--instant", "--plot-frequencies x.png",
+    "--server-cost 9", "--rounds 2",
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -104,6 +109,54 @@ def test_plain_privacy_on_a_grid_ranks_all_protocols_with_emd_on_the_ground(run:
     assert 0 < answer["emd_relative_error"] < 0.03
 
 
+def test_why_the_first_of_a_tier_is_the_first(run: Run, town: str) -> None:
+    asked = ("--eps", "2", "--grid", "5x6", "--columns", "row,col", *QUICK, town)
+    reasons = set()
+    for menu in ((), ("-p", "grr", "-p", "oue"), ("-p", "oue"), ("-p", "oue", "-p", "olh")):
+        answer = answered(run, *asked, *(menu or ()))
+        tier = [row for row in answer["recommendations"] if row["tier"] == 1]
+        summary = answer["summary"]
+        if len(tier) == 1:
+            assert "no other pair comes within 5 % of it" in summary
+            continue
+        reason = summary.partition("listed first because ")[2]
+        reasons.add(reason)
+        assert f"{len(tier) - 1} other pair" in summary
+        assert ("it has the lowest error" in reason) == (tier[0]["error"] == min(row["error"] for row in tier))
+        assert ("is the shortest" in reason or "no report is shorter" in reason) or len(
+            {row["report_bits"] for row in tier}
+        ) == 1
+    assert reasons
+
+
+def test_constraints_are_kept_and_what_they_remove_is_said(run: Run, town: str) -> None:
+    asked = ("--eps", "2", "--grid", "5x6", "--columns", "row,col", *QUICK, town)
+    answer = answered(run, *asked, "--max-bits", "10", "--max-attack", "0.15", "--proper")
+    for row in answer["recommendations"]:
+        assert row["report_bits"] <= 10
+        assert row["attack_success"] <= 0.15
+        assert POSTPROCESSORS[row["method"]].nonnegative
+        assert POSTPROCESSORS[row["method"]].sums_to_one
+    removed = {one["constraint"]: one for one in answer["constraints"]}
+    assert "oue" in removed["max-bits"]["protocols"]
+    assert "grr" in removed["max-attack"]["protocols"]
+    assert "none" in removed["proper"]["methods"]
+    assert "post_pos" not in removed["proper"]["methods"]  # it is for queries, and not on this menu
+    channels = answered(run, *METRIC, *QUICK, "--proper", town)["recommendations"]
+    assert "ibu" in {row["method"] for row in channels}
+    assert "none" not in {row["method"] for row in channels}
+    _, out, _ = run(*asked[:6], "--reps", "4", "--max-bits", "9", town)
+    assert "Constraint --max-bits 9 removed the protocols rappor, oue" in out
+    code, out, err = run(*asked, "--max-bits", "1")
+    assert (code, out) == (2, "")
+    assert "nothing is left to rank: Constraint --max-bits 1 removed the protocols" in err
+
+
+def test_plain_privacy_alone_is_no_question_about_places(run: Run, states: str) -> None:
+    asked = ("--eps", "1", "--max-reps", "20", "-q", states)
+    assert run("--privacy", "LDP", *asked) == run(*asked)
+
+
 def test_a_line_of_numbers_needs_no_grid(run: Run, ages: str) -> None:
     answer = answered(run, "--privacy", "metric", "--radius", "3", "--eps", "2", *QUICK, ages)
     assert answer["places"]["rows"] == 1
@@ -140,12 +193,18 @@ def test_a_singular_channel_is_left_to_ibu_with_a_warning(run: Run, town: str, t
         (["--privacy", "metrik", "--eps", "1"], "did you mean 'metric'"),
         (["--radius", "2", "--eps", "1"], "--radius goes with --privacy metric"),
         (["--radius", "-2", "--privacy", "metric", "--eps", "1"], "above 0"),
+        (["--channel", "own.csv", "--eps", "1"], "error: --channel is for places: give --grid or --cell-km with"),
+        (
+            ["--channel", "own.csv", "--distance", "euclidean", "--plot", "x.png", "--eps", "1"],
+            "error: --distance and --channel are for places",
+        ),
         (["--grid", "5x6", "--eps", "1"], "need --columns"),
         (["--columns", "row,col", "--eps", "1"], "--columns needs --grid"),
         ([*METRIC, "--distance", "chess"], "--distance must be euclidean, manhattan"),
         ([*METRIC, "-p", "oue"], "unknown protocol 'oue' here"),
         ([*METRIC, "-m", "range"], "not for places"),
-        ([*METRIC, "--keep-top", "3"], "--keep-top does not go with"),
+        ([*METRIC, "--keep-top", "3"], "--keep-top is not available for places"),
+        *(([*METRIC, *option.split()], f"{option.split()[0]} is not available for places") for option in REFUSED),
         ([*METRIC, "--plot", "map.jpg"], "suffix must be"),
         (["--privacy", "metric", "--radius", "2", "--grid", "5x6", "--columns", "row,col"], "--eps is missing"),
     ],

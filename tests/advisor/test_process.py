@@ -159,3 +159,77 @@ def test_a_broken_off_run_leaves_no_file(states: str, tmp_path: Path) -> None:
     assert process.wait() == 130
     assert b"Traceback" not in errors
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fruit.csv"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["--eps 1 --k 16", "--eps 1 --k 16 --format json", "list", "--help", "epsilon --eps 1", "--eps 0 --format json"],
+)
+def test_a_full_disk_is_told_in_one_line(arguments: str) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no device that is always full")
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*COMMAND, *arguments.split()], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+        assert done.stderr == "ldp-advise: error: cannot write the answer: No space left on device\n"
+        assert done.returncode == 2
+        both = subprocess.run([*COMMAND, *arguments.split()], stdout=full, stderr=full, check=False)
+        assert both.returncode == 2
+
+
+@pytest.mark.parametrize(
+    "arguments", ["--eps 1 --k 16 --all", "--eps 1 --k 16 --format csv", "list", "knowledge rules"]
+)
+def test_a_reader_that_goes_away_leaves_success(arguments: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([*COMMAND, *arguments.split()], stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_closed_standard_output_is_no_crash() -> None:
+    command = f"{sys.executable} -m advisor --eps 1 --k 16 --format json >&-"
+    done = subprocess.run(["bash", "-c", command], stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_what_an_audited_client_prints_is_not_in_the_answer(tmp_path: Path) -> None:
+    (tmp_path / "loud.py").write_text(
+        "import os, sys\nprint('loading')\n"
+        "def client(value, k, epsilon):\n"
+        "    print('called')\n    os.system('echo started')\n    sys.__stdout__.write('around')\n    return value\n",
+        encoding="utf-8",
+    )
+    target = ["--target", "loud.py:client", "--reports", "grr", "--trials", "2"]
+    done = subprocess.run(
+        [*COMMAND, "audit", *target, "--eps", "1", "--k", "4", "--format", "json"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+    assert json.loads(done.stdout)["request"]["target"] == "loud.py:client"
+    assert all(word in done.stderr for word in ("loading", "called", "started", "around"))
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80])
+def test_a_long_label_gives_way_to_the_figures_of_an_audit(tmp_path: Path, columns: int) -> None:
+    path = tmp_path / "of_a_long_name_that_no_terminal_has_room_for.py"
+    path.write_text("def send(value, k, epsilon):\n    return value\n", encoding="utf-8")
+    asked = ["--target", f"{path}:send", "--reports", "grr", "--eps", "1,2", "--k", "4,1000", "--trials", "3000", "-q"]
+    lines = ESCAPE.sub("", on_a_terminal(["audit", *asked], columns)).splitlines()
+    assert max(map(len, lines)) <= columns
+    rows = [line for line in lines if line.lstrip().startswith("…")]
+    assert len(rows) == 4
+    for row in rows:
+        assert re.search(r"py:send +[12] +(4|1,000) +6\.105( .*)? LEAKS", row)
+
+
+def test_a_narrow_table_of_an_audit_has_whole_labels_of_protocols() -> None:
+    asked = ["audit", "-p", "rappor", "--attributes", "2", "--solution", "rsfd", "--eps", "1", "--k", "1000", "-q"]
+    drawn = ESCAPE.sub("", on_a_terminal([*asked, "--trials", "1000"], 40))
+    assert "rsfd[rappor-z] d=2" in drawn
+    assert "…" not in drawn

@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from advisor import sweep as sweeping
 from advisor.errors import InputError
 from advisor.sweep import Sweep, sweep
+from advisor.sweep_words import cell_text, to_markdown, to_text
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
@@ -122,6 +124,35 @@ def test_every_format_has_every_winner(run: Run, output_format: str) -> None:
         assert cell["winner"]["error"] == min(pair["error"] for pair in cell["errors"])
 
 
+def test_certainty_can_be_read_in_a_pipe(run: Run) -> None:
+    known = small()
+    sure = sum(cell.winner.sure for cell in known.cells)
+    open_ = sum(not cell.winner.sure and cell.winner.win_share < 0.5 for cell in known.cells)
+    assert sure
+    plain, markdown = to_text(known, per_protocol=False), to_markdown(known, per_protocol=False)
+    tables, legend = plain.rsplit("\n\n", 1)
+    assert (tables.count("*"), tables.count("?")) == (sure, open_)
+    assert legend.startswith("*: ")
+    assert markdown.count("**") == 2 * (sure + 1)  # and once in the legend
+    for output_format in ("table", "plain"):
+        assert "*: the paired" in run(*WORDS, "--format", output_format)[1]
+
+
+def test_exact_ties_are_counted() -> None:
+    # One user, hardly any noise: all that is left of every method is the one value that was reported.
+    cell = sweep(epsilons=[8.0], users=[1], sizes=[3], protocol="grr", repetitions=5).cells[0]
+    same = sum(error == pytest.approx(cell.winner.error, rel=1e-6) for error in cell.errors.values())
+    assert same > 1
+    assert not cell.winner.sure
+    assert cell_text(cell.winner, cell, per_protocol=False) == f"grr {cell.winner.method} tied with {same - 1}"
+
+
+def test_a_margin_of_rounding_is_none() -> None:
+    winner = small().cells[0].winner
+    assert not replace(winner, margin=2e-16, margin_low=1e-16, margin_high=3e-16).sure
+    assert replace(winner, margin=2e-3, margin_low=1e-3, margin_high=3e-3).sure
+
+
 def test_per_protocol_has_a_row_for_each(run: Run) -> None:
     out = run(*WORDS, "--per-protocol", "--format", "plain")[1]
     rows = [line.split()[:2] for line in out.splitlines() if line.startswith(("0.5 ", "2 "))]
@@ -140,6 +171,7 @@ def test_per_protocol_has_a_row_for_each(run: Run) -> None:
         (("--eps", "1", "--n", "0", "--k", "4"), "at least 1"),
         (("--eps", "1", "--n", "1e4", "--k", "1"), "at least 2"),
         (("--eps", "1", "--n", "1e4", "--k", "4", "--metric", "all"), "one metric"),
+        (("--eps", "1", "--n", "1e4", "--k", "4", "-m", "l1", "-m", "l2"), "one metric at a time, got l1, l2"),
         (("--eps", "1", "--n", "1e4", "--k", "4", "--header"), "needs a file"),
         (("--eps", "1", "--n", "1e4", "--k", "4", "--plot", "x.bmp"), ".png, .svg, .pdf"),
         (("--eps", "1", "--n", "1e4", "--k", "4", "--resume", "/nowhere/x"), "no directory"),
