@@ -18,6 +18,7 @@ from simulator.protocols._base import FrequencyOracle, Noise, bits_for
 SYMBOLS_MAX, CELLS_MAX = 2**16, 2**24
 NEARLY = 1.01  # of the spaces whose variance is within 1 % of the best one's, the smallest is taken
 EXACT_DOMAIN = 1024  # up to here the supported values of each point are counted to describe the noise
+GOLDEN = (math.sqrt(5) - 1) / 2
 CHUNK_CELLS = 1_000_000  # symbols x elements of the field drawn at once: bounds memory
 
 
@@ -35,6 +36,11 @@ class ProjectiveGeometry(FrequencyOracle):
     variance: among the primes next to e^epsilon + 1 and those whose space is hardly larger than k, the one with the
     fewest points of all within 1 % of the lowest variance. Spaces of more than 2^16 and 4k points are passed over. For
     large epsilon or small k that leaves t = 2: randomised response with up to a few symbols more than k.
+
+    Which point stands for which value is free. Noise is shared along a line by as much as the values on it hold, and
+    points with numbers in a row are on one line: were they to stand for values in a row, smoothing over neighbours
+    would take their common noise for signal (up to 5 times the error of other protocols). So value v is the point
+    ``v m mod K``, with m near K over the golden ratio: neighbours are far apart.
 
     Raw estimates sum to 1 where k = K and only there: `sums_to_one` is false, and `noise` says it case by case.
     """
@@ -77,10 +83,9 @@ class ProjectiveGeometry(FrequencyOracle):
 
     @property
     def attack_success(self) -> float:
-        # The best guess is any value the point is orthogonal to. The first order + 1 values are the points of a line,
-        # which meets every hyperplane, so there always is one; unless t = 2, where each point is orthogonal to one.
+        # The best guess is any value the point is orthogonal to, if there is one.
         on_one = points(self.dimension - 1, self.order)
-        guessed = self.symbols if self.dimension > 2 else self.k
+        guessed = int(np.count_nonzero(_supported(self)))
         x = math.exp(-self.epsilon)
         return self.p / on_one * (guessed + (self.symbols - guessed) * x) / self.k
 
@@ -108,7 +113,7 @@ class ProjectiveGeometry(FrequencyOracle):
 
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
         order, t, users = self.order, self.dimension, np.arange(len(values))
-        own = vectors(values, t, order)
+        own = vectors(self.point_of(values), t, order)
         lead = (own != 0).argmax(axis=1, keepdims=True)
         y = np.zeros_like(own)
         open_users = users
@@ -143,7 +148,7 @@ class ProjectiveGeometry(FrequencyOracle):
         order, t = self.order, self.dimension
         kept = rng.binomial(rows, self._keep)
         histogram = evenly(rows.sum(axis=1) - kept.sum(axis=1), self.symbols, rng)
-        equations = _equations(self.k, order, t)
+        equations = _equations(self)
         # Points by the coordinates after their leading 1: what is left of the own equation is one in those unknowns.
         sizes = np.stack([solutions(equation, d, order) for d, equation in enumerate(equations)], axis=1)
         led = rng.multinomial(kept, sizes / points(t - 1, order))
@@ -158,26 +163,33 @@ class ProjectiveGeometry(FrequencyOracle):
             histogram[:, start : start + order**d] += spread(merged, d, order, rng)
         return self._decode(histogram)
 
+    def point_of(self, values: IntArray) -> IntArray:
+        """Return the numbers of the points that stand for values ``(m,)``: ``(m,)``, all different."""
+        return values * _stride(self.symbols) % self.symbols
+
     def orthogonal(self, value: int) -> NDArray[np.bool_]:
         """Return which of the K points support a value, ``(K,)``."""
         t, order = self.dimension, self.order
-        own = vectors(np.array([value]), t, order)[0]
+        own = vectors(self.point_of(np.array([value])), t, order)[0]
         return (vectors(np.arange(self.symbols), t, order) @ own) % order == 0
 
     def orthogonal_values(self) -> IntArray:
         """Return how many of the k values each of the K points supports, ``(K,)``."""
-        values = (np.arange(self.symbols) < self.k).astype(np.int64)  # the first points stand for the values
-        return self._decode(values[None, :], self.symbols)[0]
+        values = np.zeros((1, self.symbols), dtype=np.int64)
+        values[0, self.point_of(np.arange(self.k))] = 1
+        return self._add_up(values, _equations_of(np.arange(self.symbols), self.order, self.dimension))[0]
 
     def decode(self, histogram: IntArray) -> IntArray:
         """Return the support counts ``(k,)`` of so many reports of each of the K symbols, ``(K,)``."""
         return self._decode(histogram[None, :])[0]
 
-    def _decode(self, histogram: IntArray, values: int | None = None) -> IntArray:
-        """Add up reports ``(rows, K)`` over the points orthogonal to each of the first values: ``(rows, values)``."""
-        values = self.k if values is None else values
-        result = np.zeros((len(histogram), values), dtype=np.int64)
-        for d, equation in enumerate(_equations(values, self.order, self.dimension)):
+    def _decode(self, histogram: IntArray) -> IntArray:
+        return self._add_up(histogram, _equations(self))
+
+    def _add_up(self, histogram: IntArray, equations: tuple[IntArray, ...]) -> IntArray:
+        """Add up reports ``(rows, K)`` over the points that solve each of the equations: ``(rows, equations)``."""
+        result = np.zeros((len(histogram), len(equations[0])), dtype=np.int64)
+        for d, equation in enumerate(equations):
             start = points(d, self.order)
             part = histogram[:, start : start + self.order**d]
             if d == 0:
@@ -188,9 +200,13 @@ class ProjectiveGeometry(FrequencyOracle):
 
 
 @lru_cache(maxsize=16)
-def _equations(k: int, order: int, t: int) -> tuple[IntArray, ...]:
-    """For d = 0..t-1, the number of the equation that values 0..k-1 make of points with d free coordinates."""
-    own = vectors(np.arange(k), t, order)
+def _equations(oracle: ProjectiveGeometry) -> tuple[IntArray, ...]:
+    return _equations_of(oracle.point_of(np.arange(oracle.k)), oracle.order, oracle.dimension)
+
+
+def _equations_of(numbers: IntArray, order: int, t: int) -> tuple[IntArray, ...]:
+    """For d = 0..t-1, the numbers of the equations that points ``(m,)`` make of points with d free coordinates."""
+    own = vectors(numbers, t, order)
     return tuple(numbers_of(own[:, t - 1 - d :], order) for d in range(t))
 
 
@@ -199,6 +215,11 @@ def _probabilities(order: int, t: int, epsilon: float) -> tuple[float, float]:
     x = math.exp(-epsilon)
     weight = on_one + (total - on_one) * x
     return on_one / weight, (on_two + (on_one - on_two) * x) / weight
+
+
+def _stride(symbols: int) -> int:
+    """Return the number next to K over the golden ratio that has no divisor in common with K."""
+    return next(m for m in count(round(symbols * GOLDEN)) if math.gcd(m, symbols) == 1)
 
 
 @lru_cache(maxsize=256)
