@@ -25,7 +25,7 @@ def near_miss(name: str, allowed: Iterable[str]) -> str:
     ''
     """
     close = closest(name, allowed)
-    return f"; did you mean {close!r}?" if close else ""
+    return f"; did you mean {close!r}?" if close and close != name else ""
 
 
 def closest(name: str, allowed: Iterable[str]) -> str | None:

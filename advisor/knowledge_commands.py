@@ -26,7 +26,7 @@ def info(*, as_json: bool) -> str:
     return "\n".join(
         [
             f"Made by version {known['tool_version']} on {known['finished']}, seed {known['seed']}, in "
-            f"{known['seconds']:,} seconds.",
+            f"{known['seconds']:,} seconds (of its last run, if it was resumed).",
             f"Simulated: {known['cells']:,} noise settings, {known['populations']:,} populations, "
             f"repetitions {known['repetitions']}; {simulated}.",
             f"Covers: {covers}.",
@@ -49,10 +49,12 @@ def rules(metric: str, *, ordered: bool) -> str:
     InputError
         If the metric is unknown, has no tree, or needs an order.
     """
+    key = resolve("metric", metric)
     try:
-        return tree.rules(resolve("metric", metric), ordered=ordered)
+        text = tree.rules(key, ordered=ordered)
     except ValueError as error:
         raise InputError(str(error)) from None
+    return f"# {key}, categories {'with' if ordered else 'without'} an order\n{text}"
 
 
 def evaluate(files: Sequence[str], *, repetitions: int, jobs: int, quiet: bool) -> str:

@@ -20,7 +20,7 @@ from knowledge import grid
 from knowledge.assumed import assumed_profiles
 from knowledge.changes import COMMON_USERS, Choice
 from knowledge.menu import ALIASES, METHODS
-from knowledge.profile import Profile, profile_of
+from knowledge.profile import Profile, remembered_profile
 from simulator import METRICS, PROTOCOLS
 from simulator.ranking import PRACTICAL_RATIO
 
@@ -59,7 +59,7 @@ def profiles_of(request: Request) -> tuple[Profile, ...]:
     """Return the histogram of a request; where only a skew is assumed, several that have it."""
     if request.skew is not None:
         return assumed_profiles(request.k, request.n, skew=request.skew)
-    return (profile_of(request.counts, request.n),)
+    return (remembered_profile(request.counts, request.n),)
 
 
 def check_settings_known(request: Request) -> None:
@@ -128,7 +128,7 @@ def _advice(metric: str, known: _Known) -> Advice:
                 repetitions=None,
                 error_without_postprocessing=row.raw_error,
                 equivalent_users=None,
-                mean_absolute_error=known.prediction.mean_absolute_error(row.protocol, row.method),
+                mean_absolute_error=known.prediction.mean_absolute_errors[row.protocol, row.method],
                 report_bits=bits[row.protocol],
                 attack_success=attack[row.protocol],
                 origin=row.source,

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from advisor.result import Advice
 from advisor.table import COLUMNS, TOP, Column, Line, columns_of, hidden_sentence, legend, table_lines
-from advisor.words import answer_sentence, footer_sentences, next_round_sentence, worth_sentences
+from advisor.words import answer_sentence, footer_sentences, next_round_sentence, why_sentences, worth_sentences
 
 PIPE_WIDTH = 1000  # no terminal, no edge: nothing is folded or cut
 
@@ -45,6 +45,8 @@ def print_advice(
             console.print(Text(next_round_sentence(advice.next_round), style="bold"))
             console.print(ranked_table(advice.next_round, console, top))
     if quiet:
+        for sentence in why_sentences(advices[0].why) if advices[0].why else ():  # asked for
+            console.print(Text(sentence))
         return
     for sentence in footer_sentences(advices[0]):
         console.print(Text(sentence, style="dim"))

@@ -104,7 +104,7 @@ CARDS: dict[str, Card] = {
         "Values and reports are points of the projective space of t coordinates over a field of prime order m; the c "
         "points orthogonal to the own value are e^ε times as likely as the others. With K points in all and d on two "
         "hyperplanes: p = e^ε c / (e^ε c + K − c), q = (e^ε d + c − d) / (e^ε c + K − c). m and t are chosen by "
-        "the variance; value v is the point v s mod K, s being near 0.618 K, so that neighbours share little noise.",
+        "the variance; value v is the point v s mod k, s being near 0.618 k, so that neighbours share little noise.",
         "Nearly the variance of SS with a report of about log2 k bits, and none of OLH's n times k hashing.",
         "m can only be a prime: for small ε up to 3 % more variance. Where k lies far between two spaces of that field "
         "the good one would have many times k points; very large ones are passed over, which costs up to 1.7 times the "

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -102,7 +102,7 @@ class LookUp:
         return self.rows[0]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # holds arrays, which do not compare to one truth
 class Grid:
     """The simulated grid, as the surface fitted to it.
 
@@ -212,7 +212,7 @@ def look_up(
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # holds arrays
 class Prediction:
     """What the surface says of every method and metric, for one question: made once, asked for several metrics.
 
@@ -233,10 +233,18 @@ class Prediction:
     logs: FloatArray
     outside: FloatArray
 
-    def mean_absolute_error(self, protocol: str, method: str) -> float:
-        """Return the predicted error per category of a pair (frequency)."""
-        place = list(self.noises).index(protocol), METHODS.index(ALIASES.get(method, method)), MEASURED.index("l1")
-        return math.exp(float(self.logs[:, *place].mean())) / self.k
+    @cached_property
+    def mean_absolute_errors(self) -> dict[tuple[str, str], float]:
+        """Predicted error per category of each pair (frequency)."""
+        errors = np.exp(self.logs[..., MEASURED.index("l1")].mean(axis=0)) / self.k
+        of = {
+            (protocol, method): error
+            for protocol, row in zip(self.noises, errors.tolist(), strict=True)
+            for method, error in zip(METHODS, row, strict=True)
+        }
+        return of | {
+            (protocol, alias): of[protocol, method] for protocol in self.noises for alias, method in ALIASES.items()
+        }
 
 
 def predict(
@@ -245,7 +253,14 @@ def predict(
     """Predict the errors of every method for protocols given by their noise; see `look_up`."""
     known = load() if grid is None else grid
     profiles = (profile,) if isinstance(profile, Profile) else tuple(profile)
-    return Prediction(profiles[0].k, noises, *known.log_errors(profiles, list(noises.values())))
+    return Prediction(profiles[0].k, noises, *_log_errors(known, profiles, tuple(noises.values())))
+
+
+@lru_cache(maxsize=64)  # people ask for one metric after another; a prediction serves them all
+def _log_errors(known: Grid, profiles: tuple[Profile, ...], noises: tuple[Noise, ...]) -> tuple[FloatArray, FloatArray]:
+    logs, outside = known.log_errors(profiles, noises)
+    logs.flags.writeable = outside.flags.writeable = False
+    return logs, outside
 
 
 def look_up_noises(

@@ -40,7 +40,7 @@ class ProjectiveGeometry(FrequencyOracle):
     Which point stands for which value is free. Noise is shared along a line by as much as the values on it hold, and
     points with numbers in a row are on one line: were they to stand for values in a row, smoothing over neighbours
     would take their common noise for signal (up to 5 times the error of other protocols). So value v is the point
-    ``v m mod K``, with m near K over the golden ratio: neighbours are far apart.
+    ``v m mod k``, with m near k over the golden ratio: neighbours are far apart.
 
     Raw estimates sum to 1 where k = K and only there: `sums_to_one` is false, and `noise` says it case by case.
     """
@@ -83,9 +83,10 @@ class ProjectiveGeometry(FrequencyOracle):
 
     @property
     def attack_success(self) -> float:
-        # The best guess is any value the point is orthogonal to, if there is one.
+        # The best guess is any value the point is orthogonal to. The first order + 1 points are those of a line,
+        # which meets every hyperplane, so there always is one; unless t = 2, where each point is orthogonal to one.
         on_one = points(self.dimension - 1, self.order)
-        guessed = int(np.count_nonzero(_supported(self)))
+        guessed = self.symbols if self.dimension > 2 else self.k
         x = math.exp(-self.epsilon)
         return self.p / on_one * (guessed + (self.symbols - guessed) * x) / self.k
 
@@ -164,8 +165,8 @@ class ProjectiveGeometry(FrequencyOracle):
         return self._decode(histogram)
 
     def point_of(self, values: IntArray) -> IntArray:
-        """Return the numbers of the points that stand for values ``(m,)``: ``(m,)``, all different."""
-        return values * _stride(self.symbols) % self.symbols
+        """Return the numbers of the points that stand for values ``(m,)``: ``(m,)``, all of the first k."""
+        return values * _stride(self.k) % self.k
 
     def orthogonal(self, value: int) -> NDArray[np.bool_]:
         """Return which of the K points support a value, ``(K,)``."""
@@ -175,9 +176,8 @@ class ProjectiveGeometry(FrequencyOracle):
 
     def orthogonal_values(self) -> IntArray:
         """Return how many of the k values each of the K points supports, ``(K,)``."""
-        values = np.zeros((1, self.symbols), dtype=np.int64)
-        values[0, self.point_of(np.arange(self.k))] = 1
-        return self._add_up(values, _equations_of(np.arange(self.symbols), self.order, self.dimension))[0]
+        values = (np.arange(self.symbols) < self.k).astype(np.int64)  # the first points stand for the values
+        return self._add_up(values[None, :], _equations_of(np.arange(self.symbols), self.order, self.dimension))[0]
 
     def decode(self, histogram: IntArray) -> IntArray:
         """Return the support counts ``(k,)`` of so many reports of each of the K symbols, ``(K,)``."""
@@ -217,9 +217,9 @@ def _probabilities(order: int, t: int, epsilon: float) -> tuple[float, float]:
     return on_one / weight, (on_two + (on_one - on_two) * x) / weight
 
 
-def _stride(symbols: int) -> int:
-    """Return the number next to K over the golden ratio that has no divisor in common with K."""
-    return next(m for m in count(round(symbols * GOLDEN)) if math.gcd(m, symbols) == 1)
+def _stride(k: int) -> int:
+    """Return the first number from k over the golden ratio on that has no divisor in common with k."""
+    return next(m for m in count(round(k * GOLDEN)) if math.gcd(m, k) == 1)
 
 
 @lru_cache(maxsize=256)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -60,7 +61,7 @@ class SHE(FrequencyOracle):
         tail = math.exp(-h) / 2
         above = -math.expm1(k * math.log1p(-tail)) / (k * 2 * tail)
         panels = max(1, math.ceil(h / PANEL))
-        nodes, weights = np.polynomial.legendre.leggauss(NODES)
+        nodes, weights = _legendre()
         s = (np.arange(panels)[:, None] + (nodes + 1) / 2) * (h / panels)
         values = np.exp(s - h + (k - 1) * np.log1p(-np.exp(-s) / 2)) / 2
         return below + above + float((values * weights).sum()) * h / (2 * panels)
@@ -85,3 +86,8 @@ class SHE(FrequencyOracle):
     def noise(self, n: int) -> Noise:
         check_users(n)
         return Noise(n, None, None, 2 * self.scale**2 / n, 0.0, self.sums_to_one)
+
+
+@lru_cache(maxsize=1)
+def _legendre() -> tuple[FloatArray, FloatArray]:
+    return np.polynomial.legendre.leggauss(NODES)

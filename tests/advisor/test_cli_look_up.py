@@ -117,6 +117,8 @@ def test_info_tells_where_the_grid_comes_from(run: Run) -> None:
 def test_rules_are_readable(run: Run) -> None:
     code, out, _ = run("knowledge", "rules", "--metric", "l1")
     assert code == 0
+    assert out.startswith("# l1, categories with an order\n")
+    assert run("knowledge", "rules", "--unordered")[1].startswith("# l1, categories without an order\n")
     assert "noise-to-uniform ratio" in out
     assert any(method in out for method in ("eb_ns", "wavelet_eb", "norm_sub"))
     assert max(map(len, out.splitlines())) <= 100

@@ -270,9 +270,8 @@ def channel_of(oracle):
     else:
         space = itertools.product(range(oracle.order), repeat=oracle.dimension)
         canonical = np.array([point for point in space if any(point) and next(filter(None, point)) == 1])
-        total = len(canonical)
-        stride = next(m for m in range(round(total * 2 / (1 + 5**0.5)), 2 * total) if np.gcd(m, total) == 1)
-        own = canonical[[value * stride % total for value in range(k)]]
+        stride = next(m for m in range(round(k * 2 / (1 + 5**0.5)), 2 * k) if np.gcd(m, k) == 1)
+        own = canonical[[value * stride % k for value in range(k)]]
         score = (canonical @ own.T % oracle.order == 0).astype(float)
     chance = np.where(score.T == 1, e, 1.0)
     return chance / chance.sum(axis=1, keepdims=True), score
