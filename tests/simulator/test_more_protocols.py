@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import integrate, linalg, optimize, stats
 
+from simulator.populations import apportion
 from simulator.postprocess import POSTPROCESSORS
 from simulator.protocols import projective_geometry
 from simulator.protocols._affine import collect, evenly, inverses, numbers_of, points, solutions, spread, vectors
@@ -525,3 +526,20 @@ def test_every_method_takes_the_noise_of_the_new_protocols(kind, n):
             np.testing.assert_allclose(result.sum(axis=-1), 1, atol=1e-9, err_msg=name)
         if method.nonnegative:
             assert result.min() >= 0, name
+
+
+@pytest.mark.parametrize(("k", "epsilon"), [(64, 3.0), (100, 2.0), (100, 3.0)])
+def test_neighbours_share_no_noise_in_projective_geometry(k, epsilon):
+    # Values in a row on one line would: their sum has more variance than the sum of theirs, and smoothing keeps it.
+    oracle = ProjectiveGeometry(k, epsilon)
+    place = oracle.point_of(np.arange(k))
+    assert sorted(place) == list(range(k))
+
+    def excess(at):
+        law = law_for(oracle, apportion(1 / (1 + at), 100_000))
+        covariance = law.covariance[np.ix_(np.argsort(at), np.argsort(at))]
+        rows = [slice(start, start + 8) for start in range(0, k - 7, 8)]
+        return sum(covariance[row, row].sum() for row in rows) / sum(covariance.diagonal()[row].sum() for row in rows)
+
+    assert excess(np.arange(k)) < 1.2
+    assert excess(place) > 1.25  # as if the most frequent value were the first point, the next one the second, …
