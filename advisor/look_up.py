@@ -185,14 +185,11 @@ def _digest(known: _Known) -> str:
 
 def _other_users(metric: str, known: _Known, pair: tuple[str, str]) -> tuple[tuple[int, str, str], ...]:
     choose, request = stays(pair), known.request
-    answers = []
-    for n in COMMON_USERS:
-        prediction = known.prediction
-        if n != request.n:
-            noises = grid.noises_of(request.k, request.epsilon, n, request.protocols)
-            prediction = grid.predict(known.profiles, noises)
-        answers.append((n, *choose(_found(metric, known, prediction, n))))
-    return tuple(answers)
+    others = [n for n in COMMON_USERS if n != request.n]
+    noises = [grid.noises_of(request.k, request.epsilon, n, request.protocols) for n in others]
+    predictions = dict(zip(others, grid.predict_several(known.profiles, noises), strict=True))
+    predictions[request.n] = known.prediction
+    return tuple((n, *choose(_found(metric, known, predictions[n], n))) for n in COMMON_USERS)
 
 
 def _tiers(rows: tuple[grid.Row, ...], bits: dict[str, int]) -> list[list[grid.Row]]:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -251,9 +252,21 @@ def predict(
     profile: Profile | Sequence[Profile], noises: Mapping[str, Noise], *, grid: Grid | None = None
 ) -> Prediction:
     """Predict the errors of every method for protocols given by their noise; see `look_up`."""
+    return predict_several(profile, [noises], grid=grid)[0]
+
+
+def predict_several(
+    profile: Profile | Sequence[Profile], noises: Sequence[Mapping[str, Noise]], *, grid: Grid | None = None
+) -> tuple[Prediction, ...]:
+    """Predict as `predict` does for several sets of protocols, in one go: a fraction of the time."""
     known = load() if grid is None else grid
     profiles = (profile,) if isinstance(profile, Profile) else tuple(profile)
-    return Prediction(profiles[0].k, noises, *_log_errors(known, profiles, tuple(noises.values())))
+    logs, outside = _log_errors(known, profiles, tuple(noise for of in noises for noise in of.values()))
+    ends = list(accumulate(len(of) for of in noises))
+    return tuple(
+        Prediction(profiles[0].k, of, logs[:, end - len(of) : end], outside[end - len(of) : end])
+        for of, end in zip(noises, ends, strict=True)
+    )
 
 
 @lru_cache(maxsize=64)  # people ask for one metric after another; a prediction serves them all

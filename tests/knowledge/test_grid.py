@@ -7,9 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from knowledge.grid import EXTRAPOLATED, RangeWarning, load, look_up, look_up_noises
+from knowledge.grid import (
+    EXTRAPOLATED,
+    RangeWarning,
+    load,
+    look_up,
+    look_up_noises,
+    noises_of,
+    predict,
+    predict_several,
+)
 from knowledge.menu import METRICS, ORDERED_METRICS
-from knowledge.profile import profile_of
+from knowledge.profile import profile_of, remembered_profile
 from simulator import PROTOCOLS, Noise
 from simulator.populations import frequencies
 
@@ -44,6 +53,31 @@ def test_a_look_up_ranks_the_whole_menu(tiny: Path, metric: str, ordered: bool) 
 def test_mae_is_l1_over_k(tiny: Path) -> None:
     one, other = (look_up(ZIPF, 1.0, 10_000, metric, grid=load(tiny)) for metric in ("l1", "mae"))
     assert other.best.error == pytest.approx(one.best.error / 32)
+
+
+def test_several_questions_get_the_answers_of_one_by_one(tiny: Path) -> None:
+    grid, shuffled = load(tiny), profile_of(frequencies("zipf_shuffled", 32, 1.0))
+    asked = [noises_of(32, 1.0, n) for n in (10_000, 500_000)] + [noises_of(32, 2.0, 10_000, ["olh"])]
+    for noises, found in zip(asked, predict_several((ZIPF, shuffled), asked, grid=grid), strict=True):
+        alone = predict((ZIPF, shuffled), noises, grid=grid)
+        assert found.logs.shape == alone.logs.shape
+        np.testing.assert_allclose(found.logs, alone.logs, atol=1e-4)  # the surface is in single precision
+        np.testing.assert_allclose(found.outside, alone.outside, atol=1e-12)  # sums in another order
+        assert list(found.noises) == list(noises)
+    errors = predict(ZIPF, asked[0], grid=grid).mean_absolute_errors
+    for row in look_up(ZIPF, 1.0, 10_000, "mae", grid=grid).rows:
+        assert errors[row.protocol, row.method] == pytest.approx(row.error)
+
+
+def test_a_remembered_profile_is_that_of_its_histogram() -> None:
+    counts = np.array([6, 3, 2], dtype=np.int64)
+    first = remembered_profile(counts, 11)
+    assert remembered_profile(counts.copy(), 11) is first
+    assert remembered_profile(counts, 12) is not first
+    counts[0] = 60  # what a caller does to an array later changes nothing that was remembered
+    assert remembered_profile(np.array([6, 3, 2]), 11) is first
+    assert first.top == pytest.approx(6 / 11)
+    assert remembered_profile(counts, 11).top == pytest.approx(60 / 65, abs=0.05)
 
 
 def test_the_menu_can_be_restricted(tiny: Path) -> None:
