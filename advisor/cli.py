@@ -408,12 +408,15 @@ def knowledge_evaluate(
     files: Annotated[list[str] | None, typer.Argument(metavar="FILES", help="histograms to judge on")] = None,
     repetitions: Annotated[int, typer.Option("--reps", min=10, help="collections that tell the truth")] = 100,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="processes; change no number")] = 1,
+    full: Annotated[
+        bool, typer.Option("--full", help="every figure of the tree, the baselines and the single best too")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
 ) -> None:
     """Measure the regret of look-ups on shapes left out of training and on your histograms, as Markdown tables."""
     from advisor import knowledge_commands
 
-    typer.echo(knowledge_commands.evaluate(files or [], repetitions=repetitions, jobs=jobs, quiet=quiet))
+    typer.echo(knowledge_commands.evaluate(files or [], repetitions=repetitions, jobs=jobs, quiet=quiet, full=full))
 
 
 @knowledge_app.command("build")

@@ -57,7 +57,7 @@ def rules(metric: str, *, ordered: bool) -> str:
     return f"# {key}, categories {'with' if ordered else 'without'} an order\n{text}"
 
 
-def evaluate(files: Sequence[str], *, repetitions: int, jobs: int, quiet: bool) -> str:
+def evaluate(files: Sequence[str], *, repetitions: int, jobs: int, quiet: bool, full: bool = False) -> str:
     """Return Markdown tables of the regret of look-ups: on shapes left out of training, and on the files given.
 
     Raises
@@ -79,7 +79,8 @@ def evaluate(files: Sequence[str], *, repetitions: int, jobs: int, quiet: bool) 
         if histograms:
             with DelayedProgress("simulating", enabled=not quiet) as progress:
                 asked = judge.settings(histograms, repetitions=repetitions, jobs=jobs, progress=progress)
-            parts.append(f"{title}: {len(asked)} settings\n\n{judge.to_markdown(judge.evaluate(asked))}")
+            write = judge.to_full_markdown if full else judge.to_markdown
+            parts.append(f"{title}: {len(asked)} settings\n\n{write(judge.evaluate(asked))}")
     return "\n\n".join(parts)
 
 

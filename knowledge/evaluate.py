@@ -24,6 +24,7 @@ USERS, BUDGETS = (10_000, 100_000, 1_000_000), (0.5, 1.0, 2.0, 4.0)
 MEASURED = ("l1", "l2", "kl", "emd", "topk")
 WORSE = 1.05  # over the single best: from here on a choice counts as worse than it
 METHOD, PAIR = "method", "pair"
+GRID, SINGLE = "grid", "single best"
 Labels = tuple[str, str]
 
 
@@ -251,11 +252,11 @@ def _scores(metric: str, task: str, asked: Sequence[Setting]) -> list[Score]:
     questions = [question for setting in asked for question in _questions(metric, task, setting)]
     single = _single_best([question.measured for question in questions])
     choosers: dict[str, Callable[[_Question], str]] = {
-        "grid": lambda question: min(question.predicted, key=lambda name: question.predicted[name]),
+        GRID: lambda question: min(question.predicted, key=lambda name: question.predicted[name]),
         "tree": lambda question: question.fixed["tree"],
         "oue + norm_sub": lambda question: question.fixed["default"],
         "variance rule + norm_sub": lambda question: question.fixed["variance"],
-        "single best": lambda _: single,
+        SINGLE: lambda _: single,
     }
     scores = []
     for chooser, choose in choosers.items():
@@ -329,7 +330,7 @@ def _score(
     regret = chosen - best
     gap = float((fixed - best).mean())
     miss = math.nan
-    if chooser == "grid":
+    if chooser == GRID:
         guess = np.array([question.predicted[pick] for question, pick in asked])
         miss = float(np.expm1(np.median(np.abs(guess - whole))))
     return Score(
@@ -350,22 +351,55 @@ def _score(
 
 
 def to_markdown(scores: Iterable[Score]) -> str:
-    """Return scores as a Markdown table."""
+    """Return scores as a Markdown table: a line for the grid in each task, with the mean regrets of the others beside it."""
+    by = {(score.metric, score.task, score.chooser): score for score in scores}
+    others = list(dict.fromkeys(chooser for *_, chooser in by if chooser != GRID))
+    lines = [
+        "| metric | choice | regret (95 %, worst) | closed gap | worse than single best | best, in best three "
+        "| predicted error off by | " + " | ".join(others) + " |",
+        "|---|---|" + "--:|" * (5 + len(others)),
+    ]
+    for metric, task, chooser in by:
+        if chooser != GRID:
+            continue
+        score = by[metric, task, GRID]
+        means = [
+            _percent(by[metric, task, other].regret, 1) if (metric, task, other) in by else "–" for other in others
+        ]
+        lines.append(
+            f"| {metric} | {task} | {_percent(score.regret, 1)} ({_percent(score.regret_95)}, "
+            f"{_percent(score.regret_worst)}) | {_gap(score)} | {_percent(score.worse_than_single, 1)} | "
+            f"{_percent(score.top_1)}, {_percent(score.top_3)} | {_percent(score.prediction_error)} | "
+            + " | ".join(means)
+            + " |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def to_full_markdown(scores: Iterable[Score]) -> str:
+    """Return scores as a Markdown table with a line for each chooser."""
     lines = [
         "| metric | choice | by | settings | regret: mean | 95 % | worst | closed gap | worse than single best "
         "| top 1 | top 3 | predicted error off by |",
         "|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for score in scores:
-        by = f"single best ({score.single_best})" if score.chooser == "single best" else score.chooser
-        miss = "" if math.isnan(score.prediction_error) else f"{score.prediction_error:.0%}"
-        gap = "" if math.isnan(score.closed_gap) else f"{score.closed_gap:.2f}"
+        by = f"{SINGLE} ({score.single_best})" if score.chooser == SINGLE else score.chooser
+        miss = "" if math.isnan(score.prediction_error) else _percent(score.prediction_error)
         lines.append(
-            f"| {score.metric} | {score.task} | {by} | {score.settings} | {score.regret:.1%} | {score.regret_95:.0%} | "
-            f"{score.regret_worst:.0%} | {gap} | {score.worse_than_single:.1%} | {score.top_1:.0%} | "
-            f"{score.top_3:.0%} | {miss} |"
+            f"| {score.metric} | {score.task} | {by} | {score.settings} | {_percent(score.regret, 1)} | "
+            f"{_percent(score.regret_95)} | {_percent(score.regret_worst)} | {_gap(score)} | "
+            f"{_percent(score.worse_than_single, 1)} | {_percent(score.top_1)} | {_percent(score.top_3)} | {miss} |"
         )
     return "\n".join(lines) + "\n"
+
+
+def _percent(share: float, digits: int = 0) -> str:
+    return f"{100 * share:.{digits}f} %"
+
+
+def _gap(score: Score) -> str:
+    return "" if math.isnan(score.closed_gap) else f"{score.closed_gap:.2f}"
 
 
 def unseen(seed: int = 0) -> tuple[Histogram, ...]:

@@ -6,7 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from knowledge.evaluate import METHOD, PAIR, Histogram, Setting, evaluate, settings, to_markdown, unseen
+from knowledge.evaluate import (
+    METHOD,
+    PAIR,
+    Histogram,
+    Setting,
+    evaluate,
+    settings,
+    to_full_markdown,
+    to_markdown,
+    unseen,
+)
 from knowledge.grid import load
 from simulator.seeding import rng_for
 
@@ -101,9 +111,16 @@ def test_an_evaluation_of_a_small_histogram(tiny: Path, monkeypatch: pytest.Monk
         if score.chooser == "single best":
             assert math.isnan(score.closed_gap) or score.closed_gap == pytest.approx(0)
             assert score.worse_than_single == 0
-    table = to_markdown(scores)
-    assert len(table.splitlines()) == 2 + len(scores)
-    assert len({line.count("|") for line in table.splitlines()}) == 1
+    full, brief = to_full_markdown(scores), to_markdown(scores)
+    assert len(full.splitlines()) == 2 + len(scores)
+    assert len(brief.splitlines()) == 2 + len([score for score in scores if score.chooser == "grid"])
+    for table in (full, brief):
+        assert len({line.count("|") for line in table.splitlines()}) == 1
+    # the regrets of the other choosers stand beside the grid's
+    for score in scores:
+        line = next(line for line in brief.splitlines() if line.startswith(f"| {score.metric} | {score.task} |"))
+        assert f" {100 * score.regret:.1f} %" in line
+        assert score.chooser == "grid" or score.chooser in brief.splitlines()[0]
 
 
 def test_unknown_metrics_are_refused(tiny: Path) -> None:
