@@ -351,7 +351,7 @@ def _score(
 
 
 def to_markdown(scores: Iterable[Score]) -> str:
-    """Return scores as a Markdown table: a line for the grid in each task, with the mean regrets of the others beside it."""
+    """Return scores as a Markdown table: a line for the grid in each task, the mean regrets of the others beside it."""
     by = {(score.metric, score.task, score.chooser): score for score in scores}
     others = list(dict.fromkeys(chooser for *_, chooser in by if chooser != GRID))
     lines = [
