@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from advisor.request import Request
 from advisor.result import DEFAULT_PAIR, DETECTION_LEVEL, Advice, Baseline, Recommendation, finite
 from simulator.benchmark import Experiment, Runs
-from simulator.confidence import population_errors, probability_best
+from simulator.confidence import Belief, belief_in, population_errors, population_range, probability_best
 from simulator.ranking import Pair, Ratio, Standing, contenders, paired_ratio, rank, t_quantile
 
 OTHERS_REPETITIONS = 20  # for the protocols that were not used: they are for the next round
@@ -37,6 +37,8 @@ class _Contest:
         How many populations the repetitions go through; 1 where the truth is taken as known.
     degree
         `Metric.degree`.
+    belief
+        How far several populations are to be believed.
     """
 
     errors: Errors
@@ -44,6 +46,7 @@ class _Contest:
     default: Pair
     populations: int = 1
     degree: int = 1
+    belief: Belief | None = None
 
     def ranked_errors(self, pair: Pair) -> NDArray[np.float64]:
         """Return what a pair is ranked by: its errors, or for several populations their means as distances."""
@@ -65,12 +68,11 @@ class _Contest:
     def interval(self, pair: Pair) -> tuple[float, float]:
         """Return the 95 % interval of the mean error.
 
-        For several populations it holds 95 % of their mean errors: what is not known about the truth is in it.
+        For several populations it holds the mean errors of 95 % of what may be the truth.
         """
         errors = self.errors[pair]
-        if self.populations > 1:
-            low, high = np.quantile(population_errors(errors, self.populations), (0.025, 0.975))
-            return float(low), float(high)
+        if self.belief is not None:
+            return population_range(errors, self.populations, self.belief, self.degree)
         reach = t_quantile(len(errors)) * float(errors.std(ddof=1)) / len(errors) ** 0.5
         return max(0.0, float(errors.mean()) - reach), float(errors.mean()) + reach
 
@@ -86,16 +88,17 @@ def estimate_advice(metric: str, request: Request, experiment: Experiment, runs:
     """Return the advice for one metric about an estimate: the methods for its protocol, and the next round."""
     used = request.collected.protocol if request.collected is not None else request.protocols[0]
     populations, degree = len(experiment.populations), experiment.metrics[metric].degree
+    belief = belief_in(metric, ordered=request.ordered) if populations > 1 else None
     errors = runs.of(metric)
     fair = {pair: block[: others_repetitions(populations, runs.repetitions)] for pair, block in errors.items()}
     for_all = tuple(pair for pair in errors if pair[0] in request.protocols and pair[1] in request.methods)
     next_round = (
-        _advice(metric, request, experiment, runs, _Contest(fair, for_all, DEFAULT_PAIR, populations, degree))
+        _advice(metric, request, experiment, runs, _Contest(fair, for_all, DEFAULT_PAIR, populations, degree, belief))
         if for_all
         else None  # constraints exclude all protocols for a next round
     )
     menu = tuple(pair for pair in errors if pair[0] == used and pair[1] in request.methods)
-    contest = _Contest(errors, menu, (used, "norm_sub"), populations, degree)
+    contest = _Contest(errors, menu, (used, "norm_sub"), populations, degree, belief)
     return _advice(metric, request, experiment, runs, contest, about_estimate=True, next_round=next_round)
 
 
@@ -139,7 +142,7 @@ def _advice(
     standings = rank(ranked, {name: oracle.report_bits for name, oracle in experiment.oracles.items()})
     # Ranking in tiers is not by error alone; the lowest error is what all rows are compared with.
     lowest = min(ranked, key=lambda pair: float(ranked[pair].mean()))
-    sure = _probabilities(standings, contest, main=about_estimate)
+    sure = _probabilities(standings, lowest, contest, main=about_estimate)
     rows = tuple(_row(standing, contest, experiment, runs, sure.get(standing.pair)) for standing in standings)
     noise = experiment.oracles[rows[0].protocol].noise(request.n)
     without_data = _errors_without_data(metric, experiment)
@@ -168,11 +171,13 @@ def _advice(
     )
 
 
-def _probabilities(standings: tuple[Standing, ...], contest: _Contest, *, main: bool) -> dict[Pair, float]:
+def _probabilities(
+    standings: tuple[Standing, ...], lowest: Pair, contest: _Contest, *, main: bool
+) -> dict[Pair, float]:
     """Return how likely each pair is the best; only several collections from each population can tell."""
-    if contest.populations == 1 or not main:
+    if contest.belief is None or not main:
         return {}
-    return probability_best({standing.pair: standing.win_share for standing in standings})
+    return probability_best({standing.pair: standing.win_share for standing in standings}, lowest, contest.belief)
 
 
 def _errors_without_data(metric: str, experiment: Experiment) -> NDArray[np.float64]:

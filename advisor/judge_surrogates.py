@@ -8,6 +8,7 @@ with a probability in each tenth, the share that truly are.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from advisor.request import COLLECTIONS
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator._types import FloatArray, IntArray
 from simulator.benchmark import Experiment, simulate
-from simulator.confidence import population_errors, probability_best
+from simulator.confidence import belief_in, population_errors, population_range, probability_best
 from simulator.populations import SHAPES, apportion, frequencies
 from simulator.ranking import rank
 from simulator.seeding import rng_for
@@ -64,6 +65,14 @@ class Decision:
         Which method truly is the best.
     held
         Whether the 95 % range of the chosen method's error holds its true expected error.
+    ordered
+        Whether the domain is.
+    shares
+        For each method the share of populations it wins; empty for a single population.
+    leader
+        Which method has the lowest mean error over the populations.
+    beyond
+        Factor, as a distance, by which the true expected error is outside the middle 95 % of the populations; 1 inside.
     """
 
     surrogate: str
@@ -72,6 +81,10 @@ class Decision:
     said: tuple[float, ...]
     best: int
     held: bool
+    ordered: bool = True
+    shares: tuple[float, ...] = ()
+    leader: int = 0
+    beyond: float = 1.0
 
 
 def truths(files: Iterable[str]) -> Iterator[Truth]:
@@ -162,17 +175,38 @@ def _from_estimate(
         }
         chosen = min(errors, key=lambda pair: float(errors[pair].mean()))
         pairs, best = list(true[metric]), min(true[metric], key=lambda pair: true[metric][pair])
-        said: tuple[float, ...] = ()
-        held = False
-        if len(populations) > 1:
-            low, high = np.quantile(population_errors(runs.of(metric)[chosen], len(populations)), (0.025, 0.975))
-            held = bool(low <= true[metric][chosen] <= high)
-            shares = {standing.pair: standing.win_share for standing in rank(errors, {PROTOCOL: 1.0})}
-            sure = probability_best(shares)
-            said = tuple(sure[pair] for pair in pairs)
         extra = true[metric][chosen] / true[metric][best] - 1 if true[metric][best] else 0.0
-        made.append(Decision(name, metric, extra, said, pairs.index(best), held))
+        leads, best_place = pairs.index(chosen), pairs.index(best)
+        if len(populations) == 1:
+            made.append(Decision(name, metric, extra, (), best_place, held=False, ordered=truth.ordered, leader=leads))
+            continue
+        belief, errors_there = belief_in(metric, ordered=truth.ordered), runs.of(metric)[chosen]
+        wins = {standing.pair: standing.win_share for standing in rank(errors, {PROTOCOL: 1.0})}
+        sure = probability_best(wins, chosen, belief)
+        low, high = population_range(errors_there, len(populations), belief, measure.degree)
+        inside = population_range(errors_there, len(populations), belief._replace(wider=1.0), measure.degree)
+        made.append(
+            Decision(
+                name,
+                metric,
+                extra,
+                said=tuple(sure[pair] for pair in pairs),
+                best=best_place,
+                held=bool(low <= true[metric][chosen] <= high),
+                ordered=truth.ordered,
+                shares=tuple(wins[pair] for pair in pairs),
+                leader=leads,
+                beyond=_beyond(true[metric][chosen], *inside) ** (1 / measure.degree),
+            )
+        )
     return made
+
+
+def _beyond(value: float, low: float, high: float) -> float:
+    """Return by which factor both ends of a range must be moved to hold a value; 1 if it does."""
+    if value < low:
+        return low / value if value > 0 else math.inf
+    return max(1.0, value / high) if high > 0 else (math.inf if value > 0 else 1.0)
 
 
 def reliability(decisions: Iterable[Decision]) -> list[tuple[int, float, float]]:

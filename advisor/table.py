@@ -10,7 +10,7 @@ from advisor.words import change, error_with_margin, gain, number, percent, time
 TOP = 10
 LEGEND_SURE = (
     "best: probability that the row has the lowest error, whatever the truth behind the estimate may be; error: mean "
-    "over the populations, and the range that holds 95 % of them. "
+    "over the populations, and its 95 % range. "
 )
 LEGEND = (
     "to best: error over the lowest, paired over the repetitions both have; vs no PP: change against the same "

@@ -2,15 +2,55 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
 from simulator._types import FloatArray
 from simulator.ranking import Pair
 
-DOUBT = 0.15  # share of the belief kept back for what the populations get wrong
-UNSEEN = 0.02  # share for a pair that wins in none of them
+POOLED = frozenset({"emd", "topk", "set", "range"})  # metrics that few values, or sums of values, decide
+RANGE = (0.025, 0.975)
+
+
+class Belief(NamedTuple):
+    """How far populations drawn from an estimate are to be believed.
+
+    They are draws from models that are never quite right: rougher than smooth truths, and too sure of each other
+    where nothing but the estimate tells how the frequencies are spread.
+
+    Attributes
+    ----------
+    power
+        Exponent of the share of populations a pair wins: 1 takes shares as they are, less levels them.
+    doubt
+        Added to all shares together before.
+    lead
+        Logarithm of the odds in favour of the pair with the lowest mean error.
+    wider
+        Factor on both ends of the range of errors, as distances.
+    """
+
+    power: float
+    doubt: float
+    lead: float
+    wider: float
+
+
+# By whether the domain is ordered and whether the metric is pooled; printed by ``python -m advisor.fit_beliefs``.
+BELIEFS = {
+    (True, False): Belief(power=1.11, doubt=0.006, lead=0.44, wider=1.35),
+    (True, True): Belief(power=1.39, doubt=0.16, lead=1.14, wider=1.1),
+    (False, False): Belief(power=0.72, doubt=0.005, lead=-0.63, wider=1.35),
+    (False, True): Belief(power=0.68, doubt=0.03, lead=1.12, wider=1.1),
+}
+
+
+def belief_in(metric: str, *, ordered: bool) -> Belief:
+    """Return how far populations are to be believed for a metric, on a domain with or without an order."""
+    return BELIEFS[ordered, metric in POOLED]
 
 
 def population_errors(errors: FloatArray, populations: int, degree: int = 1) -> FloatArray:
@@ -38,26 +78,35 @@ def population_errors(errors: FloatArray, populations: int, degree: int = 1) -> 
     return result
 
 
-def probability_best(win_shares: Mapping[Pair, float]) -> dict[Pair, float]:
-    """Return for each pair the probability that it has the lowest error, from the share of populations it wins.
+def population_range(errors: FloatArray, populations: int, belief: Belief, degree: int = 1) -> tuple[float, float]:
+    """Return the 95 % range of a mean error over populations, with what they get wrong.
 
-    The populations are draws from models that are never quite right: 15 % of the belief is shared evenly by all pairs
-    that win anywhere, and 2 % go to the first pair that wins nowhere. Chosen on named shapes, where it makes nine of
-    ten mean nine of ten; without it the surest rows promise too much.
+    Parameters
+    ----------
+    errors, populations, degree
+        As for `population_errors`; the range is that of the errors themselves, not of their roots.
+    belief
+        By how much it is wider than the middle 95 % of the populations.
+    """
+    low, high = np.quantile(population_errors(errors, populations), RANGE)
+    return float(low) / belief.wider**degree, float(high) * belief.wider**degree
+
+
+def probability_best(win_shares: Mapping[Pair, float], leader: Pair, belief: Belief) -> dict[Pair, float]:
+    """Return for each pair the probability that it has the lowest error, from the share of populations it wins.
 
     Parameters
     ----------
     win_shares
-        Share of the populations won, in rank order; the shares sum to 1.
+        Share of the populations won; the shares sum to 1.
+    leader
+        The pair with the lowest mean error.
+    belief
+        How shares become probabilities.
     """
-    winners = [pair for pair, share in win_shares.items() if share > 0]
-    unseen = next((pair for pair, share in win_shares.items() if share == 0), None)
-    believed = 1 - DOUBT - (0.0 if unseen is None else UNSEEN)
-    belief = {
-        pair: believed * share + (DOUBT / len(winners) if share > 0 else 0.0) for pair, share in win_shares.items()
+    odds = {
+        pair: (share + belief.doubt / len(win_shares)) ** belief.power * math.exp(belief.lead * (pair == leader))
+        for pair, share in win_shares.items()
     }
-    if unseen is not None:
-        # Wins shared by many equal pairs may leave each of them less than that: who won somewhere stays ahead.
-        belief[unseen] = min(UNSEEN, min(belief[pair] for pair in winners) / 2)
-    total = sum(belief.values())
-    return {pair: share / total for pair, share in belief.items()}
+    total = math.fsum(odds.values())
+    return {pair: value / total for pair, value in odds.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 
@@ -9,8 +10,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from advisor import fit_beliefs, judge_surrogates
 from advisor.errors import InputError
+from advisor.fit_beliefs import fit
 from advisor.judge_surrogates import METRIC_NAMES, Decision, Truth, app, decide, reliability, truths
+from simulator.confidence import probability_best
 from simulator.populations import SHAPES, frequencies
 
 
@@ -136,3 +140,33 @@ def test_what_is_said_to_be_the_best_mostly_is() -> None:
         said, true = np.mean([said for _, said, _ in rows]), np.mean([best for _, _, best in rows])
         chance = 4 * math.sqrt(said * (1 - said) / independent)
         assert abs(true - said) < 0.15 + chance, f"said {said:.3f}, true {true:.3f}, {len(rows)} rows"
+
+
+def chosen(shares: tuple[float, ...], best: int, *, beyond: float = 1.0) -> Decision:
+    leader = shares.index(max(shares))
+    return Decision("ensemble", "l1", 0.0, (), best, held=True, shares=shares, leader=leader, beyond=beyond)
+
+
+def test_a_belief_is_fitted_to_what_came_true() -> None:
+    # A pair that wins 60 % of the populations is the best in 9 of 10 cases, and others win for nothing.
+    made = [chosen((0.6, 0.4, 0.0), 0, beyond=1 + place / 100) for place in range(90)] + [
+        chosen((0.6, 0.4, 0.0), 1, beyond=2.0) for _ in range(10)
+    ]
+    belief = fit(made)
+    said = probability_best({("a", "0"): 0.6, ("a", "1"): 0.4, ("a", "2"): 0.0}, ("a", "0"), belief)
+    assert list(said.values()) == pytest.approx([0.9, 0.1, 0.0], abs=0.01)
+    assert belief.wider == 2.0  # what holds 95 of 100 must hold some of the last ten
+    with pytest.raises(ValueError, match="nothing to fit"):
+        fit([])
+
+
+def test_beliefs_are_fitted_to_other_settings_than_they_are_judged_on() -> None:
+    judged, fitted = (
+        {(len(truth.frequencies), epsilon, n) for truth in of for epsilon, n in itertools.product(epsilons, users)}
+        for of, epsilons, users in (
+            (truths([]), judge_surrogates.EPSILONS, judge_surrogates.USERS),
+            (fit_beliefs.shapes(), fit_beliefs.EPSILONS, fit_beliefs.USERS),
+        )
+    )
+    assert not judged & fitted
+    assert {truth.ordered for truth in fit_beliefs.shapes()} == {True, False}

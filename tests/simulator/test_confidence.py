@@ -8,7 +8,16 @@ import math
 import numpy as np
 import pytest
 
-from simulator.confidence import DOUBT, UNSEEN, population_errors, probability_best
+from simulator import METRICS
+from simulator.confidence import (
+    BELIEFS,
+    POOLED,
+    Belief,
+    belief_in,
+    population_errors,
+    population_range,
+    probability_best,
+)
 
 PAIRS = [("oue", "none"), ("oue", "norm_sub"), ("oue", "eb_ns"), ("oue", "power")]
 
@@ -41,34 +50,56 @@ def test_uneven_shares_are_refused(repetitions: int, populations: int) -> None:
         population_errors(np.ones(repetitions), populations)
 
 
+AS_IT_IS = Belief(power=1.0, doubt=0.0, lead=0.0, wider=1.0)
+
+
+@pytest.mark.parametrize("belief", BELIEFS.values())
 @pytest.mark.parametrize(
     "shares",
     [(1.0, 0.0, 0.0, 0.0), (0.5, 0.3, 0.2, 0.0), (0.25,) * 4, (0.97, 0.01, 0.01, 0.01), (0.0, 0.0, 0.4, 0.6), (1.0,)],
 )
-def test_probabilities_sum_to_1_and_keep_the_order_of_the_shares(shares: tuple[float, ...]) -> None:
+def test_probabilities_sum_to_1_and_keep_the_order_of_the_shares(shares: tuple[float, ...], belief: Belief) -> None:
     wins = dict(zip(PAIRS, shares, strict=False))
-    sure = probability_best(wins)
+    sure = probability_best(wins, PAIRS[0], belief)
     assert list(sure) == list(wins)
     assert math.fsum(sure.values()) == pytest.approx(1, abs=1e-15)
-    for one, other in itertools.permutations(wins, 2):
-        if wins[one] == wins[other] > 0:
+    assert min(sure.values()) > 0  # winning nowhere is no proof
+    others = list(wins)[1:]
+    for one, other in itertools.permutations(others, 2):
+        if wins[one] == wins[other]:
             assert sure[one] == sure[other]
         elif wins[one] > wins[other]:
             assert sure[one] > sure[other]
 
 
-def test_the_doubt_is_shared_evenly_by_all_that_win_anywhere() -> None:
-    sure = probability_best(dict(zip(PAIRS, (0.9, 0.1, 0.0, 0.0), strict=True)))
-    rest = 1 - DOUBT - UNSEEN
-    assert list(sure.values()) == pytest.approx([rest * 0.9 + DOUBT / 2, rest * 0.1 + DOUBT / 2, UNSEEN, 0], rel=1e-12)
-    assert (DOUBT, UNSEEN) == (0.15, 0.02)
+def test_shares_are_taken_as_they_are_where_nothing_is_doubted() -> None:
+    wins = dict(zip(PAIRS, (0.5, 0.3, 0.2, 0.0), strict=True))
+    assert probability_best(wins, PAIRS[1], AS_IT_IS) == pytest.approx(wins)
 
 
-def test_nobody_is_certain_where_there_is_another_choice() -> None:
-    sure = probability_best(dict(zip(PAIRS, (0.0, 1.0, 0.0, 0.0), strict=True)))
-    assert list(sure.values()) == pytest.approx([UNSEEN, 1 - UNSEEN, 0, 0])
-    assert probability_best({PAIRS[0]: 1.0}) == {PAIRS[0]: 1.0}
+def test_doubt_is_shared_by_all_power_levels_and_the_lead_counts_in_odds() -> None:
+    wins = dict(zip(PAIRS, (0.6, 0.4, 0.0, 0.0), strict=True))
+    doubted = probability_best(wins, PAIRS[0], AS_IT_IS._replace(doubt=0.25))
+    assert list(doubted.values()) == pytest.approx([0.53, 0.37, 0.05, 0.05])
+    levelled = probability_best(wins, PAIRS[0], AS_IT_IS._replace(power=0.5))
+    assert levelled[PAIRS[0]] / levelled[PAIRS[1]] == pytest.approx(math.sqrt(1.5))
+    led = probability_best(wins, PAIRS[1], AS_IT_IS._replace(lead=math.log(3)))
+    assert led[PAIRS[1]] / led[PAIRS[0]] == pytest.approx(2)  # 3 x 0.4 / 0.6
+    assert probability_best({PAIRS[0]: 1.0}, PAIRS[0], BELIEFS[True, True]) == {PAIRS[0]: 1.0}
 
 
-def test_where_all_win_nothing_is_kept_for_the_unseen() -> None:
-    assert set(probability_best(dict.fromkeys(PAIRS, 0.25)).values()) == {0.25}
+def test_beliefs_go_by_order_and_by_what_the_metric_pools() -> None:
+    assert belief_in("emd", ordered=True) is BELIEFS[True, True]
+    assert belief_in("l1", ordered=True) is BELIEFS[True, False]
+    assert belief_in("topk", ordered=False) is BELIEFS[False, True]
+    assert set(METRICS) > POOLED
+
+
+@pytest.mark.parametrize("degree", [1, 2])
+def test_the_range_is_widened_as_a_distance(degree: int) -> None:
+    errors = np.random.default_rng(3).uniform(1, 4, 40 * 5)
+    means = errors.reshape(5, 40).mean(axis=0)
+    low, high = population_range(errors, 40, AS_IT_IS._replace(wider=1.5), degree)
+    assert (low, high) == pytest.approx(
+        (np.quantile(means, 0.025) / 1.5**degree, np.quantile(means, 0.975) * 1.5**degree)
+    )

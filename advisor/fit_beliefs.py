@@ -1,0 +1,104 @@
+"""``python -m advisor.fit_beliefs``: fit how far populations drawn from an estimate are to be believed.
+
+Choices are made from estimates of named shapes, in order and shuffled, at sizes, budgets and numbers of users that
+`advisor.judge_surrogates` does not judge on. For each kind of domain and metric, the probabilities of being the best
+are those that make the truly best methods likeliest, and ranges of errors are widened until they hold 95 % of the true
+ones. Prints the constants of `simulator.confidence`.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from itertools import product
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from advisor.judge_surrogates import Decision, Truth, decide
+from simulator._types import FloatArray
+from simulator.confidence import BELIEFS, POOLED, Belief, probability_best
+from simulator.populations import SHAPES, frequencies
+from simulator.seeding import rng_for
+from simulator.surrogate import DEFAULT
+
+DOMAINS, EPSILONS, USERS = (48, 160), (0.7, 1.5), (20_000, 300_000)
+HELD = 0.95
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+def shapes() -> list[Truth]:
+    """Return the named shapes, in order where they have one, and shuffled."""
+    found = []
+    for name, k in product(SHAPES, DOMAINS):
+        given = frequencies(name, k)
+        if SHAPES[name].ordered:
+            found.append(Truth(f"{name} k={k}", True, given))
+        found.append(Truth(f"{name} shuffled k={k}", False, rng_for(0, "shuffled", name, k).permutation(given)))
+    return found
+
+
+def fit(decisions: Sequence[Decision]) -> Belief:
+    """Return the belief that suits decisions of one kind.
+
+    Raises
+    ------
+    ValueError
+        If there are none.
+    """
+    from scipy.optimize import minimize
+
+    if not decisions:
+        raise ValueError("nothing to fit a belief to")
+
+    def loss(parameters: FloatArray) -> float:
+        power, log_doubt, lead = parameters.tolist()
+        belief = Belief(power, math.exp(log_doubt), lead, 1.0)
+        return -float(np.mean([np.log(max(_said(one, belief)[one.best], 1e-12)) for one in decisions]))
+
+    power, log_doubt, lead = minimize(loss, np.array([1.0, -3.0, 0.5]), method="Nelder-Mead").x
+    wider = float(np.quantile([one.beyond for one in decisions], HELD, method="higher"))
+    return Belief(float(power), math.exp(log_doubt), float(lead), wider)
+
+
+def _said(decision: Decision, belief: Belief) -> list[float]:
+    shares = {("", str(place)): share for place, share in enumerate(decision.shares)}
+    return list(probability_best(shares, ("", str(decision.leader)), belief).values())
+
+
+def fit_all(decisions: Iterable[Decision]) -> dict[tuple[bool, bool], Belief]:
+    """Return a belief for each kind of domain (ordered or not) and metric (pooled or not)."""
+    made = list(decisions)
+    return {kind: fit([one for one in made if (one.ordered, one.metric in POOLED) == kind]) for kind in BELIEFS}
+
+
+@app.command()
+def main(
+    decisions: Annotated[int, typer.Option(min=1, help="estimates per setting")] = 6,
+    repetitions: Annotated[int, typer.Option("--reps", min=10, help="collections that tell the truth")] = 200,
+    jobs: Annotated[int, typer.Option(min=1, help="processes; change no number")] = 1,
+) -> None:
+    """Print the constants that suit the named shapes best."""
+    from joblib import Parallel, delayed
+
+    settings = list(product(shapes(), EPSILONS, USERS))
+    blocks = Parallel(n_jobs=jobs, return_as="generator")(
+        delayed(decide)(truth, epsilon, n, (DEFAULT,), decisions, repetitions) for truth, epsilon, n in settings
+    )
+    made: list[Decision] = []
+    for done, block in enumerate(blocks, start=1):
+        made += block
+        if sys.stderr.isatty() or done % 20 == 0:
+            typer.echo(f"{done} of {len(settings)} settings", err=True)
+    typer.echo(f"{len(settings)} settings, {decisions} estimates each\n\nBELIEFS = {{")
+    for kind, belief in fit_all(made).items():
+        figures = ", ".join(f"{name}={value:.3g}" for name, value in belief._asdict().items())
+        typer.echo(f"    {kind}: Belief({figures}),")
+    typer.echo("}")
+
+
+if __name__ == "__main__":
+    app(prog_name="python -m advisor.fit_beliefs")
