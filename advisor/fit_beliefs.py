@@ -95,7 +95,7 @@ def main(
             typer.echo(f"{done} of {len(settings)} settings", err=True)
     typer.echo(f"{len(settings)} settings, {decisions} estimates each\n\nBELIEFS = {{")
     for kind, belief in fit_all(made).items():
-        figures = ", ".join(f"{name}={value:.3g}" for name, value in belief._asdict().items())
+        figures = ", ".join(f"{name}={value:#.3g}" for name, value in belief._asdict().items())
         typer.echo(f"    {kind}: Belief({figures}),")
     typer.echo("}")
 

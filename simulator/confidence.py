@@ -41,10 +41,10 @@ class Belief(NamedTuple):
 
 # By whether the domain is ordered and whether the metric is pooled; printed by ``python -m advisor.fit_beliefs``.
 BELIEFS = {
-    (True, False): Belief(power=1.11, doubt=0.006, lead=0.44, wider=1.35),
-    (True, True): Belief(power=1.39, doubt=0.16, lead=1.14, wider=1.1),
-    (False, False): Belief(power=0.72, doubt=0.005, lead=-0.63, wider=1.35),
-    (False, True): Belief(power=0.68, doubt=0.03, lead=1.12, wider=1.1),
+    (True, False): Belief(power=1.05, doubt=0.00269, lead=0.594, wider=1.35),
+    (True, True): Belief(power=1.69, doubt=0.45, lead=1.21, wider=1.0),
+    (False, False): Belief(power=0.602, doubt=0.00175, lead=-0.317, wider=1.95),
+    (False, True): Belief(power=0.86, doubt=0.0651, lead=0.919, wider=1.23),
 }
 
 
