@@ -68,18 +68,20 @@ def evaluate(files: Sequence[str], *, repetitions: int, jobs: int, quiet: bool, 
     from advisor.inputs.domain import build_domain
     from advisor.inputs.reading import read_histogram
     from knowledge import evaluate as judge
+    from knowledge.score_table import to_full_markdown, to_markdown
+    from knowledge.unseen import Histogram, unseen
 
     given = []
     for path in files:
         read = read_histogram(path)
         domain = build_domain(read.labels, read.counts, from_histogram=read.from_histogram)
-        given.append(judge.Histogram(Path(path).name, domain.counts, domain.ordered))
+        given.append(Histogram(Path(path).name, domain.counts, domain.ordered))
     parts = []
-    for title, histograms in (("Shapes left out of training", judge.unseen()), ("Files", tuple(given))):
+    for title, histograms in (("Shapes left out of training", unseen()), ("Files", tuple(given))):
         if histograms:
             with DelayedProgress("simulating", enabled=not quiet) as progress:
                 asked = judge.settings(histograms, repetitions=repetitions, jobs=jobs, progress=progress)
-            write = judge.to_full_markdown if full else judge.to_markdown
+            write = to_full_markdown if full else to_markdown
             parts.append(f"{title}: {len(asked)} settings\n\n{write(judge.evaluate(asked))}")
     return "\n\n".join(parts)
 

@@ -14,9 +14,10 @@ from knowledge.menu import ALIASES, METHODS, METRICS, ORDERED_METRICS
 from knowledge.profile import Profile, profile_of
 from knowledge.tree import DATA as TREES
 from knowledge.tree import explain
+from knowledge.unseen import Histogram
 from simulator import METRICS as ERRORS
-from simulator import POSTPROCESSORS, PROTOCOLS, Noise, rng_for
-from simulator._types import FloatArray, IntArray
+from simulator import POSTPROCESSORS, PROTOCOLS, Noise
+from simulator._types import FloatArray
 from simulator.benchmark import Experiment, simulate
 from simulator.populations import apportion
 
@@ -26,15 +27,6 @@ WORSE = 1.05  # over the single best: from here on a choice counts as worse than
 METHOD, PAIR = "method", "pair"
 GRID, SINGLE = "grid", "single best"
 Labels = tuple[str, str]
-
-
-@dataclass(frozen=True)
-class Histogram:
-    """Counts ``(k,)`` to judge on, and whether the categories have an order."""
-
-    name: str
-    counts: IntArray
-    ordered: bool
 
 
 @dataclass(frozen=True)
@@ -348,106 +340,3 @@ def _score(
         prediction_error=miss,
         single_best=single,
     )
-
-
-def to_markdown(scores: Iterable[Score]) -> str:
-    """Return scores as a Markdown table: a line for the grid in each task, the mean regrets of the others beside it."""
-    by = {(score.metric, score.task, score.chooser): score for score in scores}
-    others = list(dict.fromkeys(chooser for *_, chooser in by if chooser != GRID))
-    lines = [
-        "| metric | choice | regret (95 %, worst) | closed gap | worse than single best | best, in best three "
-        "| predicted error off by | " + " | ".join(others) + " |",
-        "|---|---|" + "--:|" * (5 + len(others)),
-    ]
-    for metric, task, chooser in by:
-        if chooser != GRID:
-            continue
-        score = by[metric, task, GRID]
-        means = [
-            _percent(by[metric, task, other].regret, 1) if (metric, task, other) in by else "–" for other in others
-        ]
-        lines.append(
-            f"| {metric} | {task} | {_percent(score.regret, 1)} ({_percent(score.regret_95)}, "
-            f"{_percent(score.regret_worst)}) | {_gap(score)} | {_percent(score.worse_than_single, 1)} | "
-            f"{_percent(score.top_1)}, {_percent(score.top_3)} | {_percent(score.prediction_error)} | "
-            + " | ".join(means)
-            + " |"
-        )
-    return "\n".join(lines) + "\n"
-
-
-def to_full_markdown(scores: Iterable[Score]) -> str:
-    """Return scores as a Markdown table with a line for each chooser."""
-    lines = [
-        "| metric | choice | by | settings | regret: mean | 95 % | worst | closed gap | worse than single best "
-        "| top 1 | top 3 | predicted error off by |",
-        "|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
-    ]
-    for score in scores:
-        by = f"{SINGLE} ({score.single_best})" if score.chooser == SINGLE else score.chooser
-        miss = "" if math.isnan(score.prediction_error) else _percent(score.prediction_error)
-        lines.append(
-            f"| {score.metric} | {score.task} | {by} | {score.settings} | {_percent(score.regret, 1)} | "
-            f"{_percent(score.regret_95)} | {_percent(score.regret_worst)} | {_gap(score)} | "
-            f"{_percent(score.worse_than_single, 1)} | {_percent(score.top_1)} | {_percent(score.top_3)} | {miss} |"
-        )
-    return "\n".join(lines) + "\n"
-
-
-def _percent(share: float, digits: int = 0) -> str:
-    return f"{100 * share:.{digits}f} %"
-
-
-def _gap(score: Score) -> str:
-    return "" if math.isnan(score.closed_gap) else f"{score.closed_gap:.2f}"
-
-
-def unseen(seed: int = 0) -> tuple[Histogram, ...]:
-    """Return histograms of shapes that no part of the knowledge was made from."""
-    made: list[Histogram] = []
-    for name, ordered, weights in _UNSEEN:
-        for k in (12, 60, 300):
-            rng = rng_for(seed, "unseen", name, k)
-            made.append(Histogram(f"{name} {k}", apportion(weights(k, rng), 1_000_000), ordered))
-    return tuple(made)
-
-
-def _laplace(k: int, rng: np.random.Generator) -> FloatArray:
-    return np.exp(-np.abs(np.arange(k) - rng.uniform(0.2, 0.8) * k) / (0.1 * k))
-
-
-def _heaped(k: int, rng: np.random.Generator) -> FloatArray:
-    """Return a bell whose every fifth value draws in its neighbours, as ages in surveys do."""
-    bell = np.exp(-(((np.arange(k) - 0.4 * k) / (0.25 * k)) ** 2))
-    return bell * np.where(np.arange(k) % 5 == 0, rng.uniform(2, 5), 1.0)
-
-
-def _mandelbrot(k: int, rng: np.random.Generator) -> FloatArray:
-    ranks = np.arange(k, dtype=np.float64) + rng.uniform(2, 8)
-    return np.exp(-1.6 * np.log(ranks))
-
-
-def _stretched(k: int, rng: np.random.Generator) -> FloatArray:
-    return rng.permutation(np.exp(-((np.arange(k) / (0.05 * k)) ** 0.5)))
-
-
-def _seasons(k: int, rng: np.random.Generator) -> FloatArray:
-    """Return a wave with a few bursts, as counts by week."""
-    wave = 1.2 + np.sin(np.arange(k) * 2 * math.pi / max(6.0, k / 4))
-    return wave + 20 * (rng.random(k) < 0.02)
-
-
-def _classes(k: int, rng: np.random.Generator) -> FloatArray:
-    """Return three classes of frequency in random order."""
-    frequencies: FloatArray = np.repeat([1.01, 10.01, 100.01], rng.multinomial(k, [0.7, 0.25, 0.05]))
-    return rng.permutation(frequencies)
-
-
-_UNSEEN: tuple[tuple[str, bool, Callable[[int, np.random.Generator], FloatArray]], ...] = (
-    ("laplace", True, _laplace),
-    ("heaped", True, _heaped),
-    ("mandelbrot", True, _mandelbrot),
-    ("stretched", False, _stretched),
-    ("seasons", True, _seasons),
-    ("classes", False, _classes),
-)

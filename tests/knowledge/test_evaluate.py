@@ -6,18 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from knowledge.evaluate import (
-    METHOD,
-    PAIR,
-    Histogram,
-    Setting,
-    evaluate,
-    settings,
-    to_full_markdown,
-    to_markdown,
-    unseen,
-)
+from knowledge.evaluate import METHOD, PAIR, Setting, evaluate, settings
 from knowledge.grid import load
+from knowledge.score_table import to_full_markdown, to_markdown
+from knowledge.unseen import Histogram, unseen
 from simulator.seeding import rng_for
 
 
