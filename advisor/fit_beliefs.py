@@ -2,14 +2,13 @@
 
 Choices are made from estimates of named shapes, in order and shuffled, at sizes, budgets and numbers of users that
 `advisor.judge_surrogates` does not judge on. For each kind of domain and metric, the probabilities of being the best
-are those that make the truly best methods likeliest, and ranges of errors are widened until they hold 95 % of the true
-ones. Prints the constants of `simulator.confidence`.
+are those that make the truly best methods likeliest, and ranges of errors are stretched until they hold 95 % of the
+true ones. Prints the constants of `simulator.confidence`.
 """
 
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import Annotated
@@ -17,7 +16,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from advisor.judge_surrogates import Decision, Truth, decide
+from advisor.judge_surrogates import Decision, Truth, decide_all
 from simulator._types import FloatArray
 from simulator.confidence import BELIEFS, POOLED, Belief, probability_best
 from simulator.populations import SHAPES, frequencies
@@ -56,12 +55,13 @@ def fit(decisions: Sequence[Decision]) -> Belief:
 
     def loss(parameters: FloatArray) -> float:
         power, log_doubt, lead = parameters.tolist()
-        belief = Belief(power, math.exp(log_doubt), lead, 1.0)
+        belief = Belief(power, math.exp(log_doubt), lead, 1.0, 1.0)
         return -float(np.mean([np.log(max(_said(one, belief)[one.best], 1e-12)) for one in decisions]))
 
     power, log_doubt, lead = minimize(loss, np.array([1.0, -3.0, 0.5]), method="Nelder-Mead").x
-    wider = float(np.quantile([one.beyond for one in decisions], HELD, method="higher"))
-    return Belief(float(power), math.exp(log_doubt), float(lead), wider)
+    places = np.array([one.place for one in decisions])
+    lower, upper = (max(1.0, float(np.quantile(side, (1 + HELD) / 2, method="higher"))) for side in (-places, places))
+    return Belief(float(power), math.exp(log_doubt), float(lead), lower, upper)
 
 
 def _said(decision: Decision, belief: Belief) -> list[float]:
@@ -82,17 +82,8 @@ def main(
     jobs: Annotated[int, typer.Option(min=1, help="processes; change no number")] = 1,
 ) -> None:
     """Print the constants that suit the named shapes best."""
-    from joblib import Parallel, delayed
-
     settings = list(product(shapes(), EPSILONS, USERS))
-    blocks = Parallel(n_jobs=jobs, return_as="generator")(
-        delayed(decide)(truth, epsilon, n, (DEFAULT,), decisions, repetitions) for truth, epsilon, n in settings
-    )
-    made: list[Decision] = []
-    for done, block in enumerate(blocks, start=1):
-        made += block
-        if sys.stderr.isatty() or done % 20 == 0:
-            typer.echo(f"{done} of {len(settings)} settings", err=True)
+    made = decide_all(settings, (DEFAULT,), decisions, repetitions, jobs)
     typer.echo(f"{len(settings)} settings, {decisions} estimates each\n\nBELIEFS = {{")
     for kind, belief in fit_all(made).items():
         figures = ", ".join(f"{name}={value:#.3g}" for name, value in belief._asdict().items())

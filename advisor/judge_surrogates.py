@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Annotated
@@ -25,7 +25,7 @@ from advisor.request import COLLECTIONS
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator._types import FloatArray, IntArray
 from simulator.benchmark import Experiment, simulate
-from simulator.confidence import belief_in, population_errors, population_range, probability_best
+from simulator.confidence import belief_in, middle_and_range, population_errors, population_range, probability_best
 from simulator.populations import SHAPES, apportion, frequencies
 from simulator.ranking import rank
 from simulator.seeding import rng_for
@@ -71,8 +71,9 @@ class Decision:
         For each method the share of populations it wins; empty for a single population.
     leader
         Which method has the lowest mean error over the populations.
-    beyond
-        Factor, as a distance, by which the true expected error is outside the middle 95 % of the populations; 1 inside.
+    place
+        Where the true expected error is, on a log scale from the mean over the populations (0) to the ends of the
+        middle 95 % of them (-1 and 1).
     """
 
     surrogate: str
@@ -84,7 +85,7 @@ class Decision:
     ordered: bool = True
     shares: tuple[float, ...] = ()
     leader: int = 0
-    beyond: float = 1.0
+    place: float = 0.0
 
 
 def truths(files: Iterable[str]) -> Iterator[Truth]:
@@ -152,6 +153,27 @@ def decide(
     return made
 
 
+def decide_all(
+    settings: Sequence[tuple[Truth, float, int]],
+    surrogates: tuple[str, ...],
+    decisions: int,
+    repetitions: int,
+    jobs: int,
+) -> list[Decision]:
+    """Return all decisions of several settings (truth, epsilon, n), and tell on the error stream how far it is."""
+    from joblib import Parallel, delayed
+
+    blocks = Parallel(n_jobs=jobs, return_as="generator")(
+        delayed(decide)(truth, epsilon, n, surrogates, decisions, repetitions) for truth, epsilon, n in settings
+    )
+    made: list[Decision] = []
+    for done, block in enumerate(blocks, start=1):
+        made += block
+        if sys.stderr.isatty() or done % 20 == 0:
+            typer.echo(f"{done} of {len(settings)} settings", err=True)
+    return made
+
+
 def _from_estimate(
     truth: Truth,
     estimate: FloatArray,
@@ -184,7 +206,7 @@ def _from_estimate(
         wins = {standing.pair: standing.win_share for standing in rank(errors, {PROTOCOL: 1.0})}
         sure = probability_best(wins, chosen, belief)
         low, high = population_range(errors_there, len(populations), belief, measure.degree)
-        inside = population_range(errors_there, len(populations), belief._replace(wider=1.0), measure.degree)
+        middle = middle_and_range(errors_there, len(populations), measure.degree)
         made.append(
             Decision(
                 name,
@@ -196,17 +218,20 @@ def _from_estimate(
                 ordered=truth.ordered,
                 shares=tuple(wins[pair] for pair in pairs),
                 leader=leads,
-                beyond=_beyond(true[metric][chosen], *inside) ** (1 / measure.degree),
+                place=_place(true[metric][chosen], *middle),
             )
         )
     return made
 
 
-def _beyond(value: float, low: float, high: float) -> float:
-    """Return by which factor both ends of a range must be moved to hold a value; 1 if it does."""
-    if value < low:
-        return low / value if value > 0 else math.inf
-    return max(1.0, value / high) if high > 0 else (math.inf if value > 0 else 1.0)
+def _place(value: float, middle: float, low: float, high: float) -> float:
+    """Return where a value is from -1 (low) over 0 (middle) to 1 (high), and beyond, on a log scale."""
+    if value == middle:
+        return 0.0
+    sign, end = (-1.0, low) if value < middle else (1.0, high)
+    if not value or not end or end == middle:
+        return 0.0 if value == end else sign * math.inf
+    return sign * math.log(value / middle) / math.log(end / middle)
 
 
 def reliability(decisions: Iterable[Decision]) -> list[tuple[int, float, float]]:
@@ -233,21 +258,12 @@ def judge(
     jobs: Annotated[int, typer.Option(min=1, help="processes; change no number")] = 1,
 ) -> None:
     """Print Markdown tables: extra error of the chosen method by surrogate and metric, and the reliability table."""
-    from joblib import Parallel, delayed
-
     names = tuple(surrogate or (DEFAULT, "norm_sub"))
     for name in names:
         if name not in SURROGATES:
             raise InputError(f"--surrogate must be one of {listed(SURROGATES)}, got {name!r}")
     settings = list(product(truths(files or []), EPSILONS, USERS))[::every]
-    blocks = Parallel(n_jobs=jobs, return_as="generator")(
-        delayed(decide)(truth, epsilon, n, names, decisions, repetitions) for truth, epsilon, n in settings
-    )
-    made: list[Decision] = []
-    for done, block in enumerate(blocks, start=1):
-        made += block
-        if sys.stderr.isatty() or done % 20 == 0:
-            typer.echo(f"{done} of {len(settings)} settings", err=True)
+    made = decide_all(settings, names, decisions, repetitions, jobs)
     typer.echo(f"{len(settings)} settings, {decisions} estimates each; mean extra error (95th percentile) in %\n")
     typer.echo("| surrogate | " + " | ".join(METRIC_NAMES) + " |\n|---|" + "---:|" * len(METRIC_NAMES))
     for name in names:

@@ -29,22 +29,23 @@ class Belief(NamedTuple):
         Added to all shares together before.
     lead
         Logarithm of the odds in favour of the pair with the lowest mean error.
-    wider
-        Factor on both ends of the range of errors, as distances.
+    lower, upper
+        By what the range of errors is stretched from the mean to either end, on a log scale.
     """
 
     power: float
     doubt: float
     lead: float
-    wider: float
+    lower: float
+    upper: float
 
 
 # By whether the domain is ordered and whether the metric is pooled; printed by ``python -m advisor.fit_beliefs``.
 BELIEFS = {
-    (True, False): Belief(power=1.05, doubt=0.00269, lead=0.594, wider=1.35),
-    (True, True): Belief(power=1.69, doubt=0.45, lead=1.21, wider=1.0),
-    (False, False): Belief(power=0.602, doubt=0.00175, lead=-0.317, wider=1.95),
-    (False, True): Belief(power=0.86, doubt=0.0651, lead=0.919, wider=1.23),
+    (True, False): Belief(power=1.05, doubt=0.00269, lead=0.594, lower=1.0, upper=1.0),
+    (True, True): Belief(power=1.69, doubt=0.45, lead=1.21, lower=1.0, upper=1.0),
+    (False, False): Belief(power=0.602, doubt=0.00175, lead=-0.317, lower=1.0, upper=1.0),
+    (False, True): Belief(power=0.86, doubt=0.0651, lead=0.919, lower=1.0, upper=1.0),
 }
 
 
@@ -88,8 +89,18 @@ def population_range(errors: FloatArray, populations: int, belief: Belief, degre
     belief
         By how much it is wider than the middle 95 % of the populations.
     """
-    low, high = np.quantile(population_errors(errors, populations), RANGE)
-    return float(low) / belief.wider**degree, float(high) * belief.wider**degree
+    middle, low, high = middle_and_range(errors, populations, degree)
+    if not low:
+        return 0.0, high
+    return middle * (low / middle) ** belief.lower, middle * (high / middle) ** belief.upper
+
+
+def middle_and_range(errors: FloatArray, populations: int, degree: int = 1) -> tuple[float, float, float]:
+    """Return the mean error over populations, as it is ranked, and what the middle 95 % of them have."""
+    distances = population_errors(errors, populations, degree)
+    mean = float(distances.mean())
+    low, high = np.quantile(distances, RANGE).tolist()
+    return mean**degree, min(low, mean) ** degree, max(high, mean) ** degree
 
 
 def probability_best(win_shares: Mapping[Pair, float], leader: Pair, belief: Belief) -> dict[Pair, float]:

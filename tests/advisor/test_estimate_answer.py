@@ -20,7 +20,7 @@ from advisor.collected import collect
 from advisor.formats import to_csv, to_markdown, to_text, to_value
 from advisor.request import build_estimate_request, check_settings
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
-from simulator.confidence import belief_in, population_errors
+from simulator.confidence import belief_in
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from simulator.surrogate import DRAWS, sample_posterior, surrogate_populations
@@ -95,9 +95,10 @@ def test_errors_are_means_over_populations_drawn_and_collected_by_hand() -> None
     # squared errors: the mean over populations of their roots, squared
     roots = np.reshape(errors, (2, DRAWS)).mean(axis=0) ** 0.5
     assert best.error == pytest.approx(roots.mean() ** 2, rel=1e-12)
-    low, high = np.quantile(population_errors(np.array(errors), DRAWS), (0.025, 0.975))
-    wider = belief_in("mse", ordered=True).wider ** 2
-    assert (best.error_low, best.error_high) == pytest.approx((low / wider, high * wider), rel=1e-12)
+    low, high = np.quantile(roots, (0.025, 0.975)) ** 2
+    belief = belief_in("mse", ordered=True)
+    ends = best.error * (low / best.error) ** belief.lower, best.error * (high / best.error) ** belief.upper
+    assert (best.error_low, best.error_high) == pytest.approx(ends, rel=1e-12)
 
 
 @pytest.mark.parametrize("metric", METRICS)

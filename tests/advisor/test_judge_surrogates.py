@@ -142,20 +142,20 @@ def test_what_is_said_to_be_the_best_mostly_is() -> None:
         assert abs(true - said) < 0.15 + chance, f"said {said:.3f}, true {true:.3f}, {len(rows)} rows"
 
 
-def chosen(shares: tuple[float, ...], best: int, *, beyond: float = 1.0) -> Decision:
+def chosen(shares: tuple[float, ...], best: int, *, place: float = 0.0) -> Decision:
     leader = shares.index(max(shares))
-    return Decision("ensemble", "l1", 0.0, (), best, held=True, shares=shares, leader=leader, beyond=beyond)
+    return Decision("ensemble", "l1", 0.0, (), best, held=True, shares=shares, leader=leader, place=place)
 
 
 def test_a_belief_is_fitted_to_what_came_true() -> None:
     # A pair that wins 60 % of the populations is the best in 9 of 10 cases, and others win for nothing.
-    made = [chosen((0.6, 0.4, 0.0), 0, beyond=1 + place / 100) for place in range(90)] + [
-        chosen((0.6, 0.4, 0.0), 1, beyond=2.0) for _ in range(10)
+    made = [chosen((0.6, 0.4, 0.0), 0, place=-place / 90) for place in range(90)] + [
+        chosen((0.6, 0.4, 0.0), 1, place=2.0) for _ in range(10)
     ]
     belief = fit(made)
     said = probability_best({("a", "0"): 0.6, ("a", "1"): 0.4, ("a", "2"): 0.0}, ("a", "0"), belief)
     assert list(said.values()) == pytest.approx([0.9, 0.1, 0.0], abs=0.01)
-    assert belief.wider == 2.0  # what holds 95 of 100 must hold some of the last ten
+    assert (belief.lower, belief.upper) == (1.0, 2.0)  # what holds 95 of 100 must hold some of the last ten
     with pytest.raises(ValueError, match="nothing to fit"):
         fit([])
 

@@ -50,7 +50,7 @@ def test_uneven_shares_are_refused(repetitions: int, populations: int) -> None:
         population_errors(np.ones(repetitions), populations)
 
 
-AS_IT_IS = Belief(power=1.0, doubt=0.0, lead=0.0, wider=1.0)
+AS_IT_IS = Belief(power=1.0, doubt=0.0, lead=0.0, lower=1.0, upper=1.0)
 
 
 @pytest.mark.parametrize("belief", BELIEFS.values())
@@ -96,10 +96,18 @@ def test_beliefs_go_by_order_and_by_what_the_metric_pools() -> None:
 
 
 @pytest.mark.parametrize("degree", [1, 2])
-def test_the_range_is_widened_as_a_distance(degree: int) -> None:
+def test_the_range_is_stretched_on_a_log_scale(degree: int) -> None:
     errors = np.random.default_rng(3).uniform(1, 4, 40 * 5)
-    means = errors.reshape(5, 40).mean(axis=0)
-    low, high = population_range(errors, 40, AS_IT_IS._replace(wider=1.5), degree)
-    assert (low, high) == pytest.approx(
-        (np.quantile(means, 0.025) / 1.5**degree, np.quantile(means, 0.975) * 1.5**degree)
-    )
+    distances = errors.reshape(5, 40).mean(axis=0) ** (1 / degree)
+    low, high = np.quantile(distances, (0.025, 0.975)) ** degree
+    middle = distances.mean() ** degree
+    assert population_range(errors, 40, AS_IT_IS, degree) == pytest.approx((low, high))
+    wide = population_range(errors, 40, AS_IT_IS._replace(lower=2.0, upper=3.0), degree)
+    assert wide == pytest.approx((low**2 / middle, high**3 / middle**2))
+
+
+def test_a_range_that_reaches_0_or_is_a_point_stays_one() -> None:
+    errors = np.where(np.arange(40) < 5, 0.0, 1.0)
+    assert population_range(errors, 40, BELIEFS[True, False])[0] == 0.0
+    assert population_range(np.full(40, 2.0), 40, BELIEFS[True, False]) == (2.0, 2.0)
+    assert population_range(np.zeros(40), 40, BELIEFS[True, False]) == (0.0, 0.0)
