@@ -42,10 +42,10 @@ class Belief(NamedTuple):
 
 # By whether the domain is ordered and whether the metric is pooled; printed by ``python -m advisor.fit_beliefs``.
 BELIEFS = {
-    (True, False): Belief(power=1.05, doubt=0.00269, lead=0.594, lower=1.0, upper=1.0),
-    (True, True): Belief(power=1.69, doubt=0.45, lead=1.21, lower=1.0, upper=1.0),
-    (False, False): Belief(power=0.602, doubt=0.00175, lead=-0.317, lower=1.0, upper=1.0),
-    (False, True): Belief(power=0.86, doubt=0.0651, lead=0.919, lower=1.0, upper=1.0),
+    (True, False): Belief(power=1.05, doubt=0.00269, lead=0.594, lower=3.60, upper=1.00),
+    (True, True): Belief(power=1.69, doubt=0.450, lead=1.21, lower=1.00, upper=1.00),
+    (False, False): Belief(power=0.602, doubt=0.00175, lead=-0.317, lower=4.55, upper=1.61),
+    (False, True): Belief(power=0.860, doubt=0.0651, lead=0.919, lower=1.66, upper=1.24),
 }
 
 
