@@ -1,9 +1,9 @@
 """``python -m advisor.fit_beliefs``: fit how far populations drawn from an estimate are to be believed.
 
-Choices are made from estimates of named shapes, in order and shuffled, at sizes, budgets and numbers of users that
-`advisor.judge_surrogates` does not judge on. For each kind of domain and metric, the probabilities of being the best
-are those that make the truly best methods likeliest, and ranges of errors are stretched until they hold 95 % of the
-true ones. Prints the constants of `simulator.confidence`.
+Choices are made from estimates of named shapes, in order and shuffled, and of some more irregular ones, at sizes,
+budgets and numbers of users that `advisor.judge_surrogates` does not judge on. For each kind of domain and metric, the
+probabilities of being the best are those that make the truly best methods likeliest, and ranges of errors are stretched
+until they hold 95 % of the true ones. Prints the constants of `simulator.confidence`.
 """
 
 from __future__ import annotations
@@ -17,27 +17,29 @@ import numpy as np
 import typer
 
 from advisor.judge_surrogates import Decision, Truth, decide_all
+from knowledge.unseen import unseen
 from simulator._types import FloatArray
 from simulator.confidence import BELIEFS, POOLED, Belief, probability_best
 from simulator.populations import SHAPES, frequencies
 from simulator.seeding import rng_for
 from simulator.surrogate import DEFAULT
 
-DOMAINS, EPSILONS, USERS = (48, 160), (0.7, 1.5), (20_000, 300_000)
+DOMAINS, EPSILONS, USERS = (32, 96, 384), (0.4, 0.8, 1.5, 2.5), (7_000, 50_000, 300_000, 2_000_000)
 HELD = 0.95
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
 def shapes() -> list[Truth]:
-    """Return the named shapes, in order where they have one, and shuffled."""
+    """Return the named shapes, in order where they have one, and shuffled; and the irregular ones."""
     found = []
     for name, k in product(SHAPES, DOMAINS):
         given = frequencies(name, k)
         if SHAPES[name].ordered:
             found.append(Truth(f"{name} k={k}", True, given))
         found.append(Truth(f"{name} shuffled k={k}", False, rng_for(0, "shuffled", name, k).permutation(given)))
-    return found
+    more = (Truth(one.name, one.ordered, one.counts / one.counts.sum()) for one in unseen())
+    return [*found, *more]
 
 
 def fit(decisions: Sequence[Decision]) -> Belief:
@@ -77,12 +79,13 @@ def fit_all(decisions: Iterable[Decision]) -> dict[tuple[bool, bool], Belief]:
 
 @app.command()
 def main(
-    decisions: Annotated[int, typer.Option(min=1, help="estimates per setting")] = 6,
-    repetitions: Annotated[int, typer.Option("--reps", min=10, help="collections that tell the truth")] = 200,
+    decisions: Annotated[int, typer.Option(min=1, help="estimates per setting")] = 2,
+    repetitions: Annotated[int, typer.Option("--reps", min=10, help="collections that tell the truth")] = 100,
+    every: Annotated[int, typer.Option(min=1, help="only every N-th setting")] = 3,
     jobs: Annotated[int, typer.Option(min=1, help="processes; change no number")] = 1,
 ) -> None:
     """Print the constants that suit the named shapes best."""
-    settings = list(product(shapes(), EPSILONS, USERS))
+    settings = list(product(shapes(), EPSILONS, USERS))[::every]
     made = decide_all(settings, (DEFAULT,), decisions, repetitions, jobs)
     typer.echo(f"{len(settings)} settings, {decisions} estimates each\n\nBELIEFS = {{")
     for kind, belief in fit_all(made).items():

@@ -42,10 +42,10 @@ class Belief(NamedTuple):
 
 # By whether the domain is ordered and whether the metric is pooled; printed by ``python -m advisor.fit_beliefs``.
 BELIEFS = {
-    (True, False): Belief(power=1.05, doubt=0.00269, lead=0.594, lower=3.60, upper=1.00),
-    (True, True): Belief(power=1.69, doubt=0.450, lead=1.21, lower=1.00, upper=1.00),
-    (False, False): Belief(power=0.602, doubt=0.00175, lead=-0.317, lower=4.55, upper=1.61),
-    (False, True): Belief(power=0.860, doubt=0.0651, lead=0.919, lower=1.66, upper=1.24),
+    (True, False): Belief(power=0.615, doubt=0.00127, lead=0.367, lower=4.36, upper=1.12),
+    (True, True): Belief(power=0.646, doubt=0.0523, lead=1.16, lower=1.00, upper=1.37),
+    (False, False): Belief(power=0.608, doubt=0.00343, lead=-0.268, lower=4.18, upper=2.19),
+    (False, True): Belief(power=0.696, doubt=0.0602, lead=0.929, lower=1.48, upper=2.30),
 }
 
 
