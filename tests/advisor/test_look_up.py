@@ -65,7 +65,7 @@ def test_a_sample_is_looked_up_by_its_own_shape() -> None:
     assert instant.source == "grid"
     assert instant.request.sample_users == 200_000
     assert instant.lowest.error == pytest.approx(same.best.error, rel=1e-6)
-    simulated = advise(1.0, sample_counts=counts, ordered=True, metric="emd")
+    simulated = advise(1.0, sample_counts=counts, ordered=True, metric="emd", max_repetitions=40)
     # The first choice of the look-up is one of the good ones where it is tried out.
     tried = next(row for row in simulated.recommendations if row.pair == instant.best.pair)
     assert tried.ratio_to_best < 1.25

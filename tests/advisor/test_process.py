@@ -156,7 +156,10 @@ def test_a_broken_off_run_leaves_no_file(states: str, tmp_path: Path) -> None:
     process.send_signal(2)
     errors = process.stderr.read()
     process.stderr.close()
-    assert process.wait() == 130
+    # A shell says 130 for both. Python 3.11 ends itself by the signal, even where the interrupt was handled, if it came
+    # while a string was executed, as in the making of a data class when a module is imported.
+    assert process.wait() in (130, -2)
+    assert errors.endswith(b"ldp-advise: interrupted\n")
     assert b"Traceback" not in errors
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fruit.csv"]
 

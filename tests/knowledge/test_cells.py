@@ -117,6 +117,7 @@ def test_cells_do_not_depend_on_the_workers(tmp_path: Path, backend: str, jobs: 
     assert store.records() == {index: record_of(index, 0, 8) for index in range(4)}
 
 
+@pytest.mark.slow
 def test_cells_do_not_depend_on_the_cluster(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed", reason="the extra ldp-advise[cluster] is not installed")
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from knowledge.build import Size, build
 from knowledge.network import Network, _gradients, fit, standardised
@@ -59,6 +60,7 @@ def test_far_features_are_clipped() -> None:
     assert standardised(np.array([[1e9, -5.0]]), centre, scale).tolist() == [[4.0, -4.0]]
 
 
+@pytest.mark.slow
 def test_a_build_does_not_depend_on_its_workers(tmp_path: Path, tiny: Path) -> None:
     build(tmp_path, size=Size(14, 48, 16, 8), seed=3, jobs=2, backend="threading")
     for name in ("tree.json", "grid.npz"):
