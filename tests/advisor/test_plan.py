@@ -184,6 +184,7 @@ def misled(monkeypatch: pytest.MonkeyPatch, need: Callable[[tuple[str, str], flo
     monkeypatch.setattr(plan_grid, "first_answers", wrong)
 
 
+@pytest.mark.slow
 def test_a_grid_that_favours_one_protocol_does_not_decide(monkeypatch: pytest.MonkeyPatch) -> None:
     misled(monkeypatch, lambda pair, value: value / (20 if pair[0] == "the" else 1))
     answer = plan(target=0.005, epsilon=1.0, k=2)
@@ -192,6 +193,7 @@ def test_a_grid_that_favours_one_protocol_does_not_decide(monkeypatch: pytest.Mo
     assert min(row.value or math.inf for row in answer.rows if row.source == "simulation") == answer.value
 
 
+@pytest.mark.slow
 def test_whatever_undercuts_the_settled_leader_races_it(monkeypatch: pytest.MonkeyPatch) -> None:
     right = plan(target=0.2, epsilon=1.0, k=64, protocol="oue")
     # The grid turned upside down, and all of it below the truth: the right pair is far behind the contenders.
