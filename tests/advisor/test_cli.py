@@ -15,7 +15,7 @@ from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, __version__
 from tests.advisor.conftest import Run
 
 SCHEMA = json.loads(resources.files("advisor").joinpath("schema/advice.schema.json").read_text(encoding="utf-8"))
-QUICK = ("--max-reps", "20")
+QUICK = ("--reps", "8", "--max-reps", "8")
 
 
 def answer(text: str) -> dict[str, object]:
@@ -476,6 +476,7 @@ def test_several_values_are_named(run: Run, ages: str) -> None:
     assert [line.split()[0] for line in lines] == ["l1", "emd"]
 
 
+@pytest.mark.slow
 def test_large_n_and_extreme_budgets_give_finite_numbers(run: Run, states: str) -> None:
     for eps, n in (("1e-6", "1e3"), ("0.1", "1e9"), ("16", "1e9"), ("32", "1e3"), ("32", "1e12")):
         metrics = ("-m", "l1", "-m", "kl", "-m", "topk")
