@@ -117,7 +117,7 @@ def audit_client(
                     progress(place * trials + start + size, 2 * trials)
     found = [
         conclude(
-            Subject(called, epsilon, k, _never_sampled, epsilon, None, attack=one, values=values),
+            Subject(called, epsilon, k, None, epsilon, None, attack=one, values=values),
             *counts[one],
             trials=trials,
             alpha=alpha / len(tried),
@@ -127,16 +127,15 @@ def audit_client(
     return replace(max(found, key=lambda audit: audit.epsilon_lower_bound), alpha=alpha)
 
 
-def _never_sampled(*_: Any) -> Any:
-    raise NotImplementedError("a client is called, not sampled")
-
-
 @contextmanager
 def _seeded(seed: int) -> Iterator[None]:
-    """Seed the two global generators for a while: clients of other packages draw from them."""
+    """Seed the two global generators for a while: clients of other packages draw from them, and know no other stream.
+
+    What the caller had drawn from them goes on where it was.
+    """
     python, legacy = random.getstate(), np.random.get_state()  # noqa: NPY002 - it is theirs
     random.seed(seed)
-    np.random.seed(seed)  # noqa: NPY002
+    np.random.seed(seed)  # noqa: NPY002 - the generator that such a client reads
     try:
         yield
     finally:

@@ -93,7 +93,7 @@ class Subject:
     protocol, epsilon, k, rounds, attributes, solution, fake, symbols
         As in `Audit`.
     sampler
-        Gives the chances that an attacker names v1.
+        Gives the chances that an attacker names v1; None where the reports were attacked already.
     guaranteed
         Privacy loss that is promised.
     known
@@ -107,7 +107,7 @@ class Subject:
     protocol: str
     epsilon: float | None
     k: int
-    sampler: Sampler
+    sampler: Sampler | None
     guaranteed: float | None
     known: Probabilities | None
     attack: str = "guess"
@@ -267,10 +267,13 @@ def conclude(subject: Subject, hits: int, confusions: int, *, trials: int, alpha
 
 def _counts(subject: Subject, held: int, *, trials: int, block: int, seed: int, jobs: int) -> Iterable[int]:
     tasks = [(place, min(block, trials - start)) for place, start in enumerate(range(0, trials, block))]
+    sampler = subject.sampler
+    if sampler is None:
+        raise ValueError(f"{subject.protocol} has no sampler: its reports were attacked already")
 
     def count(place: int, size: int) -> int:
         rng = rng_for(seed, *subject.address, held, place)
-        chances = subject.sampler(held, size, rng)
+        chances = sampler(held, size, rng)
         return int(np.count_nonzero(rng.random(size) < chances))
 
     if jobs == 1 or len(tasks) == 1:

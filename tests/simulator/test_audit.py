@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -242,3 +243,9 @@ def test_hashing_alone_hides_what_collides(k, g):
 def test_hashing_alone_needs_two_symbols():
     with pytest.raises(ValueError, match="at least 2"):
         hashing_subject(10, 1)
+
+
+def test_what_was_attacked_already_is_not_sampled() -> None:
+    done = replace(protocol_subject(PROTOCOLS["grr"](4, 1.0)), sampler=None)
+    with pytest.raises(ValueError, match="attacked already"):
+        run_audit(done, trials=100, alpha=0.05, seed=0)
