@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from advisor.assemble import empty_advices, estimate_advice, others_repetitions, simulated_advice
+from advisor.assemble import estimate_advice, others_repetitions, simulated_advice
 from advisor.collected import collect
 from advisor.constraints import fitting_pairs, nothing_left
 from advisor.errors import InputError, listed
@@ -16,7 +16,7 @@ from advisor.inputs.domain import build_domain
 from advisor.inputs.memory import estimate_in_memory, sample_in_memory
 from advisor.naming import resolve
 from advisor.request import Request, build_estimate_request, build_request, check_settings, check_whole
-from advisor.result import DEFAULT_PAIR, Advice
+from advisor.result import DEFAULT_PAIR, Advice, empty_advices
 from advisor.without_data import shape_request
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, Runs, race, simulate

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +12,7 @@ from advisor.errors import InputError
 from advisor.naming import resolve
 from advisor.result import Advice
 from simulator import POSTPROCESSORS, PROTOCOLS, Noise
+from simulator._normal import normal_quantile
 
 COLUMNS = ("value", "raw", "post_processed", "low", "high")
 LEVEL = 0.95
@@ -48,7 +48,7 @@ def frequency_interval(estimate: NDArray[np.float64], noise: Noise) -> tuple[NDA
     time, whatever the method that is used beside it, and rests on nothing but the raw estimate. One below 0 counts as
     0: an interval of nothing but 0 would sound like certainty.
     """
-    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+    z = normal_quantile((1 + LEVEL) / 2)
     estimate = np.clip(estimate, 0.0, 1.0)
     half_slope = z**2 * noise.variance_slope / 2
     middle = estimate + half_slope

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import TypeAlias
 
 import numpy as np
@@ -13,9 +12,17 @@ from numpy.typing import NDArray
 
 from advisor.request import Request
 from advisor.result import DEFAULT_PAIR, DETECTION_LEVEL, Advice, Baseline, Recommendation, finite
+from simulator._normal import normal_quantile
 from simulator.benchmark import Experiment, Runs
-from simulator.confidence import Belief, belief_in, population_errors, population_range, probability_best
-from simulator.ranking import Pair, Ratio, Standing, contenders, paired_ratio, rank, t_quantile
+from simulator.confidence import (
+    Belief,
+    belief_in,
+    population_errors,
+    population_range,
+    probability_best,
+    ranking_root,
+)
+from simulator.ranking import Pair, Standing, contenders, paired_ratio, rank, t_quantile
 
 OTHERS_REPETITIONS = 20  # for the protocols that were not used: they are for the next round
 Errors: TypeAlias = Mapping[Pair, NDArray[np.float64]]
@@ -35,8 +42,8 @@ class _Contest:
         The usual choice.
     populations
         How many populations the repetitions go through; 1 where the truth is taken as known.
-    degree
-        `Metric.degree`.
+    root
+        Which root of errors is averaged over populations, see `simulator.confidence.ranking_root`; 1 for one.
     belief
         How far several populations are to be believed.
     """
@@ -45,25 +52,20 @@ class _Contest:
     menu: tuple[Pair, ...]
     default: Pair
     populations: int = 1
-    degree: int = 1
+    root: int = 1
     belief: Belief | None = None
 
     def ranked_errors(self, pair: Pair) -> NDArray[np.float64]:
-        """Return what a pair is ranked by: its errors, or for several populations their means as distances."""
+        """Return what a pair is ranked by: its errors, or for several populations roots of their mean errors."""
         errors = self.errors[pair]
-        return errors if self.populations == 1 else population_errors(errors, self.populations, self.degree)
+        return errors if self.populations == 1 else population_errors(errors, self.populations, self.root)
 
     def error(self, pair: Pair) -> float:
-        """Return the mean error; over several populations, the mean on the scale of a distance, brought back.
+        """Return the mean error; over several populations, the mean of roots, brought back.
 
-        For squared errors and divergences that is a little below the plain mean, which the hardest population decides.
+        That is below the plain mean, which the hardest populations decide.
         """
-        mean = float(self.ranked_errors(pair).mean())
-        return mean if self.populations == 1 else mean**self.degree
-
-    def ratio(self, ratio: Ratio) -> Ratio:
-        """Return a ratio of what is ranked as a ratio of errors."""
-        return ratio if self.populations == 1 else Ratio(*(value**self.degree for value in ratio))
+        return float(self.ranked_errors(pair).mean()) ** self.root
 
     def interval(self, pair: Pair) -> tuple[float, float]:
         """Return the 95 % interval of the mean error.
@@ -72,7 +74,7 @@ class _Contest:
         """
         errors = self.errors[pair]
         if self.belief is not None:
-            return population_range(errors, self.populations, self.belief, self.degree)
+            return population_range(errors, self.populations, self.belief, self.root)
         reach = t_quantile(len(errors)) * float(errors.std(ddof=1)) / len(errors) ** 0.5
         return max(0.0, float(errors.mean()) - reach), float(errors.mean()) + reach
 
@@ -87,40 +89,20 @@ def simulated_advice(metric: str, request: Request, experiment: Experiment, runs
 def estimate_advice(metric: str, request: Request, experiment: Experiment, runs: Runs) -> Advice:
     """Return the advice for one metric about an estimate: the methods for its protocol, and the next round."""
     used = request.collected.protocol if request.collected is not None else request.protocols[0]
-    populations, degree = len(experiment.populations), experiment.metrics[metric].degree
+    populations = len(experiment.populations)
+    root = ranking_root(experiment.metrics[metric].degree) if populations > 1 else 1
     belief = belief_in(metric, ordered=request.ordered) if populations > 1 else None
     errors = runs.of(metric)
     fair = {pair: block[: others_repetitions(populations, runs.repetitions)] for pair, block in errors.items()}
     for_all = tuple(pair for pair in errors if pair[0] in request.protocols and pair[1] in request.methods)
     next_round = (
-        _advice(metric, request, experiment, runs, _Contest(fair, for_all, DEFAULT_PAIR, populations, degree, belief))
+        _advice(metric, request, experiment, runs, _Contest(fair, for_all, DEFAULT_PAIR, populations, root, belief))
         if for_all
         else None  # constraints exclude all protocols for a next round
     )
     menu = tuple(pair for pair in errors if pair[0] == used and pair[1] in request.methods)
-    contest = _Contest(errors, menu, (used, "norm_sub"), populations, degree, belief)
+    contest = _Contest(errors, menu, (used, "norm_sub"), populations, root, belief)
     return _advice(metric, request, experiment, runs, contest, about_estimate=True, next_round=next_round)
-
-
-def empty_advices(request: Request) -> tuple[Advice, ...]:
-    """Return for each metric of a request an advice without any pair: its constraints leave none."""
-    return tuple(
-        Advice(
-            request=request,
-            metric=metric,
-            source=request.source,
-            recommendations=(),
-            baselines=(),
-            repetitions=0,
-            detectable_frequency=None,
-            warnings=request.warnings,
-            error_without_data=None,
-            beats_uniform_guess=False,
-            resolved=True,
-            experiment_id="",
-        )
-        for metric in request.metrics
-    )
 
 
 def others_repetitions(populations: int, repetitions: int) -> int:
@@ -139,14 +121,14 @@ def _advice(
     next_round: Advice | None = None,
 ) -> Advice:
     ranked = {pair: contest.ranked_errors(pair) for pair in contest.menu}
-    standings = rank(ranked, {name: oracle.report_bits for name, oracle in experiment.oracles.items()})
+    standings = rank(ranked, {name: oracle.report_bits for name, oracle in experiment.oracles.items()}, contest.root)
     # Ranking in tiers is not by error alone; the lowest error is what all rows are compared with.
     lowest = min(ranked, key=lambda pair: float(ranked[pair].mean()))
     sure = _probabilities(standings, lowest, contest, main=about_estimate)
     rows = tuple(_row(standing, contest, experiment, runs, sure.get(standing.pair)) for standing in standings)
     noise = experiment.oracles[rows[0].protocol].noise(request.n)
     without_data = _errors_without_data(metric, experiment)
-    uniform, zero = ((without_data ** (1 / contest.degree)).mean(axis=0) ** contest.degree).tolist()
+    uniform, zero = ((without_data ** (1 / contest.root)).mean(axis=0) ** contest.root).tolist()
     reference = contest.error(lowest)
     return Advice(
         request=request,
@@ -161,11 +143,11 @@ def _advice(
             _baseline("default", contest.default, lowest, contest),
         ),
         repetitions=max(len(contest.errors[pair]) for pair in contest.menu),
-        detectable_frequency=NormalDist().inv_cdf(1 - DETECTION_LEVEL) * noise.sd,
+        detectable_frequency=normal_quantile(1 - DETECTION_LEVEL) * noise.sd,
         warnings=request.warnings,
         error_without_data=min(uniform, zero),
         beats_uniform_guess=_beats(contest, lowest, without_data),
-        resolved=not contenders(ranked).open,
+        resolved=not contenders(ranked, contest.root).open,
         experiment_id=experiment.id,
         next_round=next_round,
     )
@@ -206,7 +188,6 @@ def _row(
     squares, absolutes = (runs.of(name).get(standing.pair) for name in ("mse", "mae"))
     mean_square = None if squares is None else float(squares[: len(errors)].mean())
     low, high = contest.interval(standing.pair)
-    ratio = contest.ratio(standing.ratio)
     spread = float(errors.std(ddof=1))
     return Recommendation(
         rank=standing.rank,
@@ -219,9 +200,9 @@ def _row(
         error_high=high,
         standard_error=spread / math.sqrt(len(errors)),
         spread=spread,
-        ratio_to_best=finite(ratio.value),
-        ratio_low=finite(ratio.low),
-        ratio_high=finite(ratio.high),
+        ratio_to_best=finite(standing.ratio.value),
+        ratio_low=finite(standing.ratio.low),
+        ratio_high=finite(standing.ratio.high),
         win_share=standing.win_share,
         repetitions=len(errors),
         error_without_postprocessing=_raw_error(protocol, len(errors), contest),
@@ -249,7 +230,7 @@ def _raw_error(protocol: str, repetitions: int, contest: _Contest) -> float:
 
 
 def _baseline(kind: str, pair: Pair, lowest: Pair, contest: _Contest) -> Baseline:
-    ratio = contest.ratio(paired_ratio(contest.ranked_errors(pair), contest.ranked_errors(lowest)))
+    ratio = paired_ratio(contest.ranked_errors(pair), contest.ranked_errors(lowest), contest.root)
     return Baseline(
         kind,
         *pair,

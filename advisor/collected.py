@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from advisor.errors import InputError
 from advisor.inputs.domain_labels import by_value, check_domain, value_of
 from advisor.inputs.numbers import all_numbers
 from simulator import PROTOCOLS, Noise
+from simulator._normal import normal_quantile
 
 FloatArray = NDArray[np.float64]
 CHANCE = 1e-6  # how rarely an estimate that is as it is said to be may be refused
@@ -191,7 +191,7 @@ def _check_spread(values: FloatArray, noise: Noise, *, cut: bool) -> None:
     """Raise InputError if the estimate spreads more or less than its noise allows, chance aside."""
     k, sd = len(values), noise.sd
     lowest = float(values.min())
-    allowed = NormalDist().inv_cdf(1 - CHANCE / k)
+    allowed = normal_quantile(1 - CHANCE / k)
     below = np.minimum(values, 0.0)
     squares = float((below**2).sum()) / sd**2 if sd else 0.0
     # Were every true frequency 0, the negative half of the noise would have this mean and variance.

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import html
 import io
 import json
 from dataclasses import asdict, fields
 from typing import Any
 
 from advisor.result import Advice, Recommendation, to_plain
-from advisor.table import COLUMNS, TOP, columns_of, hidden_sentence, table_lines
+from advisor.table import TOP, columns_of, header_of, hidden_sentence, table_lines
 from advisor.words import answer_sentence, footer_sentences, next_round_sentence, worth_sentences
 from simulator import METRICS, __version__
 
@@ -83,6 +81,8 @@ def error_json(message: str) -> str:
 
 def to_csv(advices: tuple[Advice, ...]) -> str:
     """Return all rankings as CSV: a metric column, then the fields of a recommendation."""
+    import csv  # imported when used, as a look-up should not wait for it
+
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["metric", *(field.name for field in fields(Recommendation)), "next_round"])
@@ -153,29 +153,33 @@ def to_value(advices: tuple[Advice, ...]) -> str:
 
 def to_html(advice: Advice) -> str:
     """Return the answer and the top of the ranking for a notebook; for an estimate also that of the next round."""
+    from html import escape  # imported when used
+
     if not advice.recommendations:
-        return f"<p><b>{html.escape(answer_sentence(advice))}</b></p>"
-    notes = "<br>".join(html.escape(sentence) for sentence in [*worth_sentences(advice), *footer_sentences(advice)])
+        return f"<p><b>{escape(answer_sentence(advice))}</b></p>"
+    notes = "<br>".join(escape(sentence) for sentence in [*worth_sentences(advice), *footer_sentences(advice)])
     later = advice.next_round
     return (
-        f"<p><b>{html.escape(answer_sentence(advice))}</b></p>{_html_table(advice)}"
-        + ("" if later is None else f"<p><b>{html.escape(next_round_sentence(later))}</b></p>{_html_table(later)}")
+        f"<p><b>{escape(answer_sentence(advice))}</b></p>{_html_table(advice)}"
+        + ("" if later is None else f"<p><b>{escape(next_round_sentence(later))}</b></p>{_html_table(later)}")
         + f"<p><small>{notes}</small></p>"
     )
 
 
 def _html_table(advice: Advice) -> str:
-    head = "".join(f"<th>{html.escape(header)}</th>" for header in _headers(advice))
+    from html import escape
+
+    head = "".join(f"<th>{escape(header)}</th>" for header in _headers(advice))
     body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>" for cells in _cells(advice, TOP)
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>" for cells in _cells(advice, TOP)
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _headers(advice: Advice) -> list[str]:
-    return [f"{advice.metric} error" if column.key == "error" else column.header for column in columns_of(advice)]
+    return [header_of(column, advice) for column in columns_of(advice)]
 
 
 def _cells(advice: Advice, top: int | None) -> list[list[str]]:
-    places = [COLUMNS.index(column) for column in columns_of(advice)]
-    return [[line.cells[place] for place in places] for line in table_lines(advice, top)]
+    columns = columns_of(advice)
+    return [line.cells_of(columns) for line in table_lines(advice, top)]

@@ -25,7 +25,14 @@ from advisor.request import COLLECTIONS
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator._types import FloatArray, IntArray
 from simulator.benchmark import Experiment, simulate
-from simulator.confidence import belief_in, middle_and_range, population_errors, population_range, probability_best
+from simulator.confidence import (
+    belief_in,
+    middle_and_range,
+    population_errors,
+    population_range,
+    probability_best,
+    ranking_root,
+)
 from simulator.populations import SHAPES, apportion, frequencies
 from simulator.ranking import rank
 from simulator.seeding import rng_for
@@ -191,8 +198,9 @@ def _from_estimate(
     runs = simulate(experiment, 0, DRAWS * (COLLECTIONS if len(populations) > 1 else 1))
     made = []
     for metric, measure in experiment.metrics.items():
+        root = ranking_root(measure.degree)
         errors = {
-            pair: block if len(populations) == 1 else population_errors(block, len(populations), measure.degree)
+            pair: block if len(populations) == 1 else population_errors(block, len(populations), root)
             for pair, block in runs.of(metric).items()
         }
         chosen = min(errors, key=lambda pair: float(errors[pair].mean()))
@@ -205,8 +213,8 @@ def _from_estimate(
         belief, errors_there = belief_in(metric, ordered=truth.ordered), runs.of(metric)[chosen]
         wins = {standing.pair: standing.win_share for standing in rank(errors, {PROTOCOL: 1.0})}
         sure = probability_best(wins, chosen, belief)
-        low, high = population_range(errors_there, len(populations), belief, measure.degree)
-        middle = middle_and_range(errors_there, len(populations), measure.degree)
+        low, high = population_range(errors_there, len(populations), belief, root)
+        middle = middle_and_range(errors_there, len(populations), root)
         made.append(
             Decision(
                 name,

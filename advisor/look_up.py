@@ -6,22 +6,21 @@ import hashlib
 import json
 from dataclasses import dataclass
 from functools import partial
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.assemble import empty_advices
 from advisor.constraints import nothing_left
 from advisor.errors import InputError, listed
 from advisor.request import Request, metric_settings
-from advisor.result import DEFAULT_PAIR, DETECTION_LEVEL, Advice, Baseline, Recommendation
+from advisor.result import DEFAULT_PAIR, DETECTION_LEVEL, Advice, Baseline, Recommendation, empty_advices
 from knowledge import grid
 from knowledge.assumed import assumed_profiles
 from knowledge.changes import COMMON_USERS, Choice
 from knowledge.menu import ALIASES, METHODS
 from knowledge.profile import Profile, remembered_profile
 from simulator import METRICS, PROTOCOLS
+from simulator._normal import normal_quantile
 from simulator.ranking import PRACTICAL_RATIO
 
 SAME = 1.02  # predicted errors within 2 % of the lowest are as good as equal: the shorter report comes first
@@ -144,7 +143,7 @@ def _advice(metric: str, known: _Known) -> Advice:
         recommendations=tuple(rows),
         baselines=_baselines(rows, found, metric, known, uniform),
         repetitions=0,
-        detectable_frequency=NormalDist().inv_cdf(1 - DETECTION_LEVEL) * oracles[rows[0].protocol].noise(request.n).sd,
+        detectable_frequency=normal_quantile(1 - DETECTION_LEVEL) * oracles[rows[0].protocol].noise(request.n).sd,
         warnings=(*request.warnings, *(str(warning) for warning in found.warnings), *_unknown(found)),
         error_without_data=min(uniform, zero),
         beats_uniform_guess=lowest.error_high < min(uniform, zero),

@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from advisor.answer_parts import Sentence, answer_parts
 from advisor.result import Advice
-from advisor.table import COLUMNS, TOP, Column, Line, columns_of, hidden_sentence, legend, table_lines
-from advisor.words import answer_sentence, footer_sentences, next_round_sentence, why_sentences, worth_sentences
+from advisor.table import TOP, Column, Line, columns_of, header_of, legend, table_lines
 
 PIPE_WIDTH = 1000  # no terminal, no edge: nothing is folded or cut
 
@@ -29,30 +29,11 @@ def console_for() -> Console:
 def print_advice(
     advices: tuple[Advice, ...], console: Console, *, top: int | None = TOP, quiet: bool = False, verbose: bool = False
 ) -> None:
-    """Print for each advice the answer in a sentence, the ranked table, and what it rests on."""
-    for place, advice in enumerate(advices):
-        if place:
-            console.print()
-        style = "bold" if advice.beats_uniform_guess else "bold yellow"
-        console.print(Text(answer_sentence(advice), style=style))
-        if not quiet:
-            for sentence in worth_sentences(advice):
-                console.print(Text(sentence))
-        if not advice.recommendations:
-            continue
-        console.print(ranked_table(advice, console, top))
-        if advice.next_round is not None and not quiet:
-            console.print(Text(next_round_sentence(advice.next_round), style="bold"))
-            console.print(ranked_table(advice.next_round, console, top))
-    if quiet:
-        for sentence in why_sentences(advices[0].why) if advices[0].why else ():  # asked for
-            console.print(Text(sentence))
+    """Print an answer, and with `verbose` what its columns mean, what the protocols are like and what ε means."""
+    for part in answer_parts(advices, top=top, quiet=quiet):
+        console.print(Text(*part) if isinstance(part, Sentence) else ranked_table(part, console, top))
+    if quiet or not advices[0].recommendations:
         return
-    for sentence in footer_sentences(advices[0]):
-        console.print(Text(sentence, style="dim"))
-    if not advices[0].recommendations:
-        return
-    console.print(Text(hidden_sentence(advices[0], top), style="dim"))
     if verbose:
         console.print(Text(legend(advices[0]), style="dim"))
         _print_details(advices[0], console)
@@ -78,13 +59,12 @@ def ranked_table(advice: Advice, console: Console, top: int | None = TOP) -> Tab
 def _table(advice: Advice, lines: list[Line], columns: list[Column]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, header_style="bold")
     for column in columns:
-        header = f"{advice.metric} error" if column.key == "error" else column.header
-        table.add_column(header, justify="right" if column.right else "left")
+        table.add_column(header_of(column, advice), justify="right" if column.right else "left")
     for line in lines:
         if line.gap_before:
             table.add_section()
         style = "green" if line.top else "cyan" if line.marked else None
-        table.add_row(*(Text(line.cells[COLUMNS.index(column)]) for column in columns), style=style)
+        table.add_row(*map(Text, line.cells_of(columns)), style=style)
     return table
 
 

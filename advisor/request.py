@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from advisor.budget import ATTRIBUTES_MAX, ROUNDS_MAX, Plan, check_solution, make_plan
 from advisor.constraints import Constraints, Removal, constrained
 from advisor.errors import InputError, listed, near_miss
-from advisor.inputs.tally import MOST_LABELS
+from advisor.inputs.limits import MOST_LABELS
 from advisor.naming import resolve, resolve_all
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.metrics import KL_MIX, SET_SHARE, TOP_SHARE
@@ -28,7 +28,7 @@ REPETITIONS, MAX_REPETITIONS = 20, 400
 FULL_RACE_DOMAIN = 4096  # above it the most repetitions, where not asked for, fall as 1/k: a race must end in minutes
 N_MAX = 10**12
 FAR_SMALLER = 10  # a sample this many times smaller than n is not taken for the truth
-COLLECTIONS = 5  # simulated from each population behind an estimate
+COLLECTIONS = 4  # simulated from each population behind an estimate
 
 
 @dataclass(frozen=True, eq=False)  # holds an array, which does not compare to one truth

@@ -300,3 +300,24 @@ def to_plain(row: Recommendation | Baseline) -> dict[str, Any]:
 def finite(value: float) -> float | None:
     """Return the value, or None where JSON has no number for it."""
     return value if math.isfinite(value) else None
+
+
+def empty_advices(request: Request) -> tuple[Advice, ...]:
+    """Return for each metric of a request an advice without any pair: its constraints leave none."""
+    return tuple(
+        Advice(
+            request=request,
+            metric=metric,
+            source=request.source,
+            recommendations=(),
+            baselines=(),
+            repetitions=0,
+            detectable_frequency=None,
+            warnings=request.warnings,
+            error_without_data=None,
+            beats_uniform_guess=False,
+            resolved=True,
+            experiment_id="",
+        )
+        for metric in request.metrics
+    )

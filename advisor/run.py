@@ -110,8 +110,8 @@ def advise_file(
         _write_looked_up(request, instantly, output_format, target, pages, top=top, quiet=quiet, verbose=verbose)
         return
     from advisor.answer import advice_from, simulate_request  # a look-up needs none of it
-    from advisor.assemble import empty_advices
     from advisor.constraints import nothing_left
+    from advisor.result import empty_advices
 
     if nothing_left(request):
         _write(empty_advices(request), output_format, target, top=top, quiet=quiet, verbose=verbose)
@@ -211,6 +211,11 @@ def _write(
     advices: tuple[Any, ...], output_format: str, target: Any, *, top: int | None, quiet: bool, verbose: bool
 ) -> None:
     if output_format == "table" and target is None:
+        from advisor.piped import is_pipe, piped_lines
+
+        if is_pipe(sys.stdout) and not verbose:
+            sys.stdout.writelines(piped_lines(advices, top=top, quiet=quiet))
+            return
         from advisor.render import console_for, print_advice
 
         print_advice(advices, console_for(), top=top, quiet=quiet, verbose=verbose)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from advisor.result import Advice, Baseline, Recommendation
@@ -9,8 +10,8 @@ from advisor.words import change, error_with_margin, gain, number, percent, time
 
 TOP = 10
 LEGEND_SURE = (
-    "best: probability that the row has the lowest error, whatever the truth behind the estimate may be; error: mean "
-    "over the populations, and its 95 % range. "
+    "best: probability that the row has the lowest error, whatever the truth behind the estimate may be; error: "
+    "average over the populations (the mean of square roots, squared), and its 95 % range. "
 )
 LEGEND = (
     "to best: error over the lowest, paired over the repetitions both have; vs no PP: change against the same "
@@ -60,6 +61,10 @@ class Line:
     ranked: bool
     gap_before: bool = False
 
+    def cells_of(self, columns: Iterable[Column]) -> list[str]:
+        """Return the cells of some columns."""
+        return [self.cells[COLUMNS.index(column)] for column in columns]
+
 
 def table_lines(advice: Advice, top: int | None = TOP) -> list[Line]:
     """Return the first `top` rows (None: all) and, wherever they stand, the rows to compare with."""
@@ -104,6 +109,11 @@ def columns_of(advice: Advice) -> tuple[Column, ...]:
     if advice.request.threat is None:
         without |= {"gain_random", "gain_maximal"}
     return tuple(column for column in COLUMNS if column.key not in without)
+
+
+def header_of(column: Column, advice: Advice) -> str:
+    """Return what stands above a column."""
+    return f"{advice.metric} error" if column.key == "error" else column.header
 
 
 def legend(advice: Advice) -> str:

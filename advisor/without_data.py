@@ -43,7 +43,9 @@ def shape_request(
     )
     assumed += found.assumptions
     if found.skew is not None:
-        assumed.append("four shapes of this skew are averaged: Zipf in order, the same shuffled, a bell, a random one")
+        assumed.append(
+            "four shapes of this skew are averaged: Zipf in order and without, a bell, a typical Dirichlet draw"
+        )
     plan = make_plan(settings, found.weights, n)
     if plan is not None:
         n = plan.reports

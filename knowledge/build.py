@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from knowledge.arrays import write_arrays
 from knowledge.cells import POPULATIONS, PROTOCOL_SHARES, cell
 from knowledge.collect import BACKENDS, collect
 from knowledge.dataset import Dataset, Surface, assemble, fit_surface
@@ -85,7 +86,7 @@ def build(
     Parameters
     ----------
     folder
-        Where ``grid.npz``, ``tree.json`` and ``provenance.json`` go.
+        Where ``grid.npy``, ``grid.json``, ``tree.json`` and ``provenance.json`` go.
     work
         File of finished cells; ``cells.jsonl`` in the folder by default.
     size
@@ -158,13 +159,13 @@ def _ranges(data: Dataset) -> dict[str, list[float]]:
 
 
 def write(folder: Path, surface: Surface, trees: Mapping[str, Tree], provenance: Mapping[str, Any]) -> None:
-    """Write the three files."""
+    """Write all files but the checks."""
     ranges = {name: getattr(surface, name) for name in ("low", "high", "spread", "own_spread")}
     arrays: dict[str, NDArray[np.float32]] = {
         **{name: values.astype(np.float32) for name, values in ranges.items()},
         **surface.network.to_arrays(),
     }
-    np.savez(folder / "grid.npz", allow_pickle=False, **arrays)
+    write_arrays(folder, arrays)
     stored = {"methods": METHODS, "trees": {name: to_json(tree) for name, tree in trees.items()}}
     (folder / "tree.json").write_text(json.dumps(stored, separators=(",", ":")) + "\n", encoding="utf-8")
     (folder / "provenance.json").write_text(json.dumps(provenance, indent=1) + "\n", encoding="utf-8")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 
 from knowledge.profile import TINY, Profile, profile_of, zipf_skew
 from simulator import Noise
+from simulator._normal import normal_quantile
 from simulator._types import FloatArray
 from simulator.metrics import SET_SHARE, TOP_SHARE
 from simulator.postprocess.simple import FALSE_POSITIVES
@@ -319,7 +319,7 @@ def _moved(profile: Profile, noises: _Noises, level: FloatArray, cut_level: Floa
     k, f = profile.k, profile.points
     size = np.ones_like(f) if profile.counts is None else profile.counts.sum(axis=0)
     sd = np.sqrt(noises.variance(f))
-    quantile = NormalDist().inv_cdf(1 - FALSE_POSITIVES / k) if k > 2 * FALSE_POSITIVES else 0.0
+    quantile = normal_quantile(1 - FALSE_POSITIVES / k) if k > 2 * FALSE_POSITIVES else 0.0
     cut = quantile * np.sqrt(noises.at_zero)
     below, density = _normal((f - np.stack([level, cut, cut_level])) / sd)
     moved = sd * density - f + f * below

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from knowledge.arrays import read_arrays
 from knowledge.features import NAMES, Profile, describe
 from knowledge.menu import (
     ALIASES,
@@ -154,8 +155,7 @@ def load(folder: Path = DATA) -> Grid:
 
 @lru_cache(maxsize=4)
 def _load(folder: Path) -> Grid:
-    with np.load(folder / "grid.npz", allow_pickle=False) as stored:
-        arrays = {name: stored[name] for name in stored.files}
+    arrays = read_arrays(folder)
     provenance = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
     ranges = {name: arrays.pop(name).astype(np.float64) for name in ("low", "high", "spread", "own_spread")}
     return Grid(Network.from_arrays(arrays), provenance=provenance, **ranges)

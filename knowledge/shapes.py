@@ -51,7 +51,7 @@ def draw(family: str, k: int, rng: np.random.Generator) -> Population:
         raise ValueError(f"family must be one of {', '.join(FAMILIES)}, got {family!r}")
     if family in SHAPES:
         parameter = _parameter(family, rng)
-        weights = SHAPES[family].weights(k, parameter, rng)
+        weights = SHAPES[family].weights(k, parameter, lambda: rng)
     else:
         parameter = float(rng.random())
         weights = _COMPOSED[family](k, parameter, rng)

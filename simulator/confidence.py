@@ -13,6 +13,7 @@ from simulator.ranking import Pair
 
 POOLED = frozenset({"emd", "topk", "set", "range"})  # metrics that few values, or sums of values, decide
 RANGE = (0.025, 0.975)
+ROOT = 2  # of distances: what populations are averaged by
 
 
 class Belief(NamedTuple):
@@ -42,10 +43,10 @@ class Belief(NamedTuple):
 
 # By whether the domain is ordered and whether the metric is pooled; printed by ``python -m advisor.fit_beliefs``.
 BELIEFS = {
-    (True, False): Belief(power=0.615, doubt=0.00127, lead=0.367, lower=4.36, upper=1.12),
-    (True, True): Belief(power=0.646, doubt=0.0523, lead=1.16, lower=1.00, upper=1.37),
-    (False, False): Belief(power=0.608, doubt=0.00343, lead=-0.268, lower=4.18, upper=2.19),
-    (False, True): Belief(power=0.696, doubt=0.0602, lead=0.929, lower=1.48, upper=2.30),
+    (True, False): Belief(power=0.896, doubt=0.00957, lead=0.216, lower=2.77, upper=1.07),
+    (True, True): Belief(power=0.785, doubt=0.0353, lead=1.08, lower=1.00, upper=1.02),
+    (False, False): Belief(power=0.698, doubt=0.00394, lead=-0.514, lower=3.50, upper=1.43),
+    (False, True): Belief(power=0.535, doubt=0.0154, lead=1.33, lower=1.17, upper=1.23),
 }
 
 
@@ -54,17 +55,25 @@ def belief_in(metric: str, *, ordered: bool) -> Belief:
     return BELIEFS[ordered, metric in POOLED]
 
 
-def population_errors(errors: FloatArray, populations: int, degree: int = 1) -> FloatArray:
-    """Return the mean error for each population, brought to the scale of a distance.
+def ranking_root(degree: int) -> int:
+    """Return the root of errors that is averaged over populations, given `Metric.degree`.
+
+    The square root of a distance, and the fourth root of a squared error: halfway between errors, which the populations
+    that are hard for every method decide, and ratios of errors, which the easy ones do.
+    """
+    return ROOT * degree
+
+
+def population_errors(errors: FloatArray, populations: int, root: int = 1) -> FloatArray:
+    """Return the mean error for each population, and of that a root.
 
     Parameters
     ----------
     errors
         ``(repetitions,)`` errors; repetition r is of population ``r mod populations``. Either at most one repetition a
         population, or equally many for all.
-    degree
-        `Metric.degree`: the error of a squared metric counts by its root, so that a population that is hard for every
-        method does not drown all others.
+    root
+        See `ranking_root`.
 
     Raises
     ------
@@ -75,32 +84,32 @@ def population_errors(errors: FloatArray, populations: int, degree: int = 1) -> 
         if len(errors) % populations:
             raise ValueError(f"{len(errors)} repetitions cannot be shared evenly by {populations} populations")
         errors = errors.reshape(-1, populations).mean(axis=0)
-    result: FloatArray = np.maximum(errors, 0.0) ** (1 / degree)
+    result: FloatArray = np.maximum(errors, 0.0) ** (1 / root)
     return result
 
 
-def population_range(errors: FloatArray, populations: int, belief: Belief, degree: int = 1) -> tuple[float, float]:
+def population_range(errors: FloatArray, populations: int, belief: Belief, root: int = 1) -> tuple[float, float]:
     """Return the 95 % range of a mean error over populations, with what they get wrong.
 
     Parameters
     ----------
-    errors, populations, degree
+    errors, populations, root
         As for `population_errors`; the range is that of the errors themselves, not of their roots.
     belief
         By how much it is wider than the middle 95 % of the populations.
     """
-    middle, low, high = middle_and_range(errors, populations, degree)
+    middle, low, high = middle_and_range(errors, populations, root)
     if not low:
         return 0.0, high
     return middle * (low / middle) ** belief.lower, middle * (high / middle) ** belief.upper
 
 
-def middle_and_range(errors: FloatArray, populations: int, degree: int = 1) -> tuple[float, float, float]:
+def middle_and_range(errors: FloatArray, populations: int, root: int = 1) -> tuple[float, float, float]:
     """Return the mean error over populations, as it is ranked, and what the middle 95 % of them have."""
-    distances = population_errors(errors, populations, degree)
-    mean = float(distances.mean())
-    low, high = np.quantile(distances, RANGE).tolist()
-    return mean**degree, min(low, mean) ** degree, max(high, mean) ** degree
+    roots = population_errors(errors, populations, root)
+    mean = float(roots.mean())
+    low, high = np.quantile(roots, RANGE).tolist()
+    return mean**root, min(low, mean) ** root, max(high, mean) ** root
 
 
 def probability_best(win_shares: Mapping[Pair, float], leader: Pair, belief: Belief) -> dict[Pair, float]:

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
 from simulator.seeding import rng_for
 
+Stream: TypeAlias = "Callable[[], np.random.Generator]"
+
 
 @dataclass(frozen=True)
 class Shape:
-    """A family of frequency shapes: ``weights(k, parameter, rng)`` and what its parameter means."""
+    """A family of frequency shapes: ``weights(k, parameter, stream)`` and what its parameter means.
 
-    weights: Callable[[int, float, np.random.Generator], FloatArray]
+    `stream` makes the random generator: most shapes need none, and a look-up then does without numpy.random.
+    """
+
+    weights: Callable[[int, float, Stream], FloatArray]
     parameter: float
     meaning: str
     ordered: bool = True
@@ -30,53 +37,53 @@ def _bell(k: int, centre: float, width: float) -> FloatArray:
     return np.exp(-(((_places(k) - centre) / width) ** 2) / 2)
 
 
-def _zipf(k: int, s: float, rng: np.random.Generator) -> FloatArray:  # noqa: ARG001 - one signature for all
+def _zipf(k: int, s: float, stream: Stream) -> FloatArray:  # noqa: ARG001 - one signature for all
     return np.arange(1, k + 1, dtype=np.float64) ** -s
 
 
-def _zipf_shuffled(k: int, s: float, rng: np.random.Generator) -> FloatArray:
-    return rng.permutation(_zipf(k, s, rng))
+def _zipf_shuffled(k: int, s: float, stream: Stream) -> FloatArray:
+    return stream().permutation(_zipf(k, s, stream))
 
 
-def _uniform(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:  # noqa: ARG001
+def _uniform(k: int, parameter: float, stream: Stream) -> FloatArray:  # noqa: ARG001
     return np.ones(k)
 
 
-def _gaussian(k: int, width: float, rng: np.random.Generator) -> FloatArray:  # noqa: ARG001
+def _gaussian(k: int, width: float, stream: Stream) -> FloatArray:  # noqa: ARG001
     return _bell(k, 0.5, width)
 
 
-def _bimodal(k: int, width: float, rng: np.random.Generator) -> FloatArray:  # noqa: ARG001
+def _bimodal(k: int, width: float, stream: Stream) -> FloatArray:  # noqa: ARG001
     return _bell(k, 0.3, width) + 0.5 * _bell(k, 0.75, width)
 
 
-def _geometric(k: int, ratio: float, rng: np.random.Generator) -> FloatArray:  # noqa: ARG001
+def _geometric(k: int, ratio: float, stream: Stream) -> FloatArray:  # noqa: ARG001
     return ratio ** _places(k)
 
 
-def _lognormal(k: int, sigma: float, rng: np.random.Generator) -> FloatArray:  # noqa: ARG001
+def _lognormal(k: int, sigma: float, stream: Stream) -> FloatArray:  # noqa: ARG001
     x = _places(k) * 4
     return np.exp(-((np.log(x) / sigma) ** 2) / 2) / x
 
 
-def _dirichlet(k: int, concentration: float, rng: np.random.Generator) -> FloatArray:
-    return rng.standard_gamma(concentration, size=k) + np.finfo(float).tiny
+def _dirichlet(k: int, concentration: float, stream: Stream) -> FloatArray:
+    return stream().standard_gamma(concentration, size=k) + np.finfo(float).tiny
 
 
-def _sparse(k: int, share: float, rng: np.random.Generator) -> FloatArray:
-    weights = np.zeros(k)
+def _sparse(k: int, share: float, stream: Stream) -> FloatArray:
+    rng, weights = stream(), np.zeros(k)
     filled = rng.choice(k, max(1, round(share * k)), replace=False)
     weights[filled] = rng.standard_exponential(len(filled))
     return weights
 
 
-def _spike(k: int, share: float, rng: np.random.Generator) -> FloatArray:  # noqa: ARG001
+def _spike(k: int, share: float, stream: Stream) -> FloatArray:  # noqa: ARG001
     weights = np.full(k, (1 - share) / (k - 1))
     weights[0] = share
     return weights
 
 
-def _steps(k: int, levels: float, rng: np.random.Generator) -> FloatArray:  # noqa: ARG001
+def _steps(k: int, levels: float, stream: Stream) -> FloatArray:  # noqa: ARG001
     return 2.0 ** -np.floor(_places(k) * levels)
 
 
@@ -130,7 +137,7 @@ def frequencies(name: str, k: int, parameter: float | None = None, *, seed: int 
         raise refusal
     with np.errstate(all="ignore"):  # an absurd parameter is reported below, in words
         try:
-            weights = shape.weights(k, value, rng_for(seed, "shape", name, k, repr(value)))
+            weights = shape.weights(k, value, partial(rng_for, seed, "shape", name, k, repr(value)))
         except ValueError:  # a share of more than all categories
             raise refusal from None
         total = weights.sum()

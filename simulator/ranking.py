@@ -90,8 +90,10 @@ def t_quantile(repetitions: int) -> float:
     return float(stdtrit(repetitions - 1, (1 + CONFIDENCE) / 2))
 
 
-def paired_ratio(errors: FloatArray, reference: FloatArray) -> Ratio:
+def paired_ratio(errors: FloatArray, reference: FloatArray, root: int = 1) -> Ratio:
     """Return mean(errors) / mean(reference) over the repetitions both have, with a 95 % delta-method interval.
+
+    What are roots of errors, gives a ratio of errors: the power `root` of theirs.
 
     The standard error is that of ``errors - ratio * reference``, so noise that the two share cancels. Where the
     reference has no error at all, the ratio is 1 if neither has the other, and infinite otherwise.
@@ -104,20 +106,20 @@ def paired_ratio(errors: FloatArray, reference: FloatArray) -> Ratio:
         return Ratio(value, value, value)
     value = float(a.mean()) / base
     reach = t_quantile(size) * float((a - value * b).std(ddof=1)) / math.sqrt(size) / base
-    return Ratio(value, max(0.0, value - reach), value + reach)
+    return Ratio(value**root, max(0.0, value - reach) ** root, (value + reach) ** root)
 
 
-def contenders(errors: Mapping[Pair, FloatArray]) -> Verdict:
+def contenders(errors: Mapping[Pair, FloatArray], root: int = 1) -> Verdict:
     """Say which pairs may still belong to the top tier, and for which of them repetitions could still tell."""
     leader = min(errors, key=lambda pair: float(errors[pair].mean()))
-    ratios = {pair: paired_ratio(block, errors[leader]) for pair, block in errors.items()}
+    ratios = {pair: paired_ratio(block, errors[leader], root) for pair, block in errors.items()}
     return Verdict(
         frozenset(pair for pair, ratio in ratios.items() if ratio.low <= PRACTICAL_RATIO),
         frozenset(pair for pair, ratio in ratios.items() if ratio.is_open),
     )
 
 
-def rank(errors: Mapping[Pair, FloatArray], cost: Mapping[str, float]) -> tuple[Standing, ...]:
+def rank(errors: Mapping[Pair, FloatArray], cost: Mapping[str, float], root: int = 1) -> tuple[Standing, ...]:
     """Rank pairs by mean error in tiers that the data can tell apart.
 
     A tier is led by the lowest error left, and takes in all pairs whose paired 95 % interval against the leader
@@ -131,6 +133,8 @@ def rank(errors: Mapping[Pair, FloatArray], cost: Mapping[str, float]) -> tuple[
         For each pair ``(repetitions,)`` errors of one metric, at least two.
     cost
         Report size by protocol, in bits.
+    root
+        Of which root of errors `errors` are; ratios are of the errors themselves.
     """
     means = {pair: float(block.mean()) for pair, block in errors.items()}
     left = sorted(errors, key=lambda pair: means[pair])
@@ -139,7 +143,7 @@ def rank(errors: Mapping[Pair, FloatArray], cost: Mapping[str, float]) -> tuple[
     tier = 0
     while left:
         tier += 1
-        tied = {pair for pair in left if paired_ratio(errors[pair], errors[left[0]]).is_tie}
+        tied = {pair for pair in left if paired_ratio(errors[pair], errors[left[0]], root).is_tie}
         last = {protocol: place for place, (protocol, method) in enumerate(left) if (protocol, method) in tied}
         members = [pair for place, pair in enumerate(left) if place <= last.get(pair[0], -1)]
         members.sort(key=lambda pair: (cost[pair[0]], means[pair]))
@@ -161,7 +165,7 @@ def rank(errors: Mapping[Pair, FloatArray], cost: Mapping[str, float]) -> tuple[
                     high=means[pair] + reach,
                     standard_error=standard_error,
                     spread=spread,
-                    ratio=paired_ratio(block, errors[best]),
+                    ratio=paired_ratio(block, errors[best], root),
                     win_share=wins[pair],
                 )
             )

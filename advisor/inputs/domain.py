@@ -19,8 +19,9 @@ from advisor.inputs.domain_labels import (
     refuse_outside,
 )
 from advisor.inputs.domain_padding import gaps_note, pad
+from advisor.inputs.limits import MOST_LABELS
 from advisor.inputs.numbers import LARGEST_TOTAL, all_numbers
-from advisor.inputs.tally import MOST_LABELS, plural, shortened
+from advisor.inputs.tally import plural, shortened
 from advisor.inputs.transactions import OTHER_LABEL
 
 __all__ = ["OTHER_LABEL", "Domain", "build_domain", "read_domain"]

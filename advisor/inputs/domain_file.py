@@ -8,8 +8,9 @@ from itertools import chain
 
 from advisor.errors import InputError
 from advisor.inputs.format import Format, bad_quotes, one_column, take_head
+from advisor.inputs.limits import MOST_LABELS
 from advisor.inputs.opening import opened
-from advisor.inputs.tally import MOST_LABELS, shortened
+from advisor.inputs.tally import shortened
 
 
 def read_domain(path: str) -> tuple[str, ...]:

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from advisor.errors import InputError
 from advisor.inputs.columns import Table, find_column
 from advisor.inputs.domain_labels import value_of
+from advisor.inputs.limits import MOST_LABELS
 from advisor.inputs.numbers import all_numbers, is_missing
 from advisor.inputs.rows import Rows, opened_rows
-from advisor.inputs.tally import MOST_LABELS, shortened
+from advisor.inputs.tally import shortened
 
 # The better a name tells an estimate from a count of users, the earlier its group.
 _ESTIMATE_NAMES = (

@@ -12,10 +12,11 @@ import numpy as np
 from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.domain import build_domain
 from advisor.inputs.domain_labels import value_of
+from advisor.inputs.limits import MOST_LABELS
 from advisor.inputs.numbers import all_numbers, is_missing, number
 from advisor.inputs.report_formats import Asked, Collected, column_note, named_column, no_such_column, place_names
 from advisor.inputs.rows import Rows
-from advisor.inputs.tally import MOST_LABELS, plural, shortened
+from advisor.inputs.tally import plural, shortened
 from simulator.protocols.subset import SubsetSelection
 
 _SEPARATORS = {";": "semicolons", "|": "vertical bars", ",": "commas", None: "blanks"}

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from advisor.errors import InputError
 from advisor.inputs.columns import Table
 from advisor.inputs.domain_labels import check_domain
+from advisor.inputs.limits import MOST_LABELS
 from advisor.inputs.report_formats import Asked, Collected, column_note, named_column, place_names
 from advisor.inputs.rows import Block, Rows
-from advisor.inputs.tally import MOST_LABELS, plural, shortened
+from advisor.inputs.tally import plural, shortened
 
 _BITS = frozenset({"0", "1"})
 

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from advisor.errors import InputError, near_miss
 from advisor.inputs.columns import Table
 from advisor.inputs.domain_labels import check_domain
+from advisor.inputs.limits import MOST_LABELS
 from advisor.inputs.report_formats import Asked, Collected
 from advisor.inputs.report_hashes import collect_hashes
 from advisor.inputs.report_labels import collect_sets, collect_values, labels_have_header
 from advisor.inputs.report_vectors import collect_vectors, vectors_have_header
 from advisor.inputs.rows import Rows, opened_rows
-from advisor.inputs.tally import MOST_LABELS
 from simulator.hashing import HASHES
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN, FrequencyOracle
 

@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
+from advisor.inputs.limits import MOST_LABELS
 from advisor.inputs.numbers import LARGEST_TOTAL, MISSING_SPELLINGS, all_numbers, is_missing, whole_count
-
-MOST_LABELS = 2_000_000
-"""Most distinct labels kept; with more, a column identifies people and is no category."""
 
 _WORTH_FINDING = MISSING_SPELLINGS | {""}
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from advisor.errors import InputError
 from advisor.inputs.format import Format, Head, bad_quotes, take_head
+from advisor.inputs.limits import MOST_LABELS
 from advisor.inputs.opening import Source
-from advisor.inputs.tally import MOST_LABELS, Tallied, plural
+from advisor.inputs.tally import Tallied, plural
 
 OTHER_LABEL = "(other)"
 """Label of users none of whose items is kept."""

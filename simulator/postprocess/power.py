@@ -19,8 +19,8 @@ STEEP_EXPONENT = 5.0  # above it the mean leaves count 1 late and steeply: use t
 EXACT_COUNTS = 512  # counts summed one by one at both ends; covers the whole table for a noise sd up to 10 counts
 TAIL_TERMS = 12  # terms of the expansion beyond the table; at t = 1/40 and s = 60 the last is below 1e-6
 FINE_SD = 1.0  # noise sd in counts below which the posterior is summed count by count
+GAUSS = 4  # nodes between two counts that are not summed one by one
 FINE_REACH = 30  # counts on each side that such a sum takes in; a prior of exponent 60 pulls 19 counts down to 1
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(4)
 
 
 def power(estimate: FloatArray, noise: Noise) -> FloatArray:
@@ -104,8 +104,9 @@ def _blocks(start: float, stop: float, sd: float, n: int) -> tuple[FloatArray, F
         edges.append(min(edges[-1] + min(0.1 * edges[-1], 0.5 * sd), tail_start + 0.5))
     left, right = np.array(edges[:-1]), np.array(edges[1:])
     half = (right - left)[:, None] / 2
-    nodes = ((left + right)[:, None] / 2 + half * NODES).ravel()
-    return np.concatenate([exact, nodes]), np.concatenate([np.ones_like(exact), (half * WEIGHTS).ravel()])
+    nodes, weights = np.polynomial.legendre.leggauss(GAUSS)  # not before it is used: importing it takes a while
+    counts = ((left + right)[:, None] / 2 + half * nodes).ravel()
+    return np.concatenate([exact, counts]), np.concatenate([np.ones_like(exact), (half * weights).ravel()])
 
 
 class _Table:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from statistics import NormalDist
-
 import numpy as np
 
+from simulator._normal import normal_quantile
 from simulator._types import FloatArray
 from simulator.protocols import Noise
 
@@ -28,7 +27,7 @@ def base_cut(estimate: FloatArray, noise: Noise) -> FloatArray:
     For k of at most 4 that quantile is not positive, and the threshold stays at 0.
     """
     k = estimate.shape[-1]
-    quantile = NormalDist().inv_cdf(1 - FALSE_POSITIVES / k) if k > 2 * FALSE_POSITIVES else 0.0
+    quantile = normal_quantile(1 - FALSE_POSITIVES / k) if k > 2 * FALSE_POSITIVES else 0.0
     return np.where(estimate >= quantile * noise.sd, np.maximum(estimate, 0.0), 0.0)
 
 

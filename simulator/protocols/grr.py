@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,7 +10,6 @@ from simulator._types import IntArray, Reports
 from simulator.protocols._base import FrequencyOracle, bits_for
 
 
-@dataclass(frozen=True)
 class GRR(FrequencyOracle):
     """Report the true value with probability p, each other value with probability q.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,7 +11,6 @@ from simulator.protocols._affine import evenly, spread
 from simulator.protocols._base import FrequencyOracle, Noise, Support, bits_for, check_users
 
 
-@dataclass(frozen=True)
 class HadamardResponse(FrequencyOracle):
     """Report one of K = B b symbols: those of the own value's half block are e^epsilon times as likely as the others.
 

@@ -82,7 +82,6 @@ class LocalHashing(FrequencyOracle):
         return binomial_support(counts, self.p, self.q, rng)
 
 
-@dataclass(frozen=True)
 class BLH(LocalHashing):
     """Binary local hashing: g = 2.
 
@@ -95,7 +94,6 @@ class BLH(LocalHashing):
     reference = "Bassily, Smith, STOC 2015"
 
 
-@dataclass(frozen=True)
 class OLH(LocalHashing):
     """Optimised local hashing: g = round(e^epsilon) + 1.
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator._types import FloatArray, IntArray, Reports
+from simulator._types import IntArray, Reports
 from simulator.protocols._affine import collect, evenly, numbers_of, points, solutions, spread, tally, vectors
 from simulator.protocols._base import FrequencyOracle, Noise, bits_for
 
@@ -22,7 +22,6 @@ GOLDEN = (math.sqrt(5) - 1) / 2
 CHUNK_CELLS = 1_000_000  # symbols x elements of the field drawn at once: bounds memory
 
 
-@dataclass(frozen=True)
 class ProjectiveGeometry(FrequencyOracle):
     """Report one of K points: those on the own value's hyperplane are e^epsilon times as likely as the others.
 
@@ -105,7 +104,7 @@ class ProjectiveGeometry(FrequencyOracle):
 
     def _variance_of_size(self) -> float:
         """Return the variance of the number of values that a report supports, averaged over the own value."""
-        supported = _supported(self)
+        supported = _supported(self.k, self.order, self.dimension)
         own = (
             self._keep * supported / (self.k * points(self.dimension - 1, self.order)) + (1 - self._keep) / self.symbols
         )
@@ -176,27 +175,27 @@ class ProjectiveGeometry(FrequencyOracle):
 
     def orthogonal_values(self) -> IntArray:
         """Return how many of the k values each of the K points supports, ``(K,)``."""
-        values = (np.arange(self.symbols) < self.k).astype(np.int64)  # the first points stand for the values
-        return self._add_up(values[None, :], _equations_of(np.arange(self.symbols), self.order, self.dimension))[0]
+        return _supported(self.k, self.order, self.dimension).copy()
 
     def decode(self, histogram: IntArray) -> IntArray:
         """Return the support counts ``(k,)`` of so many reports of each of the K symbols, ``(K,)``."""
         return self._decode(histogram[None, :])[0]
 
     def _decode(self, histogram: IntArray) -> IntArray:
-        return self._add_up(histogram, _equations(self))
+        return _add_up(histogram, _equations(self), self.order)
 
-    def _add_up(self, histogram: IntArray, equations: tuple[IntArray, ...]) -> IntArray:
-        """Add up reports ``(rows, K)`` over the points that solve each of the equations: ``(rows, equations)``."""
-        result = np.zeros((len(histogram), len(equations[0])), dtype=np.int64)
-        for d, equation in enumerate(equations):
-            start = points(d, self.order)
-            part = histogram[:, start : start + self.order**d]
-            if d == 0:
-                result += part * (equation == 1)
-            else:
-                result += collect(part, d, self.order, int(equation.max()) + 1)[:, equation]
-        return result
+
+def _add_up(histogram: IntArray, equations: tuple[IntArray, ...], order: int) -> IntArray:
+    """Add up reports ``(rows, K)`` over the points that solve each of the equations: ``(rows, equations)``."""
+    result = np.zeros((len(histogram), len(equations[0])), dtype=np.int64)
+    for d, equation in enumerate(equations):
+        start = points(d, order)
+        part = histogram[:, start : start + order**d]
+        if d == 0:
+            result += part * (equation == 1)
+        else:
+            result += collect(part, d, order, int(equation.max()) + 1)[:, equation]
+    return result
 
 
 @lru_cache(maxsize=16)
@@ -267,7 +266,9 @@ def _is_prime(number: int) -> bool:
     return number >= 2 and all(number % divisor for divisor in range(2, math.isqrt(number) + 1))
 
 
-@lru_cache(maxsize=32)
-def _supported(oracle: ProjectiveGeometry) -> FloatArray:
+@lru_cache(maxsize=32)  # the same for all budgets that choose this space
+def _supported(k: int, order: int, t: int) -> IntArray:
     """Return how many of the k values each point supports, ``(K,)``."""
-    return oracle.orthogonal_values().astype(np.float64)
+    symbols = points(t, order)
+    values = (np.arange(symbols) < k).astype(np.int64)  # the first points stand for the values
+    return _add_up(values[None, :], _equations_of(np.arange(symbols), order, t), order)[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,7 +17,6 @@ CHAIN_LARGEST = 1024  # domains above it never take the chain: conditioned binom
 CHAIN_DOMAIN = 64  # domains up to this size take the exact chain whatever the variance: it costs next to nothing
 
 
-@dataclass(frozen=True)
 class SubsetSelection(FrequencyOracle):
     """Report omega values: the own one is among them with probability p, the rest is drawn evenly.
 

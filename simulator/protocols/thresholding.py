@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,7 +10,6 @@ from simulator._types import IntArray, Reports
 from simulator.protocols.unary import UnaryEncoding
 
 
-@dataclass(frozen=True)
 class THE(UnaryEncoding):
     """Add Laplace(2/epsilon) noise to every cell of the one-hot vector and report which cells exceed a threshold.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -49,7 +48,6 @@ class UnaryEncoding(FrequencyOracle):
         return binomial_support(counts, self.p, self.q, rng)
 
 
-@dataclass(frozen=True)
 class RAPPOR(UnaryEncoding):
     """Basic one-time RAPPOR, the symmetric unary encoding (SUE): p + q = 1.
 
@@ -69,7 +67,6 @@ class RAPPOR(UnaryEncoding):
         return math.exp(-self.epsilon / 2) * self.p
 
 
-@dataclass(frozen=True)
 class OUE(UnaryEncoding):
     """Optimised unary encoding: p = 1/2, and q as small as the budget allows.
 

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator._types import FloatArray
+from simulator.populations import apportion
 from simulator.postprocess import POSTPROCESSORS
-from simulator.postprocess.wavelet import odds
 from simulator.protocols import Noise
+from simulator.surrogate._curves import curve_posterior
 from simulator.surrogate._mixture import mixture_posterior
 from simulator.surrogate._posterior import Posterior
 from simulator.surrogate._sample import sample_posterior
@@ -24,7 +25,8 @@ from simulator.surrogate._wavelet import TEMPER, wavelet_posterior
 
 __all__ = ["DEFAULT", "DRAWS", "SURROGATES", "Posterior", "Surrogate", "sample_posterior", "surrogate_populations"]
 
-DRAWS = 40
+DRAWS = 60
+PRIOR_ODDS = np.array([1.0, 1.0, 2.0])  # of free frequencies, a curve with peaks, and a curve of few parameters
 
 
 @dataclass(frozen=True)
@@ -63,21 +65,21 @@ def _consistent(method: str) -> Callable[[FloatArray, Noise, bool, int, np.rando
 
 
 def _ensemble(estimate: FloatArray, noise: Noise, ordered: bool, draws: int, rng: np.random.Generator) -> FloatArray:
-    """Draw from the posteriors of both models, shared out by their tempered likelihoods; the second needs an order."""
+    """Draw from the posteriors of all models, shared out by their tempered likelihoods; two need an order."""
     loose = mixture_posterior(estimate, noise, draws, rng)
     if not ordered:
         return loose.populations
-    smooth = wavelet_posterior(estimate, noise, draws, rng)
-    share = float(odds(np.array((smooth.evidence - loose.evidence) / TEMPER)))
-    # Both have all draws to choose from; the wavelet's come sorted by their number of peaks, so they are mixed first.
-    take = round(share * draws)
-    both = np.concatenate([rng.permutation(smooth.populations)[:take], loose.populations[: draws - take]])
-    return rng.permutation(both)
+    models = [loose, wavelet_posterior(estimate, noise, draws, rng), curve_posterior(estimate, noise, draws, rng)]
+    evidence = np.array([model.evidence for model in models]) / TEMPER
+    shares = apportion(PRIOR_ODDS * np.exp(evidence - evidence.max()), draws)
+    # Each has all draws to choose from; the wavelet's come sorted by their number of peaks, so they are mixed first.
+    taken = [rng.permutation(model.populations)[:share] for model, share in zip(models, shares, strict=True)]
+    return rng.permutation(np.concatenate(taken))
 
 
 _WANG = "Wang et al., NDSS 2020, Section V-D"
 _ALL = [
-    Surrogate("ensemble", "posterior draws: free frequencies, or a curve with peaks", _ensemble, "this project"),
+    Surrogate("ensemble", "posterior draws of three models of frequencies", _ensemble, "this project"),
     Surrogate("norm_sub", "the estimate made consistent by Norm-Sub", _consistent("norm_sub"), _WANG),
     Surrogate("power_ns", "the estimate made consistent by PowerNS", _consistent("power_ns"), "this project"),
     Surrogate("eb_ns", "the estimate made consistent by empirical Bayes", _consistent("eb_ns"), "this project"),

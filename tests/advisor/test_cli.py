@@ -254,7 +254,7 @@ def test_every_command_has_the_short_option_for_help(run: Run, command: str) -> 
 
 def test_an_error_that_is_not_of_writing_is_not_called_one(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object, **__: object) -> None:
-        raise FileNotFoundError(2, "No such file or directory", "grid.npz")
+        raise FileNotFoundError(2, "No such file or directory", "grid.npy")
 
     monkeypatch.setattr("advisor.catalog.menu_json", fails)
     with pytest.raises(FileNotFoundError):

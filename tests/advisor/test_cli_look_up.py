@@ -130,10 +130,10 @@ def test_a_quick_build_is_made_and_resumed(run: Run, tmp_path: Path) -> None:
     code, out, _ = run("knowledge", "build", "--quick", "--to", str(folder), "-q")
     assert code == 0
     assert str(folder) in out
-    first = (folder / "grid.npz").read_bytes()
+    first = (folder / "grid.npy").read_bytes()
     cells = (folder / "cells.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
     # Killed in the middle of a line: all other cells are kept, and the result is the same.
     (folder / "cells.jsonl").write_text("".join(cells[:20]) + cells[20][:50], encoding="utf-8")
     code, _, _ = run("knowledge", "build", "--quick", "--to", str(folder), "-q")
     assert code == 0
-    assert (folder / "grid.npz").read_bytes() == first
+    assert (folder / "grid.npy").read_bytes() == first

@@ -18,7 +18,7 @@ import pytest
 from advisor import Advice, InputError, advise
 from advisor.collected import collect
 from advisor.formats import to_csv, to_markdown, to_text, to_value
-from advisor.request import build_estimate_request, check_settings
+from advisor.request import COLLECTIONS, build_estimate_request, check_settings
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.confidence import belief_in
 from simulator.populations import apportion, frequencies
@@ -57,8 +57,8 @@ def test_all_methods_for_the_protocol_are_ranked_and_all_protocols_for_the_next_
     }
     assert {row.pair for row in full.recommendations} == {("oue", name) for name in fitting}
     assert (full.source, full.request.source, full.request.surrogate) == ("surrogate", "surrogate", "ensemble")
-    assert full.repetitions == DRAWS * 5
-    assert {row.repetitions for row in full.recommendations} == {DRAWS * 5}
+    assert full.repetitions == DRAWS * COLLECTIONS
+    assert {row.repetitions for row in full.recommendations} == {DRAWS * COLLECTIONS}
     later = full.next_round
     assert later is not None
     assert later.next_round is None
@@ -92,10 +92,10 @@ def test_errors_are_means_over_populations_drawn_and_collected_by_hand() -> None
         errors.append(((processed - counts / N) ** 2).mean())
     best = advice.best
     assert best.repetitions == 2 * DRAWS
-    # squared errors: the mean over populations of their roots, squared
-    roots = np.reshape(errors, (2, DRAWS)).mean(axis=0) ** 0.5
-    assert best.error == pytest.approx(roots.mean() ** 2, rel=1e-12)
-    low, high = np.quantile(roots, (0.025, 0.975)) ** 2
+    # squared errors: the mean over populations of their fourth roots, brought back
+    roots = np.reshape(errors, (2, DRAWS)).mean(axis=0) ** 0.25
+    assert best.error == pytest.approx(roots.mean() ** 4, rel=1e-12)
+    low, high = np.quantile(roots, (0.025, 0.975)) ** 4
     belief = belief_in("mse", ordered=True)
     ends = best.error * (low / best.error) ** belief.lower, best.error * (high / best.error) ** belief.upper
     assert (best.error_low, best.error_high) == pytest.approx(ends, rel=1e-12)
@@ -146,7 +146,7 @@ def test_numbers_depend_on_the_seed_and_not_on_the_jobs() -> None:
     assert one != other
 
 
-@pytest.mark.parametrize(("asked", "given"), [(2, 2), (5, 5), (40, 40), (41, 80), (120, 120), (None, 200)])
+@pytest.mark.parametrize(("asked", "given"), [(2, 2), (5, 5), (60, 60), (61, 120), (180, 180), (None, 240)])
 @pytest.mark.parametrize("surrogate", ["ensemble", "norm_sub"])
 def test_repetitions_are_rounded_up_to_equal_shares(asked: int | None, given: int, surrogate: str) -> None:
     settings = check_settings(epsilon=1.0, metrics=["l1"], repetitions=asked)
@@ -160,12 +160,12 @@ def test_repetitions_are_rounded_up_to_equal_shares(asked: int | None, given: in
 
 
 def test_a_very_large_domain_gets_fewer_populations_and_no_fewer_than_8() -> None:
-    for k, draws in ((4097, 39), (40_000, 8)):
+    for k, draws in ((4097, 59), (40_000, 8)):
         settings = check_settings(epsilon=1.0, metrics=["l1"])
         collected = collect([str(place) for place in range(k)], raw(k=k), protocol="oue", epsilon=1.0, n=N)
         request = build_estimate_request(settings, collected, name="x", surrogate=None)
         assert len(request.populations) == draws  # type: ignore[arg-type]
-        assert request.repetitions == 5 * draws
+        assert request.repetitions == COLLECTIONS * draws
 
 
 @pytest.mark.parametrize("surrogate", ["norm_sub", "Power-NS", "wavelet_eb"])

@@ -113,16 +113,30 @@ def test_the_main_command_imports_nothing_heavy(states: str) -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-@pytest.mark.parametrize("more", [[], ["--why"], ["--format", "json"]])
+@pytest.mark.parametrize("more", [[], ["--why"], ["--format", "json"], ["--all", "--ordered"]])
 def test_a_look_up_imports_as_little_as_it_can(more: list[str]) -> None:
     script = (
         "import sys; from advisor.cli import main; "
         f"main({['--eps', '1', '--k', '64', '-q', *more]!r}); "
-        "heavy = {'pandas', 'scipy', 'sklearn', 'pyarrow', 'joblib', 'pydantic', 'numpy.ma'}; "
+        "heavy = {'pandas', 'scipy', 'sklearn', 'pyarrow', 'joblib', 'pydantic', 'numpy.ma', 'numpy.random', "
+        "'numpy.polynomial', 'statistics', 'zipfile', 'rich.console', 'rich.table'}; "
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_command_collects_garbage_later_than_a_library() -> None:
+    script = (
+        "import gc, sys; from advisor import start; sys.argv = ['ldp-advise', '--version']; "
+        "before = gc.get_threshold(); start.main(); after = gc.get_threshold(); "
+        "print(gc.isenabled(), after[0] > 10 * before[0], after[1:] == before[1:])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "True True True"
+    imported = "import gc; before = gc.get_threshold(); import advisor.cli; print(gc.get_threshold() == before)"
+    done = subprocess.run([sys.executable, "-c", imported], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True"]
 
 
 @pytest.mark.parametrize(

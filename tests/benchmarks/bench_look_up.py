@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from advisor import advise
 
 ROUNDS = 10
 IMPORTS = [sys.executable, "-c", "import numpy, typer, rich"]
-LOOK_UP = [sys.executable, "-m", "advisor", "--eps", "1", "--k", "256", "--metric", "emd"]
+LOOK_UP = [str(Path(sys.executable).with_name("ldp-advise")), "--eps", "1", "--k", "256", "--metric", "emd"]
 
 
 def seconds(work: Callable[[], object]) -> float:

@@ -5,11 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from knowledge.assumed import assumed_profile, assumed_profiles, parse_shape
+from knowledge.assumed import assumed_profile, assumed_profiles, gamma_quantiles, parse_shape, patternless
 from knowledge.grid import load, look_up, noises_of
+from knowledge.profile import profile_of
 from knowledge.why import why
 from simulator.populations import SHAPES, frequencies
+from simulator.seeding import rng_for
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -50,6 +53,44 @@ def test_an_unknown_shape_is_averaged_over(k: int, skew: float, tiny: Path) -> N
     each = [next(r for r in one.rows if (r.protocol, r.method) == (row.protocol, row.method)).error for one in alone]
     assert row.error == pytest.approx(float(np.exp(np.mean(np.log(each)))))
     assert row.low < row.error < row.high
+
+
+@pytest.mark.parametrize("k", [2, 17, 1000])
+@pytest.mark.parametrize("shape", [0.02, 0.3, 1.0, 7.0, 50.0])
+def test_quantiles_of_a_gamma_distribution_are_those_of_scipy(shape: float, k: int) -> None:
+    made = gamma_quantiles(shape, k)
+    expected = stats.gamma.ppf((np.arange(k)[::-1] + 0.5) / k, shape)
+    # The density is added up in steps of 0.035 of the logarithm, and read off between them: half a percent, or less
+    # than anything that counts.
+    np.testing.assert_allclose(made, expected, rtol=0.006, atol=1e-12)
+    assert (np.diff(made) <= 0).all()
+
+
+@pytest.mark.parametrize("k", [2, 3, 100, 5000])
+def test_the_order_without_a_pattern_holds_every_place_once(k: int) -> None:
+    order = patternless(k)
+    np.testing.assert_array_equal(np.sort(order), np.arange(k))
+    if k >= 100:  # as for a random order, neighbours are no nearer to each other, nor places to their ends
+        assert abs(np.corrcoef(order[1:], order[:-1])[0, 1]) < 4 / k**0.5
+        assert abs(np.corrcoef(order, np.arange(k))[0, 1]) < 4 / k**0.5
+
+
+def test_profiles_without_order_are_like_random_draws() -> None:
+    """Every feature lies among those of 200 shuffled draws of the same kind."""
+    k, n = 200, 10**8
+    _, shuffled, _, drawn = assumed_profiles(k, n)
+    rng = rng_for(0, "tests", "without order")
+    zipf = frequencies("zipf", k, 1.0)
+    gamma = min(1 / max(1 / profile_of(zipf, n).participation - 1, 1e-2), 50.0)
+    for profile, draw in (
+        (shuffled, lambda: rng.permutation(zipf)),
+        (drawn, lambda: rng.standard_gamma(gamma, k) + 1e-300),
+    ):
+        others = [profile_of(draw(), n) for _ in range(200)]
+        for name in ("skew", "entropy_gap", "participation", "top", "neighbours", "variation", "displacement"):
+            values = [getattr(other, name) for other in others]
+            spread = 1e-9 * max(map(abs, values))
+            assert min(values) - spread <= getattr(profile, name) <= max(values) + spread, name
 
 
 def test_tree_and_grid_are_compared(tiny: Path) -> None:

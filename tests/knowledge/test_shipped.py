@@ -20,7 +20,7 @@ DATA = Path(knowledge.__file__).parent / "data"
 
 def test_the_data_is_complete_and_small() -> None:
     shipped = {path.name: path.stat().st_size for path in DATA.iterdir() if path.name != "cells.jsonl"}
-    assert set(shipped) == {"grid.npz", "tree.json", "provenance.json", "checks.json"}
+    assert set(shipped) == {"grid.npy", "grid.json", "tree.json", "provenance.json", "checks.json"}
     assert sum(shipped.values()) < 5_000_000
     provenance = load().provenance
     assert provenance["methods"] == list(METHODS)

@@ -33,7 +33,7 @@ def test_repetition_r_is_of_population_r_modulo_their_number() -> None:
 def test_squares_count_by_the_root_of_their_mean(collections: int) -> None:
     errors = np.arange(1.0, 4.0 * collections + 1)
     plain = population_errors(errors, 4)
-    np.testing.assert_allclose(population_errors(errors, 4, degree=2), np.sqrt(plain), rtol=1e-15)
+    np.testing.assert_allclose(population_errors(errors, 4, root=2), np.sqrt(plain), rtol=1e-15)
 
 
 def test_one_collection_a_population_is_that_collection_even_where_some_are_left_out() -> None:
@@ -41,7 +41,7 @@ def test_one_collection_a_population_is_that_collection_even_where_some_are_left
 
 
 def test_a_rounding_error_below_zero_has_no_complex_root() -> None:
-    assert population_errors(np.array([-1e-18, 4.0]), 2, degree=2).tolist() == [0.0, 2.0]
+    assert population_errors(np.array([-1e-18, 4.0]), 2, root=2).tolist() == [0.0, 2.0]
 
 
 @pytest.mark.parametrize(("repetitions", "populations"), [(41, 40), (7, 3), (5, 4)])
@@ -95,14 +95,14 @@ def test_beliefs_go_by_order_and_by_what_the_metric_pools() -> None:
     assert set(METRICS) > POOLED
 
 
-@pytest.mark.parametrize("degree", [1, 2])
-def test_the_range_is_stretched_on_a_log_scale(degree: int) -> None:
+@pytest.mark.parametrize("root", [1, 2, 4])
+def test_the_range_is_stretched_on_a_log_scale(root: int) -> None:
     errors = np.random.default_rng(3).uniform(1, 4, 40 * 5)
-    distances = errors.reshape(5, 40).mean(axis=0) ** (1 / degree)
-    low, high = np.quantile(distances, (0.025, 0.975)) ** degree
-    middle = distances.mean() ** degree
-    assert population_range(errors, 40, AS_IT_IS, degree) == pytest.approx((low, high))
-    wide = population_range(errors, 40, AS_IT_IS._replace(lower=2.0, upper=3.0), degree)
+    distances = errors.reshape(5, 40).mean(axis=0) ** (1 / root)
+    low, high = np.quantile(distances, (0.025, 0.975)) ** root
+    middle = distances.mean() ** root
+    assert population_range(errors, 40, AS_IT_IS, root) == pytest.approx((low, high))
+    wide = population_range(errors, 40, AS_IT_IS._replace(lower=2.0, upper=3.0), root)
     assert wide == pytest.approx((low**2 / middle, high**3 / middle**2))
 
 

@@ -159,3 +159,18 @@ def test_contenders() -> None:
     verdict = contenders(errors)
     assert verdict.racing == {("p", "best"), ("p", "close"), ("p", "unclear")}
     assert verdict.open == {("p", "unclear")}
+
+
+@pytest.mark.parametrize("root", [2, 4])
+def test_ratios_of_roots_are_those_of_the_errors(root: int) -> None:
+    """Errors that differ by a factor have roots that do, and the tier is of what differs by less than 5 % itself."""
+    base = np.random.default_rng(5).uniform(1, 2, 40)
+    for factor, tied in ((1.04, True), (1.08, False)):
+        errors = {("a", "x"): base ** (1 / root), ("b", "x"): (factor * base) ** (1 / root)}
+        ratio = paired_ratio(errors["b", "x"], errors["a", "x"], root)
+        assert ratio.value == pytest.approx(factor)
+        assert ratio.low == pytest.approx(factor)
+        standings = rank(errors, {"a": 1.0, "b": 1.0}, root)
+        assert (standings[1].tier == 1) is tied
+        assert standings[1].ratio.value == pytest.approx(factor)
+        assert (len(contenders(errors, root).racing) == 2) is tied

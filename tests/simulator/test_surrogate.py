@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import statistics
 from collections.abc import Callable
 
 import numpy as np
@@ -14,13 +15,15 @@ from simulator import POSTPROCESSORS, PROTOCOLS, Noise
 from simulator.populations import apportion, frequencies
 from simulator.postprocess.wavelet import SCALES
 from simulator.surrogate import DRAWS, SURROGATES, Posterior, sample_posterior, surrogate_populations
+from simulator.surrogate import _curves as curves
+from simulator.surrogate._curves import curve_posterior
 from simulator.surrogate._mixture import mixture_posterior
 from simulator.surrogate._sample import CONCENTRATIONS, concentration_weights
 from simulator.surrogate._wavelet import _posterior_coefficients, wavelet_posterior
 
 from .law import stream
 
-POSTERIORS = {"mixture": mixture_posterior, "wavelet": wavelet_posterior}
+POSTERIORS = {"mixture": mixture_posterior, "wavelet": wavelet_posterior, "curves": curve_posterior}
 
 
 def even_noise(sd: float) -> Noise:
@@ -239,15 +242,15 @@ def test_evidence_tells_a_smooth_curve_from_its_shuffled_values(shape: str, shar
     The noise is `share` of a mean frequency. With much less noise than a fifth nearly all estimates stand out from it:
     then each is free in the one model, which costs more than the curve's coefficients do in the other.
     """
-    k = 128
+    k, models = 128, (mixture_posterior, wavelet_posterior)
     truth, sd = frequencies(shape, k), share / k
     for seed in range(3):
         rng = stream("evidence", shape, seed)
         estimate = truth + rng.normal(0, sd, k)
 
         def gap(values: np.ndarray, rng: np.random.Generator = rng) -> float:
-            smooth, loose = (POSTERIORS[name](values, even_noise(sd), 10, rng).evidence for name in POSTERIORS)
-            return loose - smooth
+            loose, smooth = (posterior(values, even_noise(sd), 10, rng).evidence for posterior in models)
+            return smooth - loose
 
         assert gap(estimate) > 0
         assert gap(rng.permutation(estimate)) < 0
@@ -267,6 +270,112 @@ def test_the_ensemble_follows_the_evidence() -> None:
     assert smooth < 0.5 * loose  # the curve rises and falls by 2 x 0.02; free draws add up 127 differences of noise
     shuffled = rng.permutation(estimate)
     assert roughness(shuffled, True) > 0.8 * roughness(shuffled, False)
+
+
+# --- a few plain curves ----------------------------------------------------------------------------------------
+
+
+def even(normal: float) -> float:
+    return statistics.NormalDist().cdf(normal)
+
+
+def slow_candidate(normals: np.ndarray, places: list[float], sizes: list[float], narrowest: float) -> list[float]:
+    """One candidate, number by number."""
+    parts, ground = normals[:-1], normals[-1]
+    shares = [
+        math.exp(1.5 * part[0]) if even(part[1]) < often else 0.0
+        for part, often in zip(parts, (1, 0.6, 0.4), strict=True)
+    ]
+    rest = math.exp(1.5 * ground[0]) if even(ground[1]) < 0.7 else 0.0
+    if even(ground[2]) < 0.2:
+        return [size / sum(sizes) for size in sizes]
+    total = sum(shares) + rest
+    result = [rest / total * size / sum(sizes) for size in sizes]
+    for share, (_, _, where, wide, leaning, tails, top) in zip(shares, parts, strict=True):
+        peak = min(max((even(where) - 0.15) / 0.7, 0), 1)
+        width = narrowest ** even(wide)
+        lean = math.copysign(max(abs(leaning) - 0.67, 0), leaning)
+        power, roundness = 0.5 * 200 ** even(tails), 0.5 * 8 ** even(top)
+        heights = []
+        for place, size in zip(places, sizes, strict=True):
+            side = width * math.exp(-lean if place < peak else lean)
+            heights.append(size * (1 + (abs(place - peak) / side) ** roundness / power) ** -power)
+        result = [old + share / total * height / sum(heights) for old, height in zip(result, heights, strict=True)]
+    return result
+
+
+def test_curves_are_what_their_numbers_say() -> None:
+    rng = stream("curves")
+    normals = rng.standard_normal((300, curves.PARTS + 1, curves.PARAMETERS))
+    sizes = [1.0, 2.0, 2.0, 1.0, 3.0, 2.0]
+    places = [(sum(sizes[:at]) + size / 2) / sum(sizes) for at, size in enumerate(sizes)]
+    made = curves._curves(normals, np.array(places), np.array(sizes), narrowest=0.05)
+    expected = [slow_candidate(one, places, sizes, 0.05) for one in normals]
+    np.testing.assert_allclose(made, expected, rtol=1e-9, atol=1e-14)
+    np.testing.assert_allclose(made.sum(axis=1), 1, rtol=1e-12)
+    assert 0.1 < np.mean(np.ptp(made / sizes, axis=1) < 1e-9) < 0.3  # about a fifth are flat
+
+
+@pytest.mark.parametrize(("k", "blocks"), [(6, 512), (10, 4)])
+def test_evidence_of_curves_is_the_mean_likelihood_of_the_candidates(
+    monkeypatch: pytest.MonkeyPatch, k: int, blocks: int
+) -> None:
+    monkeypatch.setattr(curves, "BLOCKS", blocks)
+    noise = Noise(10**4, 0.5, 0.25, 1e-3, 2e-3, False)
+    estimate = frequencies("geometric", k) + stream("evidence of curves", k).normal(0, 0.03, k)
+    found = curve_posterior(estimate, noise, 5, stream("candidates")).evidence
+    parts = [list(part) for part in np.split(np.arange(k), [2, 5, 8])] if blocks < k else [[at] for at in range(k)]
+    sizes = [float(len(part)) for part in parts]
+    places = [(part[0] + part[-1] + 1) / (2 * k) for part in parts]
+    seen = np.array([estimate[part].sum() for part in parts])
+
+    def likelihood(frequencies: np.ndarray) -> np.ndarray:
+        sd = (np.array(sizes) * 1e-3 + 2e-3 * frequencies) ** 0.5
+        return stats.norm.pdf(seen, frequencies, sd).prod(axis=-1)
+
+    normals = stream("candidates").standard_normal((curves.CANDIDATES, curves.PARTS + 1, curves.PARAMETERS))
+    candidates = np.array([slow_candidate(one, places, sizes, 0.5 / len(parts)) for one in normals])
+    expected = math.log(likelihood(candidates).mean() / likelihood(np.array(sizes) / k))
+    assert found == pytest.approx(expected, rel=1e-9)
+
+
+def test_curves_are_drawn_from_their_posterior() -> None:
+    """Mean and spread of each frequency over 30 runs, against 200,000 candidates weighed by their likelihood."""
+    k, sd = 12, 0.12
+    rng = stream("posterior of curves")
+    estimate = frequencies("gaussian", k) + rng.normal(0, sd, k)
+    places = (np.arange(k) + 0.5) / k
+    normals = rng.standard_normal((200_000, curves.PARTS + 1, curves.PARAMETERS))
+    candidates = curves._curves(normals, places, np.ones(k), narrowest=0.5 / k)
+    weights = np.exp(-((estimate - candidates) ** 2).sum(axis=1) / (2 * sd**2))
+    weights /= weights.sum()
+    assert 1 / (weights**2).sum() > 2000
+    runs = [curve_posterior(estimate, even_noise(sd), 60, rng).populations for _ in range(30)]
+    for power in (1, 2):
+        means = np.array([(run**power).mean(axis=0) for run in runs])
+        expected = weights @ candidates**power
+        own = ((weights**2) @ (candidates**power - expected) ** 2) ** 0.5  # error of the weighted mean
+        error = np.hypot(means.std(axis=0, ddof=1) / len(runs) ** 0.5, own)
+        # Two times 12 comparisons: five standard errors are a false alarm of 1e-3 (t with 29 degrees).
+        np.testing.assert_array_less(np.abs(means.mean(axis=0) - expected), 5 * error)
+
+
+def test_a_wide_bell_under_much_noise_is_seen_as_a_curve() -> None:
+    """The draws are closer to the truth than those of the other models; those without an order have no evidence."""
+    k = 128
+    truth, sd = frequencies("gaussian", k), 2.0 / k
+    estimates = [truth + stream("seen", seed).normal(0, sd, k) for seed in range(5)]
+    found = {
+        name: [posterior(estimate, even_noise(sd), 40, stream("seen", name)) for estimate in estimates]
+        for name, posterior in POSTERIORS.items()
+    }
+    far = {
+        name: float(np.mean([np.linalg.norm(one.populations.mean(axis=0) - truth) for one in of]))
+        for name, of in found.items()
+    }
+    assert far["curves"] < min(far["mixture"], far["wavelet"])
+    evidence = {name: float(np.mean([one.evidence for one in of])) for name, of in found.items()}
+    assert evidence["curves"] > evidence["mixture"] + 2
 
 
 def random_curve(rng: np.random.Generator, k: int) -> np.ndarray:
