@@ -3,8 +3,6 @@
 Exit codes: 0 advice given (a tie is advice), 2 bad usage or bad data, or the answer cannot be written, 130 interrupted.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import warnings
@@ -309,7 +307,7 @@ def advise_command(
 
 def collected_options(
     estimate: Text, reports: Text, estimates: Text, hash_name: Text, surrogate: Text, apply: Text
-) -> CollectedOptions | None:
+) -> "CollectedOptions | None":
     """Return the options that are about an estimate, or None; refuse those that mean nothing without one."""
     if estimate is not None and reports is not None:
         raise InputError("give either --estimate or --reports: one file holds one of the two")
@@ -411,12 +409,19 @@ def knowledge_evaluate(
     full: Annotated[
         bool, typer.Option("--full", help="every figure of the tree, the baselines and the single best too")
     ] = False,
+    closer: Annotated[
+        bool, typer.Option("--closer", help="simulate on to tell which choices are worse than the single best one")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
 ) -> None:
     """Measure the regret of look-ups on shapes left out of training and on your histograms, as Markdown tables."""
     from advisor import knowledge_commands
 
-    typer.echo(knowledge_commands.evaluate(files or [], repetitions=repetitions, jobs=jobs, quiet=quiet, full=full))
+    typer.echo(
+        knowledge_commands.evaluate(
+            files or [], repetitions=repetitions, jobs=jobs, quiet=quiet, full=full, closer=closer
+        )
+    )
 
 
 @knowledge_app.command("build")

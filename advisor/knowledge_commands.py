@@ -57,7 +57,9 @@ def rules(metric: str, *, ordered: bool) -> str:
     return f"# {key}, categories {'with' if ordered else 'without'} an order\n{text}"
 
 
-def evaluate(files: Sequence[str], *, repetitions: int, jobs: int, quiet: bool, full: bool = False) -> str:
+def evaluate(
+    files: Sequence[str], *, repetitions: int, jobs: int, quiet: bool, full: bool = False, closer: bool = False
+) -> str:
     """Return Markdown tables of the regret of look-ups: on shapes left out of training, and on the files given.
 
     Raises
@@ -67,8 +69,9 @@ def evaluate(files: Sequence[str], *, repetitions: int, jobs: int, quiet: bool, 
     """
     from advisor.inputs.domain import build_domain
     from advisor.inputs.reading import read_histogram
-    from knowledge import evaluate as judge
+    from knowledge.evaluate import settings
     from knowledge.score_table import to_full_markdown, to_markdown
+    from knowledge.scores import evaluate as scored
     from knowledge.unseen import Histogram, unseen
 
     given = []
@@ -80,9 +83,11 @@ def evaluate(files: Sequence[str], *, repetitions: int, jobs: int, quiet: bool, 
     for title, histograms in (("Shapes left out of training", unseen()), ("Files", tuple(given))):
         if histograms:
             with DelayedProgress("simulating", enabled=not quiet) as progress:
-                asked = judge.settings(histograms, repetitions=repetitions, jobs=jobs, progress=progress)
+                asked = settings(histograms, repetitions=repetitions, jobs=jobs, progress=progress)
+            with DelayedProgress("telling choices apart", enabled=not quiet and closer) as progress:
+                scores = scored(asked, closer=closer, jobs=jobs, progress=progress)
             write = to_full_markdown if full else to_markdown
-            parts.append(f"{title}: {len(asked)} settings\n\n{write(judge.evaluate(asked))}")
+            parts.append(f"{title}: {len(asked)} settings\n\n{write(scores)}")
     return "\n\n".join(parts)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from knowledge.evaluate import GRID, SINGLE, Score
+from knowledge.scores import GRID, SINGLE, Score
 
 
 def to_markdown(scores: Iterable[Score]) -> str:

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from knowledge.evaluate import METHOD, PAIR, Setting, evaluate, settings
+from knowledge.evaluate import Setting, settings
 from knowledge.grid import load
 from knowledge.score_table import to_full_markdown, to_markdown
+from knowledge.scores import METHOD, PAIR, evaluate
 from knowledge.unseen import Histogram, unseen
 from simulator.seeding import rng_for
 
@@ -113,6 +115,34 @@ def test_an_evaluation_of_a_small_histogram(tiny: Path, monkeypatch: pytest.Monk
         line = next(line for line in brief.splitlines() if line.startswith(f"| {score.metric} | {score.task} |"))
         assert f" {100 * score.regret:.1f} %" in line
         assert score.chooser == "grid" or score.chooser in brief.splitlines()[0]
+
+
+def test_what_is_worse_is_told_by_fresh_repetitions(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Errors that say the opposite of the truth: only the share of worse choices is measured again."""
+    monkeypatch.setattr("knowledge.evaluate.TREES", tiny)
+    histograms = [Histogram("a", np.array([50, 30, 15, 5]), ordered=False)]
+    asked = {"users": [1_000], "epsilons": [1.0], "protocols": ["oue"], "metrics": ["l1"], "repetitions": 6}
+    done = settings(histograms, grid=load(tiny), **asked)[0]  # type: ignore[arg-type]
+    none, sub = ("oue", "none"), ("oue", "norm_sub")  # far worse than norm_sub at so much noise, whatever is said
+    lies = {none: 0.0, sub: math.log(2.0)}
+    turned = replace(
+        done,
+        measured={"l1": lies},
+        halves={"l1": {pair: (value, value) for pair, value in lies.items()}},
+        predicted={"l1": {pair: -value for pair, value in lies.items()}},
+        tree={"l1": {"oue": "norm_sub"}},
+    )
+    for closer, expected in ((False, 1.0), (True, 0.0)):
+        scores = {(score.task, score.chooser): score for score in evaluate([turned], closer=closer)}
+        grid = scores[PAIR, "grid"]
+        assert grid.single_best == "oue + none"
+        assert grid.worse_than_single == expected  # norm_sub is chosen: worse by the lies, and not by the truth
+        assert grid.regret == pytest.approx(1.0)
+
+
+def test_questions_without_their_population_cannot_be_simulated_again() -> None:
+    with pytest.raises(ValueError, match="no population is known of h1"):
+        evaluate([ONE, OTHER], closer=True)
 
 
 def test_unknown_metrics_are_refused(tiny: Path) -> None:

@@ -1,0 +1,73 @@
+"""Whether a choice is worse than another by more than so much: fresh repetitions of just the two tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator._types import FloatArray, IntArray
+from simulator.benchmark import Experiment, simulate
+
+FIRST, MOST = 40, 640  # repetitions; doubled from the one to the other
+CLEAR = 3.0  # standard errors that the ratio of two errors must be away from the limit
+
+Labels = tuple[str, str]
+
+
+class Comparison(NamedTuple):
+    """The error of one (protocol, method) pair over that of another, in one metric."""
+
+    metric: str
+    choice: Labels
+    other: Labels
+
+
+def settle(
+    counts: IntArray, epsilon: float, comparisons: Iterable[Comparison], limit: float, *, seed: int = 0, jobs: int = 1
+) -> dict[Comparison, float]:
+    """Return for each comparison the log ratio of the mean errors.
+
+    Those within three standard errors of `limit` (a log ratio) are simulated on, up to 640 repetitions. None of the
+    repetitions is among those that a choice was made by.
+    """
+    waiting = list(dict.fromkeys(comparisons))
+    k = len(counts)
+    pairs = _pairs(waiting)
+    experiment = Experiment(
+        counts=counts,
+        oracles={protocol: PROTOCOLS[protocol](k, epsilon) for protocol, _ in pairs},
+        methods={method: POSTPROCESSORS[method] for _, method in pairs},
+        metrics={metric: METRICS[metric] for metric in dict.fromkeys(one.metric for one in waiting)},
+        pairs=pairs,
+        seed=seed,
+    )
+    errors: dict[tuple[str, Labels], list[FloatArray]] = {}
+    found: dict[Comparison, float] = {}
+    done, until = 0, FIRST
+    while waiting:
+        runs = simulate(experiment, done, until - done, pairs=_pairs(waiting), jobs=jobs)
+        for metric in experiment.metrics:
+            for pair, block in runs.of(metric).items():
+                errors.setdefault((metric, pair), []).append(block)
+        still = []
+        for one in waiting:
+            ratio, error = _log_ratio(*(np.concatenate(errors[one.metric, pair]) for pair in (one.choice, one.other)))
+            found[one] = ratio
+            if abs(ratio - limit) < CLEAR * error and until < MOST:
+                still.append(one)
+        waiting, done, until = still, until, 2 * until
+    return found
+
+
+def _pairs(comparisons: Iterable[Comparison]) -> tuple[Labels, ...]:
+    return tuple(dict.fromkeys(pair for one in comparisons for pair in (one.choice, one.other)))
+
+
+def _log_ratio(errors: FloatArray, others: FloatArray) -> tuple[float, float]:
+    """Return the log ratio of the means and its standard error; repetitions with the same noise are paired."""
+    mean, other = (max(float(block.mean()), 1e-300) for block in (errors, others))
+    apart = errors / mean - others / other
+    return float(np.log(mean / other)), float(apart.std(ddof=1)) / len(apart) ** 0.5

@@ -1,0 +1,74 @@
+"""Choices that are told apart by fresh repetitions, against errors simulated with nothing but a loop."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from knowledge import settle as module
+from knowledge.settle import FIRST, MOST, Comparison, settle
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator.benchmark import simulate
+from simulator.populations import apportion, frequencies
+from simulator.seeding import rng_for
+
+COUNTS = apportion(frequencies("zipf", 20), 10_000)
+NORM, NONE, GRR = ("oue", "norm"), ("oue", "none"), ("grr", "none")
+
+
+def slow_mean(metric: str, pair: tuple[str, str], repetitions: int) -> tuple[float, float]:
+    """Mean error of a pair and its standard error, one collection after the other."""
+    oracle, rng, n = PROTOCOLS[pair[0]](20, 1.0), rng_for(5, "slow", *pair), int(COUNTS.sum())
+    errors = []
+    for _ in range(repetitions):
+        estimate = oracle.estimate(oracle.sample_support(COUNTS, rng), n)
+        errors.append(METRICS[metric](POSTPROCESSORS[pair[1]](estimate, oracle.noise(n)), COUNTS / n))
+    return float(np.mean(errors)), float(np.std(errors, ddof=1)) / repetitions**0.5
+
+
+@pytest.mark.parametrize("metric", ["l1", "topk"])
+def test_ratios_are_those_of_a_loop(metric: str) -> None:
+    wanted = [Comparison(metric, NONE, GRR), Comparison(metric, NORM, NONE)]
+    found = settle(COUNTS, 1.0, wanted, math.log(1.05))
+    for one in wanted:
+        (error, own), (other, others) = (slow_mean(metric, pair, 400) for pair in (one.choice, one.other))
+        # The settled ratio has at most the error of 40 repetitions: three times that of the loop's 400.
+        bound = 4 * (1 + 3) * math.hypot(own / error, others / other)
+        assert abs(found[one] - math.log(error / other)) < bound
+
+
+def test_clear_ratios_take_few_repetitions_and_close_ones_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: dict[tuple[str, str], int] = {}
+
+    def counted(experiment: object, first: int, repetitions: int, **given: object) -> object:
+        for pair in given["pairs"]:  # type: ignore[attr-defined]
+            assert taken.get(pair, 0) == first
+            taken[pair] = first + repetitions
+        return simulate(experiment, first, repetitions, **given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module, "simulate", counted)
+    clear = Comparison("l2", GRR, ("oue", "norm_sub"))
+    ratio = settle(COUNTS, 1.0, [clear], math.log(1.05))[clear]
+    assert taken == {GRR: FIRST, ("oue", "norm_sub"): FIRST}
+    assert ratio > math.log(1.05)
+    taken.clear()
+    # Held against the very ratio that all repetitions give, no smaller number of them is clear.
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "CLEAR", math.inf)
+        final = settle(COUNTS, 1.0, [clear], 0.0)[clear]
+    taken.clear()
+    assert settle(COUNTS, 1.0, [clear], final) == {clear: final}
+    assert set(taken.values()) == {MOST}
+
+
+def test_nothing_to_tell_and_the_same_pair_twice() -> None:
+    assert settle(COUNTS, 1.0, [Comparison("l1", NORM, NORM)], math.log(1.05)) == {Comparison("l1", NORM, NORM): 0.0}
+
+
+def test_the_answer_does_not_depend_on_the_workers_but_on_the_seed() -> None:
+    one = Comparison("kl", ("oue", "norm_sub"), ("ss", "norm_sub"))
+    alone = settle(COUNTS, 1.0, [one], 1.0, seed=3)
+    assert alone == settle(COUNTS, 1.0, [one], 1.0, seed=3, jobs=2)
+    assert alone != settle(COUNTS, 1.0, [one], 1.0, seed=4)
