@@ -3,6 +3,8 @@
 Exit codes: 0 advice given (a tie is advice), 2 bad usage or bad data, or the answer cannot be written, 130 interrupted.
 """
 
+# Annotations are not postponed here: Typer would evaluate each option's several times at every start.
+
 import os
 import sys
 import warnings

@@ -62,11 +62,12 @@ class _Seen:
         self.estimate = np.add.reduceat(estimate, ends[:-1])
         self.noise = noise
         self.narrowest = 0.5 / len(self.sizes)
+        self.flat = self._log_likelihoods(self.sizes / self.sizes.sum())
 
     def log_likelihoods(self, candidates: FloatArray) -> FloatArray:
         """Return the log-likelihood of the estimate under each candidate, over that of equal frequencies."""
-        flat = self._log_likelihoods(self.sizes / self.sizes.sum())
-        return self._log_likelihoods(_curves(candidates, self.places, self.sizes, narrowest=self.narrowest)) - flat
+        frequencies = _curves(candidates, self.places, self.sizes, narrowest=self.narrowest)
+        return self._log_likelihoods(frequencies) - self.flat
 
     def _log_likelihoods(self, frequencies: FloatArray) -> FloatArray:
         variance = self.sizes * self.noise.variance_at_zero + self.noise.variance_slope * frequencies
