@@ -197,10 +197,12 @@ def _check_spread(values: FloatArray, noise: Noise, *, cut: bool) -> None:
     # Were every true frequency 0, the negative half of the noise would have this mean and variance.
     most = k / 2 + SUM_SD * (1.25 * k) ** 0.5 + allowed**2
     if sd and (lowest < -allowed * sd - ROUNDING / k or squares > most):
+        far, reach, what = -lowest / sd, allowed, f"its lowest value, {lowest:.4g}, is"
+        if far <= reach:
+            far, reach, what = squares**0.5, most**0.5, "its values below 0, squared and added up, are together"
         raise InputError(
-            f"the estimate spreads more than the noise of this protocol at this eps and n: its lowest value is "
-            f"{lowest:.4g}, {-lowest / sd:.1f} sd of the noise ({sd:.3g}) below 0, and {allowed:.1f} can happen; "
-            "check eps, n and the protocol"
+            f"the estimate spreads more than the noise of this protocol at this eps and n: {what} {far:.1f} sd of the "
+            f"noise ({sd:.3g}) below 0, and {reach:.1f} can happen; check eps, n and the protocol"
         )
     if cut or k < FEWEST_FOR_SPREAD:
         return
