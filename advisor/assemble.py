@@ -148,7 +148,7 @@ def _advice(
         error_without_data=min(uniform, zero),
         beats_uniform_guess=_beats(contest, lowest, without_data),
         resolved=not contenders(ranked, contest.root).open,
-        experiment_id=experiment.id,
+        identify=lambda: experiment.id,
         next_round=next_round,
     )
 

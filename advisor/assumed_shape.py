@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from advisor.errors import InputError, near_miss
 from knowledge.assumed import SKEW, parse_shape
@@ -14,9 +13,11 @@ from knowledge.profile import SKEW_MAX
 from simulator import METRICS
 from simulator.populations import SHAPES, frequencies
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-@dataclass(frozen=True, eq=False)  # holds an array, which does not compare to one truth
-class AssumedShape:
+
+class AssumedShape(NamedTuple):
     """Frequencies of a skew or a shape.
 
     Attributes
@@ -33,7 +34,7 @@ class AssumedShape:
         What was decided for the user.
     """
 
-    weights: NDArray[np.float64] = field(repr=False)
+    weights: NDArray[np.float64]
     name: str
     skew: float | None
     ordered: bool

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from advisor.errors import InputError, listed, near_miss
 from simulator import PROTOCOLS
 from simulator.protocols import EPSILON_MIN
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 SOLUTIONS = ("smp", "spl")
 ATTRIBUTES_MAX, ROUNDS_MAX = 10_000, 1_000_000
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """How a user's budget is used.
 
     Attributes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Sequence
 from contextvars import ContextVar
 from pathlib import Path
@@ -16,6 +15,8 @@ from advisor.errors import InputError, listed, near_miss
 typed: ContextVar[tuple[str, ...]] = ContextVar("typed", default=())  # the words of the command line
 SUFFIX_FORMATS = {".json": "json", ".csv": "csv", ".md": "markdown", ".txt": "plain"}
 FORMATS = ("table", "json", "csv", "markdown", "plain", "value")
+
+HELP = {"help_option_names": ["-h", "--help"]}  # commands below a group inherit it
 
 PRIVACY_NOTICE = (
     "note: the sample is read as it is, without any privacy: use public, synthetic or pilot data, not what you want to "
@@ -61,6 +62,8 @@ def format_for(name: str | None, output: str | None, allowed: Sequence[str]) -> 
 
 def command_line() -> str:
     """Return the command that is being run, the options from the environment in front, ready to be pasted."""
+    import shlex  # only reports show the command
+
     prefix = "LDP_ADVISE_"
     settings = [f"{name}={shlex.quote(value)}" for name, value in sorted(os.environ.items()) if name.startswith(prefix)]
     return " ".join([*settings, shlex.join(["ldp-advise", *typed.get()])])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.errors import listed
 from simulator import POSTPROCESSORS, PROTOCOLS
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from advisor.request import Request
 
 
-@dataclass(frozen=True)
-class Constraints:
+class Constraints(NamedTuple):
     """What a pair must keep to be ranked.
 
     Attributes
@@ -39,8 +38,7 @@ class Constraints:
     server_cost: int | None = None
 
 
-@dataclass(frozen=True)
-class Removal:
+class Removal(NamedTuple):
     """What one constraint took off the menu.
 
     Attributes

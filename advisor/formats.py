@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import asdict, fields
 from typing import Any
 
-from advisor.result import Advice, Recommendation, to_plain
+from advisor.result import Advice, Recommendation, Why, to_plain
 from advisor.table import TOP, columns_of, header_of, hidden_sentence, table_lines
 from advisor.words import answer_sentence, footer_sentences, next_round_sentence, worth_sentences
 from simulator import METRICS, __version__
@@ -23,7 +22,7 @@ def envelope() -> dict[str, Any]:
 def to_json(advices: tuple[Advice, ...]) -> str:
     """Return one JSON object: the first metric's ranking, and under ``further_metrics`` the others'."""
     first, request = advices[0], advices[0].request
-    constraints = [asdict(removal) for removal in request.removals]
+    constraints = [removal._asdict() for removal in request.removals]
     answer = envelope() | {
         "request": {
             "eps": request.epsilon,
@@ -42,7 +41,7 @@ def to_json(advices: tuple[Advice, ...]) -> str:
             "max_repetitions": request.max_repetitions,
             "metric_options": request.metric_options,
             "threat": request.threat,
-            "plan": None if request.plan is None else asdict(request.plan),
+            "plan": None if request.plan is None else request.plan._asdict(),
         },
         "source": first.source,
         "surrogate": request.surrogate,
@@ -58,6 +57,10 @@ def to_json(advices: tuple[Advice, ...]) -> str:
     return json.dumps(answer, indent=2, ensure_ascii=False, allow_nan=False)
 
 
+def _why(why: Why) -> dict[str, Any]:
+    return why._asdict() | {"changes": [change._asdict() for change in why.changes]}
+
+
 def _ranking(advice: Advice) -> dict[str, Any]:
     return {
         "summary": answer_sentence(advice),
@@ -69,7 +72,7 @@ def _ranking(advice: Advice) -> dict[str, Any]:
         "baselines": [to_plain(row) for row in advice.baselines],
         "recommendations": [to_plain(row) for row in advice.recommendations],
         "other_users": [{"n": n, "protocol": protocol, "method": method} for n, protocol, method in advice.other_users],
-        "why": None if advice.why is None else asdict(advice.why),
+        "why": None if advice.why is None else _why(advice.why),
         "next_round": None if advice.next_round is None else _ranking(advice.next_round),
     }
 
@@ -85,7 +88,7 @@ def to_csv(advices: tuple[Advice, ...]) -> str:
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["metric", *(field.name for field in fields(Recommendation)), "next_round"])
+    writer.writerow(["metric", *Recommendation._fields, "next_round"])
     for advice in advices:
         for table in (advice, advice.next_round):
             for row in () if table is None else table.recommendations:

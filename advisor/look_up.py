@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from advisor.constraints import nothing_left
 from advisor.errors import InputError, listed
@@ -17,18 +15,20 @@ from advisor.result import DEFAULT_PAIR, DETECTION_LEVEL, Advice, Baseline, Reco
 from knowledge import grid
 from knowledge.assumed import assumed_profiles
 from knowledge.changes import COMMON_USERS, Choice
+from knowledge.listing import tiers
 from knowledge.menu import ALIASES, METHODS
 from knowledge.profile import Profile, remembered_profile
 from simulator import METRICS, PROTOCOLS
 from simulator._normal import normal_quantile
 from simulator.ranking import PRACTICAL_RATIO
 
-SAME = 1.02  # predicted errors within 2 % of the lowest are as good as equal: the shorter report comes first
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 METRICS_OF_SETTING = {"top_values": ("topk",), "set_share": ("set",), "mix": ("kl", "js")}
 
 
-@dataclass(frozen=True)
-class _Known:
+class _Known(NamedTuple):
     """A request with what is predicted for it."""
 
     request: Request
@@ -106,7 +106,7 @@ def _advice(metric: str, known: _Known) -> Advice:
     bits = {name: oracle.report_bits for name, oracle in oracles.items()}
     attack = {name: oracle.attack_success for name, oracle in oracles.items()}
     rows: list[Recommendation] = []
-    for tier, members in enumerate(_tiers(found.rows, bits), start=1):
+    for tier, members in enumerate(tiers(found.rows, bits, found.metric), start=1):
         place = len(rows) + 1
         rows += [
             Recommendation(
@@ -148,7 +148,7 @@ def _advice(metric: str, known: _Known) -> Advice:
         error_without_data=min(uniform, zero),
         beats_uniform_guess=lowest.error_high < min(uniform, zero),
         resolved=len([row for row in rows if row.tier == 1]) == 1,
-        experiment_id=_digest(known),
+        identify=partial(_digest, known),
         elsewhere=partial(_other_users, metric, known, rows[0].pair),
     )
 
@@ -164,7 +164,7 @@ def stays(pair: tuple[str, str]) -> Choice:
         if near:
             return pair
         bits = {row.protocol: PROTOCOLS[row.protocol](found.k, found.epsilon).report_bits for row in found.rows}
-        first = _tiers(found.rows, bits)[0][0]
+        first = tiers(found.rows, bits, found.metric)[0][0]
         return first.protocol, first.method
 
     return choose
@@ -178,6 +178,8 @@ def _unknown(found: grid.LookUp) -> list[str]:
 
 def _digest(known: _Known) -> str:
     """Return a name for the figures: of the grid, the noise of each protocol, and the frequencies."""
+    import hashlib  # takes as long to import as the rest of a small answer; only some formats show the name
+
     text = json.dumps([grid.load().provenance, repr(known.prediction.noises)], sort_keys=True)
     return hashlib.blake2b(text.encode() + known.frequencies.tobytes(), digest_size=16).hexdigest()
 
@@ -189,25 +191,6 @@ def _other_users(metric: str, known: _Known, pair: tuple[str, str]) -> tuple[tup
     predictions = dict(zip(others, grid.predict_several(known.profiles, noises), strict=True))
     predictions[request.n] = known.prediction
     return tuple((n, *choose(_found(metric, known, predictions[n], n))) for n in COMMON_USERS)
-
-
-def _tiers(rows: tuple[grid.Row, ...], bits: dict[str, int]) -> list[list[grid.Row]]:
-    """Split rows where the prediction tells them apart from the lowest error by 5 %; the rest in the same way again."""
-    tiers: list[list[grid.Row]] = []
-    left = list(rows)
-    while left:
-        leader = left[0]
-        apart = [
-            row.ratio / leader.ratio >= PRACTICAL_RATIO and row.ratio_low / leader.ratio > 1 and row is not leader
-            for row in left
-        ]
-        tiers.append([row for row, is_apart in zip(left, apart, strict=True) if not is_apart])
-        left = [row for row, is_apart in zip(left, apart, strict=True) if is_apart]
-
-    def place(row: grid.Row) -> tuple[float, ...]:
-        return (0, bits[row.protocol], row.error) if row.ratio < SAME else (1, row.error)
-
-    return [sorted(tier, key=place) for tier in tiers]
 
 
 def _without_data(metric: str, known: _Known) -> tuple[float, float]:

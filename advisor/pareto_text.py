@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from dataclasses import fields
 
 from advisor.constraints import nothing_left_sentence
 from advisor.formats import envelope
@@ -134,7 +133,7 @@ def to_csv(found: Frontier) -> str:
     """Return the frontier as CSV, one line a pair."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(field.name for field in fields(Recommendation))
+    writer.writerow(Recommendation._fields)
     for row in found.rows:
         writer.writerow("" if value is None else value for value in to_plain(row).values())
     return text.getvalue()

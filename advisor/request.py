@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from advisor.budget import ATTRIBUTES_MAX, ROUNDS_MAX, Plan, check_solution, make_plan
 from advisor.constraints import Constraints, Removal, constrained
@@ -22,6 +21,8 @@ from simulator.protocols import EPSILON_MAX, EPSILON_MIN
 from simulator.seeding import rng_for
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from advisor.collected import Collected
 
 REPETITIONS, MAX_REPETITIONS = 20, 400

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from advisor.constraints import nothing_left_sentence
 from advisor.request import Request
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import ArrayLike, NDArray
 
 DEFAULT_PAIR = ("oue", "norm_sub")  # the usual choice, which every answer is compared with
 DETECTION_LEVEL = 0.05
 
 
-@dataclass(frozen=True)
-class Recommendation:
+class Recommendation(NamedTuple):
     """One (protocol, method) pair of the ranking.
 
     Attributes
@@ -97,8 +96,7 @@ class Recommendation:
         return self.protocol, self.method
 
 
-@dataclass(frozen=True)
-class Baseline:
+class Baseline(NamedTuple):
     """A row that is always shown for comparison.
 
     Attributes
@@ -123,8 +121,7 @@ class Baseline:
     ratio_high: float | None
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """Another value of ``"ε"``, ``"n"`` or ``"skew"``, and the pair that is predicted to be best there."""
 
     what: str
@@ -133,8 +130,7 @@ class Change:
     method: str
 
 
-@dataclass(frozen=True)
-class Why:
+class Why(NamedTuple):
     """An explanation of one look-up.
 
     Attributes
@@ -189,8 +185,8 @@ class Advice:
         frequent, or 0 for all of them.
     resolved
         Whether the top tier is settled: every pair is either out of it or within 5 % of the lowest error.
-    experiment_id
-        Digest of what was simulated: population, menu, metric settings, seed and version.
+    identify
+        Makes the `experiment_id`.
     next_round
         For an estimate: what all protocols would have given, each with every method; else None.
     elsewhere
@@ -210,10 +206,15 @@ class Advice:
     error_without_data: float | None
     beats_uniform_guess: bool
     resolved: bool
-    experiment_id: str
+    identify: Callable[[], str] = field(repr=False)
     next_round: Advice | None = None
     elsewhere: Callable[[], tuple[tuple[int, str, str], ...]] | None = field(default=None, repr=False)
     why: Why | None = None
+
+    @cached_property
+    def experiment_id(self) -> str:
+        """Digest of what was simulated: population, menu, metric settings, seed and version; "" where nothing was."""
+        return self.identify()
 
     @cached_property
     def other_users(self) -> tuple[tuple[int, str, str], ...]:
@@ -294,7 +295,7 @@ class Advice:
 
 def to_plain(row: Recommendation | Baseline) -> dict[str, Any]:
     """Return a row as a dictionary of plain values, in field order."""
-    return {field.name: getattr(row, field.name) for field in fields(row)}
+    return row._asdict()
 
 
 def finite(value: float) -> float | None:
@@ -317,7 +318,7 @@ def empty_advices(request: Request) -> tuple[Advice, ...]:
             error_without_data=None,
             beats_uniform_guess=False,
             resolved=True,
-            experiment_id="",
+            identify=str,
         )
         for metric in request.metrics
     )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from advisor.errors import InputError
 
 
-@dataclass(frozen=True)
-class InstantOptions:
+class InstantOptions(NamedTuple):
     """Options of a look-up.
 
     Attributes

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.errors import InputError
 
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
     from advisor.result import Advice
 
 
-@dataclass(frozen=True)
-class ShownOptions:
+class ShownOptions(NamedTuple):
     """Where pictures and the page go, if anywhere."""
 
     plot: str | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from advisor.result import Advice, Baseline, Recommendation
 from advisor.words import change, error_with_margin, gain, number, percent, times
@@ -21,8 +21,7 @@ LEGEND = (
 BASELINE_NAMES = {"raw": "raw estimate", "uniform": "uniform guess", "default": "usual default"}
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     """A column of the table; when space is short, columns with a higher `drop` go first and 0 never goes."""
 
     key: str
@@ -51,8 +50,7 @@ COLUMNS = (
 )
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """One line: cells in the order of `COLUMNS`, and whether it is in the top tier, marked, or a row of the ranking."""
 
     cells: tuple[str, ...]

@@ -28,8 +28,7 @@ def with_gains(advices: tuple[Advice, ...], experiment: Experiment) -> tuple[Adv
 
     def filled(advice: Advice) -> Advice:
         rows = tuple(
-            replace(
-                row,
+            row._replace(
                 gain_random_value=measured[row.pair]["random_value"],
                 gain_maximal=measured[row.pair]["maximal_gain"],
             )

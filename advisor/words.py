@@ -124,11 +124,7 @@ def answer_sentence(advice: Advice) -> str:
         return f"Use {pair}: {figure}; no other pair comes within 5 % of it."
     level = sum(row.report_bits == best.report_bits for row in advice.ties)
     if advice.source == "grid":
-        reason = (
-            "its predicted error is the lowest"
-            if best is advice.lowest
-            else "its predicted error is within 2 % of the lowest and no report of those is shorter"
-        )
+        reason = _reason_of_look_up(advice)
     elif best is advice.lowest:
         reason = "it has the lowest error" + ("" if level == len(advice.ties) else ", and no report is shorter")
     else:
@@ -141,6 +137,19 @@ def answer_sentence(advice: Advice) -> str:
         f"Use {pair}: {figure}. {others} in the same tier (not told apart from the lowest error{lowest}, or within "
         f"5 % of it); this one is listed first because {reason}."
     )
+
+
+def _reason_of_look_up(advice: Advice) -> str:
+    """Return why a look-up lists its first row first."""
+    from knowledge.listing import STEADY
+
+    if advice.best is advice.lowest:
+        return "its predicted error is the lowest"
+    if advice.best.method == STEADY[advice.metric]:
+        return (
+            f"{advice.best.method} is best for {advice.metric} on average, and within 5 % of the lowest error here"
+        )
+    return "its predicted error is within 2 % of the lowest and no report of those is shorter"
 
 
 def _method_sentence(advice: Advice) -> str:

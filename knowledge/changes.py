@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from knowledge.grid import Grid, LookUp, look_up
 from knowledge.menu import EPSILON, USERS
@@ -19,8 +19,7 @@ Pair = tuple[str, str]
 Choice = Callable[[LookUp], Pair]
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """The nearest value of one part of the question that changes the answer.
 
     Attributes

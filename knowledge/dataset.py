@@ -85,15 +85,13 @@ def assemble(records: Iterable[Mapping[str, Any]], *, seed: int, largest: int) -
 def _rows(measured: Measured) -> tuple[NDArray[Any], ...]:
     cell = measured.cell
     populations = cell.populations()
-    noise = cell.noise
-    described = [
-        describe(profile_of(apportion(population.frequencies, cell.n) / cell.n), [noise]) for population in populations
-    ]
-    scale = np.log(np.maximum(np.concatenate([yardstick(one) for one in described]), 1e-300))
+    profiles = [profile_of(apportion(population.frequencies, cell.n) / cell.n) for population in populations]
+    described = describe(profiles, [cell.noise])
+    scale = np.log(np.maximum(yardstick(described)[:, 0], 1e-300))
     # The logarithm of a mean of few repetitions is too low by half its variance.
     logs = np.log(np.maximum(measured.error, 1e-300)) + np.minimum(measured.relative_variance, 1.0) / 2
     return (
-        np.concatenate([one.features for one in described]),
+        described.features[:, 0],
         np.clip(logs - scale, -LIMIT, LIMIT),
         scale,
         np.minimum(measured.relative_variance, 1.0),

@@ -41,6 +41,8 @@ class Setting:
         Of randomised response and OUE the protocol with the smaller variance.
     quietest
         The protocol with the smallest variance.
+    report_bits
+        Size of a report of each protocol.
     counts
         The population ``(k,)``.
     """
@@ -54,6 +56,7 @@ class Setting:
     tree: Mapping[str, Mapping[str, str]]
     smallest: str
     quietest: str
+    report_bits: Mapping[str, int]
     counts: IntArray | None = field(default=None, compare=False, repr=False)
 
 
@@ -165,7 +168,8 @@ def _setting(
     every = {name: PROTOCOLS[name](profile.k, epsilon).noise(n).sd for name in ("grr", "oue")}
     quietest = min(noises, key=lambda name: noises[name].sd)
     smallest = min(every, key=lambda name: every[name])
-    return Setting(histogram.name, n, epsilon, measured, halves, predicted, tree, smallest, quietest, counts)
+    bits = {name: oracle.report_bits for name, oracle in oracles.items()}
+    return Setting(histogram.name, n, epsilon, measured, halves, predicted, tree, smallest, quietest, bits, counts)
 
 
 def _log_mean(errors: FloatArray) -> float:

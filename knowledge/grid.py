@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,7 +34,8 @@ from simulator._types import FloatArray
 
 DATA = Path(__file__).parent / "data"
 INTERPOLATED, ASYMPTOTIC, EXTRAPOLATED = "interpolated", "asymptotic", "extrapolated"
-SHAPE_FEATURES = frozenset({"entropy_gap", "zeros", "skew", "neighbours", "log_variation", "log_displacement"})
+SHAPE_FEATURES = ("entropy_gap", "zeros", "skew", "neighbours", "log_variation", "log_displacement")
+SHAPE_COLUMNS = [NAMES.index(name) for name in SHAPE_FEATURES]
 WIDER = {INTERPOLATED: 1.0, ASYMPTOTIC: 2.0, EXTRAPOLATED: 3.0}  # intervals, in those of interpolated figures
 INTERVAL = 1.96  # half width of a 95 % interval, in standard deviations
 SAME_METHOD = 0.25  # of the interval of a ratio, for one method under two protocols: what it errs by is mostly the same
@@ -73,8 +75,7 @@ class Row(NamedTuple):
     source: str
 
 
-@dataclass(frozen=True)
-class LookUp:
+class LookUp(NamedTuple):
     """Answer of the grid to one question.
 
     Attributes
@@ -104,7 +105,7 @@ class LookUp:
         return self.rows[0]
 
 
-@dataclass(frozen=True, eq=False)  # holds arrays, which do not compare to one truth
+@dataclass(frozen=True, eq=False, repr=False)  # holds arrays, which do not compare to one truth
 class Grid:
     """The simulated grid, as the surface fitted to it.
 
@@ -133,13 +134,12 @@ class Grid:
 
         The largest excess of all profiles counts.
         """
-        descriptions = [describe(profile, noises) for profile in profiles]
-        features = np.stack([description.features for description in descriptions])
+        description = describe(profiles, noises)
+        features = description.features
         outside = np.maximum(self.low - features, features - self.high) / (self.high - self.low)
         flat = np.clip(features, self.low, self.high).reshape(-1, features.shape[-1])
         ratios = self.network(flat).reshape(len(profiles), len(noises), len(METHODS), len(MEASURED))
-        units = np.stack([yardstick(description) for description in descriptions])
-        return ratios + np.log(np.maximum(units, 1e-300)), outside.max(axis=0)
+        return ratios + np.log(np.maximum(yardstick(description), 1e-300)), outside.max(axis=0)
 
 
 def load(folder: Path = DATA) -> Grid:
@@ -213,7 +213,7 @@ def look_up(
     )
 
 
-@dataclass(frozen=True, eq=False)  # holds arrays
+@dataclass(frozen=True, eq=False, repr=False)  # holds arrays
 class Prediction:
     """What the surface says of every method and metric, for one question: made once, asked for several metrics.
 
@@ -316,33 +316,38 @@ def rank(
     column = MEASURED.index("l1" if metric == "mae" else metric)
     every = prediction.logs[..., column] - (math.log(k) if metric == "mae" else 0.0)
     logs = every.mean(axis=0)
-    pairs = [
-        (row, METHODS.index(ALIASES.get(method, method)), protocol, method)
-        for row, (protocol, noise) in enumerate(noises.items())
+    known_methods = [
+        (METHODS.index(ALIASES.get(method, method)), method, POSTPROCESSORS[method].fits)
         for method in wanted
-        if ALIASES.get(method, method) in METHODS
-        and applies(method, metric, ordered=ordered)
-        and _fits(method, noise, k)
+        if ALIASES.get(method, method) in METHODS and applies(method, metric, ordered=ordered)
+    ]
+    values = logs.tolist()
+    pairs = [
+        (values[row][place], row, place, protocol, method)
+        for row, (protocol, noise) in enumerate(noises.items())
+        for place, method, fits in known_methods
+        if fits is None or fits(noise, k)
     ]
     if not pairs:
         raise ValueError(f"no method asked for goes with the protocols asked for and the metric {metric}")
-    pairs.sort(key=lambda pair: float(logs[pair[0], pair[1]]))
+    pairs.sort(key=itemgetter(0))
     warnings = _warnings(k, epsilon, n)
-    sources = [_source(k, out, warned=bool(warnings)) for out in outside]
-    ranked = logs[[row for row, *_ in pairs], [place for _, place, *_ in pairs]]
-    by_shape = every[:, [row for row, *_ in pairs], [place for _, place, *_ in pairs]]
-    wider = np.array([WIDER[sources[row]] for row, *_ in pairs])
-    width = INTERVAL * np.hypot(wider * known.spread[[place for _, place, *_ in pairs], column], by_shape.std(axis=0))
-    own = known.own_spread[[place for _, place, *_ in pairs], column]
+    sources = _sources(k, outside, warned=bool(warnings))
+    in_rows, places = (np.array(of) for of in zip(*((row, place) for _, row, place, _, _ in pairs), strict=True))
+    ranked = logs[in_rows, places]
+    by_shape = every[:, in_rows, places]
+    wider = np.array([WIDER[source] for source in sources])[in_rows]
+    width = INTERVAL * np.hypot(wider * known.spread[places, column], by_shape.std(axis=0))
+    own = known.own_spread[places, column]
     apart = INTERVAL * np.hypot(wider * np.hypot(own, own[0]), (by_shape - by_shape[:, :1]).std(axis=0))
-    apart[[place == pairs[0][1] for _, place, *_ in pairs]] *= SAME_METHOD
+    apart[places == places[0]] *= SAME_METHOD
     apart[0] = 0.0
     over = ranked - ranked[0]
     figures = np.exp([ranked, ranked - width, ranked + width, over, over - apart, over + apart])
     raw = np.exp(logs[:, 0]).tolist()
     rows = [
         Row._make((protocol, method, *numbers, raw[row], sources[row]))
-        for (row, _, protocol, method), numbers in zip(pairs, figures.T.tolist(), strict=True)
+        for (_, row, _, protocol, method), numbers in zip(pairs, figures.T.tolist(), strict=True)
     ]
     return LookUp(
         metric=metric,
@@ -354,11 +359,6 @@ def rank(
         warnings=warnings,
         unknown=tuple(method for method in wanted if ALIASES.get(method, method) not in METHODS),
     )
-
-
-def _fits(method: str, noise: Noise, k: int) -> bool:
-    fits = POSTPROCESSORS[method].fits
-    return fits is None or fits(noise, k)
 
 
 def _warnings(k: int, epsilon: float, n: int) -> tuple[RangeWarning, ...]:
@@ -377,10 +377,14 @@ def _plain(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:g}"
 
 
-def _source(k: int, outside: FloatArray, *, warned: bool) -> str:
+def _sources(k: int, outside: FloatArray, *, warned: bool) -> list[str]:
+    """Return for each protocol how its figures were found, from how far its features ``(P, F)`` are out of range."""
     if warned:
-        return EXTRAPOLATED
-    beyond = {NAMES[place] for place in np.flatnonzero(outside > SLACK)}
-    if beyond & SHAPE_FEATURES and k <= SIMULATED_DOMAIN:
-        return EXTRAPOLATED
-    return ASYMPTOTIC if beyond or k > SIMULATED_DOMAIN else INTERPOLATED
+        return [EXTRAPOLATED] * len(outside)
+    beyond = outside > SLACK
+    past = np.logical_or(beyond.any(axis=1), k > SIMULATED_DOMAIN)
+    new_shape = np.logical_and(beyond[:, SHAPE_COLUMNS].any(axis=1), k <= SIMULATED_DOMAIN)
+    return [
+        EXTRAPOLATED if new else ASYMPTOTIC if is_past else INTERPOLATED
+        for new, is_past in zip(new_shape.tolist(), past.tolist(), strict=True)
+    ]

@@ -38,16 +38,16 @@ SIMULATED_DOMAIN = 4096  # largest domain that is simulated
 
 
 def yardstick(description: Description) -> FloatArray:
-    """Return the errors ``(P, methods, metrics)`` that the grid's errors are measured in.
+    """Return the errors ``(S, P, methods, metrics)`` that the grid's errors are measured in.
 
     About what the raw estimate gives, and for methods that keep to frequencies never much more than the largest error
     that one such makes: so the logarithm of the ratio stays near 0 from no noise to noise alone.
     """
     raw, cap = (
-        np.stack([np.broadcast_to(of[metric], len(description.features)) for metric in MEASURED], axis=-1)
+        np.stack([np.broadcast_to(of[metric], description.features.shape[:2]) for metric in MEASURED], axis=-1)
         for of in (description.raw, description.cap)
     )
-    return np.where(FREE, raw[:, None], (raw * cap / (raw + cap))[:, None])
+    return np.where(FREE, raw[..., None, :], (raw * cap / (raw + cap))[..., None, :])
 
 
 def applies(method: str, metric: str, *, ordered: bool) -> bool:

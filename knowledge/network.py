@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-Single = NDArray[np.float32]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Single: TypeAlias = "NDArray[np.float32]"
 Layers = tuple[tuple[Single, Single], ...]
-ROWS = 8  # at a time: so few that BLAS starts no threads, which would take longer than the work
+ROWS = 8  # in a product of matrices: so few that BLAS starts no threads, which would take longer than the work
 CAUTION = 0.5  # standard deviations of the networks that are added to their mean
 
 
-@dataclass(frozen=True)
-class Network:
+class Network(NamedTuple):
     """Networks that map features ``(P, F)`` to outputs ``(P, O)`` and are averaged.
 
     Attributes
@@ -42,8 +43,10 @@ class Network:
         for it.
         """
         inputs = standardised(features, self.centre, self.scale)
-        parts = [inputs[start : start + ROWS] for start in range(0, len(inputs), ROWS)]
-        outputs = np.stack([np.concatenate([_forward(layers, part)[-1] for part in parts]) for layers in self.members])
+        blocks = np.zeros((-(-len(inputs) // ROWS), ROWS, inputs.shape[1]), dtype=np.float32)
+        blocks.reshape(-1, inputs.shape[1])[: len(inputs)] = inputs
+        every = np.stack([_forward(layers, blocks)[-1] for layers in self.members])
+        outputs = every.reshape(len(every), blocks.shape[0] * ROWS, every.shape[-1])[:, : len(inputs)]
         cautious = outputs.mean(axis=0)
         if len(self.members) > 1:
             cautious = cautious + CAUTION * outputs.std(axis=0, ddof=1)

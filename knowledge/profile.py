@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -15,7 +14,7 @@ from simulator.populations import apportion
 
 FULL = 1024  # domains up to this size are described exactly; of larger ones, groups of categories are
 LEADING = 512  # largest values of a large domain that stand for themselves
-FEW = 64  # values that are enough to find a level
+FEW, ATOMS = 64, 24  # values that are enough to find a level, and to find a Bayes risk
 BLOCKS, BINS = 256, 48  # stretches of a large domain, and bins of frequency in each
 PLACES, TOP_PLACES = 1024, 128  # places at which the wavelet coefficients above them are looked at
 EXACT_USERS = 100  # users per category from which rounding to whole users is left out
@@ -23,7 +22,7 @@ SKEW_MAX = 8.0
 TINY = 1e-12
 
 
-@dataclass(frozen=True, eq=False)  # holds arrays, which do not compare to one truth
+@dataclass(frozen=True, eq=False, repr=False)  # holds arrays, which do not compare to one truth
 class Profile:
     """A histogram, prepared for any number of noise settings.
 
@@ -51,6 +50,8 @@ class Profile:
         Frequencies in falling order, and how many categories each stands for.
     few_values, few_weights
         The same in at most 64 groups.
+    atoms, atom_weights
+        The same in at most 24 groups.
     points
         Frequencies ``(V,)`` that the categories of a block have.
     counts
@@ -65,6 +66,10 @@ class Profile:
         Frequencies at the places of `paths`.
     paths, top_paths
         Squared coefficients above some places, and above some of the top values, ``(places, levels)``.
+    energies
+        Mean squared coefficient of each level of the Haar transform at every shift, mirrored at the ends.
+    parts, top_parts
+        What each of these levels brings to the values at those places ``(places, levels)``.
     """
 
     k: int
@@ -80,6 +85,8 @@ class Profile:
     weights: FloatArray
     few_values: FloatArray
     few_weights: FloatArray
+    atoms: FloatArray
+    atom_weights: FloatArray
     points: FloatArray
     counts: FloatArray | None
     ends: FloatArray
@@ -88,14 +95,9 @@ class Profile:
     place_values: FloatArray
     paths: FloatArray
     top_paths: FloatArray
-
-    def by_block(self, values: FloatArray) -> FloatArray:
-        """Sum what each of the points has, ``(P, V)``, over the categories of each block, ``(P, B)``."""
-        return values if self.counts is None else values @ self.counts.T
-
-    def over_domain(self, values: FloatArray) -> FloatArray:
-        """Sum what holds at the end of each block, ``(P, B)``, over all categories, ``(P,)``."""
-        return values.sum(axis=-1) if self.counts is None else values.mean(axis=-1) * self.k
+    energies: FloatArray
+    parts: FloatArray
+    top_parts: FloatArray
 
 
 def profile_of(weights: FloatArray | IntArray, n: int | None = None) -> Profile:
@@ -120,10 +122,14 @@ def profile_of(weights: FloatArray | IntArray, n: int | None = None) -> Profile:
     centred = f - 1 / k
     spread = float((centred**2).sum())
     values, multiplicities = _grouped(falling, LEADING, LEADING) if k > FULL else (falling, np.ones(k))
-    few = (values, multiplicities) if k <= FEW else _grouped(falling, FEW // 2, FEW // 2)
+    few, fewest = (
+        (values, multiplicities) if k <= most else _grouped(falling, most // 2, most // 2) for most in (FEW, ATOMS)
+    )
     levels = _haar(f)
     top = order[: max(1, round(TOP_SHARE * k))]
     points, counts, ends = _blocks(f)
+    places, top_places = _spaced(k, PLACES), top[_spaced(len(top), TOP_PLACES)]
+    energies, parts = _shifted(f, np.append(places, top_places))
     return Profile(
         k=k,
         skew=zipf_skew(f),
@@ -138,35 +144,30 @@ def profile_of(weights: FloatArray | IntArray, n: int | None = None) -> Profile:
         weights=multiplicities,
         few_values=few[0],
         few_weights=few[1],
+        atoms=fewest[0],
+        atom_weights=fewest[1],
         points=points,
         counts=counts,
         ends=ends,
         cumulated=np.cumsum(f)[ends.astype(np.int64) - 1],
         details=tuple(_pooled(squares) for squares in levels),
-        place_values=f[_spaced(k, PLACES)],
-        paths=_above(levels, _spaced(k, PLACES)),
-        top_paths=_above(levels, top[_spaced(len(top), TOP_PLACES)]),
+        place_values=f[places],
+        paths=_above(levels, places),
+        top_paths=_above(levels, top_places),
+        energies=energies,
+        parts=parts[: len(places)],
+        top_parts=parts[len(places) :],
     )
 
 
 def remembered_profile(weights: FloatArray | IntArray, n: int | None = None) -> Profile:
     """Return `profile_of` the histogram; that of the last few is remembered."""
-    return _remembered(_Histogram(hashlib.blake2b(weights.tobytes()).digest(), weights.dtype.str, n, weights))
-
-
-@dataclass(frozen=True)
-class _Histogram:
-    """A histogram that is told from others by its digest."""
-
-    digest: bytes
-    kind: str
-    n: int | None
-    weights: FloatArray | IntArray = field(compare=False)
+    return _remembered(weights.tobytes(), weights.dtype.str, n)
 
 
 @lru_cache(maxsize=8)
-def _remembered(histogram: _Histogram) -> Profile:
-    return profile_of(histogram.weights, histogram.n)
+def _remembered(content: bytes, kind: str, n: int | None) -> Profile:
+    return profile_of(np.frombuffer(content, dtype=kind), n)
 
 
 def zipf_skew(frequencies: FloatArray) -> float:
@@ -231,6 +232,27 @@ def _haar(f: FloatArray) -> list[FloatArray]:
 
 def _above(levels: list[FloatArray], places: IntArray) -> FloatArray:
     return np.stack([squares[places >> (depth + 1)] for depth, squares in enumerate(levels)], axis=1)
+
+
+def _shifted(f: FloatArray, places: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return `energies` and `parts` of the Haar transform at every shift (Coifman, Donoho, 1995).
+
+    A level takes the difference of two neighbouring blocks of `half` values, and brings to a value the mean of what the
+    shifts bring that put it into the left block, or with the other sign into the right one.
+    """
+    smooth = np.concatenate([f, f[::-1]])
+    size, half = len(smooth), 1
+    energies, parts = [], []
+    while 2 * half <= size:
+        following = np.roll(smooth, -half)
+        details = (smooth - following) / 2
+        smooth = (smooth + following) / 2
+        energies.append(2 * half * float((details**2).mean()))
+        sums = np.cumsum(np.concatenate([[0.0], details, details]))
+        ends = places + size + 1
+        parts.append((sums[ends] - 2 * sums[ends - half] + sums[ends - 2 * half]) / (2 * half))
+        half *= 2
+    return np.array(energies), np.stack(parts, axis=1)
 
 
 def _spaced(size: int, most: int) -> IntArray:

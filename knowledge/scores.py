@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from knowledge.evaluate import Labels, Progress, Setting
+from knowledge.listing import STEADY, first
 from knowledge.menu import ALIASES
 from knowledge.settle import Comparison, settle
 
@@ -97,7 +98,7 @@ def _contests(metric: str, task: str, done: Sequence[Setting]) -> list[_Contest]
     ]
     single = _single_best([question.measured for question in questions])
     choosers: dict[str, Callable[[_Question], str]] = {
-        GRID: lambda question: min(question.predicted, key=lambda name: question.predicted[name]),
+        GRID: _Question.listed_first,
         "tree": lambda question: question.fixed["tree"],
         "oue + norm_sub": lambda question: question.fixed["default"],
         "variance rule + norm_sub": lambda question: question.fixed["variance"],
@@ -142,8 +143,8 @@ def _settled(
 class _Question:
     """One choice to make, in the setting at a place.
 
-    For each option, by name: its log error, those of the halves, the predicted one, and its pair; and what rules would
-    choose.
+    For each option, by name: its log error, those of the halves, the predicted one, its pair and the bits of a report;
+    what rules would choose; and the options with the steady method.
     """
 
     place: int
@@ -152,6 +153,12 @@ class _Question:
     predicted: Mapping[str, float]
     fixed: Mapping[str, str]
     pairs: Mapping[str, Labels]
+    bits: Mapping[str, int]
+    steady: Sequence[str]
+
+    def listed_first(self) -> str:
+        """Return what a look-up puts first."""
+        return first({name: math.exp(error) for name, error in self.predicted.items()}, self.bits, self.steady)
 
     def comparison(self, metric: str, choice: str, other: str) -> Comparison:
         """Return what to simulate to compare two options."""
@@ -189,7 +196,7 @@ def _questions(metric: str, task: str, place: int, setting: Setting) -> list[_Qu
             {f"{pair[0]} + {_plain(pair[1])}": value for pair, value in table.items()} for table in tables
         ]
         pairs = {f"{pair[0]} + {_plain(pair[1])}": pair for pair in tables[0]}
-        return [_Question(place, by_pair[0], by_pair[1], by_pair[2], fixed, pairs)]
+        return [_Question(place, by_pair[0], by_pair[1], by_pair[2], fixed, pairs, *_listing(metric, pairs, setting))]
     questions = []
     for protocol in dict.fromkeys(pair[0] for pair in tables[0]):
         own: list[Any] = [
@@ -197,8 +204,14 @@ def _questions(metric: str, task: str, place: int, setting: Setting) -> list[_Qu
         ]
         fixed = {"tree": _plain(tree[protocol]), "default": "norm_sub", "variance": "norm_sub"}
         pairs = {_plain(pair[1]): pair for pair in tables[0] if pair[0] == protocol}
-        questions.append(_Question(place, own[0], own[1], own[2], fixed, pairs))
+        questions.append(_Question(place, own[0], own[1], own[2], fixed, pairs, *_listing(metric, pairs, setting)))
     return questions
+
+
+def _listing(metric: str, pairs: Mapping[str, Labels], setting: Setting) -> tuple[dict[str, int], list[str]]:
+    """Return what decides which option is listed first: the bits of their reports, and those with the steady method."""
+    bits = {name: setting.report_bits[protocol] for name, (protocol, _) in pairs.items()}
+    return bits, [name for name, (_, method) in pairs.items() if method == STEADY[metric]]
 
 
 def _plain(method: str) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -15,8 +14,7 @@ from simulator.seeding import rng_for
 Stream: TypeAlias = "Callable[[], np.random.Generator]"
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(NamedTuple):
     """A family of frequency shapes: ``weights(k, parameter, stream)`` and what its parameter means.
 
     `stream` makes the random generator: most shapes need none, and a look-up then does without numpy.random.

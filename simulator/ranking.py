@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
@@ -44,8 +43,7 @@ class Verdict(NamedTuple):
     open: frozenset[Pair]
 
 
-@dataclass(frozen=True)
-class Standing:
+class Standing(NamedTuple):
     """One pair in a ranking.
 
     Attributes

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import numpy as np
 
 
@@ -32,6 +30,8 @@ def rng_for(seed: int, *names: str | int) -> np.random.Generator:
     >>> bool(rng_for(0, "oue", 1).random() == rng_for(0, "oue", "1").random())
     False
     """
+    import hashlib  # a look-up draws nothing, and has no time to import it
+
     if seed < 0:
         raise ValueError(f"seed must be at least 0, got seed={seed}")
     # A numpy integer addresses the stream of the plain one.

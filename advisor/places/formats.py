@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from rich import box
@@ -223,7 +223,7 @@ def to_json(advice: PlacesAdvice) -> str:
             for key, member in advice.mechanisms.items()
             if member.ibu_fits
         },
-        "constraints": [asdict(removal) for removal in request.removals],
+        "constraints": [removal._asdict() for removal in request.removals],
         "assumptions": list(request.assumptions),
         "warnings": list(request.warnings),
         **first,

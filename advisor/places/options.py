@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class PlacesOptions:
+class PlacesOptions(NamedTuple):
     """The options of the main command that are about places, as given."""
 
     privacy: str | None = None
@@ -21,7 +20,7 @@ class PlacesOptions:
     @property
     def given(self) -> list[str]:
         """The options that other questions have not; plain ``--privacy ldp`` is what all have."""
-        named = {name: value for name, value in vars(self).items() if name != "plot" and value is not None}
+        named = {name: value for name, value in self._asdict().items() if name != "plot" and value is not None}
         if str(named.get("privacy")).lower() == "ldp":
             del named["privacy"]
         return ["--" + name.replace("_", "-") for name in named]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable
-from dataclasses import replace
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
 
@@ -150,7 +149,7 @@ def _why(advice: Advice) -> str:
         return _paragraphs(["The grid behind look-ups does not cover this question, so it has no reasons to give."])
     if advice.source == "grid":
         return _list(sentence.removeprefix("Why: ") for sentence in why_sentences(why))
-    reasons = [sentence.removeprefix("Why: ") for sentence in why_sentences(replace(why, agrees=True))]
+    reasons = [sentence.removeprefix("Why: ") for sentence in why_sentences(why._replace(agrees=True))]
     if why.method != advice.best.method:
         reasons.insert(1, f"The simulation of this very case decides, and it puts {advice.best.method} first.")
     said = "The ranking was simulated; these are the reasons of the rules and the grid behind look-ups."

@@ -5,21 +5,22 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from simulator._types import FloatArray, IntArray, Reports
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 EPSILON_MIN, EPSILON_MAX = 1e-6, 32.0
 REPLAY_CELLS = 4_000_000  # users x categories held at once while users are replayed one by one
 
-Support: TypeAlias = NDArray[np.int64 | np.float64]  # counts, but where reports are real numbers to be added up
+Support: TypeAlias = "NDArray[np.int64 | np.float64]"  # counts, but where reports are real numbers to be added up
 
 
-@dataclass(frozen=True)
-class Noise:
+class Noise(NamedTuple):
     """What a post-processing method may know of the noise in a raw estimate; never the truth.
 
     Attributes

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import lru_cache
 from itertools import count
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from simulator._types import IntArray, Reports
 from simulator.protocols._affine import collect, evenly, numbers_of, points, solutions, spread, tally, vectors
 from simulator.protocols._base import FrequencyOracle, Noise, bits_for
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # Larger spaces are passed over, as time and memory grow with them: points (4k if more), k times elements of the field.
 SYMBOLS_MAX, CELLS_MAX = 2**16, 2**24
@@ -95,12 +97,12 @@ class ProjectiveGeometry(FrequencyOracle):
     def noise(self, n: int) -> Noise:
         noise = super().noise(n)
         if self.k == self.symbols:
-            return replace(noise, sums_to_one=True)
+            return noise._replace(sums_to_one=True)
         share = (self.k - 1) / (self.symbols - 1)  # as for k points drawn at random
         if self.k <= EXACT_DOMAIN:
             estimates = self.k * noise.variance_at_zero + noise.variance_slope
             share = 1 - self._variance_of_size() / (n * (self.p - self.q) ** 2 * estimates)
-        return replace(noise, cancels=min(max(share, 0.0), 1.0))
+        return noise._replace(cancels=min(max(share, 0.0), 1.0))
 
     def _variance_of_size(self) -> float:
         """Return the variance of the number of values that a report supports, averaged over the own value."""

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from advisor import InputError, advise
-from advisor.look_up import SAME, stays
+from advisor.look_up import stays
 from advisor.why import explain
 from advisor.words import footer_sentences
 from knowledge import grid
+from knowledge.listing import SAME, STEADY
 from knowledge.profile import profile_of
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate
@@ -45,10 +46,12 @@ def test_every_metric_is_known(metric: str) -> None:
     assert {row.origin for row in advice.recommendations} == {"interpolated"}
 
 
-def test_the_first_row_is_the_shortest_report_among_the_nearly_equal() -> None:
+def test_the_first_row_is_the_shortest_report_among_the_nearly_equal_with_the_steady_method() -> None:
     for k, metric in ((64, "l1"), (256, "l1"), (256, "emd"), (4, "kl")):
         advice = advise(1.0, k=k, metric=metric)
-        equal = [row for row in advice.ties if row.error < SAME * advice.lowest.error]
+        steady = [row for row in advice.ties if row.method == STEADY[metric] and row.error < 1.05 * advice.lowest.error]
+        pool = steady or advice.ties
+        equal = [row for row in pool if row.error < SAME * min(row.error for row in pool)]
         assert advice.best.report_bits == min(row.report_bits for row in equal)
 
 
@@ -67,10 +70,10 @@ def test_a_sample_is_looked_up_by_its_own_shape() -> None:
     assert instant.source == "grid"
     assert instant.request.sample_users == 200_000
     assert instant.lowest.error == pytest.approx(same.best.error, rel=1e-6)
-    simulated = advise(1.0, sample_counts=counts, ordered=True, metric="emd", max_repetitions=40)
+    simulated = advise(1.0, sample_counts=counts, ordered=True, metric="emd", repetitions=200)
     # The first choice of the look-up is one of the good ones where it is tried out.
     tried = next(row for row in simulated.recommendations if row.pair == instant.best.pair)
-    assert tried.ratio_to_best < 1.25
+    assert tried.ratio_to_best < 1.1
 
 
 @pytest.mark.slow

@@ -55,7 +55,7 @@ def test_wide_characters_take_two_columns(answers: dict[str, tuple[Advice, ...]]
     """No name in the tables has any today; a method of another package may."""
     advice = answers["looked up"][0]
     row = advice.recommendations[0]
-    named = replace(advice, recommendations=(replace(row, method="日本"), *advice.recommendations[1:]))
+    named = replace(advice, recommendations=(row._replace(method="日本"), *advice.recommendations[1:]))
     assert "".join(piped_lines((named,))) == drawn_by_rich((named,))
 
 

@@ -119,11 +119,44 @@ def test_a_look_up_imports_as_little_as_it_can(more: list[str]) -> None:
         "import sys; from advisor.cli import main; "
         f"main({['--eps', '1', '--k', '64', '-q', *more]!r}); "
         "heavy = {'pandas', 'scipy', 'sklearn', 'pyarrow', 'joblib', 'pydantic', 'numpy.ma', 'numpy.random', "
-        "'numpy.polynomial', 'statistics', 'zipfile', 'rich.console', 'rich.table'}; "
+        "'numpy.polynomial', 'numpy.typing', 'statistics', 'zipfile', 'rich.console', 'rich.table', "
+        "'advisor.cli_commands'}; "
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("options", "before", "at_once"),
+    [
+        ([], "", True),
+        ([], "import joblib", False),
+        ([], "sys.setprofile(lambda *_: None)", False),
+        (["-X", "dev"], "", False),
+        (["-W", "error"], "", False),
+    ],
+)
+def test_the_command_leaves_at_once_when_nothing_is_left_to_do(options: list[str], before: str, at_once: bool) -> None:
+    script = (
+        "import atexit, sys\nfrom advisor import start\natexit.register(print, 'taken apart')\n"
+        f"sys.argv = ['ldp-advise', '--eps', '1', '--k', '16', '--format', 'value']\n{before}\nstart.main()"
+    )
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    done = subprocess.run(
+        [sys.executable, *options, "-c", script], capture_output=True, text=True, check=True, env=clean
+    )
+    first, *rest = done.stdout.splitlines()
+    assert len(first.split()) == 2
+    assert rest == ([] if at_once else ["taken apart"])
+
+
+def test_the_exit_code_and_both_streams_survive_leaving_at_once() -> None:
+    for arguments, code, out, err in (("--eps 1 --k 16 -q", 0, True, False), ("--eps 0 --k 16", 2, False, True)):
+        done = subprocess.run(
+            [sys.executable, "-m", "advisor", *arguments.split()], capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, bool(done.stdout), bool(done.stderr)) == (code, out, err)
 
 
 def test_the_command_collects_garbage_later_than_a_library() -> None:
@@ -132,7 +165,7 @@ def test_the_command_collects_garbage_later_than_a_library() -> None:
         "before = gc.get_threshold(); start.main(); after = gc.get_threshold(); "
         "print(gc.isenabled(), after[0] > 10 * before[0], after[1:] == before[1:])"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-W", "default", "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "True True True"
     imported = "import gc; before = gc.get_threshold(); import advisor.cli; print(gc.get_threshold() == before)"
     done = subprocess.run([sys.executable, "-c", imported], capture_output=True, text=True, check=True)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from knowledge.features import NAMES, describe
+from knowledge.menu import yardstick
 from knowledge.profile import FULL, profile_of, zipf_skew
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, rng_for
 from simulator.populations import apportion, frequencies
@@ -56,11 +57,11 @@ def test_large_domains_stand_in_groups_that_keep_the_sums() -> None:
 def test_grouping_hardly_changes_the_features(shape: str, parameter: float, monkeypatch: pytest.MonkeyPatch) -> None:
     f = frequencies(shape, 1000, parameter)
     noises = [PROTOCOLS[name](1000, 1.0).noise(50_000) for name in ("oue", "grr")]
-    exact = describe(profile_of(f), noises).features
+    exact = describe([profile_of(f)], noises).features[0]
     monkeypatch.setattr("knowledge.profile.FULL", 600)
     monkeypatch.setattr("knowledge.profile.LEADING", 300)
     monkeypatch.setattr("knowledge.profile.PLACES", 600)
-    grouped = describe(profile_of(f), noises).features
+    grouped = describe([profile_of(f)], noises).features[0]
     for name, one, other in zip(NAMES, exact.T, grouped.T, strict=True):
         np.testing.assert_allclose(other, one, atol=0.12, err_msg=name)
 
@@ -71,11 +72,30 @@ def test_features_are_finite_for_every_protocol_and_budget(k: int) -> None:
         profile = profile_of(f)
         for epsilon, n in ((0.1, 1_000), (1.0, 100_000), (16.0, 1_000_000_000)):
             noises = [protocol(k, epsilon).noise(n) for protocol in PROTOCOLS.values()]
-            description = describe(profile, noises)
-            assert description.features.shape == (len(noises), len(NAMES))
+            description = describe([profile], noises)
+            assert description.features.shape == (1, len(noises), len(NAMES))
             assert np.isfinite(description.features).all()
             assert all((values > 0).all() for values in description.raw.values())
-            assert all(value > 0 for value in description.cap.values())
+            assert all(np.min(value) > 0 for value in description.cap.values())
+
+
+@pytest.mark.parametrize("k", [2, 17, 300, 3000])
+def test_histograms_that_are_described_together_are_described_as_alone(k: int) -> None:
+    profiles = [profile_of(frequencies(name, k), 50_000) for name in ("zipf", "gaussian", "sparse", "uniform")]
+    noises = [PROTOCOLS[name](k, 1.0).noise(50_000) for name in ("oue", "grr", "hr")]
+    together = describe(profiles, noises)
+    for place, profile in enumerate(profiles):
+        for number, noise in enumerate(noises):
+            alone = describe([profile], [noise])
+            np.testing.assert_allclose(together.features[place, number], alone.features[0, 0], rtol=1e-9, atol=1e-9)
+            for metric, raw in alone.raw.items():
+                assert together.raw[metric][place, number] == pytest.approx(raw[0, 0], rel=1e-12)
+            np.testing.assert_allclose(yardstick(together)[place, number], yardstick(alone)[0, 0], rtol=1e-12)
+
+
+def test_histograms_of_different_sizes_are_not_described_together() -> None:
+    with pytest.raises(ValueError, match="one domain size"):
+        describe([profile_of(np.ones(4)), profile_of(np.ones(5))], [PROTOCOLS["oue"](4, 1.0).noise(100)])
 
 
 def test_reference_errors_are_those_of_the_raw_estimate() -> None:
@@ -87,8 +107,8 @@ def test_reference_errors_are_those_of_the_raw_estimate() -> None:
         estimate = oracle.estimate(
             oracle.sample_support(np.broadcast_to(counts, (2000, k)), rng_for(0, "reference", name)), n
         )
-        raw = describe(profile_of(counts), [oracle.noise(n)]).raw
+        raw = describe([profile_of(counts)], [oracle.noise(n)]).raw
         for metric in ("l1", "mse", "emd", "topk", "set"):
             errors = METRICS[metric](POSTPROCESSORS["none"](estimate, oracle.noise(n)), counts / n)
             reach = 5 * errors.std() / math.sqrt(2000) + 0.01 * errors.mean()
-            assert raw[metric][0] == pytest.approx(errors.mean(), abs=reach), (name, metric)
+            assert raw[metric][0, 0] == pytest.approx(errors.mean(), abs=reach), (name, metric)
