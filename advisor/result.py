@@ -228,6 +228,8 @@ class Advice:
     def best(self) -> Recommendation:
         """The first row: of the pairs that cannot be told apart at the top, the cheapest report.
 
+        For a look-up as `knowledge.listing` orders them.
+
         Raises
         ------
         LookupError

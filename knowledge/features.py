@@ -10,6 +10,7 @@ import numpy as np
 
 from knowledge.ideal import bayes_risk, smoothing_risk
 from knowledge.profile import TINY, Profile, profile_of, zipf_skew
+from knowledge.stack import Histograms, stacked
 from simulator import Noise
 from simulator._normal import normal_quantile
 from simulator._types import FloatArray
@@ -102,71 +103,6 @@ class Description(NamedTuple):
     cap: dict[str, FloatArray | float]
 
 
-class _Histograms(NamedTuple):
-    """Profiles of one domain size, stacked: their arrays as ``(S, 1, ...)``, figures as ``(S, 1)``.
-
-    What only the domain size decides is there once: the weights of values, and where blocks end.
-    """
-
-    k: int
-    values: FloatArray
-    weights: FloatArray
-    few_values: FloatArray
-    few_weights: FloatArray
-    atoms: FloatArray
-    atom_weights: FloatArray
-    points: FloatArray
-    counts: FloatArray | None
-    ends: FloatArray
-    cumulated: FloatArray
-    details: tuple[tuple[FloatArray, FloatArray], ...]
-    place_values: FloatArray
-    paths: FloatArray
-    top_paths: FloatArray
-    energies: FloatArray
-    parts: FloatArray
-    top_parts: FloatArray
-
-    def by_block(self, values: FloatArray) -> FloatArray:
-        """Sum what each of the points has, ``(S, P, V)``, over the categories of each block, ``(S, P, B)``."""
-        return values if self.counts is None else values @ self.counts.transpose(0, 2, 1)
-
-    def over_domain(self, values: FloatArray) -> FloatArray:
-        """Sum what holds at the end of each block, ``(S, P, B)``, over all categories, ``(S, P)``."""
-        return values.sum(axis=-1) if self.counts is None else values.mean(axis=-1) * self.k
-
-
-def _stacked(profiles: Sequence[Profile]) -> _Histograms:
-    first = profiles[0]
-
-    def stack(name: str) -> FloatArray:
-        return np.stack([getattr(profile, name) for profile in profiles])[:, None]
-
-    return _Histograms(
-        k=first.k,
-        values=stack("values"),
-        weights=first.weights,
-        few_values=stack("few_values"),
-        few_weights=first.few_weights,
-        atoms=stack("atoms"),
-        atom_weights=first.atom_weights,
-        points=stack("points"),
-        counts=None if first.counts is None else stack("counts")[:, 0],
-        ends=first.ends,
-        cumulated=stack("cumulated"),
-        details=tuple(
-            (np.stack([profile.details[level][0] for profile in profiles])[:, None], weights)
-            for level, (_, weights) in enumerate(first.details)
-        ),
-        place_values=stack("place_values"),
-        paths=stack("paths"),
-        top_paths=stack("top_paths"),
-        energies=stack("energies"),
-        parts=stack("parts"),
-        top_parts=stack("top_parts"),
-    )
-
-
 class _Noises(NamedTuple):
     """Several noises as columns ``(P, 1)``."""
 
@@ -204,9 +140,7 @@ def describe(profiles: Sequence[Profile], noises: Sequence[Noise]) -> Descriptio
     ValueError
         If the histograms are not all of one domain size.
     """
-    if len({profile.k for profile in profiles}) != 1:
-        raise ValueError("histograms that are described together need one domain size")
-    columns, seen = _columns(noises), _stacked(profiles)
+    columns, seen = _columns(noises), stacked(profiles)
     k, value, weight = seen.k, seen.values, seen.weights
     sd = np.sqrt(columns.at_zero)
     variance = columns.variance(value)
@@ -324,7 +258,7 @@ def _set_error(k: int, squares: FloatArray, squared_total: FloatArray) -> FloatA
     return size / k * ((1 - pairs) * squares + pairs * squared_total)
 
 
-def _against_details(seen: _Histograms, variance: FloatArray) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
+def _against_details(seen: Histograms, variance: FloatArray) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
     """Return the ideal risk of wavelet shrinkage over the noise, that of the finest level, and energies by depth."""
     depth = len(seen.details)
     ideal = np.zeros_like(variance)
@@ -342,7 +276,7 @@ def _against_details(seen: _Histograms, variance: FloatArray) -> tuple[FloatArra
     return ideal / (seen.k * variance), finest, [energy / max(number, 1.0) for energy, number in parts]
 
 
-def _local_risk(seen: _Histograms, variance: FloatArray) -> tuple[FloatArray, ...]:
+def _local_risk(seen: Histograms, variance: FloatArray) -> tuple[FloatArray, ...]:
     """Return what wavelet shrinkage leaves at the single values: as l1, as square of the top ones, and as kl.
 
     First what it must leave if it knew every coefficient, then what it leaves if it knows the mean squares of levels.
@@ -360,7 +294,7 @@ def _local_risk(seen: _Histograms, variance: FloatArray) -> tuple[FloatArray, ..
     return tuple(results)
 
 
-def _bayes(seen: _Histograms, noises: _Noises, size: int) -> tuple[FloatArray, ...]:
+def _bayes(seen: Histograms, noises: _Noises, size: int) -> tuple[FloatArray, ...]:
     """Return the Bayes risk as l1, as l2 squared, of the `size` top values, and as kl."""
     atoms, weights = seen.atoms, seen.atom_weights
     squared, absolute = bayes_risk(atoms, weights, noises.variance(atoms))
@@ -385,7 +319,7 @@ def _normal(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     return below, density
 
 
-def _levels(seen: _Histograms, noises: _Noises) -> tuple[FloatArray, FloatArray]:
+def _levels(seen: Histograms, noises: _Noises) -> tuple[FloatArray, FloatArray]:
     """Return what `norm_sub` takes off, and the threshold of `norm_cut`, for each noise ``(S, P, 1)``.
 
     The first is t with ``sum E max(f + noise - t, 0) = 1``, the second the smallest t of at least 0 with
@@ -411,7 +345,7 @@ def _levels(seen: _Histograms, noises: _Noises) -> tuple[FloatArray, FloatArray]
     return level[0], level[1]
 
 
-def _against_order(seen: _Histograms, noises: _Noises) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+def _against_order(seen: Histograms, noises: _Noises) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return distances along the order, in shares of the domain.
 
     Of the raw estimate; of flattening what lies below the noise; of keeping only what lies above it, and scaling it to
@@ -430,7 +364,7 @@ def _against_order(seen: _Histograms, noises: _Noises) -> tuple[FloatArray, Floa
     return raw / k, flattened / k, projected / k, seen.over_domain(hidden) / k
 
 
-def _moved(seen: _Histograms, noises: _Noises, level: FloatArray, cut_level: FloatArray) -> tuple[FloatArray, ...]:
+def _moved(seen: Histograms, noises: _Noises, level: FloatArray, cut_level: FloatArray) -> tuple[FloatArray, ...]:
     """Return what three methods do to the mean estimate.
 
     The mass of values that `norm_sub` sets to 0, and how far it moves the mean estimate, as l1 and along the order in

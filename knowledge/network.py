@@ -94,7 +94,11 @@ def _forward(layers: Layers, inputs: Single) -> list[Single]:
 
 
 def _sigmoid(x: Single) -> Single:
-    result: Single = np.reciprocal(np.float32(1) + np.exp(-np.clip(x, -30, 30)))
+    result: Single = -x
+    with np.errstate(over="ignore"):  # 1 over infinity is right
+        np.exp(result, out=result)
+    result += 1
+    np.reciprocal(result, out=result)
     return result
 
 
