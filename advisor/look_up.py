@@ -106,7 +106,7 @@ def _advice(metric: str, known: _Known) -> Advice:
     bits = {name: oracle.report_bits for name, oracle in oracles.items()}
     attack = {name: oracle.attack_success for name, oracle in oracles.items()}
     rows: list[Recommendation] = []
-    for tier, members in enumerate(tiers(found.rows, bits, found.metric), start=1):
+    for tier, members in enumerate(tiers(found.rows, bits, known.prediction.noises, metric), start=1):
         place = len(rows) + 1
         rows += [
             Recommendation(
@@ -163,8 +163,10 @@ def stays(pair: tuple[str, str]) -> Choice:
         near = any((row.protocol, row.method) == pair and row.ratio <= PRACTICAL_RATIO for row in found.rows)
         if near:
             return pair
-        bits = {row.protocol: PROTOCOLS[row.protocol](found.k, found.epsilon).report_bits for row in found.rows}
-        first = tiers(found.rows, bits, found.metric)[0][0]
+        oracles = {row.protocol: PROTOCOLS[row.protocol](found.k, found.epsilon) for row in found.rows}
+        bits = {name: oracle.report_bits for name, oracle in oracles.items()}
+        noises = {name: oracle.noise(found.n) for name, oracle in oracles.items()}
+        first = tiers(found.rows, bits, noises, found.metric)[0][0]
         return first.protocol, first.method
 
     return choose

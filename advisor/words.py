@@ -146,8 +146,8 @@ def _reason_of_look_up(advice: Advice) -> str:
     if advice.best is advice.lowest:
         return "its predicted error is the lowest"
     if advice.best.method == STEADY[advice.metric]:
-        return f"{advice.best.method} is best for {advice.metric} on average, and within 5 % of the lowest error here"
-    return "its predicted error is within 2 % of the lowest and no report of those is shorter"
+        return f"{advice.best.method} is best for {advice.metric} on average, and no other is clearly better here"
+    return "its predicted error is within 1 % of the lowest and no report of those is shorter"
 
 
 def _method_sentence(advice: Advice) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from knowledge.grid import Grid, load, look_up_noises
+from knowledge.listing import tiers
 from knowledge.menu import ALIASES, METHODS, METRICS, ORDERED_METRICS
 from knowledge.profile import Profile, profile_of
 from knowledge.tree import DATA as TREES
@@ -41,8 +42,9 @@ class Setting:
         Of randomised response and OUE the protocol with the smaller variance.
     quietest
         The protocol with the smallest variance.
-    report_bits
-        Size of a report of each protocol.
+    listed
+        For each metric the pair that a look-up lists first, under the name of a protocol if it is asked for that one
+        alone, and under ``""`` if for all.
     counts
         The population ``(k,)``.
     """
@@ -56,7 +58,7 @@ class Setting:
     tree: Mapping[str, Mapping[str, str]]
     smallest: str
     quietest: str
-    report_bits: Mapping[str, int]
+    listed: Mapping[str, Mapping[str, Labels]]
     counts: IntArray | None = field(default=None, compare=False, repr=False)
 
 
@@ -144,10 +146,18 @@ def _setting(
         seed=seed,
     )
     runs = simulate(experiment, 0, repetitions, jobs=jobs)
+    bits = {name: oracle.report_bits for name, oracle in oracles.items()}
     measured, halves, predicted, tree = {}, {}, {}, {}
+    listed: dict[str, dict[str, Labels]] = {}
     for metric in asked:
         errors = runs.of(metric)
-        found = look_up_noises(profile, noises, metric, epsilon=epsilon, n=n, ordered=histogram.ordered, grid=grid)
+        listed[metric] = {}
+        for name, asked_for in [*((name, {name: noise}) for name, noise in noises.items()), ("", noises)]:
+            found = look_up_noises(
+                profile, asked_for, metric, epsilon=epsilon, n=n, ordered=histogram.ordered, grid=grid
+            )
+            first = tiers(found.rows, bits, noises, metric)[0][0]
+            listed[metric][name] = first.protocol, first.method
         predicted[metric] = {(row.protocol, row.method): math.log(row.error) for row in found.rows}
         measured[metric] = {pair: _log_mean(errors[pair]) for pair in predicted[metric]}
         halves[metric] = {
@@ -168,8 +178,7 @@ def _setting(
     every = {name: PROTOCOLS[name](profile.k, epsilon).noise(n).sd for name in ("grr", "oue")}
     quietest = min(noises, key=lambda name: noises[name].sd)
     smallest = min(every, key=lambda name: every[name])
-    bits = {name: oracle.report_bits for name, oracle in oracles.items()}
-    return Setting(histogram.name, n, epsilon, measured, halves, predicted, tree, smallest, quietest, bits, counts)
+    return Setting(histogram.name, n, epsilon, measured, halves, predicted, tree, smallest, quietest, listed, counts)
 
 
 def _log_mean(errors: FloatArray) -> float:

@@ -117,11 +117,14 @@ class _Noises(NamedTuple):
 
 
 def _columns(noises: Sequence[Noise]) -> _Noises:
-    rows = [(noise.variance_at_zero, noise.variance_slope, noise.n, _cancels(noise), _shift(noise)) for noise in noises]
+    rows = [
+        (noise.variance_at_zero, noise.variance_slope, noise.n, cancelling(noise), _shift(noise)) for noise in noises
+    ]
     return _Noises(*np.array(rows, dtype=np.float64).T[:, :, None])
 
 
-def _cancels(noise: Noise) -> float:
+def cancelling(noise: Noise) -> float:
+    """Return the share of the variances of all estimates that cancels in their sum; see `Noise.cancels`."""
     return float(noise.sums_to_one) if noise.cancels is None else noise.cancels
 
 

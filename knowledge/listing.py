@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from knowledge.features import cancelling
 from simulator.ranking import PRACTICAL_RATIO
 
 if TYPE_CHECKING:
     from knowledge.grid import Row
+    from simulator import Noise
 
-Option = TypeVar("Option")
-SAME = 1.02  # predicted errors within 2 % of the lowest are as good as equal: the shorter report comes first
+SAME = 1.01  # noise, or predicted errors, within 1 % of the lowest are as good as equal: the shorter report comes first
+DOUBT = 0.25  # standard deviations of the ratio of two predictions that do not count as a difference
+DEVIATIONS = 1.96  # between a ratio and the end of its 95 % interval
+ADDED_UP = frozenset({"emd", "range", "set"})  # metrics of sums of estimates, where it matters whether noise cancels
 
 # The method of the pair that is best for all questions together on the shapes of `knowledge.unseen`. The lowest of many
 # predictions that are within 5 % of each other is hardly ever the lowest error; this method is at least never far off.
@@ -29,40 +34,21 @@ STEADY = {
 }
 
 
-def first(errors: Mapping[Option, float], bits: Mapping[Option, int], steady: Collection[Option]) -> Option:
-    """Return which option is listed first.
-
-    Of those with the steady method if one is predicted within 5 % of the lowest error, else of all: the shortest report
-    of those within 2 % of the lowest.
-
-    Parameters
-    ----------
-    errors, bits
-        Predicted error of each option, and the size of its report.
-    steady
-        The options with the method of `STEADY`.
-    """
-    return _leading(errors, bits, steady)[0]
-
-
-def _leading(errors: Mapping[Option, float], bits: Mapping[Option, int], steady: Collection[Option]) -> list[Option]:
-    """Return the options that are as good as the first one, in the order of the list."""
-    near = [option for option in steady if errors[option] < PRACTICAL_RATIO * min(errors.values())]
-    pool = near or list(errors)
-    lowest = min(errors[option] for option in pool)
-    leading = [option for option in pool if errors[option] < SAME * lowest]
-    return sorted(leading, key=lambda option: (bits[option], errors[option]))
-
-
-def tiers(rows: Sequence[Row], bits: Mapping[str, int], metric: str) -> list[list[Row]]:
+def tiers(rows: Sequence[Row], bits: Mapping[str, int], noises: Mapping[str, Noise], metric: str) -> list[list[Row]]:
     """Split rows where the prediction tells them apart from the lowest error by 5 %; the rest in the same way again.
+
+    The same method is no worse, whatever is predicted, under a protocol that makes no more noise.
+
+    The first tier begins with the steady method, unless another is predicted to be better by 5 % and by a quarter of
+    the standard deviation of that ratio: with the protocols that make the least noise, the shortest report first.
+    Otherwise it begins with what is predicted within 1 % of the lowest error, in the same order.
 
     Parameters
     ----------
     rows
         By rising error.
-    bits
-        Size of a report of each protocol.
+    bits, noises
+        Size of a report, and noise, of each protocol.
     metric
         What the errors are of.
     """
@@ -70,16 +56,42 @@ def tiers(rows: Sequence[Row], bits: Mapping[str, int], metric: str) -> list[lis
     left = list(rows)
     while left:
         leader = left[0]
-        apart = [
-            row.ratio / leader.ratio >= PRACTICAL_RATIO and row.ratio_low / leader.ratio > 1 and row is not leader
-            for row in left
-        ]
+        apart = [_apart(row, leader, noises, metric) for row in left]
         split.append([row for row, is_apart in zip(left, apart, strict=True) if not is_apart])
         left = [row for row, is_apart in zip(left, apart, strict=True) if is_apart]
-    leading = _leading(
-        {row: row.error for row in rows},
-        {row: bits[row.protocol] for row in rows},
-        [row for row in rows if row.method == STEADY[metric]],
-    )
-    split[0] = [*leading, *(row for row in split[0] if row not in set(leading))]
+    leading = _leading(rows, bits, noises, metric)
+    split[0] = [*leading, *(row for row in split[0] if row not in leading)]
     return split
+
+
+def _apart(row: Row, leader: Row, noises: Mapping[str, Noise], metric: str) -> bool:
+    if row.ratio / leader.ratio < PRACTICAL_RATIO or row.ratio_low / leader.ratio <= 1:
+        return False
+    same = row.method == leader.method
+    return not (same and _as_quiet(noises[row.protocol], noises[leader.protocol], metric))
+
+
+def _leading(rows: Sequence[Row], bits: Mapping[str, int], noises: Mapping[str, Noise], metric: str) -> list[Row]:
+    steady = [row for row in rows if row.method == STEADY[metric]]
+    if any(map(_no_worse, steady)):
+        # What one method errs by under two protocols, the formulas of their noise tell better than the prediction.
+        own = [noises[row.protocol] for row in steady]
+        least = min(own, key=lambda noise: (noise.variance_at_zero, noise.variance_slope, -cancelling(noise)))
+        leading = [row for row in steady if _as_quiet(noises[row.protocol], least, metric)]
+    else:
+        leading = [row for row in rows if row.ratio < SAME]
+    return sorted(leading, key=lambda row: (bits[row.protocol], row.error))
+
+
+def _no_worse(row: Row) -> bool:
+    """Tell whether the prediction is too close to the lowest error, or too unsure, to call the pair worse."""
+    deviation = math.log(row.ratio / row.ratio_low) / DEVIATIONS
+    return math.log(row.ratio) < max(math.log(PRACTICAL_RATIO), DOUBT * deviation)
+
+
+def _as_quiet(noise: Noise, other: Noise, metric: str) -> bool:
+    """Tell whether the sd is within 1 % of the other's, of rare values and of one that all hold, or below it."""
+    ends = [(one.variance_at_zero, one.variance_at_zero + one.variance_slope) for one in (noise, other)]
+    if any(own > SAME**2 * most for own, most in zip(*ends, strict=True)):
+        return False
+    return metric not in ADDED_UP or cancelling(noise) > cancelling(other) - (SAME - 1)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from knowledge.evaluate import Labels, Progress, Setting
-from knowledge.listing import STEADY, first
 from knowledge.menu import ALIASES
 from knowledge.settle import Comparison, settle
 
@@ -98,7 +97,7 @@ def _contests(metric: str, task: str, done: Sequence[Setting]) -> list[_Contest]
     ]
     single = _single_best([question.measured for question in questions])
     choosers: dict[str, Callable[[_Question], str]] = {
-        GRID: _Question.listed_first,
+        GRID: lambda question: question.fixed[GRID],
         "tree": lambda question: question.fixed["tree"],
         "oue + norm_sub": lambda question: question.fixed["default"],
         "variance rule + norm_sub": lambda question: question.fixed["variance"],
@@ -143,8 +142,8 @@ def _settled(
 class _Question:
     """One choice to make, in the setting at a place.
 
-    For each option, by name: its log error, those of the halves, the predicted one, its pair and the bits of a report;
-    what rules would choose; and the options with the steady method.
+    For each option, by name: its log error, those of the halves, the predicted one, and its pair; and what a look-up
+    lists first and rules would choose.
     """
 
     place: int
@@ -153,12 +152,6 @@ class _Question:
     predicted: Mapping[str, float]
     fixed: Mapping[str, str]
     pairs: Mapping[str, Labels]
-    bits: Mapping[str, int]
-    steady: Sequence[str]
-
-    def listed_first(self) -> str:
-        """Return what a look-up puts first."""
-        return first({name: math.exp(error) for name, error in self.predicted.items()}, self.bits, self.steady)
 
     def comparison(self, metric: str, choice: str, other: str) -> Comparison:
         """Return what to simulate to compare two options."""
@@ -188,30 +181,32 @@ def _questions(metric: str, task: str, place: int, setting: Setting) -> list[_Qu
     tree = setting.tree[metric]
     if task == PAIR:
         fixed = {
+            GRID: _name(setting.listed[metric][""]),
             "tree": f"{setting.quietest} + {_plain(tree[setting.quietest])}",
             "default": "oue + norm_sub",
             "variance": f"{setting.smallest} + norm_sub",
         }
-        by_pair: list[Any] = [
-            {f"{pair[0]} + {_plain(pair[1])}": value for pair, value in table.items()} for table in tables
-        ]
-        pairs = {f"{pair[0]} + {_plain(pair[1])}": pair for pair in tables[0]}
-        return [_Question(place, by_pair[0], by_pair[1], by_pair[2], fixed, pairs, *_listing(metric, pairs, setting))]
+        by_pair: list[Any] = [{_name(pair): value for pair, value in table.items()} for table in tables]
+        pairs = {_name(pair): pair for pair in tables[0]}
+        return [_Question(place, by_pair[0], by_pair[1], by_pair[2], fixed, pairs)]
     questions = []
     for protocol in dict.fromkeys(pair[0] for pair in tables[0]):
         own: list[Any] = [
             {_plain(method): value for (name, method), value in table.items() if name == protocol} for table in tables
         ]
-        fixed = {"tree": _plain(tree[protocol]), "default": "norm_sub", "variance": "norm_sub"}
+        fixed = {
+            GRID: _plain(setting.listed[metric][protocol][1]),
+            "tree": _plain(tree[protocol]),
+            "default": "norm_sub",
+            "variance": "norm_sub",
+        }
         pairs = {_plain(pair[1]): pair for pair in tables[0] if pair[0] == protocol}
-        questions.append(_Question(place, own[0], own[1], own[2], fixed, pairs, *_listing(metric, pairs, setting)))
+        questions.append(_Question(place, own[0], own[1], own[2], fixed, pairs))
     return questions
 
 
-def _listing(metric: str, pairs: Mapping[str, Labels], setting: Setting) -> tuple[dict[str, int], list[str]]:
-    """Return what decides which option is listed first: the bits of their reports, and those with the steady method."""
-    bits = {name: setting.report_bits[protocol] for name, (protocol, _) in pairs.items()}
-    return bits, [name for name, (_, method) in pairs.items() if method == STEADY[metric]]
+def _name(pair: Labels) -> str:
+    return f"{pair[0]} + {_plain(pair[1])}"
 
 
 def _plain(method: str) -> str:

@@ -46,13 +46,13 @@ def test_every_metric_is_known(metric: str) -> None:
     assert {row.origin for row in advice.recommendations} == {"interpolated"}
 
 
-def test_the_first_row_is_the_shortest_report_among_the_nearly_equal_with_the_steady_method() -> None:
+def test_the_first_row_is_of_the_steady_method_and_of_a_quiet_protocol() -> None:
     for k, metric in ((64, "l1"), (256, "l1"), (256, "emd"), (4, "kl")):
         advice = advise(1.0, k=k, metric=metric)
-        steady = [row for row in advice.ties if row.method == STEADY[metric] and row.error < 1.05 * advice.lowest.error]
-        pool = steady or advice.ties
-        equal = [row for row in pool if row.error < SAME * min(row.error for row in pool)]
-        assert advice.best.report_bits == min(row.report_bits for row in equal)
+        quietest = min(PROTOCOLS[name](k, 1.0).noise(100_000).sd for name in PROTOCOLS)
+        assert advice.best.method == STEADY[metric]
+        assert PROTOCOLS[advice.best.protocol](k, 1.0).noise(100_000).sd < SAME * quietest
+        assert advice.best.error < 1.05 * advice.lowest.error
 
 
 def test_tiers_are_what_the_prediction_tells_apart() -> None:

@@ -7,11 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from advisor import advise
 from knowledge.evaluate import Setting, settings
 from knowledge.grid import load
 from knowledge.score_table import to_full_markdown, to_markdown
 from knowledge.scores import METHOD, PAIR, evaluate
 from knowledge.unseen import Histogram, unseen
+from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 
 
@@ -26,8 +28,12 @@ def setting(number: int, measured: dict[tuple[str, str], float], predicted: dict
         tree={"l1": {"oue": "norm_sub", "grr": "norm"}},
         smallest="grr",
         quietest="oue",
-        report_bits={"oue": 64, "grr": 6},
+        listed={"l1": {"": first(predicted), **{name: first(predicted, name) for name in ("oue", "grr")}}},
     )
+
+
+def first(predicted: dict[tuple[str, str], float], *protocols: str) -> tuple[str, str]:
+    return min((pair for pair in predicted if not protocols or pair[0] in protocols), key=lambda pair: predicted[pair])
 
 
 ONE = setting(
@@ -64,20 +70,15 @@ def test_scores_by_hand() -> None:
 
 
 def test_what_is_judged_is_what_a_look_up_lists_first() -> None:
-    """Of errors within 2 % of the lowest the shorter report; 3 % are too many; the steady method up to 5 %."""
-    measured = {("oue", "norm"): 1.0, ("grr", "norm"): 1.1}
-    picks = []
-    for lead in (1.01, 1.03):
-        done = setting(1, measured, {("oue", "norm"): 1.0, ("grr", "norm"): lead})
-        score = next(score for score in evaluate([done]) if (score.task, score.chooser) == (PAIR, "grid"))
-        picks.append(round(1 + score.regret, 6))
-    assert picks == [1.1, 1.0]
-    measured, predicted = (
-        {("oue", "norm"): 1.0, ("grr", "norm"): 1.0, ("grr", "eb_ns"): error} for error in (1.2, 1.04)
-    )
-    done = setting(1, measured, predicted)
-    score = next(score for score in evaluate([done]) if (score.task, score.chooser) == (PAIR, "grid"))
-    assert score.regret == pytest.approx(0.2)
+    histogram = Histogram("a", apportion(frequencies("zipf", 24, 1.0), 100_000), ordered=True)
+    (done,) = settings([histogram], users=[100_000], epsilons=[1.0], repetitions=10, metrics=["l1", "emd"])
+    for metric in ("l1", "emd"):
+        asked = {"sample_counts": histogram.counts, "ordered": True, "instant": True, "metric": metric}
+        assert done.listed[metric][""] == advise(1.0, **asked).best.pair
+        assert done.listed[metric]["hr"] == advise(1.0, protocol="hr", **asked).best.pair
+        score = next(score for score in evaluate([done]) if (score.metric, score.task) == (metric, PAIR))
+        best = min(done.measured[metric].values())
+        assert (score.top_1 == 1) == (done.measured[metric][done.listed[metric][""]] == best)
 
 
 def test_luck_is_no_regret() -> None:
@@ -96,7 +97,7 @@ def test_luck_is_no_regret() -> None:
             tree={"l1": {"oue": "m0"}},
             smallest="oue",
             quietest="oue",
-            report_bits={"oue": 64},
+            listed={"l1": {"": ("oue", "m0"), "oue": ("oue", "m0")}},
         )
         score = next(score for score in evaluate([done]) if (score.task, score.chooser) == (PAIR, "grid"))
         regrets.append(math.log1p(score.regret))
@@ -150,6 +151,7 @@ def test_what_is_worse_is_told_by_fresh_repetitions(tiny: Path, monkeypatch: pyt
         halves={"l1": {pair: (value, value) for pair, value in lies.items()}},
         predicted={"l1": {pair: -value for pair, value in lies.items()}},
         tree={"l1": {"oue": "norm_sub"}},
+        listed={"l1": {"": sub, "oue": sub}},
     )
     for closer, expected in ((False, 1.0), (True, 0.0)):
         scores = {(score.task, score.chooser): score for score in evaluate([turned], closer=closer)}

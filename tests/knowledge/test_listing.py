@@ -1,48 +1,73 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from knowledge.grid import look_up
-from knowledge.listing import STEADY, first, tiers
+from knowledge.grid import Row, look_up, noises_of
+from knowledge.listing import STEADY, tiers
 from knowledge.menu import METHODS, METRICS, applies
 from knowledge.profile import profile_of
-from simulator import PROTOCOLS
+from simulator import PROTOCOLS, Noise
 from simulator.populations import frequencies
+
+NOISE = Noise(n=1000, p=None, q=None, variance_at_zero=1e-6, variance_slope=0.0, sums_to_one=False)
+LOUDER = NOISE._replace(variance_at_zero=1.03e-6)
 
 
 @pytest.mark.parametrize("metric", ["l1", "emd", "topk"])
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 4.0])
 @pytest.mark.parametrize("k", [4, 64, 1000])
-def test_tiers_hold_every_row_once_and_begin_with_the_first_of_all(k: int, epsilon: float, metric: str) -> None:
+def test_tiers_hold_every_row_once_and_what_leads_is_in_the_first(k: int, epsilon: float, metric: str) -> None:
     found = look_up(profile_of(frequencies("zipf", k, 1.0)), epsilon, 100_000, metric)
     bits = {name: PROTOCOLS[name](k, epsilon).report_bits for name in PROTOCOLS}
-    split = tiers(found.rows, bits, metric)
+    split = tiers(found.rows, bits, noises_of(k, epsilon, 100_000), metric)
     assert sorted(row for tier in split for row in tier) == sorted(found.rows)
-    chosen = first(
-        {row: row.error for row in found.rows},
-        {row: bits[row.protocol] for row in found.rows},
-        [row for row in found.rows if row.method == STEADY[metric]],
-    )
-    assert chosen == split[0][0]
-    assert chosen.error < 1.05 * found.best.error
-    for tier in split:
-        rest = [row.error for row in tier if row.error >= 1.05 * found.best.error]
-        assert rest == sorted(rest)
+    assert all(row.ratio < 1.05 or row.ratio_low <= 1 for row in split[0])
+    for tier in split[1:]:
+        assert [row.error for row in tier] == sorted(row.error for row in tier)
+
+
+def row(protocol: str, method: str, ratio: float, low: float = 0.9) -> Row:
+    return Row(protocol, method, ratio, ratio, ratio, ratio, min(low, ratio), 2.0, 1.0, "interpolated")
+
+
+def leader(rows: list[Row], metric: str = "l1", **noises: Any) -> tuple[str, str]:
+    bits = {"long": 64, "short": 3}
+    every = {"long": NOISE, "short": NOISE} | noises
+    first = tiers(sorted(rows, key=lambda one: one.ratio), bits, every, metric)[0][0]
+    return first.protocol, first.method
 
 
 def test_of_errors_that_are_as_good_as_equal_the_shorter_report_is_first() -> None:
-    bits = {"a": 9, "b": 3, "c": 1}
-    assert first({"a": 1.0, "b": 1.019, "c": 1.021}, bits, []) == "b"
-    assert first({"a": 1.0, "b": 1.021, "c": 1.021}, bits, []) == "a"
-    assert first({"a": 1.01, "b": 1.0}, {"a": 3, "b": 3}, []) == "b"
+    assert leader([row("long", "norm", 1.0), row("short", "norm", 1.009)]) == ("short", "norm")
+    assert leader([row("long", "norm", 1.0), row("short", "norm", 1.011)]) == ("long", "norm")
 
 
-def test_the_steady_method_is_first_where_it_is_within_5_percent() -> None:
-    bits = {"a": 1, "b": 9, "c": 3, "d": 1}
-    errors = {"a": 1.0, "b": 1.03, "c": 1.045, "d": 1.06}
-    assert first(errors, bits, ["b"]) == "b"
-    assert first(errors, bits, ["b", "c", "d"]) == "c"  # 1.5 % above b, and shorter; d is not within 5 % of the lowest
-    assert first(errors, bits, ["d"]) == "a"
+def test_the_steady_method_is_first_where_no_other_is_clearly_better() -> None:
+    best = row("long", "norm", 1.0)
+    assert leader([best, row("long", "eb_ns", 1.049, 1.04)]) == ("long", "eb_ns")
+    assert leader([best, row("long", "eb_ns", 1.051, 1.04)]) == ("long", "norm")
+    # 10 % more, but with a standard deviation of 51 % or 31 %: a quarter of that is 13 % or 8 %.
+    assert leader([best, row("long", "eb_ns", 1.1, 0.4)]) == ("long", "eb_ns")
+    assert leader([best, row("long", "eb_ns", 1.1, 0.6)]) == ("long", "norm")
+
+
+def test_of_the_steady_method_the_quietest_protocols_lead_whatever_is_predicted() -> None:
+    rows = [row("short", "eb_ns", 1.0), row("long", "eb_ns", 1.02)]
+    assert leader(rows) == ("short", "eb_ns")
+    assert leader(rows, short=LOUDER) == ("long", "eb_ns")
+    assert leader(rows, short=NOISE._replace(variance_slope=1e-6)) == ("long", "eb_ns")
+    assert leader([row("long", "eb_ns", 1.0), row("short", "eb_ns", 1.02)]) == ("short", "eb_ns")
+
+
+def test_for_sums_of_estimates_noise_that_cancels_is_worth_a_longer_report() -> None:
+    tied = NOISE._replace(sums_to_one=True)
+    rows = [row("short", "wavelet_eb", 1.0), row("long", "wavelet_eb", 1.02)]
+    assert leader(rows, "emd", long=tied) == ("long", "wavelet_eb")
+    assert leader(rows, "emd", long=tied, short=NOISE._replace(cancels=0.995)) == ("short", "wavelet_eb")
+    rows = [row("short", "eb_ns", 1.0), row("long", "eb_ns", 1.02)]
+    assert leader(rows, "l1", long=tied) == ("short", "eb_ns")
 
 
 def test_every_metric_has_a_steady_method_that_goes_with_it() -> None:
