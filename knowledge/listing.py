@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 SAME = 1.01  # noise, or predicted errors, within 1 % of the lowest are as good as equal: the shorter report comes first
 DOUBT = 0.25  # standard deviations of the ratio of two predictions that do not count as a difference
+MOST = 1.25  # over the lowest predicted error: more than that is never listed first, whatever speaks for it
 DEVIATIONS = 1.96  # between a ratio and the end of its 95 % interval
 ADDED_UP = frozenset({"emd", "range", "set"})  # metrics of sums of estimates, where it matters whether noise cancels
 
@@ -60,8 +61,8 @@ def tiers(rows: Sequence[Row], bits: Mapping[str, int], noises: Mapping[str, Noi
         split.append([row for row, is_apart in zip(left, apart, strict=True) if not is_apart])
         left = [row for row, is_apart in zip(left, apart, strict=True) if is_apart]
     leading = _leading(rows, bits, noises, metric)
-    split[0] = [*leading, *(row for row in split[0] if row not in leading)]
-    return split
+    others = [[row for row in tier if row not in leading] for tier in split]
+    return [[*leading, *others[0]], *(tier for tier in others[1:] if tier)]
 
 
 def _apart(row: Row, leader: Row, noises: Mapping[str, Noise], metric: str) -> bool:
@@ -72,7 +73,7 @@ def _apart(row: Row, leader: Row, noises: Mapping[str, Noise], metric: str) -> b
 
 
 def _leading(rows: Sequence[Row], bits: Mapping[str, int], noises: Mapping[str, Noise], metric: str) -> list[Row]:
-    steady = [row for row in rows if row.method == STEADY[metric]]
+    steady = [row for row in rows if row.method == STEADY[metric] and row.ratio < MOST]
     if any(map(_no_worse, steady)):
         # What one method errs by under two protocols, the formulas of their noise tell better than the prediction.
         own = [noises[row.protocol] for row in steady]

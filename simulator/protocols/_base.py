@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -20,7 +20,8 @@ REPLAY_CELLS = 4_000_000  # users x categories held at once while users are repl
 Support: TypeAlias = "NDArray[np.int64 | np.float64]"  # counts, but where reports are real numbers to be added up
 
 
-class Noise(NamedTuple):
+@dataclass(frozen=True)
+class Noise:
     """What a post-processing method may know of the noise in a raw estimate; never the truth.
 
     Attributes

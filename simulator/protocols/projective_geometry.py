@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING
@@ -97,12 +98,12 @@ class ProjectiveGeometry(FrequencyOracle):
     def noise(self, n: int) -> Noise:
         noise = super().noise(n)
         if self.k == self.symbols:
-            return noise._replace(sums_to_one=True)
+            return replace(noise, sums_to_one=True)
         share = (self.k - 1) / (self.symbols - 1)  # as for k points drawn at random
         if self.k <= EXACT_DOMAIN:
             estimates = self.k * noise.variance_at_zero + noise.variance_slope
             share = 1 - self._variance_of_size() / (n * (self.p - self.q) ** 2 * estimates)
-        return noise._replace(cancels=min(max(share, 0.0), 1.0))
+        return replace(noise, cancels=min(max(share, 0.0), 1.0))
 
     def _variance_of_size(self) -> float:
         """Return the variance of the number of values that a report supports, averaged over the own value."""

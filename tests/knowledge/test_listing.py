@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from simulator import PROTOCOLS, Noise
 from simulator.populations import frequencies
 
 NOISE = Noise(n=1000, p=None, q=None, variance_at_zero=1e-6, variance_slope=0.0, sums_to_one=False)
-LOUDER = NOISE._replace(variance_at_zero=1.03e-6)
+LOUDER = replace(NOISE, variance_at_zero=1.03e-6)
 
 
 @pytest.mark.parametrize("metric", ["l1", "emd", "topk"])
@@ -57,15 +58,33 @@ def test_of_the_steady_method_the_quietest_protocols_lead_whatever_is_predicted(
     rows = [row("short", "eb_ns", 1.0), row("long", "eb_ns", 1.02)]
     assert leader(rows) == ("short", "eb_ns")
     assert leader(rows, short=LOUDER) == ("long", "eb_ns")
-    assert leader(rows, short=NOISE._replace(variance_slope=1e-6)) == ("long", "eb_ns")
+    assert leader(rows, short=replace(NOISE, variance_slope=1e-6)) == ("long", "eb_ns")
     assert leader([row("long", "eb_ns", 1.0), row("short", "eb_ns", 1.02)]) == ("short", "eb_ns")
 
 
+def test_a_quieter_protocol_leads_though_it_is_predicted_to_be_clearly_worse_and_is_listed_once() -> None:
+    rows = [row("long", "norm", 1.0), row("short", "eb_ns", 1.03), row("long", "eb_ns", 1.2, 1.1)]
+    bits, noises = {"long": 64, "short": 3}, {"long": NOISE, "short": LOUDER}
+    split = tiers(rows, bits, noises, "l1")
+    assert [[(one.protocol, one.method) for one in tier] for tier in split] == [
+        [("long", "eb_ns"), ("long", "norm"), ("short", "eb_ns")]
+    ]
+    same = [row("short", "eb_ns", 1.0), row("long", "eb_ns", 1.2, 1.1), row("long", "norm", 1.4, 1.2)]
+    first, second = tiers(same, bits, noises, "l1")
+    assert [one.protocol for one in first] == ["long", "short"]
+    assert [one.method for one in second] == ["norm"]
+
+
+def test_what_is_predicted_to_be_a_quarter_worse_is_never_first() -> None:
+    assert leader([row("long", "norm", 1.0), row("long", "eb_ns", 1.26, 1e-6)]) == ("long", "norm")
+    assert leader([row("short", "eb_ns", 1.0), row("long", "eb_ns", 1.26)], short=LOUDER) == ("short", "eb_ns")
+
+
 def test_for_sums_of_estimates_noise_that_cancels_is_worth_a_longer_report() -> None:
-    tied = NOISE._replace(sums_to_one=True)
+    tied = replace(NOISE, sums_to_one=True)
     rows = [row("short", "wavelet_eb", 1.0), row("long", "wavelet_eb", 1.02)]
     assert leader(rows, "emd", long=tied) == ("long", "wavelet_eb")
-    assert leader(rows, "emd", long=tied, short=NOISE._replace(cancels=0.995)) == ("short", "wavelet_eb")
+    assert leader(rows, "emd", long=tied, short=replace(NOISE, cancels=0.995)) == ("short", "wavelet_eb")
     rows = [row("short", "eb_ns", 1.0), row("long", "eb_ns", 1.02)]
     assert leader(rows, "l1", long=tied) == ("short", "eb_ns")
 
