@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -148,7 +149,7 @@ def _advice(
         error_without_data=min(uniform, zero),
         beats_uniform_guess=_beats(contest, lowest, without_data),
         resolved=not contenders(ranked, contest.root).open,
-        identify=lambda: experiment.id,
+        identify=partial(str, experiment.id),
         next_round=next_round,
     )
 

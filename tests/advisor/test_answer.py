@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -190,3 +191,10 @@ def test_bad_requests_are_value_errors_of_one_line(options: dict[str, object], m
         advise(**{"epsilon": 1.0, **options})  # type: ignore[arg-type]
     assert isinstance(caught.value, InputError)
     assert "\n" not in str(caught.value)
+
+
+def test_an_answer_survives_being_sent_to_another_process() -> None:
+    for advice in (advise(1.0, sample_counts=[60, 30, 10], max_repetitions=20), advise(1.0, k=16)):
+        again = pickle.loads(pickle.dumps(advice))  # noqa: S301 - our own, made in this line
+        assert again.experiment_id == advice.experiment_id != ""
+        assert again.recommendations == advice.recommendations
