@@ -57,6 +57,8 @@ class Removal(NamedTuple):
 
 def constrained(request: Request, constraints: Constraints) -> Request:
     """Return the request with nothing on its menu that a constraint excludes, and with what each one removed."""
+    if constraints == Constraints():
+        return request
     oracles = {name: PROTOCOLS[name](request.k, request.epsilon) for name in request.protocols}
     methods = {name: POSTPROCESSORS[name] for name in request.methods}
     c = constraints

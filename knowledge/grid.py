@@ -136,10 +136,12 @@ class Grid:
         """
         description = describe(profiles, noises)
         features = description.features
-        outside = np.maximum(self.low - features, features - self.high) / (self.high - self.low)
-        flat = np.clip(features, self.low, self.high).reshape(-1, features.shape[-1])
-        ratios = self.network(flat).reshape(len(profiles), len(noises), len(METHODS), len(MEASURED))
-        return ratios + np.log(np.maximum(yardstick(description), 1e-300)), outside.max(axis=0)
+        inside = np.clip(features, self.low, self.high)
+        flat = inside.reshape(-1, features.shape[-1])
+        outside = np.abs(features - inside).max(axis=0) / (self.high - self.low)
+        logs = self.network(flat).reshape(len(profiles), len(noises), len(METHODS), len(MEASURED))
+        logs += np.log(np.maximum(yardstick(description), 1e-300))
+        return logs, outside
 
 
 def load(folder: Path = DATA) -> Grid:
@@ -315,7 +317,7 @@ def rank(
     k, noises, outside = prediction.k, prediction.noises, prediction.outside
     column = MEASURED.index("l1" if metric == "mae" else metric)
     every = prediction.logs[..., column] - (math.log(k) if metric == "mae" else 0.0)
-    logs = every.mean(axis=0)
+    logs = every.sum(axis=0) / len(every)
     known_methods = [
         (METHODS.index(ALIASES.get(method, method)), method, POSTPROCESSORS[method].fits)
         for method in wanted
@@ -333,13 +335,13 @@ def rank(
     pairs.sort(key=itemgetter(0))
     warnings = _warnings(k, epsilon, n)
     sources = _sources(k, outside, warned=bool(warnings))
-    in_rows, places = (np.array(of) for of in zip(*((row, place) for _, row, place, _, _ in pairs), strict=True))
+    in_rows, places = (np.array([pair[of] for pair in pairs]) for of in (1, 2))
     ranked = logs[in_rows, places]
     by_shape = every[:, in_rows, places]
     wider = np.array([WIDER[source] for source in sources])[in_rows]
-    width = INTERVAL * np.hypot(wider * known.spread[places, column], by_shape.std(axis=0))
+    width = INTERVAL * np.hypot(wider * known.spread[places, column], _deviation(by_shape))
     own = known.own_spread[places, column]
-    apart = INTERVAL * np.hypot(wider * np.hypot(own, own[0]), (by_shape - by_shape[:, :1]).std(axis=0))
+    apart = INTERVAL * np.hypot(wider * np.hypot(own, own[0]), _deviation(by_shape - by_shape[:, :1]))
     apart[places == places[0]] *= SAME_METHOD
     apart[0] = 0.0
     over = ranked - ranked[0]
@@ -359,6 +361,13 @@ def rank(
         warnings=warnings,
         unknown=tuple(method for method in wanted if ALIASES.get(method, method) not in METHODS),
     )
+
+
+def _deviation(values: FloatArray) -> FloatArray:
+    """Return the standard deviation over the first axis; `numpy.std` takes three times as long."""
+    centred = values - values.sum(axis=0) / len(values)
+    centred *= centred
+    return np.sqrt(centred.sum(axis=0) / len(values))
 
 
 def _warnings(k: int, epsilon: float, n: int) -> tuple[RangeWarning, ...]:

@@ -56,20 +56,24 @@ def tiers(rows: Sequence[Row], bits: Mapping[str, int], noises: Mapping[str, Noi
     split: list[list[Row]] = []
     left = list(rows)
     while left:
-        leader = left[0]
-        apart = [_apart(row, leader, noises, metric) for row in left]
-        split.append([row for row, is_apart in zip(left, apart, strict=True) if not is_apart])
-        left = [row for row, is_apart in zip(left, apart, strict=True) if is_apart]
+        near = _near(left, noises, metric)
+        split.append([row for row, is_near in zip(left, near, strict=True) if is_near])
+        left = [row for row, is_near in zip(left, near, strict=True) if not is_near]
     leading = _leading(rows, bits, noises, metric)
     others = [[row for row in tier if row not in leading] for tier in split]
     return [[*leading, *others[0]], *(tier for tier in others[1:] if tier)]
 
 
-def _apart(row: Row, leader: Row, noises: Mapping[str, Noise], metric: str) -> bool:
-    if row.ratio / leader.ratio < PRACTICAL_RATIO or row.ratio_low / leader.ratio <= 1:
-        return False
-    same = row.method == leader.method
-    return not (same and _as_quiet(noises[row.protocol], noises[leader.protocol], metric))
+def _near(rows: Sequence[Row], noises: Mapping[str, Noise], metric: str) -> list[bool]:
+    """Tell which rows the prediction does not tell apart from the first."""
+    leader = rows[0]
+    lowest, method, noise = leader.ratio, leader.method, noises[leader.protocol]
+    return [
+        row.ratio < PRACTICAL_RATIO * lowest
+        or row.ratio_low <= lowest
+        or (row.method == method and _as_quiet(noises[row.protocol], noise, metric))
+        for row in rows
+    ]
 
 
 def _leading(rows: Sequence[Row], bits: Mapping[str, int], noises: Mapping[str, Noise], metric: str) -> list[Row]:

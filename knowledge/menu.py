@@ -43,10 +43,9 @@ def yardstick(description: Description) -> FloatArray:
     About what the raw estimate gives, and for methods that keep to frequencies never much more than the largest error
     that one such makes: so the logarithm of the ratio stays near 0 from no noise to noise alone.
     """
-    raw, cap = (
-        np.stack([np.broadcast_to(of[metric], description.features.shape[:2]) for metric in MEASURED], axis=-1)
-        for of in (description.raw, description.cap)
-    )
+    raw, cap = np.empty((2, *description.features.shape[:2], len(MEASURED)))
+    for column, metric in enumerate(MEASURED):
+        raw[..., column], cap[..., column] = description.raw[metric], description.cap[metric]
     return np.where(FREE, raw[..., None, :], (raw * cap / (raw + cap))[..., None, :])
 
 

@@ -212,8 +212,9 @@ def _equations_of(numbers: IntArray, order: int, t: int) -> tuple[IntArray, ...]
     return tuple(numbers_of(own[:, t - 1 - d :], order) for d in range(t))
 
 
+@lru_cache(maxsize=256)
 def _probabilities(order: int, t: int, epsilon: float) -> tuple[float, float]:
-    total, on_one, on_two = (points(s, order) for s in (t, t - 1, t - 2))
+    total, on_one, on_two = points(t, order), points(t - 1, order), points(t - 2, order)
     x = math.exp(-epsilon)
     weight = on_one + (total - on_one) * x
     return on_one / weight, (on_two + (on_one - on_two) * x) / weight
@@ -227,28 +228,44 @@ def _stride(k: int) -> int:
 @lru_cache(maxsize=256)
 def _space(k: int, epsilon: float) -> tuple[int, int]:
     """Choose the order of the field and the number of coordinates."""
+    tight, large = _tight_spaces(k), _large_orders(k)
+    # No prime beyond the first one of t = 2 is of use: it only adds symbols.
+    aim = math.floor(min(math.exp(epsilon) + 1, tight[0][0]))
+    orders = {_prime_to(aim), _prime_from(aim + 1), *large}
+    most = max(SYMBOLS_MAX, 4 * k)
+    spaces = [*tight, *((order, next(t for t in count(2) if points(t, order) >= k)) for order in sorted(orders))]
+    # Two coordinates need no table of cells. There always is such a space of less than 4k points, or of 3.
+    variances = {
+        (order, t): _variance(order, t, epsilon)
+        for order, t in spaces
+        if points(t, order) <= most and (t == 2 or k * order <= CELLS_MAX)
+    }
+    limit = NEARLY * min(variances.values())
+    good = [space for space, variance in variances.items() if variance <= limit]
+    return min(good, key=lambda space: (points(space[1], space[0]), variances[space]))
+
+
+def _variance(order: int, t: int, epsilon: float) -> float:
+    p, q = _probabilities(order, t, epsilon)
+    return q * (1 - q) / (p - q) ** 2
+
+
+@lru_cache(maxsize=64)
+def _tight_spaces(k: int) -> list[tuple[int, int]]:
+    """Return the smallest space of 2, 3, ... coordinates, until the field cannot be smaller."""
     tight = []
-    for t in count(2):  # the smallest space of t coordinates, until the field cannot be smaller
+    for t in count(2):
         tight.append((_prime_from(_root(k, t)), t))
         if tight[-1][0] == 2:
             break
-    # No prime beyond the first one of t = 2 is of use: it only adds symbols.
-    aim = math.floor(min(math.exp(epsilon) + 1, tight[0][0]))
-    orders = {_prime_to(aim), _prime_from(aim + 1)}
+    return tight
+
+
+@lru_cache(maxsize=64)
+def _large_orders(k: int) -> frozenset[int]:
+    """Return the fields of the largest spaces that are not passed over, should the best ones be."""
     most = max(SYMBOLS_MAX, 4 * k)
-    for _, t in tight[1:]:  # and the largest spaces that are not passed over, should those next to `aim` be
-        orders.add(_prime_to(min(_root(most, t) - 1, CELLS_MAX // k)))
-    spaces = tight + [(order, next(t for t in count(2) if points(t, order) >= k)) for order in sorted(orders)]
-    # Two coordinates need no table of cells. There always is such a space of less than 4k points, or of 3.
-    spaces = [(order, t) for order, t in spaces if points(t, order) <= most and (t == 2 or k * order <= CELLS_MAX)]
-
-    def variance(space: tuple[int, int]) -> float:
-        p, q = _probabilities(*space, epsilon)
-        return q * (1 - q) / (p - q) ** 2
-
-    lowest = min(map(variance, spaces))
-    good = [space for space in spaces if variance(space) <= NEARLY * lowest]
-    return min(good, key=lambda space: (points(space[1], space[0]), variance(space)))
+    return frozenset(_prime_to(min(_root(most, t) - 1, CELLS_MAX // k)) for _, t in _tight_spaces(k)[1:])
 
 
 def _root(k: int, t: int) -> int:
