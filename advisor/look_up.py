@@ -105,7 +105,6 @@ def _advice(metric: str, known: _Known) -> Advice:
     }
     bits = {name: oracle.report_bits for name, oracle in oracles.items()}
     attack = {name: oracle.attack_success for name, oracle in oracles.items()}
-    absolute = known.prediction.mean_absolute_errors
     rows: list[Recommendation] = []
     for tier, members in enumerate(tiers(found.rows, bits, known.prediction.noises, metric), start=1):
         place, tied = len(rows) + 1, len(members) > 1
@@ -113,14 +112,15 @@ def _advice(metric: str, known: _Known) -> Advice:
         rows += [
             Recommendation._make(
                 (
-                    place, tier, tied, row.protocol, row.method,
-                    row.error, row.low, row.high, None, None,
-                    row.ratio, row.ratio_low, row.ratio_high, None, None,
-                    row.raw_error, None, absolute[row.protocol, row.method], bits[row.protocol], attack[row.protocol],
-                    None, row.source, None, None,
+                    place, tier, tied, protocol, method,
+                    error, low, high, None, None,
+                    ratio, ratio_low, ratio_high, None, None,
+                    raw_error, None, per_category, bits[protocol], attack[protocol],
+                    None, source, None, None,
                 )
             )
-            for row in members
+            for protocol, method, error, low, high, ratio, ratio_low, ratio_high, raw_error, per_category, source
+            in members
         ]  # fmt: skip
     uniform, zero = _without_data(metric, known)
     first = rows[0]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from knowledge.arrays import write_arrays
 from knowledge.cells import POPULATIONS, PROTOCOL_SHARES, cell
 from knowledge.collect import BACKENDS, collect
-from knowledge.dataset import Dataset, Surface, assemble, fit_surface
+from knowledge.dataset import NETWORKS, Dataset, Surface, assemble, fit_surface
 from knowledge.features import NAMES
 from knowledge.menu import (
     DOMAIN,
@@ -127,7 +127,7 @@ def build(
         "shapes": list(FAMILIES),
         "covers": {"epsilon": EPSILON, "k": DOMAIN, "n": USERS},
         "simulated": {"k": [2, size.largest], **_ranges(data)},
-        "networks": {"width": size.width, "epochs": size.epochs, "features": list(NAMES)},
+        "networks": {"number": NETWORKS, "width": size.width, "epochs": size.epochs, "features": list(NAMES)},
         "seconds": round(time.time() - start),
         "finished": time.strftime("%Y-%m-%d", time.gmtime()),
     }

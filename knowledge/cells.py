@@ -16,8 +16,9 @@ from simulator._types import FloatArray
 from simulator.populations import SHAPES, apportion
 
 POPULATIONS, NAMED = 8, 4  # populations per cell (what a method precomputes serves all), of a named shape among them
-COMMON = ((0.25, 8.0), (1e3, 1e7))  # epsilon and n of half of the cells
+COMMON, COMMON_SHARE = ((0.25, 8.0), (1e3, 1e7)), 0.6  # epsilon and n of most cells
 PROTOCOL_SHARES = {"oue": 0.3, "grr": 0.3, "ss": 0.2, "rappor": 0.04, "olh": 0.1, "the": 0.04, "blh": 0.02}
+ASKED_ABOUT = ("grr", "rappor", "oue", "blh", "olh", "ss", "the", "she", "hr", "pgr")  # not those of other packages
 LARGEST_SUBSET, CHAIN_DOMAIN = 3, 64  # subset selection on small domains draws slowly where subsets are large
 CLIPPED_ROWS = 4  # repetitions on which clipping the answers of queries is measured
 
@@ -51,11 +52,20 @@ class Cell:
             for place, family in enumerate(self.families)
         )
 
+    def other_noises(self, number: int) -> list[Noise]:
+        """Draw noises of any protocol, at budgets like those of cells, for as many users."""
+        rng, noises = rng_for(self.seed, "taught", self.index), []
+        for _ in range(number):
+            epsilon = _log_uniform(COMMON[0] if rng.random() < COMMON_SHARE else EPSILON, rng)
+            name = str(rng.choice(ASKED_ABOUT))
+            noises.append(PROTOCOLS[name](self.k, epsilon).noise(self.n))
+        return noises
+
 
 def cell(index: int, *, seed: int = 0, largest: int = SIMULATED_DOMAIN) -> Cell:
     """Draw cell number `index`; domains up to `largest`."""
     rng = rng_for(seed, "cell", index)
-    epsilon_range, n_range = COMMON if rng.random() < 0.6 else (EPSILON, USERS)
+    epsilon_range, n_range = COMMON if rng.random() < COMMON_SHARE else (EPSILON, USERS)
     k = min(largest, int(_log_uniform((2.0, largest + 1.0), rng)))
     epsilon = _log_uniform(epsilon_range, rng)
     n = round(_log_uniform(n_range, rng))

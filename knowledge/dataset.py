@@ -11,15 +11,20 @@ from numpy.typing import NDArray
 
 from knowledge.cells import Measured, measured_from
 from knowledge.features import describe, profile_of
-from knowledge.menu import MEASURED, METHODS, QUERY_METHODS, QUERY_METRICS, yardstick
+from knowledge.menu import MEASURED, METHODS, QUERY_METHODS, QUERY_METRICS, log_yardstick
 from knowledge.network import Network, fit
 from simulator import rng_for
-from simulator._types import FloatArray, IntArray
+from simulator._types import FloatArray, IntArray, SingleArray
 from simulator.populations import apportion
 
-FOLDS = 4  # networks; each leaves out the cells of its fold, on which its errors are measured
+FOLDS = 4  # each network leaves out the cells of one fold, on which its errors are measured
+NETWORKS = 8
+ASKED = 4  # noises under which the population of each row is described once more, without simulating
+TAUGHT_EPOCHS = 0.6  # passes of the network that is taught, in those of the networks it is taught by
 LIMIT = 6.0  # log ratios beyond it say only that a method is out of the question
+PART = 8192  # rows at a time: bounds memory
 EVEN, NEAR = 0.2, 0.3  # weight of all methods alike; log distance from the best at which the rest fades
+TAUGHT_EVEN = 0.05  # that weight for the network that is taught, which has no noise of simulation to average out
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,9 @@ class Dataset:
         Number of the cell, ``(rows,)``.
     family
         Family of the population, ``(rows,)``.
+    asked, asked_yardstick
+        Features and yardstick of the same population under other noises, ``(rows, ASKED, F)`` and
+        ``(rows, ASKED, methods, metrics)``.
     """
 
     features: FloatArray
@@ -48,16 +56,13 @@ class Dataset:
     variance: FloatArray
     index: IntArray
     family: NDArray[np.str_]
+    asked: SingleArray
+    asked_yardstick: SingleArray
 
     @property
     def weights(self) -> FloatArray:
         """What each log ratio counts: most where the method is near the best, for that is what advice is about."""
-        errors = self.log_ratios + self.log_yardstick
-        best = np.full((len(errors), 1, len(MEASURED)), np.inf)
-        for column, metric in enumerate(MEASURED):
-            places = [place for place, name in enumerate(METHODS) if _competes(name, metric)]
-            best[:, 0, column] = errors[:, places, column].min(axis=1)
-        return EVEN + np.exp(-np.maximum(errors - best, 0.0) / NEAR)
+        return _weights(self.log_ratios + self.log_yardstick)
 
     def where(self, chosen: NDArray[np.bool_]) -> Dataset:
         """Return some of the rows."""
@@ -68,7 +73,17 @@ class Dataset:
             self.variance[chosen],
             self.index[chosen],
             self.family[chosen],
+            self.asked[chosen],
+            self.asked_yardstick[chosen],
         )
+
+
+def _weights(errors: FloatArray, even: float = EVEN) -> FloatArray:
+    best = np.full((len(errors), 1, len(MEASURED)), np.inf)
+    for column, metric in enumerate(MEASURED):
+        places = [place for place, name in enumerate(METHODS) if _competes(name, metric)]
+        best[:, 0, column] = errors[:, places, column].min(axis=1)
+    return even + np.exp(-np.maximum(errors - best, 0.0) / NEAR)
 
 
 def _competes(method: str, metric: str) -> bool:
@@ -86,8 +101,8 @@ def _rows(measured: Measured) -> tuple[NDArray[Any], ...]:
     cell = measured.cell
     populations = cell.populations()
     profiles = [profile_of(apportion(population.frequencies, cell.n) / cell.n) for population in populations]
-    described = describe(profiles, [cell.noise])
-    scale = np.log(np.maximum(yardstick(described)[:, 0], 1e-300))
+    described, asked = describe(profiles, [cell.noise]), describe(profiles, cell.other_noises(ASKED))
+    scale = log_yardstick(described)[:, 0]
     # The logarithm of a mean of few repetitions is too low by half its variance.
     logs = np.log(np.maximum(measured.error, 1e-300)) + np.minimum(measured.relative_variance, 1.0) / 2
     return (
@@ -97,6 +112,8 @@ def _rows(measured: Measured) -> tuple[NDArray[Any], ...]:
         np.minimum(measured.relative_variance, 1.0),
         np.full(len(populations), cell.index),
         np.array([population.family for population in populations]),
+        asked.features.astype(np.float32),
+        log_yardstick(asked).astype(np.float32),
     )
 
 
@@ -112,21 +129,53 @@ class Surface:
 
 
 def fit_surface(data: Dataset, *, seed: int, width: int = 192, epochs: int = 60) -> Surface:
-    """Fit the networks, each without the cells of its fold, and measure them on those."""
+    """Fit the networks, each without the cells of its fold, measure them on those, and teach one what all say."""
     size = len(data.features)
     outputs, weights = data.log_ratios.reshape(size, -1), data.weights
     flat = weights.reshape(size, -1)
     networks = []
     left_out = np.zeros_like(data.log_ratios)
-    for fold in range(FOLDS):
-        test = data.index % FOLDS == fold
-        rng = rng_for(seed, "network", fold)
+    for number in range(NETWORKS):
+        test = data.index % FOLDS == number % FOLDS
+        rng = rng_for(seed, "network", number)
         network = fit(data.features[~test], outputs[~test], flat[~test], [rng], width=width, epochs=epochs)
-        left_out[test] = (network(data.features[test]) - outputs[test]).reshape(-1, len(METHODS), len(MEASURED))
+        residual = (network(data.features[test]) - outputs[test]).reshape(-1, len(METHODS), len(MEASURED))
+        left_out[test] += residual * (FOLDS / NETWORKS)
         networks.append(network)
     low, high = np.percentile(data.features, [0.02, 99.98], axis=0)
     spread, own = _spreads(left_out, weights, data.variance)
-    return Surface(_joined(networks), low, high + 1e-6, spread, own)
+    teachers = _joined(networks)
+    asked = np.clip(data.asked.reshape(-1, data.features.shape[1]).astype(np.float64), low, high)
+    said = _said(teachers, asked).reshape(-1, *weights.shape[1:])
+    said += data.asked_yardstick.reshape(-1, *weights.shape[1:])
+    rows = np.concatenate([np.clip(data.features, low, high), asked])
+    errors = np.concatenate([data.log_ratios + data.log_yardstick, said])
+    counts = _weights(errors, TAUGHT_EVEN).reshape(len(rows), -1)
+    pupil = taught(teachers, rows, counts, seed=seed, width=width, epochs=epochs)
+    return Surface(pupil, low, high + 1e-6, spread, own)
+
+
+def taught(
+    teachers: Network, features: FloatArray, weights: FloatArray, *, seed: int, width: int, epochs: int
+) -> Network:
+    """Return one network that says what several say together, in a fraction of their time.
+
+    What they say of a row needs no simulation, so there can be many more rows than were simulated (Hinton, Vinyals,
+    Dean, "Distilling the knowledge in a neural network", 2015).
+    """
+    return fit(
+        features,
+        _said(teachers, features),
+        weights,
+        [rng_for(seed, "network", "taught")],
+        width=width + width // 2,
+        epochs=round(TAUGHT_EPOCHS * epochs),
+        batch=256,
+    )
+
+
+def _said(network: Network, features: FloatArray) -> FloatArray:
+    return np.concatenate([network(features[start : start + PART]) for start in range(0, len(features), PART)])
 
 
 def _spreads(residual: FloatArray, weights: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -6,9 +6,8 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import accumulate
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +25,7 @@ from knowledge.menu import (
     SIMULATED_DOMAIN,
     USERS,
     applies,
-    yardstick,
+    log_yardstick,
 )
 from knowledge.network import Network
 from simulator import POSTPROCESSORS, PROTOCOLS, Noise
@@ -59,6 +58,8 @@ class Row(NamedTuple):
         Over the error of the best pair, and its 95 % interval; what the two have in common cancels.
     raw_error
         Predicted error of the protocol's raw estimate.
+    per_category
+        Predicted mean absolute error of a category (frequency), whatever the metric.
     source
         ``interpolated`` between simulated cells, ``asymptotic`` past them, or ``extrapolated``.
     """
@@ -72,6 +73,7 @@ class Row(NamedTuple):
     ratio_low: float
     ratio_high: float
     raw_error: float
+    per_category: float
     source: str
 
 
@@ -140,7 +142,7 @@ class Grid:
         flat = inside.reshape(-1, features.shape[-1])
         outside = np.abs(features - inside).max(axis=0) / (self.high - self.low)
         logs = self.network(flat).reshape(len(profiles), len(noises), len(METHODS), len(MEASURED))
-        logs += np.log(np.maximum(yardstick(description), 1e-300))
+        logs += log_yardstick(description)
         return logs, outside
 
 
@@ -236,19 +238,6 @@ class Prediction:
     logs: FloatArray
     outside: FloatArray
 
-    @cached_property
-    def mean_absolute_errors(self) -> dict[tuple[str, str], float]:
-        """Predicted error per category of each pair (frequency)."""
-        errors = np.exp(self.logs[..., MEASURED.index("l1")].mean(axis=0)) / self.k
-        of = {
-            (protocol, method): error
-            for protocol, row in zip(self.noises, errors.tolist(), strict=True)
-            for method, error in zip(METHODS, row, strict=True)
-        }
-        return of | {
-            (protocol, alias): of[protocol, method] for protocol in self.noises for alias, method in ALIASES.items()
-        }
-
 
 def predict(
     profile: Profile | Sequence[Profile], noises: Mapping[str, Noise], *, grid: Grid | None = None
@@ -318,24 +307,22 @@ def rank(
     column = MEASURED.index("l1" if metric == "mae" else metric)
     every = prediction.logs[..., column] - (math.log(k) if metric == "mae" else 0.0)
     logs = every.sum(axis=0) / len(every)
-    known_methods = [
-        (METHODS.index(ALIASES.get(method, method)), method, POSTPROCESSORS[method].fits)
+    listed = [
+        method
         for method in wanted
         if ALIASES.get(method, method) in METHODS and applies(method, metric, ordered=ordered)
     ]
-    values = logs.tolist()
-    pairs = [
-        (values[row][place], row, place, protocol, method)
-        for row, (protocol, noise) in enumerate(noises.items())
-        for place, method, fits in known_methods
-        if fits is None or fits(noise, k)
-    ]
-    if not pairs:
+    tests = [POSTPROCESSORS[method].fits for method in listed]
+    possible = [[fits is None or fits(noise, k) for fits in tests] for noise in noises.values()]
+    in_rows, chosen = np.nonzero(np.array(possible).reshape(len(noises), len(listed)))
+    if not len(chosen):
         raise ValueError(f"no method asked for goes with the protocols asked for and the metric {metric}")
-    pairs.sort(key=itemgetter(0))
+    in_logs = np.array([METHODS.index(ALIASES.get(method, method)) for method in listed])
+    order = np.argsort(logs[in_rows, in_logs[chosen]], kind="stable")
+    in_rows, chosen = in_rows[order], chosen[order]
+    places = in_logs[chosen]
     warnings = _warnings(k, epsilon, n)
     sources = _sources(k, outside, warned=bool(warnings))
-    in_rows, places = (np.array([pair[of] for pair in pairs]) for of in (1, 2))
     ranked = logs[in_rows, places]
     by_shape = every[:, in_rows, places]
     wider = np.array([WIDER[source] for source in sources])[in_rows]
@@ -346,18 +333,22 @@ def rank(
     apart[0] = 0.0
     over = ranked - ranked[0]
     figures = np.exp([ranked, ranked - width, ranked + width, over, over - apart, over + apart])
-    raw = np.exp(logs[:, 0]).tolist()
-    rows = [
-        Row._make((protocol, method, *numbers, raw[row], sources[row]))
-        for (_, row, _, protocol, method), numbers in zip(pairs, figures.T.tolist(), strict=True)
-    ]
+    protocols, numbers, l1 = list(noises), in_rows.tolist(), prediction.logs[..., MEASURED.index("l1")]
+    columns = (
+        [protocols[number] for number in numbers],
+        [listed[number] for number in chosen.tolist()],
+        *figures.tolist(),
+        np.exp(logs[:, 0])[in_rows].tolist(),
+        (np.exp(l1[:, in_rows, places].sum(axis=0) / len(l1)) / k).tolist(),
+        [sources[number] for number in numbers],
+    )
     return LookUp(
         metric=metric,
         k=k,
         epsilon=epsilon,
         n=n,
         ordered=ordered,
-        rows=tuple(rows),
+        rows=tuple(map(Row._make, zip(*columns, strict=True))),
         warnings=warnings,
         unknown=tuple(method for method in wanted if ALIASES.get(method, method) not in METHODS),
     )
@@ -390,6 +381,8 @@ def _sources(k: int, outside: FloatArray, *, warned: bool) -> list[str]:
     """Return for each protocol how its figures were found, from how far its features ``(P, F)`` are out of range."""
     if warned:
         return [EXTRAPOLATED] * len(outside)
+    if k <= SIMULATED_DOMAIN and outside.max() <= SLACK:
+        return [INTERPOLATED] * len(outside)
     beyond = outside > SLACK
     past = np.logical_or(beyond.any(axis=1), k > SIMULATED_DOMAIN)
     new_shape = np.logical_and(beyond[:, SHAPE_COLUMNS].any(axis=1), k <= SIMULATED_DOMAIN)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simulator._types import FloatArray
+from simulator._types import RealArray
 
 # Gauss-Hermite quadrature of a standard normal variable, 7 nodes: exact up to the 13th power.
 _OUTER = np.array([3.750439717725742, 2.366759410734541, 1.154405394739968])
@@ -13,7 +13,7 @@ NODES = np.concatenate([-_OUTER, [0.0], _OUTER[::-1]])
 SHARES = np.concatenate([_THEIRS, [16 / 35], _THEIRS[::-1]])
 
 
-def bayes_risk(atoms: FloatArray, weights: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
+def bayes_risk(atoms: RealArray, weights: RealArray, variance: RealArray) -> tuple[RealArray, RealArray]:
     """Return mean squared and mean absolute error of the posterior mean at each atom, ``(..., A)``.
 
     The prior is the distribution of the values themselves: what a nonparametric empirical Bayes method estimates
@@ -25,23 +25,30 @@ def bayes_risk(atoms: FloatArray, weights: FloatArray, variance: FloatArray) -> 
     atoms
         The values ``(..., A)``.
     weights
-        How many categories have each ``(A,)``.
+        How many categories have each ``(..., A)``.
     variance
         Of the noise at each ``(..., A)``.
     """
+    nodes, shares = (of.astype(variance.dtype) for of in (NODES, SHARES))
     sd = np.sqrt(variance)
-    seen = atoms[..., None] + sd[..., None] * NODES  # (..., A, nodes)
-    distance = seen[..., None] - atoms[..., None, None, :]
-    distance *= distance
-    distance *= (-0.5 / variance)[..., None, None, :]
-    np.exp(distance, out=distance)  # at least exp(-7.1) for the atom itself, so that no sum is 0
-    heights = np.stack([weights / sd, weights / sd * atoms], axis=-1)
-    sums = distance.reshape(*sd.shape[:-1], -1, atoms.shape[-1]) @ heights
-    error = np.abs((sums[..., 1] / sums[..., 0]).reshape(seen.shape) - atoms[..., None])
-    return error**2 @ SHARES, error @ SHARES
+    seen = (atoms[..., None] + sd[..., None] * nodes).reshape(*sd.shape[:-1], -1)  # (..., A times nodes)
+    density = seen[..., None, :] - atoms[..., None]
+    density *= density
+    density *= (-1 / (2 * variance))[..., None]
+    np.exp(density, out=density)  # at least exp(-7.1) for the atom itself, so that no sum is 0
+    heights = np.empty((*sd.shape[:-1], 2, sd.shape[-1]), dtype=sd.dtype)
+    np.divide(weights, sd, out=heights[..., 0, :])
+    np.multiply(heights[..., 0, :], atoms, out=heights[..., 1, :])
+    sums = heights @ density
+    error = (sums[..., 1, :] / sums[..., 0, :]).reshape(*sd.shape, -1)
+    error -= atoms[..., None]
+    np.abs(error, out=error)
+    absolute = error @ shares
+    error *= error
+    return error @ shares, absolute
 
 
-def smoothing_risk(parts: FloatArray, energies: FloatArray, variance: FloatArray) -> FloatArray:
+def smoothing_risk(parts: RealArray, energies: RealArray, variance: RealArray) -> RealArray:
     """Return the squared error that smoothing leaves at places, ``(S, P, places)``.
 
     The coefficients of the Haar transform at every shift are multiplied by what is signal in the mean square of their
@@ -51,12 +58,16 @@ def smoothing_risk(parts: FloatArray, energies: FloatArray, variance: FloatArray
     Parameters
     ----------
     parts
-        What each level brings to the value at a place ``(S, places, L)``, finest first.
+        What each level brings to the value at a place ``(S, L, places)``, finest first.
     energies
         Mean square of each level, of coefficients of length 1, ``(S, L)``.
     variance
         Of the noise of an estimate ``(S, P)``.
     """
     lost = variance[..., None] / (variance[..., None] + energies[:, None])
-    noise = (1 - lost) ** 2 @ 0.5 ** np.arange(1, parts.shape[-1] + 1) * variance
-    return (lost @ parts.transpose(0, 2, 1)) ** 2 + noise[..., None]
+    halves = (0.5 ** np.arange(1, energies.shape[-1] + 1)).astype(variance.dtype)
+    noise = (1 - lost) ** 2 @ halves * variance
+    risk = lost @ parts
+    risk *= risk
+    risk += noise[..., None]
+    return risk

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from knowledge.features import cancelling
+from knowledge.noise_columns import cancelling
 from simulator.ranking import PRACTICAL_RATIO
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from simulator import Noise
 
 SAME = 1.01  # noise, or predicted errors, within 1 % of the lowest are as good as equal: the shorter report comes first
-DOUBT = 0.25  # standard deviations of the ratio of two predictions that do not count as a difference
+DOUBT = 0.5  # standard deviations of the ratio of two predictions that do not count as a difference
 MOST = 1.25  # over the lowest predicted error: more than that is never listed first, whatever speaks for it
 DEVIATIONS = 1.96  # between a ratio and the end of its 95 % interval
 ADDED_UP = frozenset({"emd", "range", "set"})  # metrics of sums of estimates, where it matters whether noise cancels
@@ -40,8 +40,8 @@ def tiers(rows: Sequence[Row], bits: Mapping[str, int], noises: Mapping[str, Noi
 
     The same method is no worse, whatever is predicted, under a protocol that makes no more noise.
 
-    The first tier begins with the steady method, unless another is predicted to be better by 5 % and by a quarter of
-    the standard deviation of that ratio: with the protocols that make the least noise, the shortest report first.
+    The first tier begins with the steady method, unless another is predicted to be better by 5 % and by half the
+    standard deviation of that ratio: with the protocols that make the least noise, the shortest report first.
     Otherwise it begins with what is predicted within 1 % of the lowest error, in the same order.
 
     Parameters
@@ -56,24 +56,31 @@ def tiers(rows: Sequence[Row], bits: Mapping[str, int], noises: Mapping[str, Noi
     split: list[list[Row]] = []
     left = list(rows)
     while left:
-        near = _near(left, noises, metric)
-        split.append([row for row, is_near in zip(left, near, strict=True) if is_near])
-        left = [row for row, is_near in zip(left, near, strict=True) if not is_near]
+        near, left = _parted(left, noises, metric)
+        split.append(near)
     leading = _leading(rows, bits, noises, metric)
-    others = [[row for row in tier if row not in leading] for tier in split]
+    first = set(map(id, leading))
+    others = [[row for row in tier if id(row) not in first] for tier in split]
     return [[*leading, *others[0]], *(tier for tier in others[1:] if tier)]
 
 
-def _near(rows: Sequence[Row], noises: Mapping[str, Noise], metric: str) -> list[bool]:
-    """Tell which rows the prediction does not tell apart from the first."""
+def _parted(rows: Sequence[Row], noises: Mapping[str, Noise], metric: str) -> tuple[list[Row], list[Row]]:
+    """Return the rows that the prediction does not tell apart from the first, and the others."""
     leader = rows[0]
     lowest, method, noise = leader.ratio, leader.method, noises[leader.protocol]
-    return [
-        row.ratio < PRACTICAL_RATIO * lowest
-        or row.ratio_low <= lowest
-        or (row.method == method and _as_quiet(noises[row.protocol], noise, metric))
-        for row in rows
-    ]
+    limit = PRACTICAL_RATIO * lowest
+    near: list[Row] = []
+    others: list[Row] = []
+    for row in rows:
+        if (
+            row.ratio < limit
+            or row.ratio_low <= lowest
+            or (row.method == method and _as_quiet(noises[row.protocol], noise, metric))
+        ):
+            near.append(row)
+        else:
+            others.append(row)
+    return near, others
 
 
 def _leading(rows: Sequence[Row], bits: Mapping[str, int], noises: Mapping[str, Noise], metric: str) -> list[Row]:

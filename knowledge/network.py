@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+from simulator._types import SingleArray
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Single: TypeAlias = "NDArray[np.float32]"
-Layers = tuple[tuple[Single, Single], ...]
-ROWS = 8  # in a product of matrices: so few that BLAS starts no threads, which would take longer than the work
+Layers = tuple[tuple[SingleArray, SingleArray], ...]
+# Rows in a product of matrices: so few that BLAS starts no threads, and does not copy the weights into another order
+# (OpenBLAS: up to a million multiplications), both of which take longer than the work.
+ROWS = 4
 CAUTION = 0.5  # standard deviations of the networks that are added to their mean
 
 
@@ -30,10 +33,10 @@ class Network(NamedTuple):
         For each network its layers: weights and offsets.
     """
 
-    centre: Single
-    scale: Single
-    output_centre: Single
-    output_scale: Single
+    centre: SingleArray
+    scale: SingleArray
+    output_centre: SingleArray
+    output_scale: SingleArray
     members: tuple[Layers, ...]
 
     def __call__(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -72,21 +75,21 @@ class Network(NamedTuple):
         """Return the network that `to_arrays` took apart."""
         members: list[Layers] = []
         while f"weights_{len(members)}_0" in arrays:
-            layers: list[tuple[Single, Single]] = []
+            layers: list[tuple[SingleArray, SingleArray]] = []
             while (name := f"{len(members)}_{len(layers)}") and f"weights_{name}" in arrays:
                 layers.append((arrays[f"weights_{name}"], arrays[f"offsets_{name}"]))
             members.append(tuple(layers))
         return cls(arrays["centre"], arrays["scale"], arrays["output_centre"], arrays["output_scale"], tuple(members))
 
 
-def standardised(features: NDArray[np.float64], centre: Single, scale: Single) -> Single:
+def standardised(features: NDArray[np.float64], centre: SingleArray, scale: SingleArray) -> SingleArray:
     """Return features in units of their spread, clipped to 4 of them."""
     result = features - centre
     result /= scale
     return np.clip(result, -4.0, 4.0, out=result).astype(np.float32)
 
 
-def _forward(layers: Layers, inputs: Single) -> list[Single]:
+def _forward(layers: Layers, inputs: SingleArray) -> list[SingleArray]:
     """Return the values of every layer; between layers ``x / (1 + exp(-x))``."""
     values = [inputs]
     for depth, (weights, offsets) in enumerate(layers):
@@ -98,8 +101,8 @@ def _forward(layers: Layers, inputs: Single) -> list[Single]:
     return values
 
 
-def _sigmoid(x: Single) -> Single:
-    result: Single = x * np.float32(0.5)
+def _sigmoid(x: SingleArray) -> SingleArray:
+    result: SingleArray = x * np.float32(0.5)
     np.tanh(result, out=result)  # twice as fast as by exp
     result += 1
     result *= np.float32(0.5)
@@ -146,9 +149,9 @@ def fit(
 
 
 def _fit_one(
-    x: Single,
-    y: Single,
-    w: Single,
+    x: SingleArray,
+    y: SingleArray,
+    w: SingleArray,
     rng: np.random.Generator,
     width: int,
     epochs: int,
@@ -158,7 +161,7 @@ def _fit_one(
     progress: Callable[[int, float], None] | None,
 ) -> Layers:
     sizes = (x.shape[1], width, width, y.shape[1])
-    parameters: list[Single] = []
+    parameters: list[SingleArray] = []
     for entering, leaving in pairwise(sizes):
         parameters.append((rng.standard_normal((entering, leaving)) / np.sqrt(entering)).astype(np.float32))
         parameters.append(np.zeros(leaving, dtype=np.float32))
@@ -188,12 +191,12 @@ def _fit_one(
     return tuple(zip(parameters[0::2], parameters[1::2], strict=True))
 
 
-def _gradients(layers: Layers, x: Single, y: Single, w: Single) -> tuple[float, list[Single]]:
+def _gradients(layers: Layers, x: SingleArray, y: SingleArray, w: SingleArray) -> tuple[float, list[SingleArray]]:
     values = _forward(layers, x)
     error = values[-1] - y
     loss = float((w * error**2).mean())
     flow = (2 / len(x)) * w * error / y.shape[1]
-    gradients: list[Single] = []
+    gradients: list[SingleArray] = []
     for depth in range(len(layers) - 1, -1, -1):
         entering = values[2 * depth]
         gradients[:0] = [entering.T @ flow, flow.sum(axis=0)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,11 +13,14 @@ from simulator._types import FloatArray, IntArray
 from simulator.metrics import TOP_SHARE
 from simulator.populations import apportion
 
-FULL = 1024  # domains up to this size are described exactly; of larger ones, groups of categories are
-LEADING = 512  # largest values of a large domain that stand for themselves
-FEW, ATOMS = 64, 24  # values that are enough to find a level, and to find a Bayes risk
+FULL = 256  # values that are looked at; of larger domains, groups of them
+FEW, ATOMS = 64, 16  # values that are enough to find a level, and to find a Bayes risk
+DETAILS = 64  # wavelet coefficients of one level that are looked at
+SINGLY = 64  # domains up to this size are looked at category by category along the order; larger ones in blocks
 BLOCKS, BINS = 256, 48  # stretches of a large domain, and bins of frequency in each
-PLACES, TOP_PLACES = 1024, 128  # places at which the wavelet coefficients above them are looked at
+LEAST_BIN = 1e-6  # of the largest frequency: all below are in one bin
+PLACES, TOP_PLACES = 256, 64  # places at which the wavelet coefficients above them are looked at
+HEAD = 1024  # terms of a sum over ranks that are added up; the rest is integrated
 EXACT_USERS = 100  # users per category from which rounding to whole users is left out
 SKEW_MAX = 8.0
 TINY = 1e-12
@@ -50,8 +54,8 @@ class Profile:
         Frequencies in falling order, and how many categories each stands for.
     few_values, few_weights
         The same in at most 64 groups.
-    atoms, atom_weights
-        The same in at most 24 groups.
+    atoms, atom_weights, atom_spreads
+        The same in at most 16 groups, and the variance of the values of each.
     points
         Frequencies ``(V,)`` that the categories of a block have.
     counts
@@ -60,16 +64,22 @@ class Profile:
         Number of categories up to the end of each block ``(B,)``.
     cumulated
         Frequency up to the end of each block ``(B,)``.
-    details
-        For each level of the Haar transform, finest first: squared coefficients and how many each stands for.
+    details, detail_weights
+        Squared coefficients of the Haar transform, finest level first, and how many each stands for.
+    finest
+        How many of these are of the finest level.
+    depths
+        Mean squared coefficient of the finest level, and of three thirds of the others ``(4,)``.
+    spread_places
+        How many of the places of `paths` are spread evenly over the domain; the others are those of top values.
     place_values
-        Frequencies at the places of `paths`.
-    paths, top_paths
-        Squared coefficients above some places, and above some of the top values, ``(places, levels)``.
+        Frequencies at these places.
+    paths
+        Squared coefficients above each place, ``(places, levels)``.
     energies
         Mean squared coefficient of each level of the Haar transform at every shift, mirrored at the ends.
-    parts, top_parts
-        What each of these levels brings to the values at those places ``(places, levels)``.
+    parts
+        What each of these levels brings to the values at the same places ``(places, levels)``.
     """
 
     k: int
@@ -87,17 +97,20 @@ class Profile:
     few_weights: FloatArray
     atoms: FloatArray
     atom_weights: FloatArray
+    atom_spreads: FloatArray
     points: FloatArray
     counts: FloatArray | None
     ends: FloatArray
     cumulated: FloatArray
-    details: tuple[tuple[FloatArray, FloatArray], ...]
+    details: FloatArray
+    detail_weights: FloatArray
+    finest: int
+    depths: FloatArray
+    spread_places: int
     place_values: FloatArray
     paths: FloatArray
-    top_paths: FloatArray
     energies: FloatArray
     parts: FloatArray
-    top_parts: FloatArray
 
 
 def profile_of(weights: FloatArray | IntArray, n: int | None = None) -> Profile:
@@ -121,15 +134,14 @@ def profile_of(weights: FloatArray | IntArray, n: int | None = None) -> Profile:
     occurring = falling[falling > 0]
     centred = f - 1 / k
     spread = float((centred**2).sum())
-    values, multiplicities = _grouped(falling, LEADING, LEADING) if k > FULL else (falling, np.ones(k))
-    few, fewest = (
-        (values, multiplicities) if k <= most else _grouped(falling, most // 2, most // 2) for most in (FEW, ATOMS)
-    )
+    values, few, fewest = (_grouped(falling, most) for most in (FULL, FEW, ATOMS))
     levels = _haar(f)
+    pooled = [_grouped(-np.sort(-squares), DETAILS) for squares in levels]
     top = order[: max(1, round(TOP_SHARE * k))]
     points, counts, ends = _blocks(f)
-    places, top_places = _spaced(k, PLACES), top[_spaced(len(top), TOP_PLACES)]
-    energies, parts = _shifted(f, np.append(places, top_places))
+    spread_places = _spaced(k, PLACES)
+    places = np.append(spread_places, top[_spaced(len(top), TOP_PLACES)])
+    energies, parts = _shifted(f, places)
     return Profile(
         k=k,
         skew=zipf_skew(f),
@@ -140,23 +152,26 @@ def profile_of(weights: FloatArray | IntArray, n: int | None = None) -> Profile:
         neighbours=float((centred[1:] * centred[:-1]).sum()) / spread if spread > TINY**2 else 1.0,
         variation=float(np.abs(np.diff(f)).sum()) / 2,
         displacement=float(np.abs(np.cumsum(centred)).sum()) / k,
-        values=values,
-        weights=multiplicities,
-        few_values=few[0],
-        few_weights=few[1],
-        atoms=fewest[0],
-        atom_weights=fewest[1],
+        values=values.means,
+        weights=values.sizes,
+        few_values=few.means,
+        few_weights=few.sizes,
+        atoms=fewest.means,
+        atom_weights=fewest.sizes,
+        atom_spreads=fewest.variances,
         points=points,
         counts=counts,
         ends=ends,
         cumulated=np.cumsum(f)[ends.astype(np.int64) - 1],
-        details=tuple(_pooled(squares) for squares in levels),
+        details=np.concatenate([squares.means for squares in pooled]),
+        detail_weights=np.concatenate([squares.sizes for squares in pooled]),
+        finest=len(pooled[0].means),
+        depths=_depths(levels),
+        spread_places=len(spread_places),
         place_values=f[places],
         paths=_above(levels, places),
-        top_paths=_above(levels, top_places),
         energies=energies,
-        parts=parts[: len(places)],
-        top_parts=parts[len(places) :],
+        parts=parts,
     )
 
 
@@ -183,7 +198,7 @@ def zipf_skew(frequencies: FloatArray) -> float:
     k = len(frequencies)
     f = frequencies / frequencies.sum()
     target = float((f**2).sum())
-    head = np.log(np.arange(1, min(k, FULL) + 1, dtype=np.float64))
+    head = np.log(np.arange(1, min(k, HEAD) + 1, dtype=np.float64))
     low, high = 0.0, SKEW_MAX
     for _ in range(30):
         s = (low + high) / 2
@@ -194,26 +209,40 @@ def zipf_skew(frequencies: FloatArray) -> float:
 
 def _tail(k: int, power: float) -> float:
     """Return the sum of ``x^-power`` over x = 1025..k by the midpoint rule."""
-    if k <= FULL:
+    if k <= HEAD:
         return 0.0
-    a, b = FULL + 0.5, k + 0.5
+    a, b = HEAD + 0.5, k + 0.5
     grown = (1 - power) * math.log(b / a)
     return a ** (1 - power) * math.log(b / a) * (math.expm1(grown) / grown if grown else 1.0)
 
 
-def _grouped(falling: FloatArray, single: int, groups: int) -> tuple[FloatArray, FloatArray]:
-    """Return the largest values singly and the rest in groups that grow, each with its multiplicity."""
-    rising = np.rint(np.geomspace(single, len(falling), groups + 1)).astype(np.int64)
-    edges = rising[np.append(True, np.diff(rising) > 0)]  # np.unique would import numpy.ma
+class Groups(NamedTuple):
+    """Values in falling order: mean and variance of each group, and how many values it has, each ``(G,)``."""
+
+    means: FloatArray
+    sizes: FloatArray
+    variances: FloatArray
+
+
+def _grouped(falling: FloatArray, most: int) -> Groups:
+    """Return at most `most` groups: half of them the largest values, the rest groups that grow, and all that are 0.
+
+    How many groups there are depends on the number of values only: the last may be there several times, of size 0.
+    """
+    if len(falling) <= most:
+        return Groups(falling, np.ones_like(falling), np.zeros_like(falling))
+    positive = int((falling > 0).sum())
+    room = most - (positive < len(falling))
+    single = min(positive, room // 2 if positive > room else room)
+    rising = np.rint(np.geomspace(max(single, 1), max(positive, 1), room - single + 1)).astype(np.int64)
+    ends = np.concatenate([np.arange(single + 1), rising, [len(falling)]])
+    edges = ends[np.append(True, np.diff(ends) > 0)]  # np.unique would import numpy.ma
     sizes = np.diff(edges).astype(np.float64)
-    sums = np.diff(np.append(0.0, np.cumsum(falling))[edges])
-    return np.concatenate([falling[:single], sums / sizes]), np.concatenate([np.ones(single), sizes])
-
-
-def _pooled(squares: FloatArray) -> tuple[FloatArray, FloatArray]:
-    if len(squares) <= FULL:
-        return squares, np.ones_like(squares)
-    return _grouped(-np.sort(-squares), LEADING // 2, LEADING // 2)
+    means, squares = (np.add.reduceat(of, edges[:-1]) / sizes for of in (falling, falling**2))
+    variances = np.where(sizes > 1, np.maximum(squares - means**2, 0.0), 0.0)
+    missing = most - len(sizes)
+    sizes, variances = (np.pad(of, (0, missing)) for of in (sizes, variances))
+    return Groups(np.pad(means, (0, missing), mode="edge"), sizes, variances)
 
 
 def _haar(f: FloatArray) -> list[FloatArray]:
@@ -228,6 +257,15 @@ def _haar(f: FloatArray) -> list[FloatArray]:
         smooth = smooth[0::2] + smooth[1::2]
         scale /= 2
     return levels
+
+
+def _depths(levels: list[FloatArray]) -> FloatArray:
+    energies, numbers = np.zeros(4), np.zeros(4)
+    for level, squares in enumerate(levels):
+        place = 0 if level == 0 else min(3, 1 + 3 * (level - 1) // max(1, len(levels) - 1))
+        energies[place] += squares.sum()
+        numbers[place] += len(squares)
+    return energies / np.maximum(numbers, 1.0)
 
 
 def _above(levels: list[FloatArray], places: IntArray) -> FloatArray:
@@ -265,12 +303,16 @@ def _spaced(size: int, most: int) -> IntArray:
 def _blocks(f: FloatArray) -> tuple[FloatArray, FloatArray | None, FloatArray]:
     """Return points, counts and ends: categories themselves, or bins of frequency in stretches of the domain."""
     k = len(f)
-    if k <= FULL:
+    if k <= SINGLY:
         return f, None, np.arange(1, k + 1, dtype=np.float64)
-    logs = np.log(np.maximum(f, TINY))
-    low, high = float(logs.min()), float(logs.max())
-    bins = np.minimum(((logs - low) / max(high - low, TINY) * BINS).astype(np.int64), BINS - 1)
+    top = float(f.max())
+    least = max(float(f[f > 0].min()), LEAST_BIN * top)
+    with np.errstate(divide="ignore"):
+        heights = np.log(f / least) / max(math.log(top / least), TINY) * (BINS - 1)
+    bins = np.clip(heights + 1, 0, BINS - 1).astype(np.int64)
     sums, sizes = np.bincount(bins, f, BINS), np.bincount(bins, minlength=BINS)
-    block = np.arange(k) * BLOCKS // k
-    counts = np.bincount(block * BINS + bins, minlength=BLOCKS * BINS).reshape(BLOCKS, BINS).astype(np.float64)
-    return sums / np.maximum(sizes, 1), counts, np.cumsum(counts.sum(axis=1))
+    blocks = min(k, BLOCKS)
+    block = np.arange(k) * blocks // k
+    counts = np.bincount(block * BINS + bins, minlength=blocks * BINS).reshape(blocks, BINS).astype(np.float64)
+    ends = np.cumsum(counts.sum(axis=1))
+    return sums / np.maximum(sizes, 1), counts, ends

@@ -10,5 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FloatArray: TypeAlias = "NDArray[np.float64]"
+RealArray: TypeAlias = "NDArray[Any]"  # of single or double precision, which the result has too
+SingleArray: TypeAlias = "NDArray[np.float32]"
 IntArray: TypeAlias = "NDArray[np.int64]"
 Reports: TypeAlias = "NDArray[Any]"

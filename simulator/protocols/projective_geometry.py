@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from functools import lru_cache
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -214,7 +214,11 @@ def _equations_of(numbers: IntArray, order: int, t: int) -> tuple[IntArray, ...]
 
 @lru_cache(maxsize=256)
 def _probabilities(order: int, t: int, epsilon: float) -> tuple[float, float]:
-    total, on_one, on_two = points(t, order), points(t - 1, order), points(t - 2, order)
+    return _supporting(points(t, order), points(t - 1, order), points(t - 2, order), epsilon)
+
+
+def _supporting(total: int, on_one: int, on_two: int, epsilon: float) -> tuple[float, float]:
+    """Return p and q from the numbers of points."""
     x = math.exp(-epsilon)
     weight = on_one + (total - on_one) * x
     return on_one / weight, (on_two + (on_one - on_two) * x) / weight
@@ -231,22 +235,39 @@ def _space(k: int, epsilon: float) -> tuple[int, int]:
     tight, large = _tight_spaces(k), _large_orders(k)
     # No prime beyond the first one of t = 2 is of use: it only adds symbols.
     aim = math.floor(min(math.exp(epsilon) + 1, tight[0][0]))
-    orders = {_prime_to(aim), _prime_from(aim + 1), *large}
-    most = max(SYMBOLS_MAX, 4 * k)
-    spaces = [*tight, *((order, next(t for t in count(2) if points(t, order) >= k)) for order in sorted(orders))]
-    # Two coordinates need no table of cells. There always is such a space of less than 4k points, or of 3.
-    variances = {
-        (order, t): _variance(order, t, epsilon)
-        for order, t in spaces
-        if points(t, order) <= most and (t == 2 or k * order <= CELLS_MAX)
-    }
+    spaces = _spaces(k, frozenset((*_primes_next_to(aim), *large)))
+    variances = {space: _variance(space, epsilon) for space in spaces}
     limit = NEARLY * min(variances.values())
-    good = [space for space, variance in variances.items() if variance <= limit]
-    return min(good, key=lambda space: (points(space[1], space[0]), variances[space]))
+    good = [(space.points, variance, space) for space, variance in variances.items() if variance <= limit]
+    chosen = min(good)[-1]
+    return chosen.order, chosen.coordinates
 
 
-def _variance(order: int, t: int, epsilon: float) -> float:
-    p, q = _probabilities(order, t, epsilon)
+class _Space(NamedTuple):
+    """A projective space: how many points it has, how many of them a hyperplane, and how many two of those share."""
+
+    order: int
+    coordinates: int
+    points: int
+    on_one: int
+    on_two: int
+
+
+@lru_cache(maxsize=256)  # budgets next to each other have the same primes next to them
+def _spaces(k: int, orders: frozenset[int]) -> list[_Space]:
+    """Return the tight spaces, and the smallest one of each of the fields, as far as none is passed over."""
+    most = max(SYMBOLS_MAX, 4 * k)
+    spaces = {*_tight_spaces(k), *((order, next(t for t in count(2) if points(t, order) >= k)) for order in orders)}
+    # Two coordinates need no table of cells. There always is such a space of less than 4k points, or of 3.
+    return [
+        _Space(order, t, points(t, order), points(t - 1, order), points(t - 2, order))
+        for order, t in sorted(spaces)
+        if points(t, order) <= most and (t == 2 or k * order <= CELLS_MAX)
+    ]
+
+
+def _variance(space: _Space, epsilon: float) -> float:
+    p, q = _supporting(space.points, space.on_one, space.on_two, epsilon)
     return q * (1 - q) / (p - q) ** 2
 
 
@@ -272,6 +293,12 @@ def _root(k: int, t: int) -> int:
     """Return the smallest field, prime or not, whose points of t coordinates are at least k."""
     guess = max(2, math.floor(k ** (1 / (t - 1))) - 2)
     return next(order for order in count(guess) if points(t, order) >= k)
+
+
+@lru_cache(maxsize=256)
+def _primes_next_to(number: int) -> tuple[int, int]:
+    """Return the largest prime up to a number, and the smallest above."""
+    return _prime_to(number), _prime_from(number + 1)
 
 
 def _prime_from(low: int) -> int:

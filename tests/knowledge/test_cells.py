@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from knowledge.cells import Cell, cell, measured_from, simulate
+from knowledge.cells import ASKED_ABOUT, Cell, cell, measured_from, simulate
 from knowledge.collect import collect, record_of
 from knowledge.menu import ALIASES, EPSILON, MEASURED, METHODS, METRICS, USERS
 from knowledge.shapes import FAMILIES, draw
 from knowledge.store import Store
 from simulator import METRICS as ERRORS
-from simulator import POSTPROCESSORS, rng_for
+from simulator import POSTPROCESSORS, PROTOCOLS, rng_for
 
 PLAN = {"seed": 0}
 
@@ -55,6 +55,17 @@ def test_cells_are_drawn_within_the_range_and_reproducibly() -> None:
         assert EPSILON[0] <= drawn.epsilon <= EPSILON[1]
         assert USERS[0] <= drawn.n <= USERS[1]
     assert cell(0) != cell(0, seed=1)
+
+
+def test_other_noises_are_drawn_for_the_same_users_and_reproducibly() -> None:
+    drawn = cell(3)
+    noises = drawn.other_noises(40)
+    assert noises == drawn.other_noises(40)
+    assert noises[:2] == drawn.other_noises(2)
+    assert noises != cell(3, seed=1).other_noises(40)
+    assert {noise.n for noise in noises} == {drawn.n}
+    assert len({noise.variance_at_zero for noise in noises}) == 40
+    assert {*ASKED_ABOUT} == own_names(dict(PROTOCOLS))
 
 
 def test_simulated_errors_are_those_of_the_methods() -> None:

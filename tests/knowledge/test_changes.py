@@ -15,8 +15,8 @@ def zipf(skew: float) -> Profile:
 
 
 @pytest.mark.parametrize("choose", [best_pair, best_method])
-def test_a_change_changes_the_answer_and_nothing_nearer_tried_does(tiny: Path, choose) -> None:  # type: ignore[no-untyped-def]
-    grid, n, epsilon = load(tiny), 20_000, 1.0
+def test_a_change_changes_the_answer_and_nothing_nearer_tried_does(choose) -> None:  # type: ignore[no-untyped-def]
+    grid, n, epsilon = load(), 20_000, 1.0  # the shipped one, as a tiny one may say the same method everywhere
     now = choose(look_up(zipf(1.0), epsilon, n, "l1", grid=grid))
     changes = nearest_changes(zipf(1.0), epsilon, n, "l1", of_skew=zipf, choose=choose, grid=grid)
     assert [change.what for change in changes] == sorted(

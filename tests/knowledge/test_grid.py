@@ -64,9 +64,13 @@ def test_several_questions_get_the_answers_of_one_by_one(tiny: Path) -> None:
         np.testing.assert_allclose(found.logs, alone.logs, atol=1e-4)  # the surface is in single precision
         np.testing.assert_allclose(found.outside, alone.outside, atol=1e-12)  # sums in another order
         assert list(found.noises) == list(noises)
-    errors = predict(ZIPF, asked[0], grid=grid).mean_absolute_errors
-    for row in look_up(ZIPF, 1.0, 10_000, "mae", grid=grid).rows:
-        assert errors[row.protocol, row.method] == pytest.approx(row.error)
+
+
+def test_the_error_per_category_is_the_same_in_every_metric(tiny: Path) -> None:
+    wanted = {(row.protocol, row.method): row.error for row in look_up(ZIPF, 1.0, 10_000, "mae", grid=load(tiny)).rows}
+    for metric in ("kl", "mae"):
+        for row in look_up((ZIPF, ZIPF), 1.0, 10_000, metric, grid=load(tiny)).rows:
+            assert row.per_category == pytest.approx(wanted[row.protocol, row.method])
 
 
 def test_a_remembered_profile_is_that_of_its_histogram() -> None:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from knowledge import settle as module
-from knowledge.settle import FIRST, LEAST, Comparison, settle
+from knowledge.settle import ENOUGH, FIRST, LEAST, Comparison, settle
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator._types import FloatArray
 from simulator.benchmark import simulate
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
@@ -50,6 +51,7 @@ def test_clear_ratios_take_few_repetitions_and_close_ones_many(monkeypatch: pyte
 
     monkeypatch.setattr(module, "simulate", counted)
     monkeypatch.setattr(module, "CATEGORIES", 20 * 2 * LEAST)
+    monkeypatch.setattr(module, "ENOUGH", 0.0)
     clear = Comparison("l2", GRR, ("oue", "norm_sub"))
     ratio = settle(COUNTS, 1.0, [clear], math.log(1.05))[clear]
     assert taken == {GRR: FIRST, ("oue", "norm_sub"): FIRST}
@@ -62,6 +64,28 @@ def test_clear_ratios_take_few_repetitions_and_close_ones_many(monkeypatch: pyte
     taken.clear()
     assert settle(COUNTS, 1.0, [clear], final) == {clear: final}
     assert set(taken.values()) == {2 * LEAST}  # 20 categories
+
+
+def test_what_is_known_to_a_percent_is_simulated_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[int] = []
+    errors: list[float] = []
+
+    def counted(experiment: object, first: int, repetitions: int, **given: object) -> object:
+        taken.append(first + repetitions)
+        return simulate(experiment, first, repetitions, **given)  # type: ignore[arg-type]
+
+    def known(*blocks: FloatArray) -> tuple[float, float]:
+        _, error = ratio_of(*blocks)
+        errors.append(error)
+        return 0.0, error  # at the very limit, where no number of repetitions would be clear
+
+    ratio_of = module._log_ratio
+    monkeypatch.setattr(module, "simulate", counted)
+    monkeypatch.setattr(module, "_log_ratio", known)
+    one = Comparison("l1", GRR, ("oue", "norm_sub"))
+    assert settle(COUNTS, 1.0, [one], 0.0) == {one: 0.0}
+    assert FIRST < taken[-1] < module.CATEGORIES // 20
+    assert errors[-1] <= ENOUGH < errors[-2]
 
 
 def test_nothing_to_tell_and_the_same_pair_twice() -> None:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from knowledge.build import Size, build
-from knowledge.network import Network, _gradients, fit, standardised
+from knowledge.dataset import taught
+from knowledge.network import CAUTION, Network, _gradients, fit, standardised
 from simulator import rng_for
 
 
@@ -53,6 +54,23 @@ def test_a_network_survives_its_file() -> None:
     back = Network.from_arrays(network.to_arrays())
     assert len(back.members) == 2
     np.testing.assert_array_equal(back(x), network(x))
+
+
+def test_one_network_is_taught_what_several_say_together() -> None:
+    """Much nearer to what they say together, with what they differ by added, than they are to each other."""
+    rng = rng_for(0, "taught")
+    x = rng.uniform(-1, 1, size=(600, 3))
+    y = np.stack([np.sin(3 * x[:, 0]) + x[:, 1], x[:, 0] * x[:, 2]], axis=1)
+    noisy = y + 0.3 * rng.standard_normal(y.shape)
+    teachers = fit(x, noisy, np.ones_like(y), [rng_for(0, number) for number in range(3)], width=16, epochs=30)
+    asked = rng.uniform(-1, 1, size=(2400, 3))  # never simulated: what the teachers say is all there is
+    pupil = taught(teachers, asked, np.ones((2400, 2)), seed=0, width=32, epochs=100)
+    assert len(pupil.members) == 1
+    new = rng.uniform(-1, 1, size=(500, 3))
+    alone = [teachers._replace(members=(member,))(new) for member in teachers.members]
+    apart = np.std(alone, axis=0, ddof=1)
+    np.testing.assert_allclose(teachers(new), np.mean(alone, axis=0) + CAUTION * apart, atol=1e-5)
+    assert np.abs(pupil(new) - teachers(new)).mean() < 0.4 * apart.mean()
 
 
 def test_far_features_are_clipped() -> None:

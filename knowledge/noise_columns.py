@@ -1,0 +1,62 @@
+"""Several noises side by side, so that histograms are described under all of them in one go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from knowledge.stack import SINGLE
+from simulator import Noise
+from simulator._types import SingleArray
+
+LEAST_VARIANCE = 1e-3  # of that at f = 0: where a negative slope would leave none
+
+
+class Noises(NamedTuple):
+    """Several noises as columns ``(P, 1)``.
+
+    Attributes
+    ----------
+    at_zero, slope
+        Variance at frequency 0, and how it grows with the frequency.
+    users
+        How many report.
+    fixed
+        What `cancelling` says.
+    shift
+        What `_shift` says.
+    """
+
+    at_zero: SingleArray
+    slope: SingleArray
+    users: SingleArray
+    fixed: SingleArray
+    shift: SingleArray
+
+    def variance(self, frequency: SingleArray) -> SingleArray:
+        """Return the variance at frequencies ``(..., V)``: ``(..., P, V)``."""
+        result = self.slope * frequency
+        result += self.at_zero
+        return np.maximum(result, LEAST_VARIANCE * self.at_zero, out=result)
+
+
+def columns_of(noises: Sequence[Noise]) -> Noises:
+    """Return noises as columns."""
+    rows = [
+        (noise.variance_at_zero, noise.variance_slope, noise.n, cancelling(noise), _shift(noise)) for noise in noises
+    ]
+    return Noises(*np.array(rows, dtype=SINGLE).T[:, :, None])
+
+
+def cancelling(noise: Noise) -> float:
+    """Return the share of the variances of all estimates that cancels in their sum; see `Noise.cancels`."""
+    return float(noise.sums_to_one) if noise.cancels is None else noise.cancels
+
+
+def _shift(noise: Noise) -> float:
+    """Return what randomised response adds to all frequencies alike; it decides where the IBU sets values to 0."""
+    if noise.p is None or noise.q is None:
+        return 1.0
+    return noise.q / (noise.p - noise.q)
