@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from advisor.errors import InputError, near_miss
 from knowledge.assumed import SKEW, parse_shape
 from knowledge.profile import SKEW_MAX
 from simulator import METRICS
-from simulator.populations import SHAPES, frequencies
+from simulator.populations import SHAPES, apportion, frequencies
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +24,7 @@ class AssumedShape(NamedTuple):
     Attributes
     ----------
     weights
-        ``(k,)`` frequencies.
+        ``(k,)`` frequencies; not to be written to.
     name
         What they are called.
     skew
@@ -32,6 +33,8 @@ class AssumedShape(NamedTuple):
         Whether the categories have an order.
     assumptions
         What was decided for the user.
+    drawn
+        Shape, domain size, parameter and seed that the frequencies were made from.
     """
 
     weights: NDArray[np.float64]
@@ -39,6 +42,11 @@ class AssumedShape(NamedTuple):
     skew: float | None
     ordered: bool
     assumptions: tuple[str, ...]
+    drawn: tuple[str, int, float | None, int]
+
+    def counts(self, n: int) -> NDArray[np.int64]:
+        """Return how many of `n` users hold each value ``(k,)``; not to be written to."""
+        return _counts(self.drawn, n)
 
 
 def assumed_shape(
@@ -80,9 +88,25 @@ def assumed_shape(
         if needs and ordered is None:
             assumed.append(f"the categories are ordered: {needs[0]} needs an order (--ordered or --unordered say so)")
     try:
-        weights = frequencies(name, k, parameter, seed=seed)
+        weights = _weights((name, k, parameter, seed))
     except ValueError as error:
         raise InputError(str(error)) from None
     used = SHAPES[name].parameter if parameter is None else parameter
     called = f"skew {used:g}" if shape is None else f"shape {name}:{used:g}"
-    return AssumedShape(weights, called, used if shape is None else None, is_ordered, tuple(assumed))
+    skew_used = used if shape is None else None
+    return AssumedShape(weights, called, skew_used, is_ordered, tuple(assumed), (name, k, parameter, seed))
+
+
+@lru_cache(maxsize=8)  # people ask about one domain with several budgets
+def _weights(drawn: tuple[str, int, float | None, int]) -> NDArray[np.float64]:
+    name, k, parameter, seed = drawn
+    weights = frequencies(name, k, parameter, seed=seed)
+    weights.flags.writeable = False
+    return weights
+
+
+@lru_cache(maxsize=8)
+def _counts(drawn: tuple[str, int, float | None, int], n: int) -> NDArray[np.int64]:
+    counts = apportion(_weights(drawn), n)
+    counts.flags.writeable = False
+    return counts

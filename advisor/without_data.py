@@ -10,7 +10,6 @@ from advisor.constraints import constrained
 from advisor.errors import InputError
 from advisor.request import N_MAX, Request, fitting_methods, fitting_metrics, metric_assumptions, metric_settings
 from knowledge.assumed import USERS
-from simulator.populations import apportion
 
 
 def shape_request(
@@ -61,7 +60,7 @@ def shape_request(
         methods=methods,
         ordered=found.ordered,
         labels=(),
-        counts=apportion(found.weights, n),
+        counts=found.counts(n),
         sample=found.name,
         sample_users=n,
         seed=settings["seed"],
