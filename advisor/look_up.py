@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,11 +13,11 @@ from advisor.errors import InputError, listed
 from advisor.request import Request, metric_settings
 from advisor.result import DEFAULT_PAIR, DETECTION_LEVEL, Advice, Baseline, Recommendation, empty_advices
 from knowledge import grid
-from knowledge.assumed import assumed_profiles
+from knowledge.assumed import AssumedSkew
 from knowledge.changes import COMMON_USERS, Choice
 from knowledge.listing import tiers
 from knowledge.menu import ALIASES, METHODS
-from knowledge.profile import Profile, remembered_profile
+from knowledge.profile import remembered_profile
 from simulator import METRICS, PROTOCOLS
 from simulator._normal import normal_quantile
 from simulator.ranking import PRACTICAL_RATIO
@@ -32,7 +32,7 @@ class _Known(NamedTuple):
     """A request with what is predicted for it."""
 
     request: Request
-    profiles: tuple[Profile, ...]
+    asked: grid.Asked
     prediction: grid.Prediction
     frequencies: NDArray[np.float64]
 
@@ -48,17 +48,17 @@ def look_up(request: Request) -> tuple[Advice, ...]:
     if nothing_left(request):
         return empty_advices(request)
     check_settings_known(request)
-    profiles = profiles_of(request)
+    asked = asked_by(request)
     noises = grid.noises_of(request.k, request.epsilon, request.n, request.protocols)
-    known = _Known(request, profiles, grid.predict(profiles, noises), request.counts / request.counts.sum())
+    known = _Known(request, asked, grid.predict(asked, noises), request.counts / request.counts.sum())
     return tuple(_advice(metric, known) for metric in request.metrics)
 
 
-def profiles_of(request: Request) -> tuple[Profile, ...]:
-    """Return the histogram of a request; where only a skew is assumed, several that have it."""
+def asked_by(request: Request) -> grid.Asked:
+    """Return the histogram that a request asks about, or the skew where no more is assumed."""
     if request.skew is not None:
-        return assumed_profiles(request.k, request.n, skew=request.skew)
-    return (remembered_profile(request.counts, request.n),)
+        return AssumedSkew(request.k, request.skew)
+    return remembered_profile(request.counts, request.n)
 
 
 def check_settings_known(request: Request) -> None:
@@ -167,10 +167,10 @@ def _unknown(found: grid.LookUp) -> list[str]:
 
 
 def _digest(known: _Known) -> str:
-    """Return a name for the figures: of the grid, the noise of each protocol, and the frequencies."""
+    """Return a name for the figures: of the grid, the noise of each protocol, the frequencies, and the skew if any."""
     import hashlib  # takes as long to import as the rest of a small answer; only some formats show the name
 
-    text = json.dumps([grid.load().provenance, repr(known.prediction.noises)], sort_keys=True)
+    text = json.dumps([grid.load().provenance, repr(known.prediction.noises), known.request.skew], sort_keys=True)
     return hashlib.blake2b(text.encode() + known.frequencies.tobytes(), digest_size=16).hexdigest()
 
 
@@ -178,16 +178,22 @@ def _other_users(metric: str, known: _Known, pair: tuple[str, str]) -> tuple[tup
     choose, request = stays(pair), known.request
     others = [n for n in COMMON_USERS if n != request.n]
     noises = [grid.noises_of(request.k, request.epsilon, n, request.protocols) for n in others]
-    predictions = dict(zip(others, grid.predict_several(known.profiles, noises), strict=True))
+    predictions = dict(zip(others, grid.predict_several(known.asked, noises), strict=True))
     predictions[request.n] = known.prediction
     return tuple((n, *choose(_found(metric, known, predictions[n], n))) for n in COMMON_USERS)
 
 
 def _without_data(metric: str, known: _Known) -> tuple[float, float]:
     """Return the errors of two answers that use no data: all categories equally frequent, and 0 for all."""
-    measure = METRICS[metric].with_options(**known.request.metric_options)
-    k = known.request.k
-    errors = measure(np.stack([np.full(k, 1 / k), np.zeros(k)]), known.frequencies)
+    options = tuple(sorted(known.request.metric_options.items()))
+    return _errors_without_data(metric, options, known.frequencies.tobytes())
+
+
+@lru_cache(maxsize=16)  # in a large domain they take as long as all the rest; the budget is no part of them
+def _errors_without_data(metric: str, options: tuple[tuple[str, float], ...], content: bytes) -> tuple[float, float]:
+    frequencies = np.frombuffer(content)
+    k = len(frequencies)
+    errors = METRICS[metric].with_options(**dict(options))(np.stack([np.full(k, 1 / k), np.zeros(k)]), frequencies)
     return float(errors[0]), float(errors[1])
 
 
@@ -206,7 +212,7 @@ def _baselines(
         request = known.request
         prediction = known.prediction
         if pair[0] not in prediction.noises:
-            prediction = grid.predict(known.profiles, grid.noises_of(request.k, request.epsilon, request.n, [pair[0]]))
+            prediction = grid.predict(known.asked, grid.noises_of(request.k, request.epsilon, request.n, [pair[0]]))
         found_rows = grid.rank(
             prediction, metric, epsilon=request.epsilon, n=request.n, ordered=request.ordered, methods=[pair[1]]
         ).rows

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from advisor.look_up import profiles_of, stays
+from advisor.look_up import asked_by, stays
 from advisor.result import Advice, Change, Why
 from knowledge import grid
-from knowledge.assumed import assumed_profiles
+from knowledge.assumed import AssumedSkew
 from knowledge.changes import nearest_changes
 from knowledge.why import why
 
@@ -15,10 +15,10 @@ WORDS = {"epsilon": "ε", "n": "n", "skew": "skew"}
 def explain(advice: Advice) -> Why:
     """Explain an advice from the grid: the path through the tree, and the nearest changes of the answer."""
     request = advice.request
-    profiles = profiles_of(request)
+    asked = asked_by(request)
     noises = grid.noises_of(request.k, request.epsilon, request.n, request.protocols)
     found = grid.look_up_noises(
-        profiles,
+        asked,
         noises,
         advice.metric,
         epsilon=request.epsilon,
@@ -26,13 +26,13 @@ def explain(advice: Advice) -> Why:
         ordered=request.ordered,
         methods=request.methods,
     )
-    reason = why(found, profiles[0], noises)
+    reason = why(found, grid.first_of(asked), noises)
     changes = nearest_changes(
-        profiles,
+        asked,
         request.epsilon,
         request.n,
         advice.metric,
-        of_skew=None if request.skew is None else lambda skew: assumed_profiles(request.k, request.n, skew=skew),
+        of_skew=None if request.skew is None else lambda skew: AssumedSkew(request.k, skew),
         ordered=request.ordered,
         protocols=request.protocols,
         methods=request.methods,

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
-from knowledge.profile import SKEW_MAX, Profile, profile_of
+from knowledge.profile import EXACT_USERS, SKEW_MAX, Profile, profile_of
 from simulator._types import FloatArray, IntArray
 from simulator.populations import SHAPES, frequencies
 
 SKEW = 1.0
 USERS = 100_000
+HISTOGRAMS = 4  # that a skew stands for
 NARROWEST, WIDEST = 0.6, 1.5  # of a bell: in bins, and as a share of the domain
 LEAST_GAMMA, MOST_GAMMA = 0.02, 50.0  # concentration of a Dirichlet draw
 LEAST_LOG, LOGS = -700.0, 20_001  # where the logarithms of a gamma variable begin, and how many are added up
@@ -64,11 +66,22 @@ def assumed_profile(k: int, n: int = USERS, *, skew: float | None = None, shape:
     if skew is not None and shape is not None:
         raise ValueError("give a skew or a shape, not both")
     if shape is not None:
-        return _prepared(*parse_shape(shape), k, n)
+        return _prepared(*parse_shape(shape), k, _distinct(k, n))
     exponent = SKEW if skew is None else skew
     if not 0 <= exponent <= SKEW_MAX:
         raise ValueError(f"skew must be between 0 and {SKEW_MAX:g}, got skew={exponent:g}")
-    return _prepared("zipf", float(exponent), k, n)
+    return _prepared("zipf", float(exponent), k, _distinct(k, n))
+
+
+class AssumedSkew(NamedTuple):
+    """A skew between 0 and 8 of which nothing else is known: it stands for four histograms; see `assumed_profiles`."""
+
+    k: int
+    skew: float = SKEW
+
+    def profiles(self, n: int) -> tuple[Profile, ...]:
+        """Return the four histograms, as `n` users hold them."""
+        return assumed_profiles(self.k, n, skew=self.skew)
 
 
 def assumed_profiles(k: int, n: int = USERS, *, skew: float = SKEW) -> tuple[Profile, ...]:
@@ -89,18 +102,23 @@ def assumed_profiles(k: int, n: int = USERS, *, skew: float = SKEW) -> tuple[Pro
     gamma = min(max(1 / max(concentration - 1, 1e-2), LEAST_GAMMA), MOST_GAMMA)
     return (
         first,
-        _without_order("zipf", float(skew), k, n),
-        _prepared("gaussian", width, k, n),
-        _without_order("gamma", gamma, k, n),
+        _without_order("zipf", float(skew), k, _distinct(k, n)),
+        _prepared("gaussian", width, k, _distinct(k, n)),
+        _without_order("gamma", gamma, k, _distinct(k, n)),
     )
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=32)
 def _prepared(name: str, parameter: float | None, k: int, n: int) -> Profile:
     return profile_of(frequencies(name, k, parameter), n)
 
 
-@lru_cache(maxsize=128)
+def _distinct(k: int, n: int) -> int:
+    """Return the number of users, but one for all numbers for which a histogram is not rounded."""
+    return min(n, EXACT_USERS * k)
+
+
+@lru_cache(maxsize=32)
 def _without_order(name: str, parameter: float, k: int, n: int) -> Profile:
     values = gamma_quantiles(parameter, k) if name == "gamma" else frequencies(name, k, parameter)
     return profile_of(values[patternless(k)], n)

@@ -10,7 +10,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.arrays import write_arrays
+from knowledge.by_skew import INPUTS, SkewSurface
 from knowledge.cells import POPULATIONS, PROTOCOL_SHARES, cell
 from knowledge.collect import BACKENDS, collect
 from knowledge.dataset import NETWORKS, Dataset, Surface, assemble, fit_surface
 from knowledge.features import NAMES
+from knowledge.grid import RANGES, SKEWS, to_grid
 from knowledge.menu import (
     DOMAIN,
     EPSILON,
@@ -34,6 +36,7 @@ from knowledge.menu import (
 )
 from knowledge.shapes import FAMILIES
 from knowledge.store import Store
+from knowledge.teach_skews import NOISES, teach
 from knowledge.tree import Tree, to_json
 from simulator import __version__
 from simulator._types import FloatArray
@@ -58,16 +61,19 @@ class Size:
         Largest domain that is simulated.
     width, epochs
         Units per hidden layer, and passes over the rows.
+    questions
+        Skews that the surface is asked about, to teach the surface for skews.
     """
 
     cells: int
     largest: int
     width: int
     epochs: int
+    questions: int
 
 
-FULL = Size(4000, SIMULATED_DOMAIN, 256, 100)
-QUICK = Size(40, 256, 32, 40)
+FULL = Size(4000, SIMULATED_DOMAIN, 256, 100, 8000)
+QUICK = Size(40, 256, 32, 40, 80)
 
 
 def build(
@@ -115,6 +121,17 @@ def build(
     records = store.records()
     data = assemble((records[index] for index in range(size.cells)), seed=seed, largest=size.largest)
     surface = fit_surface(data, seed=seed, width=size.width, epochs=size.epochs)
+    arrays = to_arrays(surface)
+    skews, off_by = teach(
+        to_grid(dict(arrays), {}),
+        seed=seed,
+        questions=size.questions,
+        width=size.width,
+        epochs=size.epochs,
+        jobs=jobs,
+        backend=backend,
+        scheduler=scheduler,
+    )
     provenance = {
         "tool_version": __version__,
         "seed": seed,
@@ -128,10 +145,12 @@ def build(
         "covers": {"epsilon": EPSILON, "k": DOMAIN, "n": USERS},
         "simulated": {"k": [2, size.largest], **_ranges(data)},
         "networks": {"number": NETWORKS, "width": size.width, "epochs": size.epochs, "features": list(NAMES)},
+        "skews": {"questions": size.questions, "noises": NOISES, "inputs": list(INPUTS), "off_by": off_by},
         "seconds": round(time.time() - start),
         "finished": time.strftime("%Y-%m-%d", time.gmtime()),
     }
-    write(folder, surface, grow_trees(data), provenance)
+    arrays |= {SKEWS + name: array for name, array in to_arrays(skews).items()}
+    write(folder, arrays, grow_trees(data), provenance)
     write_checks(folder, records, provenance)
     return provenance
 
@@ -158,13 +177,16 @@ def _ranges(data: Dataset) -> dict[str, list[float]]:
     }
 
 
-def write(folder: Path, surface: Surface, trees: Mapping[str, Tree], provenance: Mapping[str, Any]) -> None:
+def to_arrays(surface: Surface | SkewSurface) -> dict[str, NDArray[np.float32]]:
+    """Return the arrays of a surface by name, in single precision."""
+    ranges = {name: getattr(surface, name).astype(np.float32) for name in RANGES}
+    return {**surface.network.to_arrays(), **ranges}
+
+
+def write(
+    folder: Path, arrays: Mapping[str, NDArray[np.float32]], trees: Mapping[str, Tree], provenance: Mapping[str, Any]
+) -> None:
     """Write all files but the checks."""
-    ranges = {name: getattr(surface, name) for name in ("low", "high", "spread", "own_spread")}
-    arrays: dict[str, NDArray[np.float32]] = {
-        **{name: values.astype(np.float32) for name, values in ranges.items()},
-        **surface.network.to_arrays(),
-    }
     write_arrays(folder, arrays)
     stored = {"methods": METHODS, "trees": {name: to_json(tree) for name, tree in trees.items()}}
     (folder / "tree.json").write_text(json.dumps(stored, separators=(",", ":")) + "\n", encoding="utf-8")
@@ -259,7 +281,7 @@ def main(arguments: Iterable[str] | None = None) -> int:
     given = parser.parse_args(None if arguments is None else list(arguments))
     size = QUICK if given.quick else FULL
     if given.cells is not None:
-        size = Size(given.cells, size.largest, size.width, size.epochs)
+        size = replace(size, cells=given.cells)
 
     def show(done: int, number: int) -> None:
         if done % 10 == 0 or done == number:

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from knowledge.by_value import MEAN_ABSOLUTE, ByValue, normal
+from knowledge.by_value import ByValue, normal
 from knowledge.ideal import smoothing_risk
-from knowledge.noise_columns import LEAST_VARIANCE, Noises
+from knowledge.noise_columns import LEAST_VARIANCE, MEAN_ABSOLUTE, Noises
 from knowledge.profile import TINY
 from knowledge.stack import SINGLE, Histograms
 from simulator._types import SingleArray

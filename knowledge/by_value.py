@@ -8,13 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from knowledge.ideal import bayes_risk
-from knowledge.noise_columns import Noises
+from knowledge.noise_columns import MEAN_ABSOLUTE, Noises
 from knowledge.profile import TINY
 from knowledge.stack import SINGLE, Histograms
 from simulator._types import RealArray, SingleArray
 
 THRESHOLDS = (0.5, 1.0, 2.0, 4.0, 8.0)  # in noise sd
-MEAN_ABSOLUTE = SINGLE(math.sqrt(2 / math.pi))  # of a standard normal variable
 DENSITY = SINGLE(1 / math.sqrt(2 * math.pi))  # of a standard normal variable at 0
 FIRST_STEPS, STEPS = 3, 5  # to the two levels
 ROUNDING = SINGLE(1e-5)  # by how much a step may leave the interval where the level is
@@ -81,7 +80,7 @@ class ByValue(NamedTuple):
 def by_value(seen: Histograms, noises: Noises) -> ByValue:
     """Return what the values of histograms and the noises decide."""
     k, value, weight = SINGLE(seen.k), seen.values, seen.weights[:, None, :, 0]
-    at_zero, slope, users, fixed, shift = (column[:, 0] for column in noises)
+    at_zero, _, users, fixed, shift = (column[:, 0] for column in noises)
     sd = np.sqrt(at_zero)
     squares, top_squares = seen.squares[..., 0], seen.squares[..., 1]
     variance = noises.variance(value)
@@ -102,8 +101,8 @@ def by_value(seen: Histograms, noises: Noises) -> ByValue:
     figures = {
         "log_k": k,
         "log_noise": k * sd,
-        "log_slope": np.maximum(slope / at_zero / k, -0.9),
-        "log_slope_top": np.maximum(slope / at_zero * own["top"], -0.9),
+        "log_slope": noises.growth(1 / seen.k),
+        "log_slope_top": noises.growth(own["top"]),
         "sums_to_one": fixed,
         "log_users": users / k,
         "log_noise_users": users * sd,

@@ -56,7 +56,7 @@ class Cell:
         """Draw noises of any protocol, at budgets like those of cells, for as many users."""
         rng, noises = rng_for(self.seed, "taught", self.index), []
         for _ in range(number):
-            epsilon = _log_uniform(COMMON[0] if rng.random() < COMMON_SHARE else EPSILON, rng)
+            epsilon = log_uniform(COMMON[0] if rng.random() < COMMON_SHARE else EPSILON, rng)
             name = str(rng.choice(ASKED_ABOUT))
             noises.append(PROTOCOLS[name](self.k, epsilon).noise(self.n))
         return noises
@@ -66,9 +66,9 @@ def cell(index: int, *, seed: int = 0, largest: int = SIMULATED_DOMAIN) -> Cell:
     """Draw cell number `index`; domains up to `largest`."""
     rng = rng_for(seed, "cell", index)
     epsilon_range, n_range = COMMON if rng.random() < COMMON_SHARE else (EPSILON, USERS)
-    k = min(largest, int(_log_uniform((2.0, largest + 1.0), rng)))
-    epsilon = _log_uniform(epsilon_range, rng)
-    n = round(_log_uniform(n_range, rng))
+    k = min(largest, int(log_uniform((2.0, largest + 1.0), rng)))
+    epsilon = log_uniform(epsilon_range, rng)
+    n = round(log_uniform(n_range, rng))
     protocol = str(rng.choice(list(PROTOCOL_SHARES), p=list(PROTOCOL_SHARES.values())))
     if protocol == "ss" and k <= CHAIN_DOMAIN and k / (math.exp(epsilon) + 1) > LARGEST_SUBSET:
         protocol = "grr"
@@ -76,7 +76,8 @@ def cell(index: int, *, seed: int = 0, largest: int = SIMULATED_DOMAIN) -> Cell:
     return Cell(index, k, protocol, epsilon, n, tuple(map(str, families)), seed)
 
 
-def _log_uniform(ends: tuple[float, float], rng: np.random.Generator) -> float:
+def log_uniform(ends: tuple[float, float], rng: np.random.Generator) -> float:
+    """Draw a number whose logarithm is uniform between the ends."""
     return math.exp(rng.uniform(math.log(ends[0]), math.log(ends[1])))
 
 

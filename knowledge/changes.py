@@ -6,9 +6,8 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from knowledge.grid import Grid, LookUp, look_up
+from knowledge.grid import Asked, Grid, LookUp, first_of, look_up
 from knowledge.menu import EPSILON, USERS
-from knowledge.profile import Profile
 
 STEP = 2**0.25  # ratio of neighbouring values that are tried
 SKEW_STEP, SKEW_MOST = 0.1, 3.0
@@ -49,7 +48,7 @@ def best_method(found: LookUp) -> Pair:
 
 
 def answers_by_users(
-    profile: Profile | Sequence[Profile],
+    profile: Asked,
     epsilon: float,
     metric: str,
     *,
@@ -66,12 +65,12 @@ def answers_by_users(
 
 
 def nearest_changes(
-    profile: Profile | Sequence[Profile],
+    profile: Asked,
     epsilon: float,
     n: int,
     metric: str,
     *,
-    of_skew: Callable[[float], Profile | Sequence[Profile]] | None = None,
+    of_skew: Callable[[float], Asked] | None = None,
     ordered: bool = True,
     protocols: Iterable[str] | None = None,
     methods: Iterable[str] | None = None,
@@ -95,7 +94,7 @@ def nearest_changes(
     """
     options = {"ordered": ordered, "protocols": _fixed(protocols), "methods": _fixed(methods), "grid": grid}
 
-    def answer(of: Profile | Sequence[Profile], budget: float, users: float) -> LookUp:
+    def answer(of: Asked, budget: float, users: float) -> LookUp:
         return look_up(of, budget, round(users), metric, **options)  # type: ignore[arg-type]
 
     searches: list[tuple[str, float, list[list[float]], Callable[[float], LookUp]]] = [
@@ -103,7 +102,7 @@ def nearest_changes(
         ("n", float(n), _ladders(float(n), *USERS), lambda value: answer(profile, epsilon, value)),
     ]
     if of_skew is not None:
-        skew = profile.skew if isinstance(profile, Profile) else profile[0].skew
+        skew = first_of(profile).skew
         steps = [SKEW_STEP * step for step in range(1, round(SKEW_MOST / SKEW_STEP))]
         up, down = (
             [skew + step for step in steps if skew + step < SKEW_MOST],

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from knowledge.cells import cell, simulate
 from knowledge.store import Store
 
 BACKENDS = ("loky", "threading", "dask")
+Result = TypeVar("Result")
 Progress = Callable[[int, int], None]
 
 
@@ -47,37 +48,61 @@ def collect(
     Raises
     ------
     ValueError
-        If the backend is unknown, or ``dask`` has no scheduler or any other has one.
+        As `unordered`.
     """
-    if backend not in BACKENDS:
-        raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, got {backend!r}")
-    if (backend == "dask") != (scheduler is not None):
-        raise ValueError(f"the backend dask needs the address of a scheduler, and no other takes one; got {backend!r}")
     present = store.records()
     missing = [index for index in range(cells) if index not in present]
     done = cells - len(missing)
-    for record in _records(missing, seed, largest, jobs, backend, scheduler):
+    work = ((index, seed, largest) for index in missing)
+    for record in unordered(record_of, work, jobs=jobs, backend=backend, scheduler=scheduler):
         store.add(record)
         done += 1
         if progress is not None:
             progress(done, cells)
 
 
-def _records(
-    missing: list[int], seed: int, largest: int, jobs: int, backend: str, scheduler: str | None
-) -> Iterator[dict[str, Any]]:
+def unordered(
+    function: Callable[..., Result],
+    work: Iterable[tuple[Any, ...]],
+    *,
+    jobs: int = 1,
+    backend: str = "loky",
+    scheduler: str | None = None,
+) -> Iterator[Result]:
+    """Return an iterator over what a function makes of each tuple of arguments, as it comes in.
+
+    Parameters
+    ----------
+    jobs, backend, scheduler
+        As in `collect`.
+
+    Raises
+    ------
+    ValueError
+        If the backend is unknown, or ``dask`` has no scheduler or any other has one.
+    """
+    if backend not in BACKENDS:
+        raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, got {backend!r}")
+    if (backend == "dask") != (scheduler is not None):
+        raise ValueError(f"the backend dask needs the address of a scheduler, and no other takes one; got {backend!r}")
+    return _results(function, work, jobs, backend, scheduler)
+
+
+def _results(
+    function: Callable[..., Result], work: Iterable[tuple[Any, ...]], jobs: int, backend: str, scheduler: str | None
+) -> Iterator[Result]:
     if jobs == 1 and backend != "dask":
-        yield from (record_of(index, seed, largest) for index in missing)
+        yield from (function(*arguments) for arguments in work)
         return
     from joblib import Parallel, delayed, parallel_config
 
-    work = (delayed(record_of)(index, seed, largest) for index in missing)
+    delayed_work = (delayed(function)(*arguments) for arguments in work)
     if backend != "dask":
         with parallel_config(backend=backend):
-            yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(work)
+            yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed_work)
         return
     with _client(str(scheduler)), parallel_config(backend="dask"):
-        yield from Parallel(return_as="generator_unordered")(work)
+        yield from Parallel(return_as="generator_unordered")(delayed_work)
 
 
 @contextmanager

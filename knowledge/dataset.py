@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from knowledge.cells import Measured, measured_from
 from knowledge.features import describe, profile_of
-from knowledge.menu import MEASURED, METHODS, QUERY_METHODS, QUERY_METRICS, log_yardstick
+from knowledge.menu import MEASURED, METHODS, QUERY_METHODS, QUERY_METRICS
 from knowledge.network import Network, fit
+from knowledge.yardstick import log_yardstick
 from simulator import rng_for
-from simulator._types import FloatArray, IntArray, SingleArray
+from simulator._types import FloatArray, IntArray, RealArray, SingleArray
 from simulator.populations import apportion
 
 FOLDS = 4  # each network leaves out the cells of one fold, on which its errors are measured
@@ -62,7 +63,7 @@ class Dataset:
     @property
     def weights(self) -> FloatArray:
         """What each log ratio counts: most where the method is near the best, for that is what advice is about."""
-        return _weights(self.log_ratios + self.log_yardstick)
+        return weights_of(self.log_ratios + self.log_yardstick)
 
     def where(self, chosen: NDArray[np.bool_]) -> Dataset:
         """Return some of the rows."""
@@ -78,15 +79,17 @@ class Dataset:
         )
 
 
-def _weights(errors: FloatArray, even: float = EVEN) -> FloatArray:
+def weights_of(errors: RealArray, even: float = EVEN) -> FloatArray:
+    """Return what each log error ``(rows, methods, metrics)`` counts: `even`, and 1 more where the method is best."""
     best = np.full((len(errors), 1, len(MEASURED)), np.inf)
     for column, metric in enumerate(MEASURED):
-        places = [place for place, name in enumerate(METHODS) if _competes(name, metric)]
+        places = [place for place, name in enumerate(METHODS) if competes(name, metric)]
         best[:, 0, column] = errors[:, places, column].min(axis=1)
     return even + np.exp(-np.maximum(errors - best, 0.0) / NEAR)
 
 
-def _competes(method: str, metric: str) -> bool:
+def competes(method: str, metric: str) -> bool:
+    """Tell whether a method is made for a metric, on a domain with an order."""
     return method not in QUERY_METHODS or metric in QUERY_METRICS
 
 
@@ -143,14 +146,14 @@ def fit_surface(data: Dataset, *, seed: int, width: int = 192, epochs: int = 60)
         left_out[test] += residual * (FOLDS / NETWORKS)
         networks.append(network)
     low, high = np.percentile(data.features, [0.02, 99.98], axis=0)
-    spread, own = _spreads(left_out, weights, data.variance)
+    spread, own = spreads(left_out, weights - EVEN, data.variance)
     teachers = _joined(networks)
     asked = np.clip(data.asked.reshape(-1, data.features.shape[1]).astype(np.float64), low, high)
     said = _said(teachers, asked).reshape(-1, *weights.shape[1:])
     said += data.asked_yardstick.reshape(-1, *weights.shape[1:])
     rows = np.concatenate([np.clip(data.features, low, high), asked])
     errors = np.concatenate([data.log_ratios + data.log_yardstick, said])
-    counts = _weights(errors, TAUGHT_EVEN).reshape(len(rows), -1)
+    counts = weights_of(errors, TAUGHT_EVEN).reshape(len(rows), -1)
     pupil = taught(teachers, rows, counts, seed=seed, width=width, epochs=epochs)
     return Surface(pupil, low, high + 1e-6, spread, own)
 
@@ -178,9 +181,18 @@ def _said(network: Network, features: FloatArray) -> FloatArray:
     return np.concatenate([network(features[start : start + PART]) for start in range(0, len(features), PART)])
 
 
-def _spreads(residual: FloatArray, weights: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return standard deviations of the residuals, and of what a method does not share, without that of sampling."""
-    near = weights - EVEN
+def spreads(residual: FloatArray, near: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return standard deviations of the residuals, and of what a method does not share, without that of sampling.
+
+    Parameters
+    ----------
+    residual, near, variance
+        ``(rows, methods, metrics)``: what was missed; what it counts; how much of it is sampling.
+
+    Returns
+    -------
+    Both ``(methods, metrics)``.
+    """
     total = near.sum(axis=0) + 1e-9
     spread = np.sqrt(np.maximum((near * (residual**2 - variance)).sum(axis=0) / total, 1e-4))
     common = (near * residual).sum(axis=1, keepdims=True) / (near.sum(axis=1, keepdims=True) + 1e-9)

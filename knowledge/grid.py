@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from knowledge.arrays import read_arrays
-from knowledge.features import NAMES, Profile, describe
+from knowledge.assumed import AssumedSkew
+from knowledge.by_skew import SkewSurface
 from knowledge.menu import (
     ALIASES,
     DOMAIN,
@@ -25,16 +26,21 @@ from knowledge.menu import (
     SIMULATED_DOMAIN,
     USERS,
     applies,
-    log_yardstick,
 )
 from knowledge.network import Network
+from knowledge.profile import Profile
+from knowledge.yardstick import log_yardstick
 from simulator import POSTPROCESSORS, PROTOCOLS, Noise
 from simulator._types import FloatArray
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 DATA = Path(__file__).parent / "data"
+SKEWS = "skews_"  # begins the names of the arrays of the surface for skews
+RANGES = ("low", "high", "spread", "own_spread")  # arrays of a surface that belong to no network
 INTERPOLATED, ASYMPTOTIC, EXTRAPOLATED = "interpolated", "asymptotic", "extrapolated"
 SHAPE_FEATURES = ("entropy_gap", "zeros", "skew", "neighbours", "log_variation", "log_displacement")
-SHAPE_COLUMNS = [NAMES.index(name) for name in SHAPE_FEATURES]
 WIDER = {INTERPOLATED: 1.0, ASYMPTOTIC: 2.0, EXTRAPOLATED: 3.0}  # intervals, in those of interpolated figures
 INTERVAL = 1.96  # half width of a 95 % interval, in standard deviations
 SAME_METHOD = 0.25  # of the interval of a ratio, for one method under two protocols: what it errs by is mostly the same
@@ -122,6 +128,8 @@ class Grid:
         that a method does not share with the others.
     provenance
         How the data was made.
+    skews
+        The surface for assumed skews; None: their histograms are described like any others.
     """
 
     network: Network
@@ -130,12 +138,15 @@ class Grid:
     spread: FloatArray
     own_spread: FloatArray
     provenance: Mapping[str, Any]
+    skews: SkewSurface | None = None
 
     def log_errors(self, profiles: Sequence[Profile], noises: Sequence[Noise]) -> tuple[FloatArray, FloatArray]:
         """Return log errors ``(profiles, P, methods, metrics)``, and by how much features are out of range ``(P, F)``.
 
         The largest excess of all profiles counts.
         """
+        from knowledge.features import describe  # most questions are of a skew, and need none of it
+
         description = describe(profiles, noises)
         features = description.features
         inside = np.clip(features, self.low, self.high)
@@ -144,6 +155,14 @@ class Grid:
         logs = self.network(flat).reshape(len(profiles), len(noises), len(METHODS), len(MEASURED))
         logs += log_yardstick(description)
         return logs, outside
+
+
+Asked = Profile | Sequence[Profile] | AssumedSkew
+
+
+def first_of(asked: Asked) -> Profile | AssumedSkew:
+    """Return what has the domain size and the skew of a question."""
+    return asked if isinstance(asked, Profile | AssumedSkew) else asked[0]
 
 
 def load(folder: Path = DATA) -> Grid:
@@ -160,9 +179,19 @@ def load(folder: Path = DATA) -> Grid:
 @lru_cache(maxsize=4)
 def _load(folder: Path) -> Grid:
     arrays = read_arrays(folder)
-    provenance = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
-    ranges = {name: arrays.pop(name).astype(np.float64) for name in ("low", "high", "spread", "own_spread")}
-    return Grid(Network.from_arrays(arrays), provenance=provenance, **ranges)
+    return to_grid(arrays, json.loads((folder / "provenance.json").read_text(encoding="utf-8")))
+
+
+def to_grid(arrays: dict[str, NDArray[np.float32]], provenance: Mapping[str, Any]) -> Grid:
+    """Return the grid that arrays hold, which are used up."""
+    skews = {name.removeprefix(SKEWS): arrays.pop(name) for name in list(arrays) if name.startswith(SKEWS)}
+    of_skews = SkewSurface(**_taken(skews), network=Network.from_arrays(skews)) if skews else None
+    return Grid(**_taken(arrays), network=Network.from_arrays(arrays), provenance=provenance, skews=of_skews)
+
+
+def _taken(arrays: dict[str, NDArray[np.float32]]) -> dict[str, FloatArray]:
+    """Take what belongs to no network out of the arrays."""
+    return {name: arrays.pop(name).astype(np.float64) for name in RANGES}
 
 
 def noises_of(k: int, epsilon: float, n: int, protocols: Iterable[str] | None = None) -> dict[str, Noise]:
@@ -171,7 +200,7 @@ def noises_of(k: int, epsilon: float, n: int, protocols: Iterable[str] | None = 
 
 
 def look_up(
-    profile: Profile | Sequence[Profile],
+    profile: Asked,
     epsilon: float,
     n: int,
     metric: str,
@@ -187,7 +216,7 @@ def look_up(
     ----------
     profile
         The histogram; see `knowledge.profile.profile_of`. Several of one k, when it is not known: their log errors are
-        averaged, and what they differ by goes into the intervals.
+        averaged, and what they differ by goes into the intervals. Or a skew that is assumed, for several that have it.
     epsilon, n
         Privacy budget of one report, and users who report.
     metric
@@ -204,7 +233,7 @@ def look_up(
     ValueError
         If the grid does not know the metric, the metric needs an order that the domain has not, or no pair is left.
     """
-    k = profile.k if isinstance(profile, Profile) else profile[0].k
+    k = first_of(profile).k
     return look_up_noises(
         profile,
         noises_of(k, epsilon, n, protocols),
@@ -231,44 +260,75 @@ class Prediction:
         Log errors ``(profiles, protocols, methods, metrics)``.
     outside
         By how much each feature is out of range, ``(protocols, F)``.
+    spread, own_spread
+        As those of a `Grid`; of a skew that was learned, with what the learning misses.
     """
 
     k: int
     noises: Mapping[str, Noise]
     logs: FloatArray
     outside: FloatArray
+    spread: FloatArray
+    own_spread: FloatArray
 
 
-def predict(
-    profile: Profile | Sequence[Profile], noises: Mapping[str, Noise], *, grid: Grid | None = None
-) -> Prediction:
+def predict(profile: Asked, noises: Mapping[str, Noise], *, grid: Grid | None = None) -> Prediction:
     """Predict the errors of every method for protocols given by their noise; see `look_up`."""
     return predict_several(profile, [noises], grid=grid)[0]
 
 
 def predict_several(
-    profile: Profile | Sequence[Profile], noises: Sequence[Mapping[str, Noise]], *, grid: Grid | None = None
+    profile: Asked, noises: Sequence[Mapping[str, Noise]], *, grid: Grid | None = None
 ) -> tuple[Prediction, ...]:
-    """Predict as `predict` does for several sets of protocols, in one go: a fraction of the time."""
+    """Predict as `predict` does for several sets of protocols; for a known histogram in a fraction of the time."""
     known = load() if grid is None else grid
-    profiles = (profile,) if isinstance(profile, Profile) else tuple(profile)
-    logs, outside = _log_errors(known, profiles, tuple(noise for of in noises for noise in of.values()))
-    ends = list(accumulate(len(of) for of in noises))
-    return tuple(
-        Prediction(profiles[0].k, of, logs[:, end - len(of) : end], outside[end - len(of) : end])
-        for of, end in zip(noises, ends, strict=True)
-    )
+    if isinstance(profile, AssumedSkew):
+        sets = [_of_skew(known, profile, tuple(by_name.values())) for by_name in noises]
+    else:
+        profiles = (profile,) if isinstance(profile, Profile) else tuple(profile)
+        said = _of_profiles(known, profiles, tuple(noise for by_name in noises for noise in by_name.values()))
+        ends = list(accumulate(len(by_name) for by_name in noises))
+        parts = [slice(end - len(by_name), end) for by_name, end in zip(noises, ends, strict=True)]
+        sets = [said._replace(logs=said.logs[:, part], outside=said.outside[part]) for part in parts]
+    return tuple(Prediction(first_of(profile).k, by_name, *said) for by_name, said in zip(noises, sets, strict=True))
+
+
+class _Said(NamedTuple):
+    """What a `Prediction` holds, but for the question."""
+
+    logs: FloatArray
+    outside: FloatArray
+    spread: FloatArray
+    own_spread: FloatArray
+
+    def kept(self) -> _Said:
+        """Return this, not to be written to."""
+        for array in self:
+            array.flags.writeable = False
+        return self
 
 
 @lru_cache(maxsize=64)  # people ask for one metric after another; a prediction serves them all
-def _log_errors(known: Grid, profiles: tuple[Profile, ...], noises: tuple[Noise, ...]) -> tuple[FloatArray, FloatArray]:
-    logs, outside = known.log_errors(profiles, noises)
-    logs.flags.writeable = outside.flags.writeable = False
-    return logs, outside
+def _of_profiles(known: Grid, profiles: tuple[Profile, ...], noises: tuple[Noise, ...]) -> _Said:
+    return _Said(*known.log_errors(profiles, noises), known.spread, known.own_spread).kept()
+
+
+@lru_cache(maxsize=64)
+def _of_skew(known: Grid, of: AssumedSkew, noises: tuple[Noise, ...]) -> _Said:
+    """Return what was learned of a skew, with what that misses in the spreads; if it was not learned, describe."""
+    logs = None if known.skews is None else known.skews.log_errors(of, noises)
+    if known.skews is None or logs is None:
+        return _of_profiles(known, of.profiles(max(noise.n for noise in noises)), noises)
+    return _Said(
+        logs,
+        np.zeros((len(noises), len(known.low))),
+        np.hypot(known.spread, known.skews.spread),
+        np.hypot(known.own_spread, known.skews.own_spread),
+    ).kept()
 
 
 def look_up_noises(
-    profile: Profile | Sequence[Profile],
+    profile: Asked,
     noises: Mapping[str, Noise],
     metric: str,
     *,
@@ -281,7 +341,7 @@ def look_up_noises(
     """Predict the error of every pair as `look_up` does, for protocols given by their noise."""
     _check_metric(metric)
     prediction = predict(profile, noises, grid=grid)
-    return rank(prediction, metric, epsilon=epsilon, n=n, ordered=ordered, methods=methods, grid=grid)
+    return rank(prediction, metric, epsilon=epsilon, n=n, ordered=ordered, methods=methods)
 
 
 def _check_metric(metric: str) -> None:
@@ -297,11 +357,9 @@ def rank(
     n: int,
     ordered: bool = True,
     methods: Iterable[str] | None = None,
-    grid: Grid | None = None,
 ) -> LookUp:
     """Rank the pairs of a prediction by their error in one metric; see `look_up`."""
     _check_metric(metric)
-    known = load() if grid is None else grid
     wanted = tuple(dict.fromkeys(POSTPROCESSORS if methods is None else methods))
     k, noises, outside = prediction.k, prediction.noises, prediction.outside
     column = MEASURED.index("l1" if metric == "mae" else metric)
@@ -326,8 +384,8 @@ def rank(
     ranked = logs[in_rows, places]
     by_shape = every[:, in_rows, places]
     wider = np.array([WIDER[source] for source in sources])[in_rows]
-    width = INTERVAL * np.hypot(wider * known.spread[places, column], _deviation(by_shape))
-    own = known.own_spread[places, column]
+    width = INTERVAL * np.hypot(wider * prediction.spread[places, column], _deviation(by_shape))
+    own = prediction.own_spread[places, column]
     apart = INTERVAL * np.hypot(wider * np.hypot(own, own[0]), _deviation(by_shape - by_shape[:, :1]))
     apart[places == places[0]] *= SAME_METHOD
     apart[0] = 0.0
@@ -381,11 +439,15 @@ def _sources(k: int, outside: FloatArray, *, warned: bool) -> list[str]:
     """Return for each protocol how its figures were found, from how far its features ``(P, F)`` are out of range."""
     if warned:
         return [EXTRAPOLATED] * len(outside)
-    if k <= SIMULATED_DOMAIN and outside.max() <= SLACK:
-        return [INTERPOLATED] * len(outside)
+    if k > SIMULATED_DOMAIN:
+        return [ASYMPTOTIC] * len(outside)
     beyond = outside > SLACK
-    past = np.logical_or(beyond.any(axis=1), k > SIMULATED_DOMAIN)
-    new_shape = np.logical_and(beyond[:, SHAPE_COLUMNS].any(axis=1), k <= SIMULATED_DOMAIN)
+    if not beyond.any():
+        return [INTERPOLATED] * len(outside)
+    from knowledge.features import NAMES  # few questions come here, and none of a skew that was learned
+
+    past = np.logical_or.reduce(beyond, axis=1)
+    new_shape = np.logical_or.reduce(beyond[:, [NAMES.index(name) for name in SHAPE_FEATURES]], axis=1)
     return [
         EXTRAPOLATED if new else ASYMPTOTIC if is_past else INTERPOLATED
         for new, is_past in zip(new_shape.tolist(), past.tolist(), strict=True)

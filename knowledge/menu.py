@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from knowledge.features import Description
-from simulator._types import FloatArray
-
 METHODS = (
     "none",
     "base_pos",
@@ -35,19 +32,6 @@ FREE = np.array([[method in UNBOUNDED and metric not in REPAIRED for metric in M
 
 EPSILON, DOMAIN, USERS = (0.1, 16.0), (2, 250_000), (1_000, 1_000_000_000)  # what the advice covers
 SIMULATED_DOMAIN = 4096  # largest domain that is simulated
-
-
-def log_yardstick(description: Description) -> FloatArray:
-    """Return logarithms of the errors ``(S, P, methods, metrics)`` that the grid's errors are measured in.
-
-    About what the raw estimate gives, and for methods that keep to frequencies never much more than the largest error
-    that one such makes: so the logarithm of the ratio stays near 0 from no noise to noise alone.
-    """
-    raw, cap = np.empty((2, *description.features.shape[:2], len(MEASURED)))
-    for column, metric in enumerate(MEASURED):
-        raw[..., column], cap[..., column] = description.raw[metric], description.cap[metric]
-    logs = np.log(np.maximum([raw, raw * cap / (raw + cap)], 1e-300))[..., None, :]
-    return np.where(FREE, logs[0], logs[1])
 
 
 def applies(method: str, metric: str, *, ordered: bool) -> bool:

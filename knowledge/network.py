@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from simulator._types import SingleArray
+from simulator._types import RealArray, SingleArray
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,7 +82,7 @@ class Network(NamedTuple):
         return cls(arrays["centre"], arrays["scale"], arrays["output_centre"], arrays["output_scale"], tuple(members))
 
 
-def standardised(features: NDArray[np.float64], centre: SingleArray, scale: SingleArray) -> SingleArray:
+def standardised(features: RealArray, centre: SingleArray, scale: SingleArray) -> SingleArray:
     """Return features in units of their spread, clipped to 4 of them."""
     result = features - centre
     result /= scale
@@ -110,9 +110,9 @@ def _sigmoid(x: SingleArray) -> SingleArray:
 
 
 def fit(
-    features: NDArray[np.float64],
-    outputs: NDArray[np.float64],
-    weights: NDArray[np.float64],
+    features: RealArray,
+    outputs: RealArray,
+    weights: RealArray,
     rngs: list[np.random.Generator],
     *,
     width: int = 128,

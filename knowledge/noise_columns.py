@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,6 +13,8 @@ from simulator import Noise
 from simulator._types import SingleArray
 
 LEAST_VARIANCE = 1e-3  # of that at f = 0: where a negative slope would leave none
+LEAST_GROWTH = -0.9  # of the variance, as a share of that at f = 0
+MEAN_ABSOLUTE = SINGLE(math.sqrt(2 / math.pi))  # of a standard normal variable
 
 
 class Noises(NamedTuple):
@@ -40,6 +43,10 @@ class Noises(NamedTuple):
         result = self.slope * frequency
         result += self.at_zero
         return np.maximum(result, LEAST_VARIANCE * self.at_zero, out=result)
+
+    def growth(self, frequency: SingleArray | float) -> SingleArray:
+        """Return by what share the variance at a frequency exceeds that at 0, at least -0.9, ``(P,)``."""
+        return np.maximum(self.slope[:, 0] / self.at_zero[:, 0] * frequency, LEAST_GROWTH)
 
 
 def columns_of(noises: Sequence[Noise]) -> Noises:

@@ -21,6 +21,7 @@ BLOCKS, BINS = 256, 48  # stretches of a large domain, and bins of frequency in 
 LEAST_BIN = 1e-6  # of the largest frequency: all below are in one bin
 PLACES, TOP_PLACES = 256, 64  # places at which the wavelet coefficients above them are looked at
 HEAD = 1024  # terms of a sum over ranks that are added up; the rest is integrated
+RANK_LOGS = np.log(np.arange(1, HEAD + 1, dtype=np.float64))
 EXACT_USERS = 100  # users per category from which rounding to whole users is left out
 SKEW_MAX = 8.0
 TINY = 1e-12
@@ -198,22 +199,21 @@ def zipf_skew(frequencies: FloatArray) -> float:
     k = len(frequencies)
     f = frequencies / frequencies.sum()
     target = float((f**2).sum())
-    head = np.log(np.arange(1, min(k, HEAD) + 1, dtype=np.float64))
     low, high = 0.0, SKEW_MAX
     for _ in range(30):
         s = (low + high) / 2
-        one, two = (float(np.exp(-power * head).sum()) + _tail(k, power) for power in (s, 2 * s))
-        low, high = (s, high) if two / one**2 < target else (low, s)
+        low, high = (s, high) if rank_sum(k, 2 * s) / rank_sum(k, s) ** 2 < target else (low, s)
     return (low + high) / 2
 
 
-def _tail(k: int, power: float) -> float:
-    """Return the sum of ``x^-power`` over x = 1025..k by the midpoint rule."""
+def rank_sum(k: int, power: float) -> float:
+    """Return the sum of ``x^-power`` over x = 1..k; beyond the first 1024 by the midpoint rule."""
+    head = float(np.exp(-power * RANK_LOGS[:k]).sum())
     if k <= HEAD:
-        return 0.0
+        return head
     a, b = HEAD + 0.5, k + 0.5
     grown = (1 - power) * math.log(b / a)
-    return a ** (1 - power) * math.log(b / a) * (math.expm1(grown) / grown if grown else 1.0)
+    return head + a ** (1 - power) * math.log(b / a) * (math.expm1(grown) / grown if grown else 1.0)
 
 
 class Groups(NamedTuple):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from knowledge.assumed import AssumedSkew
 from knowledge.grid import LookUp
 from knowledge.profile import Profile
 from knowledge.tree import DATA, Explanation, explain
@@ -49,7 +50,7 @@ class Why:
         )
 
 
-def why(found: LookUp, profile: Profile, noises: Mapping[str, Noise], *, folder: Path = DATA) -> Why:
+def why(found: LookUp, profile: Profile | AssumedSkew, noises: Mapping[str, Noise], *, folder: Path = DATA) -> Why:
     """Explain the best pair of a look-up by the tree of its metric.
 
     Parameters

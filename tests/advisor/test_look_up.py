@@ -7,6 +7,7 @@ import math
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
+from typing import Any
 
 import numpy as np
 import pytest
@@ -98,12 +99,13 @@ def test_predicted_errors_meet_simulated_ones() -> None:
     assert np.median(misses) < math.log(1.15)
 
 
-def test_other_users_are_those_of_a_look_up_for_them() -> None:
-    advice = advise(1.0, k=256, metric="l1", shape="zipf")
+@pytest.mark.parametrize("options", [{"shape": "zipf"}, {"skew": 1}, {"skew": 0.5}])
+def test_other_users_are_those_of_a_look_up_for_them(options: dict[str, Any]) -> None:
+    advice = advise(1.0, k=256, metric="l1", **options)
     told = {n: (protocol, method) for n, protocol, method in advice.other_users}
     assert set(told) == {10_000, 100_000, 1_000_000, 10_000_000}
     for n, pair in told.items():
-        other = advise(1.0, k=256, n=n, metric="l1", shape="zipf")
+        other = advise(1.0, k=256, n=n, metric="l1", **options)
         own = next(row for row in other.recommendations if row.pair == advice.best.pair)
         near = own.error / other.lowest.error
         assert pair == (advice.best.pair if near <= PRACTICAL_RATIO else other.best.pair), (n, near)
@@ -221,3 +223,11 @@ def test_less_than_one_user_is_told_from_nothing() -> None:
     assert advice.detectable_frequency is not None
     assert advice.detectable_frequency > 1
     assert any("not even 1" in sentence for sentence in footer_sentences(advice))
+
+
+def test_figures_of_a_skew_and_of_a_shape_have_names_of_their_own() -> None:
+    """Both begin with the same frequencies, but a skew stands for three shapes more."""
+    of_skew, of_shape = advise(1.0, k=64, skew=1), advise(1.0, k=64, shape="zipf:1")
+    assert of_skew.best.error != of_shape.best.error
+    assert of_skew.experiment_id != of_shape.experiment_id
+    assert of_skew.experiment_id == advise(1.0, k=64, skew=1.0).experiment_id

@@ -1,7 +1,7 @@
 """What a look-up costs: run ``python tests/benchmarks/bench_look_up.py`` in an environment with the tool installed.
 
 The whole process, beside one that imports only numpy, typer and rich; and ``advise`` in a warm process, beside a sort:
-for a question that was asked before, and for a new one.
+for a question that was asked before, and with another epsilon or domain size.
 """
 
 from __future__ import annotations
@@ -47,10 +47,12 @@ def main() -> None:
     for name, options in (("a skew", {}), ("a shape", {"shape": "zipf:1"})):
         again = seconds_of(lambda _, options=options: advise(1.0, k=256, metric="emd", **options))
         new = seconds_of(lambda number, options=options: advise(1 + number / 100, k=256, metric="emd", **options))
+        larger = seconds_of(lambda number, options=options: advise(1.0, k=256 + number, metric="emd", **options))
         sort = seconds_of(lambda _: np.sort(values))
         print(
             f"warm, {name}: {1000 * again:.1f} ms when the same was asked before, {1000 * new:.1f} ms with another "
-            f"epsilon; {again / sort:.1f} and {new / sort:.1f} sorts of 100,000 numbers"
+            f"epsilon, {1000 * larger:.1f} ms with another k; {again / sort:.1f}, {new / sort:.1f} and "
+            f"{larger / sort:.1f} sorts of 100,000 numbers"
         )
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from knowledge.features import NAMES, describe
 from knowledge.grid import load
-from knowledge.menu import log_yardstick
 from knowledge.profile import FULL, profile_of, zipf_skew
+from knowledge.yardstick import log_yardstick
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, rng_for
 from simulator.populations import apportion, frequencies
 

@@ -80,6 +80,7 @@ def test_far_features_are_clipped() -> None:
 
 @pytest.mark.slow
 def test_a_build_does_not_depend_on_its_workers(tmp_path: Path, tiny: Path) -> None:
-    build(tmp_path, size=Size(14, 48, 16, 8), seed=3, jobs=2, backend="threading")
+    size = Size(cells=14, largest=48, width=16, epochs=8, questions=21)
+    build(tmp_path, size=size, seed=3, jobs=2, backend="threading")
     for name in ("tree.json", "grid.json", "grid.npy"):
         assert (tmp_path / name).read_bytes() == (tiny / name).read_bytes()

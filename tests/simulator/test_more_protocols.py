@@ -202,7 +202,9 @@ def test_negative_control_supports_are_not_independent(kind):
 
 
 @pytest.mark.parametrize("kind", [THE, SHE, HadamardResponse, ProjectiveGeometry])
-@pytest.mark.parametrize(("k", "epsilon"), [(40, 0.5), (64, 1.5), (100, 3.0)])
+@pytest.mark.parametrize(
+    ("k", "epsilon"), [(40, 0.5), *(pytest.param(*case, marks=pytest.mark.slow) for case in ((64, 1.5), (100, 3.0)))]
+)
 def test_sampler_and_replay_follow_the_law_of_larger_domains(kind, k, epsilon):
     oracle = kind(k, epsilon)
     law = law_for(oracle, skewed(k, 400))

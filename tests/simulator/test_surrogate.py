@@ -339,6 +339,7 @@ def test_evidence_of_curves_is_the_mean_likelihood_of_the_candidates(
     assert found == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_curves_are_drawn_from_their_posterior() -> None:
     """Mean and spread of each frequency over 30 runs, against 200,000 candidates weighed by their likelihood."""
     k, sd = 12, 0.12
