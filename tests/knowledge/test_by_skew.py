@@ -6,6 +6,7 @@ import math
 import subprocess
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from simulator.metrics import TOP_SHARE
 from simulator.populations import frequencies
 
 
+@cache  # what a grid has said is remembered with it
 def described(grid: Grid) -> Grid:
     """Return the grid without what it learned of skews, so that their histograms are described."""
     return replace(grid, skews=None)
