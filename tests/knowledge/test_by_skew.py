@@ -83,12 +83,12 @@ def test_on_questions_it_never_saw_it_is_as_near_as_its_provenance_says() -> Non
     stored = grid.provenance["skews"]
     first = stored["questions"]
     every = answers(range(first, first + 60), grid.provenance["seed"], described(grid))
-    seen = Answers(*(column[every.of("skew") <= STEEPEST] for column in every))
+    served = (every.of("skew") >= LEAST) & (every.of("skew") <= STEEPEST)
+    seen = Answers(*(column[served] for column in every))
     assert grid.skews is not None
     _, _, found = missed_by(grid.skews.network, seen)
-    for name, value in found.items():  # of 40 questions, each varies by a seventh (standard deviation)
-        if name != "outside":
-            assert value < 1.5 * stored["off_by"][name], name
+    for name in ("median", "95 %", "regret"):  # of 40 questions, each varies by a seventh (standard deviation)
+        assert 0 < found[name] < 1.5 * stored["off_by"][name], name
 
 
 @pytest.mark.parametrize("metric", METRICS)
