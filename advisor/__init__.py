@@ -14,21 +14,21 @@ from advisor.errors import InputError
 from simulator._version import __version__
 
 if TYPE_CHECKING:
-    from advisor.answer import advise
-    from advisor.frontier import pareto
-    from advisor.plan_question import Plan
-    from advisor.planning import plan
-    from advisor.result import Advice, Recommendation
+    from advisor.plans.answer import plan
+    from advisor.plans.question import Plan
+    from advisor.rank.advice import Advice, Recommendation
+    from advisor.rank.pareto import pareto
+    from advisor.rank.simulate import advise
 
 __all__ = ["Advice", "InputError", "Plan", "Recommendation", "__version__", "advise", "pareto", "plan"]
 
 _HOMES = {
-    "advise": "advisor.answer",
-    "pareto": "advisor.frontier",
-    "Advice": "advisor.result",
-    "Recommendation": "advisor.result",
-    "Plan": "advisor.plan_question",
-    "plan": "advisor.planning",
+    "advise": "advisor.rank.simulate",
+    "pareto": "advisor.rank.pareto",
+    "Advice": "advisor.rank.advice",
+    "Recommendation": "advisor.rank.advice",
+    "Plan": "advisor.plans.question",
+    "plan": "advisor.plans.answer",
 }
 
 

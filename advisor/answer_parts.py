@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from advisor.result import Advice
-from advisor.table import TOP, hidden_sentence
-from advisor.words import answer_sentence, footer_sentences, next_round_sentence, why_sentences, worth_sentences
+from advisor.rank.advice import Advice
+from advisor.rank.table import TOP, hidden_sentence
+from advisor.rank.words import answer_sentence, footer_sentences, next_round_sentence, why_sentences, worth_sentences
 
 
 class Sentence(NamedTuple):

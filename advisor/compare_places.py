@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError
 from advisor.inputs.places import busiest_block, parse_grid, read_places
-from advisor.request import check_epsilon
+from advisor.question.request import check_epsilon
 from simulator.channels import Channel, SingularChannelError, ibu, invert, krr, planar_geometric, planar_laplace
 from simulator.places import Places
 from simulator.populations import apportion

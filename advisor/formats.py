@@ -6,9 +6,9 @@ import io
 import json
 from typing import Any
 
-from advisor.result import Advice, Recommendation, Why, to_plain
-from advisor.table import TOP, columns_of, header_of, hidden_sentence, table_lines
-from advisor.words import answer_sentence, footer_sentences, next_round_sentence, worth_sentences
+from advisor.rank.advice import Advice, Recommendation, Why, to_plain
+from advisor.rank.table import TOP, columns_of, header_of, hidden_sentence, table_lines
+from advisor.rank.words import answer_sentence, footer_sentences, next_round_sentence, worth_sentences
 from simulator import METRICS, __version__
 
 SCHEMA_VERSION = 1

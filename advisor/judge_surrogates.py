@@ -21,7 +21,7 @@ import typer
 from advisor.errors import InputError, listed
 from advisor.inputs.domain import build_domain
 from advisor.inputs.reading import read_histogram
-from advisor.request import COLLECTIONS
+from advisor.question.request import COLLECTIONS
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator._types import FloatArray, IntArray
 from simulator.benchmark import Experiment, simulate

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from advisor.cli.progress import DelayedProgress
 from advisor.errors import InputError, listed
 from advisor.formats import envelope
-from advisor.naming import resolve
-from advisor.progress import DelayedProgress
+from advisor.names import resolve
 from knowledge import grid, tree
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from advisor import files
-from advisor.cli_options import PRIVACY_NOTICE
+from advisor.cli import outputs as files
+from advisor.cli.options import PRIVACY_NOTICE
+from advisor.cli.progress import DelayedProgress, delayed_status
 from advisor.errors import InputError, listed
-from advisor.frontier import pareto
 from advisor.pareto_text import print_table, to_csv, to_json, to_markdown, to_plain_text
-from advisor.progress import DelayedProgress, delayed_status
-from advisor.request import Request, check_settings
-from advisor.result import Advice
+from advisor.question.request import Request, check_settings
+from advisor.rank.advice import Advice
+from advisor.rank.pareto import pareto
 from advisor.run import sample_request
 from advisor.run_instant import InstantOptions, check_instant_options
 
@@ -54,7 +54,7 @@ def run(
     target = None if output is None else files.check_writable("--output", output, force=force, sample=sample)
     picture = None
     if plot is not None:
-        from advisor.pareto_plot import check_plot
+        from advisor.pictures.pareto import check_plot
 
         picture = check_plot(plot, force=force, sample=sample)
         if picture == target:
@@ -68,7 +68,7 @@ def run(
             print(f"warning: {warning}", file=sys.stderr)  # noqa: T201
     found = pareto(_advice(request, jobs, quiet=quiet, looks_up=looks_up))
     if picture is not None and found.rows:
-        from advisor.pareto_plot import draw
+        from advisor.pictures.pareto import draw
 
         draw(found, picture)
     if target is not None:
@@ -89,7 +89,7 @@ def _request(
     looks_up: bool,
 ) -> Request:
     if sample is None:
-        from advisor.without_data import shape_request
+        from advisor.question.shape_request import shape_request
 
         return shape_request(checked, skew=options.skew, shape=options.shape, ordered=ordered)
     return sample_request(sample, checked, reading, ordered, None, None, False, instant=looks_up)
@@ -97,10 +97,10 @@ def _request(
 
 def _advice(request: Request, jobs: int | None, *, quiet: bool, looks_up: bool) -> Advice:
     if looks_up:
-        from advisor.look_up import look_up
+        from advisor.rank.look_up import look_up
 
         return look_up(request)[0]
-    from advisor.answer import answer
+    from advisor.rank.simulate import answer
 
     with DelayedProgress("simulating", enabled=not quiet) as progress:
         return answer(request, jobs=jobs, progress=progress)[0]

@@ -6,11 +6,11 @@ import csv
 import io
 import json
 
-from advisor.constraints import nothing_left_sentence
 from advisor.formats import envelope
-from advisor.frontier import Frontier
-from advisor.result import Recommendation, to_plain
-from advisor.words import error_with_margin, footer_sentences, percent, times
+from advisor.question.constraints import nothing_left_sentence
+from advisor.rank.advice import Recommendation, to_plain
+from advisor.rank.pareto import Frontier
+from advisor.rank.words import error_with_margin, footer_sentences, percent, times
 
 HEADERS = ("protocol", "method", "error", "to best", "bits", "attack")
 LEGEND = (

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from advisor.answer_parts import Sentence, answer_parts
-from advisor.result import Advice
-from advisor.table import TOP, columns_of, header_of, table_lines
+from advisor.rank.advice import Advice
+from advisor.rank.table import TOP, columns_of, header_of, table_lines
 
 TERMINALS = ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")  # make rich take any stream for a terminal
 

@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from advisor.answer_parts import Sentence, answer_parts
-from advisor.result import Advice
-from advisor.table import TOP, Column, Line, columns_of, header_of, legend, table_lines
+from advisor.rank.advice import Advice
+from advisor.rank.table import TOP, Column, Line, columns_of, header_of, legend, table_lines
 
 PIPE_WIDTH = 1000  # no terminal, no edge: nothing is folded or cut
 
@@ -37,7 +37,7 @@ def print_advice(
     if verbose:
         console.print(Text(legend(advices[0]), style="dim"))
         _print_details(advices[0], console)
-        from advisor.epsilon import in_words, sentences
+        from advisor.epsilon.answer import in_words, sentences
 
         request = advices[0].request
         for sentence in sentences(in_words(request.epsilon, request.k, advices[0].best.protocol)):

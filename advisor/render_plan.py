@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from advisor.plan_question import DETECTION, Plan
-from advisor.plan_words import TOP, answer_sentence, footer_sentences, table
+from advisor.plans.document import TOP, answer_sentence, footer_sentences, table
+from advisor.plans.question import DETECTION, Plan
 from advisor.render import PIPE_WIDTH
 
 DROPPED_FIRST = ("runs", "to best", "95 % interval")  # columns that go, in this order, when space is short

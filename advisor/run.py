@@ -6,12 +6,12 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from advisor.cli.progress import DelayedProgress, delayed_status
 from advisor.errors import InputError
-from advisor.progress import DelayedProgress, delayed_status
-from advisor.request import Request, build_request, check_settings
+from advisor.question.request import Request, build_request, check_settings
+from advisor.rank.table import TOP
 from advisor.run_instant import InstantOptions, check_instant_options
 from advisor.run_shown import ShownOptions, check_shown, write_shown
-from advisor.table import TOP
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,14 +66,14 @@ def advise_file(
         others={"--runs": runs, "--domain": domain, "--keep-top": keep_top, "--other": other},
     )
     if sample is None:
-        from advisor.without_data import shape_request
+        from advisor.question.shape_request import shape_request
 
         target = None if output is None else _checked_output(output, force=force, sample=None)
         pages = check_shown(shown, force=force, sample=None, others=[target])
         request = shape_request(checked, skew=instantly.skew, shape=instantly.shape, ordered=ordered)
         _write_looked_up(request, instantly, output_format, target, pages, top=top, quiet=quiet, verbose=verbose)
         return
-    from advisor import files
+    from advisor.cli import outputs as files
 
     target = None if output is None else _checked_output(output, force=force, sample=sample)
     runs_target = None
@@ -109,9 +109,9 @@ def advise_file(
     if looks_up:
         _write_looked_up(request, instantly, output_format, target, pages, top=top, quiet=quiet, verbose=verbose)
         return
-    from advisor.answer import advice_from, simulate_request  # a look-up needs none of it
-    from advisor.constraints import nothing_left
-    from advisor.result import empty_advices
+    from advisor.question.constraints import nothing_left
+    from advisor.rank.advice import empty_advices
+    from advisor.rank.simulate import advice_from, simulate_request  # a look-up needs none of it
 
     if nothing_left(request):
         _write(empty_advices(request), output_format, target, top=top, quiet=quiet, verbose=verbose)
@@ -120,7 +120,7 @@ def advise_file(
         experiment, simulated = simulate_request(request, jobs=jobs, progress=progress)
     advices = advice_from(request, experiment, simulated)
     if apply_target is not None:
-        from advisor.apply import applied_csv
+        from advisor.rank.apply import applied_csv
 
         files.write_text(apply_target, applied_csv(advices[0]))
     if runs_target is not None:
@@ -176,7 +176,7 @@ def sample_request(
 
 
 def _checked_output(output: str, *, force: bool, sample: str | None) -> Path:
-    from advisor import files
+    from advisor.cli import outputs as files
 
     return files.check_writable("--output", output, force=force, sample=sample)
 
@@ -193,11 +193,11 @@ def _write_looked_up(
     verbose: bool,
 ) -> None:
     """Look up, explain if that was asked for, and write."""
-    from advisor.look_up import look_up
+    from advisor.rank.look_up import look_up
 
     advices = look_up(request)
     if instantly.why and advices[0].recommendations:
-        from advisor.why import explain
+        from advisor.rank.why import explain
 
         advices = tuple(replace(advice, why=explain(advice)) for advice in advices)
     if not quiet:
@@ -220,7 +220,8 @@ def _write(
 
         print_advice(advices, console_for(), top=top, quiet=quiet, verbose=verbose)
         return
-    from advisor import files, formats
+    from advisor import formats
+    from advisor.cli import outputs as files
 
     text = {
         "table": lambda: formats.to_text(advices, top),

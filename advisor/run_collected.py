@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from advisor import files
-from advisor.collected import Collected, collect
+from advisor.cli import outputs as files
 from advisor.errors import InputError
 from advisor.inputs.domain import read_domain
 from advisor.inputs.estimates import read_estimates
 from advisor.inputs.reports import read_reports
-from advisor.naming import resolve
-from advisor.request import Request, build_estimate_request
+from advisor.names import resolve
+from advisor.question.collected import Collected, collect
+from advisor.question.request import Request, build_estimate_request
 from simulator import PROTOCOLS
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.errors import InputError
 
 if TYPE_CHECKING:
-    from advisor.result import Advice
+    from advisor.rank.advice import Advice
 
 
 class ShownOptions(NamedTuple):
@@ -36,7 +36,7 @@ def check_shown(
     for option, path in named.items():
         if path is None:
             continue
-        from advisor.files import check_writable
+        from advisor.cli.outputs import check_writable
         from advisor.pictures import check_picture, require_matplotlib
 
         taken = [*others, *found.values()]
@@ -60,15 +60,15 @@ def write_shown(files: dict[str, Path], advices: tuple[Advice, ...]) -> None:
     if not advices[0].recommendations:
         print(f"warning: nothing to show, so {', '.join(files)} wrote no file", file=sys.stderr)  # noqa: T201
         return
-    from advisor.cli_options import command_line
-    from advisor.files import write_text
+    from advisor.cli.options import command_line
+    from advisor.cli.outputs import write_text
     from advisor.pictures import save
     from advisor.pictures.frequencies import frequencies_figure
     from advisor.pictures.ranking import ranking_figure
 
     for option, path in files.items():
         if option == "--report":
-            from advisor.report import report_html
+            from advisor.document.page import report_html
 
             write_text(path, report_html(advices, command_line()))
         else:

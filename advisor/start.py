@@ -18,7 +18,7 @@ def main() -> int:
     another tenth.
     """
     gc.set_threshold(OBJECTS, *gc.get_threshold()[1:])
-    from advisor.cli import main as run
+    from advisor.cli.app import main as run
 
     code = run()
     if _nothing_left_to_do():

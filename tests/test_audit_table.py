@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.audit_text import figure
+from advisor.audits.document import figure
 from simulator import PROTOCOLS
 from simulator.audit import protocol_subject, run_audit
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from advisor.errors import InputError
-from advisor.request import check_whole
+from advisor.question.request import check_whole
 
 
 def sample_in_memory(

@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from advisor.apply import post_process
 from advisor.pictures.style import BAND, BLUE, INK, ORANGE, QUIET, blank, settings
-from advisor.result import Advice
+from advisor.rank.advice import Advice
+from advisor.rank.apply import post_process
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.seeding import rng_for
 

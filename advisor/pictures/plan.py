@@ -5,8 +5,8 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from advisor.pictures.style import BAND, BLUE, INK, ORANGE, QUIET, blank, log_axis, settings
-from advisor.plan_question import DETECTION, POWER, Plan
-from advisor.plan_words import figure as in_figures
+from advisor.plans.document import figure as in_figures
+from advisor.plans.question import DETECTION, POWER, Plan
 from simulator import METRICS
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from advisor.pictures.style import BAND, BLUE, INK, PAPER, QUIET, blank, settings
-from advisor.result import Advice
+from advisor.rank.advice import Advice
 from simulator import METRICS
 
 ROWS = 15

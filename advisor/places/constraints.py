@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from advisor.constraints import Removal
 from advisor.errors import InputError, listed
 from advisor.places.menu import Mechanism, mechanisms
 from advisor.places.request import PlacesRequest
+from advisor.question.constraints import Removal
 from simulator import POSTPROCESSORS
 
 PROPER = {name for name, method in POSTPROCESSORS.items() if method.nonnegative and method.sums_to_one}

@@ -25,8 +25,8 @@ from advisor.places.words import (
     promise_sentences,
     quality_sentence,
 )
+from advisor.rank.words import change, number, percent, times
 from advisor.render import PIPE_WIDTH
-from advisor.words import change, number, percent, times
 from simulator.ranking import Standing
 
 

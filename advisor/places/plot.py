@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from advisor.errors import InputError, listed
 from advisor.places.answer import PlacesAdvice, unit_of
 from advisor.places.words import describe
-from advisor.words import number
+from advisor.rank.words import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

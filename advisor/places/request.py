@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.constraints import Constraints, Removal
 from advisor.errors import InputError, listed, near_miss
 from advisor.places.options import PlacesOptions
+from advisor.question.constraints import Constraints, Removal
 from simulator import METRICS
 from simulator.channels import Channel
 from simulator.places import GROUNDS, Places

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from advisor.cli.progress import DelayedProgress, delayed_status
 from advisor.errors import InputError
 from advisor.places.options import PlacesOptions
 from advisor.places.request import (
@@ -16,9 +17,8 @@ from advisor.places.request import (
     fitting_metrics,
     known,
 )
-from advisor.progress import DelayedProgress, delayed_status
-from advisor.request import check_settings, metric_assumptions, metric_settings
-from advisor.table import TOP
+from advisor.question.request import check_settings, metric_assumptions, metric_settings
+from advisor.rank.table import TOP
 from simulator.places import Places
 
 
@@ -45,7 +45,7 @@ def advise_places(
     InputError
         If an option, the sample, a channel or an output file is wrong.
     """
-    from advisor import files
+    from advisor.cli import outputs as files
 
     privacy = check_options(options, unsupported)
     if settings["epsilon"] is None:

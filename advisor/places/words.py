@@ -9,7 +9,7 @@ import numpy as np
 from advisor.places.answer import PlacesAdvice, unit_of
 from advisor.places.constraints import removal_sentences
 from advisor.places.request import PlacesRequest
-from advisor.words import margin, number
+from advisor.rank.words import margin, number
 from simulator.ranking import Standing
 
 

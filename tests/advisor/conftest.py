@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.cli import main
+from advisor.cli.app import main
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from advisor import InputError, advise
-from advisor.answer import advice_from, simulate_request
-from advisor.request import build_request, check_settings
+from advisor.question.request import build_request, check_settings
+from advisor.rank.simulate import advice_from, simulate_request
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.seeding import rng_for
 

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from advisor import InputError, advise
-from advisor.apply import COLUMNS, applied_csv, frequency_interval
+from advisor.rank.apply import COLUMNS, applied_csv, frequency_interval
 from simulator import POSTPROCESSORS, PROTOCOLS, Noise
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for

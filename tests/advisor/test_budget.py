@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from advisor import InputError, advise
-from advisor.budget import Plan, make_plan
+from advisor.question.budget import Plan, make_plan
 from simulator import PROTOCOLS
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for

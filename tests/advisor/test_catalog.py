@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from rich.console import Console
 
-from advisor import catalog
+from advisor.catalog import answer as catalog
 from knowledge.cards import CARDS
 from knowledge.recipes import numpy_recipe, package_recipe
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Metric, Noise, PostProcessor

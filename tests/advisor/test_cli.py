@@ -10,7 +10,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from advisor.cli import COMMANDS, FORMATS, PRIVACY_NOTICE, main
+from advisor.cli.app import COMMANDS, FORMATS, PRIVACY_NOTICE, main
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, __version__
 from tests.advisor.conftest import Run
 
@@ -256,7 +256,7 @@ def test_an_error_that_is_not_of_writing_is_not_called_one(monkeypatch: pytest.M
     def fails(*_: object, **__: object) -> None:
         raise FileNotFoundError(2, "No such file or directory", "grid.npy")
 
-    monkeypatch.setattr("advisor.catalog.menu_json", fails)
+    monkeypatch.setattr("advisor.catalog.answer.menu_json", fails)
     with pytest.raises(FileNotFoundError):
         main(["list", "--format", "json"])
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from advisor import advise
-from advisor.cli import PRIVACY_NOTICE
+from advisor.cli.app import PRIVACY_NOTICE
 from advisor.run_collected import CollectedOptions
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.populations import apportion, frequencies

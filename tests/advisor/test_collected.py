@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from advisor.collected import CHANCE, Collected, collect
 from advisor.errors import InputError
+from advisor.question.collected import CHANCE, Collected, collect
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for

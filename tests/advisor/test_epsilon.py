@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from advisor.epsilon import convert, in_words, sentences
+from advisor.epsilon.answer import convert, in_words, sentences
 from advisor.errors import InputError
 from knowledge.deployments import DEPLOYMENTS, nearest
 from simulator import PROTOCOLS

@@ -15,9 +15,9 @@ import pandas as pd
 import pytest
 
 from advisor import Advice, InputError, advise
-from advisor.collected import collect
 from advisor.formats import to_csv, to_markdown, to_text, to_value
-from advisor.request import COLLECTIONS, build_estimate_request, check_settings
+from advisor.question.collected import collect
+from advisor.question.request import COLLECTIONS, build_estimate_request, check_settings
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.confidence import belief_in
 from simulator.populations import apportion, frequencies

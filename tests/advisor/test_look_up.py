@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from advisor import InputError, advise
-from advisor.look_up import stays
-from advisor.why import explain
-from advisor.words import footer_sentences
+from advisor.rank.look_up import stays
+from advisor.rank.why import explain
+from advisor.rank.words import footer_sentences
 from knowledge import grid
 from knowledge.listing import SAME, STEADY
 from knowledge.profile import profile_of

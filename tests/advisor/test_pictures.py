@@ -18,9 +18,9 @@ from advisor.pictures.plan import plan_figure
 from advisor.pictures.ranking import ranking_figure
 from advisor.pictures.style import SERIES
 from advisor.pictures.sweep import SHADES, curves_figure, winners_figure
-from advisor.planning import plan
-from advisor.result import Advice
-from advisor.sweep import sweep
+from advisor.plans.answer import plan
+from advisor.rank.advice import Advice
+from advisor.sweeps.answer import sweep
 from tests.advisor.conftest import Run
 
 START = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}

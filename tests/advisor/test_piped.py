@@ -12,8 +12,8 @@ from rich.console import Console
 
 from advisor import advise
 from advisor.piped import is_pipe, piped_lines
+from advisor.rank.advice import Advice
 from advisor.render import PIPE_WIDTH, print_advice
-from advisor.result import Advice
 
 
 def drawn_by_rich(advices: tuple[Advice, ...], **given: Any) -> str:

@@ -10,12 +10,12 @@ import pytest
 from scipy.stats import binom
 
 import advisor
-from advisor import plan_grid
 from advisor.errors import InputError
-from advisor.plan_detect import power_by_formula
-from advisor.plan_question import Question
-from advisor.plan_words import answer_sentence, table
-from advisor.planning import plan
+from advisor.plans import grid as plan_grid
+from advisor.plans.answer import plan
+from advisor.plans.detection import power_by_formula
+from advisor.plans.document import answer_sentence, table
+from advisor.plans.question import Question
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate
 from simulator.populations import apportion, frequencies
@@ -231,7 +231,7 @@ def test_out_of_the_grid_is_not_out_of_reach() -> None:
 
 
 def test_a_power_that_jumps_is_said_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("advisor.plan_detect.MOST", 500)  # enough to tell 0.98 from 0.8
+    monkeypatch.setattr("advisor.plans.detection.MOST", 500)  # enough to tell 0.98 from 0.8
     # One user of 100: reported truthfully or not, so that grr tells the value as soon as one report passes the test.
     answer = plan(detect=0.01, n=100, k=10, protocol="grr")
     assert (answer.best.error_low or 0) > 0.8

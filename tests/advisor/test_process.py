@@ -105,7 +105,7 @@ def test_a_terminal_that_cannot_show_greek_letters_gets_no_traceback(states: str
 
 def test_the_main_command_imports_nothing_heavy(states: str) -> None:
     script = (
-        "import sys; from advisor.cli import main; "
+        "import sys; from advisor.cli.app import main; "
         f"main({[*QUICK, '-q', '--format', 'value', states]!r}); "
         "print(sorted({'pandas', 'scipy.stats', 'sklearn', 'pyarrow', 'joblib'} & set(sys.modules)))"
     )
@@ -116,11 +116,11 @@ def test_the_main_command_imports_nothing_heavy(states: str) -> None:
 @pytest.mark.parametrize("more", [[], ["--why"], ["--format", "json"], ["--all", "--ordered"]])
 def test_a_look_up_imports_as_little_as_it_can(more: list[str]) -> None:
     script = (
-        "import sys; from advisor.cli import main; "
+        "import sys; from advisor.cli.app import main; "
         f"main({['--eps', '1', '--k', '64', '-q', *more]!r}); "
         "heavy = {'pandas', 'scipy', 'sklearn', 'pyarrow', 'joblib', 'pydantic', 'numpy.ma', 'numpy.random', "
         "'numpy.polynomial', 'numpy.typing', 'statistics', 'zipfile', 'rich.console', 'rich.table', "
-        "'advisor.cli_commands'}; "
+        "'advisor.cli.groups'}; "
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -167,7 +167,7 @@ def test_the_command_collects_garbage_later_than_a_library() -> None:
     )
     done = subprocess.run([sys.executable, "-W", "default", "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "True True True"
-    imported = "import gc; before = gc.get_threshold(); import advisor.cli; print(gc.get_threshold() == before)"
+    imported = "import gc; before = gc.get_threshold(); import advisor.cli.app; print(gc.get_threshold() == before)"
     done = subprocess.run([sys.executable, "-c", imported], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True"]
 
@@ -187,7 +187,7 @@ def test_shell_completion(words: str, current: int, expected: str) -> None:
         "COMP_WORDS": words,
         "COMP_CWORD": str(current),
     }
-    script = "import sys; from advisor.cli import main; sys.exit(main([]))"
+    script = "import sys; from advisor.cli.app import main; sys.exit(main([]))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=False)
     assert expected in done.stdout.split()
 

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from advisor import progress
+from advisor.cli import progress
 
 
 class Terminal(io.StringIO):

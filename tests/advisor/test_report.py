@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="the page needs matplotlib: pip install 'ldp-advise[plot]'")
 
-from advisor.cli import main
+from advisor.cli.app import main
 from tests.advisor.conftest import Run
 
 NASTY = """label,count

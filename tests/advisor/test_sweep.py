@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor import sweep as sweeping
 from advisor.errors import InputError
-from advisor.sweep import Sweep, sweep
-from advisor.sweep_words import cell_text, to_markdown, to_text
+from advisor.sweeps import answer as sweeping
+from advisor.sweeps.answer import Sweep, sweep
+from advisor.sweeps.document import cell_text, to_markdown, to_text
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for

@@ -1,0 +1,1 @@
+"""Attacks on reports, and the privacy loss that they prove."""

@@ -1,0 +1,1 @@
+"""What is on the menu, and what is known of each member."""

@@ -1,0 +1,1 @@
+"""Answers as documents, and one renderer for each format."""

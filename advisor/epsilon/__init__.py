@@ -1,0 +1,1 @@
+"""What a budget means, and budgets from what other systems state."""

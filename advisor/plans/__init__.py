@@ -1,0 +1,1 @@
+"""The inverse question: how many users, or which budget, an error takes."""

@@ -1,0 +1,153 @@
+"""How many users, or which ε, to tell a small frequency from 0: by formula, then settled by simulation.
+
+The raw estimate of the value is above z(0.95) times the standard deviation that it has at frequency 0 (a one-sided test
+at level 0.05) with probability 0.8. For normal estimates that is the case where
+
+    frequency = z(0.95) sd(0) + z(0.8) sd(frequency),
+
+and as both variances fall as 1/n, n is given in closed form. Simulation settles what is not normal about it.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.plans.question import LEVEL, POWER, Plan, PlanRow, Question
+from simulator import PROTOCOLS
+from simulator.crossing import Crossing, crossing
+from simulator.seeding import rng_for
+
+PRECISION = 0.02  # relative standard error of the miss rate: 0.4 points of power
+CELLS = 20_000_000  # categories x repetitions that are simulated for one place, at most
+MOST = 10_000  # what the precision takes for one value that is missed in 0.2 of the runs
+SETTLED = 3  # protocols that are settled where none was named, at most: the formula may be wrong about the first
+HALVINGS = 60
+
+
+def detection_plan(question: Question, *, instant: bool = False) -> Plan:
+    """Return what each protocol needs; the best, and those that were named, settled by simulation."""
+    rows = [_by_formula(question, name) for name in question.protocols]
+    rows.sort(key=_by_value)
+    first = rows[0].value
+    if not instant:
+        rows = _settled(question, rows)
+    curve = () if rows[0].value is None else tuple(_curve(question, rows[0].protocol, rows[0].value))
+    return Plan(question, first, tuple(rows), None, None, curve, question.known.warnings)
+
+
+def _settled(question: Question, rows: list[PlanRow]) -> list[PlanRow]:
+    """Return the rows settled: all that were named, else the first until no formula says that another needs less."""
+    if question.restricted:
+        return sorted((settle(question, row) for row in rows), key=_by_value)
+    done: list[PlanRow] = []
+    while rows and len(done) < SETTLED and (not done or _by_value(rows[0]) < min(map(_by_value, done))):
+        done.append(settle(question, rows[0]))
+        rows = rows[1:]
+    return [*sorted(done, key=_by_value), *rows]
+
+
+def _by_value(row: PlanRow) -> tuple[bool, float]:
+    return row.value is None, row.value or 0.0
+
+
+def power_by_formula(protocol: str, k: int, epsilon: float, n: int, frequency: float) -> float:
+    """Return the probability that a normal estimate of `frequency` passes the test.
+
+    >>> round(power_by_formula("oue", 64, 1.0, 2_000_000, 1e-12), 2)
+    0.05
+    """
+    oracle = PROTOCOLS[protocol](k, epsilon)
+    at_zero, at_frequency = (math.sqrt(float(oracle.variance(f, n))) for f in (0.0, frequency))
+    return NormalDist().cdf((frequency - NormalDist().inv_cdf(1 - LEVEL) * at_zero) / at_frequency)
+
+
+def _by_formula(question: Question, protocol: str) -> PlanRow:
+    low, high = question.range
+    k, frequency = question.known.k, question.target
+
+    def power(x: float) -> float:
+        return power_by_formula(protocol, k, *question.at(x), frequency)
+
+    value: float | None = high
+    if power(high) < POWER:
+        value = None
+    elif power(low) >= POWER:
+        value = low
+    else:
+        left, right = math.log(low), math.log(high)
+        for _ in range(HALVINGS):
+            middle = (left + right) / 2
+            left, right = (left, middle) if power(math.exp(middle)) >= POWER else (middle, right)
+        value = math.ceil(math.exp(right) - 1e-6) if question.n is None else math.exp(right)
+    at = high if value is None else value
+    return PlanRow(protocol, None, value, value, value, power(at), None, None, 0, "formula", met_at_once=value == low)
+
+
+def miss_rates(
+    protocol: str, k: int, epsilon: float, n: int, frequency: float, seed: int, first: int, repetitions: int
+) -> NDArray[np.float64]:
+    """Return for each repetition the share of values of that frequency which the test does not tell from 0.
+
+    As many values as fit have the frequency (at least one, at most half of the domain and half of the users); the
+    others share the rest evenly.
+    """
+    oracle = PROTOCOLS[protocol](k, epsilon)
+    users = max(1, round(n * frequency))
+    small = max(1, min(k // 2, int(n / 2 / users)))
+    counts = np.full(k, users, dtype=np.int64)
+    rest, others = n - small * users, k - small
+    counts[small:] = rest // others
+    counts[small : small + rest % others] += 1
+    threshold = NormalDist().inv_cdf(1 - LEVEL) * oracle.noise(n).sd
+    rates = np.empty(repetitions)
+    for place in range(repetitions):
+        support = oracle.sample_support(counts, rng_for(seed, "detect", protocol, first + place))
+        rates[place] = (oracle.estimate(support, n)[:small] <= threshold).mean()
+    return rates
+
+
+def settle(question: Question, row: PlanRow) -> PlanRow:
+    """Return a row of the formula settled by simulation; one that does not reach the power is left as it is."""
+    if row.value is None:
+        return row
+    k, low, high = question.known.k, *question.range
+
+    def measure(x: float, first: int, repetitions: int) -> NDArray[np.float64]:
+        return miss_rates(row.protocol, k, *question.at(x), question.target, question.seed, first, repetitions)
+
+    # A frequency below one user is none.
+    least = max(low, 1 / question.target) if question.n is None else low
+    found: Crossing = crossing(
+        measure,
+        1 - POWER,
+        start=max(row.value, least),
+        low=least,
+        high=high,
+        whole=question.n is None,
+        precision=PRECISION,
+        first=min(200, max(2, CELLS // k)),
+        most=max(2, min(MOST, CELLS // k)),
+    )
+    return PlanRow(
+        row.protocol,
+        None,
+        found.x if found.reached else None,
+        found.low if found.reached else None,
+        found.high if found.reached else None,
+        1 - found.error,
+        1 - min(1.0, found.error_high),
+        1 - found.error_low,
+        found.repetitions,
+        "simulation",
+        met_at_once=found.reached and not found.inside,
+    )
+
+
+def _curve(question: Question, protocol: str, value: float) -> list[tuple[float, float, bool]]:
+    low, high = question.range
+    xs = np.geomspace(max(low, value / 30), min(high, value * 30), 41).tolist()
+    return [(x, power_by_formula(protocol, question.known.k, *question.at(x), question.target), False) for x in xs]

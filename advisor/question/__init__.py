@@ -1,0 +1,1 @@
+"""What people ask, checked and frozen, before anything is computed."""

@@ -1,0 +1,1 @@
+"""The ranking of protocols and methods: simulated, or looked up."""

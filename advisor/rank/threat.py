@@ -1,0 +1,40 @@
+"""What a poisoning attacker gains, for every row of an advice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from advisor.rank.advice import Advice
+from simulator.benchmark import Experiment
+from simulator.poisoning import draw_targets, gains
+
+REPETITIONS = 20
+
+
+def with_gains(advices: tuple[Advice, ...], experiment: Experiment) -> tuple[Advice, ...]:
+    """Return the advices, and those for the next round, with the gains of the attacks that their request fears."""
+    request = advices[0].request
+    tables = [table for advice in advices for table in (advice, advice.next_round) if table is not None]
+    measured = gains(
+        request.counts,
+        experiment.oracles,
+        experiment.methods,
+        dict.fromkeys(row.pair for table in tables for row in table.recommendations),
+        share=request.threat or 0.0,
+        targets=draw_targets(request.k, request.seed),
+        repetitions=REPETITIONS,
+        seed=request.seed,
+    )
+
+    def filled(advice: Advice) -> Advice:
+        rows = tuple(
+            row._replace(
+                gain_random_value=measured[row.pair]["random_value"],
+                gain_maximal=measured[row.pair]["maximal_gain"],
+            )
+            for row in advice.recommendations
+        )
+        later = None if advice.next_round is None else filled(advice.next_round)
+        return replace(advice, recommendations=rows, next_round=later)
+
+    return tuple(filled(advice) for advice in advices)

@@ -1,0 +1,1 @@
+"""Who wins where, over a grid of budgets, users and domain sizes."""
