@@ -14,21 +14,40 @@ from advisor.errors import InputError
 from simulator._version import __version__
 
 if TYPE_CHECKING:
-    from advisor.plans.answer import plan
-    from advisor.plans.question import Plan
-    from advisor.rank.advice import Advice, Recommendation
+    from advisor.audits.audit import AuditAnswer, audit
+    from advisor.plans.answer import Plan, plan
+    from advisor.rank.advice import Advice
+    from advisor.rank.advise import advise
     from advisor.rank.pareto import pareto
-    from advisor.rank.simulate import advise
+    from advisor.rank.result import Recommendation
+    from advisor.sweeps.answer import Sweep, sweep
 
-__all__ = ["Advice", "InputError", "Plan", "Recommendation", "__version__", "advise", "pareto", "plan"]
+__all__ = [
+    "Advice",
+    "AuditAnswer",
+    "InputError",
+    "Plan",
+    "Recommendation",
+    "Sweep",
+    "__version__",
+    "advise",
+    "audit",
+    "pareto",
+    "plan",
+    "sweep",
+]
 
 _HOMES = {
-    "advise": "advisor.rank.simulate",
+    "advise": "advisor.rank.advise",
+    "audit": "advisor.audits.audit",
+    "AuditAnswer": "advisor.audits.audit",
     "pareto": "advisor.rank.pareto",
-    "Advice": "advisor.rank.advice",
-    "Recommendation": "advisor.rank.advice",
-    "Plan": "advisor.plans.question",
     "plan": "advisor.plans.answer",
+    "sweep": "advisor.sweeps.answer",
+    "Advice": "advisor.rank.advice",
+    "Plan": "advisor.plans.answer",
+    "Recommendation": "advisor.rank.result",
+    "Sweep": "advisor.sweeps.answer",
 }
 
 
@@ -39,3 +58,8 @@ def __getattr__(name: str) -> Any:
 
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'advisor' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return the public names, whether they are imported yet or not."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

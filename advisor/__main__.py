@@ -2,7 +2,7 @@
 
 import sys
 
-from advisor.start import main
+from advisor.cli.app import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,1 +1,1 @@
-"""What the project remembers: what is known of every member, and a simulated grid that answers without data."""
+"""What the project remembers: cards of every member, and a model fitted to simulated populations."""

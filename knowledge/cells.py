@@ -1,137 +1,192 @@
-"""Cells of the grid: one noise setting with several populations, drawn by number, and its simulation."""
+"""The simulated cells behind the model: what was measured in them, and the nearest ones to a question.
+
+A cell is one noise setting with several populations. Errors are stored as a code of a byte: to half a percent where a
+method is near the best, and to a tenth where it is out of the question.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from knowledge.menu import EPSILON, MEASURED, METHODS, QUERY_METRICS, SIMULATED_DOMAIN, USERS
-from knowledge.shapes import COMPOSED, Population, draw
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Noise, rng_for
-from simulator._types import FloatArray
-from simulator.populations import SHAPES, apportion
+from knowledge.describe.features import NAMES, describe
+from knowledge.describe.profile import Profile
+from knowledge.menu import ALIASES, MEASURED, METHODS
+from knowledge.model import DATA, Model, load
+from simulator import Noise
+from simulator._types import FloatArray, IntArray
 
-POPULATIONS, NAMED = 8, 4  # populations per cell (what a method precomputes serves all), of a named shape among them
-COMMON, COMMON_SHARE = ((0.25, 8.0), (1e3, 1e7)), 0.6  # epsilon and n of most cells
-PROTOCOL_SHARES = {"oue": 0.3, "grr": 0.3, "ss": 0.2, "rappor": 0.04, "olh": 0.1, "the": 0.04, "blh": 0.02}
-ASKED_ABOUT = ("grr", "rappor", "oue", "blh", "olh", "ss", "the", "she", "hr", "pgr")  # not those of other packages
-LARGEST_SUBSET, CHAIN_DOMAIN = 3, 64  # subset selection on small domains draws slowly where subsets are large
-CLIPPED_ROWS = 4  # repetitions on which clipping the answers of queries is measured
+FILE = "cells.npz"
+STEP, GROWTH = 0.01, 5.0  # of the code: its first step in log error, and how many steps it takes to grow e-fold
+BEST_STEP = 0.01  # log error
+LEVELS = 255  # of a feature between the ends of its range
+FEATURES = (
+    "log_k",
+    "log_noise",
+    "log_slope_top",
+    "sums_to_one",
+    "log_noise_users",
+    "entropy_gap",
+    "log_concentration",
+    "zeros",
+    "log_top",
+    "mass_above_2",
+    "log_ideal_l1",
+    "log_bayes_l1",
+    "neighbours",
+    "log_displacement",
+    "log_ideal_haar",
+    "log_smooth_l1",
+)
+PLACES = [NAMES.index(name) for name in FEATURES]
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A noise setting and the seed and number that draw its populations."""
+@dataclass(frozen=True, eq=False, repr=False)  # holds arrays
+class Cells:
+    """Simulated cells."""
 
-    index: int
+    index: IntArray  # number of each cell, ``(C,)``: with the seed it draws the cell
+    # k, n, epsilon, protocol: domain size, users, budget and protocol ``(C,)``
+    k: IntArray
+    n: IntArray
+    epsilon: FloatArray
+    protocol: NDArray[np.str_]
+    # family, parameter: shape of each population ``(C, P)``
+    family: NDArray[np.str_]
+    parameter: FloatArray
+    features: FloatArray  # `FEATURES` of each population ``(C, P, F)``
+    log_errors: FloatArray  # logarithms of the mean errors ``(C, P, methods, metrics)``
+
+
+@dataclass(frozen=True, eq=False)  # holds an array
+class Neighbour:
+    """One simulated population near a question."""
+
+    index: int  # number of its cell
+    # family, parameter: its shape
+    family: str
+    parameter: float
+    # k, n, epsilon, protocol: its noise setting
     k: int
-    protocol: str
-    epsilon: float
     n: int
-    families: tuple[str, ...]
-    seed: int = 0
+    epsilon: float
+    protocol: str
+    noise_to_uniform: float  # k times the noise sd at frequency 0
+    # Root mean square difference of the features, each in standard deviations over the simulated populations
+    distance: float
+    errors: FloatArray  # mean errors ``(methods, metrics)``, in the unit of each metric
 
-    @property
-    def noise(self) -> Noise:
-        """What a method knows of the noise."""
-        return PROTOCOLS[self.protocol](self.k, self.epsilon).noise(self.n)
+    def best(self, metric: str, methods: Iterable[str], count: int = 3) -> tuple[tuple[str, float], ...]:
+        """Return the methods with the lowest errors in a metric, and these errors; methods not simulated are left out.
 
-    @property
-    def repetitions(self) -> int:
-        """Simulated collections for each population."""
-        return int(min(32, max(6, round(192 / math.sqrt(self.k)))))
-
-    def populations(self) -> tuple[Population, ...]:
-        """Draw the populations."""
-        return tuple(
-            draw(family, self.k, rng_for(self.seed, "population", self.index, place))
-            for place, family in enumerate(self.families)
+        Raises ValueError if the metric was not simulated.
+        """
+        if metric not in (*MEASURED, "mae"):
+            raise ValueError(f"metric must be one of {', '.join(MEASURED)} or mae, got {metric!r}")
+        errors = self.errors[:, MEASURED.index("l1" if metric == "mae" else metric)] / (
+            self.k if metric == "mae" else 1
         )
-
-    def other_noises(self, number: int) -> list[Noise]:
-        """Draw noises of any protocol, at budgets like those of cells, for as many users."""
-        rng, noises = rng_for(self.seed, "taught", self.index), []
-        for _ in range(number):
-            epsilon = log_uniform(COMMON[0] if rng.random() < COMMON_SHARE else EPSILON, rng)
-            name = str(rng.choice(ASKED_ABOUT))
-            noises.append(PROTOCOLS[name](self.k, epsilon).noise(self.n))
-        return noises
+        names = dict.fromkeys(ALIASES.get(name, name) for name in methods)
+        places = sorted((METHODS.index(name) for name in names if name in METHODS), key=lambda place: errors[place])
+        return tuple((METHODS[place], float(errors[place])) for place in places[:count])
 
 
-def cell(index: int, *, seed: int = 0, largest: int = SIMULATED_DOMAIN) -> Cell:
-    """Draw cell number `index`; domains up to `largest`."""
-    rng = rng_for(seed, "cell", index)
-    epsilon_range, n_range = COMMON if rng.random() < COMMON_SHARE else (EPSILON, USERS)
-    k = min(largest, int(log_uniform((2.0, largest + 1.0), rng)))
-    epsilon = log_uniform(epsilon_range, rng)
-    n = round(log_uniform(n_range, rng))
-    protocol = str(rng.choice(list(PROTOCOL_SHARES), p=list(PROTOCOL_SHARES.values())))
-    if protocol == "ss" and k <= CHAIN_DOMAIN and k / (math.exp(epsilon) + 1) > LARGEST_SUBSET:
-        protocol = "grr"
-    families = [*rng.permutation(list(SHAPES))[:NAMED], *rng.permutation(COMPOSED)[: POPULATIONS - NAMED]]
-    return Cell(index, k, protocol, epsilon, n, tuple(map(str, families)), seed)
+def nearest(
+    profiles: Sequence[Profile], noise: Noise, count: int = 5, *, cells: Cells | None = None, model: Model | None = None
+) -> tuple[Neighbour, ...]:
+    """Return the simulated populations that are nearest to a histogram under a noise; nearest first.
+
+    profiles: the histogram, or several of one k: then a population is as near as it is to the nearest of them.
+    noise: of the protocol asked about.
+    count: how many.
+    cells, model: default: the shipped ones. The model has the standard deviations of the features.
+    """
+    archive, predictor = load_cells() if cells is None else cells, load() if model is None else model
+    scale = predictor.network.scale.astype(np.float64)[PLACES]
+    features = describe(profiles, [noise]).features[:, 0, PLACES]
+    differences = (archive.features - features[:, None, None]) / scale
+    distances = np.sqrt((differences**2).mean(axis=-1)).min(axis=0)
+    order = np.argsort(distances, axis=None, kind="stable")[:count]
+    places = zip(*np.unravel_index(order, distances.shape), strict=True)
+    return tuple(_neighbour(archive, int(cell), int(population), float(distances[cell, population]))
+                 for cell, population in places)  # fmt: skip
 
 
-def log_uniform(ends: tuple[float, float], rng: np.random.Generator) -> float:
-    """Draw a number whose logarithm is uniform between the ends."""
-    return math.exp(rng.uniform(math.log(ends[0]), math.log(ends[1])))
-
-
-@dataclass(frozen=True)
-class Measured:
-    """Mean errors of a cell ``(populations, methods, metrics)`` and their relative variances."""
-
-    cell: Cell
-    error: FloatArray
-    relative_variance: FloatArray
-
-    def to_record(self) -> dict[str, Any]:
-        """Return what is stored, as JSON types."""
-        return {
-            "index": self.cell.index,
-            "error": [[[_digits(x) for x in row] for row in block] for block in self.error.tolist()],
-            "relative_variance": [[[_digits(x, 3) for x in row] for row in b] for b in self.relative_variance.tolist()],
-        }
-
-
-def _digits(value: float, digits: int = 5) -> float:
-    return float(f"{value:.{digits}g}")
-
-
-def measured_from(record: Mapping[str, Any], seed: int, largest: int) -> Measured:
-    """Return a stored cell."""
-    return Measured(
-        cell(int(record["index"]), seed=seed, largest=largest),
-        np.array(record["error"], dtype=np.float64),
-        np.array(record["relative_variance"], dtype=np.float64),
+def _neighbour(cells: Cells, cell: int, population: int, distance: float) -> Neighbour:
+    return Neighbour(
+        index=int(cells.index[cell]),
+        family=str(cells.family[cell, population]),
+        parameter=float(cells.parameter[cell, population]),
+        k=int(cells.k[cell]),
+        n=int(cells.n[cell]),
+        epsilon=float(cells.epsilon[cell]),
+        protocol=str(cells.protocol[cell]),
+        noise_to_uniform=float(np.exp(cells.features[cell, population, FEATURES.index("log_noise")])),
+        distance=distance,
+        errors=np.exp(cells.log_errors[cell, population]),
     )
 
 
-def simulate(cell: Cell) -> Measured:
-    """Simulate a cell: every method on the same noisy estimates of every population."""
-    oracle, noise, repetitions = PROTOCOLS[cell.protocol](cell.k, cell.epsilon), cell.noise, cell.repetitions
-    counts = np.stack([apportion(population.frequencies, cell.n) for population in cell.populations()])
-    rows = np.repeat(counts, repetitions, axis=0)
-    estimate = oracle.estimate(oracle.sample_support(rows, rng_for(cell.seed, "collect", cell.index)), cell.n)
-    error = np.empty((len(counts), len(METHODS), len(MEASURED)))
-    variance = np.empty_like(error)
-    for place, name in enumerate(METHODS):
-        method = POSTPROCESSORS[name]
-        processed = (method.function(estimate, noise)).reshape(len(counts), repetitions, cell.k)
-        for which, (answers, count) in enumerate(zip(processed, counts, strict=True)):
-            truth = count / cell.n
-            for column, metric in enumerate(MEASURED):
-                errors = METRICS[metric](answers, truth)
-                mean = float(errors.mean())
-                if method.queries_only and metric in QUERY_METRICS:
-                    few = answers[:CLIPPED_ROWS]
-                    plain = float(METRICS[metric](few, truth).mean())
-                    mean *= float(METRICS[metric].clipped_error(few, truth).mean()) / plain if plain else 1.0
-                error[which, place, column] = mean
-                spread = float(errors.std(ddof=1)) / mean if mean > 0 else 0.0
-                variance[which, place, column] = spread**2 / repetitions
-    return Measured(cell, error, variance)
+def load_cells(folder: Path = DATA) -> Cells:
+    """Load the cells of a folder, the shipped ones by default; each folder is read once.
+
+    Raises FileNotFoundError if the folder holds no cells.
+    """
+    return _load(folder)
+
+
+@cache
+def _load(folder: Path) -> Cells:
+    with np.load(folder / FILE, allow_pickle=False) as stored:
+        low, high = stored["feature_low"], stored["feature_high"]
+        return Cells(
+            index=stored["index"].astype(np.int64),
+            k=stored["k"].astype(np.int64),
+            n=stored["n"].astype(np.int64),
+            epsilon=stored["epsilon"],
+            protocol=stored["protocol"],
+            family=stored["family"],
+            parameter=stored["parameter"].astype(np.float64),
+            features=low + (high - low) * (stored["features"] / LEVELS),
+            log_errors=_decoded(stored["best"], stored["regret"]),
+        )
+
+
+def save(cells: Cells, folder: Path) -> None:
+    """Write cells where `load_cells` finds them."""
+    low, high = cells.features.min(axis=(0, 1)), cells.features.max(axis=(0, 1))
+    best, regret = _encoded(cells.log_errors)
+    np.savez_compressed(
+        folder / FILE,
+        allow_pickle=False,
+        index=cells.index.astype(np.uint32),
+        k=cells.k.astype(np.uint32),
+        n=cells.n.astype(np.uint32),
+        epsilon=cells.epsilon,
+        protocol=cells.protocol,
+        family=cells.family,
+        parameter=cells.parameter.astype(np.float32),
+        feature_low=low,
+        feature_high=high,
+        features=np.rint((cells.features - low) / np.maximum(high - low, 1e-12) * LEVELS).astype(np.uint8),
+        best=best,
+        regret=regret,
+    )
+
+
+def _encoded(log_errors: FloatArray) -> tuple[NDArray[np.int16], NDArray[np.uint8]]:
+    """Return the lowest log error of each metric in steps, and codes of how far each method is above it."""
+    best = np.rint(log_errors.min(axis=-2) / BEST_STEP).astype(np.int16)
+    regret = np.maximum(log_errors - BEST_STEP * best[..., None, :], 0.0)
+    codes = np.rint(GROWTH * np.log1p(regret / (GROWTH * STEP)))
+    return best, np.minimum(codes, 255).astype(np.uint8)
+
+
+def _decoded(best: NDArray[np.int16], codes: NDArray[np.uint8]) -> FloatArray:
+    regret: FloatArray = GROWTH * STEP * np.expm1(codes.astype(np.float64) / GROWTH)
+    return regret + BEST_STEP * best[..., None, :]

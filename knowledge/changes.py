@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from knowledge.grid import Asked, Grid, LookUp, first_of, look_up
 from knowledge.menu import EPSILON, USERS
+from knowledge.model import Frequencies, Prediction, first_of, noises_of, predict
+from knowledge.ranking import LookUp, rank
 
 STEP = 2**0.25  # ratio of neighbouring values that are tried
 SKEW_STEP, SKEW_MOST = 0.1, 3.0
@@ -16,102 +17,78 @@ COMMON_USERS = (10_000, 100_000, 1_000_000, 10_000_000)
 
 Pair = tuple[str, str]
 Choice = Callable[[LookUp], Pair]
+Predictions = Callable[[Frequencies, float, int, tuple[str, ...] | None], Prediction]
 
 
 class Change(NamedTuple):
-    """The nearest value of one part of the question that changes the answer.
+    """The nearest value of one part of the question that changes the answer."""
 
-    Attributes
-    ----------
-    what
-        ``epsilon``, ``n`` or ``skew``.
-    value
-        From here on, seen from the value asked about, the answer is another.
-    protocol, method
-        That answer.
-    """
-
-    what: str
-    value: float
+    what: str  # ``epsilon``, ``n`` or ``skew``
+    value: float  # from here on, seen from the value asked about, the answer is another
+    # protocol, method: that answer
     protocol: str
     method: str
 
 
-def best_pair(found: LookUp) -> Pair:
+def best_pair(answer: LookUp) -> Pair:
     """Return the pair with the lowest predicted error."""
-    return found.best.protocol, found.best.method
+    return answer.best.protocol, answer.best.method
 
 
-def best_method(found: LookUp) -> Pair:
+def best_method(answer: LookUp) -> Pair:
     """Return the method with the lowest predicted error; a change of protocol alone is none."""
-    return "", found.best.method
+    return "", answer.best.method
 
 
-def answers_by_users(
-    profile: Asked,
-    epsilon: float,
-    metric: str,
-    *,
-    users: Sequence[int] = COMMON_USERS,
-    ordered: bool = True,
-    protocols: Iterable[str] | None = None,
-    methods: Iterable[str] | None = None,
-    choose: Choice = best_pair,
-    grid: Grid | None = None,
-) -> dict[int, Pair]:
-    """Return the pair for several numbers of users."""
-    options = {"ordered": ordered, "protocols": _fixed(protocols), "methods": _fixed(methods), "grid": grid}
-    return {n: choose(look_up(profile, epsilon, n, metric, **options)) for n in users}  # type: ignore[arg-type]
+def predicted(frequencies: Frequencies, epsilon: float, n: int, protocols: tuple[str, ...] | None) -> Prediction:
+    """Return the prediction of the shipped model."""
+    return predict(frequencies, noises_of(first_of(frequencies).k, epsilon, n, protocols))
 
 
 def nearest_changes(
-    profile: Asked,
+    frequencies: Frequencies,
     epsilon: float,
     n: int,
     metric: str,
     *,
-    of_skew: Callable[[float], Asked] | None = None,
+    of_skew: Callable[[float], Frequencies] | None = None,
     ordered: bool = True,
     protocols: Iterable[str] | None = None,
     methods: Iterable[str] | None = None,
     choose: Choice = best_pair,
-    grid: Grid | None = None,
+    predictions: Predictions = predicted,
 ) -> tuple[Change, ...]:
     """Find for epsilon, n and skew the nearest value that changes the answer; none where no value in range does.
 
-    Parameters
-    ----------
-    profile, epsilon, n, metric, ordered, protocols, methods, grid
-        The question, as in `knowledge.grid.look_up`.
-    of_skew
-        What makes a profile of a skew; None when the histogram is known and its skew no option.
-    choose
-        What counts as the answer.
+    frequencies, epsilon, n, metric, ordered, protocols, methods: the question, as in `knowledge.ranking.look_up`.
+    of_skew: what makes a question of a skew; None when the histogram is given and its skew no option.
+    choose: what counts as the answer.
+    predictions: what predicts for frequencies, ε, n and protocols; by default the shipped model. A caller who asks
+        about several metrics may give one that remembers.
 
-    Returns
-    -------
-    At most one change each of epsilon, n and skew: the nearest by ratio, for skew by difference.
+    Returns at most one change each of epsilon, n and skew: the nearest by ratio, for skew by difference.
     """
-    options = {"ordered": ordered, "protocols": _fixed(protocols), "methods": _fixed(methods), "grid": grid}
+    protocols, methods = _fixed(protocols), _fixed(methods)
 
-    def answer(of: Asked, budget: float, users: float) -> LookUp:
-        return look_up(of, budget, round(users), metric, **options)  # type: ignore[arg-type]
+    def answer(of: Frequencies, budget: float, users: float) -> LookUp:
+        prediction = predictions(of, budget, round(users), protocols)
+        return rank(prediction, metric, epsilon=budget, n=round(users), ordered=ordered, methods=methods)
 
     searches: list[tuple[str, float, list[list[float]], Callable[[float], LookUp]]] = [
-        ("epsilon", epsilon, _ladders(epsilon, *EPSILON), lambda value: answer(profile, value, n)),
-        ("n", float(n), _ladders(float(n), *USERS), lambda value: answer(profile, epsilon, value)),
+        ("epsilon", epsilon, _ladders(epsilon, *EPSILON), lambda value: answer(frequencies, value, n)),
+        ("n", float(n), _ladders(float(n), *USERS), lambda value: answer(frequencies, epsilon, value)),
     ]
     if of_skew is not None:
-        skew = first_of(profile).skew
+        skew = first_of(frequencies).skew
         steps = [SKEW_STEP * step for step in range(1, round(SKEW_MOST / SKEW_STEP))]
         up, down = (
             [skew + step for step in steps if skew + step < SKEW_MOST],
             [skew - step for step in steps if skew > step],
         )
         searches.append(("skew", skew, [up, [*down, 0.0]], lambda value: answer(of_skew(value), epsilon, n)))
-    now = choose(answer(profile, epsilon, n))
-    found = (_nearest(what, start, ladders, ask, now, choose) for what, start, ladders, ask in searches)
-    return tuple(change for change in found if change is not None)
+    now = choose(answer(frequencies, epsilon, n))
+    changes = (_nearest(what, start, ladders, ask, now, choose) for what, start, ladders, ask in searches)
+    return tuple(change for change in changes if change is not None)
 
 
 def _fixed(names: Iterable[str] | None) -> tuple[str, ...] | None:
@@ -135,7 +112,7 @@ def _nearest(
     """Walk up and down in turns, so that the nearer change is met first, and halve the last step."""
     for step in range(max(map(len, ladders))):
         for ladder in ladders:
-            if step >= len(ladder) or choose(found := ask(ladder[step])) == now:
+            if step >= len(ladder) or choose(there := ask(ladder[step])) == now:
                 continue
             same, other = ladder[step - 1] if step else start, ladder[step]
             for _ in range(HALVINGS):
@@ -144,7 +121,7 @@ def _nearest(
                 if choose(tried) == now:
                     same = middle
                 else:
-                    other, found = middle, tried
-            chosen = choose(found)
-            return Change(what, other, chosen[0] or found.best.protocol, chosen[1])
+                    other, there = middle, tried
+            chosen = choose(there)
+            return Change(what, other, chosen[0] or there.best.protocol, chosen[1])
     return None

@@ -12,27 +12,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Deployment:
-    """One deployment.
+    """One deployment."""
 
-    Attributes
-    ----------
-    name
-        Who collects what.
-    epsilon
-        The stated budget of one unit.
-    unit
-        What the budget is spent on: the unit of privacy.
-    categories
-        Size of the domain, or how large it gets; empty where none is stated.
-    source
-        Where that is stated.
-    """
-
-    name: str
-    epsilon: float
-    unit: str
-    categories: str
-    source: str
+    name: str  # who collects what
+    epsilon: float  # the stated budget of one unit
+    unit: str  # what the budget is spent on: the unit of privacy
+    categories: str  # size of the domain, or how large it gets; empty where none is stated
+    source: str  # where that is stated
 
 
 APPLE = "Apple, Learning with Privacy at Scale, 2017"
@@ -58,13 +44,8 @@ DEPLOYMENTS = (
 def nearest(epsilon: float, count: int = 2) -> tuple[Deployment, ...]:
     """Return the deployments whose ε is nearest by ratio, nearest first; equally near ones in the order of the list.
 
-    Raises
-    ------
-    ValueError
-        If epsilon is not above 0.
+    Raises ValueError if epsilon is not above 0.
 
-    Examples
-    --------
     >>> [deployment.name for deployment in nearest(1.0)]
     ['Windows telemetry', 'Apple Health types']
     """

@@ -1,4 +1,4 @@
-"""What the grid knows: its methods, metrics and ranges, by name and without simulating anything."""
+"""What look-ups cover: methods, metrics and ranges."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SIMULATED_DOMAIN = 4096  # largest domain that is simulated
 
 
 def applies(method: str, metric: str, *, ordered: bool) -> bool:
-    """Tell whether a method of the grid has an error in the metric, on a domain with or without an order."""
+    """Tell whether a simulated method has an error in the metric, on a domain with or without an order."""
     if not ordered and (method in ORDERED_METHODS or metric in ORDERED_METRICS):
         return False
     return method not in QUERY_METHODS or metric in QUERY_METRICS

@@ -265,21 +265,11 @@ NUMPY: dict[str, str] = {
 def package_recipe(kind: str, key: str) -> str:
     """Return Python that uses one member with this package.
 
-    Parameters
-    ----------
-    kind
-        ``"protocol"``, ``"method"`` or ``"metric"``.
-    key
-        Key in the table of that kind: of this package's own members or of others'.
+    kind: ``"protocol"``, ``"method"`` or ``"metric"``.
+    key: key in the table of that kind: of this package's own members or of others'.
 
-    Returns
-    -------
-    A script that runs as it stands, on values that are there to be replaced.
-
-    Raises
-    ------
-    KeyError
-        If there is no such kind, method or metric.
+    Returns a script that runs as it stands, on values that are there to be replaced. Raises KeyError if there is no
+    such kind, method or metric.
     """
     return {"protocol": _protocol_recipe, "method": _method_recipe, "metric": _metric_recipe}[kind](key)
 
@@ -295,16 +285,15 @@ def _protocol_recipe(key: str) -> str:
 
 def _method_recipe(key: str) -> str:
     method = POSTPROCESSORS[key]
-    order = _ORDERED if method.ordered_only else _UNORDERED
+    order = _ORDERED if method.uses_order else _UNORDERED
     recipe = _METHOD.format(key=key, order=order, protocol=_protocol_for(method))
     return recipe + _QUERIES if method.queries_only else recipe
 
 
 def _protocol_for(method: Any) -> str:
     """Return a protocol whose noise the method is for: OUE if it is, else the first in the table."""
-    fits = getattr(method, "fits", None)
     for key in ("oue", *PROTOCOLS):
-        if fits is None or fits(PROTOCOLS[key](k=8, epsilon=1.0).noise(10_000), 8):
+        if method.accepts(PROTOCOLS[key](k=8, epsilon=1.0).noise(10_000), 8):
             return key
     return "oue"
 

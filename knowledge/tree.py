@@ -1,11 +1,11 @@
-"""The shipped decision trees: they explain a choice in a few readable questions, where the grid puts figures to it."""
+"""The shipped decision trees: they explain a choice in a few readable questions, where the model puts figures to it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -25,22 +25,13 @@ WORDS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Step:
-    """One question on the way down.
+    """One question on the way down."""
 
-    Attributes
-    ----------
-    feature
-        One of `QUESTIONS`.
-    value, threshold
-        What was compared.
-    below
-        Whether the value is at most the threshold.
-    """
-
-    feature: str
+    feature: str  # one of `QUESTIONS`
+    # value, threshold: what was compared
     value: float
     threshold: float
-    below: bool
+    below: bool  # whether the value is at most the threshold
 
     def __str__(self) -> str:
         sign = "<=" if self.below else ">"
@@ -48,47 +39,80 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Explanation:
-    """Where a question ends in the tree.
+class Interval:
+    """Where a feature must lie: above one number, at most another; None where that side is open."""
 
-    Attributes
-    ----------
-    method
-        The method that the tree ranks first, among those asked for.
-    steps
-        The path that led there.
-    ranking
-        Methods with their mean extra error over the best one in this leaf, as a share (0.1: 10 %).
-    populations
-        Share of the simulated populations that end in this leaf.
+    feature: str
+    above: float | None
+    at_most: float | None
+
+    @property
+    def ends(self) -> str:
+        """The interval in words."""
+        if self.above is None or self.at_most is None:
+            return f"at most {self.at_most:g}" if self.above is None else f"above {self.above:g}"
+        return f"above {self.above:g}, at most {self.at_most:g}"
+
+    def __str__(self) -> str:
+        return f"{WORDS[self.feature]} {self.ends}"
+
+
+def intervals(questions: Iterable[tuple[str, bool, float]]) -> tuple[Interval, ...]:
+    """Return one interval for each feature, from questions: feature, whether at most the threshold, threshold.
+
+    >>> [str(one) for one in intervals([("k", True, 100.0), ("k", False, 10.0)])]
+    ['domain size k above 10, at most 100']
     """
+    above: dict[str, float | None] = {}
+    at_most: dict[str, float | None] = {}
+    for feature, below, threshold in questions:  # from the root down: the last of one side is the narrowest
+        own, other = (at_most, above) if below else (above, at_most)
+        own[feature] = threshold
+        other.setdefault(feature, None)
+    return tuple(Interval(feature, above[feature], at_most[feature]) for feature in QUESTIONS if feature in above)
 
-    method: str
-    steps: tuple[Step, ...]
+
+@dataclass(frozen=True)
+class Explanation:
+    """Where a question ends in the tree."""
+
+    method: str  # the method that the tree ranks first, among those asked for
+    steps: tuple[Step, ...]  # the path that led there
+    # Methods with their mean extra error over the best one in this leaf, as a share (0.1: 10 %)
     ranking: tuple[tuple[str, float], ...]
-    populations: float
+    populations: float  # share of the simulated populations that end in this leaf
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """The path in words, once for each feature."""
+        values = {step.feature: step.value for step in self.steps}
+        return tuple(
+            f"{WORDS[one.feature]} is {values[one.feature]:.3g} ({one.ends})"
+            for one in intervals((step.feature, step.below, step.threshold) for step in self.steps)
+        )
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A leaf of a tree."""
+
+    conditions: tuple[Interval, ...]  # where the features must lie
+    # Methods with their mean extra error over the best one, as a share (0.1: 10 %); best first
+    ranking: tuple[tuple[str, float], ...]
+    populations: float  # share of the simulated populations that it is about
 
 
 @dataclass(frozen=True)
 class Tree:
-    """One tree as arrays; children of -1 mark a leaf.
+    """One tree as arrays; children of -1 mark a leaf."""
 
-    Attributes
-    ----------
-    feature, threshold, left, right
-        For each node: index in `QUESTIONS`, what it is compared with, and where to go.
-    regret
-        For each node the mean log error of every method over the best.
-    share
-        For each node the share of the simulated populations that come by.
-    """
-
+    # feature, threshold, left, right: for each node: index in `QUESTIONS`, what it is compared with, and where to go
     feature: tuple[int, ...]
     threshold: tuple[float, ...]
     left: tuple[int, ...]
     right: tuple[int, ...]
-    regret: tuple[tuple[float, ...], ...]
-    share: tuple[float, ...]
+    regret: tuple[tuple[float, ...], ...]  # for each node the mean log error of every method over the best
+    share: tuple[float, ...]  # for each node the share of the simulated populations that come by
 
     def path(self, values: Sequence[float]) -> list[int]:
         """Return the nodes from the root to the leaf; values are compared in single precision, as in training."""
@@ -129,18 +153,21 @@ class Tree:
 def load(folder: Path = DATA) -> Mapping[str, Tree]:
     """Load the trees of a folder, by metric and ``metric/unordered``; each folder is read once.
 
-    Raises
-    ------
-    FileNotFoundError
-        If the folder holds no trees.
+    Raises FileNotFoundError if the folder holds no trees.
     """
     return _load(folder)
 
 
-@lru_cache(maxsize=4)
+@cache
 def _load(folder: Path) -> Mapping[str, Tree]:
     stored = json.loads((folder / "tree.json").read_text(encoding="utf-8"))
     return {name: from_json(tree) for name, tree in stored["trees"].items()}
+
+
+def save(trees: Mapping[str, Tree], folder: Path) -> None:
+    """Write trees where `load` finds them."""
+    stored = {"methods": METHODS, "trees": {name: to_json(tree) for name, tree in trees.items()}}
+    (folder / "tree.json").write_text(json.dumps(stored, separators=(",", ":")) + "\n", encoding="utf-8")
 
 
 def from_json(tree: Mapping[str, Any]) -> Tree:
@@ -155,7 +182,7 @@ def from_json(tree: Mapping[str, Any]) -> Tree:
     )
 
 
-def to_json(tree: Tree) -> dict[str, Any]:
+def to_json(tree: Tree) -> dict[str, object]:
     """Return a tree as JSON types."""
     return {
         "feature": list(tree.feature),
@@ -170,13 +197,10 @@ def to_json(tree: Tree) -> dict[str, Any]:
 def tree_for(metric: str, *, ordered: bool, folder: Path = DATA) -> Tree:
     """Return the tree of a metric, for domains with or without an order.
 
-    Raises
-    ------
-    ValueError
-        If the metric is unknown, or needs an order that the domain has not.
+    Raises ValueError if the metric is unknown, or needs an order that the domain has not.
     """
     if metric not in METRICS:
-        raise ValueError(f"the trees know the metrics {', '.join(METRICS)}, got {metric!r}")
+        raise ValueError(f"metric must be one of {', '.join(METRICS)} for a decision tree, got {metric!r}")
     if metric in ORDERED_METRICS and not ordered:
         raise ValueError(f"metric {metric} needs an ordered domain")
     name = "l1" if metric == "mae" else metric
@@ -195,23 +219,13 @@ def explain(
 ) -> Explanation:
     """Walk down the tree of a metric.
 
-    Parameters
-    ----------
-    metric, ordered
-        Which tree.
-    noise_to_uniform
-        k times the noise sd of an estimate at frequency 0.
-    k, skew
-        Domain size, and Zipf-equivalent exponent of the frequencies.
-    methods
-        Restrict the ranking.
-    folder
-        Where the trees are.
+    metric, ordered: which tree.
+    noise_to_uniform: k times the noise sd of an estimate at frequency 0.
+    k, skew: domain size, and Zipf-equivalent exponent of the frequencies.
+    methods: restrict the ranking.
+    folder: where the trees are.
 
-    Raises
-    ------
-    ValueError
-        If the metric has no tree, or the tree knows none of the methods.
+    Raises ValueError if the metric has no tree, or the tree knows none of the methods.
     """
     tree = tree_for(metric, ordered=ordered, folder=folder)
     values = (noise_to_uniform, float(k), skew)
@@ -220,36 +234,54 @@ def explain(
     for node, chosen in pairwise(nodes):
         place = tree.feature[node]
         steps.append(Step(QUESTIONS[place], values[place], tree.threshold[node], chosen == tree.left[node]))
-    wanted = METHODS if methods is None else tuple(dict.fromkeys(methods))
-    places = {name: METHODS.index(ALIASES.get(name, name)) for name in wanted if ALIASES.get(name, name) in METHODS}
-    regret = tree.regret[nodes[-1]]
-    ranked = sorted((regret[place], name) for name, place in places.items() if regret[place] >= 0)
-    if not ranked:
-        raise ValueError(f"the tree of {metric} knows none of the methods {', '.join(wanted)}")
-    ranking = tuple((name, float(np.expm1(value))) for value, name in ranked)
+    menu = METHODS if methods is None else tuple(dict.fromkeys(methods))
+    own = {name: ALIASES.get(name, name) for name in menu if ALIASES.get(name, name) in METHODS}
+    ranking = _ranking(tree, nodes[-1], own)
+    if not ranking:
+        raise ValueError(f"the tree of {metric} needs a method that goes with the metric, got {', '.join(menu)}")
     return Explanation(ranking[0][0], tuple(steps), ranking, tree.share[nodes[-1]])
 
 
 def rules(metric: str, *, ordered: bool = True, folder: Path = DATA) -> str:
     """Return the tree of a metric as readable rules, one line each.
 
-    Raises
-    ------
-    ValueError
-        If the metric has no tree.
+    Raises ValueError if the metric has no tree.
     """
     tree = tree_for(metric, ordered=ordered, folder=folder)
     return "\n".join(_lines(tree, 0, 0))
 
 
+def leaves(metric: str, *, ordered: bool = True, folder: Path = DATA) -> tuple[Rule, ...]:
+    """Return the tree of a metric as one rule for each leaf, from left to right.
+
+    Raises ValueError if the metric has no tree.
+    """
+    return tuple(_rules_below(tree_for(metric, ordered=ordered, folder=folder), 0, ()))
+
+
+def _rules_below(tree: Tree, node: int, path: tuple[tuple[str, bool, float], ...]) -> Iterator[Rule]:
+    if tree.left[node] < 0:
+        yield Rule(intervals(path), _ranking(tree, node, {name: name for name in METHODS}), tree.share[node])
+        return
+    name, threshold = QUESTIONS[tree.feature[node]], tree.threshold[node]
+    for below, child in ((True, tree.left[node]), (False, tree.right[node])):
+        yield from _rules_below(tree, child, (*path, (name, below, threshold)))
+
+
+def _ranking(tree: Tree, node: int, methods: Mapping[str, str]) -> tuple[tuple[str, float], ...]:
+    """Return the methods that compete at a node with their mean extra error; methods by the name they are asked by."""
+    regret = tree.regret[node]
+    ranked = sorted((regret[METHODS.index(own)], name) for name, own in methods.items())
+    return tuple((name, float(np.expm1(value))) for value, name in ranked if value >= 0)
+
+
 def _lines(tree: Tree, node: int, depth: int) -> list[str]:
     indent = "  " * depth
     if tree.left[node] < 0:
-        ranked = sorted((value, METHODS[place]) for place, value in enumerate(tree.regret[node]) if value >= 0)
-        (first, best), (second, next_best) = ranked[:2]
+        (best, first), (second_best, second) = _ranking(tree, node, {name: name for name in METHODS})[:2]
         return [
-            f"{indent}use {best}: {np.expm1(first):.0%} above the best on average, then {next_best} "
-            f"({np.expm1(second):.0%}); {tree.share[node]:.0%} of the cases"
+            f"{indent}use {best}: {first:.0%} above the best on average, then {second_best} "
+            f"({second:.0%}); {tree.share[node]:.0%} of the cases"
         ]
     name, threshold = WORDS[QUESTIONS[tree.feature[node]]], tree.threshold[node]
     return [

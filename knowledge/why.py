@@ -1,4 +1,4 @@
-"""The tree's reasons beside the grid's figures, and whether the two agree."""
+"""The reasons of the decision tree beside the figures of the model, and whether the two agree."""
 
 from __future__ import annotations
 
@@ -6,76 +6,81 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from knowledge.assumed import AssumedSkew
-from knowledge.grid import LookUp
-from knowledge.profile import Profile
+from knowledge.describe.assumption import AssumedSkew
+from knowledge.describe.profile import Profile
+from knowledge.ranking import LookUp
 from knowledge.tree import DATA, Explanation, explain
 from simulator import Noise
 
-SAME_ERROR = 1.001  # a method that is worse by less is the same for anyone who reads figures
+SAME_ERROR = 1.001  # a method whose error differs by less is the same for anyone who reads figures
 
 
 @dataclass(frozen=True)
 class Why:
-    """Why a method.
+    """Why a method."""
 
-    Attributes
-    ----------
-    protocol
-        The protocol that the grid ranks first.
-    noise_to_uniform
-        k times the noise sd of that protocol.
-    explanation
-        The way down the tree.
-    agrees
-        Whether the tree ends at the method that the grid ranks first, or one that is no different to the eye.
-    ratio
-        By the grid: error of the tree's method over that of the grid's, for the same protocol.
-    """
-
-    protocol: str
-    noise_to_uniform: float
-    explanation: Explanation
-    agrees: bool
-    ratio: float
+    protocol: str  # the protocol of the answer
+    noise_to_uniform: float  # k times the noise sd of that protocol
+    explanation: Explanation  # the way down the tree
+    agrees: bool  # whether the tree ends at the method of the answer, or at one that is no different to the eye
+    ratio: float  # predicted error of the tree's method over that of the answer's, for the same protocol
 
     @property
     def note(self) -> str:
-        """One sentence on how grid and tree compare."""
+        """One sentence on how tree and model compare."""
         if self.agrees:
-            return f"tree and grid agree on {self.explanation.method}"
-        return (
-            f"tree and grid disagree: the tree ends at {self.explanation.method}, which the grid expects to be "
-            f"{self.ratio - 1:.1%} worse here; the grid decides"
-        )
+            return f"The decision tree and the model agree on {self.explanation.method}."
+        return disagreement(self.explanation.method, self.ratio)
 
 
-def why(found: LookUp, profile: Profile | AssumedSkew, noises: Mapping[str, Noise], *, folder: Path = DATA) -> Why:
-    """Explain the best pair of a look-up by the tree of its metric.
+def disagreement(method: str, ratio: float) -> str:
+    """Return the sentence that goes with an answer whose method is not the tree's.
 
-    Parameters
-    ----------
-    found, profile, noises
-        The look-up, and what it was made from; see `knowledge.grid.noises_of`.
-    folder
-        Where the trees are.
+    method: the tree's.
+    ratio: its predicted error over that of the answer.
     """
-    best = found.best
-    own = {row.method: row for row in found.rows if row.protocol == best.protocol}
-    ratio = profile.k * noises[best.protocol].sd
+    if ratio >= 1:
+        return (
+            f"The answer follows the model, which sees the whole shape and predicts {100 * (ratio - 1):.1f} % more "
+            f"error with {method} here."
+        )
+    return (
+        f"The answer follows the model: it predicts {100 * (1 - ratio):.1f} % less error with {method} here, but not "
+        "surely enough to prefer it."
+    )
+
+
+def why(
+    answer: LookUp,
+    frequencies: Profile | AssumedSkew,
+    noises: Mapping[str, Noise],
+    *,
+    pair: tuple[str, str] | None = None,
+    folder: Path = DATA,
+) -> Why:
+    """Explain the pair that a look-up answers with by the tree of its metric.
+
+    answer, frequencies, noises: the look-up, and what it was made from; see `knowledge.model.noises_of`.
+    pair: protocol and method of the answer; by default those of the lowest predicted error.
+    folder: where the trees are.
+    """
+    protocol, method = (answer.best.protocol, answer.best.method) if pair is None else pair
+    own = {row.method: row for row in answer.rows if row.protocol == protocol}
+    noise_to_uniform = frequencies.k * noises[protocol].sd
     explanation = explain(
-        found.metric,
-        noise_to_uniform=ratio,
-        k=profile.k,
-        skew=profile.skew,
-        ordered=found.ordered,
+        answer.metric,
+        noise_to_uniform=noise_to_uniform,
+        k=frequencies.k,
+        skew=frequencies.skew,
+        ordered=answer.ordered,
         methods=own,
         folder=folder,
     )
+    ratio = own[explanation.method].error / own[method].error
     return Why(
-        protocol=best.protocol,
-        noise_to_uniform=ratio,
+        protocol=protocol,
+        noise_to_uniform=noise_to_uniform,
         explanation=explanation,
-        agrees=own[explanation.method].error < SAME_ERROR * best.error,
-        ratio=own[explanation.method].error / best.error,
+        agrees=1 / SAME_ERROR < ratio < SAME_ERROR,
+        ratio=ratio,
     )

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simulator._version import __version__
+from simulator.methods import Observed, PostProcessor
 from simulator.metrics import Metric
-from simulator.postprocess import PostProcessor
 from simulator.protocols import FrequencyOracle, Noise
+from simulator.protocols.protocol import Protocol, Tally
 from simulator.seeding import rng_for
 
 if TYPE_CHECKING:
+    from simulator.methods import POSTPROCESSORS
     from simulator.metrics import METRICS
-    from simulator.postprocess import POSTPROCESSORS
     from simulator.protocols import PROTOCOLS
 else:
 
@@ -39,7 +40,10 @@ __all__ = [
     "FrequencyOracle",
     "Metric",
     "Noise",
+    "Observed",
     "PostProcessor",
+    "Protocol",
+    "Tally",
     "__version__",
     "rng_for",
 ]

@@ -8,13 +8,8 @@ import math
 def normal_quantile(probability: float) -> float:
     """Return the number that a standard normal variable is below with a probability: by Newton's steps on `math.erfc`.
 
-    Raises
-    ------
-    ValueError
-        If the probability is not between 0 and 1.
+    Raises ValueError if the probability is not between 0 and 1.
 
-    Examples
-    --------
     >>> round(normal_quantile(0.975), 6)
     1.959964
     """

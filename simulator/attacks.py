@@ -17,6 +17,17 @@ def expected_inverse(trials: int, q: float) -> float:
     return -math.expm1((trials + 1) * math.log1p(-q)) / ((trials + 1) * q)
 
 
+def evenly_confused(success: float, k: int) -> tuple[float, float]:
+    """Return both probabilities of a guess that is right with `success` and else any of the other values evenly.
+
+    That it names v1 where v1 is held, and where v2 is.
+
+    >>> evenly_confused(0.5, 3)
+    (0.5, 0.25)
+    """
+    return success, (1 - success) / (k - 1)
+
+
 def independent_support_attack(k: int, p: float, q: float) -> float:
     """Return the success of guessing uniformly in the support set, or in the domain when the set is empty.
 

@@ -11,9 +11,10 @@ import numpy as np
 
 from simulator._types import FloatArray, IntArray
 from simulator._version import __version__
+from simulator.domain import UNORDERED, Domain
+from simulator.methods import PostProcessor, observe
 from simulator.metrics import Metric
-from simulator.postprocess import PostProcessor
-from simulator.protocols import FrequencyOracle
+from simulator.protocols.protocol import Protocol, Tally
 from simulator.ranking import Pair, contenders
 from simulator.seeding import rng_for
 
@@ -30,11 +31,14 @@ class Experiment:
         ``(k,)`` users who hold each value; their frequencies are the truth. Or ``(populations, k)``, where the truth is
         not known: repetition r simulates population ``r mod populations``; all have the same number of users.
     oracles, methods, metrics
-        The menu by name. Every method sees the same noisy estimates, repetition by repetition.
+        The menu by name: protocols of any family, methods, metrics. Every method sees the same collections, repetition
+        by repetition.
     pairs
         The (protocol, method) pairs to simulate.
     seed
         The user's seed.
+    domain
+        What methods may know of the categories. A metric with a ground distance has it among its own options.
 
     Raises
     ------
@@ -43,11 +47,12 @@ class Experiment:
     """
 
     counts: IntArray
-    oracles: Mapping[str, FrequencyOracle]
+    oracles: Mapping[str, Protocol]
     methods: Mapping[str, PostProcessor]
     metrics: Mapping[str, Metric]
     pairs: tuple[Pair, ...]
     seed: int = 0
+    domain: Domain = UNORDERED
 
     def __post_init__(self) -> None:
         if self.n < 1:
@@ -87,29 +92,19 @@ class Experiment:
             repr(sorted(self.methods)),
             repr(sorted((name, sorted(metric.options.items())) for name, metric in self.metrics.items())),
             repr(self.seed),
+            *([] if self.domain.ground is None else [repr(self.domain.ground)]),
         ]
         return hashlib.blake2b("\n".join(parts).encode(), digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True)
 class Runs:
-    """Errors of consecutive repetitions; blocks of one experiment add up.
+    """Errors of consecutive repetitions; blocks of one experiment add up."""
 
-    Attributes
-    ----------
-    experiment_id
-        `Experiment.id` of what was simulated.
-    metrics
-        Names of the columns of `errors`.
-    first
-        Number of the first repetition held.
-    errors
-        For each pair ``(repetitions, metrics)`` errors; NaN where a metric does not apply to the method.
-    """
-
-    experiment_id: str
-    metrics: tuple[str, ...]
-    first: int
+    experiment_id: str  # `Experiment.id` of what was simulated
+    metrics: tuple[str, ...]  # names of the columns of `errors`
+    first: int  # number of the first repetition held
+    # For each pair ``(repetitions, metrics)`` errors; NaN where a metric does not apply to the method
     errors: Mapping[Pair, FloatArray]
 
     def of(self, metric: str) -> dict[Pair, FloatArray]:
@@ -124,13 +119,7 @@ class Runs:
         return max(len(block) for block in self.errors.values())
 
     def __add__(self, later: Runs) -> Runs:
-        """Append the repetitions that follow; pairs that `later` leaves out keep what they have.
-
-        Raises
-        ------
-        ValueError
-            If the two come from different experiments, or `later` does not start where a pair of this one ends.
-        """
+        """Append the repetitions that follow; pairs that `later` leaves out keep what they have."""
         if (self.experiment_id, self.metrics) != (later.experiment_id, later.metrics):
             raise ValueError("only blocks of one experiment can be added")
         errors = dict(self.errors)
@@ -209,20 +198,20 @@ def _run(
 def _simulate_protocol(
     experiment: Experiment, name: str, methods: list[str], repetitions: range
 ) -> dict[Pair, FloatArray]:
-    oracle, n, populations = experiment.oracles[name], experiment.n, experiment.populations
-    noise = oracle.noise(n)
+    protocol, populations = experiment.oracles[name], experiment.populations
     shown = np.arange(repetitions.start, repetitions.stop) % len(populations)
     # The method is not part of the address: all methods of a protocol see the same noise.
     streams = (rng_for(experiment.seed, "collect", name, repetition) for repetition in repetitions)
-    support = [oracle.sample_support(populations[place], rng) for place, rng in zip(shown, streams, strict=True)]
-    estimate = oracle.estimate(np.stack(support), n)
+    tallies = [protocol.sample_tally(populations[place], rng) for place, rng in zip(shown, streams, strict=True)]
+    needs = frozenset[str]().union(*(experiment.methods[method].needs for method in methods))
+    observed = observe(protocol, Tally.stack(tallies), experiment.domain, needs=needs)
     result = {}
     for method in methods:
         processor = experiment.methods[method]
-        processed = processor(estimate, noise)
+        processed = processor.apply(observed)
         errors = np.empty((len(shown), len(experiment.metrics)))
         for place in np.unique(shown):
-            rows, truth = shown == place, populations[place] / n
+            rows, truth = shown == place, populations[place] / experiment.n
             errors[rows] = np.stack(
                 [_error(metric, processor, processed[rows], truth) for metric in experiment.metrics.values()], axis=1
             )
@@ -276,9 +265,8 @@ def race(
         raise ValueError(
             f"repetitions must be at least 2 and at most max_repetitions={max_repetitions}, got {repetitions}"
         )
-    names = tuple(metrics)
+    names, companions = tuple(metrics), set(alongside)
     competing = set(experiment.pairs if menu is None else menu)
-    companions = set(alongside)
     runs = simulate(experiment, 0, repetitions, jobs=jobs, progress=progress)
     while runs.repetitions < max_repetitions:
         verdicts = [

@@ -21,27 +21,17 @@ class Belief(NamedTuple):
 
     They are draws from models that are never quite right: rougher than smooth truths, and too sure of each other
     where nothing but the estimate tells how the frequencies are spread.
-
-    Attributes
-    ----------
-    power
-        Exponent of the share of populations a pair wins: 1 takes shares as they are, less levels them.
-    doubt
-        Added to all shares together before.
-    lead
-        Logarithm of the odds in favour of the pair with the lowest mean error.
-    lower, upper
-        By what the range of errors is stretched from the mean to either end, on a log scale.
     """
 
-    power: float
-    doubt: float
-    lead: float
+    power: float  # exponent of the share of populations a pair wins: 1 takes shares as they are, less levels them
+    doubt: float  # added to all shares together before
+    lead: float  # logarithm of the odds in favour of the pair with the lowest mean error
+    # lower, upper: by what the range of errors is stretched from the mean to either end, on a log scale
     lower: float
     upper: float
 
 
-# By whether the domain is ordered and whether the metric is pooled; printed by ``python -m advisor.fit_beliefs``.
+# By whether the domain is ordered and whether the metric is pooled; printed by ``python studies/fit_beliefs.py``.
 BELIEFS = {
     (True, False): Belief(power=0.896, doubt=0.00957, lead=0.216, lower=2.77, upper=1.07),
     (True, True): Belief(power=0.785, doubt=0.0353, lead=1.08, lower=1.00, upper=1.02),
@@ -67,18 +57,11 @@ def ranking_root(degree: int) -> int:
 def population_errors(errors: FloatArray, populations: int, root: int = 1) -> FloatArray:
     """Return the mean error for each population, and of that a root.
 
-    Parameters
-    ----------
-    errors
-        ``(repetitions,)`` errors; repetition r is of population ``r mod populations``. Either at most one repetition a
-        population, or equally many for all.
-    root
-        See `ranking_root`.
+    errors: ``(repetitions,)`` errors; repetition r is of population ``r mod populations``. Either at most one
+        repetition a population, or equally many for all.
+    root: see `ranking_root`.
 
-    Raises
-    ------
-    ValueError
-        If the populations have different numbers of repetitions, above one.
+    Raises ValueError if the populations have different numbers of repetitions, above one.
     """
     if len(errors) > populations:
         if len(errors) % populations:
@@ -91,12 +74,9 @@ def population_errors(errors: FloatArray, populations: int, root: int = 1) -> Fl
 def population_range(errors: FloatArray, populations: int, belief: Belief, root: int = 1) -> tuple[float, float]:
     """Return the 95 % range of a mean error over populations, with what they get wrong.
 
-    Parameters
-    ----------
-    errors, populations, root
-        As for `population_errors`; the range is that of the errors themselves, not of their roots.
-    belief
-        By how much it is wider than the middle 95 % of the populations.
+    errors, populations, root: as for `population_errors`; the range is that of the errors themselves, not of their
+        roots.
+    belief: by how much it is wider than the middle 95 % of the populations.
     """
     middle, low, high = middle_and_range(errors, populations, root)
     if not low:
@@ -115,14 +95,9 @@ def middle_and_range(errors: FloatArray, populations: int, root: int = 1) -> tup
 def probability_best(win_shares: Mapping[Pair, float], leader: Pair, belief: Belief) -> dict[Pair, float]:
     """Return for each pair the probability that it has the lowest error, from the share of populations it wins.
 
-    Parameters
-    ----------
-    win_shares
-        Share of the populations won; the shares sum to 1.
-    leader
-        The pair with the lowest mean error.
-    belief
-        How shares become probabilities.
+    win_shares: share of the populations won; the shares sum to 1.
+    leader: the pair with the lowest mean error.
+    belief: how shares become probabilities.
     """
     odds = {
         pair: (share + belief.doubt / len(win_shares)) ** belief.power * math.exp(belief.lead * (pair == leader))

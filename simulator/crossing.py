@@ -31,32 +31,19 @@ Measure = Callable[[float, int, int], FloatArray]
 
 @dataclass(frozen=True)
 class Crossing:
-    """Where the error is down to the target.
+    """Where the error is down to the target."""
 
-    Attributes
-    ----------
-    x
-        The place; the end of the range where the target is not crossed inside.
-    low, high
-        Its 95 % interval: that of the mean error, carried over by the slope of the curve there.
-    error, error_low, error_high
-        Mean error measured at `x` and its 95 % interval.
-    repetitions
-        Behind that mean.
-    reached
-        Whether the error gets down to the target anywhere; if not, `error` is the floor at the upper end.
-    inside
-        Whether the crossing lies inside the range; if not though reached, the target is met at the lower end already.
-    """
-
-    x: float
+    x: float  # the place; the end of the range where the target is not crossed inside
+    # low, high: its 95 % interval: that of the mean error, carried over by the slope of the curve there
     low: float
     high: float
+    # error, error_low, error_high: mean error measured at `x` and its 95 % interval
     error: float
     error_low: float
     error_high: float
-    repetitions: int
-    reached: bool
+    repetitions: int  # behind that mean
+    reached: bool  # whether the error gets down to the target anywhere; if not, `error` is the floor at the upper end
+    # Whether the crossing lies inside the range; if not though reached, the target is met at the lower end already
     inside: bool
 
 
@@ -64,7 +51,7 @@ class _Curve:
     """Measured places, each with the repetitions it has so far."""
 
     def __init__(self, measure: Measure, target: float, *, whole: bool) -> None:
-        self._measure, self._target, self._whole = measure, target, whole
+        self._measure, self.target, self._whole = measure, target, whole
         self.places: dict[float, FloatArray] = {}
 
     def at(self, t: float, repetitions: int) -> tuple[float, float]:
@@ -78,7 +65,7 @@ class _Curve:
         return math.log(x), self.above(known[:repetitions])
 
     def above(self, errors: FloatArray) -> float:
-        return math.log(max(float(errors.mean()), SMALL * self._target) / self._target)
+        return math.log(max(float(errors.mean()), SMALL * self.target) / self.target)
 
     def slope(self, t: float, ends: tuple[float, float], repetitions: int) -> float:
         """Return the slope of the log error at t: from a step to either side, with the same repetitions."""
@@ -100,28 +87,16 @@ def crossing(
 ) -> Crossing:
     """Find where a mean error that falls with x comes down to a target.
 
-    Parameters
-    ----------
-    measure
-        ``measure(x, first, repetitions)``: errors of repetitions ``first .. first + repetitions - 1`` at x, each from
-        streams of its own that do not depend on x.
-    target
-        Error above 0.
-    start
-        First guess of x.
-    low, high
-        Range of x, both above 0.
-    whole
-        Whether x is a whole number.
-    precision
-        Relative standard error of the mean at the answer; repetitions are added until it is reached, or `most`.
-    first, most
-        Repetitions to find the neighbourhood with, and at most.
+    measure: ``measure(x, first, repetitions)``: errors of repetitions ``first .. first + repetitions - 1`` at x, each
+        from streams of its own that do not depend on x.
+    target: error above 0.
+    start: first guess of x.
+    low, high: range of x, both above 0.
+    whole: whether x is a whole number.
+    precision: relative standard error of the mean at the answer; repetitions are added until it is reached, or `most`.
+    first, most: repetitions to find the neighbourhood with, and at most.
 
-    Raises
-    ------
-    ValueError
-        If the target is not above 0, the range is empty, or `first` is below 2.
+    Raises ValueError if the target is not above 0, the range is empty, or `first` is below 2.
     """
     if not target > 0 or not 0 < low < high or first < 2:
         raise ValueError(f"target must be above 0 in a range, got target={target}, low={low}, high={high}")
@@ -132,14 +107,22 @@ def crossing(
     near = curve.places[_place(rough, whole)]
     repetitions = min(max(first, _repetitions(near, precision)), most)
     final = _narrow(curve, rough, ends, repetitions, precision) if repetitions > first else rough
-    x = _place(final, whole)
+    return _answer(curve, final, (low, high), _place(final, whole), repetitions, first, precision)
+
+
+def _answer(
+    curve: _Curve, final: float, limits: tuple[float, float], x: float, repetitions: int, first: int, precision: float
+) -> Crossing:
+    """Return what was measured at the place that was found, and how far off it may be."""
+    low, high = limits
+    ends = math.log(low), math.log(high)
     errors = curve.places[x][:repetitions]
     mean, reach = float(errors.mean()), t_quantile(len(errors)) * float(errors.std(ddof=1)) / math.sqrt(len(errors))
     at_end = math.isclose(final, ends[1]) or math.isclose(final, ends[0])
     met = curve.above(errors) <= PART * precision
     inside = not at_end or abs(curve.above(errors)) <= PART * precision
     slope = min(curve.slope(final, ends, max(first, len(errors) // SLOPE_PART)), FLATTEST) if inside else -math.inf
-    wide = reach / max(mean, SMALL * target) / -slope
+    wide = reach / max(mean, SMALL * curve.target) / -slope
     return Crossing(
         x=x,
         low=max(low, x * math.exp(-wide)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
+from simulator.domain import Domain
+from simulator.places import Places
 from simulator.seeding import rng_for
+from simulator.transport import differences, transport
 
 KL_MIX = 1e-4
 TOP_SHARE = 0.05
@@ -48,7 +51,7 @@ class Metric:
     unit: str
     ordered_only: bool = False
     clipped: Callable[..., FloatArray] | None = None
-    options: dict[str, Any] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
     degree: int = 1
 
     def __call__(self, estimate: FloatArray, truth: FloatArray) -> FloatArray:
@@ -68,14 +71,26 @@ class Metric:
         return self.clipped(estimate, truth, **_accepted(self.clipped, self.options))
 
     def with_options(self, **options: Any) -> Metric:
-        """Return the metric with those of the `options` it knows (``mix``, ``top_values``, ``set_share``, ``seed``)."""
+        """Return the metric with those of the `options` it knows.
+
+        These are ``mix``, ``top_values``, ``set_share``, ``seed``, and ``ground``, the places of a `Domain`.
+        """
         known = _accepted(self.function, options)
         if self.clipped is not None:
             known |= _accepted(self.clipped, options)
-        return replace(self, options=self.options | known)
+        return replace(self, options={**self.options, **known})
+
+    def measures(self, domain: Domain) -> bool:
+        """Tell whether the metric means something on a domain: it needs no order, or has one, or a ground distance."""
+        return not self.ordered_only or domain.ordered or (domain.ground is not None and self.takes_ground)
+
+    @property
+    def takes_ground(self) -> bool:
+        """Whether there is a ground distance that the error can be measured with, by the option ``ground``."""
+        return "ground" in _parameters(self.function)
 
 
-def _accepted(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
+def _accepted(function: Callable[..., FloatArray], options: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in options.items() if name in _parameters(function)}
 
 
@@ -135,12 +150,33 @@ def _divergence(a: FloatArray, b: FloatArray) -> FloatArray:
     return np.maximum(total, 0.0)  # rounding can leave -1e-17 for equal distributions
 
 
-def emd(estimate: FloatArray, truth: FloatArray) -> FloatArray:
-    """Return the sum of absolute differences of the two running sums (bins).
+def emd(estimate: FloatArray, truth: FloatArray, ground: Places | None = None) -> FloatArray:
+    """Return the earth mover's distance: of categories in a row (bins), or of places (unit of their `ground` distance).
 
-    The earth mover's distance on an ordered domain when the estimate sums to 1; a defined penalty otherwise.
+    In a row the sum of absolute differences of the two running sums, which is a defined penalty where the estimate does
+    not sum to 1; of places within proven bounds, see `simulator.transport.transport`.
     """
+    if ground is not None:
+        return _transported(estimate, truth, ground)[0]
     return np.abs(np.cumsum(estimate - truth, axis=-1)).sum(axis=-1)
+
+
+def emd_slack(estimate: FloatArray, truth: FloatArray, ground: Places) -> FloatArray:
+    """Return how far off, relatively, `emd` of places can be at most."""
+    return _transported(estimate, truth, ground)[1]
+
+
+def _transported(estimate: FloatArray, truth: FloatArray, ground: Places) -> tuple[FloatArray, FloatArray]:
+    """Return the distances, and how far off each can be, of estimates ``(..., k)``."""
+    rows = differences(estimate, truth)
+    costs = np.array([_transport(row.tobytes(), ground) for row in rows]).reshape(*np.shape(estimate)[:-1], 2)
+    return costs[..., 0], costs[..., 1]
+
+
+@lru_cache(maxsize=256)  # so that the slack of a block of estimates costs nothing once the distances are known
+def _transport(row: bytes, ground: Places) -> tuple[float, float]:
+    found = transport(np.frombuffer(row, dtype=np.float64), ground)
+    return found.value, found.high / found.value - 1 if found.value else 0.0
 
 
 def topk(estimate: FloatArray, truth: FloatArray, top_values: int | None = None) -> FloatArray:
@@ -148,10 +184,7 @@ def topk(estimate: FloatArray, truth: FloatArray, top_values: int | None = None)
 
     The frequent-value task of Wang et al., Section V-E; ties of the true frequencies go to the earlier category.
 
-    Raises
-    ------
-    ValueError
-        If `top_values` is below 1 or above k.
+    Raises ValueError if `top_values` is below 1 or above k.
     """
     size = max(1, round(TOP_SHARE * truth.shape[-1])) if top_values is None else top_values
     if not 1 <= size <= truth.shape[-1]:
@@ -258,5 +291,7 @@ _ALL = [
     Metric("set", "mean squared error of random subsets", set_error, "frequency²", clipped=set_error_clipped, degree=2),
     Metric("range", "mean absolute error of random ranges", range_error, "frequency", True, range_error_clipped),
 ]
+
+EMD_SLACK = Metric("emd_slack", "largest relative error of the earth mover's distance", emd_slack, "", True)
 
 METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}

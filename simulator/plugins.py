@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from simulator.methods import POSTPROCESSORS, PostProcessor
 from simulator.metrics import METRICS, Metric
-from simulator.postprocess import POSTPROCESSORS, PostProcessor
 from simulator.protocols import PROTOCOLS, FrequencyOracle
 
 if TYPE_CHECKING:
@@ -47,15 +47,8 @@ _settled: set[EntryPoint] = set()
 def load() -> tuple[dict[str, dict[str, Any]], bool]:
     """Put the members of all installed packages into the tables; repeated calls do no more than is left to do.
 
-    Returns
-    -------
-    The tables by name, and whether nothing is left to do: a package that is being imported right now is passed over
-    without a warning, because its members do not exist yet.
-
-    Warns
-    -----
-    PluginWarning
-        For each member that is left out.
+    Returns the tables by name, and whether nothing is left to do: a package that is being imported right now is passed
+    over without a warning, because its members do not exist yet. Warns PluginWarning for each member that is left out.
     """
     if not _any_declared():
         return TABLES, True
@@ -97,18 +90,11 @@ def take_in(
 ) -> tuple[bool, list[str]]:
     """Load entry points into the tables.
 
-    Parameters
-    ----------
-    entries
-        Entry points of the three groups, in the order of their rights to a name.
-    tables
-        The tables by name; changed in place.
-    settled
-        Entry points that were dealt with before, and need not be again; changed in place.
+    entries: entry points of the three groups, in the order of their rights to a name.
+    tables: the tables by name; changed in place.
+    settled: entry points that were dealt with before, and need not be again; changed in place.
 
-    Returns
-    -------
-    Whether all entry points are settled, and one line for each that was left out.
+    Returns whether all entry points are settled, and one line for each that was left out.
     """
     complete, left_out = True, []
     for entry in entries:

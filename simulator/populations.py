@@ -103,24 +103,13 @@ SHAPES: dict[str, Shape] = {
 def frequencies(name: str, k: int, parameter: float | None = None, *, seed: int = 0) -> FloatArray:
     """Return the true frequencies ``(k,)`` of a named shape; they sum to 1.
 
-    Parameters
-    ----------
-    name
-        One of `SHAPES`.
-    k
-        Domain size, at least 2.
-    parameter
-        The shape's own parameter; None for its default.
-    seed
-        Seed of the shapes that are drawn at random.
+    name: one of `SHAPES`.
+    k: domain size, at least 2.
+    parameter: the shape's own parameter; None for its default.
+    seed: seed of the shapes that are drawn at random.
 
-    Raises
-    ------
-    ValueError
-        If the name is unknown, `k` is below 2, or the parameter leaves no valid frequencies.
+    Raises ValueError if the name is unknown, `k` is below 2, or the parameter leaves no valid frequencies.
 
-    Examples
-    --------
     >>> frequencies("zipf", 3, 1.0).round(3).tolist()
     [0.545, 0.273, 0.182]
     """
@@ -150,13 +139,8 @@ def apportion(weights: FloatArray | IntArray, n: int) -> IntArray:
 
     Largest remainders; ties go to the earlier category. Weights that sum to `n` already come back unchanged.
 
-    Raises
-    ------
-    ValueError
-        If a weight is negative or none is positive.
+    Raises ValueError if a weight is negative or none is positive.
 
-    Examples
-    --------
     >>> apportion(np.array([1, 1, 1]), 100).tolist()
     [34, 33, 33]
     """

@@ -44,39 +44,23 @@ class Verdict(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """One pair in a ranking.
+    """One pair in a ranking."""
 
-    Attributes
-    ----------
-    pair
-        (protocol, method).
-    rank, tier
-        Competition rank (a tier of three at the top: 1, 1, 1, then 4) and number of the tier, from 1.
-    tied
-        Whether others share the rank.
-    repetitions
-        Repetitions behind the figures.
-    error, low, high
-        Mean error and its 95 % t interval.
-    standard_error, spread
-        Standard error of the mean, and standard deviation from run to run.
-    ratio
-        Mean error over that of the pair with the lowest, paired repetition by repetition.
-    win_share
-        Share of all repetitions in which the pair had the lowest error; pairs that had dropped out do not win.
-    """
-
-    pair: Pair
+    pair: Pair  # (protocol, method)
+    # rank, tier: competition rank (a tier of three at the top: 1, 1, 1, then 4) and number of the tier, from 1
     rank: int
     tier: int
-    tied: bool
-    repetitions: int
+    tied: bool  # whether others share the rank
+    repetitions: int  # repetitions behind the figures
+    # error, low, high: mean error and its 95 % t interval
     error: float
     low: float
     high: float
+    # standard_error, spread: standard error of the mean, and standard deviation from run to run
     standard_error: float
     spread: float
-    ratio: Ratio
+    ratio: Ratio  # mean error over that of the pair with the lowest, paired repetition by repetition
+    # Share of all repetitions in which the pair had the lowest error; pairs that had dropped out do not win
     win_share: float
 
 
@@ -125,14 +109,9 @@ def rank(errors: Mapping[Pair, FloatArray], cost: Mapping[str, float], root: int
     for one protocol the lower error always comes first. Inside a tier the cheaper report comes first, then the lower
     error.
 
-    Parameters
-    ----------
-    errors
-        For each pair ``(repetitions,)`` errors of one metric, at least two.
-    cost
-        Report size by protocol, in bits.
-    root
-        Of which root of errors `errors` are; ratios are of the errors themselves.
+    errors: for each pair ``(repetitions,)`` errors of one metric, at least two.
+    cost: report size by protocol, in bits.
+    root: of which root of errors `errors` are; ratios are of the errors themselves.
     """
     means = {pair: float(block.mean()) for pair, block in errors.items()}
     left = sorted(errors, key=lambda pair: means[pair])

@@ -33,10 +33,7 @@ def emd_exact(estimate: FloatArray, truth: FloatArray, places: Places) -> FloatA
     By the network simplex of the library POT (extra ``transport``). Mass that both have at one place stays there, which
     costs nothing more with a distance. Where the sums differ, and where estimates are negative, see `differences`.
 
-    Raises
-    ------
-    ImportError
-        If POT is not installed.
+    Raises ImportError if POT is not installed.
     """
     import ot  # imported when used: an extra
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.audits.document import figure
+from advisor.audits.words import figure
 from simulator import PROTOCOLS
 from simulator.audit import protocol_subject, run_audit
 
@@ -105,7 +105,7 @@ def test_nothing_loses_more_than_is_promised() -> None:
 
 if __name__ == "__main__":  # rewrites the table, in half an hour: python tests/test_audit_table.py
     done = subprocess.run(
-        [sys.executable, "-m", "advisor", *COMMAND.split(), "--quiet"],
+        [sys.executable, "-m", "advisor", *COMMAND.split()],
         capture_output=True,
         text=True,
         check=True,

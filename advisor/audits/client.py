@@ -33,10 +33,7 @@ def output_to_stderr() -> Iterator[None]:
 def load_function(option: str, name: str) -> Callable[..., Any]:
     """Import a function; modules are looked for in the current directory too.
 
-    Raises
-    ------
-    InputError
-        If the name has no such form, the module cannot be imported, or has no such function.
+    Raises InputError if the name has no such form, the module cannot be imported, or has no such function.
     """
     where, colon, path = name.rpartition(":")
     if not (colon and where and path):

@@ -1,200 +1,235 @@
-"""``list`` and ``explain``: what is on the menu, and what is known of one member."""
+"""``list`` and ``explain``: what is on the menu, and what its members are."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-import json
-from typing import Any
-
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from advisor.errors import InputError, closest, listed
-from advisor.formats import envelope
 from advisor.names import TABLES, resolve, squash
 from knowledge.cards import CARDS, Card
 from knowledge.recipes import numpy_recipe, package_recipe
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
-from simulator.protocols import FrequencyOracle
-
-NOTATION = "e: raw estimate of a frequency; s: its noise sd at frequency 0; k: categories; n: users"
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, FrequencyOracle, Metric, PostProcessor
+from simulator.methods import NEARNESS
 
 
-# Widest a column may get: a list that is piped has no edge of its own.
-WIDTHS = {"title": 27, "promises": 25, "unit": 14, "cost": 24, "reference": 22}
+@dataclass(frozen=True)
+class ProtocolEntry:
+    """A protocol on the menu."""
+
+    # name, title: key in the table, and what it is called
+    name: str
+    title: str
+    sums_to_one: bool  # whether raw estimates sum to exactly 1
+    promises: tuple[str, ...]  # the same in a few words
+    cost: str  # size of a report, and the server's work
+    reference: str  # where it was published
 
 
-def menu() -> dict[str, list[dict[str, Any]]]:
-    """Return all members of the three tables as plain values."""
-    return {
-        "protocols": [
-            {
-                "name": key,
-                "title": getattr(oracle, "title", key),
-                "sums_to_one": oracle.sums_to_one,
-                "promises": _short_promises(oracle),
-                "cost": _cost(key),
-                "reference": getattr(oracle, "reference", ""),
-            }
-            for key, oracle in PROTOCOLS.items()
-        ],
-        "methods": [
-            {
-                "name": key,
-                "title": method.title,
-                "nonnegative": method.nonnegative,
-                "sums_to_one": method.sums_to_one,
-                "ordered_only": method.ordered_only,
-                "queries_only": method.queries_only,
-                "promises": _short_promises(method),
-                "cost": _cost(key),
-                "reference": method.reference,
-            }
+@dataclass(frozen=True)
+class MethodEntry:
+    """A post-processing method on the menu."""
+
+    # name, title: key in the table, and what it is called
+    name: str
+    title: str
+    # nonnegative, sums_to_one: what every result keeps
+    nonnegative: bool
+    sums_to_one: bool
+    # ordered_only, queries_only: whether it needs an ordered domain, and whether it changes the answers of queries
+    # alone
+    ordered_only: bool
+    queries_only: bool
+    promises: tuple[str, ...]  # the same in a few words
+    cost: str  # work per estimate
+    reference: str  # where it was published
+
+
+@dataclass(frozen=True)
+class MetricEntry:
+    """An error metric on the menu."""
+
+    # name, title, unit: key in the table, what it is called, and the unit of its errors
+    name: str
+    title: str
+    unit: str
+    ordered_only: bool  # whether it needs an ordered domain
+    promises: tuple[str, ...]  # the same in a few words
+    cost: str  # work per estimate
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """All members of the three tables."""
+
+    protocols: tuple[ProtocolEntry, ...]
+    methods: tuple[MethodEntry, ...]
+    metrics: tuple[MetricEntry, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What is known of one member."""
+
+    # name, kind, title: key in the table; ``protocol``, ``method`` or ``metric``; what it is called
+    name: str
+    kind: str
+    title: str
+    description: str  # what its author wrote of it, for a member of another package; "" for ours, which have a card
+    # formula, good_for, pitfalls, cost: its card, see `knowledge.cards.Card`; "" where it has none
+    formula: str
+    good_for: str
+    pitfalls: str
+    promises: tuple[str, ...]  # what it keeps and needs
+    cost: str
+    reference: str  # where it was published
+    # python, python_numpy: code that uses it: with this package, and with numpy alone where that is short
+    python: str
+    python_numpy: str | None
+
+
+def catalog() -> Catalog:
+    """Return all members of the three tables, those of other packages too."""
+    return Catalog(
+        tuple(
+            ProtocolEntry(
+                key, _title(key, member), member.sums_to_one, _protocol_words(member), _cost(key), _reference(member)
+            )
+            for key, member in PROTOCOLS.items()
+        ),
+        tuple(
+            MethodEntry(
+                name=key,
+                title=method.title,
+                nonnegative=method.nonnegative,
+                sums_to_one=method.sums_to_one,
+                ordered_only=_needs_order(method),
+                queries_only=method.queries_only,
+                promises=_method_words(method),
+                cost=_cost(key),
+                reference=method.reference,
+            )
             for key, method in POSTPROCESSORS.items()
-        ],
-        "metrics": [
-            {
-                "name": key,
-                "title": metric.title,
-                "unit": metric.unit,
-                "ordered_only": metric.ordered_only,
-                "promises": _short_promises(metric),
-                "cost": _cost(key),
-            }
+        ),
+        tuple(
+            MetricEntry(key, metric.title, metric.unit, metric.ordered_only, (_order_words(metric),), _cost(key))
             for key, metric in METRICS.items()
-        ],
-    }
+        ),
+    )
+
+
+def explanation(name: str) -> Explanation:
+    """Return what is known of one member.
+
+    Raises InputError if no protocol, method or metric is called so.
+    """
+    kind, key = _member(name)
+    member = TABLES[kind][key]
+    card = CARDS.get(key, Card("", "", "", ""))  # members of other packages come without one
+    return Explanation(
+        name=key,
+        kind=kind,
+        title=_title(key, member),
+        description="" if key in CARDS else _docstring(member),
+        formula=card.formula,
+        good_for=card.good_for,
+        pitfalls=card.pitfalls,
+        promises=_promises(member),
+        cost=card.cost,
+        reference=_reference(member),
+        python=package_recipe(kind, key),
+        python_numpy=numpy_recipe(key) if key in CARDS else None,
+    )
+
+
+def _member(name: str) -> tuple[str, str]:
+    """Return the kind and the key of what a person named."""
+    for kind in TABLES:
+        try:
+            return kind, resolve(kind, name)
+        except InputError:
+            continue
+    every = [key for table in TABLES.values() for key in table]
+    keys = {squash(key): key for key in every}
+    close = closest(squash(name), keys)
+    miss = f"; did you mean {keys[close]!r}?" if close else ""
+    raise InputError(
+        f"no protocol, method or metric is called {name!r}: there are {listed(every, most=40)}{miss} "
+        "(ldp-advise list describes them)"
+    )
+
+
+Member = type[FrequencyOracle] | PostProcessor | Metric
+
+
+def _title(key: str, member: Member) -> str:
+    return getattr(member, "title", key)  # protocols of other packages need none
+
+
+def _reference(member: Member) -> str:
+    return getattr(member, "reference", "")  # metrics and protocols of other packages need none
 
 
 def _cost(key: str) -> str:
     return CARDS[key].cost if key in CARDS else ""
 
 
-def _short_promises(member: Any) -> list[str]:
-    """Return what a member keeps and needs, in the words of the list."""
-    if _is_protocol(member):
-        return ["raw sums to 1"] if member.sums_to_one else []
-    words = {"nonnegative": "≥ 0", "sums_to_one": "sums to 1", "queries_only": "queries only"}
-    kept = [text for field, text in words.items() if getattr(member, field, False)]
-    some = ["some protocols"] if getattr(member, "fits", None) is not None else []
-    return [*kept, "ordered only" if member.ordered_only else "any order", *some]
+def _needs_order(method: PostProcessor) -> bool:
+    return method.uses_order
 
 
-def _is_protocol(member: Any) -> bool:
-    return isinstance(member, type) and issubclass(member, FrequencyOracle)
+def _some_protocols(method: PostProcessor) -> bool:
+    """Tell whether a method is for the reports of some protocols only."""
+    return method.condition is not None or not method.needs <= {"estimate", "iid", "haar", *NEARNESS}
 
 
-def menu_json() -> str:
-    """Return the menu as one JSON object."""
-    return json.dumps(envelope() | menu(), indent=2, ensure_ascii=False)
+def _order_words(member: PostProcessor | Metric) -> str:
+    ordered = _needs_order(member) if isinstance(member, PostProcessor) else member.ordered_only
+    return "ordered only" if ordered else "any order"
 
 
-def print_menu(console: Console) -> None:
-    """Print the three tables."""
-    for kind, members in menu().items():
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=kind, title_justify="left", title_style="bold")
-        fields = [field for field, value in members[0].items() if not isinstance(value, bool)]
-        for field in fields:
-            table.add_column(field, no_wrap=field == "name", max_width=WIDTHS.get(field))
-        for member in members:
-            table.add_row(*(Text(_cell(member[field])) for field in fields))
-        console.print(table)
-    console.print(Text("ldp-advise explain NAME tells more of any of them.", style="dim"))
+def _protocol_words(protocol: type[FrequencyOracle]) -> tuple[str, ...]:
+    return ("raw sums to 1",) if protocol.sums_to_one else ()
 
 
-def _cell(value: str | list[str]) -> str:
-    return ", ".join(value) if isinstance(value, list) else value
+def _method_words(method: PostProcessor) -> tuple[str, ...]:
+    """Return what a method keeps and needs, in the words of the list."""
+    words = (
+        ("≥ 0", method.nonnegative),
+        ("sums to 1", method.sums_to_one),
+        ("queries only", method.queries_only),
+        (_order_words(method), True),
+        ("some protocols", _some_protocols(method)),
+    )
+    return tuple(text for text, holds in words if holds)
 
 
-def explanation(name: str) -> dict[str, Any]:
-    """Return what is known of one member, as plain values.
-
-    Raises
-    ------
-    InputError
-        If no protocol, method or metric is called so.
-    """
-    for kind, table in TABLES.items():
-        try:
-            key = resolve(kind, name)
-        except InputError:
-            continue
-        member = table[key]
-        card = CARDS.get(key, Card("", "", "", ""))  # members of other packages come without one
-        return {
-            "name": key,
-            "kind": kind,
-            "title": getattr(member, "title", key),
-            "description": "" if key in CARDS else _docstring(member),
-            "formula": card.formula,
-            "good_for": card.good_for,
-            "pitfalls": card.pitfalls,
-            "promises": _promises(member),
-            "cost": card.cost,
-            "reference": getattr(member, "reference", ""),
-            "python": package_recipe(kind, key),
-            "python_numpy": numpy_recipe(key) if key in CARDS else None,
-        }
-    every = [key for table in TABLES.values() for key in table]
-    known = {squash(key): key for key in every}
-    close = closest(squash(name), known)
-    miss = f"; did you mean {known[close]!r}?" if close else ""
-    raise InputError(f"nothing is called {name!r}: known are {listed(every, most=40)}{miss}")
+def _promises(member: Member) -> tuple[str, ...]:
+    """Return what a member keeps and needs, in the words of an explanation."""
+    if isinstance(member, type):
+        return ("raw estimates sum to exactly 1" if member.sums_to_one else "raw estimates sum to 1 on average only",)
+    if isinstance(member, Metric):
+        return ("ordered domains only",) if member.ordered_only else ()
+    words = (
+        ("never negative", member.nonnegative),
+        ("sums to 1", member.sums_to_one),
+        ("ordered domains only", _needs_order(member)),
+        ("changes the answers of set and range queries only", member.queries_only),
+        ("a larger estimate never becomes the smaller one", member.keeps_order),
+        ("for some protocols only", _some_protocols(member)),
+    )
+    return tuple(text for text, holds in words if holds)
 
 
-def _docstring(member: Any) -> str:
+def _docstring(member: Member) -> str:
     """Return what the author of a member wrote of it: of the class, or of the function that it wraps."""
     if isinstance(member, type):
         own = member.__dict__.get("__doc__") or ""
         # A dataclass without a docstring is given its signature as one.
         return "" if own.startswith(f"{member.__name__}(") else inspect.cleandoc(own)
-    function = member.function
+    function: Callable[..., object] = member.function
     while isinstance(function, functools.partial):
         function = function.func
     return inspect.getdoc(function) or ""
-
-
-def _promises(member: Any) -> list[str]:
-    if _is_protocol(member):
-        return ["raw estimates sum to exactly 1"] if member.sums_to_one else ["raw estimates sum to 1 on average only"]
-    words = {
-        "nonnegative": "never negative",
-        "sums_to_one": "sums to 1",
-        "ordered_only": "ordered domains only",
-        "queries_only": "changes the answers of set and range queries only",
-        "keeps_order": "a larger estimate never becomes the smaller one",
-        "fits": "for some protocols only",
-    }
-    return [text for field, text in words.items() if getattr(member, field, None)]
-
-
-def explain_json(name: str) -> str:
-    """Return what is known of one member as one JSON object."""
-    return json.dumps(envelope() | explanation(name), indent=2, ensure_ascii=False)
-
-
-def print_explanation(name: str, console: Console) -> None:
-    """Print what is known of one member."""
-    known = explanation(name)
-    console.print(Text(f"{known['name']}: {known['title']} ({known['kind']})", style="bold"))
-    if known["kind"] == "method":
-        console.print(Text(NOTATION, style="dim"))
-    for label, field in (
-        ("Description", "description"),
-        ("Formula", "formula"),
-        ("Good for", "good_for"),
-        ("Look out", "pitfalls"),
-        ("Promises", "promises"),
-        ("Cost", "cost"),
-        ("Source", "reference"),
-    ):
-        text = "; ".join(known[field]) if isinstance(known[field], list) else known[field]
-        if text:
-            console.print(Text.assemble((f"{label}: ", "cyan"), text))
-    for label, field in (("With this package", "python"), ("With numpy alone", "python_numpy")):
-        if known[field]:
-            console.print(Text(f"\n{label}:\n", style="cyan"))
-            console.out(known[field], highlight=False, end="")  # as it is: no markup, no folding, fit to be copied

@@ -2,82 +2,63 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
-import typer
+from advisor.checks import real
+from advisor.cli.options import Only
+from advisor.cli.run import Job, WholeOutput, run
+from advisor.question.option import Settings, option
+from advisor.question.settings import Categories, Menu, Question
 
-from advisor.cli.options import format_for, option
-from advisor.numerals import real_number, whole_number
 
-Text = str | None
+@dataclass(frozen=True)
+class Statement(Settings):
+    """What a system states instead of ε."""
+
+    panel: ClassVar[str] = "Instead of --eps"
+
+    flip_prob: float | None = option(
+        "--flip-prob", read=real(), metavar="X", help="probability that a bit (grr: the value) is reported wrong"
+    )
+    random_prob: float | None = option(
+        "--random-prob", read=real(), metavar="R", help="grr: probability of a value drawn evenly from all"
+    )
+    odds: float | None = option(
+        "--odds", read=real(), metavar="X", help="largest ratio of the probabilities of a report"
+    )
+    p: float | None = option("--p", read=real(), metavar="P", help="probability of a 1 in the user's own bit")
+    q: float | None = option("--q", read=real(), metavar="Q", help="probability of a 1 in another bit")
 
 
 def epsilon_command(
-    eps: Annotated[Text, option("--eps", "-e", metavar="ε", help="the budget itself: what does it mean?")] = None,
-    flip_prob: Annotated[
-        Text, option("--flip-prob", metavar="X", help="probability that a bit (grr: the value) is reported wrong")
-    ] = None,
-    random_prob: Annotated[
-        Text, option("--random-prob", metavar="R", help="for grr: probability of a value drawn evenly from all")
-    ] = None,
-    odds: Annotated[Text, option("--odds", metavar="X", help="largest ratio of the probabilities of a report")] = None,
-    p: Annotated[
-        Text, typer.Option("--p", metavar="P", help="probability of a 1 in the own bit", show_default=False)
-    ] = None,
-    q: Annotated[
-        Text, typer.Option("--q", metavar="Q", help="probability of a 1 in another bit", show_default=False)
-    ] = None,
-    protocol: Annotated[
-        Text, typer.Option("--protocol", "-p", metavar="NAME", help="grr, rappor, oue, …", show_default=False)
-    ] = None,
-    k: Annotated[Text, option("--k", metavar="N", help="number of categories")] = None,
-    output_format: Annotated[str, typer.Option("--format", metavar="FORMAT", help="table, json or value")] = "table",
+    question: Annotated[Question, Only("epsilon")],
+    statement: Statement,
+    menu: Annotated[Menu, Only("protocol")],
+    domain: Annotated[Categories, Only("k")],
+    output: WholeOutput,
 ) -> None:
-    """Say what ε means in words, or convert what another system states into ε (by replacement and by removal)."""
-    from advisor.epsilon import answer as meaning
+    """Say what ε means, or convert what another system states into ε.
 
-    chosen = format_for(output_format, None, ("table", "json", "value"))
-    size = whole_number("k", k)
-    converted = meaning.convert(
-        epsilon=real_number("eps", eps),
-        flip_prob=real_number("flip-prob", flip_prob),
-        random_prob=real_number("random-prob", random_prob),
-        odds=real_number("odds", odds),
-        p=real_number("p", p),
-        q=real_number("q", q),
+    By replacement a value is compared with any other, by removal with no value at all.
+
+    Examples: ldp-advise epsilon --eps 1 --k 100
+              ldp-advise epsilon --flip-prob 0.25 --protocol rappor
+    """
+    from advisor.epsilon.conversion import convert
+    from advisor.epsilon.document import epsilon_document
+    from advisor.epsilon.meaning import meaning
+
+    protocol = menu.one_protocol("epsilon")
+    conversion = convert(
+        epsilon=question.epsilon,
+        flip_prob=statement.flip_prob,
+        random_prob=statement.random_prob,
+        odds=statement.odds,
+        p=statement.p,
+        q=statement.q,
         protocol=protocol,
-        k=size,
+        k=domain.k,
     )
-    words = meaning.in_words(converted.epsilon, size, protocol)
-    if chosen == "value":
-        typer.echo(f"{converted.epsilon:.6g}")
-    elif chosen == "json":
-        typer.echo(_json(converted, words, meaning.sentences(words)))
-    else:
-        for line in [*_conversion(converted), *meaning.sentences(words)]:
-            typer.echo(line)
-
-
-def _conversion(converted: Any) -> list[str]:
-    if converted.how == "as given":
-        return []
-    lines = [f"ε = {converted.epsilon:.4g} by replacement (the user's value against any other): {converted.how}."]
-    if converted.removal is not None:
-        lines.append(f"ε = {converted.removal:.4g} by removal (the user's value against {converted.reference}).")
-    return lines
-
-
-def _json(converted: Any, words: Any, told: list[str]) -> str:
-    import json
-    from dataclasses import asdict
-
-    from advisor.formats import envelope
-
-    answer = envelope() | {
-        "epsilon": converted.epsilon,
-        "epsilon_removal": converted.removal,
-        "formula": converted.how,
-        "in_words": asdict(words),
-        "sentences": told,
-    }
-    return json.dumps(answer, indent=2, ensure_ascii=False, allow_nan=False)
+    words = meaning(conversion.epsilon, domain.k, protocol)
+    run(Job.of(lambda: epsilon_document(conversion, words)), output)

@@ -1,129 +1,106 @@
-"""The commands beside the main one."""
+"""The commands: which there are, and the Typer application that runs one of them."""
 
-# Annotations are not postponed, as in cli.py.
+from __future__ import annotations
 
-from typing import Annotated
+import inspect
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
 
 import typer
+from typer.core import TyperCommand
 
-from advisor.cli.audit import audit_command
-from advisor.cli.epsilon import epsilon_command
-from advisor.cli.options import HELP
-from advisor.cli.options import format_named as _format
-from advisor.cli.pareto import pareto_command
-from advisor.cli.plan import plan_command
-from advisor.cli.sweep import sweep_command
+from advisor.cli.arguments import COMMANDS
+from advisor.cli.options import HELP, flags_of, spread, verbose_help
 
-commands_app = typer.Typer(
-    add_completion=True, pretty_exceptions_enable=False, rich_markup_mode=None, context_settings=HELP
-)
-FormatOption = Annotated[str, typer.Option("--format", metavar="FORMAT", help="table or json")]
+MAIN = "rank"
+INPUT, GENERAL = "Input", "General"
+COMPLETION = ("install_completion", "show_completion")
 
 
-@commands_app.callback()
-def _commands() -> None:
-    """Look up what is on the menu."""
+class PanelCommand(TyperCommand):
+    """A command whose help lists its options by panel, one line each where they fit."""
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as the method that it replaces
+        """Write what the command does; examples stand as they are, one a line."""
+        for paragraph in inspect.cleandoc(self.help or "").split("\n\n"):
+            formatter.write_paragraph()
+            with formatter.indentation():
+                if paragraph.startswith("Example"):
+                    indent = " " * formatter.current_indent
+                    formatter.write("".join(f"{indent}{line}\n" for line in paragraph.splitlines()))
+                else:
+                    formatter.write_text(" ".join(paragraph.split()))
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options by panel, in the order in which panels appear; the general ones come last."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is None or (parameter.name in COMPLETION and not verbose_help.get()):
+                continue
+            if parameter.param_type_name == "argument":
+                record = (str(parameter.metavar), record[1])
+            panels.setdefault(getattr(parameter, "rich_help_panel", None) or GENERAL, []).append(record)
+        general = panels.pop(GENERAL, [])
+        formatter.write_paragraph()
+        for title, records in (*panels.items(), (GENERAL, general)):
+            formatter.write_heading(title)
+            with formatter.indentation():
+                formatter.write_dl(records, col_max=30)
+        self.format_commands(ctx, formatter)
+        if not verbose_help.get():
+            formatter.write_text("--help --verbose lists the rarer options too.")
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write nothing more: a command has no others below it."""
 
 
-@commands_app.command("list")
-def list_command(output_format: FormatOption = "table") -> None:
-    """List every protocol, post-processing method and metric."""
-    from advisor.catalog import answer as catalog
-    from advisor.render import console_for
+class MainCommand(PanelCommand):
+    """The main command, whose help lists the others too."""
 
-    if _format(output_format, ("table", "json")) == "json":
-        typer.echo(catalog.menu_json())
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as the method that it replaces
+        """Write the other commands."""
+        formatter.write_heading("Commands")
+        with formatter.indentation():
+            formatter.write_dl([(name, _summary(name)) for name in COMMANDS], col_max=30)
+
+
+def app_for(words: Sequence[str]) -> typer.Typer:
+    """Return the application for a command line: the command that its first word names, or the main one."""
+    app = typer.Typer(add_completion=True, pretty_exceptions_enable=False, rich_markup_mode=None, context_settings=HELP)
+    name = words[0] if words[:1] and words[0] in COMMANDS else None
+    if name is None:
+        app.command(cls=MainCommand)(spread(_function(MAIN)))
+        return app
+    app.callback()(_callback)
+    if name == "knowledge":
+        app.add_typer(_module("knowledge").knowledge_app, name=name)
     else:
-        catalog.print_menu(console_for())
+        app.command(name, cls=PanelCommand)(spread(_function(name)))
+    return app
 
 
-@commands_app.command("explain")
-def explain_command(
-    name: Annotated[str, typer.Argument(help="a protocol, method or metric; papers' names work too")],
-    output_format: FormatOption = "table",
-) -> None:
-    """Tell the formula, the uses, the pitfalls and the source of one member."""
-    from advisor.catalog import answer as catalog
-    from advisor.render import console_for
-
-    if _format(output_format, ("table", "json")) == "json":
-        typer.echo(catalog.explain_json(name))
-    else:
-        catalog.print_explanation(name, console_for())
+def commands_with(flag: str) -> list[str]:
+    """Return the commands, the main one among them, that have an option of that name."""
+    names = [name for name in (MAIN, *COMMANDS) if name != "knowledge"]  # which has commands of its own
+    return [name for name in names if flag in flags_of(spread(_function(name)))]
 
 
-commands_app.command("audit")(audit_command)
-commands_app.command("pareto")(pareto_command)
-commands_app.command("plan")(plan_command)
-commands_app.command("sweep")(sweep_command)
-commands_app.command("epsilon")(epsilon_command)
-
-knowledge_app = typer.Typer(
-    help="The grid behind look-ups: what it knows, its rules, how good it is, and how to build it anew.",
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-)
-commands_app.add_typer(knowledge_app, name="knowledge")
+def _callback() -> None:
+    """Answer other questions than which protocol and method to use."""
 
 
-@knowledge_app.command("info")
-def knowledge_info(output_format: FormatOption = "table") -> None:
-    """Tell what the shipped grid covers and how it was made."""
-    from advisor import knowledge_commands
-
-    typer.echo(knowledge_commands.info(as_json=_format(output_format, ("table", "json")) == "json"))
+def _module(name: str) -> Any:
+    return import_module(f"advisor.cli.{COMMANDS.get(name, name)}")
 
 
-@knowledge_app.command("rules")
-def knowledge_rules(
-    metric: Annotated[str, typer.Option("--metric", "-m", metavar="NAME", help="error metric")] = "l1",
-    unordered: Annotated[bool, typer.Option("--unordered", help="for categories without an order")] = False,
-) -> None:
-    """Print the decision tree of a metric as rules."""
-    from advisor import knowledge_commands
-
-    typer.echo(knowledge_commands.rules(metric, ordered=not unordered))
+def _function(name: str) -> Callable[..., None]:
+    function: Callable[..., None] = getattr(_module(name), f"{name}_command")
+    return function
 
 
-@knowledge_app.command("evaluate")
-def knowledge_evaluate(
-    files: Annotated[list[str] | None, typer.Argument(metavar="FILES", help="histograms to judge on")] = None,
-    repetitions: Annotated[int, typer.Option("--reps", min=10, help="collections that tell the truth")] = 100,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="processes; change no number")] = 1,
-    full: Annotated[
-        bool, typer.Option("--full", help="every figure of the tree, the baselines and the single best too")
-    ] = False,
-    closer: Annotated[
-        bool, typer.Option("--closer", help="simulate on to tell which choices are worse than the single best one")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
-) -> None:
-    """Measure the regret of look-ups on shapes left out of training and on your histograms, as Markdown tables."""
-    from advisor import knowledge_commands
-
-    typer.echo(
-        knowledge_commands.evaluate(
-            files or [], repetitions=repetitions, jobs=jobs, quiet=quiet, full=full, closer=closer
-        )
-    )
-
-
-@knowledge_app.command("build")
-def knowledge_build(
-    folder: Annotated[str, typer.Option("--to", metavar="DIR", help="where the new grid goes")] = "knowledge-data",
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="workers; change no number")] = 1,
-    backend: Annotated[str, typer.Option("--backend", help="loky, threading or dask")] = "loky",
-    scheduler: Annotated[str | None, typer.Option("--scheduler", metavar="URL", help="of a Dask cluster")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="a small grid, in a minute, to try things out")] = False,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="same seed, same grid")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
-) -> None:
-    """Simulate the grid anew and fit it; started again in the same folder, it goes on where it was stopped."""
-    from advisor import knowledge_commands
-
-    typer.echo(
-        knowledge_commands.build(
-            folder, jobs=jobs, backend=backend, scheduler=scheduler, quick=quick, seed=seed, quiet=quiet
-        )
-    )
+def _summary(name: str) -> str:
+    """Return the first sentence of what a command says of itself."""
+    text = _module(name).__doc__ if name == "knowledge" else _function(name).__doc__
+    return (text or "").strip().partition("\n")[0]

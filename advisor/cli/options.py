@@ -1,69 +1,105 @@
-"""What the commands share in how they take their options."""
+"""From groups of options to a command: its signature is made of their fields, and it is handed typed objects."""
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Sequence
+import shlex
+from collections.abc import Callable
 from contextvars import ContextVar
-from pathlib import Path
-from typing import Any
+from dataclasses import Field
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 
-from advisor.errors import InputError, listed, near_miss
+from advisor.question.option import Option, Settings, options_of
 
-typed: ContextVar[tuple[str, ...]] = ContextVar("typed", default=())  # the words of the command line
-SUFFIX_FORMATS = {".json": "json", ".csv": "csv", ".md": "markdown", ".txt": "plain"}
-FORMATS = ("table", "json", "csv", "markdown", "plain", "value")
+HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+ENVIRONMENT = "LDP_ADVISE_"
 
-HELP = {"help_option_names": ["-h", "--help"]}  # commands below a group inherit it
-
-PRIVACY_NOTICE = (
-    "note: the sample is read as it is, without any privacy: use public, synthetic or pilot data, not what you want to "
-    "protect (--quiet hides this)"
-)
-
-Text = str | None
-Names = list[str] | None
+words: ContextVar[tuple[str, ...]] = ContextVar("words", default=())  # of the command line that is being run
+verbose_help: ContextVar[bool] = ContextVar("verbose_help", default=False)
 
 
-def format_named(name: str, allowed: Sequence[str] = FORMATS) -> str:
-    """Return the format that is meant.
+class Only:
+    """Marks the options of a group that a command takes: ``Annotated[Question, Only("epsilon", "n")]``."""
 
-    Raises
-    ------
-    InputError
-        If there is no such format.
+    def __init__(self, *names: str) -> None:
+        self.names = frozenset(names)
+
+
+def spread(function: Callable[..., None]) -> Callable[..., None]:
+    """Return a command for Typer whose options are the fields of the groups that `function` takes.
+
+    Every parameter of `function` that is annotated with a subclass of `Settings` is replaced by one keyword-only
+    parameter for each of its options; the others (arguments) stay. When the command is called, the groups are made,
+    which checks their values, and handed over.
     """
-    if name.lower() not in allowed:
-        raise InputError(f"--format must be one of {listed(allowed)}, got {name!r}{near_miss(name.lower(), allowed)}")
-    return name.lower()
+    hints = get_type_hints(function, include_extras=True)
+    parameters: list[inspect.Parameter] = []
+    groups: dict[str, tuple[type[Settings], list[str]]] = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        group, only = _group(hints[name])
+        if group is None:
+            parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        chosen = [(item, spec) for item, spec in options_of(group) if only is None or item.name in only.names]
+        groups[name] = group, [item.name for item, _ in chosen]
+        parameters += [_parameter(item, spec, group.panel) for item, spec in chosen]
+
+    def command(**given: object) -> None:
+        made = {
+            name: group(**{key: value for key in keys if (value := given.pop(key)) is not None})
+            for name, (group, keys) in groups.items()
+        }
+        function(**given, **made)
+
+    command.__name__, command.__doc__ = function.__name__, function.__doc__
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return command
 
 
-def option(name: str, *more: str, help: str, metavar: str | None = None) -> Any:  # noqa: A002 - typer's own word
-    """Return an option that can also be set from the environment, under its own long name."""
-    variable = "LDP_ADVISE_" + name.partition("/")[0].strip("-").replace("-", "_").upper()
-    return typer.Option(name, *more, help=help, metavar=metavar, envvar=variable, show_envvar=False, show_default=False)
+def _group(hint: Any) -> tuple[type[Settings] | None, Only | None]:
+    """Return the group that a parameter stands for, and which of its options; None if it is no group."""
+    kind, notes = (get_args(hint)[0], get_args(hint)[1:]) if get_origin(hint) is Annotated else (hint, ())
+    if not (isinstance(kind, type) and issubclass(kind, Settings)):
+        return None, None
+    return kind, next((note for note in notes if isinstance(note, Only)), None)
 
 
-def format_for(name: str | None, output: str | None, allowed: Sequence[str]) -> str:
-    """Return the output format: the one that is named, else that of the file's suffix, else the first.
+def _parameter(item: Field[Any], spec: Option, panel: str) -> inspect.Parameter:
+    """Return the parameter of one option: text, a list of text, or a flag; it can be set from the environment too."""
+    kind: Any = list[str] | None if spec.repeated else str | None
+    if spec.read is None:
+        kind = bool | None if item.default is None else bool
+    declared = typer.Option(
+        *spec.flags,
+        help=spec.help,
+        metavar=spec.metavar,
+        envvar=ENVIRONMENT + spec.name.replace("-", "_").upper(),
+        show_envvar=False,
+        show_default=False,
+        hidden=spec.advanced and not verbose_help.get(),
+        rich_help_panel=panel,
+    )
+    default = None if spec.repeated or item.default == () else item.default
+    default = str(default) if spec.read is not None and default is not None else default
+    return inspect.Parameter(
+        item.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, declared]
+    )
 
-    Raises
-    ------
-    InputError
-        If it is not one of those allowed.
-    """
-    if name is None:
-        found = SUFFIX_FORMATS.get(Path(output or "").suffix.lower())
-        return found if found is not None and found in allowed else allowed[0]
-    return format_named(name, allowed)
+
+def flags_of(command: Callable[..., None]) -> tuple[str, ...]:
+    """Return the names of all options of a command that `spread` has made."""
+    notes = (note for one in inspect.signature(command).parameters.values() for note in get_args(one.annotation)[1:])
+    # Typer takes the first name for a default, as long as it is not asked what it means.
+    names = (name for note in notes for name in (note.default, *(note.param_decls or ())) if isinstance(name, str))
+    return tuple(flag for name in names for flag in name.split("/") if flag.startswith("-"))
 
 
 def command_line() -> str:
     """Return the command that is being run, the options from the environment in front, ready to be pasted."""
-    import shlex  # only reports show the command
-
-    prefix = "LDP_ADVISE_"
-    settings = [f"{name}={shlex.quote(value)}" for name, value in sorted(os.environ.items()) if name.startswith(prefix)]
-    return " ".join([*settings, shlex.join(["ldp-advise", *typed.get()])])
+    names = sorted(name for name in os.environ if name.startswith(ENVIRONMENT))
+    settings = [f"{name}={shlex.quote(os.environ[name])}" for name in names]
+    return " ".join([*settings, shlex.join(["ldp-advise", *words.get()])])

@@ -1,93 +1,156 @@
-"""``ldp-advise sweep``: its options."""
+"""``ldp-advise sweep``: who wins where, over a grid of budgets, users and domain sizes."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated, ClassVar
 
-import typer
-
-from advisor.cli.options import format_for, option
+from advisor.checks import path
+from advisor.cli.arguments import Sample
+from advisor.cli.options import Only
+from advisor.cli.outputs import Outputs
+from advisor.cli.progress import TimedProgress
+from advisor.cli.run import Job, Output, SideFile, run
+from advisor.document.model import Figure, Section
 from advisor.errors import InputError
-from advisor.numerals import real_number, whole_number
+from advisor.pictures import PICTURES, require_matplotlib, save
+from advisor.question.option import Settings, option
+from advisor.question.sample import over_domain, read_sample, refuse_mixed, sample_name
+from advisor.question.settings import (
+    Categories,
+    Cleaning,
+    Columns,
+    Grid,
+    Menu,
+    MetricSettings,
+    Picture,
+    Question,
+    Shape,
+    Simulation,
+)
+from advisor.sweeps.answer import Sweep, run_sweep
+from advisor.sweeps.document import sweep_document
+from advisor.sweeps.question import SweepQuestion, SweepSettings, build_question, shape_frequencies
+from advisor.sweeps.records import check_cell_file
 
-FORMATS = ("table", "json", "csv", "markdown", "plain")
-Text = str | None
-Names = list[str] | None
 
+@dataclass(frozen=True)
+class SweepFiles(Settings):
+    """What a sweep shows, keeps and draws."""
 
-def sweep_command(
-    sample: Annotated[
-        Text, typer.Argument(metavar="SAMPLE", help="as for the main command; or --n and --k", show_default=False)
-    ] = None,
-    eps: Annotated[Text, option("--eps", "-e", metavar="ε,ε,…", help="budgets, for example 0.5,1,2,4")] = None,
-    n: Annotated[Text, option("--n", metavar="N,N,…", help="numbers of users, for example 1e4,1e5,1e6")] = None,
-    k: Annotated[Text, option("--k", metavar="N,N,…", help="numbers of categories")] = None,
-    # A list, so that a second one can be refused instead of replacing the first.
-    metric: Annotated[Names, option("--metric", "-m", metavar="NAME", help="error metric (l1)")] = None,
-    protocol: Annotated[Names, option("--protocol", "-p", metavar="NAME", help="only this one; repeatable")] = None,
-    method: Annotated[Names, option("--method", metavar="NAME", help="only this one; repeatable")] = None,
-    per_protocol: Annotated[bool, option("--per-protocol", help="the best method for each protocol")] = False,
-    skew: Annotated[Text, option("--skew", metavar="S", help="without SAMPLE: Zipf exponent (1)")] = None,
-    shape: Annotated[Text, option("--shape", metavar="NAME[:X]", help="without SAMPLE: a named shape")] = None,
-    ordered: Annotated[bool | None, option("--ordered/--unordered", help="have the categories an order")] = None,
-    column: Annotated[Text, option("--column", metavar="NAME", help="column of the values")] = None,
-    counts: Annotated[Text, option("--counts", metavar="NAME", help="column of counts")] = None,
-    header: Annotated[bool | None, option("--header/--no-header", help="is the first line a header")] = None,
-    reps: Annotated[Text, option("--reps", metavar="N", help="simulated collections for each cell (20)")] = None,
-    seed: Annotated[str, option("--seed", metavar="N", help="same seed, same numbers (0)")] = "0",
-    jobs: Annotated[Text, option("--jobs", metavar="N", help="processes (all cores); change no number")] = None,
-    resume: Annotated[
-        Text, option("--resume", metavar="FILE", help="keep finished cells here, and go on from those in it")
-    ] = None,
-    output_format: Annotated[Text, option("--format", metavar="FORMAT", help=", ".join(FORMATS))] = None,
-    output: Annotated[Text, option("--output", "-o", metavar="FILE", help="write the answer to this file")] = None,
-    plot: Annotated[Text, option("--plot", metavar="FILE", help="map of winners: .png, .svg or .pdf")] = None,
-    plot_curves: Annotated[
-        Text, option("--plot-curves", metavar="FILE", help="error of each method: .png, .svg or .pdf")
-    ] = None,
-    force: Annotated[bool, option("--force", help="replace files that exist")] = False,
-    quiet: Annotated[bool, option("--quiet", "-q", help="the tables, nothing else")] = False,
-) -> None:
-    """Say which protocol and method win for each ε, n and k, how often, and by how much."""
-    from advisor.sweeps.run import sweep_file
+    panel: ClassVar[str] = "Output"
 
-    sweep_file(
-        sample,
-        settings={
-            "epsilons": [real_number("eps", one) for one in several("eps", eps)],
-            "users": [whole_number("n", one) for one in several("n", n)],
-            "sizes": [whole_number("k", one) for one in several("k", k)],
-            "metrics": metric or ["l1"],
-            "protocols": protocol or [],
-            "methods": method or [],
-            "repetitions": whole_number("reps", reps),
-            "seed": whole_number("seed", seed),
-        },
-        reading={"column": column, "counts": counts, "header": header},
-        skew=real_number("skew", skew),
-        shape=shape,
-        ordered=ordered,
-        per_protocol=per_protocol,
-        jobs=whole_number("jobs", jobs, at_least=1, at_most=1024),
-        resume=resume,
-        output_format=format_for(output_format, output, FORMATS),
-        output=output,
-        plot=plot,
-        plot_curves=plot_curves,
-        force=force,
-        quiet=quiet,
+    per_protocol: bool = option("--per-protocol", help="the best method for each protocol")
+    resume: str | None = option(
+        "--resume", read=path, metavar="FILE", help="keep finished cells here, and go on from those in it"
+    )
+    plot_curves: str | None = option(
+        "--plot-curves", read=path, metavar="FILE", help="error of each method: .png, .svg or .pdf"
     )
 
 
-def several(name: str, text: Text) -> list[str]:
-    """Return the parts of a list with commas.
+def sweep_command(
+    *,
+    sample: Sample = None,
+    grid: Grid,
+    question: Annotated[Question, Only("metric")],
+    domain: Annotated[Categories, Only("ordered")],
+    columns: Columns,
+    cleaning: Cleaning,
+    menu: Menu,
+    shape: Shape,
+    metric_settings: MetricSettings,
+    simulation: Annotated[Simulation, Only("repetitions", "seed", "jobs")],
+    picture: Picture,
+    files: SweepFiles,
+    output: Output,
+) -> None:
+    """Say who wins for each ε, n and k, how often, and by how much.
 
-    >>> several("eps", "0.5, 1,2"), several("n", None)
-    (['0.5', '1', '2'], [])
+    Example: ldp-advise sweep --eps 0.5,1,2 --n 10k,1M --k 64,1024
     """
-    if text is None:
-        return []
-    parts = [part.strip() for part in text.split(",")]
-    if not all(parts):
-        raise InputError(f"{name} must be numbers with commas between them, got {text!r}")
-    return parts
+    settings = SweepSettings(grid, question, metric_settings, menu, simulation)
+    settings.check(has_sample=sample is not None)
+    refuse_mixed(sample, shape, columns, cleaning)
+    inputs = [name for name in (sample, cleaning.domain) if name is not None]
+    check_resume(files, picture, output, inputs)
+
+    def read() -> SweepQuestion:
+        if sample is None:
+            return build_question(settings, shape_frequencies(settings, shape, ordered=domain.ordered))
+        histogram, name = read_sample(sample, columns, cleaning), sample_name(sample)
+        domains = (Categories(k, domain.ordered) for k in grid.sizes or (None,))
+        return build_question(settings, tuple(over_domain(histogram, name, one, cleaning) for one in domains))
+
+    def answer(asked_for: SweepQuestion, progress: TimedProgress) -> Sweep:
+        return run_sweep(asked_for, simulation, resume=files.resume, progress=progress)
+
+    run(
+        Job(
+            read=read,
+            warnings=lambda asked_for: asked_for.warnings,
+            answer=answer,
+            document=partial(sweep_document, per_protocol=files.per_protocol),
+            sections=_sections,
+            progress=partial(TimedProgress, "cells"),
+            inputs=[*inputs, *([] if files.resume is None else [files.resume])],
+            files=[
+                SideFile("--plot", picture.plot, PICTURES, _draw_winners, require_matplotlib),
+                SideFile("--plot-curves", files.plot_curves, PICTURES, _draw_curves, require_matplotlib),
+            ],
+            unprotected=sample is not None,
+        ),
+        output,
+        top=None,
+    )
+
+
+def check_resume(files: SweepFiles, picture: Picture, output: Output, inputs: list[str]) -> None:
+    """Refuse a file of finished cells that is another one, or that something else is written to.
+
+    Raises
+    ------
+    InputError
+        If it is, or if it cannot be written.
+    """
+    if files.resume is None:
+        return
+    if files.resume == "-":
+        raise InputError("--resume needs the name of a file: finished cells are kept there")
+    outputs = Outputs(force=True, inputs=inputs)
+    target = outputs.add("--resume", files.resume, continues=True)
+    others = {
+        "--output": output.output,
+        "--report": output.report,
+        "--plot": picture.plot,
+        "--plot-curves": files.plot_curves,
+    }
+    for flag, other in others.items():
+        outputs.add(flag, other)
+    if target is not None:
+        check_cell_file(target.path)
+
+
+def _draw_winners(sweep: Sweep, target: Path) -> None:
+    from advisor.pictures.sweep import winners_figure  # heavy: it draws
+
+    save(winners_figure(sweep), target)
+
+
+def _draw_curves(sweep: Sweep, target: Path) -> None:
+    from advisor.pictures.sweep import curves_figure  # heavy: it draws
+
+    save(curves_figure(sweep), target)
+
+
+def _sections(sweep: Sweep) -> tuple[Section, ...]:
+    from advisor.pictures import to_svg  # heavy: it draws
+    from advisor.pictures.sweep import curves_figure, winners_figure
+
+    pictures = (
+        Figure("Winners", "the winner of each cell", lambda: to_svg(winners_figure(sweep), "winners")),
+        Figure("Errors", "error of each method", lambda: to_svg(curves_figure(sweep), "curves")),
+    )
+    return (Section("Pictures", pictures),)

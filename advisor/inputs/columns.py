@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.numbers import is_missing, looks_numeric, whole_count
+from advisor.inputs.source import printable
 from advisor.inputs.tally import bad_count
 
 _COUNT_NAMES = frozenset({"count", "counts", "cnt", "freq", "frequency"})
@@ -15,33 +16,15 @@ _COUNT_LIKE = _COUNT_NAMES | {"n", "num", "number", "users", "total", "populatio
 
 @dataclass(frozen=True)
 class Table:
-    """The head of a table.
+    """The head of a table."""
 
-    Attributes
-    ----------
-    source : str
-        The name for messages.
-    names : tuple of str or None
-        The stripped cells of the header, None without one.
-    width : int
-        Number of columns.
-    rows : sequence of sequences of str
-        The rows of the head below the header.
-    places : sequence of int
-        The line each of the rows begins on.
-    unit : str
-        What places count: "line" or "row".
-    decimal_comma : bool
-        Whether "," may be a decimal sign in this file.
-    """
-
-    source: str
-    names: tuple[str, ...] | None
-    width: int
-    rows: Sequence[Sequence[str]]
-    places: Sequence[int]
-    unit: str = "line"
-    decimal_comma: bool = False
+    source: str  # the name for messages
+    names: tuple[str, ...] | None  # the stripped cells of the header, None without one
+    width: int  # number of columns
+    rows: Sequence[Sequence[str]]  # the rows of the head below the header
+    places: Sequence[int]  # the line each of the rows begins on
+    unit: str = "line"  # what places count: "line" or "row"
+    decimal_comma: bool = False  # whether "," may be a decimal sign in this file
 
     def cells(self, index: int) -> list[str]:
         """Return the stripped cells of one column (of the rows that have it)."""
@@ -55,7 +38,7 @@ class Table:
         """List the columns for people."""
         if self.names is None:
             return "1" if self.width == 1 else f"1 to {self.width} (the file has no header line)"
-        return listed(name or f"{at} (unnamed)" for at, name in enumerate(self.names, start=1))
+        return listed(printable(name) or f"{at} (unnamed)" for at, name in enumerate(self.names, start=1))
 
 
 @dataclass(frozen=True)
@@ -67,18 +50,9 @@ class Choice:
 
 
 def is_header(first: Sequence[str], rows: Sequence[Sequence[str]], asked: Sequence[str | None], *, table: bool) -> bool:
-    """Tell whether the first row names the columns, by the rows that follow it.
+    """Tell whether the first row names the columns, by the rows that follow it and the columns `asked` for.
 
-    Parameters
-    ----------
-    first : sequence of str
-        The cells of the first row.
-    rows : sequence of sequences of str
-        The rows after it.
-    asked : sequence of str or None
-        The columns the user named.
-    table : bool
-        Whether a first row of new words is taken for a header even if no column below it is numeric.
+    In a `table`, new words in the first row are taken for a header even if no column below it is numeric.
     """
     cells = [cell.strip() for cell in first]
     # "--column 2" means the second column, even when 2 happens to be the first value.
@@ -108,10 +82,7 @@ def _ordinal(name: str, width: int) -> bool:
 def find_column(table: Table, name: str, option: str) -> int:
     """Return the index of a column given by name or by number from 1.
 
-    Raises
-    ------
-    InputError
-        If there is no such column, or several; the message lists the columns.
+    Raises InputError if there is no such column, or several; the message lists the columns.
     """
     wanted = name.strip()
     if not wanted:
@@ -143,10 +114,7 @@ def find_column(table: Table, name: str, option: str) -> int:
 def choose_columns(table: Table, column: str | None, counts: str | None) -> Choice:
     """Decide which column holds the labels, and which the counts if the file is a histogram.
 
-    Raises
-    ------
-    InputError
-        If the user has to say which; the message lists the columns and names the option.
+    Raises InputError if the user has to say which; the message lists the columns and names the option.
     """
     label = None if column is None else find_column(table, column, "--column")
     if counts is not None:

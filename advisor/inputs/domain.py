@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.inputs.domain_file import read_domain
-from advisor.inputs.domain_labels import (
+from advisor.inputs.labels import (
+    OTHER_LABEL,
     by_value,
     check_domain,
     merge_equal_numbers,
@@ -18,38 +18,20 @@ from advisor.inputs.domain_labels import (
     place_in_domain,
     refuse_outside,
 )
-from advisor.inputs.domain_padding import gaps_note, pad
-from advisor.inputs.limits import MOST_LABELS
-from advisor.inputs.numbers import LARGEST_TOTAL, all_numbers
+from advisor.inputs.numbers import LARGEST_TOTAL, MOST_LABELS, all_numbers
+from advisor.inputs.padding import gaps_note, pad
 from advisor.inputs.tally import plural, shortened
-from advisor.inputs.transactions import OTHER_LABEL
-
-__all__ = ["OTHER_LABEL", "Domain", "build_domain", "read_domain"]
 
 
 @dataclass(frozen=True)
 class Domain:
-    """The categories and how many users of the sample are in each.
+    """The categories and how many users of the sample are in each."""
 
-    Attributes
-    ----------
-    labels : tuple of str
-        The k labels; unobserved categories that have no name are "(unseen 1)", "(unseen 2)", …
-    counts : ndarray of int64, shape (k,)
-        Users per category, in the order of labels; at least one user in all.
-    ordered : bool
-        Whether the order of the categories means something (distances, ranges).
-    assumptions : tuple of str
-        What was decided for the user, one sentence each.
-    warnings : tuple of str
-        What the user should look at, one sentence each.
-    """
-
-    labels: tuple[str, ...]
-    counts: NDArray[np.int64]
-    ordered: bool
-    assumptions: tuple[str, ...]
-    warnings: tuple[str, ...]
+    labels: tuple[str, ...]  # the k labels; unobserved categories that have no name are "(unseen 1)", "(unseen 2)", …
+    counts: NDArray[np.int64]  # ``(k,)`` users per category, in the order of labels; at least one user in all
+    ordered: bool  # whether the order of the categories means something (distances, ranges)
+    assumptions: tuple[str, ...]  # what was decided for the user, one sentence each
+    warnings: tuple[str, ...]  # what the user should look at, one sentence each
 
 
 @dataclass
@@ -80,54 +62,33 @@ def build_domain(
     are in the order of the domain if there is one, else in the order given for a histogram and in alphabetical
     order for raw values, so that the order of the rows never matters.
 
-    Parameters
-    ----------
-    labels : sequence of str
-        Distinct labels.
-    counts : ndarray of int64, shape (len(labels),)
-        Users per label, 0 or more.
-    from_histogram : bool
-        Whether the order of the labels is the user's (a histogram) or an accident (raw values).
-    k : int or None
-        Number of categories, at least 2, `(other)` included; None for those that were seen.
-    domain : sequence of str or None
-        All categories.
-    keep_top : int or None
-        Keep the most frequent labels only (ties in the order of the domain); the users of all others, also of
-        those outside of `domain`, are dropped.
-    other : bool
-        Put the users that would be dropped into a last category `(other)` instead.
-    ordered : bool or None
-        Whether the order means something; None: it does for numbers, does not for names.
-    transactions : bool
-        The labels come from transactions: `OTHER_LABEL` is the users without a kept item, dropped unless `other`.
+    labels, counts, from_histogram: distinct labels, users per label, and whether their order is the user's or an
+        accident (raw values).
+    k, domain: number of categories, at least 2, `(other)` included; all categories; None for those that were seen.
+    keep_top, other: keep the most frequent labels only (ties in the order of the domain); other users are dropped, or
+        put into a last category `(other)`.
+    ordered, transactions: whether the order means something; None: it does for numbers, does not for names. Whether
+        `OTHER_LABEL` is the users without a kept item of transactions, dropped unless `other`.
 
-    Raises
-    ------
-    InputError
-        If the labels, k and domain do not fit together, or fewer than two categories or no user are left.
+    Raises InputError if the labels, k and domain do not fit together, or fewer than two categories or no user are left.
 
-    Examples
-    --------
     >>> built = build_domain(["10", "8", "9"], np.array([1, 2, 3]), from_histogram=False, k=4)
     >>> built.labels, built.counts.tolist(), built.ordered
     (('8', '9', '10', '11'), [2, 3, 1, 0], True)
     """
     users = _users(labels, counts)
     _check_options(k, domain, keep_top, other=other, transactions=transactions)
-    without = users.pop(OTHER_LABEL, None) if transactions else None
-    if other and OTHER_LABEL in users:
-        raise InputError(f"{OTHER_LABEL!r} is a label already; rename it, or leave out --other")
+    without = _without_item(users, other=other, transactions=transactions)
     draft, outside = _arranged(users, domain, from_histogram=from_histogram, ordered=ordered)
     rest = _keep(draft, outside, keep_top)
     if without is not None:
         rest[OTHER_LABEL] = without
     merges = other and bool(rest)
+    is_ordered = draft.numeric if ordered is None else ordered
     if k is not None:
-        _pad(draft, k - merges, ordered=draft.numeric if ordered is None else ordered, merges=merges)
+        _pad(draft, k - merges, ordered=is_ordered, merges=merges)
     elif draft.numeric and domain is None:
         draft.assumptions.extend(gaps_note(list(draft.users)))
-    is_ordered = draft.numeric if ordered is None else ordered
     if merges:
         is_ordered = _merge(draft, rest, ordered=ordered)
     elif rest:
@@ -168,6 +129,14 @@ def _check_options(
         raise InputError("--k: cannot be used with both --domain and --keep-top; leave it out")
     if k != len(domain):
         raise InputError(f"--k: got {k}, but the domain has {len(domain)} labels; leave out --k")
+
+
+def _without_item(users: dict[str, int], *, other: bool, transactions: bool) -> int | None:
+    """Take out and return the users without a kept item; None if there are none."""
+    without = users.pop(OTHER_LABEL, None) if transactions else None
+    if other and OTHER_LABEL in users:
+        raise InputError(f"{OTHER_LABEL!r} is a label already; rename it, or leave out --other")
+    return without
 
 
 def _arranged(

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
+from advisor.inputs.blocks import Rows
 from advisor.inputs.columns import Table, find_column
-from advisor.inputs.domain_labels import value_of
-from advisor.inputs.limits import MOST_LABELS
-from advisor.inputs.numbers import all_numbers, is_missing
-from advisor.inputs.rows import Rows, opened_rows
+from advisor.inputs.labels import value_of
+from advisor.inputs.numbers import MOST_LABELS, all_numbers, is_missing
+from advisor.inputs.rows import opened_rows
 from advisor.inputs.tally import shortened
 
 # The better a name tells an estimate from a count of users, the earlier its group.
@@ -38,24 +38,14 @@ _TWO_WAYS = "can be read in two ways (thousands or decimals); write all estimate
 
 @dataclass(frozen=True)
 class RawEstimates:
-    """What was read, and what was decided on the way.
+    """What was read, and what was decided on the way."""
 
-    Attributes
-    ----------
-    labels : tuple of str
-        The k distinct labels without surrounding whitespace, in the order of the file.
-    values : ndarray of float64, shape (k,)
-        The estimate of each, in the unit of the file (frequencies or numbers of users); negative ones stay negative.
-    assumptions : tuple of str
-        What was decided for the user, one sentence each.
-    warnings : tuple of str
-        What the user should look at, one sentence each.
-    """
-
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # the k distinct labels without surrounding whitespace, in the order of the file
+    # ``(k,)`` the estimate of each, in the unit of the file (frequencies or numbers of users); negative ones stay
+    # negative
     values: NDArray[np.float64]
-    assumptions: tuple[str, ...]
-    warnings: tuple[str, ...]
+    assumptions: tuple[str, ...]  # what was decided for the user, one sentence each
+    warnings: tuple[str, ...]  # what the user should look at, one sentence each
 
 
 def read_estimates(
@@ -78,10 +68,8 @@ def read_estimates(
         The file, "-" for standard input.
     column, estimates : str or None
         The columns with the labels and with the estimates, by header or by number from 1; None to find out.
-    header : bool or None
-        Whether the first line names the columns, None to find out.
-    stdin : binary file or None
-        What "-" reads, None for the standard input of the process.
+    header, stdin : bool and binary file, or None
+        Whether the first line names the columns, None to find out; what "-" reads, None for standard input.
 
     Raises
     ------
@@ -97,7 +85,14 @@ def read_estimates(
     """
     asked = (column, estimates)
     with opened_rows(
-        path, "estimates", header=header, asked=asked, names_columns=_names_columns, decimals=True, stdin=stdin
+        path,
+        "estimates",
+        header=header,
+        asked=asked,
+        names_columns=_names_columns,
+        decimals=True,
+        blanks=True,
+        stdin=stdin,
     ) as rows:
         label_at, value_at = _columns(rows.table, column, estimates)
         labels, cells, places = _read(rows, label_at, value_at)
@@ -172,9 +167,9 @@ def _read(rows: Rows, label_at: int | None, value_at: int) -> tuple[list[str], l
     labels: list[str] = []
     cells: list[str] = []
     places: list[int] = []
-    for block in rows.blocks():
-        labels += [] if label_at is None else block.column(label_at)
-        cells += block.column(value_at)
+    for block in rows.blocks([value_at] if label_at is None else [label_at, value_at]):
+        labels += [] if label_at is None else block.cells(label_at)
+        cells += block.cells(value_at)
         places += block.places
         if len(cells) > MOST_LABELS:
             raise InputError(f"{rows.table.source}: has more than {MOST_LABELS} rows, the most a domain may have")

@@ -9,8 +9,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from advisor.checks import whole
 from advisor.errors import InputError
-from advisor.question.request import check_whole
 
 
 def sample_in_memory(
@@ -18,10 +18,7 @@ def sample_in_memory(
 ) -> tuple[list[str], np.ndarray[Any, np.dtype[np.int64]], bool]:
     """Return labels, counts, and whether they were given as a histogram.
 
-    Raises
-    ------
-    InputError
-        If both or none are given, or what is given holds no users or what is no value.
+    Raises InputError if both or none are given, or what is given holds no users or what is no value.
     """
     if (sample is None) == (sample_counts is None):
         raise InputError("give either sample (one value per user) or sample_counts (one count per category)")
@@ -37,7 +34,7 @@ def sample_in_memory(
             raise InputError(f"sample_counts must be flat, one count per category, got shape {array.shape}")
         numbers = array.tolist()
         labels = [str(place) for place in range(len(numbers))]
-    counts = [check_whole("every count in sample_counts", number, 0) for number in numbers]
+    counts = [whole(0)("every count in sample_counts", number) for number in numbers]
     if sum(counts) < 1:
         raise InputError(f"sample_counts must hold at least 1 user, got {len(counts)} counts that sum to 0")
     return labels, np.array(counts, dtype=np.int64), True
@@ -72,10 +69,7 @@ def _label(value: Any) -> str:
 def estimate_in_memory(estimate: ArrayLike | Mapping[Any, float]) -> tuple[list[str], np.ndarray[Any, Any]]:
     """Return labels and values of an estimate: one number per category, or a mapping from label to number.
 
-    Raises
-    ------
-    InputError
-        If it is not flat, has fewer than 2 categories, or holds what is no finite number.
+    Raises InputError if it is not flat, has fewer than 2 categories, or holds what is no finite number.
     """
     if hasattr(estimate, "items"):
         pairs = list(cast("Mapping[Any, Any]", estimate).items())

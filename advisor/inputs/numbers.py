@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Collection
 from decimal import Decimal
 
 LARGEST_TOTAL = 2**53
 """Most users a histogram may hold: the largest range in which a float64 still counts one by one."""
+
+MOST_LABELS = 2_000_000
+"""Most categories: with more, a column identifies people and is no category."""
 
 _LONGEST_NUMBER = 40
 _LABEL_NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
@@ -66,16 +70,23 @@ def is_missing(cell: str) -> bool:
     return not cell or cell in MISSING_SPELLINGS
 
 
+def is_finite(cell: str) -> bool:
+    """Tell whether a cell is a finite number.
+
+    >>> is_finite("1e3"), is_finite("nan"), is_finite("x"), is_finite("1_0")
+    (True, False, False, False)
+    """
+    try:
+        # float() takes "1_0" and other digits than ours as well.
+        return math.isfinite(float(cell)) and cell.isascii() and "_" not in cell
+    except ValueError:
+        return False
+
+
 def whole_count(cell: str, *, decimal_comma: bool = False) -> int | str:
     """Read a number of users; return it, or what is wrong with it in a few words.
 
-    Parameters
-    ----------
-    cell : str
-        The cell without surrounding whitespace.
-    decimal_comma : bool
-        The file comes from a place where "," may be the decimal sign (it separates by semicolons), so that
-        "1,000" and "1.000" could be one or a thousand.
+    Where "," may be the decimal sign (`decimal_comma`), "1,000" and "1.000" are refused: one or a thousand?
 
     >>> whole_count("12.0"), whole_count("1e6"), whole_count("1,000")
     (12, 1000000, 1000)

@@ -1,45 +1,31 @@
-"""Count one column of a Parquet file, record batch by record batch."""
+"""The rows of a Parquet file, batch by batch, of which only the columns in use are decoded."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from advisor.errors import InputError
-from advisor.inputs.columns import Choice, Table, choose_columns
-from advisor.inputs.opening import Source
-from advisor.inputs.tally import Tallied, Tally
+from advisor.inputs.blocks import Block, Rows
+from advisor.inputs.columns import Table
+from advisor.inputs.source import Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_BATCH_ROWS = 1 << 16
+_BATCH_ROWS = 1 << 15
 _HEAD_ROWS = 1000
+_FLAT = ("integer", "floating", "boolean", "string", "large_string", "null", "decimal", "date", "timestamp")
+_BUFFER_BYTES = 1 << 20  # without it whole row groups are held
 
 
-def tally_parquet(
-    source: Source, column: str | None, counts: str | None, *, drop_missing: bool
-) -> tuple[Tallied, Table, Choice]:
-    """Count a Parquet column of integers, strings, booleans, whole or decimal numbers, or a dictionary of these.
+@contextmanager
+def opened_parquet(source: Source) -> Iterator[ParquetRows]:
+    """Open the rows of a Parquet file; standard input is copied to disk.
 
-    Parameters
-    ----------
-    source : Source
-        The input; standard input is copied to disk.
-    column, counts : str or None
-        The columns the user named.
-    drop_missing : bool
-        Whether to leave out nulls and NaN.
-
-    Returns
-    -------
-    tuple
-        Labels, users and warnings; the head of the table; the columns that were read.
-
-    Raises
-    ------
-    InputError
-        If pyarrow is not installed, the file is damaged, or the columns cannot be read.
+    Raises InputError if pyarrow is not installed, the file is damaged, or it has no column or no row.
     """
     try:
         import pyarrow as pa
@@ -47,95 +33,92 @@ def tally_parquet(
     except ImportError:
         raise InputError(
             f"{source.name}: reading Parquet needs pyarrow; install it with pip install 'ldp-advise[parquet]', "
-            "or give the column as CSV"
+            "or give the columns as CSV"
         ) from None
     try:
-        with source.rereadable() as again, parquet.ParquetFile(again.binary()) as file:
-            return _tally(file, source.name, column, counts, drop_missing=drop_missing)
+        with (
+            source.rereadable() as again,
+            parquet.ParquetFile(again.binary(), buffer_size=_BUFFER_BYTES, pre_buffer=False) as file,
+        ):
+            yield ParquetRows(file, source.name)
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{source.name}: the Parquet file cannot be read ({error})") from error
 
 
-def _tally(
-    file: Any, source: str, column: str | None, counts: str | None, *, drop_missing: bool
-) -> tuple[Tallied, Table, Choice]:
-    names = tuple(file.schema_arrow.names)
-    if not names:
-        raise InputError(f"{source}: the Parquet file has no columns; one with a value a user is needed")
-    table = _head(file, source, names)
-    choice = choose_columns(table, column, counts)
-    used = [choice.label] if choice.count is None else [choice.label, choice.count]
-    for at in used:
-        _check_column(file, source, names, at)
-    tally = Tally(source, unit="row")
-    first = 1
-    for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=[names[at] for at in used]):
-        if choice.count is None:
-            _add_users(batch.column(0), first, tally)
-        else:
-            labels, users = (_cells(batch.column(names[at])) for at in used)
-            places = range(first, first + batch.num_rows)
-            tally.add_counts(zip(labels, users, places, strict=True))
-        first += batch.num_rows
-    if first == 1:
-        raise InputError(f"{source}: is empty; a table with one row a user is needed")
-    return tally.result(drop_missing=drop_missing), table, choice
+class ParquetRows(Rows):
+    """The rows of an open Parquet file."""
+
+    def __init__(self, file: Any, source: str) -> None:
+        self._file = file
+        self._kinds = [field.type for field in file.schema_arrow]
+        self._names = tuple(file.schema_arrow.names)
+        if not self._names:
+            raise InputError(f"{source}: the Parquet file has no columns")
+        if not file.metadata.num_rows:
+            raise InputError(f"{source}: is empty; a table with at least one row is needed")
+        stripped = tuple(name.strip() for name in self._names)
+        rows = self._head()
+        super().__init__(Table(source, stripped, len(stripped), rows, range(1, len(rows) + 1), unit="row"), ())
+
+    def _head(self) -> list[list[str]]:
+        """Return the first rows; columns that cannot be read anyway are empty there."""
+        flat = [name for at, name in enumerate(self._names) if self._names.count(name) == 1 and self._is_flat(at)]
+        if not flat:
+            return []
+        batch = next(self._file.iter_batches(batch_size=_HEAD_ROWS, columns=flat))
+        columns = [_cells(batch.column(name)) if name in flat else [""] * batch.num_rows for name in self._names]
+        return list(map(list, zip(*columns, strict=True)))
+
+    def blocks(self, columns: Sequence[int] | None = None, *, even: bool = True) -> Iterator[Block]:  # noqa: ARG002
+        """Yield the rows in blocks, without the header and blank lines."""
+        used = sorted(set(range(self.table.width) if columns is None else columns))
+        for at in used:
+            self._check(at)
+        place = 1
+        for batch in self._file.iter_batches(batch_size=_BATCH_ROWS, columns=[self._names[at] for at in used]):
+            taken = {at: batch.column(self._names[at]) for at in used}
+            yield _ParquetBlock(taken, self.table.width, range(place, place + batch.num_rows))
+            place += batch.num_rows
+
+    def _is_flat(self, at: int) -> bool:
+        from pyarrow import types
+
+        kind = self._kinds[at]
+        kind = kind.value_type if types.is_dictionary(kind) else kind
+        return any(getattr(types, f"is_{name}")(kind) for name in _FLAT)
+
+    def _check(self, at: int) -> None:
+        name, source = self._names[at], self.table.source
+        if self._names.count(name) > 1:
+            raise InputError(f"{source}: several columns are called {name!r}; rename them")
+        if not self._is_flat(at):
+            raise InputError(
+                f"{source}: column {name!r} holds {self._kinds[at]}; "
+                "integers, strings, booleans, numbers, dates or a dictionary of these can be read: cast it to strings"
+            )
 
 
-def _head(file: Any, source: str, names: tuple[str, ...]) -> Table:
-    """Return the first rows of the columns that could matter; the others are not even decoded."""
-    stripped = tuple(name.strip() for name in names)
-    if len(names) == 1:
-        return Table(source, stripped, 1, (), (), unit="row")
-    flat = [name for at, name in enumerate(names) if _is_flat(file, at) and names.count(name) == 1]
-    batch = next(file.iter_batches(batch_size=_HEAD_ROWS, columns=flat), None) if flat else None
-    number = 0 if batch is None else batch.num_rows
-    columns = [
-        list(_cells(batch.column(name))) if batch is not None and name in flat else [""] * number for name in names
-    ]
-    return Table(source, stripped, len(names), list(zip(*columns, strict=True)), range(1, number + 1), unit="row")
+class _ParquetBlock(Block):
+    def __init__(self, columns: Mapping[int, pa.Array[Any]], width: int, places: Sequence[int]) -> None:
+        super().__init__(width, places)
+        self._columns = columns
 
+    def cells(self, column: int) -> list[str]:
+        return _cells(self._columns[column])
 
-def _value_type(file: Any, at: int) -> Any:
-    kind = file.schema_arrow.field(at).type
-    return getattr(kind, "value_type", kind) if str(kind).startswith("dictionary") else kind
-
-
-def _is_flat(file: Any, at: int) -> bool:
-    from pyarrow import types
-
-    kind = _value_type(file, at)
-    tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_string, types.is_large_string)
-    return any(test(kind) for test in tests) or types.is_null(kind)
-
-
-def _check_column(file: Any, source: str, names: tuple[str, ...], at: int) -> None:
-    if names.count(names[at]) > 1:
-        raise InputError(f"{source}: several columns are called {names[at]!r}; rename them")
-    if not _is_flat(file, at):
-        raise InputError(
-            f"{source}: column {names[at]!r} holds {file.schema_arrow.field(at).type}; "
-            "integers, strings, booleans, numbers or a dictionary of these can be read: cast it to strings"
-        )
-
-
-def _cells(values: pa.Array[Any]) -> Iterator[str]:
-    return map(_label, _decoded(values).to_pylist())
-
-
-def _add_users(values: pa.Array[Any], first: int, tally: Tally) -> None:
-    decoded = _decoded(values)
-    for entry in decoded.value_counts().to_pylist():
-        label = _label(entry["values"])
-        place = first
-        if not label or label.casefold() in {"nan", "na", "n/a", "null", "none"}:
-            place += next(at for at, value in enumerate(_cells(decoded)) if value == label)
-        tally.add_tallied(label, entry["counts"], place)
-    tally.skip_blanks(0, 0, only=False)
+    def tallied(self, column: int) -> Mapping[str, int]:
+        result: Counter[str] = Counter()
+        for entry in _decoded(self._columns[column]).value_counts().to_pylist():
+            result[_label(entry["values"])] += entry["counts"]
+        return result
 
 
 def _decoded(values: Any) -> Any:
     return values.dictionary_decode() if str(values.type).startswith("dictionary") else values
+
+
+def _cells(values: Any) -> list[str]:
+    return list(map(_label, _decoded(values).to_pylist()))
 
 
 def _label(value: object) -> str:

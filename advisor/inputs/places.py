@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import re
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.inputs.columns import Table, find_column, is_header
-from advisor.inputs.format import bad_quotes, blank, find_format, head_records, take_head
-from advisor.inputs.numbers import LARGEST_TOTAL, whole_count
-from advisor.inputs.opening import opened
+from advisor.inputs.blocks import Block, Rows
+from advisor.inputs.columns import Table, find_column
+from advisor.inputs.numbers import LARGEST_TOTAL, is_finite, whole_count
+from advisor.inputs.rows import opened_rows
 from advisor.inputs.tally import bad_count, shortened
 from simulator.places import Places
 
 COUNT_NAMES = ("count", "counts", "cnt", "freq", "frequency")
 MOST_CELLS = 4096  # a channel is a matrix of cells by cells
 KM_PER_DEGREE = 40_007.863 / 360  # along a meridian (WGS 84)
-BLOCK = 10_000
+BLOCK = 65_536  # places that are cut into cells at once
 
 
 @dataclass(frozen=True)
@@ -38,16 +37,20 @@ class PlacesRead:
     warnings: tuple[str, ...]
 
 
+class _Users(NamedTuple):
+    """Coordinates ``(rows, 2)`` of a block, how many users each row stands for (None: one), and its places."""
+
+    coordinates: NDArray[np.float64]
+    users: NDArray[np.int64] | None
+    places: Sequence[int]
+
+
 def parse_grid(text: str) -> tuple[int, int]:
     """Return rows and columns of ``ROWSxCOLS``.
 
-    Raises
-    ------
-    InputError
-        If it is not two whole numbers, or the grid has fewer than 2 rows or columns, or more than 4,096 cells.
+    Raises InputError if it is not two whole numbers, or the grid has fewer than 2 rows or columns, or more than 4,096
+    cells.
 
-    Examples
-    --------
     >>> parse_grid("32x16")
     (32, 16)
     """
@@ -65,10 +68,7 @@ def parse_grid(text: str) -> tuple[int, int]:
 def parse_columns(text: str) -> tuple[str, str]:
     """Return the two names of ``FIRST,SECOND``.
 
-    Raises
-    ------
-    InputError
-        If there are not two.
+    Raises InputError if there are not two.
     """
     names = [name.strip() for name in text.split(",")]
     if len(names) != 2 or not all(names):
@@ -77,6 +77,20 @@ def parse_columns(text: str) -> tuple[str, str]:
             f"{text!r}"
         )
     return names[0], names[1]
+
+
+def check_place_options(
+    columns: str, *, grid: str | None = None, cell_km: float | None = None
+) -> tuple[tuple[str, str], tuple[int, int] | None]:
+    """Refuse what can be refused before a byte is read; return the names of the columns, and the grid if there is one.
+
+    Raises InputError for the first option that does not fit.
+    """
+    if grid is None and cell_km is None:
+        raise InputError("--columns needs --grid ROWSxCOLS (rows and columns), or --cell-km (longitude and latitude)")
+    if cell_km is not None and not (math.isfinite(cell_km) and cell_km > 0):
+        raise InputError(f"--cell-km must be a number above 0, got {cell_km:g}")
+    return parse_columns(columns), None if grid is None else parse_grid(grid)
 
 
 def read_places(
@@ -102,12 +116,8 @@ def read_places(
         The file, "-" for standard input.
     columns
         The two columns, by header or by number from 1, joined by a comma.
-    grid
-        ``ROWSxCOLS``.
-    cell_km
-        Side of a cell.
-    ground
-        Ground distance of the places.
+    grid, cell_km, ground
+        ``ROWSxCOLS``, the side of a cell, and the ground distance of the places.
     counts
         The column with the number of users; None: one called count, if there is one, else a row is a user.
     header
@@ -125,173 +135,177 @@ def read_places(
     >>> read.counts.tolist()
     [0, 2, 0, 1]
     """
-    if grid is None and cell_km is None:
-        raise InputError("--columns needs --grid ROWSxCOLS (rows and columns), or --cell-km (longitude and latitude)")
-    if cell_km is not None and not (math.isfinite(cell_km) and cell_km > 0):
-        raise InputError(f"--cell-km must be a number above 0, got {cell_km:g}")
-    size = None if grid is None else parse_grid(grid)
-    first, second, users, assumed, lines = _read(path, parse_columns(columns), counts, header, stdin)
-    if users.sum() < 1:
-        raise InputError(f"{path}: holds no user; at least one is needed")
-    if cell_km is None:
-        assert size is not None  # noqa: S101 - for the type checker: one of the two is given
-        rows, cols = _whole(first, size[0], "row", path, lines), _whole(second, size[1], "column", path, lines)
-        places, unit = Places(*size, ground), "cells"
-    else:
-        rows, cols, size, note = _cut(first, second, cell_km, size, path, lines)
-        places, unit = Places(*size, ground, cell_km, cell_km), "km"
-        assumed.append(note)
-    table = np.zeros(places.k, dtype=np.int64)
-    np.add.at(table, rows * places.columns + cols, users)
-    return PlacesRead(places, table, unit, tuple(assumed), ())
+    names, size = check_place_options(columns, grid=grid, cell_km=cell_km)
+    with opened_rows(path, "users", header=header, asked=(*names, counts), stdin=stdin) as rows:
+        at, count = _columns(rows.table, names, counts)
+        blocks = _users(rows, at, count)
+        notes: tuple[str, ...] = ()
+        if cell_km is None:
+            assert size is not None  # noqa: S101 - for the type checker: one of the two is given
+            places, unit = Places(*size, ground), "cells"
+            users = _in_grid(rows, blocks, size)
+        else:
+            size, users, notes = _in_cells(rows, blocks, cell_km, size)
+            places, unit = Places(*size, ground, cell_km, cell_km), "km"
+    if not users.any():
+        raise InputError(f"{rows.table.source}: holds no user; at least one is needed")
+    called = [rows.table.called(column) for column in at]
+    note = f"columns {called[0]} and {called[1]} read as coordinates"
+    note += ", one row a user" if count is None else f", column {rows.table.called(count)} as counts"
+    return PlacesRead(places, users, unit, (*rows.assumptions[1:], note, *notes), rows.warnings())
 
 
-def _read(
-    path: str, names: tuple[str, str], counts: str | None, header: bool | None, stdin: BinaryIO | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], list[str], NDArray[np.int64]]:
-    with opened(path, stdin) as source:
-        if source.is_parquet:
-            raise InputError(f"{source.name}: is Parquet; places are read from text, give CSV")
-        with source.text() as text:
-            head = take_head(text)
-            form = find_format(source.name, source.suffix, head)
-            if form.delimiter is None:
-                raise InputError(f"{source.name}: has one column; places need two, separated by commas or tabs")
-            records = head_records(source.name, form, head)
-            rest = [row for _, row in records[1:]]
-            asked = (*names, counts)
-            named = is_header(records[0][1], rest, asked, table=form.table) if header is None else header
-            titles = tuple(cell.strip() for cell in records[0][1]) if named else None
-            table = Table(source.name, titles, len(records[0][1]), rest, [place for place, _ in records[1:]])
-            at = [find_column(table, name, "--columns") for name in names]
-            if at[0] == at[1]:
-                raise InputError(f"{source.name}: --columns names column {table.called(at[0])} twice")
-            count = _count_column(table, counts)
-            if count is not None:
-                at.append(count)
-            said = f"columns {table.called(at[0])} and {table.called(at[1])} read as coordinates"
-            said += ", one row a user" if count is None else f", column {table.called(count)} as counts"
-            blocks = [
-                _block(source.name, block, at, len(records[0][1]))
-                for block in _blocks(source.name, form.records(chain(head.lines, text)), skip_first=named)
-            ]
-    if not blocks:
-        raise InputError(f"{source.name}: holds no user; at least one is needed")
-    first, second, users, lines = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
-    if float(users.sum(dtype=np.float64)) > LARGEST_TOTAL:
-        raise InputError(f"{source.name}: the counts add up to more than {LARGEST_TOTAL} (2^53) users")
-    return first, second, users, [said], lines
-
-
-def _count_column(table: Table, counts: str | None) -> int | None:
+def _columns(table: Table, names: Sequence[str], counts: str | None) -> tuple[list[int], int | None]:
+    """Return the columns of the coordinates, and that of the counts (None: a row is a user)."""
+    if table.width == 1:
+        raise InputError(f"{table.source}: has one column; places need two, separated by commas or tabs")
+    at = [find_column(table, name, "--columns") for name in names]
+    if at[0] == at[1]:
+        raise InputError(f"{table.source}: --columns names column {table.called(at[0])} twice")
     if counts is not None:
-        return find_column(table, counts, "--counts")
-    return next((at for at, name in enumerate(table.names or ()) if name.casefold() in COUNT_NAMES), None)
+        return at, find_column(table, counts, "--counts")
+    return at, next((at for at, name in enumerate(table.names or ()) if name.casefold() in COUNT_NAMES), None)
 
 
-def _blocks(source: str, reader: Iterator[list[str]], *, skip_first: bool) -> Iterator[list[tuple[int, list[str]]]]:
-    """Yield the rows that are not blank, each with the line it ends on."""
-
-    def numbered() -> Iterator[tuple[int, list[str]]]:
-        for row in reader:
-            if not blank(row):
-                yield reader.line_num, row  # type: ignore[attr-defined] # csv readers know their line
-
-    rows = numbered()
-    try:
-        if skip_first:
-            next(rows, None)
-        while block := list(islice(rows, BLOCK)):
-            yield block
-    except csv.Error as error:
-        raise bad_quotes(source, reader.line_num, str(error)) from None  # type: ignore[attr-defined]
+def _users(rows: Rows, at: Sequence[int], count: int | None) -> Iterator[_Users]:
+    """Yield the coordinates ``(rows, 2)`` and numbers of users of each block."""
+    total = 0
+    for block in rows.blocks(at if count is None else [*at, count]):
+        coordinates = block.real(at)
+        if coordinates is None:
+            raise _no_coordinate(rows, block, at)
+        users = None if count is None else _counts(rows, block, count)
+        total += len(block) if users is None else int(users.sum())
+        if total > LARGEST_TOTAL:
+            raise InputError(f"{rows.table.source}: the counts add up to more than {LARGEST_TOTAL} (2^53) users")
+        yield _Users(coordinates, users, block.places)
 
 
-def _block(
-    source: str, block: Sequence[tuple[int, list[str]]], at: Sequence[int], width: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    coordinates = np.empty((2, len(block)))
-    users = np.ones(len(block), dtype=np.int64)
-    for place, (line, row) in enumerate(block):
-        if len(row) != width:
-            raise InputError(f"{source}: line {line} has {len(row)} fields, the first line has {width}")
-        for which in (0, 1):
-            cell = row[at[which]].strip()
-            try:
-                coordinates[which, place] = float(cell)
-            except ValueError:
-                coordinates[which, place] = math.nan
-            if not math.isfinite(coordinates[which, place]):
-                raise InputError(f"{source}: line {line}: the coordinate {shortened(cell)} is not a number")
-        if len(at) == 3:
-            cell = row[at[2]].strip()
-            number = whole_count(cell)
-            if isinstance(number, str):
-                raise bad_count(source, f"line {line}", cell, number)
-            users[place] = number
-    return coordinates[0], coordinates[1], users, np.array([line for line, _ in block])
+def _no_coordinate(rows: Rows, block: Block, at: Sequence[int]) -> InputError:
+    cells = zip(*map(block.cells, at), strict=True)
+    place, cell = next((p, c) for p, row in zip(block.places, cells, strict=True) for c in row if not is_finite(c))
+    return rows.bad(place, f"the coordinate {shortened(cell)} is not a number")
 
 
-def _whole(values: NDArray[np.float64], size: int, what: str, path: str, lines: NDArray[np.int64]) -> NDArray[np.int64]:
-    wrong = (values != np.floor(values)) | (values < 0) | (values >= size)
-    if wrong.any():
-        place = int(wrong.argmax())
-        raise InputError(
-            f"{path}: line {lines[place]}: the {what} must be a whole number from 0 to {size - 1}, got "
-            f"{values[place]:g} (for longitude and latitude give --cell-km)"
-        )
-    return values.astype(np.int64)
+def _counts(rows: Rows, block: Block, at: int) -> NDArray[np.int64]:
+    plain = block.whole([at])
+    if plain is not None and plain.min() >= 0 and plain.max() <= LARGEST_TOTAL // len(block):
+        return plain[:, 0]
+    numbers = []
+    for cell, place in zip(block.cells(at), block.places, strict=True):
+        number = whole_count(cell, decimal_comma=rows.table.decimal_comma)
+        if isinstance(number, str):
+            raise bad_count(rows.table.source, f"{rows.table.unit} {place}", cell, number)
+        numbers.append(number)
+    if sum(numbers) > LARGEST_TOTAL:
+        raise InputError(f"{rows.table.source}: the counts add up to more than {LARGEST_TOTAL} (2^53) users")
+    return np.array(numbers, dtype=np.int64)
 
 
-def _cut(
-    longitude: NDArray[np.float64],
-    latitude: NDArray[np.float64],
-    cell_km: float,
-    size: tuple[int, int] | None,
-    path: str,
-    lines: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], tuple[int, int], str]:
-    """Cut degrees into cells: a plane that is true at the middle latitude, which serves a town or a region."""
-    for name, values, most in (("longitude", longitude, 180), ("latitude", latitude, 90)):
-        if (np.abs(values) > most).any():
-            place = int((np.abs(values) > most).argmax())
-            raise InputError(
-                f"{path}: line {lines[place]}: the {name} must be between -{most} and {most}, got {values[place]:g} "
-                "(--columns longitude,latitude: in this order)"
+def _in_grid(rows: Rows, blocks: Iterable[_Users], size: tuple[int, int]) -> NDArray[np.int64]:
+    """Return the users of each cell; coordinates are rows and columns."""
+    table = np.zeros(size[0] * size[1], dtype=np.int64)
+    for block in blocks:
+        values = block.coordinates
+        wrong = (values != np.floor(values)) | (values < 0) | (values >= size)
+        if wrong.any():
+            at, which = divmod(int(wrong.argmax()), 2)
+            raise rows.bad(
+                block.places[at],
+                f"the {('row', 'column')[which]} must be a whole number from 0 to {size[which] - 1}, got "
+                f"{values[at, which]:g} (for longitude and latitude give --cell-km)",
             )
-    middle = (latitude.min() + latitude.max()) / 2
-    east = (longitude - longitude.min()) * KM_PER_DEGREE * math.cos(math.radians(middle))
-    south = (latitude.max() - latitude) * KM_PER_DEGREE
-    needed = (int(south.max() // cell_km) + 1, int(east.max() // cell_km) + 1)
+        whole = values.astype(np.int64)
+        _add(table, whole[:, 0] * size[1] + whole[:, 1], block.users)
+    return table
+
+
+def _add(table: NDArray[np.int64], cells: NDArray[np.int64], users: NDArray[np.int64] | None) -> None:
+    if users is None:
+        table += np.bincount(cells, minlength=len(table))
+    else:
+        np.add.at(table, cells, users)
+
+
+def _in_cells(
+    rows: Rows, blocks: Iterable[_Users], cell_km: float, size: tuple[int, int] | None
+) -> tuple[tuple[int, int], NDArray[np.int64], tuple[str, ...]]:
+    """Cut degrees into cells, and count the users of each.
+
+    The cells depend on how far the places reach, so coordinates wait on disk until all are read.
+    """
+    low, high = np.full(2, np.inf), np.full(2, -np.inf)
+    with tempfile.TemporaryFile() as waiting:
+        for block in blocks:
+            degrees = block.coordinates
+            _check_degrees(rows, block)
+            low, high = np.minimum(low, degrees.min(axis=0)), np.maximum(high, degrees.max(axis=0))
+            np.column_stack([degrees, np.ones(len(degrees)) if block.users is None else block.users]).tofile(waiting)
+        area = _area(rows.table.source, low, high, cell_km, size)
+        table = np.zeros(area.rows * area.columns, dtype=np.int64)
+        waiting.seek(0)
+        while len(part := np.fromfile(waiting, count=3 * BLOCK).reshape(-1, 3)):
+            _add(table, area.cells(part[:, 0], part[:, 1]), part[:, 2].astype(np.int64))
+    note = (
+        f"{area.rows}x{area.columns} cells of {cell_km:g} km around latitude {area.latitude:.3f}, longitude "
+        f"{(low[0] + high[0]) / 2:.3f}; the first row is the northernmost"
+    )
+    return (area.rows, area.columns), table, (note,)
+
+
+def _check_degrees(rows: Rows, block: _Users) -> None:
+    wrong = np.abs(block.coordinates) > (180, 90)
+    if wrong.any():
+        at, which = divmod(int(wrong.argmax()), 2)
+        name, most = (("longitude", 180), ("latitude", 90))[which]
+        raise rows.bad(
+            block.places[at],
+            f"the {name} must be between -{most} and {most}, got {block.coordinates[at, which]:g} "
+            "(--columns longitude,latitude: in this order)",
+        )
+
+
+@dataclass(frozen=True)
+class _Area:
+    """Cells of a plane that is true at the middle latitude, which serves a town or a region; reaches are in km."""
+
+    rows: int
+    columns: int
+    cell_km: float
+    west: float
+    north: float
+    latitude: float
+    reach: tuple[float, float]
+
+    def cells(self, longitude: NDArray[np.float64], latitude: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the cell of each place, the first in the north-west."""
+        east, south = _plane(longitude, latitude, self.west, self.north, self.latitude)
+        row, column = (
+            np.minimum(((values + (cells * self.cell_km - most) / 2) // self.cell_km).astype(np.int64), cells - 1)
+            for values, cells, most in ((south, self.rows, self.reach[0]), (east, self.columns, self.reach[1]))
+        )
+        return row * self.columns + column
+
+
+def _plane(
+    longitude: NDArray[np.float64], latitude: NDArray[np.float64], west: float, north: float, middle: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return how far places are east and south of a corner (km)."""
+    return (longitude - west) * KM_PER_DEGREE * math.cos(math.radians(middle)), (north - latitude) * KM_PER_DEGREE
+
+
+def _area(
+    source: str, low: NDArray[np.float64], high: NDArray[np.float64], cell_km: float, size: tuple[int, int] | None
+) -> _Area:
+    middle = float(low[1] + high[1]) / 2
+    east, south = _plane(high[:1], low[1:], float(low[0]), float(high[1]), middle)
+    reach = float(south[0]), float(east[0])
+    needed = (int(reach[0] // cell_km) + 1, int(reach[1] // cell_km) + 1)
     wanted = (max(needed[0], 2), max(needed[1], 2)) if size is None else size
     if wanted[0] < needed[0] or wanted[1] < needed[1] or wanted[0] * wanted[1] > MOST_CELLS:
         allowed = f"at most {MOST_CELLS:,} cells" if size is None else f"--grid {size[0]}x{size[1]}"
         raise InputError(
-            f"{path}: the places reach over {needed[0]:,} rows and {needed[1]:,} columns of {cell_km:g} km, allowed: "
+            f"{source}: the places reach over {needed[0]:,} rows and {needed[1]:,} columns of {cell_km:g} km, allowed: "
             f"{allowed}; take larger cells, or leave out far-off places"
         )
-    shifted = [
-        np.minimum(((values + (cells * cell_km - values.max()) / 2) // cell_km).astype(np.int64), cells - 1)
-        for values, cells in ((south, wanted[0]), (east, wanted[1]))
-    ]
-    note = (
-        f"{wanted[0]}x{wanted[1]} cells of {cell_km:g} km around latitude {middle:.3f}, longitude "
-        f"{(longitude.min() + longitude.max()) / 2:.3f}; the first row is the northernmost"
-    )
-    return shifted[0], shifted[1], wanted, note
-
-
-def busiest_block(counts: NDArray[np.int64], places: Places, rows: int, columns: int) -> tuple[int, int]:
-    """Return the first row and column of the block of so many cells that holds the most users.
-
-    Raises
-    ------
-    InputError
-        If the block is larger than the grid.
-    """
-    if not (1 <= rows <= places.rows and 1 <= columns <= places.columns):
-        raise InputError(f"a block must fit into the {places.rows}x{places.columns} grid, got {rows}x{columns}")
-    table = counts.reshape(places.rows, places.columns)
-    sums = np.lib.stride_tricks.sliding_window_view(table, (rows, columns)).sum(axis=(2, 3))
-    row, column = np.unravel_index(int(sums.argmax()), sums.shape)
-    return int(row), int(column)
+    return _Area(*wanted, cell_km, float(low[0]), float(high[1]), middle, reach)

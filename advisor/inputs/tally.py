@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.inputs.limits import MOST_LABELS
-from advisor.inputs.numbers import LARGEST_TOTAL, MISSING_SPELLINGS, all_numbers, is_missing, whole_count
+from advisor.inputs.numbers import LARGEST_TOTAL, MISSING_SPELLINGS, MOST_LABELS, all_numbers, is_missing, whole_count
 
 _WORTH_FINDING = MISSING_SPELLINGS | {""}
 
@@ -46,27 +45,17 @@ class Tally:
         self._missing_at: dict[str, int] = {}
         self._repeated: dict[str, int] = {}
         self._total = 0
-        self._blank = 0
-        self._blank_at_end = 0
 
-    def add_values(self, values: Sequence[str], place_of: Callable[[int], int]) -> None:
-        """Count a block of stripped values, one user each.
-
-        Parameters
-        ----------
-        values : sequence of str
-            The values of the block.
-        place_of : callable
-            From an index in values to the line it is on.
-        """
-        self.users.update(values)
+    def add_block(self, users: Mapping[str, int], place_of: Callable[[str], int]) -> None:
+        """Count users per stripped value; `place_of` gives the first place of a value."""
+        for label, number in users.items():
+            self.users[label] += number
         self._check_size()
-        for word in _WORTH_FINDING:
-            if word in self.users and word not in self._missing_at:
-                self._missing_at[word] = place_of(values.index(word))
+        for word in _WORTH_FINDING & users.keys() if len(users) > len(_WORTH_FINDING) else users:
+            if word in _WORTH_FINDING and word not in self._missing_at:
+                self._missing_at[word] = place_of(word)
 
-    def add_tallied(self, label: str, users: int, place: int) -> None:
-        """Count a label that the caller has already stripped and tallied."""
+    def _add(self, label: str, users: int, place: int) -> None:
         if label in _WORTH_FINDING and label not in self._missing_at:
             self._missing_at[label] = place
         self.users[label] += users
@@ -86,20 +75,7 @@ class Tally:
                 )
             if label in self.users:
                 self._repeated.setdefault(label, place)
-            self.add_tallied(label, users, place)
-
-    def skip_blanks(self, inside: int, at_end: int, *, only: bool) -> None:
-        """Note the blank lines of a block: those followed by a row in it, and those after its last row.
-
-        Parameters
-        ----------
-        inside, at_end : int
-            Number of lines.
-        only : bool
-            Whether the block holds nothing but blank lines.
-        """
-        self._blank += inside if only else inside + self._blank_at_end
-        self._blank_at_end = at_end + (self._blank_at_end if only else 0)
+            self._add(label, users, place)
 
     def result(self, *, drop_missing: bool) -> Tallied:
         """Return labels and counts, without the missing values if they may be dropped.
@@ -109,9 +85,7 @@ class Tally:
         InputError
             If values are missing and may not be dropped, or if no user is left.
         """
-        warnings = [plural(self._blank, "blank line was", "blank lines were") + " skipped"] if self._blank else []
-        if self._repeated:
-            warnings.append(self._describe_repeated())
+        warnings = [self._describe_repeated()] if self._repeated else []
         missing = self._missing_labels()
         if missing and not drop_missing:
             self._report_missing(missing)

@@ -2,58 +2,45 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Iterator
-from itertools import chain, islice
+from itertools import chain
+from typing import BinaryIO
 
 import numpy as np
 
 from advisor.errors import InputError
-from advisor.inputs.format import Format, Head, bad_quotes, take_head
-from advisor.inputs.limits import MOST_LABELS
-from advisor.inputs.opening import Source
-from advisor.inputs.tally import Tallied, plural
+from advisor.inputs.dialect import SPACED, Dialect, Head, take_head
+from advisor.inputs.header import HeaderRule
+from advisor.inputs.labels import OTHER_LABEL
+from advisor.inputs.numbers import MOST_LABELS
+from advisor.inputs.source import Source, opened
+from advisor.inputs.tally import Tallied
+from advisor.inputs.text import TextRows
 
-OTHER_LABEL = "(other)"
-"""Label of users none of whose items is kept."""
-
-_BLOCK_ROWS = 2000
-_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", None: "whitespace"}
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "whitespace"}
 
 
-def tally_items(source: Source, keep_top: int | None, header: bool | None) -> tuple[Tallied, tuple[str, ...]]:
-    """Give every row its most frequent item; reads the input twice.
+def tally_items(
+    path: str, keep_top: int | None, header: bool | None, stdin: BinaryIO | None
+) -> tuple[Tallied, tuple[str, ...]]:
+    """Give every row its most frequent item; reads the input twice, standard input from a copy on disk.
 
-    Parameters
-    ----------
-    source : Source
-        The input; standard input is copied to disk.
-    keep_top : int or None
-        How many of the most frequent items to keep, None for all.
-    header : bool or None
-        True if the first line holds no items.
+    An item that is never the most frequent one of a row has 0 users; users without a kept item are `OTHER_LABEL`.
 
-    Returns
-    -------
-    tuple
-        The kept items with the number of users that keep each (an item that is never the most frequent one of a
-        row has 0 users), `OTHER_LABEL` last if there are users without a kept item; and the assumptions.
-
-    Raises
-    ------
-    InputError
-        If there is no item, an item is called `OTHER_LABEL`, or there are over two million items.
+    Raises InputError if there is no item, an item is called `OTHER_LABEL`, or there are over two million items.
     """
-    with source.rereadable() as again:
-        return _tally(again, keep_top, header)
+    with opened(path, stdin) as source:
+        if source.is_parquet:
+            raise InputError(f"{source.name}: is Parquet; --transactions reads rows of text, give CSV")
+        with source.rereadable() as again:
+            return _tally(again, keep_top, header)
 
 
 def _tally(source: Source, keep_top: int | None, header: bool | None) -> tuple[Tallied, tuple[str, ...]]:
-    with source.text() as lines:
-        head = take_head(lines)
-    separator = _separator(head)
-    rows_with, users, blank = _count_rows(source, separator, header)
+    rows = _rows(source, header)
+    separator = rows.form.delimiter or " "
+    rows_with, users = _count_rows(rows)
     if not rows_with:
         raise InputError(f"{source.name}: holds no item; give one row of items a user")
     if OTHER_LABEL in rows_with:
@@ -62,7 +49,7 @@ def _tally(source: Source, keep_top: int | None, header: bool | None) -> tuple[T
         )
     # Counter.most_common sorts stably: ties stay in order of first appearance.
     ranked = [item for item, _ in rows_with.most_common(keep_top)]
-    held = _assign(source, separator, header, ranked)
+    held = _assign(_rows(source, header), ranked)
     labels = [item for item in rows_with if item in held]
     counts = [held[item] for item in labels]
     if without := users - sum(counts):
@@ -73,70 +60,54 @@ def _tally(source: Source, keep_top: int | None, header: bool | None) -> tuple[T
         f"each row taken as the items of one user, separated by {_SEPARATORS[separator]}",
         f"each user keeps the item that is in most rows, among {kept} of {len(rows_with)} items",
     )
-    warnings = (plural(blank, "blank line was", "blank lines were") + " skipped",) if blank else ()
-    return Tallied(tuple(labels), np.array(counts, dtype=np.int64), warnings), assumptions
+    return Tallied(tuple(labels), np.array(counts, dtype=np.int64), rows.warnings()), assumptions
 
 
-def _count_rows(source: Source, separator: str | None, header: bool | None) -> tuple[Counter[str], int, int]:
-    """Return in how many rows each item is, the number of rows, and that of blank lines between them."""
+def _count_rows(rows: TextRows) -> tuple[Counter[str], int]:
+    """Return in how many rows each item is, and the number of rows."""
     rows_with: Counter[str] = Counter()
-    users = blank = at_end = 0
-    for block in _blocks(source, separator, header):
-        baskets = [basket for basket in block if basket is not None]
+    users = 0
+    for baskets in _baskets(rows):
         rows_with.update(chain.from_iterable(baskets))
         if len(rows_with) > MOST_LABELS:
             raise InputError(
-                f"{source.name}: more than {MOST_LABELS} distinct items, which look like identifiers, "
+                f"{rows.table.source}: more than {MOST_LABELS} distinct items, which look like identifiers, "
                 "not categories; give items that several users share"
             )
         users += len(baskets)
-        blank += len(block) - len(baskets)
-        run = next((at for at, basket in enumerate(reversed(block)) if basket is not None), None)
-        at_end = at_end + len(block) if run is None else run
-    return rows_with, users, blank - at_end
+    return rows_with, users
 
 
-def _assign(source: Source, separator: str | None, header: bool | None, ranked: list[str]) -> dict[str, int]:
+def _assign(rows: TextRows, ranked: list[str]) -> dict[str, int]:
     """Return the number of users whose most frequent kept item each kept item is."""
     rank = {item: place for place, item in enumerate(ranked)}
     last = len(ranked)
     users: Counter[int] = Counter()
-    for block in _blocks(source, separator, header):
-        users.update(
-            min([rank.get(item, last) for item in basket], default=last) for basket in block if basket is not None
-        )
+    for baskets in _baskets(rows):
+        users.update(min([rank.get(item, last) for item in basket], default=last) for basket in baskets)
     return {item: users[place] for place, item in enumerate(ranked)}
 
 
-def _separator(head: Head) -> str | None:
-    """Return the separator on most lines; None is whitespace, for when hardly a line has one of the others."""
+def _rows(source: Source, header: bool | None) -> TextRows:
+    chunks = source.chunks()
+    head = take_head(chunks)
+    return TextRows(source.name, _dialect(head), head, chunks, HeaderRule("items", given=bool(header)))
+
+
+def _dialect(head: Head) -> Dialect:
+    """Return the separator on most lines; white space, where hardly a line has one of the others."""
     lines = [line for line in head.lines if line.strip()]
     best = max(",;\t", key=lambda mark: sum(mark in line for line in lines))
     having = sum(best in line for line in lines)
     spaced = any(len(line.split()) > 1 for line in lines)
-    return best if having and (10 * having >= len(lines) or not spaced) else None
+    return Dialect(best) if having and (10 * having >= len(lines) or not spaced) else SPACED
 
 
-def _blocks(source: Source, separator: str | None, header: bool | None) -> Iterator[list[dict[str, None] | None]]:
-    """Yield blocks of rows: the distinct items of a row in order, None for a blank line."""
-    with source.text() as lines:
-        rows = _rows(source.name, lines, separator)
-        if header:
-            next((row for row in rows if row is not None), None)
-        while block := list(islice(rows, _BLOCK_ROWS)):
-            yield block
-
-
-def _rows(name: str, lines: Iterator[str], separator: str | None) -> Iterator[dict[str, None] | None]:
-    if separator is None:
-        for line in lines:
-            yield dict.fromkeys(line.split()) or None
-        return
-    reader = Format(separator).records(lines)
-    try:
-        for row in reader:
-            items = dict.fromkeys(map(str.strip, row))
-            items.pop("", None)
-            yield items if items or len(row) > 1 else None
-    except csv.Error as error:
-        raise bad_quotes(name, reader.line_num, str(error)) from None
+def _baskets(rows: TextRows) -> Iterator[list[dict[str, None]]]:
+    """Yield the distinct items of some rows, in order."""
+    for block in rows.blocks(even=False):
+        baskets = [dict.fromkeys(row) for row in block.rows()]
+        for basket in baskets:
+            basket.pop("", None)
+        # An empty cell alone is a blank line; "," is a user without items.
+        yield [basket for basket, row in zip(baskets, block.rows(), strict=True) if basket or len(row) > 1]

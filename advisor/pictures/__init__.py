@@ -3,53 +3,29 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.cli.outputs import check_writable, write_atomically
-from advisor.errors import InputError, listed
+from advisor.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SUFFIXES = (".png", ".svg", ".pdf")
+PICTURES = (".png", ".svg", ".pdf")  # suffixes
 
 
-def require_matplotlib(option: str) -> None:
+def require_matplotlib(option: str, path: Path | None = None) -> None:
     """Refuse an option that needs matplotlib where there is none.
 
-    Raises
-    ------
-    InputError
-        If it cannot be imported.
+    Raises InputError if it cannot be imported.
     """
+    del path  # whatever is to be drawn
     try:
         import matplotlib  # noqa: F401 - asked for before the simulation, not after
     except ImportError:
         raise InputError(f"{option} needs matplotlib: pip install 'ldp-advise[plot]'") from None
-
-
-def check_picture(
-    option: str, path: str, *, force: bool, sample: str | None = None, others: Iterable[Path | None] = ()
-) -> Path:
-    """Return the resolved path if a picture can be written there.
-
-    Raises
-    ------
-    InputError
-        If the suffix is none of a picture, another output goes there too, the file exists and `force` is not given, it
-        cannot be written, or matplotlib is missing.
-    """
-    suffix = Path(path).suffix.lower()
-    if suffix not in SUFFIXES:
-        raise InputError(f"{option} {path}: the suffix must be {listed(SUFFIXES)}, got {suffix or 'none'!r}")
-    target = check_writable(option, path, force=force, sample=sample)
-    if target in others:
-        raise InputError(f"{option} {path}: another output goes to the same file")
-    require_matplotlib(option)
-    return target
 
 
 @contextmanager
@@ -74,23 +50,13 @@ def one_glyph_warning(*, text_as_text: bool = False) -> Iterator[None]:
 
 
 def save(figure: Figure, target: Path) -> None:
-    """Write a figure atomically, in the format of the suffix; the same figure gives the same bytes.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
-    """
+    """Write a figure in the format of the suffix; the same figure gives the same bytes."""
     from advisor.pictures.style import settings
 
     kind = target.suffix.lower().lstrip(".")
     dated = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
-
-    def write(temporary: Path) -> None:
-        with settings(), one_glyph_warning(text_as_text=kind == "svg"):
-            figure.savefig(temporary, format=kind, metadata=dated)
-
-    write_atomically(target, write)
+    with settings(), one_glyph_warning(text_as_text=kind == "svg"):
+        figure.savefig(target, format=kind, metadata=dated)
 
 
 def to_svg(figure: Figure, salt: str) -> str:

@@ -8,9 +8,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from advisor.inputs.source import printable
 from advisor.pictures.style import BAND, BLUE, INK, ORANGE, QUIET, blank, settings
-from advisor.rank.advice import Advice
 from advisor.rank.apply import post_process
+from advisor.rank.result import Ranking
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.seeding import rng_for
 
@@ -19,7 +20,7 @@ LABEL_LENGTH = 24
 AS_PIXELS = 2000  # categories from which on marks are stored as pixels: a vector picture would grow with k
 
 
-def frequencies_figure(advice: Advice) -> Figure:
+def frequencies_figure(advice: Ranking) -> Figure:
     """Return the frequencies behind an advice.
 
     For an estimate: the estimate as collected, post-processed by the best method, and the mean of the populations that
@@ -77,7 +78,7 @@ def frequencies_figure(advice: Advice) -> Figure:
     return figure
 
 
-def _columns(advice: Advice) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _columns(advice: Ranking) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return true or surrogate, raw and post-processed frequencies ``(k,)``."""
     request, best = advice.request, advice.best
     truth = request.counts / request.counts.sum()
@@ -94,4 +95,5 @@ def _columns(advice: Advice) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
 
 
 def _short(label: str) -> str:
+    label = printable(label)  # SVG forbids control characters
     return label if len(label) <= LABEL_LENGTH else label[: LABEL_LENGTH - 1] + "…"

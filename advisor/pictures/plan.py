@@ -5,23 +5,23 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from advisor.pictures.style import BAND, BLUE, INK, ORANGE, QUIET, blank, log_axis, settings
-from advisor.plans.document import figure as in_figures
-from advisor.plans.question import DETECTION, POWER, Plan
+from advisor.plans.question import POWER
+from advisor.plans.result import PlanResult, value_text
 from simulator import METRICS
 
 
-def plan_figure(plan: Plan) -> Figure:
-    """Return the curve: what was looked up (or follows by formula) as a line, what was simulated as dots."""
+def plan_figure(plan: PlanResult) -> Figure:
+    """Return the curve: what was predicted (or follows by formula) as a line, what was simulated as dots."""
     question, best = plan.question, plan.best
-    detects = question.metric == DETECTION
+    detects = question.detects
     target = POWER if detects else question.target
-    looked_up = [(x, y) for x, y, simulated in plan.curve if not simulated]
+    predicted = [(x, y) for x, y, simulated in plan.curve if not simulated]
     simulated = [(x, y) for x, y, was in plan.curve if was]
     with settings():
         figure, axes = blank(6.2, 3.8)
-        if looked_up:
-            told = "by formula" if detects else "looked up in the grid"
-            axes.plot(*zip(*looked_up, strict=True), color=QUIET, linewidth=1.4, label=told)
+        if predicted:
+            source = "by formula" if detects else "predicted"
+            axes.plot(*zip(*predicted, strict=True), color=QUIET, linewidth=1.4, label=source)
         if simulated:
             axes.plot(*zip(*simulated, strict=True), "o", color=BLUE, markersize=4, label="simulated")
         axes.axhline(target, color=ORANGE, linestyle="--", linewidth=1.2)
@@ -30,12 +30,11 @@ def plan_figure(plan: Plan) -> Figure:
             xytext=(4, 3), textcoords="offset points",
         )  # fmt: skip
         if best.value is not None:
-            sign = "n" if question.unknown == "n" else "ε"
             if best.low is not None and best.high is not None and best.high > best.low:
                 axes.axvspan(best.low, best.high, color=BAND, zorder=0, linewidth=0)
             axes.axvline(best.value, color=INK, linewidth=1)
             axes.annotate(
-                f"{sign} = {in_figures(question, best.value)}", (best.value, 0 if detects else 1),
+                f"{question.sign} = {value_text(question, best.value)}", (best.value, 0 if detects else 1),
                 xycoords=("data", "axes fraction"), xytext=(4, 5 if detects else -10), textcoords="offset points",
                 fontsize=8,
             )  # fmt: skip
@@ -44,7 +43,7 @@ def plan_figure(plan: Plan) -> Figure:
             log_axis(axes.yaxis)
         axes.set_xlabel("users n" if question.unknown == "n" else "privacy budget ε of one report")
         if detects:
-            axes.set_ylabel(f"power to tell {question.target:g} from 0")
+            axes.set_ylabel(f"power to detect {question.target:g}")
             axes.set_ylim(0, 1.02)
         else:
             metric = METRICS[question.metric]
@@ -52,7 +51,7 @@ def plan_figure(plan: Plan) -> Figure:
         axes.grid(color=BAND, linewidth=0.8)
         axes.set_axisbelow(True)
         axes.legend(loc="lower right" if detects else "lower left")
-        known = f"ε = {question.epsilon:g}" if question.n is None else f"n = {question.n:,}"
+        given = f"ε = {question.epsilon:g}" if question.n is None else f"n = {question.n:,}"
         pair = best.protocol if best.method is None else f"{best.protocol} with {best.method}"
-        axes.set_title(f"{pair} at {known}, k = {question.known.k:,}")
+        axes.set_title(f"{pair} at {given}, k = {question.frequencies.k:,}")
     return figure

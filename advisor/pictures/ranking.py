@@ -5,13 +5,13 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from advisor.pictures.style import BAND, BLUE, INK, PAPER, QUIET, blank, settings
-from advisor.rank.advice import Advice
+from advisor.rank.result import Ranking
 from simulator import METRICS
 
 ROWS = 15
 
 
-def ranking_figure(advice: Advice, rows: int = ROWS) -> Figure:
+def ranking_figure(advice: Ranking, rows: int = ROWS) -> Figure:
     """Return the first pairs in the order of the ranking, and the usual default and raw estimate if they are apart."""
     shown = list(advice.recommendations[:rows])
     inside = {row.pair for row in shown}

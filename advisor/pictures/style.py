@@ -42,6 +42,7 @@ def settings(salt: str = "ldp-advise") -> AbstractContextManager[None]:
             "savefig.dpi": DPI,
             "svg.fonttype": "none",
             "svg.hashsalt": salt,
+            "text.usetex": False,
             "text.parse_math": False,  # labels are the user's: $ is a dollar
         }
     )

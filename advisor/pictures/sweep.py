@@ -9,14 +9,15 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from advisor.pictures.style import BAND, DASHES, INK, MARKERS, PAPER, SERIES, log_axis, settings
-from advisor.sweeps.answer import Place, Sweep
+from advisor.sweeps.question import Place
+from advisor.sweeps.result import SweepResult
 from simulator import METRICS
 
 SHADES = ("#ffffff", "#deebf5", "#a9cce6")  # open, wins at least half, sure: lighter is less certain
 METHODS_SHOWN = 7
 
 
-def winners_figure(sweep: Sweep) -> Figure:
+def winners_figure(sweep: SweepResult) -> Figure:
     """Return for each k a map: the winner of each ε and n in words, darker where it is more certain."""
     question = sweep.question
     cells = {cell.place: cell for cell in sweep.cells}
@@ -56,7 +57,7 @@ def winners_figure(sweep: Sweep) -> Figure:
     return figure
 
 
-def curves_figure(sweep: Sweep) -> Figure:
+def curves_figure(sweep: SweepResult) -> Figure:
     """Return the error of each method, with its best protocol, along n for each ε (along ε where there is one n)."""
     question = sweep.question
     along_n = len(question.users) > 1
@@ -99,7 +100,7 @@ def curves_figure(sweep: Sweep) -> Figure:
     return figure
 
 
-def _methods(sweep: Sweep) -> list[str]:
+def _methods(sweep: SweepResult) -> list[str]:
     """Return the methods to draw: those of the winners, then those with the lowest errors, the raw estimate too."""
     ranked: dict[str, float] = {}
     for method in sweep.question.methods:

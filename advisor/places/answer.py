@@ -1,108 +1,99 @@
-"""From a question about places to a ranking: simulate, measure, rank. Pure; nothing is printed."""
+"""From a question about places to a ranking: the ordinary experiment on a domain with a ground distance."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from advisor.places.constraints import competitors
-from advisor.places.menu import Mechanism
+from advisor.places.menu import Competition, Competitor, places_menu
 from advisor.places.request import PlacesRequest
-from simulator import METRICS
-from simulator.ranking import Pair, Standing, rank
-from simulator.transport import differences, transport
+from advisor.places.result import Mechanism, Pictured, PlacesAdvice
+from simulator import METRICS, POSTPROCESSORS, Metric
+from simulator.benchmark import Experiment, simulate
+from simulator.channels import Channel, Update
+from simulator.methods import observe
+from simulator.methods.maximum_likelihood import remembered_maximum
+from simulator.metrics import EMD_SLACK
+from simulator.protocols.protocol import Tally
+from simulator.ranking import rank
+from simulator.seeding import rng_for
 
 
-@dataclass(frozen=True, eq=False)
-class Pictured:
-    """One collection to look at: shares of the reported places, and the estimates by method."""
-
-    reported: NDArray[np.float64] | None
-    estimates: dict[str, NDArray[np.float64]]
-
-
-@dataclass(frozen=True, eq=False)
-class PlacesAdvice:
-    """The answer: for each metric a ranking of pairs.
-
-    Attributes
-    ----------
-    mechanisms
-        What competed, by key.
-    rankings
-        For each metric the standings, the best first.
-    uniform_errors
-        For each metric the error of equal frequencies everywhere, which need no data.
-    emd_error
-        Largest proven relative error of the earth mover's distances behind the ranking, None without that metric.
-    pictured
-        The first collection of every mechanism.
-    """
-
-    request: PlacesRequest
-    mechanisms: dict[str, Mechanism]
-    rankings: dict[str, tuple[Standing, ...]]
-    uniform_errors: dict[str, float]
-    emd_error: float | None
-    pictured: dict[str, Pictured] = field(repr=False)
-
-    def best(self, metric: str | None = None) -> Standing:
-        """Return the first of the ranking of a metric (default: the first metric)."""
-        return self.rankings[metric or self.request.metrics[0]][0]
-
-    def error_of(self, metric: str, protocol: str, method: str) -> float | None:
-        """Return the mean error of a pair, None if it did not compete."""
-        return next((row.error for row in self.rankings[metric] if row.pair == (protocol, method)), None)
-
-
-def answer_places(request: PlacesRequest, progress: Callable[[int, int], None] | None = None) -> PlacesAdvice:
+def answer_places(
+    request: PlacesRequest, progress: Callable[[int, int], None] | None = None, *, jobs: int = 1
+) -> PlacesAdvice:
     """Simulate the collections of every mechanism and rank all pairs for each metric.
 
-    Raises
-    ------
-    InputError
-        If a channel leaks more than is promised, or constraints leave nothing.
+    Raises InputError if a channel leaks more than is promised, or constraints leave nothing.
     """
-    request, members = competitors(request)
-    errors: dict[str, dict[Pair, NDArray[np.float64]]] = {metric: {} for metric in request.metrics}
-    worst = 0.0
-    pictured: dict[str, Pictured] = {}
-    total, done = sum(len(member.methods) for member in members), 0
-    for member in members:
-        estimates = member.estimates(range(request.repetitions))
-        pictured[member.key] = Pictured(member.reported(), {name: block[0] for name, block in estimates.items()})
-        for method, block in estimates.items():
-            for metric in request.metrics:
-                measured, off = measure(metric, block, request)
-                errors[metric][member.key, method] = measured
-                worst = max(worst, off)
-            done += 1
-            if progress is not None:
-                progress(done, total)
-    cost = {member.key: float(member.report_bits) for member in members}
-    uniform = np.full((1, request.places.k), 1 / request.places.k)
+    request, menu = places_menu(request)
+    experiment = Experiment(
+        counts=request.counts,
+        oracles=menu.protocols,
+        methods=POSTPROCESSORS,
+        metrics=_metrics(request),
+        pairs=menu.pairs,
+        seed=request.seed,
+        domain=request.domain,
+    )
+    runs = simulate(experiment, 0, request.repetitions, jobs=jobs, progress=progress)
+    cost = {key: float(protocol.report_bits) for key, protocol in menu.protocols.items()}
+    uniform = np.full(request.places.k, 1 / request.places.k)
+    slack = runs.of(EMD_SLACK.name).values() if "emd" in request.metrics else ()
     return PlacesAdvice(
         request,
-        {member.key: member for member in members},
-        {metric: rank(blocks, cost) for metric, blocks in errors.items()},
-        {metric: float(measure(metric, uniform, request)[0][0]) for metric in request.metrics},
-        worst if "emd" in request.metrics else None,
-        pictured,
+        {key: _mechanism(key, one, menu, request) for key, one in menu.competitors.items()},
+        {metric: rank(runs.of(metric), cost) for metric in request.metrics},
+        {metric: float(experiment.metrics[metric](uniform, request.truth)) for metric in request.metrics},
+        max((float(block.max()) for block in slack), default=0.0) if "emd" in request.metrics else None,
+        {key: _picture(key, one, menu, request) for key, one in menu.competitors.items()},
     )
 
 
-def measure(metric: str, estimates: NDArray[np.float64], request: PlacesRequest) -> tuple[NDArray[np.float64], float]:
-    """Return the error of each estimate ``(repetitions, k)``, and how far off, relatively, it can be at most."""
-    if metric != "emd":
-        return METRICS[metric].with_options(**request.metric_options)(estimates, request.truth), 0.0
-    found = [transport(row, request.places) for row in differences(estimates, request.truth)]
-    off = max((one.high / one.value - 1 for one in found if one.value), default=0.0)
-    return np.array([one.value for one in found]), off
+def _metrics(request: PlacesRequest) -> dict[str, Metric]:
+    """Return the metrics asked for with their ground distance, and how far off the earth mover's distance can be."""
+    metrics = {name: METRICS[name] for name in request.metrics}
+    if "emd" in metrics:
+        metrics[EMD_SLACK.name] = EMD_SLACK
+    return {
+        name: metric.with_options(**request.metric_values.options(request.seed), ground=request.places)
+        for name, metric in metrics.items()
+    }
 
 
-def unit_of(metric: str, request: PlacesRequest) -> str:
-    """Return the unit of a metric's errors here."""
-    return request.unit if metric == "emd" else METRICS[metric].unit
+def _collection(key: str, one: Competitor, request: PlacesRequest, repetition: int) -> Tally:
+    """Return one of the simulated collections again."""
+    return one.protocol.sample_tally(request.counts, rng_for(request.seed, "collect", key, repetition))
+
+
+def _mechanism(key: str, one: Competitor, menu: Competition, request: PlacesRequest) -> Mechanism:
+    moved = None
+    if one.channel is not None:
+        moved = one.channel.expected_distance(request.truth, request.places.distances())
+    fits: tuple[Update, ...] = ()
+    if isinstance(one.protocol, Channel) and "ibu" in menu.methods_of(key):
+        likelihood = one.protocol.likelihood
+        every = (_collection(key, one, request, repetition) for repetition in range(request.repetitions))
+        fits = tuple(remembered_maximum(likelihood, tally.counts) for tally in every)
+    return Mechanism(
+        key=key,
+        title=one.protocol.title,
+        methods=menu.methods_of(key),
+        within=one.leakage.within,
+        per_unit=one.leakage.per_unit,
+        anywhere=one.leakage.anywhere,
+        expected_distance=moved,
+        report_bits=one.protocol.report_bits,
+        attack_success=one.protocol.attack_success,
+        ibu_fits=fits,
+    )
+
+
+def _picture(key: str, one: Competitor, menu: Competition, request: PlacesRequest) -> Pictured:
+    methods = {name: POSTPROCESSORS[name] for name in menu.methods_of(key)}
+    tally = _collection(key, one, request, 0)
+    needs = frozenset[str]().union(*(method.needs for method in methods.values()))
+    observed = observe(one.protocol, tally, request.domain, needs=needs)
+    reported = tally.counts / request.n if one.channel is not None else None
+    return Pictured(reported, {name: method.apply(observed) for name, method in methods.items()})

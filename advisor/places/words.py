@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from advisor.places.answer import PlacesAdvice, unit_of
-from advisor.places.constraints import removal_sentences
+from advisor.document.model import Role, Sentence, Tone
+from advisor.figures import error_text, number
 from advisor.places.request import PlacesRequest
-from advisor.rank.words import margin, number
-from simulator.ranking import Standing
+from advisor.places.result import PlacesAdvice, unit_of
+from advisor.question.removals import removal_sentences
 
 
 def leak(value: float | None) -> str:
@@ -50,7 +50,7 @@ def promise_sentences(advice: PlacesAdvice) -> list[str]:
         ]
     assert request.radius is not None  # noqa: S101 - for the type checker: a metric promise has a radius
     near = length(request.radius, request.unit)
-    said = [
+    lines = [
         f"Promise: within {near}, ε = {request.epsilon:.4g}: no report is more than {odds(request.epsilon)} times "
         f"likelier from one place than from another at most {near} away.",
         f"Protected: where exactly within about {near} somebody is. Not protected in the same way: in which part of "
@@ -64,45 +64,52 @@ def promise_sentences(advice: PlacesAdvice) -> list[str]:
         if member.anywhere > request.epsilon * (1 + 1e-9)
     ]
     if spread:
-        said.append("For the two places easiest to tell apart: " + ", ".join(spread) + ".")
+        lines.append("For the two places easiest to tell apart: " + ", ".join(spread) + ".")
     if "krr" in advice.mechanisms:
-        said.append(
-            f"krr at the same promise keeps ε = {request.epsilon:.4g} between any two places: more than was asked for, "
-            "and paid for with accuracy and with reports from anywhere."
+        lines.append(
+            f"krr at the same promise keeps ε = {request.epsilon:.4g} between any two places: a stronger promise, "
+            "which costs accuracy, and reports come from anywhere."
         )
-    return said
+    return lines
 
 
-def error_text(row: Standing) -> str:
-    """Return the error and the half-width of its interval."""
-    return f"{number(row.error)} ± {margin(row.error, row.high - row.error)}"
-
-
-def answer_sentence(advice: PlacesAdvice, metric: str) -> str:
-    """Return the answer in one sentence."""
-    best, unit = advice.best(metric), unit_of(metric, advice.request)
+def answer_sentences(advice: PlacesAdvice, metric: str) -> list[Sentence]:
+    """Return the answer: the pair to use, its error, and how many others are as good."""
+    rows, best, unit = advice.rankings[metric], advice.best(metric), unit_of(metric, advice.request)
     pair = f"{best.pair[0]} with {best.pair[1]}"
-    figure = f"{metric} error {error_text(best)} {unit}"
-    lowest = min(row.error for row in advice.rankings[metric])
-    if lowest >= advice.uniform_errors[metric]:
-        return (
-            "Nothing beats an answer without any data (every place equally frequent): this setting is too noisy for "
-            f"these places. First of the ranking: {pair}, {figure}."
-        )
-    ties = sum(row.tier == 1 for row in advice.rankings[metric])
-    if len(advice.rankings[metric]) == 1:
-        return f"{pair}: {figure}; no other pair was asked for."
+    figure = f"{metric} error {error_text(best.error, best.low, best.high)} {unit}"
+    if min(row.error for row in rows) >= advice.uniform_errors[metric]:
+        return [
+            Sentence(
+                "Nothing beats an answer without any data (every place equally frequent): this setting is too noisy "
+                f"for these places. First of the ranking: {pair}, {figure}.",
+                Role.ANSWER,
+                Tone.DOUBTFUL,
+            )
+        ]
+    use = Sentence(f"Use {pair}: {figure}.", Role.ANSWER)
+    ties = sum(row.tier == 1 for row in rows)
+    if len(rows) == 1:
+        return [use, Sentence("There is no other pair to compare with: no other pair was asked for.")]
     if ties == 1:
-        return f"Use {pair}: {figure}; no other pair comes within 5 % of it."
+        return [use, Sentence("No other pair comes within 5 % of it.")]
     others = "1 other pair is" if ties == 2 else f"{ties - 1} other pairs are"
-    return (
-        f"Use {pair}: {figure}. {others} in the same tier (not told apart from the lowest error, or within 5 % of it); "
-        f"this one is listed first because {_why_first(advice, metric)}."
-    )
+    return [
+        use,
+        Sentence(
+            f"{others} in the same tier: within 5 % of the lowest error, or not separable from it. This one is listed "
+            f"first because {_why_first(advice, metric)}."
+        ),
+    ]
+
+
+def summary(advice: PlacesAdvice, metric: str) -> str:
+    """Return the answer in one paragraph."""
+    return " ".join(sentence.text for sentence in answer_sentences(advice, metric))
 
 
 def _why_first(advice: PlacesAdvice, metric: str) -> str:
-    """Return why the first of several that are not told apart is the first."""
+    """Return why the first of several pairs that cannot be separated is the first."""
     best, tier = advice.best(metric), [row for row in advice.rankings[metric] if row.tier == 1]
     bits = [advice.mechanisms[row.pair[0]].report_bits for row in tier]
     if best.error <= min(row.error for row in tier):
@@ -129,13 +136,13 @@ def footer_sentences(advice: PlacesAdvice) -> list[str]:
     """Return what the figures rest on."""
     request, places = advice.request, advice.request.places
     shape = f"a line of {places.k}" if places.rows == 1 else f"{places.rows}x{places.columns} cells"
-    said = [
+    lines = [
         f"Simulated from {request.sample}: {shape}, {places.ground} distance in {request.unit}, n = {request.n:,}; "
         f"{request.repetitions} repetitions, seed {request.seed}; intervals are 95 %."
     ]
-    said += removal_sentences(request.removals)
+    lines += removal_sentences(request.removals)
     if "emd" in request.metrics and advice.emd_error:
-        said.append(
+        lines.append(
             "emd: earth mover's distance on the ground, a fast value proven to be within "
             f"{100 * advice.emd_error:.2g} % of the exact one."
         )
@@ -146,18 +153,16 @@ def footer_sentences(advice: PlacesAdvice) -> list[str]:
             f"{max(fit.gap for fit in own):.1g} below the highest)"
             for key, own in fits.items()
         )
-        said.append(f"ibu: mean log-likelihood of a report in nats: {each}.")
+        lines.append(f"ibu: mean log-likelihood of a report in nats: {each}.")
     if request.assumptions:
-        said.append("Assumed: " + "; ".join(request.assumptions) + ".")
-    return said
+        lines.append("Assumed: " + "; ".join(request.assumptions) + ".")
+    return lines
 
 
-LEGEND = (
-    "none: matrix inversion for a channel, the raw estimate for another protocol; norm_mul, norm_sub: that, with "
-    "negative frequencies cut and the rest scaled, or projected on the simplex; ibu: iterative Bayesian update, the "
-    "likeliest frequencies; moved: mean distance between the true and the reported place; ε near, per unit, any two: "
-    "largest log-ratio for places within the radius, per unit of distance, and for any two; attack: how often one "
-    "report gives its user away."
+METHODS_LEGEND = (
+    "Methods: none is matrix inversion for a channel, and the raw estimate of another protocol; norm_mul and norm_sub "
+    "cut its negative frequencies and scale the rest, or project it on the simplex; ibu (iterative Bayesian update) "
+    "finds the likeliest frequencies."
 )
 
 

@@ -16,7 +16,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.plans.question import LEVEL, POWER, Plan, PlanRow, Question
+from advisor.plans.question import LEVEL, POWER, PlanQuestion
+from advisor.plans.result import Curve, PlanRow
 from simulator import PROTOCOLS
 from simulator.crossing import Crossing, crossing
 from simulator.seeding import rng_for
@@ -28,29 +29,29 @@ SETTLED = 3  # protocols that are settled where none was named, at most: the for
 HALVINGS = 60
 
 
-def detection_plan(question: Question, *, instant: bool = False) -> Plan:
-    """Return what each protocol needs; the best, and those that were named, settled by simulation."""
+def detection_rows(question: PlanQuestion, *, instant: bool = False) -> tuple[float | None, tuple[PlanRow, ...], Curve]:
+    """Return the answer by formula, what each protocol needs (the best, and those named, simulated), and the curve."""
     rows = [_by_formula(question, name) for name in question.protocols]
-    rows.sort(key=_by_value)
+    rows.sort(key=_need)
     first = rows[0].value
     if not instant:
         rows = _settled(question, rows)
-    curve = () if rows[0].value is None else tuple(_curve(question, rows[0].protocol, rows[0].value))
-    return Plan(question, first, tuple(rows), None, None, curve, question.known.warnings)
+    curve = () if rows[0].value is None else _curve(question, rows[0].protocol, rows[0].value)
+    return first, tuple(rows), curve
 
 
-def _settled(question: Question, rows: list[PlanRow]) -> list[PlanRow]:
+def _settled(question: PlanQuestion, rows: list[PlanRow]) -> list[PlanRow]:
     """Return the rows settled: all that were named, else the first until no formula says that another needs less."""
     if question.restricted:
-        return sorted((settle(question, row) for row in rows), key=_by_value)
+        return sorted((settle(question, row) for row in rows), key=_need)
     done: list[PlanRow] = []
-    while rows and len(done) < SETTLED and (not done or _by_value(rows[0]) < min(map(_by_value, done))):
+    while rows and len(done) < SETTLED and (not done or _need(rows[0]) < min(map(_need, done))):
         done.append(settle(question, rows[0]))
         rows = rows[1:]
-    return [*sorted(done, key=_by_value), *rows]
+    return [*sorted(done, key=_need), *rows]
 
 
-def _by_value(row: PlanRow) -> tuple[bool, float]:
+def _need(row: PlanRow) -> tuple[bool, float]:
     return row.value is None, row.value or 0.0
 
 
@@ -65,9 +66,9 @@ def power_by_formula(protocol: str, k: int, epsilon: float, n: int, frequency: f
     return NormalDist().cdf((frequency - NormalDist().inv_cdf(1 - LEVEL) * at_zero) / at_frequency)
 
 
-def _by_formula(question: Question, protocol: str) -> PlanRow:
+def _by_formula(question: PlanQuestion, protocol: str) -> PlanRow:
     low, high = question.range
-    k, frequency = question.known.k, question.target
+    k, frequency = question.frequencies.k, question.target
 
     def power(x: float) -> float:
         return power_by_formula(protocol, k, *question.at(x), frequency)
@@ -110,18 +111,18 @@ def miss_rates(
     return rates
 
 
-def settle(question: Question, row: PlanRow) -> PlanRow:
+def settle(question: PlanQuestion, row: PlanRow) -> PlanRow:
     """Return a row of the formula settled by simulation; one that does not reach the power is left as it is."""
     if row.value is None:
         return row
-    k, low, high = question.known.k, *question.range
+    k, low, high = question.frequencies.k, *question.range
 
     def measure(x: float, first: int, repetitions: int) -> NDArray[np.float64]:
         return miss_rates(row.protocol, k, *question.at(x), question.target, question.seed, first, repetitions)
 
     # A frequency below one user is none.
     least = max(low, 1 / question.target) if question.n is None else low
-    found: Crossing = crossing(
+    place: Crossing = crossing(
         measure,
         1 - POWER,
         start=max(row.value, least),
@@ -135,19 +136,20 @@ def settle(question: Question, row: PlanRow) -> PlanRow:
     return PlanRow(
         row.protocol,
         None,
-        found.x if found.reached else None,
-        found.low if found.reached else None,
-        found.high if found.reached else None,
-        1 - found.error,
-        1 - min(1.0, found.error_high),
-        1 - found.error_low,
-        found.repetitions,
+        place.x if place.reached else None,
+        place.low if place.reached else None,
+        place.high if place.reached else None,
+        1 - place.error,
+        1 - min(1.0, place.error_high),
+        1 - place.error_low,
+        place.repetitions,
         "simulation",
-        met_at_once=found.reached and not found.inside,
+        met_at_once=place.reached and not place.inside,
     )
 
 
-def _curve(question: Question, protocol: str, value: float) -> list[tuple[float, float, bool]]:
+def _curve(question: PlanQuestion, protocol: str, value: float) -> Curve:
     low, high = question.range
     xs = np.geomspace(max(low, value / 30), min(high, value * 30), 41).tolist()
-    return [(x, power_by_formula(protocol, question.known.k, *question.at(x), question.target), False) for x in xs]
+    k = question.frequencies.k
+    return tuple((x, power_by_formula(protocol, k, *question.at(x), question.target), False) for x in xs)

@@ -1,259 +1,272 @@
-"""A plan in words, as a table, and as JSON, CSV, Markdown."""
+"""The document of a plan."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
 from dataclasses import fields
-from typing import Any
 
-from advisor.formats import envelope
-from advisor.plans.question import DETECTION, LEVEL, POWER, SIGNS, Plan, PlanRow, Question
-from advisor.rank.advice import finite
-from advisor.rank.words import number, times
+from advisor.document.model import (
+    Column,
+    Document,
+    Json,
+    Part,
+    Records,
+    Role,
+    Row,
+    Scalar,
+    Sentence,
+    Table,
+    Tone,
+)
+from advisor.figures import number, times
+from advisor.plans.prediction import ENDS
+from advisor.plans.question import LEVEL, POWER, PlanQuestion
+from advisor.plans.result import PlanResult, PlanRow, value_text
 from simulator import METRICS
 
-TOP = 10
+SOURCES = {"simulation": "simulated", "grid": "predicted", "formula": "by formula"}
 
 
-def figure(question: Question, value: float) -> str:
-    """Return a value of the unknown: users, or ε."""
-    if question.unknown == "epsilon":
-        return f"{value:.3g}"
-    digits = max(0, len(str(int(value))) - 4)
-    return f"{round(value / 10**digits) * 10**digits:,}"
+def plan_document(plan: PlanResult) -> Document:
+    """Return the answer, what each pair needs, and what it rests on."""
+    question = plan.question
+    tone = Tone.DOUBTFUL if plan.value is None else Tone.PLAIN
+    parts: list[Part] = [Sentence(text, Role.WARNING) for text in plan.warnings]
+    parts += [Sentence(answer_sentence(plan), Role.ANSWER, tone)]
+    parts += [Sentence(text) for text in _detail_sentences(plan)]
+    parts += [plan_table(plan), *(Sentence(text, Role.NOTE) for text in _note_sentences(plan))]
+    name = "users" if question.unknown == "n" else "privacy budget"
+    return Document(
+        title=f"{name[0].upper()}{name[1:]} needed {_goal(question)}",
+        parts=tuple(parts),
+        data=_data(plan),
+        records=_records(plan),
+        value=_value(plan),
+        setting=f"{_setting(question)}, frequencies of {question.frequencies.name}",
+    )
 
 
-def _goal(question: Question) -> str:
-    if question.metric == DETECTION:
-        return f"telling a frequency of {question.target:g} from 0 with power {POWER:g} at level {LEVEL:g}"
-    return f"{question.metric} error {number(question.target)} ({METRICS[question.metric].unit})"
+def _goal(question: PlanQuestion) -> str:
+    if question.detects:
+        return f"to detect a frequency of {question.target:g} (power {POWER:g}, level {LEVEL:g})"
+    return f"to reach {question.metric} error {question.target:g} ({METRICS[question.metric].unit})"
 
 
-def _setting(question: Question) -> str:
-    known = f"ε = {question.epsilon:g}" if question.n is None else f"n = {question.n:,}"
-    return f"{known} and k = {question.known.k:,}"
+def _setting(question: PlanQuestion) -> str:
+    given = f"ε = {question.epsilon:g}" if question.n is None else f"n = {question.n:,}"
+    return f"{given} and k = {question.frequencies.k:,}"
 
 
 def _pair(row: PlanRow) -> str:
     return row.protocol if row.method is None else f"{row.protocol} with {row.method}"
 
 
-def _needs(row: PlanRow, question: Question) -> str:
-    sign = SIGNS[question.unknown]
-    value = row.value or 0.0
-    if row.met_at_once:
-        return f"{sign} = {figure(question, value)}, the least that is looked at, is enough already"
-    text = f"{sign} = {figure(question, value)}"
-    if row.low is not None and row.high is not None and row.high > row.low:
-        end = figure(question, row.high) if finite(row.high) is not None else "…"
-        text += f" ({figure(question, row.low)}–{end})"
-    return text
+def _need(row: PlanRow, question: PlanQuestion) -> str:
+    """Return how much a pair needs, with its interval."""
+    text = f"{question.sign} = {value_text(question, row.value or 0.0)}"
+    interval = "" if row.met_at_once else _interval(row, question)
+    users = " users" if question.unknown == "n" else ""
+    return f"{text}{users} ({interval})" if interval else f"{text}{users}"
 
 
-def answer_sentence(plan: Plan) -> str:
-    """Return the answer in one sentence."""
+def _interval(row: PlanRow, question: PlanQuestion) -> str:
+    if row.low is None or row.high is None or row.high <= row.low:
+        return ""
+    return f"{value_text(question, row.low)}–{value_text(question, row.high) if math.isfinite(row.high) else '…'}"
+
+
+def answer_sentence(plan: PlanResult) -> str:
+    """Return the answer in one sentence, or two where the target is out of reach."""
     question, best = plan.question, plan.best
     goal, setting = _goal(question), _setting(question)
     if best.value is None:
         return _out_of_reach(plan, goal, setting)
-    what = f"{_needs(best, question)} for {goal} at {setting}, by {_pair(best)}"
-    if best.source != "simulation":
-        how = "by formula" if best.source == "formula" else "looked up"
-        return f"{what} ({how}, not simulated)."
-    if question.metric == DETECTION:
-        told = f"power {best.error:.3f} ({best.error_low:.3f}–{best.error_high:.3f})"
-        if best.error_low is not None and best.error_low > POWER and not best.met_at_once:
-            told += f", as it jumps past {POWER:g} here (a count is a whole number)"
-    else:
-        told = f"error {number(best.error or 0)} ({number(best.error_low or 0)}–{number(best.error_high or 0)})"
-    return f"{what}. Simulated there: {told}, {best.repetitions} repetitions."
+    if best.met_at_once:
+        least = f"{question.sign} = {value_text(question, best.value)}"
+        return f"{least}, the least that is looked at, is already enough {goal} at {setting}: use {_pair(best)}."
+    return f"You need {_need(best, question)} {goal} at {setting}: use {_pair(best)}."
 
 
-def _out_of_reach(plan: Plan, goal: str, setting: str) -> str:
+def _out_of_reach(plan: PlanResult, goal: str, setting: str) -> str:
     question, best = plan.question, plan.best
-    sign, end = SIGNS[question.unknown], question.range[1]
+    sign, end = question.sign, question.range[1]
     if best.source == "grid":
-        # Whatever the model says beyond its data is no answer: the sentence ends where the grid does.
-        from advisor.plans.grid import ENDS
-
+        # Whatever the model says beyond its data is no answer: the sentence ends where the data does.
         covered = ENDS[question.unknown][1]
         return (
-            f"No {sign} up to {covered:,.4g}, where the grid ends, is enough for {goal} at {setting}: "
-            f"{_pair(best)} comes nearest, with {number(best.error or 0)} (looked up, not simulated). Without "
-            f"--instant, {sign} is looked for up to {end:,.4g}."
+            f"No {sign} up to {covered:,.4g}, where the predictions end, is enough {goal} at {setting}. "
+            f"{_pair(best)} comes nearest, with {number(best.error or 0)}. Without --instant, {sign} is looked for up "
+            f"to {end:,.4g}."
         )
-    text = f"No {sign} up to {end:,.4g} is enough for {goal} at {setting}"
-    if question.metric == DETECTION:
+    text = f"No {sign} up to {end:,.4g} is enough {goal} at {setting}"
+    if question.detects:
         return f"{text}: {_pair(best)} comes nearest, with power {best.error:.3g}."
     if plan.falls:
         text += f": the error of {_pair(best)} is still {number(best.error or 0)} at {sign} = {end:,.4g}, and falling"
     else:
         text += f": the error of {_pair(best)} stays at {number(best.error or 0)} (its floor)"
     if plan.instead is not None:
-        return f"{text}. {_pair(plan.instead)} reaches it: {_needs(plan.instead, question)}."
+        return f"{text}. {_pair(plan.instead)} reaches it: {_need(plan.instead, question)}."
     if question.restricted:
         return f"{text}, and no other pair reaches it either."
     return f"{text}, and no pair that was tried has a lower one."
 
 
-def footer_sentences(plan: Plan) -> list[str]:
-    """Return what stands below the table."""
-    question, known = plan.question, plan.question.known
+def _detail_sentences(plan: PlanResult) -> list[str]:
+    """Return how sure the answer is, and whether it is worth anything."""
+    question, best = plan.question, plan.best
     lines = []
+    if best.source != "simulation":
+        by_formula = best.source == "formula"
+        how = "follows from a formula" if by_formula else "is predicted by a model fitted to simulated populations"
+        lines.append(f"This {how}, and is not simulated.")
+    elif best.value is not None:
+        lines.append(_simulated_sentence(best, question))
     if plan.error_without_data is not None and question.target >= plan.error_without_data:
         lines.append(
-            f"An answer without any data ('every category is equally frequent', or 0 for all) has error "
-            f"{number(plan.error_without_data)} already: this target asks for nothing."
+            "This target asks for nothing: an answer without any data ('every category is equally frequent', or 0 for "
+            f"all) already has error {number(plan.error_without_data)}."
         )
-    simulated = [row for row in plan.rows if row.source == "simulation"]
-    if plan.first is not None and simulated:
-        how = "formula" if question.metric == DETECTION else "grid"
-        lines.append(f"First answer, by the {how}: {SIGNS[question.unknown]} = {figure(question, plan.first)}.")
-        if any(row.value < (plan.value or math.inf) for row in plan.rows if row.value and row.source == "grid"):
-            lines.append(
-                "Of the rows that are looked up with less, the likeliest raced in simulation, and did not win."
-            )
-    order = "ordered" if known.ordered else "unordered"
-    if question.metric == DETECTION:
-        lines.append(
-            "The raw estimate of one value is tested against 1.645 times its standard deviation at frequency 0; "
-            "what the other values are makes no difference."
-        )
-        if simulated:
-            lines.append(
-                f"Simulated with seed {question.seed}; bisection with common random numbers; intervals are 95 %. "
-                "Naming --protocol simulates that one too."
-            )
-        return lines
-    if simulated:
-        lines.append(
-            f"Simulated from {known.name}: k = {known.k:,} {order} categories, seed {question.seed}; bisection with "
-            f"common random numbers; intervals are 95 % and hold what the repetitions leave open."
-        )
-    else:
-        lines.append(f"Not simulated: {known.name}, k = {known.k:,} {order} categories.")
-    if simulated and len(simulated) < len(plan.rows):
-        lines.append("Rows that were looked up are predictions; naming --protocol and --method settles a pair.")
-    if known.assumptions:
-        lines.append("Assumed: " + "; ".join(known.assumptions) + ".")
     return lines
 
 
-def _value(row: PlanRow, question: Question) -> str:
+def _simulated_sentence(best: PlanRow, question: PlanQuestion) -> str:
+    """Return what was simulated at the answer."""
+    error, low, high = best.error or 0.0, best.error_low or 0.0, best.error_high or 0.0
+    if not question.detects:
+        return f"Simulated there: error {number(error)} ({number(low)}–{number(high)}), {best.repetitions} repetitions."
+    jump = f", as it jumps past {POWER:g} here (a count is a whole number)"
+    why = jump if low > POWER and not best.met_at_once else ""
+    return f"Simulated there: power {error:.3f} ({low:.3f}–{high:.3f}){why}, {best.repetitions} repetitions."
+
+
+def _note_sentences(plan: PlanResult) -> list[str]:
+    """Return what stands below the table: how it was settled, and what was assumed."""
+    question, frequencies = plan.question, plan.question.frequencies
+    lines = []
+    simulated = [row for row in plan.rows if row.source == "simulation"]
+    if plan.first is not None and simulated:
+        how = "by formula" if question.detects else "as predicted"
+        lines.append(f"First answer, {how}: {question.sign} = {value_text(question, plan.first)}.")
+        if any(row.value < (plan.value or math.inf) for row in plan.rows if row.value and row.source == "grid"):
+            lines.append(
+                "Rows that are predicted to need less raced against the answer in simulation, the likeliest of them, "
+                "and did not win."
+            )
+    if question.detects:
+        lines.append(
+            "The raw estimate of one value is tested against 1.645 times its standard deviation at frequency 0; the "
+            "other values make no difference."
+        )
+        if simulated:
+            lines.append(
+                f"Simulated with seed {question.seed}: bisection with common random numbers; intervals are 95 %. "
+                "--protocol simulates other protocols too."
+            )
+        return lines
+    domain = f"k = {frequencies.k:,} {'ordered' if frequencies.ordered else 'unordered'} categories"
+    if simulated:
+        lines.append(
+            f"Simulated from {frequencies.name}: {domain}, seed {question.seed}; bisection with common random numbers; "
+            "intervals are 95 % and cover what the repetitions leave open."
+        )
+    else:
+        lines.append(f"Predicted for {frequencies.name}: {domain}; intervals are 95 % of the prediction.")
+    if simulated and len(simulated) < len(plan.rows):
+        lines.append("--protocol with --method simulates a pair whose row is only predicted.")
+    if frequencies.assumptions:
+        lines.append("Assumed: " + "; ".join(frequencies.assumptions) + ".")
+    return lines
+
+
+def plan_table(plan: PlanResult) -> Table:
+    """Return what each pair needs."""
+    question = plan.question
+    what = "users" if question.unknown == "n" else "budget of one report"
+    there = "power there" if question.detects else "error there"
+    columns = (
+        Column("protocol", text=True),
+        *(() if question.detects else (Column("method", text=True),)),
+        Column(question.sign, f"{what} needed"),
+        Column("95 % interval", drop=1),
+        Column("to best", f"{what} over those of the first row", drop=2),
+        Column(there, f"{there.split()[0]} with the {what} of the row, or at the end of the range"),
+        Column("runs", "simulated collections", drop=3),
+        Column("figures", "where they come from", text=True, shared="All figures are {}."),
+    )
+    rows = tuple(_row(row, plan) for row in plan.rows)
+    return Table(columns, rows, noun="protocols" if question.detects else "pairs")
+
+
+def _row(row: PlanRow, plan: PlanResult) -> Row:
+    question, best = plan.question, plan.best
+    # Of two that are only bounded by the end of the range, or one, nobody knows the ratio.
+    bounded = row is not best and (row.met_at_once or best.met_at_once)
+    ratio = None if row.value is None or not best.value or bounded else row.value / best.value
+    cells: list[tuple[str, float | None]] = [
+        (row.protocol, None),
+        *([] if question.detects else [(row.method or "", None)]),
+        (_value_cell(row, question), row.value),
+        ("" if row.met_at_once else _interval(row, question), row.low),
+        (times(ratio), ratio),
+        ("–" if row.error is None else number(row.error, 3), row.error),
+        (f"{row.repetitions:,}" if row.repetitions else "–", row.repetitions),
+        (SOURCES[row.source], None),
+    ]
+    tone = Tone.GOOD if row is best else Tone.PLAIN if row.source == "simulation" else Tone.FAINT
+    return Row(tuple(text or "–" for text, _ in cells), tuple(figure for _, figure in cells), tone)
+
+
+def _value_cell(row: PlanRow, question: PlanQuestion) -> str:
     if row.value is not None:
-        return ("≤ " if row.met_at_once else "") + figure(question, row.value)
+        return ("≤ " if row.met_at_once else "") + value_text(question, row.value)
     if row.source != "grid":
         return "out of reach"
-    from advisor.plans.grid import ENDS  # the end of the grid is not that of the range
-
-    return f"> {figure(question, ENDS[question.unknown][1])}"
+    return f"> {value_text(question, ENDS[question.unknown][1])}"  # the predictions end before the range does
 
 
-def table(plan: Plan, top: int | None = TOP) -> tuple[list[str], list[list[str]]]:
-    """Return headers and rows of cells."""
-    question = plan.question
-    sign = SIGNS[question.unknown]
-    detects = question.metric == DETECTION
-    headers = ["protocol", *([] if detects else ["method"]), sign, "95 % interval", "to best"]
-    headers += ["power there" if detects else "error there", "runs", "figures"]
-    rows = []
-    for row in plan.rows[:top]:
-        interval = "–"
-        if row.low is not None and row.high is not None and row.high > row.low and not row.met_at_once:
-            interval = f"{figure(question, row.low)}–" + (figure(question, row.high) if finite(row.high) else "…")
-        best = plan.best.value
-        # Of two that are only bounded by the end of the range, or one, nobody knows the ratio.
-        bounded = row is not plan.best and (row.met_at_once or plan.best.met_at_once)
-        rows.append(
-            [
-                row.protocol,
-                *([] if detects else [row.method or ""]),
-                _value(row, question),
-                interval,
-                "–" if row.value is None or not best or bounded else times(row.value / best),
-                "–" if row.error is None else number(row.error, 3),
-                str(row.repetitions) if row.repetitions else "–",
-                {"simulation": "simulated", "grid": "looked up", "formula": "formula"}[row.source],
-            ]
-        )
-    return headers, rows
-
-
-def to_text(plan: Plan, top: int | None = TOP) -> str:
-    """Return the plan as plain text with aligned columns."""
-    headers, rows = table(plan, top)
-    widths = [max(len(row[place]) for row in [headers, *rows]) for place in range(len(headers))]
-    left = 1 if plan.question.metric == DETECTION else 2
-    lines = [
-        "  ".join(
-            cell.ljust(width) if place < left or place == len(headers) - 1 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in [headers, *rows]
-    ]
-    return "\n".join([answer_sentence(plan), "", *lines, "", *footer_sentences(plan)]) + "\n"
-
-
-def to_markdown(plan: Plan, top: int | None = TOP) -> str:
-    """Return the plan in Markdown."""
-    headers, rows = table(plan, top)
-    lines = ["| " + " | ".join(cells) + " |" for cells in [headers, [":---"] * len(headers), *rows]]
-    return f"**{answer_sentence(plan)}**\n\n" + "\n".join(lines) + "\n\n" + "  \n".join(footer_sentences(plan)) + "\n"
-
-
-def to_csv(plan: Plan) -> str:
-    """Return all rows as CSV."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["unknown", *(field.name for field in fields(PlanRow))])
-    for row in plan.rows:
-        cells = _plain(row).values()
-        writer.writerow([plan.question.unknown, *("" if value is None else value for value in cells)])
-    return text.getvalue()
-
-
-def to_value(plan: Plan) -> str:
+def _value(plan: PlanResult) -> str:
     """Return the number alone; ``unreachable`` where there is none."""
-    value = plan.value
-    if value is None:
-        return "unreachable\n"
-    return f"{value:.0f}\n" if plan.question.n is None else f"{value:.6g}\n"
+    if plan.value is None:
+        return "unreachable"
+    return f"{plan.value:.0f}" if plan.question.n is None else f"{plan.value:.6g}"
 
 
-def to_json(plan: Plan) -> str:
-    """Return one JSON object."""
-    question, known = plan.question, plan.question.known
-    detects = question.metric == DETECTION
-    answer = envelope() | {
+def _records(plan: PlanResult) -> Records:
+    columns = ("unknown", *(field.name for field in fields(PlanRow)))
+    return Records(columns, tuple((plan.question.unknown, *_row_data(row).values()) for row in plan.rows))
+
+
+def _data(plan: PlanResult) -> dict[str, Json]:
+    question, frequencies = plan.question, plan.question.frequencies
+    return {
         "request": {
             "eps": question.epsilon,
             "n": question.n,
-            "k": known.k,
-            "metric": None if detects else question.metric,
-            "target": None if detects else question.target,
-            "detect": question.target if detects else None,
-            "ordered": known.ordered,
-            "sample": known.name,
+            "k": frequencies.k,
+            "metric": None if question.detects else question.metric,
+            "target": None if question.detects else question.target,
+            "detect": question.target if question.detects else None,
+            "ordered": frequencies.ordered,
+            "sample": frequencies.name,
             "protocols": list(question.protocols),
             "methods": list(question.methods),
         },
         "unknown": {"n": "n", "epsilon": "eps"}[question.unknown],
-        "summary": answer_sentence(plan),
+        "summary": " ".join([answer_sentence(plan), *_detail_sentences(plan)[:1]]),
         "value": plan.value,
         "first_answer": plan.first,
         "seed": question.seed,
-        "assumptions": list(known.assumptions),
+        "assumptions": list(frequencies.assumptions),
         "warnings": list(plan.warnings),
         "error_without_data": plan.error_without_data,
-        "results": [_plain(row) for row in plan.rows],
-        "instead": None if plan.instead is None else _plain(plan.instead),
+        "results": [_row_data(row) for row in plan.rows],
+        "instead": None if plan.instead is None else _row_data(plan.instead),
     }
-    return json.dumps(answer, indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def _plain(row: PlanRow) -> dict[str, Any]:
+def _row_data(row: PlanRow) -> dict[str, Scalar]:
     values = {field.name: getattr(row, field.name) for field in fields(PlanRow)}
-    return {name: finite(value) if isinstance(value, float) else value for name, value in values.items()}
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in values.items()
+    }

@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
-
-from advisor.errors import InputError, listed, near_miss
-from simulator import PROTOCOLS
-from simulator.protocols import EPSILON_MIN
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-SOLUTIONS = ("smp", "spl")
-ATTRIBUTES_MAX, ROUNDS_MAX = 10_000, 1_000_000
+from typing import NamedTuple
 
 
 class Plan(NamedTuple):
@@ -46,78 +33,6 @@ class Plan(NamedTuple):
     users: int
     reports: int
     advantage: float | None
-
-
-def make_plan(settings: dict[str, Any], frequencies: NDArray[np.float64], n: int) -> Plan | None:
-    """Return how the budget is used, or None where there is one attribute and one round.
-
-    Which solution is better is told from the mean squared error of the raw estimates: variance, and for sampling what
-    it costs to see the attribute of n/d users alone, ``f (1 - f) (d - 1) / n``.
-
-    Parameters
-    ----------
-    settings
-        As checked by `advisor.question.request.check_settings`.
-    frequencies
-        ``(k,)`` frequencies of the attribute that is asked about.
-    n
-        Users.
-
-    Raises
-    ------
-    InputError
-        If a report is left without a budget, or an attribute without users.
-    """
-    d, rounds, epsilon = settings["attributes"] or 1, settings["rounds"] or 1, settings["epsilon"]
-    if d == 1:
-        if settings["solution"] is not None:
-            raise InputError("solution goes with attributes, at least 2 of them")
-        if rounds == 1:
-            return None
-        return Plan(1, rounds, None, epsilon, epsilon, rounds * epsilon, n, n, None)
-    if n < d:
-        raise InputError(f"attributes must be at most the number of users, n = {n:,}, got {d:,}")
-    if epsilon / d < EPSILON_MIN:
-        raise InputError(f"attributes: eps {epsilon:g} split by {d:,} is below {EPSILON_MIN:g}")
-    protocols = settings["protocols"]
-    squares = {
-        "smp": _error(protocols, epsilon, n // d, frequencies)
-        + float((frequencies * (1 - frequencies)).mean()) * (d - 1) / n,
-        "spl": _error(protocols, epsilon / d, n, frequencies),
-    }
-    chosen = settings["solution"] or min(SOLUTIONS, key=squares.__getitem__)
-    other = "spl" if chosen == "smp" else "smp"
-    return Plan(
-        attributes=d,
-        rounds=rounds,
-        solution=chosen,
-        epsilon_round=epsilon,
-        epsilon_report=epsilon if chosen == "smp" else epsilon / d,
-        epsilon_total=rounds * epsilon,
-        users=n,
-        reports=n // d if chosen == "smp" else n,
-        advantage=(squares[other] / squares[chosen]) ** 0.5,
-    )
-
-
-def _error(protocols: Iterable[str], epsilon: float, n: int, frequencies: NDArray[np.float64]) -> float:
-    k = len(frequencies)
-    return min(float(PROTOCOLS[name](k, epsilon).variance(frequencies, n).mean()) for name in protocols)
-
-
-def check_solution(name: str | None) -> str | None:
-    """Return the name of a solution.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-    """
-    if name is None:
-        return None
-    if name.lower() not in SOLUTIONS:
-        raise InputError(f"solution must be one of {listed(SOLUTIONS)}, got {name!r}{near_miss(name, SOLUTIONS)}")
-    return name.lower()
 
 
 def plan_sentences(plan: Plan) -> list[str]:

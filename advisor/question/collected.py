@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.inputs.domain_labels import by_value, check_domain, value_of
+from advisor.inputs.labels import by_value, check_domain, value_of
 from advisor.inputs.numbers import all_numbers
+from advisor.question.request import Collected
 from simulator import PROTOCOLS, Noise
 from simulator._normal import normal_quantile
 
@@ -22,33 +22,6 @@ COARSE = 4  # digits up to which values may sum to exactly 1 because they were r
 SUM_SD = 6.0  # how many sd a sum may be off
 FEWEST_FOR_SPREAD = 8  # with fewer categories whole counts can be equal by chance
 ROUNDING = 0.01  # how far a sum may be off because the values were rounded
-
-
-@dataclass(frozen=True, eq=False)
-class Collected:
-    """A raw estimate that someone holds.
-
-    Attributes
-    ----------
-    protocol
-        Key of the protocol that was used.
-    n
-        Users who reported.
-    labels, estimate
-        ``(k,)`` labels and raw frequency estimates.
-    ordered
-        Whether the categories have an order.
-    assumptions, warnings
-        What was decided for the user, and what they should worry about.
-    """
-
-    protocol: str
-    n: int
-    labels: tuple[str, ...] = field(repr=False)
-    estimate: FloatArray = field(repr=False)
-    ordered: bool
-    assumptions: tuple[str, ...]
-    warnings: tuple[str, ...]
 
 
 def collect(

@@ -1,20 +1,20 @@
-"""What is known of the frequencies before anyone has reported: a sample, or a shape. For planning and sweeping."""
+"""The frequencies of a collection to come: those of a sample, or of a shape."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from advisor.question.settings import Shape
 from advisor.question.shape import assumed_shape
 from simulator.populations import apportion
 
 
 @dataclass(frozen=True, eq=False)  # holds an array, which does not compare to one truth
-class Known:
+class Frequencies:
     """Frequencies that stand for those of the collection to come.
 
     Attributes
@@ -33,7 +33,7 @@ class Known:
         What was decided for the user, and what they should worry about.
     """
 
-    weights: NDArray[Any] = field(repr=False)
+    weights: NDArray[np.int64] | NDArray[np.float64] = field(repr=False)
     labels: tuple[str, ...] = field(repr=False)
     ordered: bool
     name: str
@@ -52,14 +52,8 @@ class Known:
 
 
 def from_shape(
-    k: int,
-    *,
-    skew: float | None = None,
-    shape: str | None = None,
-    ordered: bool | None = None,
-    metrics: Iterable[str] = (),
-    seed: int = 0,
-) -> Known:
+    k: int, shape: Shape, *, ordered: bool | None = None, metrics: Iterable[str] = (), seed: int = 0
+) -> Frequencies:
     """Return the frequencies of a Zipf exponent (default 1) or of a named shape.
 
     Unlike a look-up without data, which averages over four populations of one skew, what is simulated is one
@@ -68,55 +62,11 @@ def from_shape(
     Raises
     ------
     InputError
-        If both are given, or the skew, the shape or its parameter is wrong.
+        If the skew, the shape or its parameter is wrong.
     """
-    found = assumed_shape(k, skew=skew, shape=shape, ordered=ordered, metrics=metrics, seed=seed)
+    assumed = assumed_shape(k, skew=shape.skew, shape=shape.shape, ordered=ordered, metrics=metrics, seed=seed)
     in_order = ["categories in the order of their frequencies, most frequent first"]
-    more = in_order if found.skew is not None and found.ordered else []
-    return Known(found.weights, (), found.ordered, found.name, None, (*found.assumptions, *more), ())
-
-
-def from_memory(
-    sample: Iterable[Any] | None,
-    sample_counts: ArrayLike | Mapping[Any, int] | None,
-    *,
-    k: int | None = None,
-    ordered: bool | None = None,
-) -> Known:
-    """Return the frequencies of a sample held in memory: one value per user, or one count per category.
-
-    Raises
-    ------
-    InputError
-        If both are given, or what is given is no sample.
-    """
-    from advisor.inputs.domain import build_domain
-    from advisor.inputs.memory import sample_in_memory
-
-    labels, counts, is_histogram = sample_in_memory(sample, sample_counts)
-    built = build_domain(labels, counts, from_histogram=is_histogram, k=k, ordered=ordered)
-    name = "sample_counts" if is_histogram else "sample"
-    return Known(
-        built.counts, built.labels, built.ordered, name, int(built.counts.sum()), tuple(built.assumptions),
-        tuple(built.warnings),
-    )  # fmt: skip
-
-
-def from_file(path: str, *, k: int | None = None, ordered: bool | None = None, **reading: Any) -> Known:
-    """Return the frequencies of a sample file; `reading` goes to `advisor.inputs.reading.read_histogram`.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read as a sample.
-    """
-    from advisor.inputs.domain import build_domain
-    from advisor.inputs.reading import read_histogram
-
-    read = read_histogram(path, **reading)
-    built = build_domain(read.labels, read.counts, from_histogram=read.from_histogram, k=k, ordered=ordered)
-    name = "standard input" if path == "-" else path
-    return Known(
-        built.counts, built.labels, built.ordered, name, int(built.counts.sum()),
-        (*read.assumptions, *built.assumptions), (*read.warnings, *built.warnings),
+    more = in_order if assumed.skew is not None and assumed.ordered else []
+    return Frequencies(
+        assumed.weights, (), assumed.ordered, assumed.name, None, (*assumed.assumptions, *more), ()
     )  # fmt: skip

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from advisor.errors import InputError, near_miss
-from knowledge.assumed import SKEW, parse_shape
-from knowledge.profile import SKEW_MAX
+from knowledge.describe.assumption import SKEW, parse_shape
+from knowledge.describe.profile import SKEW_MAX
 from simulator import METRICS
 from simulator.populations import SHAPES, apportion, frequencies
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class AssumedShape(NamedTuple):
@@ -24,7 +21,7 @@ class AssumedShape(NamedTuple):
     Attributes
     ----------
     weights
-        ``(k,)`` frequencies; not to be written to.
+        ``(k,)`` frequencies.
     name
         What they are called.
     skew
@@ -33,8 +30,6 @@ class AssumedShape(NamedTuple):
         Whether the categories have an order.
     assumptions
         What was decided for the user.
-    drawn
-        Shape, domain size, parameter and seed that the frequencies were made from.
     """
 
     weights: NDArray[np.float64]
@@ -42,11 +37,10 @@ class AssumedShape(NamedTuple):
     skew: float | None
     ordered: bool
     assumptions: tuple[str, ...]
-    drawn: tuple[str, int, float | None, int]
 
     def counts(self, n: int) -> NDArray[np.int64]:
-        """Return how many of `n` users hold each value ``(k,)``; not to be written to."""
-        return _counts(self.drawn, n)
+        """Return how many of `n` users hold each value ``(k,)``."""
+        return apportion(self.weights, n)
 
 
 def assumed_shape(
@@ -88,25 +82,10 @@ def assumed_shape(
         if needs and ordered is None:
             assumed.append(f"the categories are ordered: {needs[0]} needs an order (--ordered or --unordered say so)")
     try:
-        weights = _weights((name, k, parameter, seed))
+        weights = frequencies(name, k, parameter, seed=seed)
     except ValueError as error:
         raise InputError(str(error)) from None
     used = SHAPES[name].parameter if parameter is None else parameter
     called = f"skew {used:g}" if shape is None else f"shape {name}:{used:g}"
     skew_used = used if shape is None else None
-    return AssumedShape(weights, called, skew_used, is_ordered, tuple(assumed), (name, k, parameter, seed))
-
-
-@lru_cache(maxsize=8)  # people ask about one domain with several budgets
-def _weights(drawn: tuple[str, int, float | None, int]) -> NDArray[np.float64]:
-    name, k, parameter, seed = drawn
-    weights = frequencies(name, k, parameter, seed=seed)
-    weights.flags.writeable = False
-    return weights
-
-
-@lru_cache(maxsize=8)
-def _counts(drawn: tuple[str, int, float | None, int], n: int) -> NDArray[np.int64]:
-    counts = apportion(_weights(drawn), n)
-    counts.flags.writeable = False
-    return counts
+    return AssumedShape(weights, called, skew_used, is_ordered, tuple(assumed))

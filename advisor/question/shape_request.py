@@ -2,84 +2,67 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from advisor.errors import InputError
-from advisor.question.budget import make_plan
 from advisor.question.constraints import constrained
-from advisor.question.request import (
-    N_MAX,
-    Request,
-    fitting_methods,
-    fitting_metrics,
-    metric_assumptions,
-    metric_settings,
-)
+from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics
+from advisor.question.plurality import make_plan
+from advisor.question.request import RankSettings, Request
+from advisor.question.settings import N_MAX, Categories, Shape
 from advisor.question.shape import assumed_shape
-from knowledge.assumed import USERS
+from knowledge.describe.assumption import USERS
+from knowledge.menu import METRICS
 
 
-def shape_request(
-    settings: dict[str, Any], *, skew: float | None = None, shape: str | None = None, ordered: bool | None = None
-) -> Request:
+def shape_request(settings: RankSettings, domain: Categories, shape: Shape) -> Request:
     """Return the request for a shape of a domain whose size is known, and of which nothing else is.
 
-    Parameters
-    ----------
-    settings
-        As checked by `advisor.question.request.check_settings`; `k` is needed, n is 100,000 by default.
-    skew
-        Exponent of a Zipf distribution; 1 by default, 0 for equal frequencies.
-    shape
-        Instead of a skew: ``NAME`` or ``NAME:PARAMETER``, of `simulator.populations.SHAPES`.
-    ordered
-        Whether the categories have an order; None: where the shape has one, without a shape where the metric needs it.
+    The number of users is 100,000 by default. The categories are ordered if `domain` says so; if it does not, where the
+    shape is, and for a skew where the metric needs an order.
 
     Raises
     ------
     InputError
         If k is missing, the shape is unknown or has no such parameter, or a metric or method does not fit.
     """
-    k, n = settings["k"], settings["n"] or USERS
+    k, n = domain.k, settings.question.n or USERS
     if k is None:
-        raise InputError("k is missing: give a sample, or the number of categories k to look an answer up without one")
-    assumed = [] if settings["n"] is not None else [f"n = {n:,} users will report (--n says otherwise)"]
+        raise InputError("--k is missing: give a sample, or the number of categories, for example --k 256")
+    assumed = [] if settings.question.n is not None else [f"n = {n:,} users will report (--n says otherwise)"]
+    seed = settings.simulation.seed
     found = assumed_shape(
-        k, skew=skew, shape=shape, ordered=ordered, metrics=settings["metrics"], seed=settings["seed"]
+        k, skew=shape.skew, shape=shape.shape, ordered=domain.ordered, metrics=settings.question.metrics, seed=seed
     )
     assumed += found.assumptions
     if found.skew is not None:
         assumed.append(
             "four shapes of this skew are averaged: Zipf in order and without, a bell, a typical Dirichlet draw"
         )
-    plan = make_plan(settings, found.weights, n)
+    plan = make_plan(settings.plurality, settings.epsilon, settings.menu.protocols, found.weights, n)
     if plan is not None:
         n = plan.reports
-    metrics = fitting_metrics(settings, found.ordered, assumed, looked_up=True)
-    methods = fitting_methods(settings, metrics, found.ordered)
-    options = metric_settings(settings["metric_options"], k)
+    metrics, notes = fitting_metrics(settings.question, found.ordered, predictable=METRICS)
+    values = settings.metric_settings.resolved(k)
     request = Request(
-        epsilon=settings["epsilon"] if plan is None else plan.epsilon_report,
+        epsilon=settings.epsilon if plan is None else plan.epsilon_report,
         k=k,
         n=min(n, N_MAX),
         metrics=metrics,
-        protocols=settings["protocols"],
-        methods=methods,
+        protocols=settings.menu.protocols,
+        methods=fitting_methods(settings.menu, metrics, found.ordered),
         ordered=found.ordered,
         labels=(),
         counts=found.counts(n),
         sample=found.name,
         sample_users=n,
-        seed=settings["seed"],
+        seed=seed,
         repetitions=0,
         max_repetitions=0,
-        metric_options=options,
-        assumptions=(*assumed, *metric_assumptions(metrics, options)),
+        metric_values=values,
+        assumptions=(*assumed, *notes, *values.assumptions(metrics)),
         warnings=(),
         source="grid",
         skew=found.skew,
         plan=plan,
+        threat=checked_threat(settings.threat, n, instant=True),
     )
-    if settings["threat"] is not None:
-        raise InputError("threat needs a simulation, and this answer is looked up: give a sample")
-    return constrained(request, settings["constraints"])
+    return constrained(request, settings.limits)

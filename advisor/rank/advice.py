@@ -1,253 +1,32 @@
-"""What comes out: frozen advice, its rows, and the rows every advice is measured against."""
+"""Advice: a ranking with what people do with it."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import fields
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from advisor.question.constraints import nothing_left_sentence
-from advisor.question.request import Request
+from advisor.document.json import json_text
+from advisor.document.page import fragment_html
+from advisor.rank.apply import post_process
+from advisor.rank.document import rank_document
+from advisor.rank.result import Ranking
 
 if TYPE_CHECKING:
     import pandas as pd
-    from numpy.typing import ArrayLike, NDArray
-
-DEFAULT_PAIR = ("oue", "norm_sub")  # the usual choice, which every answer is compared with
-DETECTION_LEVEL = 0.05
 
 
-class Recommendation(NamedTuple):
-    """One (protocol, method) pair of the ranking.
+class Advice(Ranking):
+    """The answer to one request for one metric; its attributes are those of `advisor.rank.result.Ranking`."""
 
-    Attributes
-    ----------
-    rank, tier, tied
-        Competition rank, number of the tier, and whether others share the rank.
-    protocol, method
-        Names in the tables.
-    error, error_low, error_high
-        Mean error over the repetitions and its 95 % interval, in the metric's unit.
-    standard_error, spread
-        Standard error of the mean, and standard deviation from one collection to the next.
-    ratio_to_best, ratio_low, ratio_high
-        Error over that of the pair with the lowest mean error, paired, with its 95 % interval; None where the best has
-        no error at all.
-    win_share
-        Share of the repetitions in which this pair had the lowest error.
-    repetitions
-        Simulated collections behind the row.
-    error_without_postprocessing
-        Mean error of the same protocol's raw estimate.
-    equivalent_users
-        Users who would give the raw estimate of the same protocol this row's mean squared error (Wang et al., "Benefit
-        of post-processing"); None where the estimate itself is not changed or has no error.
-    mean_absolute_error
-        Mean absolute error per category (frequency), whatever the metric.
-    report_bits
-        Size of one report.
-    attack_success
-        Probability that the best guess from one report is the user's value.
-    probability_best
-        For an estimate: probability that the row has the lowest error, whatever the truth behind the estimate may be;
-        None where the truth was given.
-    origin
-        For a look-up: ``"interpolated"`` between simulated cells, ``"asymptotic"`` past them, or ``"extrapolated"``
-        outside of what the grid covers; None for what was simulated. `standard_error`, `spread`, `win_share` and
-        `repetitions` are None where nothing was simulated.
-    gain_random_value, gain_maximal
-        With a threat: by how much an attacker lifts the estimated frequencies of the targets, added up (Cao et al.
-        2021), with random reports and with those that help the targets most. None without a threat, and where a report
-        may claim anything, so that there is no bound.
-    """
-
-    rank: int
-    tier: int
-    tied: bool
-    protocol: str
-    method: str
-    error: float
-    error_low: float
-    error_high: float
-    standard_error: float | None
-    spread: float | None
-    ratio_to_best: float | None
-    ratio_low: float | None
-    ratio_high: float | None
-    win_share: float | None
-    repetitions: int | None
-    error_without_postprocessing: float
-    equivalent_users: float | None
-    mean_absolute_error: float | None
-    report_bits: int
-    attack_success: float
-    probability_best: float | None = None
-    origin: str | None = None
-    gain_random_value: float | None = None
-    gain_maximal: float | None = None
-
-    @property
-    def pair(self) -> tuple[str, str]:
-        """(protocol, method)."""
-        return self.protocol, self.method
-
-
-class Baseline(NamedTuple):
-    """A row that is always shown for comparison.
-
-    Attributes
-    ----------
-    kind
-        ``"raw"`` (estimate of the recommended protocol as it is), ``"uniform"`` (every category equally frequent, no
-        data) or ``"default"`` (OUE with Norm-Sub, the usual choice).
-    protocol, method
-        None for the uniform guess.
-    error, error_low, error_high, ratio_to_best, ratio_low, ratio_high
-        As in `Recommendation`; the uniform guess has no interval of its own.
-    """
-
-    kind: str
-    protocol: str | None
-    method: str | None
-    error: float
-    error_low: float
-    error_high: float
-    ratio_to_best: float | None
-    ratio_low: float | None
-    ratio_high: float | None
-
-
-class Change(NamedTuple):
-    """Another value of ``"ε"``, ``"n"`` or ``"skew"``, and the pair that is predicted to be best there."""
-
-    what: str
-    value: float
-    protocol: str
-    method: str
-
-
-class Why(NamedTuple):
-    """An explanation of one look-up.
-
-    Attributes
-    ----------
-    steps
-        Questions of the decision tree and their answers, from the root.
-    method
-        The method at the end of the path.
-    agrees
-        Whether it is the method with the lowest predicted error.
-    ratio
-        Its predicted error over the lowest, for the same protocol.
-    changes
-        For ε, n and skew the nearest value from which another pair is predicted to be more than 5 % better.
-    """
-
-    steps: tuple[str, ...]
-    method: str
-    agrees: bool
-    ratio: float
-    changes: tuple[Change, ...]
-
-
-@dataclass(frozen=True, eq=False)  # two answers are told apart by their identity: arrays do not compare to one truth
-class Advice:
-    """The answer to one request for one metric.
-
-    Attributes
-    ----------
-    request
-        What was asked.
-    metric
-        The metric this advice is for.
-    source
-        Where the figures come from: ``"simulation"`` (of a sample), or ``"surrogate"`` (populations that may be behind
-        an estimate or a small sample), or ``"grid"`` (looked up).
-    recommendations
-        Rows in rank order.
-    baselines
-        Raw estimate, uniform guess and usual default.
-    repetitions
-        Most repetitions behind any row.
-    detectable_frequency
-        Smallest frequency that the recommended protocol tells from 0 (one-sided, level 5 %); None, like
-        `error_without_data`, where constraints leave nothing to recommend.
-    warnings
-        What the reader should worry about.
-    error_without_data
-        The lower of the errors of two answers that use no data: all categories equally frequent, and 0 for all.
-    beats_uniform_guess
-        Whether the lowest error, interval included, is below what is reached without data: with all categories equally
-        frequent, or 0 for all of them.
-    resolved
-        Whether the top tier is settled: every pair is either out of it or within 5 % of the lowest error.
-    identify
-        Makes the `experiment_id`.
-    next_round
-        For an estimate: what all protocols would have given, each with every method; else None.
-    elsewhere
-        For a look-up: what finds `other_users` when they are asked for.
-    why
-        For a look-up that was to be explained: the explanation.
-    """
-
-    request: Request
-    metric: str
-    source: str
-    recommendations: tuple[Recommendation, ...]
-    baselines: tuple[Baseline, ...]
-    repetitions: int
-    detectable_frequency: float | None
-    warnings: tuple[str, ...]
-    error_without_data: float | None
-    beats_uniform_guess: bool
-    resolved: bool
-    identify: Callable[[], str] = field(repr=False)
-    next_round: Advice | None = None
-    elsewhere: Callable[[], tuple[tuple[int, str, str], ...]] | None = field(default=None, repr=False)
-    why: Why | None = None
-
-    @cached_property
-    def experiment_id(self) -> str:
-        """Digest of what was simulated: population, menu, metric settings, seed and version; "" where nothing was."""
-        return self.identify()
-
-    @cached_property
-    def other_users(self) -> tuple[tuple[int, str, str], ...]:
-        """For a look-up: the best pair for other numbers of users, (n, protocol, method).
-
-        It is this one where no other is predicted to be more than 5 % better.
-        """
-        return () if self.elsewhere is None else self.elsewhere()
-
-    @property
-    def best(self) -> Recommendation:
-        """The first row: of the pairs that cannot be told apart at the top, the cheapest report.
-
-        For a look-up as `knowledge.listing` orders them.
-
-        Raises
-        ------
-        LookupError
-            If constraints leave nothing.
-        """
-        if not self.recommendations:
-            raise LookupError(nothing_left_sentence(self.request))
-        return self.recommendations[0]
-
-    @property
-    def ties(self) -> tuple[Recommendation, ...]:
-        """All rows that share the first rank, `best` included."""
-        return tuple(row for row in self.recommendations if row.tier == 1)
-
-    @property
-    def lowest(self) -> Recommendation:
-        """The row with the lowest mean error; not always `best`, where pairs cannot be told apart."""
-        return min((self.best, *self.recommendations), key=lambda row: row.error)
+    @classmethod
+    def of(cls, ranking: Ranking) -> Self:
+        """Return a ranking, and that of the next round, as advice."""
+        values = {item.name: getattr(ranking, item.name) for item in fields(ranking)}
+        later = ranking.next_round
+        return cls(**values | {"next_round": None if later is None else cls.of(later)})
 
     def apply(self, estimate: ArrayLike, method: str | None = None) -> NDArray[np.float64]:
         """Return a raw frequency estimate ``(..., k)`` post-processed as advised.
@@ -265,62 +44,17 @@ class Advice:
         InputError
             If the shape does not fit, a value is not finite, or the method is unknown or not for this protocol.
         """
-        from advisor.rank.apply import post_process
-
         return post_process(self, estimate, method)
 
-    @property
-    def over_populations(self) -> bool:
-        """Whether intervals of errors hold what is not known about the truth, not only what simulation leaves open."""
-        if self.source == "grid":
-            return True
-        populations = self.request.populations
-        return self.request.collected is not None and populations is not None and len(populations) > 1
-
     def to_frame(self) -> pd.DataFrame:
-        """Return the ranking as a pandas data frame, one row a recommendation."""
-        import pandas as pd  # imported when used
+        """Return the ranking as a pandas data frame, one row for each recommendation."""
+        import pandas as pd  # heavy
 
-        return pd.DataFrame([to_plain(row) for row in self.recommendations])
+        return pd.DataFrame([row._asdict() for row in self.recommendations])
 
     def to_json(self) -> str:
         """Return the advice as one JSON object (see the shipped JSON Schema)."""
-        from advisor.formats import to_json
-
-        return to_json((self,))
+        return json_text(rank_document((self,)))
 
     def _repr_html_(self) -> str:
-        from advisor.formats import to_html
-
-        return to_html(self)
-
-
-def to_plain(row: Recommendation | Baseline) -> dict[str, Any]:
-    """Return a row as a dictionary of plain values, in field order."""
-    return row._asdict()
-
-
-def finite(value: float) -> float | None:
-    """Return the value, or None where JSON has no number for it."""
-    return value if math.isfinite(value) else None
-
-
-def empty_advices(request: Request) -> tuple[Advice, ...]:
-    """Return for each metric of a request an advice without any pair: its constraints leave none."""
-    return tuple(
-        Advice(
-            request=request,
-            metric=metric,
-            source=request.source,
-            recommendations=(),
-            baselines=(),
-            repetitions=0,
-            detectable_frequency=None,
-            warnings=request.warnings,
-            error_without_data=None,
-            beats_uniform_guess=False,
-            resolved=True,
-            identify=str,
-        )
-        for metric in request.metrics
-    )
+        return fragment_html(rank_document((self,)))

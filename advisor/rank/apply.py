@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from advisor.errors import InputError
 from advisor.names import resolve
-from advisor.rank.advice import Advice
+from advisor.rank.result import Ranking
 from simulator import POSTPROCESSORS, PROTOCOLS, Noise
 from simulator._normal import normal_quantile
 
@@ -18,8 +18,8 @@ COLUMNS = ("value", "raw", "post_processed", "low", "high")
 LEVEL = 0.95
 
 
-def post_process(advice: Advice, estimate: ArrayLike, method: str | None = None) -> NDArray[np.float64]:
-    """Return raw frequencies ``(..., k)`` post-processed by the advised method or another one (see `Advice.apply`)."""
+def post_process(advice: Ranking, estimate: ArrayLike, method: str | None = None) -> NDArray[np.float64]:
+    """Return raw frequencies ``(..., k)`` post-processed by the advised method or another one (see `Ranking.apply`)."""
     request, best = advice.request, advice.best
     raw = np.asarray(estimate, dtype=np.float64)
     if raw.ndim == 0 or raw.shape[-1] != request.k:
@@ -56,7 +56,7 @@ def frequency_interval(estimate: NDArray[np.float64], noise: Noise) -> tuple[NDA
     return np.clip(middle - reach, 0.0, 1.0), np.clip(middle + reach, 0.0, 1.0)
 
 
-def applied_csv(advice: Advice) -> str:
+def applied_csv(advice: Ranking) -> str:
     """Return the collected estimate as CSV: value, raw, post-processed, and the interval of the true frequency.
 
     Raises
@@ -66,7 +66,7 @@ def applied_csv(advice: Advice) -> str:
     """
     collected = advice.request.collected
     if collected is None:
-        raise InputError("there is no estimate to apply a method to: give one with --estimate or --reports")
+        raise InputError("there is no estimate to apply a method to: give one (in Python: estimate=...)")
     noise = PROTOCOLS[collected.protocol](advice.request.k, advice.request.epsilon).noise(collected.n)
     low, high = frequency_interval(collected.estimate, noise)
     text = io.StringIO()

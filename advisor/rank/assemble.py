@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.question.request import Request
-from advisor.rank.advice import DEFAULT_PAIR, DETECTION_LEVEL, Advice, Baseline, Recommendation, finite
+from advisor.rank.result import DEFAULT_PAIR, DETECTION_LEVEL, Baseline, Ranking, Recommendation, finite
+from simulator import PROTOCOLS
 from simulator._normal import normal_quantile
 from simulator.benchmark import Experiment, Runs
 from simulator.confidence import (
@@ -80,14 +81,14 @@ class _Contest:
         return max(0.0, float(errors.mean()) - reach), float(errors.mean()) + reach
 
 
-def simulated_advice(metric: str, request: Request, experiment: Experiment, runs: Runs) -> Advice:
+def simulated_advice(metric: str, request: Request, experiment: Experiment, runs: Runs) -> Ranking:
     """Return the advice for one metric of a request whose menu was raced."""
     errors = runs.of(metric)
     menu = tuple(pair for pair in errors if pair[0] in request.protocols and pair[1] in request.methods)
     return _advice(metric, request, experiment, runs, _Contest(errors, menu, DEFAULT_PAIR))
 
 
-def estimate_advice(metric: str, request: Request, experiment: Experiment, runs: Runs) -> Advice:
+def estimate_advice(metric: str, request: Request, experiment: Experiment, runs: Runs) -> Ranking:
     """Return the advice for one metric about an estimate: the methods for its protocol, and the next round."""
     used = request.collected.protocol if request.collected is not None else request.protocols[0]
     populations = len(experiment.populations)
@@ -119,19 +120,19 @@ def _advice(
     contest: _Contest,
     *,
     about_estimate: bool = False,
-    next_round: Advice | None = None,
-) -> Advice:
+    next_round: Ranking | None = None,
+) -> Ranking:
     ranked = {pair: contest.ranked_errors(pair) for pair in contest.menu}
     standings = rank(ranked, {name: oracle.report_bits for name, oracle in experiment.oracles.items()}, contest.root)
     # Ranking in tiers is not by error alone; the lowest error is what all rows are compared with.
     lowest = min(ranked, key=lambda pair: float(ranked[pair].mean()))
     sure = _probabilities(standings, lowest, contest, main=about_estimate)
     rows = tuple(_row(standing, contest, experiment, runs, sure.get(standing.pair)) for standing in standings)
-    noise = experiment.oracles[rows[0].protocol].noise(request.n)
+    noise = PROTOCOLS[rows[0].protocol](request.k, request.epsilon).noise(request.n)
     without_data = _errors_without_data(metric, experiment)
     uniform, zero = ((without_data ** (1 / contest.root)).mean(axis=0) ** contest.root).tolist()
     reference = contest.error(lowest)
-    return Advice(
+    return Ranking(
         request=request,
         metric=metric,
         source=request.source,
@@ -185,7 +186,8 @@ def _row(
 ) -> Recommendation:
     protocol, method = standing.pair
     oracle, errors = experiment.oracles[protocol], contest.errors[standing.pair]
-    raw_variance = float(oracle.variance(experiment.truth, experiment.n).mean())
+    linear = oracle.linear
+    raw_variance = math.nan if linear is None else float(linear.covariance(experiment.n).entry(experiment.truth).mean())
     squares, absolutes = (runs.of(name).get(standing.pair) for name in ("mse", "mae"))
     mean_square = None if squares is None else float(squares[: len(errors)].mean())
     low, high = contest.interval(standing.pair)
@@ -212,7 +214,7 @@ def _row(
             float(experiment.n)
             if method == "none"
             else experiment.n * raw_variance / mean_square
-            if mean_square
+            if mean_square and linear is not None
             else None
         ),
         mean_absolute_error=None if absolutes is None else float(absolutes[: len(errors)].mean()),

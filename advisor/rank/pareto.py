@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from advisor.rank.advice import Advice, Recommendation
+from advisor.rank.result import Ranking, Recommendation
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,12 @@ class Frontier:
         The others, each with the pair of the lowest error that dominates it.
     """
 
-    advice: Advice
+    advice: Ranking
     rows: tuple[Recommendation, ...]
     dominated: tuple[tuple[Recommendation, Recommendation], ...]
 
 
-def pareto(advice: Advice) -> Frontier:
+def pareto(advice: Ranking) -> Frontier:
     """Return the frontier of mean error, attack success and bits per report.
 
     A pair is dominated where another is as good in all three and better in one.
@@ -34,8 +34,8 @@ def pareto(advice: Advice) -> Frontier:
     Examples
     --------
     >>> from advisor import advise
-    >>> found = pareto(advise(1.0, k=64))
-    >>> len(found.rows) + len(found.dominated) == len(found.advice.recommendations)
+    >>> frontier = pareto(advise(1.0, k=64))
+    >>> len(frontier.rows) + len(frontier.dominated) == len(frontier.advice.recommendations)
     True
     """
     ranked = sorted(advice.recommendations, key=_costs)

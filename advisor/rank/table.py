@@ -1,165 +1,154 @@
-"""The ranked table as lines of text cells, for every renderer."""
+"""The ranked table: its columns, what they mean, and its rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import NamedTuple
 
-from advisor.rank.advice import Advice, Baseline, Recommendation
-from advisor.rank.words import change, error_with_margin, gain, number, percent, times
+from advisor.document.model import Column, Row, Table, Tone
+from advisor.figures import change, error_text, gain, number, percent, times
+from advisor.rank.result import Baseline, Ranking, Recommendation
 
-TOP = 10
-LEGEND_SURE = (
-    "best: probability that the row has the lowest error, whatever the truth behind the estimate may be; error: "
-    "average over the populations (the mean of square roots, squared), and its 95 % range. "
-)
-LEGEND = (
-    "to best: error over the lowest, paired over the repetitions both have; vs no PP: change against the same "
-    "protocol's raw estimate; n′/n: times the users the raw estimate would need for the same mean squared error; "
-    "attack: how often one report gives its user away; won: share of repetitions with the lowest error."
-)
 BASELINE_NAMES = {"raw": "raw estimate", "uniform": "uniform guess", "default": "usual default"}
+ERROR = "mean over the populations (of square roots, squared), with its 95 % range"
+
+Figure = tuple[str, float | None]  # what a cell shows, and the figure behind it
 
 
-class Column(NamedTuple):
-    """A column of the table; when space is short, columns with a higher `drop` go first and 0 never goes."""
+class _Field(NamedTuple):
+    """A column, how a cell of it is made, and for which rankings it says something."""
 
-    key: str
-    header: str
-    right: bool
-    drop: int
-
-
-COLUMNS = (
-    Column("rank", "rank", True, 0),
-    Column("protocol", "protocol", False, 0),
-    Column("method", "method", False, 0),
-    Column("error", "error", True, 0),
-    Column("ratio", "to best", True, 1),
-    Column("interval", "95 % interval", True, 4),
-    Column("gain", "vs no PP", True, 3),
-    Column("sure", "best", True, 1),
-    Column("gain_random", "random gain", True, 2),
-    Column("gain_maximal", "max. gain", True, 1),
-    Column("worth", "n′/n", True, 5),
-    Column("bits", "bits", True, 6),
-    Column("attack", "attack", True, 7),
-    Column("won", "won", True, 8),
-    Column("origin", "figures", False, 6),
-    Column("note", "", False, 2),
-)
+    column: Column
+    cell: Callable[[Recommendation, Ranking], Figure]
+    fits: Callable[[Ranking], bool] | None = None
 
 
-class Line(NamedTuple):
-    """One line: cells in the order of `COLUMNS`, and whether it is in the top tier, marked, or a row of the ranking."""
-
-    cells: tuple[str, ...]
-    top: bool
-    marked: bool
-    ranked: bool
-    gap_before: bool = False
-
-    def cells_of(self, columns: Iterable[Column]) -> list[str]:
-        """Return the cells of some columns."""
-        return [self.cells[COLUMNS.index(column)] for column in columns]
-
-
-def table_lines(advice: Advice, top: int | None = TOP) -> list[Line]:
-    """Return the first `top` rows (None: all) and, wherever they stand, the rows to compare with."""
-    notes = {(row.protocol, row.method): row.kind for row in advice.baselines if row.protocol is not None}
-    rows: list[tuple[float, int, Recommendation | Baseline]] = [
-        (row.error, place, row) for place, row in enumerate(advice.recommendations)
-    ]
-    inside = {row.pair for row in advice.recommendations}
-    last_shown = len(rows) if top is None else min(top, len(rows))
-    for baseline in advice.baselines:
+def ranked_table(ranking: Ranking) -> Table:
+    """Return all rows of a ranking and, where their errors belong, the rows to compare with."""
+    chosen = [field for field in _fields(ranking) if field.fits is None or field.fits(ranking)]
+    columns = (*(field.column for field in chosen), Column("", text=True, drop=2))
+    notes = {(row.protocol, row.method): row.kind for row in ranking.baselines if row.protocol is not None}
+    rows: list[tuple[int, bool, Row]] = []
+    for place, one in enumerate(ranking.recommendations):
+        note = notes.get(one.pair)
+        figures = [field.cell(one, ranking) for field in chosen]
+        tone = Tone.GOOD if one.tier == 1 else Tone.PLAIN if note is None else Tone.MARKED
+        mark = "" if note is None else f"◂ {BASELINE_NAMES[note]}"
+        cells, values = tuple(text for text, _ in figures), tuple(value for _, value in figures)
+        rows.append((place, False, Row((*cells, mark), (*values, None), tone, kept=note is not None)))
+    inside = {row.pair for row in ranking.recommendations}
+    for baseline in ranking.baselines:
         if baseline.protocol is None or (baseline.protocol, baseline.method) not in inside:
             # Tiers are not sorted by error row by row, so a marked row goes behind the last row that it loses to.
-            better = [
-                place for error, place, row in rows if isinstance(row, Recommendation) and error <= baseline.error
-            ]
-            rows.append((baseline.error, max(better, default=-1), baseline))
-    rows.sort(key=lambda item: (item[1], isinstance(item[2], Baseline)))
-    lines: list[Line] = []
-    skipped = False
-    for _, place, row in rows:
-        note = notes.get((row.protocol or "", row.method or "")) if row.protocol is not None else "uniform"
-        if place >= last_shown and note is None:
-            skipped = True
-            continue
-        cells = _cells(row, advice) if isinstance(row, Recommendation) else _baseline_cells(row)
-        note_text = "" if note is None else f"◂ {BASELINE_NAMES[note]}"
-        ranked = isinstance(row, Recommendation)
-        in_top = isinstance(row, Recommendation) and row.tier == 1
-        lines.append(Line((*cells, note_text), in_top, note is not None, ranked, gap_before=skipped and bool(lines)))
-        skipped = False
-    return lines
+            better = [place for place, row in enumerate(ranking.recommendations) if row.error <= baseline.error]
+            rows.append((max(better, default=-1), True, _baseline_row(baseline, columns)))
+    rows.sort(key=lambda item: item[:2])
+    return Table(columns, tuple(row for _, _, row in rows), noun="pairs")
 
 
-def columns_of(advice: Advice) -> tuple[Column, ...]:
-    """Return the columns that say something: how sure a row is in place of its wins, where that is known."""
-    if advice.source == "grid":
-        without = {"sure", "won", "worth"}
-    elif any(row.probability_best is not None for row in advice.recommendations):
-        without = {"won", "origin"}
-    else:
-        without = {"sure", "origin"}
-    if advice.request.threat is None:
-        without |= {"gain_random", "gain_maximal"}
-    return tuple(column for column in COLUMNS if column.key not in without)
+def _baseline_row(row: Baseline, columns: tuple[Column, ...]) -> Row:
+    shown: dict[str, Figure] = {
+        "rank": ("–", None),
+        "protocol": (row.protocol or "–", None),
+        "method": (row.method or "(no data)", None),
+        "to best": (times(row.ratio_to_best), row.ratio_to_best),
+        "95 % interval": (_interval(row), row.ratio_low),
+        "": (f"◂ {BASELINE_NAMES[row.kind]}", None),
+    }
+    error = (number(row.error), row.error)
+    cells = [error if column.header.endswith(" error") else shown.get(column.header, ("", None)) for column in columns]
+    return Row(tuple(text for text, _ in cells), tuple(value for _, value in cells), Tone.MARKED, extra=True)
 
 
-def header_of(column: Column, advice: Advice) -> str:
-    """Return what stands above a column."""
-    return f"{advice.metric} error" if column.key == "error" else column.header
-
-
-def legend(advice: Advice) -> str:
-    """Return what the columns mean."""
-    return (LEGEND_SURE if any(row.probability_best is not None for row in advice.recommendations) else "") + LEGEND
-
-
-def hidden_sentence(advice: Advice, top: int | None = TOP) -> str:
-    """Return how many rows a table leaves out, and where to find what its columns mean."""
-    hidden = len(advice.recommendations) - sum(line.ranked for line in table_lines(advice, top))
-    more = f"{hidden} more pairs: --all shows them; " if hidden else ""
-    return f"{more}--verbose tells what the columns mean."
-
-
-def _cells(row: Recommendation, advice: Advice) -> tuple[str, ...]:
-    n = advice.request.n
+def _fields(ranking: Ranking) -> tuple[_Field, ...]:
     return (
-        f"{row.rank}=" if row.tied else str(row.rank),
-        row.protocol,
-        row.method,
-        error_with_margin(row, ranges=advice.over_populations),
-        times(row.ratio_to_best),
-        _interval(row),
-        change(row.error, row.error_without_postprocessing),
-        "–" if row.probability_best is None else f"{100 * row.probability_best:.0f} %",
-        "–" if row.gain_random_value is None else gain(row.gain_random_value),
-        "no bound" if row.gain_maximal is None else gain(row.gain_maximal),
-        "–" if row.equivalent_users is None else times(row.equivalent_users / n),
-        f"{row.report_bits:,}",
-        percent(row.attack_success),
-        "–" if row.win_share is None else f"{100 * row.win_share:.0f} %",
-        row.origin or "",
+        _Field(Column("rank"), lambda row, _: (f"{row.rank}=" if row.tied else str(row.rank), row.rank)),
+        _Field(Column("protocol", text=True), lambda row, _: (row.protocol, None)),
+        _Field(Column("method", text=True), lambda row, _: (row.method, None)),
+        _Field(
+            Column(f"{ranking.metric} error", ERROR if _is_estimate(ranking) else ""),
+            lambda row, one: (
+                error_text(row.error, row.error_low, row.error_high, ranges=one.over_populations),
+                row.error,
+            ),
+        ),
+        _Field(
+            Column("to best", "error over the lowest one, paired over the repetitions that both have", drop=1),
+            lambda row, _: (times(row.ratio_to_best), row.ratio_to_best),
+        ),
+        _Field(Column("95 % interval", drop=4), lambda row, _: (_interval(row), row.ratio_low)),
+        _Field(Column("vs no PP", "change against the raw estimate of the same protocol", drop=3), _versus_raw),
+        _Field(
+            Column("best", "probability that the row has the lowest error, whatever the truth may be", drop=1),
+            lambda row, _: _share(row.probability_best),
+            _is_estimate,
+        ),
+        _Field(
+            Column("random gain", "rise of the promoted frequencies when fake users send random reports", drop=2),
+            lambda row, _: _gain(row.gain_random_value, "–"),
+            _is_threatened,
+        ),
+        _Field(
+            Column("max. gain", "the same when they send the reports that help most", drop=1),
+            lambda row, _: _gain(row.gain_maximal, "no bound"),
+            _is_threatened,
+        ),
+        _Field(
+            Column("n′/n", "times the users that the raw estimate would need for the same mean squared error", drop=5),
+            _worth,
+            lambda ranking: ranking.source != "grid",
+        ),
+        _Field(Column("bits", "size of one report", drop=6), lambda row, _: (f"{row.report_bits:,}", row.report_bits)),
+        _Field(
+            Column("attack", "how often the best guess from one report is the user's value", drop=7),
+            lambda row, _: (percent(row.attack_success), row.attack_success),
+        ),
+        _Field(
+            Column("won", "share of the repetitions in which the row has the lowest error", drop=8),
+            lambda row, _: _share(row.win_share),
+            lambda ranking: ranking.source != "grid" and not _is_estimate(ranking),
+        ),
+        _Field(
+            Column(
+                "figures",
+                "whether the model interpolates between what was simulated",
+                text=True,
+                drop=6,
+                shared="All figures are {}.",
+            ),
+            lambda row, _: (row.origin or "", None),
+            lambda ranking: ranking.source == "grid",
+        ),
     )
 
 
-def _baseline_cells(row: Baseline) -> tuple[str, ...]:
-    return (
-        "–",
-        row.protocol or "–",
-        row.method or "(no data)",
-        number(row.error),
-        times(row.ratio_to_best),
-        _interval(row),
-        *[""] * (len(COLUMNS) - 7),
-    )
+def _is_estimate(ranking: Ranking) -> bool:
+    return any(row.probability_best is not None for row in ranking.recommendations)
+
+
+def _is_threatened(ranking: Ranking) -> bool:
+    return ranking.request.threat is not None
 
 
 def _interval(row: Recommendation | Baseline) -> str:
     if row.ratio_low is None or row.ratio_high is None:
         return "–"
     return f"{row.ratio_low:.2f}–{row.ratio_high:.2f}"
+
+
+def _versus_raw(row: Recommendation, _: Ranking) -> Figure:
+    raw = row.error_without_postprocessing
+    return change(row.error, raw), row.error / raw if raw else None
+
+
+def _worth(row: Recommendation, ranking: Ranking) -> Figure:
+    ratio = None if row.equivalent_users is None else row.equivalent_users / ranking.request.n
+    return times(ratio), ratio
+
+
+def _share(value: float | None) -> Figure:
+    return "–" if value is None else f"{100 * value:.0f} %", value
+
+
+def _gain(value: float | None, missing: str) -> Figure:
+    return missing if value is None else gain(value), value

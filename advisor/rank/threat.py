@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import TypeAlias
 
-from advisor.rank.advice import Advice
+from advisor.rank.result import Ranking
 from simulator.benchmark import Experiment
 from simulator.poisoning import draw_targets, gains
+from simulator.ranking import Pair
 
 REPETITIONS = 20
+Gains: TypeAlias = Mapping[Pair, Mapping[str, float | None]]
 
 
-def with_gains(advices: tuple[Advice, ...], experiment: Experiment) -> tuple[Advice, ...]:
+def with_gains(advices: tuple[Ranking, ...], experiment: Experiment) -> tuple[Ranking, ...]:
     """Return the advices, and those for the next round, with the gains of the attacks that their request fears."""
     request = advices[0].request
     tables = [table for advice in advices for table in (advice, advice.next_round) if table is not None]
@@ -26,15 +30,15 @@ def with_gains(advices: tuple[Advice, ...], experiment: Experiment) -> tuple[Adv
         seed=request.seed,
     )
 
-    def filled(advice: Advice) -> Advice:
-        rows = tuple(
-            row._replace(
-                gain_random_value=measured[row.pair]["random_value"],
-                gain_maximal=measured[row.pair]["maximal_gain"],
-            )
-            for row in advice.recommendations
-        )
-        later = None if advice.next_round is None else filled(advice.next_round)
-        return replace(advice, recommendations=rows, next_round=later)
+    return tuple(_filled(advice, measured) for advice in advices)
 
-    return tuple(filled(advice) for advice in advices)
+
+def _filled(advice: Ranking, measured: Gains) -> Ranking:
+    rows = tuple(
+        row._replace(
+            gain_random_value=measured[row.pair]["random_value"], gain_maximal=measured[row.pair]["maximal_gain"]
+        )
+        for row in advice.recommendations
+    )
+    later = None if advice.next_round is None else _filled(advice.next_round, measured)
+    return replace(advice, recommendations=rows, next_round=later)

@@ -2,33 +2,50 @@
 
 from __future__ import annotations
 
-from advisor.rank.advice import Advice, Change, Why
-from advisor.rank.look_up import asked_by, stays
-from knowledge import grid
-from knowledge.assumed import AssumedSkew
-from knowledge.changes import nearest_changes
+from dataclasses import replace
+from functools import lru_cache
+
+from advisor.rank.prediction import frequencies_of, stays
+from advisor.rank.result import Change, Ranking, Why
+from knowledge import model, ranking
+from knowledge.changes import Predictions, nearest_changes, predicted
+from knowledge.describe.assumption import AssumedSkew
 from knowledge.why import why
 
 WORDS = {"epsilon": "ε", "n": "n", "skew": "skew"}
 
 
-def explain(advice: Advice) -> Why:
-    """Explain an advice from the grid: the path through the tree, and the nearest changes of the answer."""
+def explained(advices: tuple[Ranking, ...]) -> tuple[Ranking, ...]:
+    """Return the advices for the metrics of one request, each with its explanation, if there is anything to explain.
+
+    What is predicted serves all of them.
+    """
+    if not advices[0].recommendations:
+        return advices
+    predictions = lru_cache(maxsize=512)(predicted)
+    frequencies = frequencies_of(advices[0].request)
+    return tuple(replace(advice, why=_explain(advice, frequencies, predictions)) for advice in advices)
+
+
+def explain(advice: Ranking) -> Why:
+    """Explain a look-up: the path through the tree, and the nearest changes of the answer."""
+    return _explain(advice, frequencies_of(advice.request), lru_cache(maxsize=512)(predicted))
+
+
+def _explain(advice: Ranking, frequencies: model.Frequencies, predictions: Predictions) -> Why:
     request = advice.request
-    asked = asked_by(request)
-    noises = grid.noises_of(request.k, request.epsilon, request.n, request.protocols)
-    found = grid.look_up_noises(
-        asked,
-        noises,
+    noises = model.noises_of(request.k, request.epsilon, request.n, request.protocols)
+    answer = ranking.rank(
+        predictions(frequencies, request.epsilon, request.n, request.protocols),
         advice.metric,
         epsilon=request.epsilon,
         n=request.n,
         ordered=request.ordered,
         methods=request.methods,
     )
-    reason = why(found, grid.first_of(asked), noises)
+    reason = why(answer, model.first_of(frequencies), noises, pair=advice.best.pair)
     changes = nearest_changes(
-        asked,
+        frequencies,
         request.epsilon,
         request.n,
         advice.metric,
@@ -37,9 +54,10 @@ def explain(advice: Advice) -> Why:
         protocols=request.protocols,
         methods=request.methods,
         choose=stays(advice.best.pair),
+        predictions=predictions,
     )
     return Why(
-        steps=tuple(str(step) for step in reason.explanation.steps),
+        steps=reason.explanation.reasons,
         method=reason.explanation.method,
         agrees=reason.agrees,
         ratio=reason.ratio,

@@ -1,343 +1,262 @@
-"""Figures and sentences as people read them."""
+"""Sentences of a ranking."""
 
 from __future__ import annotations
 
-import math
-
+from advisor.document.model import Role, Sentence, Tone
+from advisor.figures import error_text, number, percent, points, times, users
 from advisor.question.budget import plan_sentences
-from advisor.question.constraints import nothing_left_sentence, removal_sentences
+from advisor.question.removals import nothing_left_sentence, removal_sentences
 from advisor.question.request import Request
-from advisor.rank.advice import Advice, Change, Recommendation, Why
-from simulator import METRICS
+from advisor.rank.result import Change, Ranking, Recommendation, Why
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 
 
-def number(value: float, digits: int = 4) -> str:
-    """Return a figure with so many significant digits, in scientific notation only where it is very small.
-
-    >>> number(0.0424371), number(12.3), number(1234567.0), number(0.0000123456), number(0)
-    ('0.04244', '12.30', '1,234,567', '1.235e-05', '0')
-    """
-    if value == 0 or not math.isfinite(value):
-        return "0" if value == 0 else str(value)
-    size = math.floor(math.log10(abs(value)))
-    if size < -4:
-        return f"{value:.{digits - 1}e}"
-    return f"{value:,.{max(0, digits - 1 - size)}f}"
+def pair_text(protocol: str | None, method: str | None) -> str:
+    """Return a pair in a few words, by the names in the tables."""
+    return f"{protocol} with {method}"
 
 
-def margin(value: float, half_width: float) -> str:
-    """Return the half-width of an interval with the decimals of the figure it belongs to.
-
-    >>> margin(0.0424371, 0.00123), margin(3.2e-6, 1e-8)
-    ('0.00123', '1.0e-08')
-    """
-    if value == 0 or half_width == 0:
-        return "0"
-    size = math.floor(math.log10(abs(value)))
-    return f"{half_width:.1e}" if size < -4 else f"{half_width:.{max(0, 3 - size)}f}"
-
-
-def users(count: float) -> str:
-    """Return a number of users, rounded to what can be meant.
-
-    >>> users(4137.2), users(3.14159), users(0.02), users(5_912_345.0)
-    ('4,137', '3.1', 'under 0.1', '5,912,000')
-    """
-    if count < 0.1:
-        return "under 0.1"
-    if count < 10:
-        return f"{count:.1f}"
-    step = 10 ** max(0, math.floor(math.log10(count)) - 3)
-    return f"{round(count / step) * step:,}"
-
-
-def times(ratio: float | None) -> str:
-    """Return a multiple.
-
-    >>> times(2.713), times(31.4), times(None)
-    ('2.71×', '31.4×', '–')
-    """
-    if ratio is None:
-        return "–"
-    return f"{ratio:.2f}×" if ratio < 10 else f"{ratio:,.1f}×" if ratio < 1000 else f"{ratio:,.0f}×"
-
-
-def percent(share: float) -> str:
-    """Return a share in percent.
-
-    >>> percent(0.2689), percent(0.0102), percent(0.00012)
-    ('26.9 %', '1.02 %', '0.012 %')
-    """
-    digits = 1 if share >= 0.1 else 2 if share >= 0.001 else 3
-    return f"{100 * share:.{digits}f} %"
-
-
-def gain(value: float) -> str:
-    """Return by how much frequencies rise, in percent of all users.
-
-    >>> gain(0.1234), gain(-0.00051)
-    ('+12.3 %', '−0.051 %')
-    """
-    return f"{'−' if value < 0 else '+'}{percent(abs(value))}"
-
-
-def change(error: float, reference: float) -> str:
-    """Return by how much an error lies below or above another.
-
-    >>> change(0.4, 1.0), change(1.1, 1.0), change(1.0, 1.0), change(0.0, 0.0)
-    ('−60 %', '+10 %', '±0 %', '±0 %')
-    """
-    if error == reference:
-        return "±0 %"
-    if reference == 0:
-        return "–"
-    share = round(100 * (error / reference - 1))
-    return f"−{-share} %" if share < 0 else f"+{share:,} %" if share > 0 else "±0 %"
+def full_names(row: Recommendation) -> str:
+    """Return a pair with its full names and the size of its report."""
+    protocol = getattr(PROTOCOLS[row.protocol], "title", row.protocol)
+    bits = "1-bit" if row.report_bits == 1 else f"{row.report_bits:,}-bit"
+    return f"{row.protocol} ({protocol}, {bits} reports) with {row.method} ({POSTPROCESSORS[row.method].title})"
 
 
 def error_with_margin(row: Recommendation, *, ranges: bool = False) -> str:
-    """Return ``error ± half-width`` of the 95 % interval, or ``error (low–high)`` where it is not symmetric."""
-    if ranges:
-        return f"{number(row.error, 3)} ({number(row.error_low, 2)}–{number(row.error_high, 2)})"
-    half_width = row.error_high - row.error
-    return f"{number(row.error)} ± {margin(row.error, half_width)}"
+    """Return the error of a row with its 95 % interval."""
+    return error_text(row.error, row.error_low, row.error_high, ranges=ranges)
 
 
-def answer_sentence(advice: Advice) -> str:
-    """Return the answer in one sentence, in the metric's unit."""
-    if not advice.recommendations:
-        return nothing_left_sentence(advice.request)
-    if advice.next_round is not None:
-        return _method_sentence(advice)
-    best, metric = advice.best, METRICS[advice.metric]
-    figure = f"{metric.name} error {error_with_margin(best, ranges=advice.over_populations)} ({metric.unit})"
-    pair = f"{best.protocol} with {best.method}"
-    if not advice.beats_uniform_guess:
-        return (
-            "Nothing is shown to beat an answer without any data ('every category is equally frequent', or 0 for all): "
-            "this setting is too noisy for these frequencies, or they are too even. "
-            f"First of the ranking: {pair}, {figure}."
-        )
-    if len(advice.recommendations) == 1:
-        return f"{_capital(pair)}: {figure}; no other pair was asked for."
-    if len(advice.ties) == 1:
-        return f"Use {pair}: {figure}; no other pair comes within 5 % of it."
-    level = sum(row.report_bits == best.report_bits for row in advice.ties)
-    if advice.source == "grid":
-        reason = _reason_of_look_up(advice)
-    elif best is advice.lowest:
-        reason = "it has the lowest error" + ("" if level == len(advice.ties) else ", and no report is shorter")
-    else:
-        reason = (
-            "its report is the shortest" if level == 1 else "no report is shorter, and of those its error is the lowest"
-        )
-    others = "1 other pair is" if len(advice.ties) == 2 else f"{len(advice.ties) - 1} other pairs are"
-    lowest = "" if best is advice.lowest else f", that of {advice.lowest.protocol} with {advice.lowest.method}"
-    return (
-        f"Use {pair}: {figure}. {others} in the same tier (not told apart from the lowest error{lowest}, or within "
-        f"5 % of it); this one is listed first because {reason}."
-    )
+def answer_sentences(ranking: Ranking) -> list[Sentence]:
+    """Return the answer: the pair to use, its error in the metric's unit, and how many others are as good."""
+    if not ranking.recommendations:
+        return [Sentence(nothing_left_sentence(ranking.request.removals), Role.ANSWER, Tone.DOUBTFUL)]
+    if not ranking.beats_uniform_guess:
+        lowest = pair_text(ranking.best.protocol, ranking.best.method)
+        return [
+            Sentence(
+                "Nothing is shown to beat an answer without any data: the setting is too noisy for these frequencies, "
+                f"or they are too even. First of the ranking: {lowest}, {_figure(ranking)}.",
+                Role.ANSWER,
+                Tone.DOUBTFUL,
+            ),
+            Sentence(
+                "An answer without any data is 'every category is equally frequent', or 0 for all of them.", Role.DETAIL
+            ),
+        ]
+    use = Sentence(f"Use {full_names(ranking.best)}: {_figure(ranking)}.", Role.ANSWER)
+    return [use, Sentence(_about_ties(ranking))]
 
 
-def _reason_of_look_up(advice: Advice) -> str:
-    """Return why a look-up lists its first row first."""
-    from knowledge.listing import STEADY
-
-    if advice.best is advice.lowest:
-        return "its predicted error is the lowest"
-    if advice.best.method == STEADY[advice.metric]:
-        return f"{advice.best.method} is best for {advice.metric} on average, and no other is clearly better here"
-    return "its predicted error is within 1 % of the lowest and no report of those is shorter"
+def summary(ranking: Ranking) -> str:
+    """Return the answer in one paragraph."""
+    return " ".join(sentence.text for sentence in answer_sentences(ranking))
 
 
-def _method_sentence(advice: Advice) -> str:
-    """Return which method to use on the estimate that is there, and how sure that is."""
-    best, metric = advice.best, METRICS[advice.metric]
-    figure = f"{metric.name} error {error_with_margin(best, ranges=advice.over_populations)} {metric.unit}"
-    pair = f"{best.method} on this {best.protocol} estimate"
-    if not advice.beats_uniform_guess:
-        return (
-            "Nothing is shown to beat an answer without any data ('every category is equally frequent', or 0 for all): "
-            "this estimate is too noisy for these frequencies, or they are too even. "
-            f"First of the ranking: {pair}, {figure}."
-        )
-    if len(advice.recommendations) == 1:
-        return f"{_capital(pair)}: {figure}; no other method was asked for."
+def _figure(ranking: Ranking) -> str:
+    metric = METRICS[ranking.metric]
+    return f"{metric.name} error {error_with_margin(ranking.best, ranges=ranking.over_populations)} ({metric.unit})"
+
+
+def _about_ties(ranking: Ranking) -> str:
+    """Return how many others are as good as the first row, and why it is first."""
+    best, ties = ranking.best, ranking.ties
+    what = "method" if ranking.next_round is not None else "pair"
     sure = (
         ""
         if best.probability_best is None
-        else f"; the best of all with probability {100 * best.probability_best:.0f} %"
+        else f"It is the best {what} with probability {100 * best.probability_best:.0f} %. "
     )
-    others = len(advice.ties) - 1
-    near = (
-        "no other method comes within 5 % of it"
-        if not others
-        else f"{others} other {'methods are' if others > 1 else 'method is'} within 5 % of it or not told apart"
+    if len(ranking.recommendations) == 1:
+        return f"{sure}There is no other {what} to compare with: no other {what} was asked for."
+    if len(ties) == 1:
+        return f"{sure}No other {what} comes within 5 % of it."
+    others = f"1 other {what} is" if len(ties) == 2 else f"{len(ties) - 1} other {what}s are"
+    lowest = "" if best is ranking.lowest else f" of {pair_text(ranking.lowest.protocol, ranking.lowest.method)}"
+    return (
+        f"{sure}{others} in the same tier: within 5 % of the lowest error{lowest}, or not separable from it. This one "
+        f"is listed first because {_reason(ranking)}."
     )
-    return f"Use {pair}: {figure}{sure}; {near}."
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _reason(ranking: Ranking) -> str:
+    """Return why the first row is listed first."""
+    best, ties = ranking.best, ranking.ties
+    if ranking.source == "grid":
+        return _reason_of_look_up(ranking)
+    level = sum(row.report_bits == best.report_bits for row in ties)
+    if best is ranking.lowest:
+        return "it has the lowest error" + ("" if level == len(ties) else ", and no report is shorter")
+    return "its report is the shortest" if level == 1 else "no report is shorter, and of those its error is the lowest"
 
 
-def worth_sentences(advice: Advice) -> list[str]:
+def _reason_of_look_up(ranking: Ranking) -> str:
+    """Return why a look-up lists its first row first."""
+    from knowledge.tiers import STEADY  # only look-ups have a use for it
+
+    if ranking.best is ranking.lowest:
+        return "its predicted error is the lowest"
+    if ranking.best.method == STEADY[ranking.metric]:
+        return f"{ranking.best.method} is best for {ranking.metric} on average, and no other is clearly better here"
+    return "its predicted error is within 1 % of the lowest, and none of those has a shorter report"
+
+
+def worth_sentences(ranking: Ranking) -> list[Sentence]:
     """Return what the answer means in users: the error of a category, and what post-processing is worth."""
-    n = advice.request.n
-    lines: list[str] = []
-    if not advice.recommendations:
-        return lines
-    best = advice.best
-    if not advice.beats_uniform_guess:
-        return lines
-    if best.mean_absolute_error is not None:
-        lines.append(
-            f"On average a category is off by {number(best.mean_absolute_error, 3)}, "
-            f"that is {users(best.mean_absolute_error * n)} of {n:,} users."
-        )
-    if best.equivalent_users is not None and best.method != "none":
-        ratio = best.equivalent_users / n
-        if ratio >= 1:
-            lines.append(
-                f"Post-processing is worth {times(ratio)} the users: the raw estimate would need "
-                f"{users(best.equivalent_users)} for the same mean squared error."
-            )
-        else:
-            lines.append(
-                f"In mean squared error this post-processing costs: {users(best.equivalent_users)} users would do as "
-                "well without it."
-            )
-    return lines
-
-
-def footer_sentences(advice: Advice) -> list[str]:
-    """Return what stands below the table: how it was measured, what was assumed, what can be seen at all."""
-    request = advice.request
-    if not advice.recommendations:
+    if not ranking.recommendations or not ranking.beats_uniform_guess:
         return []
-    best = advice.best
-    order = "ordered" if request.ordered else "unordered"
-    extra = f" (up to {advice.repetitions} for the leading pairs)" if advice.repetitions > request.repetitions else ""
-    setting = f"ε = {request.epsilon:g}, k = {request.k:,} {order} categories, n = {request.n:,}"
-    lines = [
-        _looked_up(advice, setting)
-        if advice.source == "grid"
-        else _simulated_from_populations(request, setting)
-        if request.collected is not None
-        else f"Simulated from {request.sample}: {setting}, {request.repetitions} repetitions{extra}, seed "
-        f"{request.seed}; intervals are 95 %.",
-    ]
-    if advice.detectable_frequency is not None and advice.detectable_frequency >= 1:
-        lines.append(f"No frequency, not even 1, could be told from 0 with {best.protocol} (level 5 %).")
-    elif advice.detectable_frequency is not None:
+    best, n = ranking.best, ranking.request.n
+    lines = []
+    if best.mean_absolute_error is not None:
+        error = best.mean_absolute_error
+        lines.append(f"Expect each category to be off by about {users(error * n)} of {n:,} users ({points(error)}).")
+    if best.equivalent_users is not None and best.method != "none":
+        ratio, same = best.equivalent_users / n, users(best.equivalent_users)
         lines.append(
-            f"Smallest frequency that {best.protocol} tells from 0 (level 5 %): "
-            f"{number(advice.detectable_frequency, 3)}, that is {users(advice.detectable_frequency * request.n)} users."
+            f"Post-processing is worth {times(ratio)} the users: the raw estimate would need {same} for the same mean "
+            "squared error."
+            if ratio >= 1
+            else f"This post-processing raises the mean squared error: {same} users would do as well without it."
         )
+    return [Sentence(line) for line in lines]
+
+
+def setting_text(request: Request) -> str:
+    """Return what was asked, in a line."""
+    order = "ordered" if request.ordered else "unordered"
+    return f"ε = {request.epsilon:g}, k = {request.k:,} {order} categories, n = {request.n:,}"
+
+
+def note_sentences(ranking: Ranking) -> list[Sentence]:
+    """Return what stands below the table: how it was measured, what was assumed, what can be seen at all."""
+    request = ranking.request
+    if not ranking.recommendations:
+        return []
+    lines = [_source_sentence(ranking), *_detection_sentences(ranking)]
     if request.plan is not None:
         lines += plan_sentences(request.plan)
-    lines += removal_sentences(request)
+    lines += removal_sentences(request.removals)
     if request.threat is not None:
         lines.append(_threat_sentence(request))
-    if advice.why is not None:
-        lines += why_sentences(advice.why)
-    if advice.other_users:
-        lines.append(_other_users_sentence(advice))
-    if not advice.resolved and request.collected is None and advice.source != "grid":
+    if ranking.other_users:
+        lines.append(_other_users_sentence(ranking))
+    if not ranking.resolved and request.collected is None and ranking.source != "grid":
         lines.append(
-            f"Not settled after {advice.repetitions} repetitions: some pairs in the first tier may be more than 5 % "
+            f"Not settled after {ranking.repetitions} repetitions: some pairs in the first tier may be more than 5 % "
             "worse than the lowest error; --max-reps adds repetitions."
         )
     if request.assumptions:
         lines.append("Assumed: " + "; ".join(request.assumptions) + ".")
-    return lines
+    return [Sentence(line, Role.NOTE) for line in lines]
+
+
+def _source_sentence(ranking: Ranking) -> str:
+    request = ranking.request
+    if ranking.source == "grid":
+        return _prediction_sentence(ranking)
+    if request.collected is not None:
+        return _populations_sentence(request)
+    extra = f" (up to {ranking.repetitions} for the leading pairs)" if ranking.repetitions > request.repetitions else ""
+    return (
+        f"Simulated from {request.sample}: {setting_text(request)}, {request.repetitions} repetitions{extra}, seed "
+        f"{request.seed}; intervals are 95 %."
+    )
+
+
+def _prediction_sentence(ranking: Ranking) -> str:
+    from knowledge.model import load  # only look-ups have a use for it
+
+    origins = {row.origin for row in ranking.recommendations}
+    how = " and ".join(origin for origin in ("asymptotic", "extrapolated") if origin in origins)
+    beyond = f", {how} beyond them" if how else ""
+    more = "" if ranking.request.labels else " A sample, or --shape, says more about your data."
+    return (
+        f"Predicted for {ranking.request.sample}, not simulated: {setting_text(ranking.request)}; by a model fitted "
+        f"to {load().populations:,} simulated populations{beyond}; intervals are 95 % of the prediction.{more}"
+    )
+
+
+def _populations_sentence(request: Request) -> str:
+    count = 1 if request.populations is None else len(request.populations)
+    each = request.repetitions // count
+    collections = "1 collection" if each == 1 else f"{each} collections"
+    what = (
+        f"{count} populations that may be behind it (surrogate {request.surrogate}), {collections} from each"
+        if count > 1
+        else f"one population taken for the truth behind it (surrogate {request.surrogate}), {collections}"
+    )
+    return (
+        f"Simulated from the estimate in {request.sample}: {setting_text(request)}; {what}, seed {request.seed}; "
+        "intervals are 95 %."
+    )
+
+
+def _detection_sentences(ranking: Ranking) -> list[str]:
+    smallest, protocol = ranking.detectable_frequency, ranking.best.protocol
+    if smallest is None:
+        return []
+    if smallest >= 1:
+        return [f"{protocol} cannot detect any frequency, not even 1 (level 5 %)."]
+    count = users(smallest * ranking.request.n)
+    return [f"Smallest frequency that {protocol} can detect (level 5 %): {number(smallest, 3)}, that is {count} users."]
 
 
 def _threat_sentence(request: Request) -> str:
-    from simulator.poisoning import draw_targets
+    from simulator.poisoning import draw_targets  # only a threat needs it
 
     targets = draw_targets(request.k, request.seed)
-    held = float(request.counts[targets].sum() / request.counts.sum())
+    holders = float(request.counts[targets].sum() / request.counts.sum())
     fakes = max(1, round(request.threat * request.n)) if request.threat is not None else 0
     return (
         f"Gain: an attacker who controls {fakes:,} of the n = {request.n:,} users promotes {len(targets)} "
-        f"{'category' if len(targets) == 1 else 'categories'}, drawn at random, that {percent(held)} of users hold; "
-        "their estimates rise by so much together when the fake users send random reports (random), or those that help "
-        "most (max.)."
+        f"{'category' if len(targets) == 1 else 'categories'}, drawn at random, that {percent(holders)} of users hold. "
+        "A gain is how much their estimates rise together when the fake users send random reports (random), or those "
+        "that help most (max.)."
     )
 
 
-def _simulated_from_populations(request: Request, setting: str) -> str:
-    count = 1 if request.populations is None else len(request.populations)
-    each = request.repetitions // count
-    what = (
-        f"{count} populations that may be behind it (surrogate {request.surrogate}), {_collections(each)} from each"
-        if count > 1
-        else f"one population taken for the truth behind it (surrogate {request.surrogate}), {_collections(each)}"
-    )
-    return (
-        f"Simulated from the estimate in {request.sample}: {setting}; {what}, seed {request.seed}; intervals are 95 %."
-    )
-
-
-def _collections(count: int) -> str:
-    return "1 collection" if count == 1 else f"{count} collections"
-
-
-def next_round_sentence(advice: Advice) -> str:
+def next_round_sentence(ranking: Ranking) -> str:
     """Return what the second table is, and what it says."""
-    best, used = advice.best, advice.request.collected
-    now = "" if used is None else used.protocol
-    same = any(row.protocol == now for row in advice.ties)
-    answer = (
-        f"{now} is in the first tier again"
-        if same
-        else f"{best.protocol} with {best.method} would do better than {now}"
-    )
-    figure = f"{advice.metric} error {error_with_margin(best, ranges=advice.over_populations)}"
+    best, collected = ranking.best, ranking.request.collected
+    now = "" if collected is None else collected.protocol
+    same = any(row.protocol == now for row in ranking.ties)
+    pair = pair_text(best.protocol, best.method)
+    answer = f"{now} is in the first tier again" if same else f"{pair} would do better than {now}"
+    figure = f"{ranking.metric} error {error_with_margin(best, ranges=ranking.over_populations)}"
     return (
-        f"For the next round, with the same ε, k and n: {answer} (first of the ranking: {best.protocol} with "
-        f"{best.method}, {figure}; from {advice.repetitions} collections)."
+        f"For the next round, with the same ε, k and n: {answer}. First of the ranking: {pair}, {figure}, from "
+        f"{ranking.repetitions} collections."
     )
 
 
-def _looked_up(advice: Advice, setting: str) -> str:
-    origins = {row.origin for row in advice.recommendations}
-    how = " and ".join(origin for origin in ("interpolated", "asymptotic", "extrapolated") if origin in origins)
-    known = "" if advice.request.labels else " A sample, or --shape, says more about your data."
-    return (
-        f"Looked up for {advice.request.sample}, not simulated: {setting}; {how} from the shipped grid; "
-        f"intervals are 95 % of the prediction.{known}"
-    )
-
-
-def _other_users_sentence(advice: Advice) -> str:
-    others = [other for other in advice.other_users if other[1:] != advice.best.pair]
+def _other_users_sentence(ranking: Ranking) -> str:
+    others = [other for other in ranking.other_users if other[1:] != ranking.best.pair]
     if not others:
-        first, last = advice.other_users[0][0], advice.other_users[-1][0]
+        first, last = ranking.other_users[0][0], ranking.other_users[-1][0]
         return f"From n = {first:,} to {last:,} no other pair is predicted to be more than 5 % better."
-    told = "; ".join(f"{protocol} with {method} for n = {n:,}" for n, protocol, method in others)
-    return f"Another number of users would change the answer: {told}."
+    answers = "; ".join(f"with {n:,} users it would be {pair_text(*pair)}" for n, *pair in others)
+    return f"The answer depends on the number of users: {answers}."
 
 
 def why_sentences(why: Why) -> list[str]:
-    """Return the explanation in sentences."""
+    """Return an explanation in sentences."""
+    from knowledge.why import disagreement  # only look-ups have a use for it
+
     path = "; ".join(why.steps) or "one rule serves all cases"
     lines = [f"Why: {path}: there {why.method} is best on average."]
     if not why.agrees:
-        lines.append(
-            f"Tree and grid disagree here: the grid, which knows the shape as well, expects {why.method} to be "
-            f"{100 * (why.ratio - 1):.1f} % worse than the method it ranks first, and the ranking is the grid's."
-        )
+        lines.append(disagreement(why.method, why.ratio))
     if why.changes:
         nearest = "; ".join(
-            f"{change.what} = {_figure(change)} ({change.protocol} with {change.method})" for change in why.changes
+            f"{change.what} = {_change_figure(change)} ({pair_text(change.protocol, change.method)})"
+            for change in why.changes
         )
         lines.append(f"Nearest values from which another pair is predicted to be more than 5 % better: {nearest}.")
     else:
-        lines.append("No other ε, n or skew that the grid covers makes another pair more than 5 % better.")
+        lines.append("No other ε, n or skew that the model covers makes another pair more than 5 % better.")
     return lines
 
 
-def _figure(change: Change) -> str:
+def _change_figure(change: Change) -> str:
     return users(change.value) if change.what == "n" else f"{change.value:.3g}"

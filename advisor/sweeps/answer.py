@@ -2,170 +2,61 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from advisor.document.json import json_text
+from advisor.document.page import fragment_html
 from advisor.errors import InputError
-from advisor.question.frequencies import Known, from_memory, from_shape
-from advisor.question.request import (
-    N_MAX,
-    check_epsilon,
-    check_settings,
-    check_whole,
-    fitting_methods,
-    fitting_metrics,
-    metric_assumptions,
-    metric_settings,
+from advisor.question.sample import from_memory, refuse_both
+from advisor.question.settings import (
+    Categories,
+    Grid,
+    Menu,
+    MetricSettings,
+    Question,
+    Shape,
+    Simulation,
+    names,
 )
-from knowledge.store import Store
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, __version__
+from advisor.sweeps.document import sweep_document
+from advisor.sweeps.question import Place, SweepQuestion, SweepSettings, build_question, shape_frequencies
+from advisor.sweeps.records import CellFile
+from advisor.sweeps.result import Cell, SweepResult, Winner
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate
-from simulator.ranking import SAME, Pair, paired_ratio, win_shares
+from simulator.domain import Domain
+from simulator.methods import possible
+from simulator.ranking import Pair, paired_ratio, win_shares
 
-REPETITIONS = 20
-MOST_CELLS = 10_000
 DIGITS = 7
 
+T = TypeVar("T")
 Progress = Callable[[int, int], None]
-Place = tuple[float, int, int]
 
 
-@dataclass(frozen=True)
-class Winner:
-    """The pair with the lowest mean error in a cell, of all pairs or of those of one protocol.
+class Sweep(SweepResult):
+    """The cells of a sweep; its attributes are those of `advisor.sweeps.result.SweepResult`."""
 
-    Attributes
-    ----------
-    protocol, method
-        The pair.
-    error, standard_error
-        Its mean error over the repetitions.
-    win_share
-        Share of the repetitions in which it has the lowest error of all that compete.
-    margin, margin_low, margin_high
-        By how much the error of the runner-up is above it, as a share, and the paired 95 % interval; None without a
-        runner-up, or where the winner has no error at all.
-    runner_up
-        The pair with the second lowest mean error.
-    """
+    def to_json(self) -> str:
+        """Return the sweep as one JSON object."""
+        return json_text(sweep_document(self))
 
-    protocol: str
-    method: str
-    error: float
-    standard_error: float
-    win_share: float
-    margin: float | None
-    margin_low: float | None
-    margin_high: float | None
-    runner_up: Pair | None
-
-    @property
-    def sure(self) -> bool:
-        """Whether the interval of the margin excludes 0, and be it the 0 of two errors that differ by rounding."""
-        return self.margin_low is not None and self.margin_low > SAME
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One cell of a sweep: the winner of all, that of each protocol, and the mean error of every pair."""
-
-    epsilon: float
-    n: int
-    k: int
-    winner: Winner
-    by_protocol: tuple[Winner, ...]
-    errors: Mapping[Pair, float]
-
-    @property
-    def place(self) -> Place:
-        """(epsilon, n, k)."""
-        return self.epsilon, self.n, self.k
-
-
-@dataclass(frozen=True)
-class SweepQuestion:
-    """What is swept over, and with what.
-
-    Attributes
-    ----------
-    epsilons, users, sizes
-        Values of ε, n and k.
-    known
-        The frequencies for each k.
-    metric, protocols, methods, repetitions, seed, metric_options
-        As everywhere.
-    """
-
-    epsilons: tuple[float, ...]
-    users: tuple[int, ...]
-    sizes: tuple[int, ...]
-    known: tuple[Known, ...]
-    metric: str
-    protocols: tuple[str, ...]
-    methods: tuple[str, ...]
-    repetitions: int
-    seed: int
-    metric_options: Mapping[str, Any]
-
-    @property
-    def places(self) -> tuple[Place, ...]:
-        """All cells, in the order of the output: by k, then ε, then n."""
-        return tuple((epsilon, n, k) for k, epsilon, n in product(self.sizes, self.epsilons, self.users))
-
-    @property
-    def plan(self) -> dict[str, Any]:
-        """What decides the numbers of a cell besides its place; cells of the same plan can be kept in one file."""
-        digest = hashlib.blake2b(digest_size=16)
-        if self.known[0].users is not None:
-            digest.update(np.asarray(self.known[0].weights, dtype="<i8").tobytes())
-        return {
-            "sweep": 1,
-            "version": __version__,
-            "metric": self.metric,
-            "protocols": list(self.protocols),
-            "methods": list(self.methods),
-            "repetitions": self.repetitions,
-            "seed": self.seed,
-            "frequencies": self.known[0].name if self.known[0].users is None else digest.hexdigest(),
-            "ordered": self.known[0].ordered,
-            "metric_options": {name: value for name, value in self.metric_options.items() if name != "top_values"},
-        }
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """The cells of a sweep, in the order of `SweepQuestion.places`."""
-
-    question: SweepQuestion
-    cells: tuple[Cell, ...]
-
-    def at(self, epsilon: float, n: int, k: int) -> Cell:
-        """Return one cell.
-
-        Raises
-        ------
-        KeyError
-            If the sweep has no such cell.
-        """
-        for cell in self.cells:
-            if cell.place == (epsilon, n, k):
-                return cell
-        raise KeyError((epsilon, n, k))
+    def _repr_html_(self) -> str:
+        return fragment_html(sweep_document(self))
 
 
 def sweep(
     *,
-    epsilons: Sequence[float],
-    users: Sequence[int] | None = None,
-    sizes: Sequence[int] | None = None,
+    epsilons: float | Sequence[float],
+    users: int | Sequence[int] | None = None,
+    sizes: int | Sequence[int] | None = None,
     metric: str = "l1",
     sample: Iterable[Any] | None = None,
     sample_counts: ArrayLike | Mapping[Any, int] | None = None,
@@ -174,10 +65,13 @@ def sweep(
     ordered: bool | None = None,
     protocol: str | Sequence[str] | None = None,
     method: str | Sequence[str] | None = None,
-    repetitions: int = REPETITIONS,
+    repetitions: int | None = None,
     seed: int = 0,
-    jobs: int = 1,
+    jobs: int | None = None,
     resume: str | Path | None = None,
+    top_values: int | None = None,
+    set_share: float | None = None,
+    kl_mix: float | None = None,
 ) -> Sweep:
     """Simulate every pair in every cell of a grid of ε, n and k, and say who wins where.
 
@@ -185,19 +79,19 @@ def sweep(
     ----------
     epsilons, users, sizes
         Values of ε, n and k. With a sample, n is the sample's and k what it shows, where they are left out.
-    metric, sample, sample_counts, skew, shape, ordered, protocol, method, seed
+    metric, sample, sample_counts, skew, shape, ordered, protocol, method, seed, top_values, set_share, kl_mix
         As in `advisor.advise`.
     repetitions
-        Simulated collections for every cell and pair.
+        Simulated collections for every cell and pair (20).
     jobs
-        Processes; the numbers do not depend on it.
+        Processes; the numbers do not depend on it. Default: all cores for large sweeps.
     resume
         File of finished cells: those in it are not simulated again, and new ones are appended as they finish.
 
     Raises
     ------
     InputError
-        If a value is wrong, or the file holds the cells of another sweep.
+        If a value is wrong, or the file holds anything else than cells of this sweep.
 
     Examples
     --------
@@ -205,242 +99,136 @@ def sweep(
     >>> swept.at(1.0, 10_000, 8).winner.method
     'norm_sub'
     """
-    settings = check_sweep(
-        epsilons=epsilons,
-        users=users,
-        sizes=sizes,
-        metrics=[metric],
-        protocols=[protocol] if isinstance(protocol, str) else list(protocol or []),
-        methods=[method] if isinstance(method, str) else list(method or []),
-        repetitions=repetitions,
-        seed=seed,
+    settings = SweepSettings(
+        Grid(_values(epsilons), _values(users), _values(sizes)),
+        Question(metric=names(metric)),
+        MetricSettings(top_values, set_share, kl_mix),
+        Menu(names(protocol), names(method)),
+        Simulation(repetitions, seed=seed, jobs=jobs),
     )
-    if sample is None and sample_counts is None:
-        question = question_from_shape(settings, skew=skew, shape=shape, ordered=ordered)
+    assumed = Shape(skew, shape)
+    has_sample = refuse_both(assumed, sample, sample_counts)
+    settings.check(has_sample=has_sample)
+    if not has_sample:
+        frequencies = shape_frequencies(settings, assumed, ordered=ordered)
     else:
-        sizes_given = settings["sizes"] or (None,)
-        known = tuple(from_memory(sample, sample_counts, k=size, ordered=ordered) for size in sizes_given)
-        question = question_from_sample(settings, known)
-    return run_sweep(question, jobs=jobs, resume=resume)
+        values = sample if sample is None else list(sample)  # each k reads it anew
+        domains = (Categories(k, ordered) for k in settings.grid.sizes or (None,))
+        frequencies = tuple(from_memory(values, sample_counts, domain) for domain in domains)
+    return run_sweep(build_question(settings, frequencies), settings.simulation, resume=resume)
 
 
-def check_sweep(
-    *, epsilons: Sequence[float], users: Sequence[float] | None, sizes: Sequence[float] | None, **settings: Any
-) -> dict[str, Any]:
-    """Return the settings of a sweep, checked before a sample is read.
-
-    Raises
-    ------
-    InputError
-        For the first that is wrong.
-    """
-    if not epsilons:
-        raise InputError("--eps is missing: give one or more values of ε, for example --eps 0.5,1,2,4")
-    if len(settings["metrics"]) > 1:
-        raise InputError(f"sweep answers for one metric at a time, got {', '.join(settings['metrics'])}")
-    checked = check_settings(epsilon=1.0, **settings)
-    if checked["every_metric"]:
-        raise InputError("metric must be one metric: make one sweep for each")
-    checked["epsilons"] = tuple(dict.fromkeys(check_epsilon(value) for value in epsilons))
-    checked["users"] = tuple(dict.fromkeys(check_whole("n", value, 1, N_MAX) for value in users or ()))
-    checked["sizes"] = tuple(dict.fromkeys(check_whole("k", value, 2) for value in sizes or ()))
-    cells = len(checked["epsilons"]) * max(1, len(checked["users"])) * max(1, len(checked["sizes"]))
-    if cells > MOST_CELLS:
-        raise InputError(f"a sweep has at most {MOST_CELLS:,} cells, got {cells:,}")
-    return checked
-
-
-def question_from_shape(
-    settings: dict[str, Any], *, skew: float | None, shape: str | None, ordered: bool | None
-) -> SweepQuestion:
-    """Return the sweep of a shape.
-
-    Raises
-    ------
-    InputError
-        If n or k is missing, or the shape is wrong.
-    """
-    for name, option in (("users", "n"), ("sizes", "k")):
-        if not settings[name]:
-            raise InputError(f"{option} is missing: without a sample give --{option} with one or more values")
-    known = tuple(
-        from_shape(k, skew=skew, shape=shape, ordered=ordered, metrics=settings["metrics"], seed=settings["seed"])
-        for k in settings["sizes"]
-    )
-    return _question(settings, settings["sizes"], known)
-
-
-def question_from_sample(settings: dict[str, Any], known: tuple[Known, ...]) -> SweepQuestion:
-    """Return the sweep of a sample: `known` holds its frequencies over each of the domains asked for."""
-    if not settings["users"]:
-        settings = settings | {"users": (int(known[0].users or 0),)}
-    return _question(settings, tuple(one.k for one in known), known)
-
-
-def _question(settings: dict[str, Any], sizes: tuple[int, ...], known: tuple[Known, ...]) -> SweepQuestion:
-    assumed: list[str] = []
-    metrics = fitting_metrics(settings, known[0].ordered, assumed)
-    options = metric_settings(settings["metric_options"], sizes[0])
-    return SweepQuestion(
-        epsilons=settings["epsilons"],
-        users=settings["users"],
-        sizes=sizes,
-        known=known,
-        metric=metrics[0],
-        protocols=settings["protocols"],
-        methods=fitting_methods(settings, metrics, known[0].ordered),
-        repetitions=settings["repetitions"],
-        seed=settings["seed"],
-        metric_options=options,
-    )
-
-
-def assumptions(question: SweepQuestion) -> list[str]:
-    """Return what was decided for the user."""
-    options = dict(question.metric_options)
-    said = metric_assumptions((question.metric,), options) if question.metric != "topk" else []
-    return [*question.known[0].assumptions, *said]
+def _values(given: T | Iterable[T] | None) -> tuple[T, ...]:
+    """Return one value or several as Python callers give them."""
+    if given is None:
+        return ()
+    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
 
 
 def run_sweep(
-    question: SweepQuestion, *, jobs: int = 1, resume: str | Path | None = None, progress: Progress | None = None
+    question: SweepQuestion,
+    simulation: Simulation,
+    *,
+    resume: str | Path | None = None,
+    progress: Progress | None = None,
 ) -> Sweep:
     """Simulate the cells that are not there yet.
 
-    Raises
-    ------
-    InputError
-        If no method fits a protocol, or the file holds the cells of another sweep or cannot be written.
+    Raises InputError if no method fits a protocol, or the file holds anything else than cells of this sweep or cannot
+    be written.
     """
-    try:
-        store = None if resume is None else Store(Path(resume), question.plan)
-        kept = {} if store is None else store.records()
-    except ValueError:
-        raise InputError(
-            f"--resume {resume}: this file holds the cells of another sweep, or none: name another"
-        ) from None
-    except OSError as error:
-        raise InputError(f"--resume {resume}: cannot be used ({error.strerror or error})") from None
-    done = {place: cell_from(kept[number]) for place in question.places if (number := number_of(place)) in kept}
-    missing = [place for place in question.places if place not in done]
+    file = None if resume is None else CellFile(Path(resume), question.plan)
+    done = {} if file is None else file.cells()
+    places = question.places
+    missing = [place for place in places if place not in done]
     if progress is not None:
-        progress(len(done), len(question.places))
-    for record in _records(question, missing, jobs):
-        if store is not None:
-            store.add(record)
-        cell = cell_from(record)
+        progress(len(places) - len(missing), len(places))
+    for number, cell in enumerate(_simulated(question, missing, simulation), start=1):
+        if file is not None:
+            file.add(cell)
         done[cell.place] = cell
         if progress is not None:
-            progress(len(done), len(question.places))
-    return Sweep(question, tuple(done[place] for place in question.places))
+            progress(len(places) - len(missing) + number, len(places))
+    return Sweep(question, tuple(done[place] for place in places))
 
 
-def number_of(place: Place) -> int:
-    """Return the number under which a cell is kept: a digest of its place, the same in every sweep.
-
-    >>> number_of((1.0, 1000, 8)) == number_of((1.0, 1000, 8)), number_of((1.0, 1000, 8)) == number_of((2.0, 1000, 8))
-    (True, False)
-    """
-    return int.from_bytes(hashlib.blake2b(repr(place).encode(), digest_size=6).digest(), "big")
-
-
-def _records(question: SweepQuestion, missing: Sequence[Place], jobs: int) -> Iterator[dict[str, Any]]:
-    # Large cells first, so that no worker is left alone with one at the end.
+def _simulated(question: SweepQuestion, missing: Sequence[Place], simulation: Simulation) -> Iterator[Cell]:
+    """Yield the cells as they are simulated, the large ones first: no worker is left alone with one at the end."""
     by_size = sorted(missing, key=lambda place: -place[2])
+    pairs = len(question.protocols) * len(question.methods)
+    jobs = simulation.workers(pairs * question.repetitions * sum(k for _, _, k in missing))
     if jobs == 1 or len(missing) < 2:
         yield from (simulate_cell(question, place) for place in by_size)
         return
-    from joblib import Parallel, delayed
+    from joblib import Parallel, delayed  # heavy
 
     work = (delayed(simulate_cell)(question, place) for place in by_size)
     yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(work)
 
 
-def simulate_cell(question: SweepQuestion, place: Place) -> dict[str, Any]:
-    """Simulate one cell and return its record: JSON types only. What a worker runs."""
+def simulate_cell(question: SweepQuestion, place: Place) -> Cell:
+    """Simulate one cell: what a worker runs. Figures are rounded, so that a file keeps them as they are.
+
+    Raises InputError if no method fits a protocol, or none has an error in the metric.
+    """
     epsilon, n, k = place
+    frequencies = question.frequencies[question.sizes.index(k)]
+    domain = Domain(frequencies.ordered)
     oracles = {name: PROTOCOLS[name](k, epsilon) for name in question.protocols}
     pairs = tuple(
         (protocol, method)
         for protocol, method in product(question.protocols, question.methods)
-        if (fits := POSTPROCESSORS[method].fits) is None or fits(oracles[protocol].noise(n), k)
+        if possible(POSTPROCESSORS[method], oracles[protocol], domain, n)
     )
     if not pairs:
         raise InputError(f"no method asked for goes with the protocols asked for at ε = {epsilon:g}, k = {k}")
-    options = dict(question.metric_options) | {
-        "seed": question.seed,
-        "top_values": metric_settings({}, k)["top_values"],
-    }
-    known = question.known[question.sizes.index(k)]
+    options = question.metric_settings.resolved(k).options(question.seed)
     experiment = Experiment(
-        counts=known.counts(n),
+        counts=frequencies.counts(n),
         oracles=oracles,
         methods={name: POSTPROCESSORS[name] for name in question.methods},
         metrics={question.metric: METRICS[question.metric].with_options(**options)},
         pairs=pairs,
         seed=question.seed,
+        domain=domain,
     )
     errors = simulate(experiment, 0, question.repetitions).of(question.metric)
     if not errors:
         raise InputError(f"no method asked for has an error in the metric {question.metric}")
     protocols = [name for name in question.protocols if any(pair[0] == name for pair in errors)]
-    return {
-        "index": number_of(place),
-        "place": list(place),
-        "winner": _winner(errors),
-        "by_protocol": [
+    return Cell(
+        epsilon=epsilon,
+        n=n,
+        k=k,
+        winner=_winner(errors),
+        by_protocol=tuple(
             _winner({pair: block for pair, block in errors.items() if pair[0] == name}) for name in protocols
-        ],
-        "errors": [[*pair, _rounded(float(block.mean()))] for pair, block in errors.items()],
-    }
+        ),
+        errors={pair: _rounded(float(block.mean())) for pair, block in errors.items()},
+    )
 
 
-def _winner(errors: Mapping[Pair, Any]) -> dict[str, Any]:
+def _winner(errors: Mapping[Pair, NDArray[np.float64]]) -> Winner:
     ranked = sorted(errors, key=lambda pair: float(errors[pair].mean()))
     best, block = ranked[0], errors[ranked[0]]
-    record: dict[str, Any] = {
-        "pair": list(best),
-        "error": _rounded(float(block.mean())),
-        "standard_error": _rounded(float(block.std(ddof=1)) / math.sqrt(len(block))),
-        "win_share": _rounded(win_shares(errors)[best]),
-        "runner_up": None,
-        "margin": [None, None, None],
-    }
-    if len(ranked) > 1:
-        ratio = paired_ratio(errors[ranked[1]], block)
-        record["runner_up"] = list(ranked[1])
-        record["margin"] = [None if math.isinf(value) else _rounded(value - 1) for value in ratio]
-    return record
+    runner_up = ranked[1] if len(ranked) > 1 else None
+    margins: tuple[float | None, ...] = (None, None, None)
+    if runner_up is not None:
+        ratio = paired_ratio(errors[runner_up], block)
+        margins = tuple(None if math.isinf(value) else _rounded(value - 1) for value in ratio)
+    margin, low, high = margins
+    return Winner(
+        protocol=best[0],
+        method=best[1],
+        error=_rounded(float(block.mean())),
+        standard_error=_rounded(float(block.std(ddof=1)) / math.sqrt(len(block))),
+        win_share=_rounded(win_shares(errors)[best]),
+        margin=margin,
+        margin_low=low,
+        margin_high=high,
+        runner_up=runner_up,
+    )
 
 
 def _rounded(value: float) -> float:
     return float(f"{value:.{DIGITS}g}")
-
-
-def cell_from(record: Mapping[str, Any]) -> Cell:
-    """Return a kept cell."""
-    epsilon, n, k = record["place"]
-    return Cell(
-        epsilon=float(epsilon),
-        n=int(n),
-        k=int(k),
-        winner=_winner_from(record["winner"]),
-        by_protocol=tuple(_winner_from(one) for one in record["by_protocol"]),
-        errors={(protocol, method): float(error) for protocol, method, error in record["errors"]},
-    )
-
-
-def _winner_from(record: Mapping[str, Any]) -> Winner:
-    runner_up = record["runner_up"]
-    margin, low, high = record["margin"]
-    return Winner(
-        protocol=record["pair"][0],
-        method=record["pair"][1],
-        error=record["error"],
-        standard_error=record["standard_error"],
-        win_share=record["win_share"],
-        margin=margin,
-        margin_low=low,
-        margin_high=high,
-        runner_up=None if runner_up is None else (runner_up[0], runner_up[1]),
-    )

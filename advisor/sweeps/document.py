@@ -1,79 +1,127 @@
-"""A sweep as tables: terminal, JSON, CSV, Markdown."""
+"""The document of a sweep: a table of winners for each k."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
-from collections.abc import Iterator
-from typing import Any
+from collections import Counter
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from advisor.formats import envelope
-from advisor.rank.advice import finite
-from advisor.sweeps.answer import Cell, Sweep, Winner, assumptions
+from advisor.document.model import (
+    Column,
+    Document,
+    Json,
+    Part,
+    Records,
+    Role,
+    Row,
+    Scalar,
+    Sentence,
+    Table,
+    Tone,
+)
+from advisor.rank.result import finite
+from advisor.sweeps.result import Cell, SweepResult, Winner
 from simulator import METRICS
 
-# Certainty by a mark, which a pipe and a file keep; on a terminal by brightness and weight as well.
-SURE, CLEAR, OPEN = "bold green", "green", "dim"
-MARKS = {SURE: "*", CLEAR: "", OPEN: "?"}
+# Certainty by a mark, which every format keeps; by colour or weight as well where a format has them.
+MARKS = {Tone.GOOD: "*", Tone.PLAIN: "", Tone.FAINT: "?"}
 CLEAR_SHARE = 0.5
 SAME = 1e-6  # relative: kept mean errors are rounded to seven digits
 NOTHING = 1e-12  # errors below it are rounding
+NAMED = 3  # winners that the answer names
 COLUMNS = (
     "k", "eps", "n", "rank_among", "protocol", "method", "error", "standard_error", "win_share", "margin",
     "margin_low", "margin_high", "runner_up_protocol", "runner_up_method",
 )  # fmt: skip
 
 
-def title(sweep: Sweep) -> str:
-    """Return what the tables show."""
+def sweep_document(sweep: SweepResult, *, per_protocol: bool = False) -> Document:
+    """Return who wins where: one table for each k, with the best method of each protocol if `per_protocol`."""
     question = sweep.question
-    return (
-        f"Lowest {question.metric} error ({METRICS[question.metric].unit}) from {question.known[0].name}: winner of "
-        f"each cell, share of the {question.repetitions} repetitions it wins, and how far the runner-up is behind."
+    parts: list[Part] = [Sentence(text, Role.WARNING) for text in question.warnings]
+    parts += [Sentence(answer_sentence(sweep), Role.ANSWER), Sentence(_cell_sentence(sweep))]
+    parts += [winners_table(sweep, k, per_protocol=per_protocol) for k in question.sizes]
+    parts += [Sentence(text, Role.NOTE) for text in _note_sentences(sweep)]
+    return Document(
+        title=f"Pairs with the lowest {question.metric} error",
+        parts=tuple(parts),
+        data=_data(sweep),
+        records=_records(sweep),
+        value="\n".join(
+            f"{cell.k} {cell.epsilon:.12g} {cell.n} {cell.winner.protocol} {cell.winner.method}" for cell in sweep.cells
+        ),
+        setting=f"{len(sweep.cells):,} cells, frequencies of {question.first.name}",
     )
 
 
-def footer(sweep: Sweep, sure: str = "*") -> list[str]:
-    """Return what stands below the tables; `sure` is what shows that a winner is."""
+def answer_sentence(sweep: SweepResult) -> str:
+    """Return which pairs win in how many cells, and how many winners are sure."""
+    cells, metric = len(sweep.cells), sweep.question.metric
+    wins = Counter((cell.winner.protocol, cell.winner.method) for cell in sweep.cells).most_common()
+    sure = sum(cell.winner.sure for cell in sweep.cells)
+    (protocol, method), most = wins[0]
+    if cells == 1:
+        return f"{protocol} with {method} has the lowest {metric} error; its lead is {'' if sure else 'not '}certain."
+    certain = f"{sure:,} of {cells:,} winners {'is' if sure == 1 else 'are'} certain"
+    if most == 1:
+        return f"No pair has the lowest {metric} error in more than one of {cells:,} cells; {certain}."
+    named = [f"{protocol} with {method} has the lowest {metric} error in {most:,} of {cells:,} cells"]
+    named += [f"{pair[0]} with {pair[1]} in {count:,}" for pair, count in wins[1:NAMED]]
+    if rest := sum(count for _, count in wins[NAMED:]):
+        named.append(f"{'another pair' if len(wins) == NAMED + 1 else f'{len(wins) - NAMED} other pairs'} in {rest:,}")
+    return f"{', '.join(named)}; {certain}."
+
+
+def _cell_sentence(sweep: SweepResult) -> str:
+    question = sweep.question
+    return (
+        f"Each cell: the pair with the lowest {question.metric} error ({METRICS[question.metric].unit}), the share of "
+        f"the {question.repetitions} repetitions it wins, and how far the runner-up is behind."
+    )
+
+
+def _note_sentences(sweep: SweepResult) -> list[str]:
+    """Return what the marks mean, and what the cells rest on."""
     question = sweep.question
     lines = [
-        f"{sure}: the paired 95 % interval of the runner-up's distance excludes 0; ?: it does not, and the winner wins "
-        f"less than half of the repetitions. Tied: others have the very same errors. Seed {question.seed}."
+        "*: the paired 95 % interval of the runner-up's distance excludes 0; ?: it does not, and the winner wins less "
+        "than half of the repetitions. Tied: others have the same error.",
+        f"Simulated from {question.first.name}, seed {question.seed}.",
     ]
-    said = assumptions(question)
-    return [*lines, "Assumed: " + "; ".join(said) + "."] if said else lines
+    return [*lines, "Assumed: " + "; ".join(question.assumptions) + "."] if question.assumptions else lines
 
 
-def style(winner: Winner) -> str:
-    """Return how certain a winner is, as a style."""
-    return SURE if winner.sure else CLEAR if winner.win_share >= CLEAR_SHARE else OPEN
-
-
-def lines(sweep: Sweep, k: int, *, per_protocol: bool) -> Iterator[tuple[str, str, list[tuple[Winner, str]]]]:
-    """Yield the rows of the table of one k: ε, protocol (empty without `per_protocol`), and winner and text by n."""
+def winners_table(sweep: SweepResult, k: int, *, per_protocol: bool) -> Table:
+    """Return the winners for one k, by ε (and protocol) and n."""
     question = sweep.question
     cells = {cell.place: cell for cell in sweep.cells}
+    columns = (
+        Column("ε"),
+        *((Column("protocol", text=True),) if per_protocol else ()),
+        *(Column(f"n = {n:,}", text=True) for n in question.users),
+    )
+    rows = []
     for epsilon in question.epsilons:
-        row = [cells[epsilon, n, k] for n in question.users]
+        line = [cells[epsilon, n, k] for n in question.users]
         if not per_protocol:
-            yield f"{epsilon:g}", "", [(cell.winner, cell_text(cell.winner, cell, per_protocol=False)) for cell in row]
+            rows.append(_row((f"{epsilon:g}",), [(cell, cell.winner) for cell in line], per_protocol=False))
             continue
         for protocol in question.protocols:
-            winners = [(winner, cell) for cell in row if (winner := _of(cell, protocol)) is not None]
-            if len(winners) == len(row):
-                texts = [(winner, cell_text(winner, cell, per_protocol=True)) for winner, cell in winners]
-                yield f"{epsilon:g}", protocol, texts
+            winners = [(cell, winner) for cell in line if (winner := cell.best_of(protocol)) is not None]
+            if len(winners) == len(line):
+                rows.append(_row((f"{epsilon:g}", protocol), winners, per_protocol=True))
+    return Table(columns, tuple(rows), title=f"k = {k:,}")
 
 
-def _of(cell: Cell, protocol: str) -> Winner | None:
-    return next((winner for winner in cell.by_protocol if winner.protocol == protocol), None)
+def _row(names: tuple[str, ...], winners: list[tuple[Cell, Winner]], *, per_protocol: bool) -> Row:
+    tones = [certainty(winner) for _, winner in winners]
+    texts = (cell_text(winner, cell, per_protocol=per_protocol) for cell, winner in winners)
+    cells = (f"{text} {MARKS[tone]}".rstrip() for text, tone in zip(texts, tones, strict=True))
+    return Row((*names, *cells), tones=(*(Tone.PLAIN for _ in names), *tones))
+
+
+def certainty(winner: Winner) -> Tone:
+    """Return how certain a winner is."""
+    return Tone.GOOD if winner.sure else Tone.PLAIN if winner.win_share >= CLEAR_SHARE else Tone.FAINT
 
 
 def cell_text(winner: Winner, cell: Cell, *, per_protocol: bool) -> str:
@@ -91,80 +139,21 @@ def cell_text(winner: Winner, cell: Cell, *, per_protocol: bool) -> str:
     return f"{name} {100 * winner.win_share:.0f} %{behind}"
 
 
-def _marked(winner: Winner, text: str) -> str:
-    return f"{text} {MARKS[style(winner)]}".rstrip()
-
-
-def print_sweep(sweep: Sweep, console: Console, *, per_protocol: bool, quiet: bool) -> None:
-    """Print one table for each k, shaded by certainty."""
-    question = sweep.question
-    console.print(Text(title(sweep), style="bold"))
-    for k in question.sizes:
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=f"k = {k:,}", title_justify="left")
-        table.add_column("ε", justify="right")
-        if per_protocol:
-            table.add_column("protocol")
-        for n in question.users:
-            table.add_column(f"n = {n:,}")
-        for epsilon, protocol, winners in lines(sweep, k, per_protocol=per_protocol):
-            cells = [Text(_marked(winner, text), style=style(winner)) for winner, text in winners]
-            table.add_row(epsilon, *([protocol] if per_protocol else []), *cells)
-        console.print(table)
-    if not quiet:
-        for line in footer(sweep):
-            console.print(Text(line, style="dim"))
-
-
-def to_markdown(sweep: Sweep, *, per_protocol: bool) -> str:
-    """Return tables in Markdown; a sure winner is bold."""
-    question = sweep.question
-    parts = [title(sweep)]
-    for k in question.sizes:
-        headers = ["ε", *(["protocol"] if per_protocol else []), *(f"n = {n:,}" for n in question.users)]
-        rows = [headers, [":---"] * len(headers)]
-        for epsilon, protocol, winners in lines(sweep, k, per_protocol=per_protocol):
-            cells = [f"**{text}**" if winner.sure else _marked(winner, text) for winner, text in winners]
-            rows.append([epsilon, *([protocol] if per_protocol else []), *cells])
-        parts.append(f"k = {k:,}\n\n" + "\n".join("| " + " | ".join(row) + " |" for row in rows))
-    return "\n\n".join([*parts, "  \n".join(footer(sweep, sure="**Bold**"))]) + "\n"
-
-
-def to_text(sweep: Sweep, *, per_protocol: bool) -> str:
-    """Return tables as plain text with aligned columns."""
-    question = sweep.question
-    parts = [title(sweep)]
-    for k in question.sizes:
-        rows = [["ε", *(["protocol"] if per_protocol else []), *(f"n = {n:,}" for n in question.users)]]
-        for epsilon, protocol, winners in lines(sweep, k, per_protocol=per_protocol):
-            cells = [_marked(winner, text) for winner, text in winners]
-            rows.append([epsilon, *([protocol] if per_protocol else []), *cells])
-        widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-        aligned = (
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-        )
-        parts.append(f"k = {k:,}\n" + "\n".join(aligned))
-    return "\n\n".join([*parts, "\n".join(footer(sweep))]) + "\n"
-
-
-def to_csv(sweep: Sweep) -> str:
+def _records(sweep: SweepResult) -> Records:
     """Return one row for the winner of each cell, and one for that of each protocol in it."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    rows: list[tuple[Scalar, ...]] = []
     for cell in sweep.cells:
-        for among, winner in [("all", cell.winner), *(("protocol", winner) for winner in cell.by_protocol)]:
-            margin = (winner.margin, winner.margin_low, winner.margin_high)
-            numbers = [winner.error, winner.standard_error, winner.win_share, *margin]
-            names = [winner.protocol, winner.method]
-            written = ["" if value is None else repr(value) for value in numbers]
-            writer.writerow([cell.k, cell.epsilon, cell.n, among, *names, *written, *(winner.runner_up or ("", ""))])
-    return text.getvalue()
+        for among, one in [("all", cell.winner), *(("protocol", winner) for winner in cell.by_protocol)]:
+            numbers = (one.error, one.standard_error, one.win_share, one.margin, one.margin_low, one.margin_high)
+            names = (one.protocol, one.method)
+            rows.append((cell.k, cell.epsilon, cell.n, among, *names, *numbers, *(one.runner_up or (None, None))))
+    return Records(COLUMNS, tuple(rows))
 
 
-def to_json(sweep: Sweep) -> str:
-    """Return one JSON object with every cell, the error of every pair included."""
+def _data(sweep: SweepResult) -> dict[str, Json]:
+    """Return every cell, the error of every pair included."""
     question = sweep.question
-    answer = envelope() | {
+    return {
         "request": {
             "eps": list(question.epsilons),
             "n": list(question.users),
@@ -172,25 +161,26 @@ def to_json(sweep: Sweep) -> str:
             "metric": question.metric,
             "protocols": list(question.protocols),
             "methods": list(question.methods),
-            "sample": question.known[0].name,
-            "ordered": question.known[0].ordered,
+            "sample": question.first.name,
+            "ordered": question.first.ordered,
         },
         "source": "simulation",
         "repetitions": question.repetitions,
         "seed": question.seed,
-        "assumptions": assumptions(question),
-        "results": [_plain_cell(cell) for cell in sweep.cells],
+        "assumptions": list(question.assumptions),
+        "warnings": list(question.warnings),
+        "summary": answer_sentence(sweep),
+        "results": [_cell_data(cell) for cell in sweep.cells],
     }
-    return json.dumps(answer, indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def _plain_cell(cell: Cell) -> dict[str, Any]:
+def _cell_data(cell: Cell) -> dict[str, Json]:
     return {
         "k": cell.k,
         "eps": cell.epsilon,
         "n": cell.n,
-        "winner": _plain(cell.winner),
-        "by_protocol": [_plain(winner) for winner in cell.by_protocol],
+        "winner": _winner_data(cell.winner),
+        "by_protocol": [_winner_data(winner) for winner in cell.by_protocol],
         "errors": [
             {"protocol": protocol, "method": method, "error": finite(error)}
             for (protocol, method), error in cell.errors.items()
@@ -198,7 +188,7 @@ def _plain_cell(cell: Cell) -> dict[str, Any]:
     }
 
 
-def _plain(winner: Winner) -> dict[str, Any]:
+def _winner_data(winner: Winner) -> dict[str, Json]:
     return {
         "protocol": winner.protocol,
         "method": winner.method,

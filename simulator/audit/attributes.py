@@ -7,16 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from simulator._types import FloatArray, Reports
-from simulator.audit.attack import chances
-from simulator.audit.closed_form import Probabilities, probabilities
+from simulator._types import FloatArray
 from simulator.audit.run import Subject, protocol_subject
-from simulator.protocols import FrequencyOracle
-from simulator.protocols.grr import GRR
-from simulator.protocols.unary import OUE, RAPPOR, UnaryEncoding
+from simulator.protocols import PROTOCOLS, FrequencyOracle
+from simulator.protocols.protocol import Probabilities
 
 SOLUTIONS = ("spl", "smp", "rsfd")
-FAKES: dict[str, tuple[str | None, ...]] = {"grr": (None,), "rappor": ("z", "r"), "oue": ("z", "r")}
+FAKES = {key: protocol.fakes for key, protocol in PROTOCOLS.items() if protocol.fakes}
 
 
 def amplified(epsilon: float, attributes: int) -> float:
@@ -42,19 +39,14 @@ def attribute_subjects(
 
     The promise is epsilon for all attributes together; the two users who are told apart hold v1, and v2, in every one.
 
-    Parameters
-    ----------
-    solution
-        ``"spl"``: every attribute at ``epsilon / attributes``; one of them is attacked. ``"smp"``: one attribute, drawn
-        and told, at epsilon. ``"rsfd"``: one attribute at `amplified` epsilon and fake data for the others, without
-        telling which; the attacker draws an attribute and guesses its value (Arcolezi and Gambs, Algorithm 3). For
-        `grr` fakes are uniform values; for unary encodings the protocol's report of a zero vector (``"z"``) or of a
+    solution: ``"spl"``: every attribute at ``epsilon / attributes``; one of them is attacked. ``"smp"``: one attribute,
+        drawn and told, at epsilon. ``"rsfd"``: one attribute at `amplified` epsilon and fake data for the others,
+        without telling which; the attacker draws an attribute and guesses its value (Arcolezi and Gambs, Algorithm 3).
+        For `grr` fakes are uniform values; for unary encodings the protocol's report of a zero vector (``"z"``) or of a
         random one-hot vector (``"r"``).
 
-    Raises
-    ------
-    ValueError
-        If there are fewer than 2 attributes, the solution is unknown, or has no fake data for the protocol.
+    Raises ValueError if there are fewer than 2 attributes, the solution is unknown, or has no fake data for the
+    protocol.
     """
     if attributes < 2:
         raise ValueError(f"attributes must be at least 2, got {attributes}")
@@ -64,10 +56,10 @@ def attribute_subjects(
         oracle = protocol(k, epsilon / attributes if solution == "spl" else epsilon)
         subject = protocol_subject(oracle, values=values)
         return (replace(subject, epsilon=epsilon, guaranteed=epsilon, attributes=attributes, solution=solution),)
-    if protocol not in (GRR, RAPPOR, OUE):
+    if not protocol.fakes:
         raise ValueError(f"solution rsfd has fake data for {', '.join(FAKES)}, got {protocol.key}")
     oracle = protocol(k, amplified(epsilon, attributes))
-    return tuple(_fake_subject(oracle, epsilon, attributes, fake, values) for fake in FAKES[protocol.key])
+    return tuple(_fake_subject(oracle, epsilon, attributes, fake, values) for fake in protocol.fakes)
 
 
 def _fake_subject(
@@ -77,28 +69,20 @@ def _fake_subject(
         # Only the report of the attribute that the attacker draws is looked at: it is the true one of d.
         true = int(rng.binomial(trials, 1 / attributes))
         reports = np.concatenate(
-            [oracle.perturb(np.full(true, held), rng), fake_reports(oracle, fake, trials - true, rng)]
+            [oracle.perturb(np.full(true, held), rng), oracle.fake_reports(fake, trials - true, rng)]
         )
-        return chances(oracle, reports, values, "guess")
+        return oracle.chances(reports, values, "guess")
 
     return replace(
         protocol_subject(oracle, values=values),
         epsilon=epsilon,
         guaranteed=epsilon,
         sampler=sample,
-        known=_diluted(probabilities(oracle, values), attributes, oracle.k),
+        known=_diluted(oracle.attack_probabilities("guess", values), attributes, oracle.k),
         attributes=attributes,
         solution="rsfd",
         fake=fake,
     )
-
-
-def fake_reports(oracle: FrequencyOracle, fake: str | None, trials: int, rng: np.random.Generator) -> Reports:
-    """Return reports of an attribute that was not sampled."""
-    if isinstance(oracle, UnaryEncoding) and fake == "z":
-        return (rng.random((trials, oracle.k)) < oracle.q).view(np.uint8)
-    anything = rng.integers(0, oracle.k, size=trials)
-    return anything if isinstance(oracle, GRR) else oracle.perturb(anything, rng)
 
 
 def _diluted(true: Probabilities | None, attributes: int, k: int) -> Probabilities | None:

@@ -1,50 +1,14 @@
-"""What an audit with infinitely many trials would find: the two probabilities of each attack, in closed form."""
+"""What an audit with infinitely many trials would find: the two probabilities of an attack, in closed form."""
 
 from __future__ import annotations
 
 import math
-from typing import TypeAlias
 
 import numpy as np
 
-from simulator.attacks import expected_inverse
-from simulator.audit.symbols import sizes, supporting
+from simulator.attacks import evenly_confused, expected_inverse
 from simulator.protocols import FrequencyOracle
-from simulator.protocols.grr import GRR
-from simulator.protocols.hadamard import HadamardResponse
-from simulator.protocols.local_hashing import LocalHashing
-from simulator.protocols.projective_geometry import ProjectiveGeometry
-from simulator.protocols.subset import SubsetSelection
-from simulator.protocols.summation import SHE
-from simulator.protocols.unary import UnaryEncoding
-
-Probabilities: TypeAlias = tuple[float, float]
-
-
-def probabilities(
-    oracle: FrequencyOracle, values: tuple[int, int] = (0, 1), attack: str = "guess"
-) -> Probabilities | None:
-    """Return the probabilities that v1 is named when it is held, and when v2 is; None where no closed form is known.
-
-    For the members of our table; the values matter for `hr` and `pgr` alone. Local hashing is taken with a fully
-    random hash.
-    """
-    if isinstance(oracle, HadamardResponse | ProjectiveGeometry):
-        return _of_symbols(oracle, values, attack)
-    if attack == "pair":
-        return _pair(oracle)
-    if isinstance(oracle, GRR):
-        return oracle.p, oracle.q
-    if isinstance(oracle, SubsetSelection):
-        return oracle.p / oracle.omega, oracle.q / oracle.omega
-    if isinstance(oracle, UnaryEncoding | LocalHashing | SHE):
-        return evenly_confused(oracle.attack_success, oracle.k)
-    return None
-
-
-def evenly_confused(success: float, k: int) -> Probabilities:
-    """Return both probabilities of a guess that is right with `success` and else any of the other values evenly."""
-    return success, (1 - success) / (k - 1)
+from simulator.protocols.protocol import Probabilities
 
 
 def hashing_only(k: int, g: int) -> Probabilities:
@@ -52,34 +16,28 @@ def hashing_only(k: int, g: int) -> Probabilities:
     return evenly_confused(expected_inverse(k - 1, 1 / g), k)
 
 
+def most_supported(oracle: FrequencyOracle, rounds: int) -> Probabilities | None:
+    """Return both probabilities of the averaging attack in closed form, where reports support values independently.
+
+    With Z ~ Bin(rounds, p) the own count and F the distribution function, f the mass of the others' Bin(rounds, q),
+    the own value is named with probability ``E[(F(Z)^k - F(Z-1)^k) / (k f(Z))]``, ties broken evenly: the integral of
+    ``u^(k-1)`` from F(Z-1) to F(Z), over f(Z).
+    """
+    p, q = oracle.p, oracle.q
+    if not oracle.independent_supports or p is None or q is None:
+        return None
+    from scipy.stats import binom
+
+    z = np.arange(rounds + 1)
+    below, upto = binom.cdf(z - 1, rounds, q), binom.cdf(z, rounds, q)
+    step = upto - below
+    # Where f is lost in rounding the mean of u^(k-1) over no stretch at all is the integrand itself.
+    mean = np.where(
+        step > 1e-9, (upto**oracle.k - below**oracle.k) / (oracle.k * np.maximum(step, 1e-300)), upto ** (oracle.k - 1)
+    )
+    return evenly_confused(float(binom.pmf(z, rounds, p) @ mean), oracle.k)
+
+
 def log_ratio(both: Probabilities | None) -> float | None:
     """Return the privacy loss ``ln(p0 / p1)`` that the probabilities of an attack show."""
     return None if both is None else math.log(both[0] / both[1]) if both[1] else math.inf
-
-
-def _pair(oracle: FrequencyOracle) -> Probabilities | None:
-    if isinstance(oracle, GRR):
-        return oracle.p, oracle.q
-    if isinstance(oracle, SubsetSelection):
-        others = oracle.k - 1
-        return oracle.p * (oracle.k - oracle.omega) / others, (1 - oracle.p) * oracle.omega / others
-    if isinstance(oracle, UnaryEncoding | LocalHashing):
-        return oracle.p * (1 - oracle.q), oracle.q * (1 - oracle.p)
-    if isinstance(oracle, SHE):
-        return 0.25, math.exp(-oracle.epsilon) / 4
-    return None
-
-
-def _of_symbols(oracle: HadamardResponse | ProjectiveGeometry, values: tuple[int, int], attack: str) -> Probabilities:
-    """Add up over all symbols: those that support the held value are e^epsilon times as likely as the others."""
-    first, second = (supporting(oracle, value) for value in values)
-    if attack == "pair":
-        chance = (first & ~second).astype(np.float64)
-    else:
-        size = sizes(oracle)
-        chance = np.where(size > 0, first / np.maximum(size, 1), 1 / oracle.k)
-    rare = math.exp(-oracle.epsilon)
-    own, other = (float((chance * np.where(held, 1.0, rare)).sum()) for held in (first, second))
-    # Every value is supported by equally many symbols, so that both sums are of the same unit.
-    unit = oracle.p / int(first.sum())
-    return own * unit, other * unit

@@ -11,15 +11,9 @@ def clopper_pearson(successes: int, trials: int, alpha: float) -> tuple[float, f
 
     Clopper, Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial", 1934.
 
-    Parameters
-    ----------
-    successes, trials
-        What was counted, ``0 <= successes <= trials``.
-    alpha
-        Probability that the interval misses, half of it on each side.
+    successes, trials: what was counted, ``0 <= successes <= trials``.
+    alpha: probability that the interval misses, half of it on each side.
 
-    Examples
-    --------
     >>> low, high = clopper_pearson(0, 100, 0.05)
     >>> low, round(high, 4)
     (0.0, 0.0362)
@@ -46,12 +40,8 @@ def ratio_bounds(hits: int, confusions: int, trials: int, alpha: float) -> Bound
     Gambs (their figures 7.42 and 12.025 for the ceiling come out so), so that the bound from below alone could be a
     little tighter. A negative bound from below says nothing and is given as 0.
 
-    Parameters
-    ----------
-    hits, confusions
-        How often the attack said "v1" when that was held, and when v2 was.
-    trials
-        Of each of the two.
+    hits, confusions: how often the attack said "v1" when that was held, and when v2 was.
+    trials: of each of the two.
     """
     p0_low, p0_high = clopper_pearson(hits, trials, alpha / 2)
     p1_low, p1_high = clopper_pearson(confusions, trials, alpha / 2)
@@ -71,10 +61,7 @@ def ceiling(trials: int, alpha: float) -> float:
 def lowest_likely(p0: float, p1: float, trials: int, alpha: float, comparisons: int = 1) -> float:
     """Return what the bound from below falls under with small probability, if the probabilities are these.
 
-    Parameters
-    ----------
-    alpha
-        Of the bound; and the probability that one of so many `comparisons` falls under what is returned.
+    alpha: of the bound; and the probability that one of so many `comparisons` falls under what is returned.
     """
     from scipy.stats import binom
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from simulator._types import FloatArray
-from simulator.audit.attack import of_hashes
 from simulator.audit.closed_form import hashing_only
 from simulator.audit.run import Subject
 from simulator.hashing import HASHES, SEED_BITS
+from simulator.supports import of_hashes
 
 
 def hashing_subject(k: int, symbols: int, values: tuple[int, int] = (0, 1)) -> Subject:
@@ -16,10 +16,7 @@ def hashing_subject(k: int, symbols: int, values: tuple[int, int] = (0, 1)) -> S
 
     Arcolezi and Gambs, Section 4.3.
 
-    Raises
-    ------
-    ValueError
-        If `k` or `symbols` is below 2.
+    Raises ValueError if `k` or `symbols` is below 2.
     """
     if k < 2 or symbols < 2:
         raise ValueError(f"k and symbols must be at least 2, got k={k} and symbols={symbols}")

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator.audit.attack import ATTACKS, Sampler, protocol_sampler
-from simulator.audit.closed_form import Probabilities, log_ratio, probabilities
+from simulator.audit.closed_form import log_ratio
 from simulator.audit.confidence import ceiling, lowest_likely, ratio_bounds
-from simulator.protocols import FrequencyOracle
+from simulator.protocols.protocol import Probabilities, Protocol
 from simulator.seeding import rng_for
 
 BLOCK_CELLS = 500_000  # trials x categories drawn from one stream: bounds memory, and jobs cannot change a number
@@ -86,33 +86,19 @@ class Audit:
 
 @dataclass(frozen=True)
 class Subject:
-    """What is audited: how its reports are attacked, and what is known of it beforehand.
+    """What is audited: how its reports are attacked, and what is known of it beforehand."""
 
-    Attributes
-    ----------
-    protocol, epsilon, k, rounds, attributes, solution, fake, symbols
-        As in `Audit`.
-    sampler
-        Gives the chances that an attacker names v1; None where the reports were attacked already.
-    guaranteed
-        Privacy loss that is promised.
-    known
-        The two probabilities of the attack in closed form, or None.
-    attack, values
-        As in `Audit`.
-    cells
-        Numbers that one report takes to draw and to attack.
-    """
-
+    # protocol, epsilon, k, rounds, attributes, solution, fake, symbols: as in `Audit`
     protocol: str
     epsilon: float | None
     k: int
-    sampler: Sampler | None
-    guaranteed: float | None
-    known: Probabilities | None
+    sampler: Sampler | None  # gives the chances that an attacker names v1; None where the reports were attacked already
+    guaranteed: float | None  # privacy loss that is promised
+    known: Probabilities | None  # the two probabilities of the attack in closed form, or None
+    # attack, values: as in `Audit`
     attack: str = "guess"
     values: tuple[int, int] = (0, 1)
-    cells: int = 0
+    cells: int = 0  # numbers that one report takes to draw and to attack
     rounds: int = 1
     attributes: int = 1
     solution: str | None = None
@@ -139,7 +125,7 @@ def check_audit(k: int, values: tuple[int, int], attack: str, trials: int, alpha
 
 
 def audit_protocol(
-    oracle: FrequencyOracle,
+    protocol: Protocol,
     *,
     trials: int = TRIALS,
     alpha: float = ALPHA,
@@ -155,8 +141,8 @@ def audit_protocol(
 
     Parameters
     ----------
-    oracle
-        The protocol at its k and epsilon.
+    protocol
+        At its k and epsilon.
     trials
         Reports of each of the two values.
     alpha
@@ -181,22 +167,22 @@ def audit_protocol(
     >>> found.epsilon_lower_bound < found.epsilon_analytic < found.epsilon_upper_bound
     True
     """
-    check_audit(oracle.k, values, attack, trials, alpha)
-    return run_audit(protocol_subject(oracle, attack, values), trials=trials, alpha=alpha, seed=seed, jobs=jobs)
+    check_audit(protocol.k, values, attack, trials, alpha)
+    return run_audit(protocol_subject(protocol, attack, values), trials=trials, alpha=alpha, seed=seed, jobs=jobs)
 
 
-def protocol_subject(oracle: FrequencyOracle, attack: str = "guess", values: tuple[int, int] = (0, 1)) -> Subject:
+def protocol_subject(protocol: Protocol, attack: str = "guess", values: tuple[int, int] = (0, 1)) -> Subject:
     """Return one collection with a protocol, as what is audited."""
     return Subject(
-        protocol=oracle.key,
-        epsilon=oracle.epsilon,
-        k=oracle.k,
-        sampler=protocol_sampler(oracle, values, attack),
-        guaranteed=oracle.epsilon,
-        known=probabilities(oracle, values, attack),
+        protocol=protocol.key,
+        epsilon=protocol.epsilon,
+        k=protocol.k,
+        sampler=protocol_sampler(protocol, values, attack),
+        guaranteed=protocol.privacy_loss(values),
+        known=protocol.attack_probabilities(attack, values),
         attack=attack,
         values=values,
-        cells=oracle.k,
+        cells=protocol.k,
     )
 
 
@@ -212,12 +198,8 @@ def run_audit(
 ) -> Audit:
     """Count how often the attack says v1 of users who hold v1, and of users who hold v2, and bound the ratio.
 
-    Parameters
-    ----------
-    comparisons
-        Audits that are compared with their analytic values together.
-    progress
-        Called with (trials done, trials in all), those of both values.
+    comparisons: audits that are compared with their analytic values together.
+    progress: called with (trials done, trials in all), those of both values.
     """
     block = max(1, BLOCK_CELLS // max(subject.cells, 1))
     counted = []

@@ -1,10 +1,11 @@
-"""Protocols given by a matrix, what they leak, and the estimators that undo them."""
+"""The family of protocols given by a matrix, what they leak, and the estimators that undo them."""
 
 from __future__ import annotations
 
-from simulator.channels._base import Channel
 from simulator.channels.bayesian_update import Update, ibu
-from simulator.channels.inversion import SingularChannelError, invert
+from simulator.channels.channel import Channel
+from simulator.channels.decoder import SingularChannelError
+from simulator.channels.inversion import invert
 from simulator.channels.leakage import epsilon_per_unit, epsilon_within
 from simulator.channels.mechanisms import krr, planar_geometric, planar_laplace, truncated_geometric
 

@@ -7,17 +7,14 @@ import math
 import numpy as np
 
 from simulator._types import FloatArray
-from simulator.channels._base import Channel
+from simulator.channels.channel import Channel
 from simulator.places import Places
 
 
 def epsilon_within(channel: Channel, places: Places, radius: float) -> float:
     """Return the largest log-ratio of the rows of two places at most `radius` apart (infinite if one excludes).
 
-    Raises
-    ------
-    ValueError
-        If the channel is not for these places.
+    Raises ValueError if the channel is not for these places.
     """
     logs = _logs(channel, places)
     if radius >= places.diameter:
@@ -35,10 +32,7 @@ def epsilon_per_unit(channel: Channel, places: Places) -> float:
     2013. Where the way between two cells leads straight over others, the ratio is the product of those of its parts,
     so only ways that do not are looked at; for the Manhattan distance these are single steps.
 
-    Raises
-    ------
-    ValueError
-        If the channel is not for these places.
+    Raises ValueError if the channel is not for these places.
     """
     logs = _logs(channel, places)
     leak = 0.0

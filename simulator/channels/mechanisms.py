@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from simulator._types import FloatArray
-from simulator.channels._base import Channel
+from simulator.channels.channel import Channel
 from simulator.channels.lattice import LatticeMass, geometric_mass, laplace_mass
 from simulator.places import Places
 from simulator.protocols.grr import GRR
@@ -21,7 +21,7 @@ def krr(k: int, epsilon: float) -> Channel:
     oracle = GRR(k, epsilon)
     matrix = np.full((k, k), oracle.q)
     np.fill_diagonal(matrix, oracle.p)
-    return Channel("krr", "k-ary randomised response (flat)", matrix, oracle.reference)
+    return Channel("krr", "k-ary randomised response (flat)", matrix, oracle.reference, (oracle.p, oracle.q))
 
 
 def truncated_geometric(k: int, epsilon: float) -> Channel:
@@ -44,17 +44,10 @@ def planar_geometric(places: Places, epsilon: float) -> Channel:
     (row and column apart), it is the truncated geometric mechanism. ElSalamouny, Palamidessi, "Generalized iterative
     Bayesian update and applications to mechanisms for privacy protection", EuroS&P 2020.
 
-    Parameters
-    ----------
-    places
-        The grid and its ground distance.
-    epsilon
-        Per unit of distance.
+    places: the grid and its ground distance.
+    epsilon: per unit of distance.
 
-    Raises
-    ------
-    ValueError
-        If epsilon is not positive, or so small that the lattice it needs is larger than can be summed.
+    Raises ValueError if epsilon is not positive, or so small that the lattice it needs is larger than can be summed.
     """
     _checked(epsilon)
     if places.ground == "manhattan" or 1 in (places.rows, places.columns):

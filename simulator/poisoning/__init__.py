@@ -5,16 +5,16 @@ Cao, Jia, Gong, "Data poisoning attacks to local differential privacy protocols"
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from simulator._types import IntArray
+from simulator.methods import PostProcessor
+from simulator.methods.observed import Observed, observe
 from simulator.poisoning.fakes import maximal_gain, random_value
 from simulator.populations import apportion
-from simulator.postprocess import PostProcessor
-from simulator.protocols import FrequencyOracle
-from simulator.protocols._base import Support
+from simulator.protocols.protocol import Protocol, Tally
 from simulator.ranking import Pair
 from simulator.seeding import rng_for
 
@@ -30,7 +30,7 @@ def draw_targets(k: int, seed: int, targets: int | None = None) -> IntArray:
 
 def gains(
     counts: IntArray,
-    oracles: Mapping[str, FrequencyOracle],
+    oracles: Mapping[str, Protocol],
     methods: Mapping[str, PostProcessor],
     pairs: Iterable[Pair],
     *,
@@ -44,23 +44,12 @@ def gains(
     Of the n users, ``share * n`` (rounded, at least 1) are the attacker's. The gain is the post-processed estimate from
     all reports less that from the reports of the honest users alone, who are the same in both.
 
-    Parameters
-    ----------
-    counts
-        ``(k,)`` users who hold each value, n in all.
-    share
-        Share of the users that the attacker controls, between 0 and 1.
-    repetitions
-        Collections that are simulated.
+    counts: ``(k,)`` users who hold each value, n in all.
+    share: share of the users that the attacker controls, between 0 and 1.
+    repetitions: collections that are simulated.
 
-    Returns
-    -------
-    For each pair a gain (unit: frequency) for each of `ATTACKS`; None where reports have no bound.
-
-    Raises
-    ------
-    ValueError
-        If no honest user is left.
+    Returns for each pair a gain (unit: frequency) for each of `ATTACKS`; None where reports have no bound. Raises
+    ValueError if no honest user is left.
     """
     n = int(counts.sum())
     fakes = max(1, round(share * n))
@@ -71,42 +60,40 @@ def gains(
     wanted: dict[str, list[str]] = {}
     for protocol, method in pairs:
         wanted.setdefault(protocol, []).append(method)
-    for protocol, names in wanted.items():
-        oracle = oracles[protocol]
-        honest = np.stack(
-            [
-                oracle.sample_support(honest_counts, rng_for(seed, "poisoning", "honest", protocol, repetition))
-                for repetition in range(repetitions)
-            ]
-        )
-        before, noise_before = oracle.estimate(honest, n - fakes), oracle.noise(n - fakes)
-        poisoned = {attack: _poisoned(oracle, attack, honest, fakes, targets, seed) for attack in ATTACKS}
+    for key, names in wanted.items():
+        collector, needs = oracles[key], frozenset[str]().union(*(methods[name].needs for name in names))
+        streams = (rng_for(seed, "poisoning", "honest", key, repetition) for repetition in range(repetitions))
+        honest = [collector.sample_tally(honest_counts, rng) for rng in streams]
+        poisoned = {attack: _poisoned(collector, attack, honest, fakes, targets, seed) for attack in ATTACKS}
+        before = observe(collector, Tally.stack(honest), needs=needs)
+        after = {
+            attack: None if tally is None else observe(collector, tally, needs=needs)
+            for attack, tally in poisoned.items()
+        }
         for name in names:
-            without = methods[name](before, noise_before)[:, targets].sum(axis=1)
-            result[protocol, name] = {
-                attack: None
-                if support is None
-                else float(
-                    (
-                        methods[name](oracle.estimate(support, n), oracle.noise(n))[:, targets].sum(axis=1) - without
-                    ).mean()
-                )
-                for attack, support in poisoned.items()
-            }
+            result[key, name] = {attack: _gain(methods[name], before, one, targets) for attack, one in after.items()}
     return result
 
 
+def _gain(method: PostProcessor, before: Observed, after: Observed | None, targets: IntArray) -> float | None:
+    """Return the mean rise of the targets together."""
+    if after is None:
+        return None
+    without, poisoned = (method.apply(observed)[:, targets].sum(axis=1) for observed in (before, after))
+    return float((poisoned - without).mean())
+
+
 def _poisoned(
-    oracle: FrequencyOracle, attack: str, honest: Support, fakes: int, targets: IntArray, seed: int
-) -> Support | None:
-    """Add the support of fake reports to that of honest ones ``(repetitions, k)``."""
+    protocol: Protocol, attack: str, honest: Sequence[Tally], fakes: int, targets: IntArray, seed: int
+) -> Tally | None:
+    """Add the fake reports to each of the honest collections."""
     rows = []
-    for repetition, row in enumerate(honest):
-        added = ATTACKS[attack](oracle, targets, fakes, rng_for(seed, "poisoning", attack, oracle.key, repetition))
+    for repetition, tally in enumerate(honest):
+        added = ATTACKS[attack](protocol, targets, fakes, rng_for(seed, "poisoning", attack, protocol.key, repetition))
         if added is None:
             return None
-        rows.append(row + added)
-    return np.stack(rows)
+        rows.append(tally + added)
+    return Tally.stack(rows)
 
 
 __all__ = ["ATTACKS", "TARGETS", "draw_targets", "gains"]

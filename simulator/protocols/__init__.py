@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from simulator.protocols._base import EPSILON_MAX, EPSILON_MIN, FrequencyOracle, Noise
 from simulator.protocols.grr import GRR
 from simulator.protocols.hadamard import HadamardResponse
 from simulator.protocols.local_hashing import BLH, OLH
+from simulator.protocols.oracle import EPSILON_MAX, EPSILON_MIN, FrequencyOracle, Noise
 from simulator.protocols.projective_geometry import ProjectiveGeometry
 from simulator.protocols.subset import SubsetSelection
 from simulator.protocols.summation import SHE

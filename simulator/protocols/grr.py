@@ -7,7 +7,10 @@ import math
 import numpy as np
 
 from simulator._types import IntArray, Reports
-from simulator.protocols._base import FrequencyOracle, bits_for
+from simulator.protocols.fakes import shared_out
+from simulator.protocols.oracle import FrequencyOracle, bits_for
+from simulator.protocols.protocol import Probabilities, Tally
+from simulator.supports import Supports, of_values
 
 
 class GRR(FrequencyOracle):
@@ -20,6 +23,8 @@ class GRR(FrequencyOracle):
     key = "grr"
     title = "Generalised randomised response (k-RR)"
     reference = "Kairouz, Bonawitz, Ramage, ICML 2016"
+    report_kind = "value"
+    fakes = (None,)
     sums_to_one = True
 
     @property
@@ -55,3 +60,15 @@ class GRR(FrequencyOracle):
         kept = rng.binomial(counts, self.p - self.q)
         rest = counts.sum(axis=-1) - kept.sum(axis=-1)
         return kept + rng.multinomial(rest, np.full(self.k, 1 / self.k))
+
+    def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
+        return of_values(reports, self.k, values)
+
+    def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:  # noqa: ARG002
+        return self.p, self.q
+
+    def fake_reports(self, fake: str | None, users: int, rng: np.random.Generator) -> Reports:  # noqa: ARG002
+        return rng.integers(0, self.k, size=users)
+
+    def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:
+        return Tally(shared_out(self.k, targets, fakes, rng), fakes)

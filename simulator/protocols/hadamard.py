@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simulator._types import FloatArray, IntArray, Reports
-from simulator.protocols._affine import evenly, spread
-from simulator.protocols._base import FrequencyOracle, Noise, Support, bits_for, check_users
+from simulator.protocols.equations import evenly, spread
+from simulator.protocols.oracle import Noise, Support, bits_for, check_users
+from simulator.protocols.symbols import SymbolOracle
 
 
-class HadamardResponse(FrequencyOracle):
+class HadamardResponse(SymbolOracle):
     """Report one of K = B b symbols: those of the own value's half block are e^epsilon times as likely as the others.
 
     Value v belongs to block ``v mod B`` and there to row ``r = 1 + v // B`` of the b x b Hadamard matrix (row 0, all
@@ -48,6 +50,10 @@ class HadamardResponse(FrequencyOracle):
         return 1 << (-(-self.k // self.blocks)).bit_length()
 
     @property
+    def symbols(self) -> int:
+        return self.blocks * self.block_size
+
+    @property
     def _shrunk(self) -> float:
         """``e^-epsilon`` times the sum over all symbols of their weights (e^epsilon or 1), in half blocks."""
         return -math.expm1(-self.epsilon) + 2 * self.blocks * math.exp(-self.epsilon)
@@ -76,7 +82,7 @@ class HadamardResponse(FrequencyOracle):
 
     @property
     def report_bits(self) -> int:
-        return bits_for(self.blocks * self.block_size)
+        return bits_for(self.symbols)
 
     @property
     def attack_success(self) -> float:
@@ -90,19 +96,15 @@ class HadamardResponse(FrequencyOracle):
         return (half_blocks + rest * math.exp(-self.epsilon)) / (self.k * self._shrunk)
 
     def server_operations(self, n: int) -> int:  # noqa: ARG002
-        symbols = self.blocks * self.block_size
-        return symbols * bits_for(self.block_size)
+        return self.symbols * bits_for(self.block_size)
 
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
         block, row = values % self.blocks, 1 + values // self.blocks
         y = rng.integers(0, self.block_size, size=len(values))
         # Turning over one coordinate that the row counts makes a contradicting column an even draw of the supporting.
         y = np.where(np.bitwise_count(y & row) % 2 == 0, y, y ^ (row & -row))
-        anything = rng.integers(0, self.blocks * self.block_size, size=len(values))
+        anything = rng.integers(0, self.symbols, size=len(values))
         return np.where(rng.random(len(values)) < self._slope, block * self.block_size + y, anything)
-
-    def support(self, reports: Reports) -> IntArray:
-        return self.decode(np.bincount(reports, minlength=self.blocks * self.block_size))
 
     def sample_support(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw the aggregate of the base class's law; time and memory grow with K log K."""
@@ -117,23 +119,38 @@ class HadamardResponse(FrequencyOracle):
         by_block = users.reshape(-1, each, blocks).swapaxes(1, 2).reshape(-1, each)
         # The half block of row r solves the equation <r, y> = 0 over two elements, which is equation number r - 1.
         histogram = spread(by_block, size.bit_length() - 1, 2, rng).reshape(len(rows), -1)
-        histogram += evenly(rows.sum(axis=1) - kept.sum(axis=1), blocks * size, rng)
+        histogram += evenly(rows.sum(axis=1) - kept.sum(axis=1), self.symbols, rng)
         return self._decode(histogram).reshape(counts.shape)
 
     def decode(self, histogram: IntArray) -> IntArray:
-        """Return the support counts ``(k,)`` of so many reports of each of the K symbols, ``(K,)``."""
         return self._decode(histogram[None, :])[0]
 
     def _decode(self, histogram: IntArray) -> IntArray:
         """Supporting less contradicting reports ``(rows, k)``: a Walsh-Hadamard transform of ``(rows, K)`` symbols."""
-        x, size = histogram, self.block_size
-        half = 1
-        while half < size:
-            pairs = x.reshape(len(x), -1, 2, half)
-            x = np.stack([pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]], axis=2)
-            half *= 2
-        by_row = x.reshape(len(x), self.blocks, size)[:, :, 1:].swapaxes(1, 2)
+        x = _walsh_hadamard(histogram, self.block_size)
+        by_row = x.reshape(len(x), self.blocks, self.block_size)[:, :, 1:].swapaxes(1, 2)
         return by_row.reshape(len(x), -1)[:, : self.k]
+
+    def supporting(self, value: int) -> NDArray[np.bool_]:
+        result = np.zeros((self.blocks, self.block_size), dtype=np.bool_)
+        row = 1 + value // self.blocks
+        result[value % self.blocks] = np.bitwise_count(np.arange(self.block_size) & row) % 2 == 0
+        return result.reshape(-1)
+
+    def supported_values(self) -> IntArray:
+        rows = np.zeros((self.blocks, self.block_size), dtype=np.int64)
+        fewer, more = divmod(self.k, self.blocks)
+        rows[:, 1 : fewer + 1] = 1
+        rows[:more, fewer + 1 : fewer + 2] = 1  # an empty stretch where no block has one more
+        # Rows with a 1 at column y: half of (all rows + the Walsh-Hadamard transform of their indicator).
+        turned = _walsh_hadamard(rows, self.block_size).reshape(rows.shape)
+        return ((rows.sum(axis=1, keepdims=True) + turned) // 2).reshape(-1)
+
+    def added_support(self, value: int) -> IntArray:
+        """Return 1 for the symbols that support a value, -1 for those of its block that contradict it, else 0."""
+        result = self.supporting(value).astype(np.int64)
+        own_block = np.arange(self.symbols) // self.block_size == value % self.blocks
+        return result - (own_block & (result == 0))
 
     def estimate(self, support: Support, n: int) -> FloatArray:
         check_users(n)
@@ -160,3 +177,13 @@ class HadamardResponse(FrequencyOracle):
         x = math.exp(-self.epsilon)
         own = np.asarray(in_block, dtype=np.float64)
         return (own * (1 + x) + (1 - own) * 2 * x) / self._shrunk
+
+
+def _walsh_hadamard(x: IntArray, size: int) -> IntArray:
+    """Walsh-Hadamard transform of every stretch of `size`, a power of 2, in rows ``(rows, m)``."""
+    half = 1
+    while half < size:
+        pairs = x.reshape(len(x), -1, 2, half)
+        x = np.stack([pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]], axis=2)
+        half *= 2
+    return x

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from simulator._types import IntArray, Reports
 from simulator.attacks import independent_support_attack
-from simulator.hashing import HASHES, SEED_BITS
-from simulator.protocols._base import REPLAY_CELLS, FrequencyOracle, binomial_support, bits_for
+from simulator.hashing import DEFAULT_HASH, HASHES, SEED_BITS
+from simulator.protocols.fakes import GROUPS, group_sizes
+from simulator.protocols.oracle import REPLAY_CELLS, FrequencyOracle, binomial_support, bits_for
+from simulator.protocols.protocol import Tally
+from simulator.supports import Supports, of_hashes
+
+HASHES_TRIED = 1000  # hash functions among which a fake user looks for the one that helps most (Cao et al. 2021)
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,9 @@ class LocalHashing(FrequencyOracle):
         If `hash` is unknown.
     """
 
-    hash: str = "mix64"
+    hash: str = DEFAULT_HASH
+    report_kind: ClassVar[str] = "hash"
+    independent_supports: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -80,6 +88,31 @@ class LocalHashing(FrequencyOracle):
 
     def sample_support(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
         return binomial_support(counts, self.p, self.q, rng)
+
+    def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
+        return of_hashes(reports[:, 0], reports[:, 1], self.k, values, g=self.g, name=self.hash)
+
+    def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
+        # A symbol that does not look at any value supports each with probability 1/g.
+        return Tally(rng.binomial(fakes, 1 / self.g, size=self.k), fakes)
+
+    def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:
+        """Return reports of the hash functions, of many tried, that send most targets to one symbol."""
+        result = np.zeros(self.k, dtype=np.int64)
+        hashed, domain = HASHES[self.hash], np.arange(self.k)
+        for size in group_sizes(fakes, GROUPS):
+            seeds = rng.integers(0, 2**SEED_BITS, size=HASHES_TRIED)
+            sent = np.sort(hashed(targets, seeds[:, None], self.g), axis=1)
+            # Most frequent symbol of each sorted row: the symbol at the end of the longest stretch of equal ones.
+            run = np.ones(len(sent), dtype=np.int64)
+            longest, symbol = run.copy(), sent[:, 0].copy()
+            for column in range(1, sent.shape[1]):
+                run = np.where(sent[:, column] == sent[:, column - 1], run + 1, 1)
+                symbol = np.where(run > longest, sent[:, column], symbol)
+                longest = np.maximum(longest, run)
+            best = int(longest.argmax())
+            result += size * (hashed(domain, seeds[best : best + 1], self.g) == symbol[best])
+        return Tally(result, fakes)
 
 
 class BLH(LocalHashing):

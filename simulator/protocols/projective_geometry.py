@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from simulator._types import IntArray, Reports
-from simulator.protocols._affine import collect, evenly, numbers_of, points, solutions, spread, tally, vectors
-from simulator.protocols._base import FrequencyOracle, Noise, bits_for
+from simulator.protocols.equations import collect, evenly, numbers_of, points, solutions, spread, tally, vectors
+from simulator.protocols.oracle import Noise, bits_for
+from simulator.protocols.symbols import SymbolOracle
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +26,7 @@ GOLDEN = (math.sqrt(5) - 1) / 2
 CHUNK_CELLS = 1_000_000  # symbols x elements of the field drawn at once: bounds memory
 
 
-class ProjectiveGeometry(FrequencyOracle):
+class ProjectiveGeometry(SymbolOracle):
     """Report one of K points: those on the own value's hyperplane are e^epsilon times as likely as the others.
 
     Values are points of the projective space of t coordinates over a field of `order` elements, and so are reports: a
@@ -63,7 +64,6 @@ class ProjectiveGeometry(FrequencyOracle):
 
     @property
     def symbols(self) -> int:
-        """Number K of points: of different reports."""
         return points(self.dimension, self.order)
 
     @property
@@ -131,9 +131,6 @@ class ProjectiveGeometry(FrequencyOracle):
         anything = rng.integers(0, self.symbols, size=len(values))
         return np.where(rng.random(len(values)) < self._keep, numbers_of(y, order), anything)
 
-    def support(self, reports: Reports) -> IntArray:
-        return self.decode(np.bincount(reports, minlength=self.symbols))
-
     def sample_support(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw the aggregate of the base class's law.
 
@@ -170,18 +167,15 @@ class ProjectiveGeometry(FrequencyOracle):
         """Return the numbers of the points that stand for values ``(m,)``: ``(m,)``, all of the first k."""
         return values * _stride(self.k) % self.k
 
-    def orthogonal(self, value: int) -> NDArray[np.bool_]:
-        """Return which of the K points support a value, ``(K,)``."""
+    def supporting(self, value: int) -> NDArray[np.bool_]:
         t, order = self.dimension, self.order
         own = vectors(self.point_of(np.array([value])), t, order)[0]
         return (vectors(np.arange(self.symbols), t, order) @ own) % order == 0
 
-    def orthogonal_values(self) -> IntArray:
-        """Return how many of the k values each of the K points supports, ``(K,)``."""
+    def supported_values(self) -> IntArray:
         return _supported(self.k, self.order, self.dimension).copy()
 
     def decode(self, histogram: IntArray) -> IntArray:
-        """Return the support counts ``(k,)`` of so many reports of each of the K symbols, ``(K,)``."""
         return self._decode(histogram[None, :])[0]
 
     def _decode(self, histogram: IntArray) -> IntArray:

@@ -8,8 +8,11 @@ from collections.abc import Callable
 import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
-from simulator.protocols._base import FrequencyOracle, binomial_support, bits_for
+from simulator.protocols.fakes import shared_out, targets_and_others
 from simulator.protocols.grr import GRR
+from simulator.protocols.oracle import FrequencyOracle, Support, binomial_support, bits_for
+from simulator.protocols.protocol import Probabilities, Tally
+from simulator.supports import Supports, of_subsets
 
 CHAIN_LIMIT = 10**9  # numpy draws hypergeometric variates from populations below this
 CHAIN_VARIANCE = 1000  # variance of a support count above which the Gaussian law of the aggregate is used
@@ -28,6 +31,7 @@ class SubsetSelection(FrequencyOracle):
     key = "ss"
     title = "Subset selection"
     reference = "Ye, Barg, IEEE Trans. Inf. Theory 2018"
+    report_kind = "subset"
     sums_to_one = True
 
     @property
@@ -76,6 +80,32 @@ class SubsetSelection(FrequencyOracle):
 
     def support(self, reports: Reports) -> IntArray:
         return np.bincount(reports.reshape(-1), minlength=self.k)
+
+    def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
+        return of_subsets(reports, self.k, values)
+
+    def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:  # noqa: ARG002
+        if attack == "guess":
+            return self.p / self.omega, self.q / self.omega
+        others = self.k - 1
+        return self.p * (self.k - self.omega) / others, (1 - self.p) * self.omega / others
+
+    def sample_rounds(self, value: int, rounds: int, trials: int, rng: np.random.Generator) -> Support:
+        """Return the support ``(trials, k)``, round by round: the law of the aggregate is not quick for few users."""
+        result = np.zeros((trials, self.k))
+        users = np.arange(trials)[:, None]
+        for _ in range(rounds):
+            result[users, self.perturb(np.full(trials, value), rng)] += 1  # the values of one report are distinct
+        return result
+
+    def rounds_cells(self, rounds: int) -> int:
+        return self.k * rounds
+
+    def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:
+        """Return subsets of the targets, filled up with other values where they are too few."""
+        if self.omega <= len(targets):
+            return Tally(shared_out(self.k, targets, fakes * self.omega, rng), fakes)
+        return Tally(targets_and_others(self.k, targets, fakes, self.omega - len(targets), rng), fakes)
 
     def sample_support(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
         if self.omega == 1:  # a set of one value: the same channel as randomised response

@@ -8,7 +8,9 @@ from functools import lru_cache
 import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
-from simulator.protocols._base import FrequencyOracle, Noise, Support, check_users
+from simulator.attacks import evenly_confused
+from simulator.protocols.oracle import FrequencyOracle, Noise, Support, check_users
+from simulator.protocols.protocol import Probabilities
 
 PANEL, NODES = 1.0, 20  # Gauss-Legendre: 20 nodes on every stretch of 1 scale of the noise
 
@@ -25,6 +27,7 @@ class SHE(FrequencyOracle):
     key = "she"
     title = "Summation with histogram encoding"
     reference = "Wang, Blocki, Li, Jha, USENIX Security 2017"
+    report_kind = "cells"
     support_dtype = np.float64
 
     @property
@@ -80,6 +83,17 @@ class SHE(FrequencyOracle):
     def estimate(self, support: Support, n: int) -> FloatArray:
         check_users(n)
         return support / n
+
+    def chances(self, reports: Reports, values: tuple[int, int], attack: str) -> FloatArray:
+        if attack == "guess":
+            return super().chances(reports, values, attack)
+        # The likelihood ratio of two cells is largest, e^epsilon, where one is 1 or more and the other 0 or less.
+        return ((reports[:, values[0]] >= 1) & (reports[:, values[1]] <= 0)).astype(np.float64)
+
+    def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:  # noqa: ARG002
+        if attack == "guess":
+            return evenly_confused(self.attack_success, self.k)
+        return 0.25, math.exp(-self.epsilon) / 4
 
     def noise(self, n: int) -> Noise:
         check_users(n)

@@ -9,7 +9,10 @@ import numpy as np
 
 from simulator._types import IntArray, Reports
 from simulator.attacks import independent_support_attack
-from simulator.protocols._base import FrequencyOracle, binomial_support
+from simulator.protocols.fakes import targets_and_others
+from simulator.protocols.oracle import FrequencyOracle, binomial_support
+from simulator.protocols.protocol import Tally
+from simulator.supports import Supports, of_bits
 
 
 class UnaryEncoding(FrequencyOracle):
@@ -17,6 +20,9 @@ class UnaryEncoding(FrequencyOracle):
 
     Reports are a ``(n, k)`` array of 0 and 1.
     """
+
+    report_kind = "bits"
+    independent_supports = True
 
     @property
     @abstractmethod
@@ -47,6 +53,24 @@ class UnaryEncoding(FrequencyOracle):
     def sample_support(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
         return binomial_support(counts, self.p, self.q, rng)
 
+    def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
+        return of_bits(reports, self.k, values)
+
+    def fake_reports(self, fake: str | None, users: int, rng: np.random.Generator) -> Reports:
+        """Return the protocol's report of a vector of zeros (``"z"``), or of a random one-hot vector (``"r"``)."""
+        if fake == "z":
+            return (rng.random((users, self.k)) < self.q).view(np.uint8)
+        return super().fake_reports(fake, users, rng)
+
+    def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
+        return Tally(rng.binomial(fakes, 0.5, size=self.k), fakes)
+
+    def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:
+        """Return reports that support all targets, and others too, so that each has as many ones as are usual."""
+        usual = self.p + (self.k - 1) * self.q
+        others = max(0, round(usual) - len(targets))
+        return Tally(targets_and_others(self.k, targets, fakes, others, rng), fakes)
+
 
 class RAPPOR(UnaryEncoding):
     """Basic one-time RAPPOR, the symmetric unary encoding (SUE): p + q = 1.
@@ -57,6 +81,7 @@ class RAPPOR(UnaryEncoding):
     key = "rappor"
     title = "Basic one-time RAPPOR (symmetric unary encoding)"
     reference = "Erlingsson, Pihur, Korolova, CCS 2014"
+    fakes = ("z", "r")
 
     @property
     def p(self) -> float:
@@ -76,6 +101,7 @@ class OUE(UnaryEncoding):
     key = "oue"
     title = "Optimised unary encoding"
     reference = "Wang, Blocki, Li, Jha, USENIX Security 2017"
+    fakes = ("z", "r")
 
     @property
     def p(self) -> float:

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator._types import FloatArray
+from simulator.methods import POSTPROCESSORS
 from simulator.populations import apportion
-from simulator.postprocess import POSTPROCESSORS
-from simulator.protocols import Noise
-from simulator.surrogate._curves import curve_posterior
-from simulator.surrogate._mixture import mixture_posterior
-from simulator.surrogate._posterior import Posterior
-from simulator.surrogate._sample import sample_posterior
-from simulator.surrogate._wavelet import TEMPER, wavelet_posterior
+from simulator.protocols.oracle import Noise
+from simulator.surrogate.curves import curve_posterior
+from simulator.surrogate.mixture import mixture_posterior
+from simulator.surrogate.posterior import Posterior
+from simulator.surrogate.sample import sample_posterior
+from simulator.surrogate.wavelet import TEMPER, wavelet_posterior
 
 __all__ = ["DEFAULT", "DRAWS", "SURROGATES", "Posterior", "Surrogate", "sample_posterior", "surrogate_populations"]
 
@@ -31,25 +31,15 @@ PRIOR_ODDS = np.array([1.0, 1.0, 2.0])  # of free frequencies, a curve with peak
 
 @dataclass(frozen=True)
 class Surrogate:
-    """A way from an estimate to populations.
+    """A way from an estimate to populations."""
 
-    Attributes
-    ----------
-    name, title
-        Key in the table, and what it does in words.
-    function
-        ``function(estimate (k,), noise, ordered, draws, rng) -> (draws or 1, k)``.
-    reference
-        Where it comes from.
-    ordered_only
-        Whether it uses the order of the categories.
-    """
-
+    # name, title: key in the table, and what it does in words
     name: str
     title: str
+    # ``function(estimate (k,), noise, ordered, draws, rng) -> (draws or 1, k)``
     function: Callable[[FloatArray, Noise, bool, int, np.random.Generator], FloatArray]
-    reference: str
-    ordered_only: bool = False
+    reference: str  # where it comes from
+    ordered_only: bool = False  # whether it uses the order of the categories
 
 
 def _consistent(method: str) -> Callable[[FloatArray, Noise, bool, int, np.random.Generator], FloatArray]:
@@ -103,24 +93,14 @@ def surrogate_populations(
 ) -> FloatArray:
     """Return synthetic true frequencies ``(draws, k)`` (one row for a consistent estimate); rows sum to 1.
 
-    Parameters
-    ----------
-    name
-        One of `SURROGATES`.
-    estimate
-        ``(k,)`` raw frequency estimates, as the protocol gave them: negative ones included.
-    noise
-        The noise in them.
-    ordered
-        Whether the categories have an order.
-    draws
-        Populations to draw.
+    name: one of `SURROGATES`.
+    estimate: ``(k,)`` raw frequency estimates, as the protocol gave them: negative ones included.
+    noise: the noise in them.
+    ordered: whether the categories have an order.
+    draws: populations to draw.
 
-    Raises
-    ------
-    ValueError
-        If the name is unknown, the surrogate needs an order and there is none, or the estimate is not ``(k,)`` finite
-        numbers.
+    Raises ValueError if the name is unknown, the surrogate needs an order and there is none, or the estimate is not
+    ``(k,)`` finite numbers.
     """
     if name not in SURROGATES:
         raise ValueError(f"surrogate must be one of {', '.join(SURROGATES)}, got {name!r}")

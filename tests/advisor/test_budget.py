@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from advisor import InputError, advise
-from advisor.question.budget import Plan, make_plan
+from advisor.question.budget import Plan
+from advisor.question.plurality import make_plan
+from advisor.question.settings import Plurality
 from simulator import PROTOCOLS
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
@@ -21,10 +23,7 @@ COUNTS = apportion(ZIPF, 20_000)
 def plan(
     epsilon: float, d: int, *, rounds: int = 1, solution: str | None = None, protocols: tuple[str, ...] = ("oue",)
 ) -> Plan:
-    settings = {
-        "attributes": d, "rounds": rounds, "solution": solution, "epsilon": epsilon, "protocols": protocols,
-    }  # fmt: skip
-    made = make_plan(settings, ZIPF, 20_000)
+    made = make_plan(Plurality(attributes=d, solution=solution, rounds=rounds), epsilon, protocols, ZIPF, 20_000)
     assert made is not None
     return made
 

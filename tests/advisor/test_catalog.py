@@ -1,17 +1,23 @@
 from __future__ import annotations
 
+import csv
 import dataclasses
 import functools
+import io
 import json
 from collections.abc import Mapping
 from io import StringIO
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from rich.console import Console
 
-from advisor.catalog import answer as catalog
+from advisor.catalog.answer import explanation
+from advisor.catalog.document import explain_document
+from advisor.document.model import View
+from advisor.document.terminal import show
 from knowledge.cards import CARDS
 from knowledge.recipes import numpy_recipe, package_recipe
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Metric, Noise, PostProcessor
@@ -81,15 +87,14 @@ def test_explain_shows_cost_and_recipes_as_they_are(run: Run, name: str) -> None
 def test_code_is_neither_folded_nor_taken_for_markup(name: str, terminal: bool) -> None:
     file = StringIO()
     console = Console(file=file, width=30, force_terminal=terminal, highlight=False, legacy_windows=False)
-    catalog.print_explanation(name, console)
-    known = catalog.explanation(name)
-    assert known["python"] in file.getvalue()
-    assert (known["python_numpy"] or "") in file.getvalue()
+    member = explanation(name)
+    show(explain_document(member), View(), console)
+    assert member.python in file.getvalue()
+    assert (member.python_numpy or "") in file.getvalue()
 
 
-def test_list_names_promises_cost_and_source_and_stays_readable(run: Run) -> None:
+def test_list_names_promises_cost_and_source(run: Run) -> None:
     out = run("list")[1]
-    assert max(len(line.rstrip()) for line in out.splitlines()) <= 120
     for heading in ("promises", "cost", "reference"):
         assert heading in out
     data = json.loads(run("list", "--format", "json")[1])
@@ -107,12 +112,39 @@ def test_list_names_promises_cost_and_source_and_stays_readable(run: Run) -> Non
     assert promises["oue"] == []
 
 
-def test_promises_tell_order_and_protocols() -> None:
-    assert "ordered domains only" in catalog.explanation("wavelet_eb")["promises"]
+def test_promises_say_order_and_protocols() -> None:
+    assert "ordered domains only" in explanation("wavelet_eb").promises
     kept = "a larger estimate never becomes the smaller one"
-    assert kept not in catalog.explanation("wavelet_eb")["promises"]
-    assert kept in catalog.explanation("norm_sub")["promises"]
-    assert "for some protocols only" in catalog.explanation("ibu")["promises"]
+    assert kept not in explanation("wavelet_eb").promises
+    assert kept in explanation("norm_sub").promises
+    assert "for some protocols only" in explanation("ibu").promises
+
+
+def test_list_has_every_format(run: Run, tmp_path: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(run("list", "--format", "csv")[1])))
+    assert [row["name"] for row in rows] == MEMBERS
+    assert {row["kind"] for row in rows} == {"protocol", "method", "metric"}
+    assert run("list", "--format", "value")[1].split() == MEMBERS
+    assert run("list", "--format", "markdown")[1].count("| name |") == 3
+    page = tmp_path / "list.html"
+    assert run("list", "--report", page)[0] == 0
+    assert "Optimised local hashing" in page.read_text(encoding="utf-8")
+
+
+def test_explain_has_every_format(run: Run) -> None:
+    (row,) = csv.DictReader(io.StringIO(run("explain", "OLH", "--format", "csv")[1]))
+    assert (row["name"], row["kind"], row["python"]) == ("olh", "protocol", package_recipe("protocol", "olh"))
+    assert run("explain", "Norm-Sub", "--format", "value")[1] == "norm_sub\n"
+    out = run("explain", "norm_sub", "--format", "markdown")[1]
+    assert out.count("```") == 4
+    assert (numpy_recipe("norm_sub") or "").strip() in out
+
+
+def test_an_unknown_name_gets_the_nearest_one(run: Run) -> None:
+    code, out, err = run("explain", "nrm_sub")
+    assert (code, out) == (2, "")
+    assert "did you mean 'norm_sub'?" in err
+    assert err.count("\n") == 1
 
 
 @pytest.mark.usefixtures("strangers")
@@ -145,7 +177,7 @@ def test_members_of_other_packages_are_explained_from_what_they_say(run: Run, na
 
 @pytest.mark.usefixtures("strangers")
 def test_members_of_other_packages_are_listed(run: Run) -> None:
-    out = run("list")[1]
+    out = run("list", "--verbose")[1]
     for name in ("copied", "silent", "halved", "thirds", "picky", "worst"):
         assert name in out
     assert "Half [bold]of it" in out

@@ -7,9 +7,15 @@ from importlib import resources
 from pathlib import Path
 
 import jsonschema
+import numpy as np
 import pytest
 
+from advisor import AuditAnswer, InputError, audit
+from advisor.audits.document import audit_document
+from advisor.document.model import View
+from advisor.document.text import plain_text
 from simulator import PROTOCOLS
+from simulator.hashing import DEFAULT_HASH, HASHES
 from tests.advisor.conftest import Run
 
 SCHEMA = json.loads(resources.files("advisor").joinpath("schema/audit.schema.json").read_text(encoding="utf-8"))
@@ -50,7 +56,7 @@ def test_one_protocol_is_told_in_a_sentence(run: Run) -> None:
     assert (code, err) == (0, "")
     first = out.splitlines()[0]
     assert first.startswith("grr at ε = 1, k = 10 loses at least 0.9")
-    assert "infinitely many trials would show 1.000; promised are at most 1" in first
+    assert "infinitely many trials would show 1.000; the promise is at most 1" in first
     for said in ("50,000 trials", "highest bound", "agree in 1 of 1 audits"):
         assert said in out
 
@@ -91,12 +97,13 @@ def test_csv_has_a_line_for_each_audit(run: Run) -> None:
 
 
 def test_markdown_of_several_budgets_is_a_matrix(run: Run, tmp_path: Path) -> None:
-    asked = ("audit", "-p", "grr", "-p", "oue", "--eps", "1,4", "--k", "5,25", "--trials", "20000")
+    asked = ("audit", "-p", "grr", "-p", "oue", "--eps", "1,2,4", "--k", "5,25", "--trials", "20000")
     _, out, _ = run(*asked, "--format", "markdown")
     lines = [line for line in out.splitlines() if line.startswith("|")]
-    assert lines[0] == "| audited | k | ε = 1 | ε = 4 |"
+    assert lines[0] == "| audited | k | ε = 1 | ε = 2 | ε = 4 |"
     assert len(lines) == 2 + 4
     assert "/ 4.000 (" in lines[2]
+    assert "Each cell: loss ≥ / analytic (slack)" in out
     target = tmp_path / "audit.md"
     code, printed, _ = run(*asked, "-o", target)
     assert (code, printed) == (0, "")
@@ -125,7 +132,7 @@ def test_rounds_attributes_and_hashing_alone(run: Run) -> None:
 def test_where_nothing_is_promised_nothing_is_compared_with_a_promise(run: Run) -> None:
     asked = ("audit", "--lho", "2,4", "--eps", "1", "--k", "10", "--trials", "20000", "-q")
     first = run(*asked)[1].splitlines()[0]
-    assert first.startswith("Local hashing without perturbation (lho) promises nothing; of 2 such audits the most is")
+    assert first.startswith("Local hashing without perturbation (lho) promises nothing; the largest loss of 2 such")
     assert "lho g=4 at k = 10 loses at least 1." in first
     assert "than is promised" not in first
     first = run(*asked, "-p", "grr", "-p", "oue")[1].splitlines()[0]
@@ -141,6 +148,68 @@ def test_pair_attack_comes_near_the_promise(run: Run) -> None:
     (row,) = json.loads(out)["results"]
     assert row["epsilon_analytic"] == pytest.approx(1.0)
     assert row["epsilon_lower_bound"] > 0.9
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_value_is_the_bounds_one_per_line(run: Run, jobs: str) -> None:
+    asked = ("audit", "-p", "grr", "-p", "oue", "-e", "1", "--k", "5", "--trials", "5000", "--jobs", jobs)
+    code, out, _ = run(*asked, "--format", "value")
+    rows = json.loads(run(*asked, "--format", "json")[1])["results"]
+    assert code == 0
+    assert out.splitlines() == [f"{row['epsilon_lower_bound']:.6g}" for row in rows]
+
+
+def test_a_comma_separates_domain_sizes_of_any_length(run: Run) -> None:
+    _, out, _ = run("audit", "-p", "grr", "-e", "1", "--k", "10,100", "--trials", "500", "--format", "json")
+    assert [row["k"] for row in json.loads(out)["results"]] == [10, 100]
+
+
+def test_errors_fit_the_schema_too(run: Run) -> None:
+    code, out, err = run("audit", "--all", "--eps", "1", "--format", "json")
+    assert code == 2
+    assert json.loads(out)["error"]["message"] in err
+    jsonschema.validate(json.loads(out), SCHEMA)
+
+
+def test_python_gives_the_results_of_the_command(run: Run) -> None:
+    answer = audit(1.0, k=[5, 8], protocol="GRR", trials=2000, seed=3)
+    _, out, _ = run(
+        "audit", "-p", "grr", "--eps", "1", "--k", "5,8", "--trials", "2000", "--seed", "3", "--format", "json"
+    )
+    assert json.loads(answer.to_json()) == json.loads(out)
+    assert answer.summary == json.loads(out)["summary"]
+    assert not answer.leaks
+    with pytest.raises(InputError, match="--eps is missing"):
+        audit(k=5, protocol="grr")
+    with pytest.raises(InputError, match="either epsilon or eps"):
+        audit(1.0, eps=1.0, k=5, protocol="grr")
+
+
+def test_an_audit_of_hashed_reports_names_the_hash() -> None:
+    def hashed(value: int, k: int, epsilon: float) -> tuple[int, int]:  # noqa: ARG001
+        return int(HASHES["xxh32"](np.array([value]), np.array([7]), 4)[0]), 7
+
+    def audited(hash_name: str | None) -> AuditAnswer:
+        return audit(1.0, k=20, target=hashed, reports="olh", hash=hash_name, trials=500, values=(0, 3))
+
+    assert f"read with the hash function {DEFAULT_HASH}" in audit_words(audited(None))
+    assert "read with the hash function xxh32" in audit_words(audited("xxh32"))
+    assert audited("xxh32").leaks
+
+
+def audit_words(answer: AuditAnswer) -> str:
+    return plain_text(audit_document(answer), View())
+
+
+def test_python_takes_a_client_as_a_function() -> None:
+    def leaky(value: int, k: int, epsilon: float) -> int:  # noqa: ARG001
+        return value
+
+    answer = audit(1.0, k=5, target=leaky, reports="grr", trials=500)
+    assert answer.leaks
+    assert answer.results[0].protocol == "leaky"
+    by_support = audit(1.0, k=5, target=leaky, support=lambda report, k, epsilon: [report], trials=500)  # noqa: ARG005
+    assert by_support.leaks
 
 
 @pytest.mark.usefixtures("clients")
@@ -182,30 +251,33 @@ def test_a_target_that_cannot_be_audited_has_its_own_message(run: Run, target: s
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
+        ("", "--k, --eps and --protocol are missing: give the domain size"),
         ("--all --eps 1", "--k is missing"),
         ("--all --k 5", "--eps is missing"),
-        ("--eps 1 --k 5", "nothing to audit: give --protocol NAME, --all"),
-        ("--all --eps 1 --k 1", "k must be at least 2, got 1"),
-        ("--all --eps 0 --k 5", "eps must be a finite number above 0"),
+        ("--lho 2 --all --k 5", "--eps is missing"),
+        ("--eps 1 --k 5", "--protocol is missing: give what to audit: --protocol NAME, --all"),
+        ("--all --eps 1 --k 1", "k must be a whole number of at least 2"),
+        ("--all --eps 1 --k 2M", "k must be at most"),
+        ("--all --eps 0 --k 5", "eps must be a number above 0"),
         ("--all --eps 1,x --k 5", "eps must be a number, got 'x'"),
-        ("--all --eps 1 --k 5 --alpha 2", "alpha must be a number between 0 and 1, got 2"),
-        ("--all --eps 1 --k 5 --attack best", "--attack must be one of guess, pair"),
-        ("--all --eps 1 --k 5 --trials 0", "trials must be at least 1"),
+        ("--all --eps 1 --k 5 --alpha 2", "alpha must be a number above 0 and below 1, got '2'"),
+        ("--all --eps 1 --k 5 --attack best", "attack must be one of guess, pair"),
+        ("--all --eps 1 --k 5 --attack both", "attack both needs --target"),
+        ("--all --eps 1 --k 5 --trials 0", "trials must be a whole number of at least 1"),
         ("--all --eps 1 --k 5 --values 1,5", "two different ones of 0..4"),
-        ("--all --eps 1 --k 5 --values 1", "--values must be two different values"),
+        ("--all --eps 1 --k 5 --values 1", "values must be two different numbers"),
         ("--protocol orr --eps 1 --k 5", "did you mean"),
         ("--all --protocol oue --eps 1 --k 5", "either --all or --protocol"),
-        ("--all --eps 1 --k 5 --reports oue", "--reports goes with --target"),
-        ("--all --eps 1 --k 5 --solution spl", "--solution goes with --attributes"),
-        ("--all --eps 1 --k 5 --attributes 2 --solution split", "--solution must be one of spl, smp, rsfd"),
+        ("--all --eps 1 --k 5 --reports oue --symbols 3", "--reports, --symbols needs --target"),
+        ("--all --eps 1 --k 5 --solution spl", "--solution needs --attributes"),
+        ("--all --eps 1 --k 5 --attributes 2 --solution split", "solution must be one of spl, smp, rsfd"),
         ("--protocol olh --eps 1 --k 5 --attributes 2 --solution rsfd", "fake data for grr, rappor, oue only"),
         ("--all --eps 1 --k 5 --rounds 2 --attributes 2", "either --rounds or --attributes"),
-        ("--all --eps 1 --k 5 --rounds 2 --attack pair", "--attack pair is for one report"),
-        ("--target a:b --eps 1 --k 5", "either --reports PROTOCOL, or --support"),
-        ("--target a:b --all --eps 1 --k 5 --reports oue", "--all does not go with --target"),
-        ("--target a:b --eps 1 --k 5 --reports hr", "--reports must be one of"),
-        ("--target a:b --eps 1 --k 5 --reports oue --hash xxh32", "--hash goes with --reports blh or olh"),
-        ("--all --eps 1 --k 5 --format plain", "--format must be one of table, json, csv, markdown"),
+        ("--all --eps 1 --k 5 --rounds 2 --attack pair", "--rounds does not go with --attack pair"),
+        ("--target a:b --eps 1 --k 5", "--reports PROTOCOL or --support"),
+        ("--target a:b --all --jobs 2 --eps 1 --k 5 --reports oue", "--all, --jobs does not go with --target"),
+        ("--target a:b --eps 1 --k 5 --reports oue --hash xxh32", "--hash is for reports of blh or olh"),
+        ("--all --eps 1 --k 5 --format txt", "format must be one of table, plain, markdown, csv, json, value"),
     ],
 )
 def test_bad_options_are_one_line_and_exit_2(run: Run, asked: str, said: str) -> None:

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from advisor import advise
-from advisor.cli.app import PRIVACY_NOTICE
-from advisor.run_collected import CollectedOptions
+from advisor.cli.run import NOTICE
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
@@ -74,27 +73,27 @@ def on_stdin(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
 
 
 def test_an_estimate_is_answered_with_two_tables(run: Run, estimate: str) -> None:
-    code, out, err = run(*QUICK, "--estimate", "OUE", "--n", str(N), estimate)
+    code, out, err = run("estimate", *QUICK, "-p", "OUE", "--n", str(N), estimate)
     assert (code, err) == (0, "")  # no privacy notice: an estimate is protected already
-    assert PRIVACY_NOTICE not in err
+    assert NOTICE not in err
     first, later = out.split("For the next round, with the same ε, k and n: ")
-    assert "on this oue estimate" in first
+    assert "First of the ranking: oue with " in first
     assert "surrogate ensemble" in later
     assert "the values are frequencies" in later
     assert f"Simulated from the estimate in {estimate}" in later
 
 
 def test_quiet_shows_the_first_table_only(run: Run, estimate: str) -> None:
-    _, out, err = run("-q", *QUICK, "--estimate", "oue", "--n", str(N), estimate)
+    _, out, err = run("estimate", "-q", *QUICK, "-p", "oue", "--n", str(N), estimate)
     assert err == ""
     assert "next round" not in out
-    assert "on this oue estimate" in out
-    verbose = run("-v", *QUICK, "--estimate", "oue", "--n", str(N), estimate)[1]
-    assert "best: probability that the row has the lowest error" in verbose
+    assert "First of the ranking: oue with " in out
+    verbose = run("estimate", "-v", *QUICK, "-p", "oue", "--n", str(N), estimate)[1]
+    assert "best: probability that" in verbose
 
 
 def test_the_command_gives_what_the_function_gives(run: Run, estimate: str) -> None:
-    out = run(*QUICK, "--estimate", "oue", "--n", str(N), "--format", "json", estimate)[1]
+    out = run("estimate", *QUICK, "-p", "oue", "--n", str(N), "--format", "json", estimate)[1]
     given = advise(1.0, estimate=raw(), protocol="oue", n=N, method=["none", "norm_sub"], repetitions=4)
     data, expected = answer(out), answer(given.to_json())
     for key in ("recommendations", "next_round", "baselines", "experiment_id", "summary", "surrogate"):
@@ -107,7 +106,7 @@ def test_counts_percentages_and_named_columns(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     rows = [f"{place},x{place},{value * N},{100 * value}" for place, value in enumerate(values)]
     path.write_text("id,name,users,share\n" + "\n".join(rows) + "\n", encoding="utf-8")
-    base = (*QUICK, "--estimate", "grr", "--n", str(N), "--column", "name", "--format", "json", str(path))
+    base = ("estimate", *QUICK, "-p", "grr", "--n", str(N), "--column", "name", "--format", "json", str(path))
     data = answer(run(*base, "--estimates", "users")[1])
     assert any("the values are counts" in line for line in data["assumptions"])
     assert data["request"]["ordered"] is False
@@ -118,7 +117,7 @@ def test_counts_percentages_and_named_columns(run: Run, tmp_path: Path) -> None:
 
 def test_an_estimate_on_standard_input(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     on_stdin(monkeypatch, estimate_text(raw()))
-    data = answer(run(*QUICK, "--estimate", "oue", "--n", str(N), "--format", "json", "-")[1])
+    data = answer(run("estimate", *QUICK, "-p", "oue", "--n", str(N), "--format", "json", "-")[1])
     assert data["request"]["sample"] == "standard input"
     assert data["request"]["n"] == N
 
@@ -132,8 +131,8 @@ def test_reports_are_counted_into_the_estimate_of_the_protocol(
     made = reports(protocol)
     path, target = tmp_path / "reports.txt", tmp_path / "out.csv"
     path.write_text(report_lines(protocol, made), encoding="utf-8")
-    arguments = ("--reports", protocol, *options, "--apply", str(target), "--format", "json", str(path))
-    data = answer(run(*QUICK, *arguments)[1])
+    arguments = ("-p", protocol, *options, "--apply", str(target), "--format", "json", str(path))
+    data = answer(run("reports", *QUICK, *arguments)[1])
     assert data["request"]["n"] == N
     assert data["request"]["collected_with"] == protocol
     assert f"{N:,} reports read" in data["assumptions"]
@@ -147,8 +146,8 @@ def test_reports_on_standard_input_with_their_domain(run: Run, tmp_path: Path, m
     domain = tmp_path / "domain.txt"
     domain.write_text("".join(f"city {place}\n" for place in range(K)), encoding="utf-8")
     on_stdin(monkeypatch, "".join(f"city {value}\n" for value in reports("grr").tolist()))
-    arguments = ("--reports", "k-RR", "--domain", str(domain), "--ordered", "-m", "emd", "--format", "json", "-")
-    data = answer(run(*QUICK, *arguments)[1])
+    arguments = ("-p", "k-RR", "--domain", str(domain), "--ordered", "-m", "emd", "--format", "json", "-")
+    data = answer(run("reports", *QUICK, *arguments)[1])
     assert data["request"]["ordered"] is True
     assert data["request"]["metric"] == "emd"
 
@@ -156,7 +155,7 @@ def test_reports_on_standard_input_with_their_domain(run: Run, tmp_path: Path, m
 def test_the_hash_of_the_reports_matters(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "reports.csv"
     path.write_text("seed,symbol\n" + report_lines("olh", reports("olh")), encoding="utf-8")
-    base = (*QUICK, "--reports", "olh", "--k", str(K), "--format", "json", str(path))
+    base = ("reports", *QUICK, "-p", "olh", "--k", str(K), "--format", "json", str(path))
     right = answer(run(*base, "--hash", "mix64")[1])
     assert right["recommendations"] == answer(run(*base)[1])["recommendations"]
     # Under another hash nobody's report supports the own category more often than any: the estimates sum to about 0.
@@ -167,8 +166,8 @@ def test_the_hash_of_the_reports_matters(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_surrogate_of_one_population(run: Run, estimate: str) -> None:
-    arguments = ("--estimate", "oue", "--n", str(N), "--surrogate", "Norm-Sub", "--format", "json", estimate)
-    data = answer(run(*QUICK, *arguments)[1])
+    arguments = ("-p", "oue", "--n", str(N), "--surrogate", "Norm-Sub", "--format", "json", estimate)
+    data = answer(run("estimate", *QUICK, *arguments)[1])
     assert data["surrogate"] == "norm_sub"
     assert data["request"]["populations"] == 1
     assert {row["probability_best"] for row in data["recommendations"]} == {None}
@@ -176,7 +175,7 @@ def test_a_surrogate_of_one_population(run: Run, estimate: str) -> None:
 
 @pytest.mark.parametrize("output_format", ["table", "plain", "markdown", "csv", "value"])
 def test_every_format(run: Run, estimate: str, output_format: str) -> None:
-    code, out, _ = run(*QUICK, "--estimate", "oue", "--n", str(N), "--format", output_format, estimate)
+    code, out, _ = run("estimate", *QUICK, "-p", "oue", "--n", str(N), "--format", output_format, estimate)
     assert code == 0
     if output_format == "value":
         assert out.split() == ["oue", "norm_sub"]
@@ -186,7 +185,7 @@ def test_every_format(run: Run, estimate: str, output_format: str) -> None:
 
 def test_the_repetitions_of_an_estimate_can_be_written(run: Run, estimate: str, tmp_path: Path) -> None:
     target = tmp_path / "runs.csv"
-    base = (*QUICK, "--estimate", "oue", "--n", str(N), "--format", "json", estimate)
+    base = ("estimate", *QUICK, "-p", "oue", "--n", str(N), "--format", "json", estimate)
     data = answer(run(*base, "--runs", str(target))[1])
     rows = [row for row in table(target) if row["metric"] == "l1"]
     for place in (data["recommendations"][0], data["next_round"]["recommendations"][0]):
@@ -196,11 +195,26 @@ def test_the_repetitions_of_an_estimate_can_be_written(run: Run, estimate: str, 
         assert np.mean(np.sqrt(errors[: place["repetitions"]])) ** 2 == pytest.approx(place["error"], rel=1e-9)
 
 
-def test_environment_sets_the_options_too(run: Run, estimate: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LDP_ADVISE_ESTIMATE", "oue")
-    monkeypatch.setenv("LDP_ADVISE_SURROGATE", "eb_ns")
-    data = answer(run(*QUICK, "--n", str(N), "--format", "json", estimate)[1])
-    assert data["surrogate"] == "eb_ns"
+@pytest.mark.parametrize("how", ["words", "one word", "environment"])
+def test_the_old_flags_are_the_new_commands(
+    run: Run, estimate: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """`--protocol` beside them restricts the next round, and so does `--next-protocol` today."""
+    path = tmp_path / "reports.txt"
+    path.write_text(report_lines("oue", reports("oue")), encoding="utf-8")
+    for command, file, extra in (("estimate", estimate, ("--n", str(N))), ("reports", str(path), ())):
+        common = (*QUICK, *extra, "--surrogate", "eb_ns", "--format", "json", file)
+        new = answer(run(command, "-p", "oue", "--next-protocol", "grr", *common)[1])
+        flag = f"--{command}"
+        if how == "environment":
+            monkeypatch.setenv(f"LDP_ADVISE_{command.upper()}", "oue")
+        given = {"words": (flag, "oue"), "one word": (f"{flag}=oue",), "environment": ()}[how]
+        old = answer(run(*given, "--protocol=grr", *common)[1])
+        monkeypatch.delenv(f"LDP_ADVISE_{command.upper()}", raising=False)
+        assert old == new
+        assert {row["protocol"] for row in new["recommendations"]} == {"oue"}
+        assert {row["protocol"] for row in new["next_round"]["recommendations"]} == {"grr"}
+        assert new["surrogate"] == "eb_ns"
 
 
 # --- --apply ---------------------------------------------------------------------------------------------------
@@ -208,7 +222,7 @@ def test_environment_sets_the_options_too(run: Run, estimate: str, monkeypatch: 
 
 def test_apply_writes_the_best_method_and_never_over_a_file(run: Run, estimate: str, tmp_path: Path) -> None:
     target = tmp_path / "applied.csv"
-    base = (*QUICK, "--estimate", "oue", "--n", str(N), "--apply", str(target), "--format", "value", estimate)
+    base = ("estimate", *QUICK, "-p", "oue", "--n", str(N), "--apply", str(target), "--format", "value", estimate)
     code, out, _ = run(*base)
     assert code == 0
     method = out.split()[1]
@@ -232,11 +246,11 @@ def test_apply_writes_the_best_method_and_never_over_a_file(run: Run, estimate: 
 def test_apply_goes_to_a_file_of_its_own(run: Run, estimate: str, tmp_path: Path) -> None:
     before = Path(estimate).read_bytes()
     target = str(tmp_path / "both.csv")
-    base = (*QUICK, "--estimate", "oue", "--n", str(N), "--apply")
+    base = ("estimate", *QUICK, "-p", "oue", "--n", str(N), "--apply")
     for arguments, said in (
-        ((target, "--output", target), "the same file as another output"),
-        ((target, "--runs", target), "the same file as another output"),
-        ((estimate, "--force"), "the sample itself, which is never overwritten"),
+        ((target, "--output", target), "writes the same file; give each its own name"),
+        ((target, "--runs", target), "writes the same file; give each its own name"),
+        ((estimate, "--force"), "read in the same run, so it is never overwritten"),
         ((str(tmp_path),), "this is a directory"),
         ((str(tmp_path / "no" / "file.csv"),), "there is no directory"),
     ):
@@ -249,49 +263,71 @@ def test_apply_goes_to_a_file_of_its_own(run: Run, estimate: str, tmp_path: Path
 
 # --- what is refused -------------------------------------------------------------------------------------------
 
-BOTH = ("--estimate", "oue", "--n", str(N))
-USERS = ("--reports", "oue")
+BOTH = ("estimate", "-p", "oue", "--n", str(N))
+USERS = ("reports", "-p", "oue")
+MISSING = "/nowhere/at all.csv"  # what is refused for its options is refused before the file is looked at
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("--estimate", "oue", "--reports", "oue"), "either --estimate or --reports"),
-        (("--estimates", "x"), "--estimates goes with --estimate"),
-        (("--hash", "mix64"), "--hash goes with --reports"),
-        (("--surrogate", "norm_sub"), "--surrogate goes with --estimate"),
-        (("--apply", "x.csv"), "--apply goes with --estimate or --reports"),
-        ((*USERS, "--estimates", "x"), "--estimates names the column of a file for --estimate"),
-        ((*BOTH, "--hash", "mix64"), "--hash goes with --reports"),
-        (("--estimate", "oue"), "--n is missing"),
-        (("--estimate", "ou", "--n", "9"), "unknown protocol 'ou'"),
-        ((*BOTH, "--counts", "estimate"), "--counts is for a sample and does not go with --estimate"),
-        ((*BOTH, "--transactions"), "--transactions is for a sample"),
-        ((*BOTH, "--drop-missing"), "--drop-missing is for a sample"),
-        ((*BOTH, "--keep-top", "3"), "--keep-top is for a sample"),
-        ((*BOTH, "--keep-top", "3", "--other"), "is for a sample"),
-        ((*USERS, "--counts", "1"), "--counts is for a sample and does not go with --reports"),
-        ((*BOTH, "--max-reps", "50"), "max-reps is for a sample"),
+        (("--estimates", "x"), "--estimates is no option of ldp-advise, but of ldp-advise estimate"),
+        (("--hash", "mix64"), "--hash is no option of ldp-advise, but of ldp-advise reports"),
+        (("--surrogate", "norm_sub"), "but of ldp-advise estimate, ldp-advise reports"),
+        (("--apply", "x.csv"), "but of ldp-advise estimate, ldp-advise reports"),
+        ((*USERS, "--estimates", "x"), "--estimates is no option of ldp-advise reports"),
+        ((*BOTH, "--hash", "mix64"), "--hash is no option of ldp-advise estimate"),
+        (("--estimate", "oue"), "--n is missing: give the number of users"),
+        (("estimate",), "--protocol and --n are missing: give the protocol that was used, for example --protocol oue"),
+        (("estimate", "-p", "ou", "--n", "9"), "unknown protocol 'ou'"),
+        ((*BOTH, "-p", "grr"), "takes one --protocol, got oue, grr"),
+        ((*BOTH, "--counts", "estimate"), "--counts is no option of ldp-advise estimate"),
+        ((*BOTH, "--transactions"), "--transactions is no option of ldp-advise estimate"),
+        ((*USERS, "--keep-top", "3"), "--keep-top is no option of ldp-advise reports"),
+        ((*USERS, "--drop-missing"), "--drop-missing is no option of ldp-advise reports"),
+        ((*BOTH, "--max-reps", "50"), "--max-reps is no option of ldp-advise estimate"),
+        ((*BOTH, "--rounds", "2"), "--rounds is no option of ldp-advise estimate"),
         ((*BOTH, "--surrogate", "norm"), "surrogate must be one of"),
         ((*BOTH, "--unordered", "--surrogate", "wavelet_eb"), "surrogate wavelet_eb needs an ordered domain"),
         ((*BOTH, "--unordered", "-m", "emd"), "metric emd needs an ordered domain"),
-        ((*BOTH, "--k", "9"), "k = 9 was given"),
-        ((*BOTH, "--estimates", "share"), "share"),
-        (("--estimate", "oue", "--n", "300000"), "check n, eps and the protocol"),
-        (("--estimate", "oue", "--n", "0"), "n must be"),
-        (("--reports", "she"), "reports of 'she' cannot be read"),
-        (("--reports", "olh"), "--k"),
+        ((*BOTH, "--method", "post_pos"), "method post_pos changes only the answers of queries"),
+        ((*BOTH, "-m", "l1", "-m", "l2", "--apply", "x.csv"), "--apply writes one estimate"),
+        ((*BOTH, "--threat", "0.9999"), "leaves no honest user"),
+        ((*BOTH, "--k", "3", "-m", "topk", "--top-values", "4"), "top-values must be at most k=3"),
+        (("estimate", "-p", "oue", "--n", "0"), "n must be"),
+        (("reports", "-p", "she"), "reports of she cannot be read"),
+        (("reports", "-p", "olh"), "--k"),
+        (("reports", "-p", "grr", "--hash", "mix64"), "grr has no hash function"),
     ],
 )
-def test_misuse_is_told_in_one_line_and_nothing_is_written(
-    run: Run, estimate: str, tmp_path: Path, arguments: tuple[str, ...], said: str
+def test_wrong_options_are_refused_in_one_line_before_the_file_is_read(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
 ) -> None:
-    target = tmp_path / "applied.csv"
-    apply = () if "--apply" in arguments or not {"--estimate", "--reports"} & set(arguments) else ("--apply", target)
-    code, out, err = run(*QUICK, *arguments, *apply, estimate)
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(*arguments, *QUICK, MISSING)
     assert (code, out) == (2, "")
     assert said in err
     assert err.startswith("ldp-advise: error: ")
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((*BOTH, "--k", "9"), "k = 9 was given"),
+        ((*BOTH, "--estimates", "share"), "share"),
+        (("estimate", "-p", "oue", "--n", "300000"), "check n, eps and the protocol"),
+    ],
+)
+def test_what_the_file_contradicts_is_refused_and_nothing_is_written(
+    run: Run, estimate: str, tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    target = tmp_path / "applied.csv"
+    code, out, err = run(*arguments, *QUICK, "--apply", str(target), estimate)
+    assert (code, out) == (2, "")
+    assert said in err
     assert err.count("\n") == 1
     assert not target.exists()
 
@@ -299,10 +335,10 @@ def test_misuse_is_told_in_one_line_and_nothing_is_written(
 def test_the_number_of_reports_is_that_of_the_file(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "reports.txt"
     path.write_text(report_lines("oue", reports("oue")), encoding="utf-8")
-    code, _, err = run(*QUICK, "--reports", "oue", "--n", "99", str(path))
+    code, _, err = run(*USERS, *QUICK, "--n", "99", str(path))
     assert code == 2
     assert "the file holds 3,000 reports, --n 99 was given: leave --n out" in err
-    assert run(*QUICK, "--reports", "oue", "--n", str(N), str(path))[0] == 0
+    assert run(*USERS, *QUICK, "--n", str(N), str(path))[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -314,29 +350,27 @@ def test_the_number_of_reports_is_that_of_the_file(run: Run, tmp_path: Path) -> 
         (BOTH, "", "empty"),
         (USERS, "0101\n01x1\n", "line 2"),
         (USERS, "0101\n011\n", "line 2"),
-        (("--reports", "grr", "--k", "2"), "0\n1\n5\n", "line 3"),
-        (("--reports", "olh", "--k", "4"), "1,0\n2,99\n", "line 2"),
+        (("reports", "-p", "grr", "--k", "2"), "0\n1\n5\n", "line 3"),
+        (("reports", "-p", "olh", "--k", "4"), "1,0\n2,99\n", "line 2"),
     ],
 )
 def test_bad_lines_are_told_by_number(run: Run, tmp_path: Path, options: tuple[str, ...], text: str, said: str) -> None:
     path, target = tmp_path / "bad.csv", tmp_path / "applied.csv"
     path.write_text(text, encoding="utf-8")
-    code, out, err = run(*QUICK, *options, "--apply", target, str(path))
+    code, out, err = run(*options, *QUICK, "--apply", target, str(path))
     assert (code, out) == (2, "")
     assert said in err
     assert not target.exists()
 
 
-def test_a_missing_file_is_told_for_what_it_is(run: Run, tmp_path: Path) -> None:
-    assert run(*QUICK, *BOTH)[2].startswith("ldp-advise: error: no file given: name the file with what was collected")
-    code, _, err = run(*QUICK, *BOTH, str(tmp_path / "nowhere.csv"))
-    assert code == 2
-    assert "nowhere.csv" in err
+def test_a_missing_file_is_told_for_what_it_is(run: Run) -> None:
+    assert "SAMPLE is missing: give the file with the estimate, or - for standard input" in run(*BOTH, *QUICK)[2]
+    assert run(*BOTH, *QUICK, MISSING)[2] == f"ldp-advise: error: {MISSING}: no such file\n"
 
 
 def test_errors_are_json_where_json_was_asked_for(run: Run, estimate: str) -> None:
     for arguments in (("--estimate", "oue"), ("--hash", "mix64"), (*BOTH, "--k", "9")):
-        code, out, err = run(*QUICK, *arguments, "--format", "json", estimate)
+        code, out, err = run(*arguments, *QUICK, "--format", "json", estimate)
         assert code == 2
         assert set(answer(out)) == {"schema_version", "tool_version", "error"}
         assert answer(out)["error"]["message"] in err
@@ -348,28 +382,6 @@ def test_a_worry_goes_to_standard_error_and_into_the_answer(run: Run, tmp_path: 
     cut[-3:] = 0.0  # whatever the noise was, three are cut off
     cut[0] += 1 - cut.sum()
     path.write_text(estimate_text(cut), encoding="utf-8")
-    _, out, err = run(*QUICK, *BOTH, "--format", "json", str(path))
+    _, out, err = run(*BOTH, *QUICK, "--format", "json", str(path))
     assert "warning: this is not a raw estimate" in err
     assert "not a raw estimate" in answer(out)["warnings"][0]
-
-
-# --- a small sample --------------------------------------------------------------------------------------------
-
-
-def test_a_small_sample_is_answered_from_its_posterior(run: Run, states: str) -> None:
-    base = ("--eps", "1", "-p", "oue", "--method", "norm_sub", "--reps", "4", "--max-reps", "4", "--format", "json")
-    code, out, err = run(*base, "--n", "10000", states)
-    data = answer(out)
-    assert code == 0
-    assert (data["source"], data["surrogate"], data["request"]["populations"]) == ("surrogate", "dirichlet", 4)
-    assert data["next_round"] is None
-    assert "drawn from its Dirichlet posterior" in data["warnings"][0]
-    assert "drawn from its Dirichlet posterior" in err
-    assert PRIVACY_NOTICE in err
-    assert answer(run(*base, "--n", "9999", states)[1])["source"] == "simulation"
-
-
-def test_options_of_what_was_collected_are_frozen() -> None:
-    about = CollectedOptions("oue", False, None, None, None, None)
-    with pytest.raises(AttributeError):
-        about.protocol = "grr"  # type: ignore[misc]

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from advisor.errors import InputError
-from advisor.question.collected import CHANCE, Collected, collect
+from advisor.question.collected import CHANCE, collect
+from advisor.question.request import Collected
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for

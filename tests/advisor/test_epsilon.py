@@ -5,7 +5,8 @@ import math
 
 import pytest
 
-from advisor.epsilon.answer import convert, in_words, sentences
+from advisor.epsilon.conversion import convert
+from advisor.epsilon.meaning import meaning, meaning_sentences
 from advisor.errors import InputError
 from knowledge.deployments import DEPLOYMENTS, nearest
 from simulator import PROTOCOLS
@@ -63,9 +64,9 @@ def test_published_noise_of_deployments_gives_their_epsilon() -> None:
 def test_words_bound_every_protocol() -> None:
     for k, epsilon in GRID[:3]:
         for name in PROTOCOLS:
-            meaning = in_words(epsilon, k, name)
-            assert meaning.prior - 1e-9 <= (meaning.protocol_guess or 0) <= meaning.best_guess + 1e-12
-    assert in_words(1.0, 2, "grr").protocol_guess == pytest.approx(in_words(1.0, 2).best_guess)
+            words = meaning(epsilon, k, name)
+            assert words.prior - 1e-9 <= (words.protocol_guess or 0) <= words.best_guess + 1e-12
+    assert meaning(1.0, 2, "grr").protocol_guess == pytest.approx(meaning(1.0, 2).best_guess)
 
 
 def test_nearest_deployments_are_the_nearest_by_ratio() -> None:
@@ -75,7 +76,7 @@ def test_nearest_deployments_are_the_nearest_by_ratio() -> None:
         others = [one for one in DEPLOYMENTS if one not in found]
         assert all(max(one.epsilon / epsilon, epsilon / one.epsilon) >= worst for one in others)
         assert all(one.unit for one in found)
-        assert any(found[0].unit in line for line in sentences(in_words(epsilon)))
+        assert any(found[0].unit in line for line in meaning_sentences(meaning(epsilon)))
 
 
 def test_command(run: Run) -> None:
@@ -92,7 +93,7 @@ def test_command(run: Run) -> None:
 def test_verbose_advice_says_what_epsilon_means(run: Run, states: str) -> None:
     words = ("--eps", "2", "--max-reps", "20", "-p", "grr", states)
     out = run("--verbose", *words)[1]
-    for sentence in sentences(in_words(2.0, 4, "grr")):
+    for sentence in meaning_sentences(meaning(2.0, 4, "grr")):
         assert sentence in out
     assert "Apple Health types (ε = 2 per event)" in out
     assert "Nearest known deployments" not in run(*words)[1]
@@ -124,4 +125,4 @@ def test_bad_input_gets_one_line(run: Run, arguments: tuple[str, ...], says: str
 
 def test_python_raises_the_same() -> None:
     with pytest.raises(InputError, match="above 0"):
-        in_words(-1)
+        meaning(-1)

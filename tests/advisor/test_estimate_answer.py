@@ -15,9 +15,15 @@ import pandas as pd
 import pytest
 
 from advisor import Advice, InputError, advise
-from advisor.formats import to_csv, to_markdown, to_text, to_value
+from advisor.document.csv import csv_text
+from advisor.document.markdown import markdown
+from advisor.document.model import Document, View
+from advisor.document.text import plain_text
 from advisor.question.collected import collect
-from advisor.question.request import COLLECTIONS, build_estimate_request, check_settings
+from advisor.question.estimate_request import COLLECTIONS, build_estimate_request
+from advisor.question.request import RankSettings
+from advisor.question.settings import Question, Simulation
+from advisor.rank.document import rank_document
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.confidence import belief_in
 from simulator.populations import apportion, frequencies
@@ -41,6 +47,10 @@ def quick(estimate: object = None, protocol: object = "oue", n: object = N, **op
     return advise(1.0, estimate=values, protocol=protocol, n=n, **(QUICK | options))  # type: ignore[arg-type]
 
 
+def text_of(advice: Advice) -> str:
+    return plain_text(rank_document((advice,)), View())
+
+
 @pytest.fixture(scope="module")
 def full() -> Advice:
     """All methods, all repetitions."""
@@ -49,11 +59,7 @@ def full() -> Advice:
 
 def test_all_methods_for_the_protocol_are_ranked_and_all_protocols_for_the_next_round(full: Advice) -> None:
     noise = PROTOCOLS["oue"](K, 1.0).noise(N)
-    fitting = {
-        name
-        for name, method in POSTPROCESSORS.items()
-        if not method.queries_only and (method.fits is None or method.fits(noise, K))
-    }
+    fitting = {name for name, method in POSTPROCESSORS.items() if not method.queries_only and method.accepts(noise, K)}
     assert {row.pair for row in full.recommendations} == {("oue", name) for name in fitting}
     assert (full.source, full.request.source, full.request.surrogate) == ("surrogate", "surrogate", "ensemble")
     assert full.repetitions == DRAWS * COLLECTIONS
@@ -148,7 +154,7 @@ def test_numbers_depend_on_the_seed_and_not_on_the_jobs() -> None:
 @pytest.mark.parametrize(("asked", "given"), [(2, 2), (5, 5), (60, 60), (61, 120), (180, 180), (None, 240)])
 @pytest.mark.parametrize("surrogate", ["ensemble", "norm_sub"])
 def test_repetitions_are_rounded_up_to_equal_shares(asked: int | None, given: int, surrogate: str) -> None:
-    settings = check_settings(epsilon=1.0, metrics=["l1"], repetitions=asked)
+    settings = RankSettings(Question(epsilon=1.0), simulation=Simulation(repetitions=asked))
     labels = [str(place) for place in range(K)]
     collected = collect(labels, raw(), protocol="oue", epsilon=1.0, n=N)
     request = build_estimate_request(settings, collected, name="x", surrogate=surrogate)
@@ -160,7 +166,7 @@ def test_repetitions_are_rounded_up_to_equal_shares(asked: int | None, given: in
 
 def test_a_very_large_domain_gets_fewer_populations_and_no_fewer_than_8() -> None:
     for k, draws in ((4097, 59), (40_000, 8)):
-        settings = check_settings(epsilon=1.0, metrics=["l1"])
+        settings = RankSettings(Question(epsilon=1.0))
         collected = collect([str(place) for place in range(k)], raw(k=k), protocol="oue", epsilon=1.0, n=N)
         request = build_estimate_request(settings, collected, name="x", surrogate=None)
         assert len(request.populations) == draws  # type: ignore[arg-type]
@@ -173,8 +179,8 @@ def test_one_consistent_population_gives_no_probabilities(surrogate: str) -> Non
     assert advice.request.surrogate == surrogate.lower().replace("-", "_")
     assert len(advice.request.populations) == 1  # type: ignore[arg-type]
     assert {row.probability_best for row in advice.recommendations} == {None}
-    assert "one population taken for the truth" in to_text((advice,))
-    assert "probability" not in to_text((advice,))
+    assert "one population taken for the truth" in text_of(advice)
+    assert "probability" not in text_of(advice)
     jsonschema.validate(json.loads(advice.to_json()), SCHEMA)
 
 
@@ -182,7 +188,7 @@ def test_one_consistent_population_gives_no_probabilities(surrogate: str) -> Non
 def test_methods_that_do_not_fit_the_protocol_are_left_out(protocol: str) -> None:
     advice = quick(raw(protocol), protocol, method=("none", "ibu", "ibu_pseudo"), repetitions=2)
     noise = PROTOCOLS[protocol](K, 1.0).noise(N)
-    fitting = {name for name in ("ibu", "ibu_pseudo") if POSTPROCESSORS[name].fits(noise, K)}  # type: ignore[misc]
+    fitting = {name for name in ("ibu", "ibu_pseudo") if POSTPROCESSORS[name].accepts(noise, K)}
     assert {row.method for row in advice.recommendations} == {"none"} | fitting
     assert {row.protocol for row in advice.recommendations} == {protocol}
 
@@ -199,8 +205,8 @@ def test_a_handful_of_users_is_answered(n: int, k: int) -> None:
 def test_an_estimate_of_nothing_is_not_called_useful() -> None:
     advice = advise(0.01, estimate=raw(n=500, epsilon=0.01), protocol="oue", n=500, **QUICK)  # type: ignore[arg-type]
     assert not advice.beats_uniform_guess
-    assert to_text((advice,)).startswith("Nothing is shown to beat an answer without any data")
-    assert "this estimate is too noisy" in to_text((advice,))
+    assert text_of(advice).startswith("Nothing is shown to beat an answer without any data")
+    assert "the setting is too noisy" in text_of(advice)
 
 
 def test_a_clipped_estimate_carries_its_warning() -> None:
@@ -229,7 +235,7 @@ def test_json_is_valid_and_holds_both_tables(shown: Advice) -> None:
 
 
 def test_csv_marks_the_rows_of_the_next_round(shown: Advice) -> None:
-    rows = list(csv.DictReader(io.StringIO(to_csv((shown,)))))
+    rows = list(csv.DictReader(io.StringIO(csv_text(rank_document((shown,))))))
     assert len(rows) == len(FEW) * (1 + len(PROTOCOLS))
     assert [row["next_round"] for row in rows] == ["False"] * 3 + ["True"] * 3 * len(PROTOCOLS)
     assert {row["protocol"] for row in rows[:3]} == {"oue"}
@@ -238,12 +244,12 @@ def test_csv_marks_the_rows_of_the_next_round(shown: Advice) -> None:
     assert {row["metric"] for row in rows} == {"l1"}
 
 
-@pytest.mark.parametrize("write", [to_text, to_markdown])
-def test_text_has_both_tables_one_after_the_other(shown: Advice, write: Callable[..., str]) -> None:
-    text = write((shown,))
+@pytest.mark.parametrize("write", [plain_text, markdown])
+def test_text_has_both_tables_one_after_the_other(shown: Advice, write: Callable[[Document, View], str]) -> None:
+    text = write(rank_document((shown,)), View())
     first, later = text.split("For the next round, with the same ε, k and n: ")
-    assert " on this oue estimate" in first
-    assert "the best of all with probability" in first
+    assert "Use oue (Optimised unary encoding, 10-bit reports) with " in first
+    assert "It is the best method with probability" in first
     assert first.count("◂ raw estimate") == later.count("◂ raw estimate") == 1
     assert "grr" in later
     assert "grr" not in first
@@ -252,7 +258,7 @@ def test_text_has_both_tables_one_after_the_other(shown: Advice, write: Callable
 
 
 def test_markdown_rows_have_the_columns_of_their_table(shown: Advice) -> None:
-    first, later = to_markdown((shown,)).split("For the next round")
+    first, later = markdown(rank_document((shown,)), View()).split("For the next round")
     for part, column in ((first, " best "), (later, " won ")):
         lines = [line for line in part.splitlines() if line.startswith("|")]
         assert len({line.count("|") for line in lines}) == 1
@@ -260,12 +266,12 @@ def test_markdown_rows_have_the_columns_of_their_table(shown: Advice) -> None:
 
 
 def test_value_is_the_pair_now(shown: Advice) -> None:
-    assert to_value((shown,)) == f"oue {shown.best.method}\n"
+    assert rank_document((shown,)).value == f"oue {shown.best.method}"
 
 
 def test_notebooks_see_the_answer_and_the_next_round(shown: Advice) -> None:
     page = shown._repr_html_()
-    assert " on this oue estimate" in page
+    assert "Use oue (" in page
     assert "For the next round" in page
     assert page.count("<table>") == 2
 
@@ -286,14 +292,14 @@ def test_frame_is_the_ranking_now(shown: Advice) -> None:
         ({"protocol": None}, "the one protocol it comes from: protocol, got none"),
         ({"protocol": ["oue", "grr"]}, "the one protocol it comes from: protocol, got oue, grr"),
         ({"protocol": "ou"}, "unknown protocol 'ou'.*did you mean 'oue'"),
-        ({"sample": [1, 2]}, "an estimate or a sample, not both"),
-        ({"sample_counts": [1, 2]}, "an estimate or a sample, not both"),
+        ({"sample": [1, 2]}, "the sample does not go with an estimate"),
+        ({"sample_counts": [1, 2]}, "the sample does not go with an estimate"),
         ({"max_repetitions": 100}, "max-reps is for a sample"),
         ({"repetitions": 1}, "reps must be a whole number of at least 2"),
         ({"surrogate": "norm_su"}, "surrogate must be one of ensemble, .* did you mean 'norm_sub'"),
         ({"surrogate": "wavelet_eb", "ordered": False}, "wavelet_eb needs an ordered domain"),
         ({"metric": "emd", "ordered": False}, "metric emd needs an ordered domain"),
-        ({"metric": "all"}, "metric must be one metric"),
+        ({"metric": "all"}, "advise answers for one metric at a time, got all"),
         ({"metric": "topk", "top_values": 11}, "top-values must be at most k=10, got 11"),
         ({"method": "wavelet_eb", "ordered": False}, "method wavelet_eb needs an ordered domain"),
         ({"method": "post_pos"}, "changes only the answers of queries"),

@@ -35,16 +35,21 @@ def test_table_tells_the_extremes(run: Run, states: str) -> None:
     code, out, err = run("pareto", "--eps", "1", *QUICK, states)
     assert code == 0
     first = out.splitlines()[0]
-    for said in ("pairs are worth a choice", "the lowest l1 error", "the shortest report", "the lowest attack success"):
+    for said in (
+        "pairs are worth considering",
+        "the lowest l1 error",
+        "the shortest report",
+        "the lowest attack success",
+    ):
         assert said in first
     assert "Simulated from" in out
-    assert err.startswith("note: the sample is read as it is")
+    assert err.startswith("note: SAMPLE is read as it is")
     _, quiet, err = run("pareto", "--eps", "1", *QUICK, states, "-q")
     assert "Simulated" not in quiet
     assert err == ""
 
 
-def test_json_csv_and_markdown_hold_the_same_frontier(run: Run, tmp_path: Path) -> None:
+def test_every_format_holds_the_same_frontier(run: Run, tmp_path: Path) -> None:
     asked = ("pareto", "--eps", "2", "--k", "100")
     data = json.loads(run(*asked, "--format", "json")[1])
     assert data["source"] == "grid"
@@ -55,6 +60,9 @@ def test_json_csv_and_markdown_hold_the_same_frontier(run: Run, tmp_path: Path) 
     assert run(*asked, "-o", target)[:2] == (0, "")
     text = target.read_text(encoding="utf-8")
     assert all(f"| {protocol} | {method} |" in text for protocol, method in pairs)
+    assert run(*asked, "--format", "value")[1].splitlines() == [" ".join(pair) for pair in pairs]
+    plain = [line.split()[:2] for line in run(*asked, "--format", "plain", "-q")[1].splitlines()]
+    assert [list(pair) for pair in pairs] == [words for words in plain if tuple(words) in pairs]
     assert {tuple(row["dominated_by"].values()) for row in data["dominated"]} <= set(pairs)
 
 
@@ -80,6 +88,22 @@ def test_without_matplotlib_it_is_said_what_to_install(
     assert "pip install 'ldp-advise[plot]'" in err
 
 
+def test_a_page_has_the_picture_and_the_pairs_that_are_beaten(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    page = tmp_path / "page.html"
+    assert run("pareto", "--eps", "1", "--k", "50", "--report", page)[0] == 0
+    text = page.read_text(encoding="utf-8")
+    assert "<svg" in text
+    assert "beaten by" in text
+
+
+def test_a_file_without_a_header_is_read(run: Run, tmp_path: Path) -> None:
+    sample = tmp_path / "numbers.csv"
+    sample.write_text("1\n2\n2\n3\n" * 50, encoding="utf-8")
+    words = ("pareto", "--eps", "1", "--instant", "--no-header", "--format", "json", sample)
+    assert json.loads(run(*words)[1])["request"]["n"] == 200
+
+
 def test_constraints_hold_and_nothing_left_is_no_error(run: Run) -> None:
     data = json.loads(run("pareto", "--eps", "1", "--k", "50", "--max-bits", "20", "--format", "json")[1])
     assert {row["protocol"] for row in data["frontier"]} <= {"grr", "hr", "pgr"}
@@ -93,20 +117,21 @@ def test_constraints_hold_and_nothing_left_is_no_error(run: Run) -> None:
 
 def test_one_pair_is_spoken_of_as_one(run: Run) -> None:
     _, out, _ = run("pareto", "--eps", "1", "--k", "50", "-p", "grr", "--method", "none")
-    assert out.startswith("1 of 1 pair is worth a choice: grr with none has")
+    assert out.startswith("1 of 1 pair is worth considering: grr with none has")
 
 
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
         ("--k 50", "--eps is missing"),
-        ("--eps 1", "no sample given"),
-        ("--eps 1 --k 50 --metric all", "--metric must be one metric"),
+        ("--eps 1", "SAMPLE is missing"),
+        ("", "--eps and SAMPLE are missing"),
+        ("--eps 1 --k 50 --metric all", "pareto answers for one metric at a time"),
         ("--eps 1 --k 50 -m l1 --metric l2", "pareto answers for one metric at a time, got l1, l2"),
         ("--eps 1 --k 50 --plot x.gif", "the suffix must be .png, .svg, .pdf, got '.gif'"),
         ("--eps 1 --k 50 --column 2", "--column needs a file"),
-        ("--eps 1 --k 50 --format plain", "--format must be one of"),
-        ("--eps 1 --k 50 -o same.svg --plot same.svg", "--output and --plot name the same file"),
+        ("--eps 1 --k 50 --reps 30", "--reps is for a simulation"),
+        ("--eps 1 --k 50 -o same.svg --plot same.svg", "writes the same file; give each its own name"),
     ],
 )
 def test_bad_options_are_one_line_and_exit_2(run: Run, asked: str, said: str) -> None:

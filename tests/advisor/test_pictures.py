@@ -14,13 +14,10 @@ pytest.importorskip("matplotlib", reason="pictures need matplotlib: pip install 
 from advisor import advise
 from advisor.pictures import to_svg
 from advisor.pictures.frequencies import frequencies_figure
-from advisor.pictures.plan import plan_figure
 from advisor.pictures.ranking import ranking_figure
 from advisor.pictures.style import SERIES
-from advisor.pictures.sweep import SHADES, curves_figure, winners_figure
-from advisor.plans.answer import plan
+from advisor.pictures.sweep import SHADES
 from advisor.rank.advice import Advice
-from advisor.sweeps.answer import sweep
 from tests.advisor.conftest import Run
 
 START = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
@@ -47,8 +44,10 @@ def test_pictures_of_the_main_command(run: Run, states: str, tmp_path: Path, suf
         "1",
         "-p",
         "grr",
+        "--reps",
+        "4",
         "--max-reps",
-        "20",
+        "4",
         "--plot",
         str(one),
         "--plot-frequencies",
@@ -95,36 +94,11 @@ def test_labels_of_the_user_stay_text(advice: Advice) -> None:
 
 def test_frequencies_of_an_estimate_are_the_estimate_itself() -> None:
     raw = np.array([0.55, 0.3, 0.2, -0.05])
-    advice = advise(1.0, estimate=raw, protocol="oue", n=20_000, repetitions=40)
+    advice = advise(1.0, estimate=raw, protocol="oue", n=20_000, repetitions=4)
     axes = frequencies_figure(advice).axes[0]
     crosses = next(line for line in axes.lines if line.get_marker() == "x")
     assert sorted(np.asarray(crosses.get_ydata()).tolist()) == sorted(raw.tolist())
     assert any("surrogate" in text.get_text() for text in axes.get_legend().get_texts())
-
-
-@pytest.mark.parametrize("question", [{"target": 0.2, "epsilon": 1.0}, {"detect": 0.05, "n": 10_000}])
-def test_plan_has_the_target_and_the_answer(question: dict[str, float]) -> None:
-    answer = plan(k=16, protocol="grr", method=None if "detect" in question else "norm_sub", **question)  # type: ignore[arg-type]
-    axes = plan_figure(answer).axes[0]
-    upright = [line for line in axes.lines if len(set(np.asarray(line.get_xdata()).tolist())) == 1]
-    assert any(np.asarray(line.get_xdata())[0] == answer.value for line in upright)
-    level = [line for line in axes.lines if np.asarray(line.get_ydata()).tolist() == [question.get("target", 0.8)] * 2]
-    assert level
-    shown = words(to_svg(plan_figure(answer), "c"))
-    assert any("users n" in word or "budget ε" in word for word in shown)
-    assert not any("mathdefault" in word for word in shown)
-
-
-def test_sweep_pictures_name_every_winner() -> None:
-    swept = sweep(epsilons=[0.5, 2.0], users=[1000, 10_000], sizes=[8], protocol=["grr", "oue"], repetitions=4)
-    shown = words(to_svg(winners_figure(swept), "d"))
-    for cell in swept.cells:
-        assert any(cell.winner.method in word for word in shown)
-    figure = curves_figure(swept)
-    assert len([axes for axes in figure.axes if axes.get_visible()]) == 2
-    curves = words(to_svg(figure, "e"))
-    assert "none" in curves
-    assert swept.cells[0].winner.method in curves
 
 
 def test_colours_differ_in_brightness() -> None:
@@ -158,15 +132,3 @@ def test_missing_matplotlib_is_told_before_anything_else(
         code, _, err = run("-q", "--eps", "1", option, path, states)
         assert code == 2
         assert re.search(r"needs matplotlib: pip install 'ldp-advise\[plot\]'", err)
-
-
-def test_pictures_of_plans_and_sweeps_from_the_command_line(run: Run, tmp_path: Path) -> None:
-    one, two, three = (tmp_path / name for name in ("plan.svg", "map.png", "curves.pdf"))
-    words = ("plan", "--target", "0.1", "--eps", "1", "--k", "16", "--instant", "-q", "--plot", str(one))
-    assert run(*words)[0] == 0
-    assert "exists" in run(*words)[2]
-    sweep_words = ("sweep", "--eps", "1", "--n", "1e3,1e4", "--k", "4", "-p", "grr", "--reps", "4", "--jobs", "1", "-q")
-    assert run(*sweep_words, "--plot", str(two), "--plot-curves", str(three))[0] == 0
-    for path in (one, two, three):
-        assert path.read_bytes().startswith(START[path.suffix])
-    assert "same file" in run(*sweep_words, "--force", "--plot", str(two), "--plot-curves", str(two))[2]

@@ -12,20 +12,20 @@ import jsonschema
 import numpy as np
 import pytest
 
-from advisor import compare_places
 from advisor.places.answer import answer_places
-from advisor.places.options import PlacesOptions
-from advisor.places.run import build_request
+from advisor.places.question import Ground, PlacesMenu, PlacesSettings, Promise
+from advisor.places.reading import places_request
+from advisor.question.settings import Question, Simulation
 from simulator import POSTPROCESSORS
 from simulator.channels import krr, planar_geometric
 from simulator.places import Places
 from tests.advisor.conftest import Run
 
-METRIC = ["--privacy", "metric", "--radius", "2", "--eps", "2", "--grid", "5x6", "--columns", "row,col"]
+METRIC = ["places", "--privacy", "metric", "--radius", "2", "--eps", "2", "--grid", "5x6", "--columns", "row,col"]
 SCHEMA = json.loads((files("advisor") / "schema" / "advice.schema.json").read_text(encoding="utf-8"))
 QUICK = ["--reps", "4", "-q"]
-REFUSED = (
-    "--report x.html", "--runs x.csv", "--max-reps 9", "--threat 0.1", "--instant", "--plot-frequencies x.png",
+ELSEWHERE = (
+    "--keep-top 3", "--runs x.csv", "--max-reps 9", "--threat 0.1", "--instant", "--plot-frequencies x.png",
     "--server-cost 9", "--rounds 2",
 )  # fmt: skip
 
@@ -44,9 +44,9 @@ def town(tmp_path: Path) -> str:
 def answered(run: Run, *arguments: str) -> dict[str, object]:
     code, out, err = run(*arguments, "--format", "json")
     assert code == 0, err
-    found: dict[str, object] = json.loads(out)
-    jsonschema.Draft202012Validator(SCHEMA).validate(found)
-    return found
+    answer: dict[str, object] = json.loads(out)
+    jsonschema.Draft202012Validator(SCHEMA).validate(answer)
+    return answer
 
 
 def test_all_channels_keep_the_same_promise_and_their_figures_are_their_own(run: Run, town: str) -> None:
@@ -193,20 +193,19 @@ def test_a_singular_channel_is_left_to_ibu_with_a_warning(run: Run, town: str, t
         (["--privacy", "metrik", "--eps", "1"], "did you mean 'metric'"),
         (["--radius", "2", "--eps", "1"], "--radius goes with --privacy metric"),
         (["--radius", "-2", "--privacy", "metric", "--eps", "1"], "above 0"),
-        (["--channel", "own.csv", "--eps", "1"], "error: --channel is for places: give --grid or --cell-km with"),
-        (
-            ["--channel", "own.csv", "--distance", "euclidean", "--plot", "x.png", "--eps", "1"],
-            "error: --distance and --channel are for places",
-        ),
+        (["--channel", "own.csv", "--eps", "1"], "places are missing: give --grid or --cell-km with --columns"),
+        (["places", "--distance", "euclidean", "--eps", "1"], "places are missing: give --grid or --cell-km"),
         (["--grid", "5x6", "--eps", "1"], "need --columns"),
         (["--columns", "row,col", "--eps", "1"], "--columns needs --grid"),
-        ([*METRIC, "--distance", "chess"], "--distance must be euclidean, manhattan"),
+        ([*METRIC, "--distance", "chess"], "distance must be one of euclidean, manhattan"),
         ([*METRIC, "-p", "oue"], "unknown protocol 'oue' here"),
         ([*METRIC, "-m", "range"], "not for places"),
-        ([*METRIC, "--keep-top", "3"], "--keep-top is not available for places"),
-        *(([*METRIC, *option.split()], f"{option.split()[0]} is not available for places") for option in REFUSED),
+        *(([*METRIC, *words.split()], f"{words.split()[0]} is no option of ldp-advise places") for words in ELSEWHERE),
         ([*METRIC, "--plot", "map.jpg"], "suffix must be"),
-        (["--privacy", "metric", "--radius", "2", "--grid", "5x6", "--columns", "row,col"], "--eps is missing"),
+        (
+            ["places", "--privacy", "metric", "--radius", "2", "--grid", "5x6", "--columns", "row,col"],
+            "--eps is missing",
+        ),
     ],
 )
 def test_what_does_not_go_together_is_refused(run: Run, town: str, arguments: list[str], words: str) -> None:
@@ -214,6 +213,21 @@ def test_what_does_not_go_together_is_refused(run: Run, town: str, arguments: li
     assert (code, out) == (2, "")
     assert words in err
     assert len(err.splitlines()) == 1
+
+
+def test_a_page_holds_the_maps_and_the_ranking(run: Run, town: str, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    page = tmp_path / "page.html"
+    assert run(*METRIC, *QUICK, "--report", str(page), town)[0] == 0
+    text = page.read_text(encoding="utf-8")
+    assert "<svg" in text
+    assert "Promise: within 2 cells" in text
+
+
+def test_the_flags_of_the_release_before_mean_the_command(run: Run, town: str) -> None:
+    now = run(*METRIC, *QUICK, "--format", "csv", town)
+    assert now[0] == 0
+    assert run(*METRIC[1:], *QUICK, "--format", "csv", town) == now
 
 
 def test_names_without_order_have_no_distance(run: Run, states: str) -> None:
@@ -235,21 +249,13 @@ def test_heat_maps_are_drawn_and_never_over_a_file(run: Run, town: str, tmp_path
 
 
 def test_noise_that_falls_with_distance_beats_randomised_response_on_a_map_wider_than_the_radius(town: str) -> None:
-    settings = {
-        "epsilon": 2.0, "metrics": [], "protocols": [], "methods": ["ibu"], "k": None, "n": 2000, "seed": 0,
-        "repetitions": 20, "max_repetitions": None, "top_values": None, "set_share": None, "kl_mix": None,
-    }  # fmt: skip
-    reading = {"column": None, "counts": None, "header": None, "k": None, "ordered": None}
-    options = PlacesOptions(privacy="metric", radius=1.0, grid="5x6", columns="row,col")
-    advice = answer_places(build_request(town, options, "metric", settings, reading))
+    settings = PlacesSettings(
+        Question(epsilon=2.0, n=2000),
+        Ground(grid="5x6", columns="row,col"),
+        Promise(privacy="metric", radius=1.0),
+        PlacesMenu(method=("ibu",)),
+        simulation=Simulation(repetitions=20),
+    )
+    advice = answer_places(places_request(town, settings))
     rows = {row.pair[0]: row for row in advice.rankings["emd"]}
     assert rows["planar_geometric"].high < rows["krr"].low  # two 95 % intervals that do not meet
-
-
-def test_the_comparison_of_mechanisms_prints_a_table(town: str, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("ot")
-    arguments = [town, "--grid", "5x6", "--zoom", "2x2", "--reps", "2", "--n", "500"]
-    compare_places.app(arguments, standalone_mode=False)
-    table = capsys.readouterr().out
-    assert "| 5x6 | 500 | planar_geometric | ibu |" in table
-    assert "| block 2x2 at (0, 0) | 500 | krr | ibu |" in table or "| block 2x2" in table

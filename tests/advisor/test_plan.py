@@ -4,18 +4,20 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
 import advisor
+from advisor.document.model import Role, Sentence
 from advisor.errors import InputError
-from advisor.plans import grid as plan_grid
 from advisor.plans.answer import plan
 from advisor.plans.detection import power_by_formula
-from advisor.plans.document import answer_sentence, table
-from advisor.plans.question import Question
+from advisor.plans.document import answer_sentence, plan_document, plan_table
+from advisor.plans.prediction import Prediction, first_answers
+from advisor.plans.question import PlanQuestion
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate
 from simulator.populations import apportion, frequencies
@@ -66,7 +68,7 @@ def brute(
     """Errors of plain simulation: a loop over collections, from streams of its own."""
     oracle, n = PROTOCOLS[protocol](len(counts), epsilon), int(counts.sum())
     processor = POSTPROCESSORS[method]
-    if processor.fits is not None and not processor.fits(oracle.noise(n), len(counts)):
+    if not processor.accepts(oracle.noise(n), len(counts)):
         processor = POSTPROCESSORS[{"ibu": "ibu_pseudo", "ibu_pseudo": "ibu"}[method]]
     rows = np.broadcast_to(counts, (repetitions, len(counts)))
     estimate = oracle.estimate(oracle.sample_support(rows, rng_for(seed, "brute force", protocol)), n)
@@ -175,13 +177,12 @@ def test_a_falling_error_is_not_called_a_floor() -> None:
 def misled(monkeypatch: pytest.MonkeyPatch, need: Callable[[tuple[str, str], float], float]) -> None:
     """Let the grid answer wrongly: `need` says what a pair needs, given what the grid said."""
 
-    def wrong(question: Question) -> plan_grid.Guessed:
-        guessed = first_answers(question)
-        rows = (replace(row, value=need(row.pair, row.value)) for row in guessed.rows if row.value is not None)
-        return replace(guessed, rows=tuple(rows))
+    def wrong(question: PlanQuestion) -> Prediction:
+        right = first_answers(question)
+        rows = (replace(row, value=need(row.pair, row.value)) for row in right.rows if row.value is not None)
+        return replace(right, rows=tuple(rows))
 
-    first_answers = plan_grid.first_answers
-    monkeypatch.setattr(plan_grid, "first_answers", wrong)
+    monkeypatch.setattr("advisor.plans.answer.first_answers", wrong)
 
 
 @pytest.mark.slow
@@ -213,20 +214,20 @@ def test_a_method_that_fits_nowhere_at_the_end_of_the_range_is_answered_for() ->
 def test_what_is_met_at_once_is_said() -> None:
     answer = plan(target=5.0, epsilon=8.0, k=4, protocol="grr", method="norm_sub")
     assert answer.best.met_at_once
-    assert table(answer)[1][0][2:5] == ["≤ 10", "–", "1.00×"]
+    assert list(plan_table(answer).rows[0].cells[2:5]) == ["≤ 10", "–", "1.00×"]
     looked_up = plan(target=0.5, epsilon=4.0, k=4, instant=True)
     assert looked_up.best.error is not None
     assert looked_up.best.error < 0.1  # not the target: at n = 1000, ε = 4 and k = 4 little noise is left
-    assert table(looked_up)[1][0][2:4] == ["≤ 1,000", "–"]
+    assert list(plan_table(looked_up).rows[0].cells[2:4]) == ["≤ 1,000", "–"]
     assert answer.error_without_data is not None
     assert answer.error_without_data < 5.0
 
 
 def test_out_of_the_grid_is_not_out_of_reach() -> None:
     answer = plan(target=0.1, epsilon=0.001, k=16, instant=True)
-    assert table(answer)[1][0][2] == "> 1,000,000,000"
+    assert plan_table(answer).rows[0].cells[2] == "> 1,000,000,000"
     said = answer_sentence(answer)
-    assert said.startswith("No n up to 1e+09, where the grid ends, is enough")
+    assert said.startswith("No n up to 1e+09, where the predictions end, is enough")
     assert "Without --instant, n is looked for up to 1e+12" in said
 
 
@@ -235,7 +236,9 @@ def test_a_power_that_jumps_is_said_to(monkeypatch: pytest.MonkeyPatch) -> None:
     # One user of 100: reported truthfully or not, so that grr tells the value as soon as one report passes the test.
     answer = plan(detect=0.01, n=100, k=10, protocol="grr")
     assert (answer.best.error_low or 0) > 0.8
-    assert "as it jumps past 0.8 here" in answer_sentence(answer)
+    assert any(
+        "as it jumps past 0.8 here" in part.text for part in plan_document(answer).parts if isinstance(part, Sentence)
+    )
 
 
 def test_the_first_answer_is_near_and_does_not_simulate() -> None:
@@ -258,8 +261,27 @@ def test_same_seed_same_plan_whatever_the_jobs() -> None:
     assert one == two
 
 
-def test_is_offered_at_the_top() -> None:
-    assert advisor.plan(detect=0.01, epsilon=1.0, k=20, instant=True).question.unknown == "n"
+def test_is_offered_at_the_top_and_takes_either_name_of_the_budget() -> None:
+    assert "plan" in dir(advisor)
+    assert advisor.plan(detect=0.01, eps=1.0, k=20, instant=True).question.unknown == "n"
+    with pytest.raises(InputError, match="either epsilon or eps"):
+        plan(detect=0.01, eps=1.0, epsilon=1.0, k=20, instant=True)
+
+
+def test_a_page_has_the_curve_and_a_view_keeps_to_its_roles(run: Run, tmp_path: Path) -> None:
+    arguments = ("plan", "--target", "0.1", "--eps", "1", "--k", "16", "--instant")
+    assert run(*arguments, "--report", str(tmp_path / "plan.html"))[0] == 0
+    assert "<svg" in (tmp_path / "plan.html").read_text(encoding="utf-8")
+    for output_format in ("table", "plain", "markdown"):
+        texts = {way: run(*arguments, "--format", output_format, *way.split())[1] for way in ("", "-q", "-v")}
+        assert ["Assumed:" in texts[way] for way in ("", "-q", "-v")] == [True, False, True]
+        assert ["to best:" in texts[way] for way in ("", "-q", "-v")] == [False, False, True]
+
+
+def test_a_target_that_asks_for_nothing_is_said_to() -> None:
+    parts = plan_document(plan(target=5.0, epsilon=1.0, k=8, instant=True)).parts
+    told = [part for part in parts if isinstance(part, Sentence) and part.role is Role.DETAIL]
+    assert any("asks for nothing" in part.text for part in told)
 
 
 def test_a_sample_is_read(run: Run, states: str) -> None:
@@ -293,20 +315,21 @@ def bad() -> list[tuple[tuple[str, ...], str]]:
         ((*base, "--target", "0"), "target must be a number above 0"),
         ((*base, "--target", "-1"), "target must be a number above 0"),
         ((*base, "--target", "nan"), "target must be a number above 0"),
-        ((*base, "--target", "0.1", "--n", "1000"), "no unknown left"),
-        (("--k", "16", "--target", "0.1"), "more than one unknown"),
-        (base, "--target"),
+        ((*base, "--target", "0.1", "--n", "1000"), "no unknown is left"),
+        (("--k", "16", "--target", "0.1"), "--eps or --n is missing"),
+        (base, "--target is missing"),
+        ((), "--target, --eps or --n and SAMPLE are missing"),
         ((*base, "--target", "0.1", "--detect", "0.1"), "not both"),
-        ((*base, "--detect", "1.5"), "between 0 and 1"),
-        ((*base, "--detect", "0.1", "--method", "norm_sub"), "goes with --target"),
+        ((*base, "--detect", "1.5"), "above 0 and below 1"),
+        ((*base, "--detect", "0.1", "--method", "norm_sub"), "--method goes with --target"),
         ((*base, "--detect", "0.1", "--metric", "l1"), "--metric goes with --target"),
         ((*base, "--target", "0.1", "-m", "l1", "-m", "l2"), "plan answers for one metric at a time, got l1, l2"),
         (("--detect", "0.001", "--n", "100", "--k", "10"), "a frequency of 0.001 is less than one of 100 users"),
-        (("--target", "0.1", "--eps", "1"), "k is missing"),
+        (("--target", "0.1", "--eps", "1"), "SAMPLE is missing"),
         ((*base, "--target", "0.1", "--metric", "all"), "one metric"),
         ((*base, "--target", "0.1", "--metric", "zebra"), "unknown metric"),
         ((*base, "--target", "0.1", "--column", "x"), "needs a file"),
-        ((*base, "--target", "0.1", "--skew", "1", "--shape", "zipf"), "not both"),
+        ((*base, "--target", "0.1", "--skew", "1", "--shape", "zipf"), "either skew or shape"),
         ((*base, "--target", "0.1", "--output", "/nowhere/x.json"), "no directory"),
         (("--k", "16", "--n", "3", "--target", "0.1"), "at least 10"),
     ]
@@ -332,5 +355,5 @@ def test_nothing_is_overwritten(run: Run, tmp_path: object) -> None:
 def test_python_refuses_the_same() -> None:
     with pytest.raises(InputError, match="give a sample, or skew"):
         plan(target=0.1, epsilon=1.0, sample_counts=[1, 2], skew=1.0)
-    with pytest.raises(InputError, match="more than one unknown"):
+    with pytest.raises(InputError, match="--eps or --n is missing"):
         plan(target=0.1, k=4)

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 COMMAND = [sys.executable, "-W", "error", "-m", "advisor"]
-QUICK = ["--max-reps", "20", "-e", "1"]
+QUICK = ["--reps", "4", "--max-reps", "4", "-e", "1"]
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -49,7 +49,7 @@ def on_a_terminal(arguments: list[str], columns: int, **environment: str) -> str
     return drawn.decode()
 
 
-@pytest.mark.parametrize("columns", [45, 80, 120, 200])
+@pytest.mark.parametrize("columns", [45, 80, 200])
 def test_no_line_is_wider_than_the_terminal_and_no_row_is_folded(states: str, columns: int) -> None:
     drawn = ESCAPE.sub("", on_a_terminal([*QUICK, "-q", states], columns))
     lines = [line.rstrip() for line in drawn.splitlines()]
@@ -58,11 +58,12 @@ def test_no_line_is_wider_than_the_terminal_and_no_row_is_folded(states: str, co
     assert any(re.search(r"oue +norm_sub +0\.\d+ ± 0\.\d+", line) for line in lines)
 
 
-def test_colours_only_where_they_are_wanted(states: str) -> None:
-    assert "\x1b[" in on_a_terminal([*QUICK, states], 120)
-    without_colour = on_a_terminal([*QUICK, states], 120, NO_COLOR="1")
+def test_colours_only_where_they_are_wanted() -> None:
+    asked = ["--eps", "1", "--k", "16"]
+    assert "\x1b[" in on_a_terminal(asked, 120)
+    without_colour = on_a_terminal(asked, 120, NO_COLOR="1")
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]", without_colour)
-    assert "\x1b" not in on_a_terminal([*QUICK, states], 120, TERM="dumb")
+    assert "\x1b" not in on_a_terminal(asked, 120, TERM="dumb")
 
 
 def test_piped_output_is_plain_and_not_cut(states: str) -> None:
@@ -113,63 +114,23 @@ def test_the_main_command_imports_nothing_heavy(states: str) -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-@pytest.mark.parametrize("more", [[], ["--why"], ["--format", "json"], ["--all", "--ordered"]])
-def test_a_look_up_imports_as_little_as_it_can(more: list[str]) -> None:
+def test_a_look_up_imports_nothing_heavy() -> None:
     script = (
         "import sys; from advisor.cli.app import main; "
-        f"main({['--eps', '1', '--k', '64', '-q', *more]!r}); "
-        "heavy = {'pandas', 'scipy', 'sklearn', 'pyarrow', 'joblib', 'pydantic', 'numpy.ma', 'numpy.random', "
-        "'numpy.polynomial', 'numpy.typing', 'statistics', 'zipfile', 'rich.console', 'rich.table', "
-        "'advisor.cli.groups'}; "
+        "main(['--eps', '1', '--k', '64', '-q', '--why']); "
+        "heavy = {'pandas', 'scipy.stats', 'sklearn', 'matplotlib', 'pyarrow', 'joblib'}; "
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-@pytest.mark.parametrize(
-    ("options", "before", "at_once"),
-    [
-        ([], "", True),
-        ([], "import joblib", False),
-        ([], "sys.setprofile(lambda *_: None)", False),
-        (["-X", "dev"], "", False),
-        (["-W", "error"], "", False),
-    ],
-)
-def test_the_command_leaves_at_once_when_nothing_is_left_to_do(options: list[str], before: str, at_once: bool) -> None:
-    script = (
-        "import atexit, sys\nfrom advisor import start\natexit.register(print, 'taken apart')\n"
-        f"sys.argv = ['ldp-advise', '--eps', '1', '--k', '16', '--format', 'value']\n{before}\nstart.main()"
-    )
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    done = subprocess.run(
-        [sys.executable, *options, "-c", script], capture_output=True, text=True, check=True, env=clean
-    )
-    first, *rest = done.stdout.splitlines()
-    assert len(first.split()) == 2
-    assert rest == ([] if at_once else ["taken apart"])
-
-
-def test_the_exit_code_and_both_streams_survive_leaving_at_once() -> None:
+def test_the_exit_code_and_both_streams_of_a_process() -> None:
     for arguments, code, out, err in (("--eps 1 --k 16 -q", 0, True, False), ("--eps 0 --k 16", 2, False, True)):
         done = subprocess.run(
             [sys.executable, "-m", "advisor", *arguments.split()], capture_output=True, text=True, check=False
         )
         assert (done.returncode, bool(done.stdout), bool(done.stderr)) == (code, out, err)
-
-
-def test_the_command_collects_garbage_later_than_a_library() -> None:
-    script = (
-        "import gc, sys; from advisor import start; sys.argv = ['ldp-advise', '--version']; "
-        "before = gc.get_threshold(); start.main(); after = gc.get_threshold(); "
-        "print(gc.isenabled(), after[0] > 10 * before[0], after[1:] == before[1:])"
-    )
-    done = subprocess.run([sys.executable, "-W", "default", "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "True True True"
-    imported = "import gc; before = gc.get_threshold(); import advisor.cli.app; print(gc.get_threshold() == before)"
-    done = subprocess.run([sys.executable, "-c", imported], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["True"]
 
 
 @pytest.mark.parametrize(
@@ -218,7 +179,7 @@ def test_a_broken_off_run_leaves_no_file(states: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    ["--eps 1 --k 16", "--eps 1 --k 16 --format json", "list", "--help", "epsilon --eps 1", "--eps 0 --format json"],
+    ["--eps 1 --k 16", "--eps 1 --k 16 --format json", "--help", "--eps 0 --format json"],
 )
 def test_a_full_disk_is_told_in_one_line(arguments: str) -> None:
     if not Path("/dev/full").exists():
@@ -233,9 +194,7 @@ def test_a_full_disk_is_told_in_one_line(arguments: str) -> None:
         assert both.returncode == 2
 
 
-@pytest.mark.parametrize(
-    "arguments", ["--eps 1 --k 16 --all", "--eps 1 --k 16 --format csv", "list", "knowledge rules"]
-)
+@pytest.mark.parametrize("arguments", ["--eps 1 --k 16 --all", "--eps 1 --k 16 --format csv", "knowledge rules"])
 def test_a_reader_that_goes_away_leaves_success(arguments: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
@@ -248,43 +207,3 @@ def test_closed_standard_output_is_no_crash() -> None:
     command = f"{sys.executable} -m advisor --eps 1 --k 16 --format json >&-"
     done = subprocess.run(["bash", "-c", command], stderr=subprocess.PIPE, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
-
-
-def test_what_an_audited_client_prints_is_not_in_the_answer(tmp_path: Path) -> None:
-    (tmp_path / "loud.py").write_text(
-        "import os, sys\nprint('loading')\n"
-        "def client(value, k, epsilon):\n"
-        "    print('called')\n    os.system('echo started')\n    sys.__stdout__.write('around')\n    return value\n",
-        encoding="utf-8",
-    )
-    target = ["--target", "loud.py:client", "--reports", "grr", "--trials", "2"]
-    done = subprocess.run(
-        [*COMMAND, "audit", *target, "--eps", "1", "--k", "4", "--format", "json"],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-    )
-    assert json.loads(done.stdout)["request"]["target"] == "loud.py:client"
-    assert all(word in done.stderr for word in ("loading", "called", "started", "around"))
-
-
-@pytest.mark.parametrize("columns", [40, 60, 80])
-def test_a_long_label_gives_way_to_the_figures_of_an_audit(tmp_path: Path, columns: int) -> None:
-    path = tmp_path / "of_a_long_name_that_no_terminal_has_room_for.py"
-    path.write_text("def send(value, k, epsilon):\n    return value\n", encoding="utf-8")
-    asked = ["--target", f"{path}:send", "--reports", "grr", "--eps", "1,2", "--k", "4,1000", "--trials", "3000", "-q"]
-    lines = ESCAPE.sub("", on_a_terminal(["audit", *asked], columns)).splitlines()
-    assert max(map(len, lines)) <= columns
-    rows = [line for line in lines if line.lstrip().startswith("…")]
-    assert len(rows) == 4
-    for row in rows:
-        assert re.search(r"py:send +[12] +(4|1,000) +6\.105( .*)? LEAKS", row)
-
-
-def test_a_narrow_table_of_an_audit_has_whole_labels_of_protocols() -> None:
-    asked = ["audit", "-p", "rappor", "--attributes", "2", "--solution", "rsfd", "--eps", "1", "--k", "1000", "-q"]
-    drawn = ESCAPE.sub("", on_a_terminal([*asked, "--trials", "1000"], 40))
-    assert "rsfd[rappor-z] d=2" in drawn
-    assert "…" not in drawn

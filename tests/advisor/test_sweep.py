@@ -3,16 +3,21 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from advisor.document.markdown import markdown
+from advisor.document.model import View
+from advisor.document.text import plain_text
 from advisor.errors import InputError
-from advisor.sweeps import answer as sweeping
-from advisor.sweeps.answer import Sweep, sweep
-from advisor.sweeps.document import cell_text, to_markdown, to_text
+from advisor.sweeps.answer import Sweep, simulate_cell, sweep
+from advisor.sweeps.document import answer_sentence, cell_text, sweep_document
+from advisor.sweeps.question import Place, SweepQuestion
+from advisor.sweeps.result import Cell
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
@@ -84,13 +89,12 @@ def test_a_sweep_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.Mo
     lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
     file.write_text("".join(lines[:4]) + lines[4][: len(lines[4]) // 2], encoding="utf-8")  # killed in the fifth line
     simulated = []
-    simulate_cell = sweeping.simulate_cell
 
-    def counted(question: sweeping.SweepQuestion, place: sweeping.Place) -> dict[str, object]:
+    def counted(question: SweepQuestion, place: Place) -> Cell:
         simulated.append(place)
         return simulate_cell(question, place)
 
-    monkeypatch.setattr(sweeping, "simulate_cell", counted)
+    monkeypatch.setattr("advisor.sweeps.answer.simulate_cell", counted)
     assert small(resume=file).cells == whole.cells
     assert len(simulated) == 8 - 3  # the first line says what is swept
     simulated.clear()
@@ -105,12 +109,73 @@ def test_cells_of_another_sweep_are_refused(tmp_path: Path) -> None:
             small(resume=tmp_path / "cells.jsonl", **other)
 
 
+def foreign_files() -> list[bytes]:
+    return [
+        b"a,b\n1,2\n3,4",  # whose last line has no end
+        b"no line end at all",
+        b'{"plan": {"seed": 1}}\n{"index": 3}',  # of a build of the knowledge
+        b'a line of something else\n{"plan":{"sweep":1}}\n',
+        b'{"plan":{"sweep":2}}\n',
+        bytes(range(256)),
+    ]
+
+
+@pytest.mark.parametrize("content", foreign_files())
+def test_a_file_that_holds_no_cells_of_this_sweep_is_left_as_it_is(tmp_path: Path, run: Run, content: bytes) -> None:
+    file = tmp_path / "mine.txt"
+    file.write_bytes(content)
+    with pytest.raises(InputError, match="this file holds"):
+        small(resume=file)
+    code, _, err = run(*WORDS, "--resume", str(file))
+    assert code == 2
+    assert "this file holds" in err
+    assert file.read_bytes() == content
+
+
+def test_a_first_line_that_was_cut_short_is_written_again(tmp_path: Path) -> None:
+    file = tmp_path / "cells.jsonl"
+    whole = small(resume=file)
+    first = file.read_bytes().partition(b"\n")[0]
+    for cut in (first[:40], first):
+        file.write_bytes(cut)
+        assert small(resume=file).cells == whole.cells
+        assert file.read_bytes().startswith(first + b"\n")
+
+
+@pytest.mark.parametrize("option", ["--output", "--report", "--plot", "--plot-curves"])
+def test_finished_cells_have_a_file_of_their_own(run: Run, tmp_path: Path, option: str) -> None:
+    same = str(tmp_path / "same.svg")
+    code, _, err = run(*WORDS, "--force", "--resume", same, option, same)
+    assert code == 2
+    assert f"{option} {same}: --resume writes the same file; give each its own name" in err
+    assert not Path(same).exists()
+
+
+def test_a_sample_is_read_once_for_all_domains(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = io.TextIOWrapper(io.BytesIO(b"colour\nred\nblue\nred\n" * 20))
+    monkeypatch.setattr("sys.stdin", text)
+    words = ("sweep", "--eps", "1", "--k", "4,8", "--header", "-p", "grr", "--reps", "2", "--format", "value", "-")
+    code, out, err = run(*words)
+    assert code == 0, err
+    assert [line.split()[0] for line in out.splitlines()] == ["4", "8"]
+
+
+def test_a_page_and_a_notebook_show_the_tables(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    page = tmp_path / "page.html"
+    assert run(*WORDS, "--report", page)[0] == 0
+    assert page.read_text(encoding="utf-8").count("<svg") == 2
+    swept = small(sizes=6)
+    assert "k = 6" in swept._repr_html_()
+    assert json.loads(swept.to_json())["request"]["k"] == [6]
+
+
 def test_a_sample_brings_its_own_n_and_k() -> None:
     swept = sweep(epsilons=[1.0], sample_counts=[50, 30, 20], protocol="grr", repetitions=4)
     assert [cell.place for cell in swept.cells] == [(1.0, 100, 3)]
 
 
-@pytest.mark.parametrize("output_format", ["table", "json", "csv", "markdown", "plain"])
+@pytest.mark.parametrize("output_format", ["table", "json", "csv", "markdown", "plain", "value"])
 def test_every_format_has_every_winner(run: Run, output_format: str) -> None:
     code, out, _ = run(*WORDS, "--format", output_format)
     assert code == 0
@@ -119,6 +184,15 @@ def test_every_format_has_every_winner(run: Run, output_format: str) -> None:
     if output_format == "csv":
         rows = [row for row in csv.DictReader(io.StringIO(out)) if row["rank_among"] == "all"]
         assert [row["method"] for row in rows] == [cell["winner"]["method"] for cell in known]
+    if output_format == "value":
+        fields = ("k", "eps", "n")
+        lines = [
+            " ".join(
+                [*(f"{cell[name]:g}" for name in fields), *(cell["winner"][name] for name in ("protocol", "method"))]
+            )
+            for cell in known
+        ]
+        assert out.splitlines() == [line.replace("1e+04", "10000") for line in lines]
     for cell in known:
         assert cell["winner"]["method"] in out
         assert cell["winner"]["error"] == min(pair["error"] for pair in cell["errors"])
@@ -129,11 +203,14 @@ def test_certainty_can_be_read_in_a_pipe(run: Run) -> None:
     sure = sum(cell.winner.sure for cell in known.cells)
     open_ = sum(not cell.winner.sure and cell.winner.win_share < 0.5 for cell in known.cells)
     assert sure
-    plain, markdown = to_text(known, per_protocol=False), to_markdown(known, per_protocol=False)
-    tables, legend = plain.rsplit("\n\n", 1)
+    document = sweep_document(known)
+    tables, legend = plain_text(document, View()).rsplit("\n\n", 1)
     assert (tables.count("*"), tables.count("?")) == (sure, open_)
     assert legend.startswith("*: ")
-    assert markdown.count("**") == 2 * (sure + 1)  # and once in the legend
+    assert f"{sure} of 8 winners" in answer_sentence(known)
+    bold = re.findall(r"\*\*(.+?)\*\* \|", markdown(document, View(quiet=True)))
+    assert len(bold) == sure
+    assert all(cell.endswith("\\*") for cell in bold)  # the mark stays, and is no emphasis
     for output_format in ("table", "plain"):
         assert "*: the paired" in run(*WORDS, "--format", output_format)[1]
 
@@ -155,7 +232,7 @@ def test_a_margin_of_rounding_is_none() -> None:
 
 def test_per_protocol_has_a_row_for_each(run: Run) -> None:
     out = run(*WORDS, "--per-protocol", "--format", "plain")[1]
-    rows = [line.split()[:2] for line in out.splitlines() if line.startswith(("0.5 ", "2 "))]
+    rows = [line.split()[:2] for line in out.splitlines() if line.lstrip().startswith(("0.5 ", "2 "))]
     assert rows == [["0.5", "grr"], ["0.5", "oue"], ["2", "grr"], ["2", "oue"]]
 
 
@@ -163,8 +240,8 @@ def test_per_protocol_has_a_row_for_each(run: Run) -> None:
     ("arguments", "says"),
     [
         (("--n", "1e4", "--k", "4"), "--eps is missing"),
-        (("--eps", "1", "--k", "4"), "n is missing"),
-        (("--eps", "1", "--n", "1e4"), "k is missing"),
+        (("--eps", "1", "--k", "4"), "--n is missing"),
+        (("--eps", "1", "--n", "1e4"), "--k is missing"),
         (("--eps", "1,,2", "--n", "1e4", "--k", "4"), "with commas"),
         (("--eps", "1,x", "--n", "1e4", "--k", "4"), "must be a number"),
         (("--eps", "0", "--n", "1e4", "--k", "4"), "above 0"),
@@ -175,7 +252,8 @@ def test_per_protocol_has_a_row_for_each(run: Run) -> None:
         (("--eps", "1", "--n", "1e4", "--k", "4", "--header"), "needs a file"),
         (("--eps", "1", "--n", "1e4", "--k", "4", "--plot", "x.bmp"), ".png, .svg, .pdf"),
         (("--eps", "1", "--n", "1e4", "--k", "4", "--resume", "/nowhere/x"), "no directory"),
-        (("--eps", "1", "--n", "1e4", "--k", "4", "--format", "value"), "--format must be"),
+        ((), "--eps, --n and --k are missing"),
+        (("--eps", "1", "--n", "1e4", "--k", "4", "--resume", "-"), "needs the name of a file"),
     ],
 )
 def test_bad_input_gets_one_line(run: Run, arguments: tuple[str, ...], says: str) -> None:

@@ -33,7 +33,7 @@ def main(trials: int = 1_000_000) -> None:
         many = seconds(lambda o=oracle: run_audit(rounds_subject(o, 10), trials=trials // 10, alpha=0.01, seed=0))
         print(f"{key:20} {one:15.2f} s {two:8.2f} s {many:22.2f} s")
     counts = apportion(frequencies("zipf", K), 1_000_000)
-    methods = {name: method for name, method in POSTPROCESSORS.items() if method.fits is None}
+    methods = {name: method for name, method in POSTPROCESSORS.items() if method.needs <= {"estimate", "iid", "ground"}}
     print(f"\n{'poisoning, 20 collections, all methods':20}")
     for key, protocol in PROTOCOLS.items():
         oracles, pairs = {key: protocol(K, EPSILON)}, [(key, name) for name in methods]

@@ -12,8 +12,10 @@ from collections.abc import Callable
 import numpy as np
 
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator.domain import ORDERED
+from simulator.methods import possible
+from simulator.methods.power import posterior_mean, prior_exponent
 from simulator.populations import apportion, frequencies
-from simulator.postprocess.power import posterior_mean, prior_exponent
 from simulator.seeding import rng_for
 
 K, ROUNDS = 1024, 15
@@ -40,6 +42,8 @@ def main() -> None:
         estimate = oracle.estimate(support, n)
         sort = best_of(lambda estimate=estimate: np.sort(estimate, axis=-1))
         for name, method in POSTPROCESSORS.items():
+            if not possible(method, oracle, ORDERED, n):
+                continue
             warm = best_of(lambda method=method, e=estimate, noise=noise: method(e, noise))
 
             def cold(method=method, e=estimate, noise=noise) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from knowledge.build import Size, build
 
-TINY = Size(cells=14, largest=48, width=16, epochs=8, questions=21)
+TINY = Size(cells=14, largest=48, width=16, epochs=8)
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from knowledge.changes import answers_by_users, best_method, best_pair, nearest_changes
-from knowledge.grid import load, look_up
-from knowledge.profile import Profile, profile_of
+from knowledge.changes import best_method, best_pair, nearest_changes
+from knowledge.describe.profile import Profile, profile_of
+from knowledge.ranking import look_up
 from simulator.populations import frequencies
 
 
@@ -16,37 +14,30 @@ def zipf(skew: float) -> Profile:
 
 @pytest.mark.parametrize("choose", [best_pair, best_method])
 def test_a_change_changes_the_answer_and_nothing_nearer_tried_does(choose) -> None:  # type: ignore[no-untyped-def]
-    grid, n, epsilon = load(), 20_000, 1.0  # the shipped one, as a tiny one may say the same method everywhere
-    now = choose(look_up(zipf(1.0), epsilon, n, "l1", grid=grid))
-    changes = nearest_changes(zipf(1.0), epsilon, n, "l1", of_skew=zipf, choose=choose, grid=grid)
+    n, epsilon = 20_000, 1.0
+    now = choose(look_up(zipf(1.0), epsilon, n, "l1"))
+    changes = nearest_changes(zipf(1.0), epsilon, n, "l1", of_skew=zipf, choose=choose)
     assert [change.what for change in changes] == sorted(
         {change.what for change in changes}, key=["epsilon", "n", "skew"].index
     )
     assert changes
     for change in changes:
         asked = {"epsilon": epsilon, "n": float(n), "skew": 1.0} | {change.what: change.value}
-        there = look_up(zipf(asked["skew"]), asked["epsilon"], round(asked["n"]), "l1", grid=grid)
+        there = look_up(zipf(asked["skew"]), asked["epsilon"], round(asked["n"]), "l1")
         assert choose(there) != now
         assert best_pair(there) == (change.protocol, change.method)
         start = {"epsilon": epsilon, "n": float(n), "skew": 1.0}[change.what]
         part = 0.05  # the ladder's first step is further: nothing before it was passed over
         asked[change.what] = start + part * (change.value - start)
-        near = look_up(zipf(asked["skew"]), asked["epsilon"], round(asked["n"]), "l1", grid=grid)
+        near = look_up(zipf(asked["skew"]), asked["epsilon"], round(asked["n"]), "l1")
         assert choose(near) == now
 
 
-def test_no_change_where_the_menu_has_one_pair(tiny: Path) -> None:
-    changes = nearest_changes(zipf(1.0), 1.0, 5_000, "l1", protocols=["oue"], methods=["norm"], grid=load(tiny))
+def test_no_change_where_the_menu_has_one_pair() -> None:
+    changes = nearest_changes(zipf(1.0), 1.0, 5_000, "l1", protocols=["oue"], methods=["norm"])
     assert changes == ()
 
 
-def test_without_a_shape_the_skew_is_left_alone(tiny: Path) -> None:
-    changes = nearest_changes(zipf(1.0), 1.0, 20_000, "l1", grid=load(tiny))
+def test_without_a_shape_the_skew_is_left_alone() -> None:
+    changes = nearest_changes(zipf(1.0), 1.0, 20_000, "l1")
     assert "skew" not in {change.what for change in changes}
-
-
-def test_answers_for_several_numbers_of_users(tiny: Path) -> None:
-    answers = answers_by_users(zipf(1.0), 1.0, "l2", protocols=["oue", "grr"], grid=load(tiny))
-    assert list(answers) == [10_000, 100_000, 1_000_000, 10_000_000]
-    for n, pair in answers.items():
-        assert pair == best_pair(look_up(zipf(1.0), 1.0, n, "l2", protocols=["oue", "grr"], grid=load(tiny)))

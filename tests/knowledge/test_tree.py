@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from knowledge.build import FEATURES, grow
+from knowledge.making.trees import FEATURES, grow
 from knowledge.menu import METHODS
-from knowledge.tree import QUESTIONS, Tree, explain, from_json, load, rules, to_json, tree_for
+from knowledge.tree import QUESTIONS, Tree, explain, from_json, leaves, load, rules, to_json, tree_for
 from simulator import rng_for
 
 
@@ -75,7 +75,7 @@ def test_a_tree_survives_json() -> None:
     assert from_json(json.loads(json.dumps(to_json(tree)))) == tree
 
 
-def test_trees_ask_what_the_grid_holds() -> None:
+def test_trees_ask_what_the_features_hold() -> None:
     assert len(QUESTIONS) == len(FEATURES)
 
 
@@ -97,7 +97,7 @@ def test_an_explanation_follows_its_steps(tiny: Path) -> None:
 def test_the_menu_of_an_explanation_can_be_restricted(tiny: Path) -> None:
     found = explain("kl", noise_to_uniform=0.3, k=40, skew=1.0, methods=["norm", "ibu_pseudo"], folder=tiny)
     assert {name for name, _ in found.ranking} == {"norm", "ibu_pseudo"}
-    with pytest.raises(ValueError, match="knows none of the methods"):
+    with pytest.raises(ValueError, match="needs a method that goes with the metric"):
         explain("kl", noise_to_uniform=0.3, k=40, skew=1.0, methods=["post_pos"], folder=tiny)
 
 
@@ -108,8 +108,25 @@ def test_rules_name_a_method_on_every_leaf(tiny: Path) -> None:
     assert text.count("if ") == text.count("else:") == sum(child >= 0 for child in tree.left)
 
 
+def test_every_rule_is_a_way_through_the_tree(tiny: Path) -> None:
+    every = leaves("l1", folder=tiny)
+    assert sum(rule.populations for rule in every) == pytest.approx(1, abs=0.01)
+    lines = [line.strip() for line in rules("l1", folder=tiny).splitlines() if "use " in line]
+    assert all(line.startswith(f"use {rule.ranking[0][0]}:") for rule, line in zip(every, lines, strict=True))
+    for rule in every:
+        inside = dict.fromkeys(QUESTIONS, 1.0)
+        for one in rule.conditions:
+            low, high = one.above or 0.0, one.at_most or 1e6
+            inside[one.feature] = (low + high) / 2
+        there = explain("l1", **inside, folder=tiny)  # type: ignore[arg-type]
+        assert dict(there.ranking) == dict(rule.ranking)
+        assert len(there.reasons) == len(rule.conditions)
+        for reason, one in zip(there.reasons, rule.conditions, strict=True):
+            assert reason.endswith(f"({one.ends})")
+
+
 def test_unknown_metrics_are_refused(tiny: Path) -> None:
-    with pytest.raises(ValueError, match="the trees know the metrics"):
+    with pytest.raises(ValueError, match="metric must be one of"):
         rules("l7", folder=tiny)
     with pytest.raises(ValueError, match="needs an ordered domain"):
         rules("emd", ordered=False, folder=tiny)

@@ -11,11 +11,12 @@ from scipy import stats
 
 from simulator.attacks import expected_inverse
 from simulator.audit import ATTACKS, audit_protocol, ceiling, clopper_pearson, hashing_subject, run_audit
-from simulator.audit.attack import Supports, of_symbols, protocol_sampler, supports_of
-from simulator.audit.closed_form import hashing_only, log_ratio, probabilities
+from simulator.audit.attack import protocol_sampler
+from simulator.audit.closed_form import hashing_only, log_ratio
 from simulator.audit.confidence import lowest_likely, ratio_bounds
 from simulator.audit.run import protocol_subject
-from simulator.protocols import PROTOCOLS
+from simulator.protocols import PROTOCOLS, FrequencyOracle
+from simulator.supports import Supports
 
 from .law import channel_of, oracle_of, stream
 
@@ -65,7 +66,7 @@ def test_confusion_is_the_sum_over_sets(k, p, q):
     )
 
     oracle = type("Oracle", (PROTOCOLS["oue"],), {"p": p, "q": q})(k, 1.0)
-    assert probabilities(oracle)[1] == pytest.approx(direct, rel=1e-9)
+    assert oracle.attack_probabilities("guess", (0, 1))[1] == pytest.approx(direct, rel=1e-9)
 
 
 @pytest.mark.parametrize("key", ["hr", "pgr"])
@@ -79,7 +80,7 @@ def test_symbols_add_up_to_the_channel(key, k, epsilon, values):
     pair = sets[:, values[0]] & ~sets[:, values[1]]
     for attack, chance in (("guess", guess), ("pair", pair)):
         expected = [float(channel[value] @ chance) for value in values]
-        assert probabilities(oracle, values, attack) == pytest.approx(expected, rel=1e-9)
+        assert oracle.attack_probabilities(attack, values) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("key", [key for key in PROTOCOLS if key != "she"])
@@ -87,7 +88,7 @@ def test_symbols_add_up_to_the_channel(key, k, epsilon, values):
 def test_quick_readers_see_what_the_server_counts(key, k, epsilon):
     oracle, rng = oracle_of(key, k, epsilon), stream("readers", key, k)
     reports = oracle.perturb(rng.integers(0, k, size=300), rng)
-    quick, slow = (read(oracle, reports, (1, 0)) for read in (supports_of, of_symbols))
+    quick, slow = (read(oracle, reports, (1, 0)) for read in (type(oracle).supports, FrequencyOracle.supports))
     for attack in ATTACKS:
         assert np.array_equal(quick.chances(attack), slow.chances(attack))
 
@@ -183,7 +184,7 @@ EPS, DOMAINS = (0.25, 0.5, 1.0, 2.0, 4.0, 6.0, 10.0), (25, 50, 100, 150, 200)
 
 
 def analytic(key, k, epsilon):
-    return log_ratio(probabilities(oracle_of(key, k, epsilon)))
+    return log_ratio(oracle_of(key, k, epsilon).attack_probabilities("guess", (0, 1)))
 
 
 def test_randomised_response_is_tight_and_its_bound_within_the_slack():
@@ -202,7 +203,7 @@ def test_the_others_are_far_below_at_small_budgets():
 def test_the_pair_attack_comes_to_the_promise_itself():
     for key in PROTOCOLS:
         for k, epsilon in SETTINGS:
-            loss = log_ratio(probabilities(PROTOCOLS[key](k, epsilon), attack="pair"))
+            loss = log_ratio(PROTOCOLS[key](k, epsilon).attack_probabilities("pair", (0, 1)))
             if key == "the":  # its bits are worth less than the noisy cells they come from
                 oracle = PROTOCOLS["the"](k, epsilon)
                 epsilon = math.log(oracle.p * (1 - oracle.q) / (oracle.q * (1 - oracle.p)))
@@ -218,7 +219,8 @@ def test_subset_selection_of_one_value_is_randomised_response():
     alone = [(k, epsilon) for k in DOMAINS for epsilon in EPS if PROTOCOLS["ss"](k, epsilon).omega == 1]
     assert len(alone) >= 10
     for k, epsilon in alone:
-        assert probabilities(PROTOCOLS["ss"](k, epsilon)) == pytest.approx(probabilities(PROTOCOLS["grr"](k, epsilon)))
+        subset, value = (PROTOCOLS[key](k, epsilon).attack_probabilities("guess", (0, 1)) for key in ("ss", "grr"))
+        assert subset == pytest.approx(value)
 
 
 @pytest.mark.parametrize("key", ["oue", "olh"])

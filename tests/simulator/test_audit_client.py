@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from simulator.audit import REPORTS, ClientError, audit_client
-from simulator.hashing import HASHES
+from simulator.hashing import DEFAULT_HASH, HASHES
 from simulator.protocols import PROTOCOLS
 
 
@@ -76,7 +76,7 @@ def subset(value, k, epsilon):
 def hashed(value, k, epsilon, rng):  # noqa: ARG001
     g = round(math.exp(epsilon)) + 1
     seed = int(rng.integers(2**32))
-    symbol = int(HASHES["xxh32"](np.array([value]), np.array([seed]), g)[0])
+    symbol = int(HASHES[DEFAULT_HASH](np.array([value]), np.array([seed]), g)[0])
     keep = rng.random() < math.exp(epsilon) / (math.exp(epsilon) + g - 1)
     return (symbol if keep else (symbol + int(rng.integers(1, g))) % g), seed
 
@@ -87,18 +87,22 @@ def laplace(value, k, epsilon, rng):
     return list(cells)
 
 
+def symbol(value, k, epsilon, rng):
+    return int(PROTOCOLS["pgr"](k, epsilon).perturb(np.array([value]), rng)[0])
+
+
 @pytest.mark.parametrize(
     ("client", "reports"),
-    [(grr, "grr"), (subset, "ss"), (hashed, "olh"), (laplace, "she")],
-    ids=["grr", "ss", "olh", "she"],
+    [(grr, "grr"), (subset, "ss"), (hashed, "olh"), (laplace, "she"), (symbol, "pgr")],
+    ids=["grr", "ss", "olh", "she", "pgr"],
 )
 def test_every_type_of_report_is_read(client, reports):
     """The bounds of a right client hold what the closed form of its protocol says."""
-    from simulator.audit.closed_form import log_ratio, probabilities
+    from simulator.audit.closed_form import log_ratio
 
     for attack in ("guess",) if reports == "she" else ("guess", "pair"):
         found = audit_client(client, 6, 1.0, reports, trials=3000, attack=attack, alpha=1e-4)
-        expected = log_ratio(probabilities(PROTOCOLS[reports](6, 1.0), attack=attack))
+        expected = log_ratio(PROTOCOLS[reports](6, 1.0).attack_probabilities(attack, (0, 1)))
         assert found.epsilon_lower_bound <= expected <= found.epsilon_upper_bound
         assert found.epsilon_lower_bound > 0  # something was read
 
@@ -173,7 +177,7 @@ def test_a_support_function_must_give_values():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"reports": "hr"}, "reports must be one of"),
+        ({"reports": "zz"}, "reports must be one of"),
         ({"reports": None}, "either reports or support"),
         ({"reports": "olh", "hash": "md5"}, "hash must be one of"),
         ({"attack": "best"}, "attack must be one of"),

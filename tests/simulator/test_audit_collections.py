@@ -9,9 +9,8 @@ import pytest
 from scipy import stats
 
 from simulator.audit import attribute_subjects, audit_protocol, rounds_subject, run_audit
-from simulator.audit.attributes import amplified, fake_reports
-from simulator.audit.closed_form import log_ratio, probabilities
-from simulator.audit.rounds import most_supported
+from simulator.audit.attributes import amplified
+from simulator.audit.closed_form import log_ratio, most_supported
 from simulator.protocols import PROTOCOLS
 
 from .law import accept, oracle_of, stream, two_sided
@@ -60,7 +59,7 @@ def test_closed_form_of_the_averaging_attack_is_the_sum_over_all_counts(k, round
 @pytest.mark.parametrize("key", ["rappor", "oue", "blh", "olh", "the"])
 def test_one_round_is_the_guess_and_more_rounds_tell_more(key):
     oracle = PROTOCOLS[key](100, 1.0)
-    assert most_supported(oracle, 1) == pytest.approx(probabilities(oracle), rel=1e-8)
+    assert most_supported(oracle, 1) == pytest.approx(oracle.attack_probabilities("guess", (0, 1)), rel=1e-8)
     losses = [log_ratio(most_supported(oracle, rounds)) for rounds in (1, 5, 10, 25, 50, 75, 100)]
     assert all(a < b for a, b in itertools.pairwise(losses))
     for rounds, loss in zip((1, 5, 10, 25, 50, 75, 100), losses, strict=True):
@@ -123,7 +122,7 @@ def test_random_sampling_plus_fake_data_is_algorithm_3(key, fake, k, d):
 def test_fake_vectors_are_what_they_are_called():
     oracle, rng, trials = PROTOCOLS["rappor"](5, 1.0), stream("fakes"), 20_000
     for fake, rate in (("z", oracle.q), ("r", oracle.p / 5 + 4 * oracle.q / 5)):
-        ones = fake_reports(oracle, fake, trials, rng).sum()
+        ones = oracle.fake_reports(fake, trials, rng).sum()
         n = 5 * trials  # bits of a one-hot report are negatively dependent: the binomial error is an upper bound
         assert accept(two_sided((ones - n * rate) / np.sqrt(n * rate * (1 - rate))))
 
@@ -139,7 +138,7 @@ def test_amplified_budget_makes_the_whole_report_private():
 def test_splitting_and_sampling_are_one_report():
     for solution, epsilon in (("spl", 0.25), ("smp", 1.0)):
         (subject,) = attribute_subjects(PROTOCOLS["oue"], 10, 1.0, 4, solution)
-        assert subject.known == probabilities(PROTOCOLS["oue"](10, epsilon))
+        assert subject.known == PROTOCOLS["oue"](10, epsilon).attack_probabilities("guess", (0, 1))
         assert (subject.epsilon, subject.guaranteed) == (1.0, 1.0)
         found = run_audit(subject, trials=20_000, alpha=RARE, seed=0)
         assert found.agrees

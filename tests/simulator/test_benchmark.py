@@ -19,7 +19,7 @@ def experiment(k: int = 16, n: int = 5000, seed: int = 0, protocols: tuple[str, 
         (protocol, name)
         for protocol, oracle in oracles.items()
         for name, method in POSTPROCESSORS.items()
-        if method.fits is None or method.fits(oracle.noise(n), k)
+        if method.accepts(oracle.noise(n), k)
     )
     return Experiment(counts, oracles, POSTPROCESSORS, METRICS, pairs, seed)
 

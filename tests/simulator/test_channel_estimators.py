@@ -9,7 +9,7 @@ import pytest
 from scipy import optimize, stats
 
 from simulator.channels import Channel, SingularChannelError, ibu, invert, krr, planar_geometric
-from simulator.channels.inversion import inverse_variance
+from simulator.channels.channel import InversionCovariance
 from simulator.places import Places
 from simulator.populations import apportion, frequencies
 from simulator.protocols.grr import GRR
@@ -35,7 +35,7 @@ def test_inversion_is_unbiased_with_the_stated_variance(wide: bool) -> None:
     counts = apportion(frequencies("zipf", 30), 5000)
     repetitions, truth = 4000, counts / 5000
     drawn = invert(channel, channel.sample_observed(np.broadcast_to(counts, (repetitions, 30)), rng_for(1, "inv")))
-    variance = inverse_variance(channel, truth, 5000)
+    variance = InversionCovariance(channel, 5000).entry(truth)
     z = stats.norm.isf(1e-6 / 2 / 60)
     assert (np.abs(drawn.mean(axis=0) - truth) <= z * np.sqrt(variance / repetitions)).all()
     squares = (drawn - truth) ** 2

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from simulator.conformance import ConformanceError, check_metric, check_postprocessor, check_protocol
+from simulator.methods import POSTPROCESSORS, PostProcessor
 from simulator.metrics import METRICS, Metric, emd, mse
-from simulator.postprocess import POSTPROCESSORS, PostProcessor
 from simulator.protocols import PROTOCOLS, FrequencyOracle
-from simulator.protocols._base import binomial_support
 from simulator.protocols.grr import GRR
+from simulator.protocols.oracle import binomial_support
 from simulator.protocols.summation import SHE
 from simulator.protocols.unary import OUE
 

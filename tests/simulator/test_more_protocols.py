@@ -1,4 +1,4 @@
-"""What is particular to histogram encodings, Hadamard response and projective geometry response."""
+"""What is particular to Hadamard response and projective geometry response; negative controls."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import math
 
 import numpy as np
 import pytest
-from scipy import integrate, linalg, optimize, stats
+from scipy import linalg
 
+from simulator.methods import POSTPROCESSORS
 from simulator.populations import apportion
-from simulator.postprocess import POSTPROCESSORS
 from simulator.protocols import projective_geometry
-from simulator.protocols._affine import collect, evenly, inverses, numbers_of, points, solutions, spread, vectors
-from simulator.protocols._base import FrequencyOracle
+from simulator.protocols.equations import points
 from simulator.protocols.hadamard import HadamardResponse
+from simulator.protocols.oracle import FrequencyOracle
 from simulator.protocols.projective_geometry import ProjectiveGeometry, _space
 from simulator.protocols.subset import SubsetSelection
 from simulator.protocols.summation import SHE
@@ -29,7 +29,6 @@ from .law import (
     check_marginals,
     chi_square_p,
     law_for,
-    merge_bins,
     stream,
     two_sided,
     variance_p,
@@ -45,101 +44,6 @@ def skewed(k: int, n: int):
     counts[k // 3 :: 5] = 0
     counts[0] += n - counts.sum()
     return counts
-
-
-# ---------------------------------------------------------------- the equations that hr and pgr share
-
-
-def all_points(t: int, q: int):
-    """Vectors whose first coordinate other than 0 is 1, in the order of the numbers they spell."""
-    space = itertools.product(range(q), repeat=t)
-    return np.array([point for point in space if any(point) and next(filter(None, point)) == 1])
-
-
-@pytest.mark.parametrize(("t", "q"), [(1, 2), (1, 7), (2, 2), (2, 5), (3, 2), (3, 3), (4, 3), (5, 2), (3, 7)])
-def test_points_are_numbered_in_order_and_up_to_a_factor(t, q):
-    expected = all_points(t, q)
-    total = points(t, q)
-    assert len(expected) == total
-    every = np.vstack([expected, np.zeros((1, t), dtype=int)])
-    np.testing.assert_array_equal(vectors(np.arange(total + 1), t, q), every)
-    for factor in range(1, q):
-        np.testing.assert_array_equal(numbers_of(every * factor % q, q), np.arange(total + 1))
-    # putting zeros in front keeps the number
-    padded = np.hstack([np.zeros((total, 2), dtype=int), expected])
-    np.testing.assert_array_equal(numbers_of(padded, q), np.arange(total))
-
-
-@pytest.mark.parametrize("q", [2, 3, 5, 7, 101])
-def test_inverses(q):
-    assert (np.arange(1, q) * inverses(q)[1:] % q == 1).all()
-
-
-def solved(d: int, q: int):
-    """Which y in F_q^d solves which equation: ``(equations, q^d)``, by trying all."""
-    equations = np.vstack([all_points(d + 1, q), np.zeros((1, d + 1), dtype=int)])
-    y = np.array(list(itertools.product(range(q), repeat=d)))
-    return (equations[:, :1] + equations[:, 1:] @ y.T) % q == 0
-
-
-AFFINE = [(1, 2), (1, 5), (2, 2), (2, 3), (3, 2), (4, 2), (3, 3), (2, 5)]
-
-
-@pytest.mark.parametrize(("d", "q"), AFFINE)
-def test_solutions_are_counted_and_collected(d, q):
-    table = solved(d, q)
-    np.testing.assert_array_equal(solutions(np.arange(len(table)), d, q), table.sum(axis=1))
-    histogram = stream("collect", d, q).integers(0, 50, size=(3, q**d))
-    np.testing.assert_array_equal(collect(histogram, d, q, len(table)), histogram @ table.T)
-    np.testing.assert_array_equal(collect(histogram, d, q, len(table) - 2), (histogram @ table.T)[:, :-2])
-
-
-@pytest.mark.parametrize(("d", "q"), AFFINE)
-def test_every_solution_is_drawn_equally_often_and_nothing_else(d, q):
-    table = solved(d, q)
-    users = 200 * q**d
-    for equation in np.flatnonzero(table.any(axis=1)):
-        held = np.zeros((1, len(table)), dtype=np.int64)
-        held[0, equation] = users
-        drawn = spread(held, d, q, stream("spread", d, q, int(equation)))[0]
-        assert drawn.sum() == users
-        assert not drawn[~table[equation]].any()
-        observed = drawn[table[equation]].astype(float)
-        if len(observed) > 1:
-            assert accept(chi_square_p(observed, np.full(len(observed), users / len(observed))))
-
-
-@pytest.mark.parametrize("users", [0, 1, 4, 5, 6, 40])
-def test_users_are_put_evenly_one_by_one_and_all_at_once(users):
-    # One cell of five: binomial, whether there are fewer users than cells or more.
-    drawn = evenly(np.full(20_000, users), 5, stream("evenly", users))
-    assert (drawn.sum(axis=1) == users).all()
-    expected = stats.binom.pmf(np.arange(users + 1), users, 0.2) * 20_000
-    bins = merge_bins(expected)
-    if bins[-1]:
-        for cell in range(5):
-            observed = np.bincount(bins, np.bincount(drawn[:, cell], minlength=users + 1).astype(float))
-            assert accept(chi_square_p(observed, np.bincount(bins, expected)))
-    mixed = evenly(np.array([0, 100, 3, 7]), 5, stream("evenly", "mixed"))
-    assert mixed.sum(axis=1).tolist() == [0, 100, 3, 7]
-
-
-def test_mixed_users_spread_like_users_one_by_one():
-    # Merging users must not tie them together: variance and covariance of the histogram are the sums over users.
-    d, q, times = 3, 2, 20_000
-    table = solved(d, q)
-    chance = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
-    held = np.where(table.any(axis=1), np.arange(len(table)) % 4, 0)
-    drawn = spread(np.broadcast_to(held, (times, len(held))), d, q, stream("mixed"))
-    mean = held @ chance
-    covariance = np.diag(mean) - (chance * held[:, None]).T @ chance
-    assert accept(two_sided((drawn.mean(axis=0) - mean) / np.sqrt(covariance.diagonal() / times)))
-    sample = (drawn - mean).T @ (drawn - mean) / times
-    # Standard errors of covariances, Gaussian form; sums of about 20 bits have a negative fourth cumulant.
-    se = np.sqrt((np.outer(covariance.diagonal(), covariance.diagonal()) + covariance**2) / times)
-    assert accept(two_sided((sample - covariance) / se))
-    independent = np.diag(mean * (1 - mean / mean.sum()))
-    assert not accept(two_sided((sample - independent) / se))
 
 
 # ---------------------------------------------------------------- negative controls of the law tests
@@ -412,75 +316,6 @@ def test_a_domain_of_a_quarter_of_a_million_values(epsilon):
     assert HadamardResponse(k, epsilon).report_bits <= 19
 
 
-# ---------------------------------------------------------------- histogram encodings
-
-
-@pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
-def test_the_threshold_is_the_best_there_is(epsilon):
-    oracle = THE(5, epsilon)
-
-    def parts(threshold):
-        p = 1 - math.exp(epsilon * (threshold - 1) / 2) / 2
-        return p, math.exp(-epsilon * threshold / 2) / 2
-
-    def variance(threshold):
-        p, q = parts(threshold)
-        return q * (1 - q) / (p - q) ** 2
-
-    assert 0.5 < oracle.threshold < 1
-    assert (oracle.p, oracle.q) == pytest.approx(parts(oracle.threshold), rel=1e-11)
-    found = optimize.minimize_scalar(variance, bounds=(0.5, 1), method="bounded", options={"xatol": 1e-10})
-    assert variance(oracle.threshold) <= found.fun * (1 + 1e-9)  # rounding of p - q at small epsilon
-    grid = np.linspace(0.5, 1, 2001)
-    assert variance(oracle.threshold) <= min(map(variance, grid)) * (1 + 1e-9)
-    assert variance(oracle.threshold * 1.05) > variance(oracle.threshold)
-
-
-@pytest.mark.parametrize("epsilon", EPSILONS)
-def test_thresholded_bits_reveal_less_than_the_budget(epsilon):
-    p, q = THE(4, epsilon).p, THE(4, epsilon).q
-    spent = math.log(p / q) + math.log1p(-q) - math.log1p(-p)
-    assert 0 < spent < epsilon
-    if epsilon == 1.0:
-        assert spent == pytest.approx(0.896, abs=5e-4)  # the figure of the docstring
-    if epsilon >= 16:
-        assert spent == pytest.approx(epsilon / 2 + math.log(8 / 3), abs=1e-3)  # its large-budget form, 0.98
-    # The noisy cells themselves spend the budget and no more: two cells change by 1, the noise has scale 2/epsilon.
-    y = np.linspace(-3, 4, 701)
-    log_density = -np.abs(y) * epsilon / 2
-    shifted = -np.abs(y - 1) * epsilon / 2
-    assert 2 * np.max(shifted - log_density) == pytest.approx(epsilon, rel=1e-12)
-
-
-@pytest.mark.parametrize("k", [2, 3, 12, 300, 250_000])
-@pytest.mark.parametrize("epsilon", EPSILONS)
-def test_the_success_against_noisy_cells_is_the_integral(k, epsilon):
-    h = epsilon / 2
-
-    def integrand(s):
-        below = stats.laplace.cdf(s)
-        return stats.laplace.pdf(s - h) * below ** (k - 1)
-
-    edges = [-np.inf, -40, 0, *np.linspace(0, h, 9)[1:], h + 5, h + 20, h + 60]
-    pieces = [integrate.quad(integrand, a, b, epsabs=0, epsrel=1e-10)[0] for a, b in itertools.pairwise(edges) if a < b]
-    beyond = math.exp(-60) / 2
-    assert SHE(k, epsilon).attack_success == pytest.approx(sum(pieces), rel=1e-8, abs=2 * beyond)
-
-
-@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
-def test_sums_of_noisy_cells_are_unbiased_with_the_stated_variance(epsilon):
-    oracle, n = SHE(12, epsilon), 10_000
-    f = skewed(12, n) / n
-    estimates = oracle.estimate(oracle.sample_support(np.broadcast_to(skewed(12, n), (800, 12)), stream("sums")), n)
-    variance = 8 / (n * epsilon**2)
-    noise = oracle.noise(n)
-    assert noise.variance_at_zero == pytest.approx(variance, rel=1e-14)
-    assert (noise.n, noise.p, noise.q, noise.variance_slope, noise.sums_to_one) == (n, None, None, 0.0, False)
-    np.testing.assert_allclose(oracle.variance(f, n), variance, rtol=1e-14)
-    assert accept(two_sided((estimates.mean(axis=0) - f) / np.sqrt(variance / 800)))
-    assert accept(variance_p(((estimates - f) ** 2).mean(axis=0), variance, 800))
-
-
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
 def test_hadamard_estimates_are_unbiased_with_the_stated_variance(epsilon):
     oracle, n = HadamardResponse(12, epsilon), 10_000
@@ -520,7 +355,7 @@ def test_every_method_takes_the_noise_of_the_new_protocols(kind, n):
     estimate = oracle.estimate(oracle.sample_support(counts, stream("methods", oracle.key, n)), n)
     noise = oracle.noise(n)
     for name, method in POSTPROCESSORS.items():
-        if method.fits is not None and not method.fits(noise, 9):
+        if not method.accepts(noise, 9):
             continue
         result = method(estimate, noise)
         assert np.isfinite(result).all(), name

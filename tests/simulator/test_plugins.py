@@ -15,8 +15,8 @@ from types import ModuleType
 import pytest
 
 from simulator import plugins
+from simulator.methods import POSTPROCESSORS
 from simulator.metrics import METRICS, Metric, mse
-from simulator.postprocess import POSTPROCESSORS
 from simulator.protocols import PROTOCOLS, FrequencyOracle
 from simulator.protocols.unary import OUE
 

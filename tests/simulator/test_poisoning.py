@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from simulator.hashing import HASHES, SEED_BITS
+from simulator.methods import POSTPROCESSORS
 from simulator.poisoning import ATTACKS, draw_targets, gains
-from simulator.poisoning.fakes import GROUPS, HASHES_TRIED, maximal_gain, random_value
+from simulator.poisoning.fakes import maximal_gain, random_value
 from simulator.populations import apportion, frequencies
-from simulator.postprocess import POSTPROCESSORS
 from simulator.protocols import PROTOCOLS, FrequencyOracle
+from simulator.protocols.fakes import GROUPS
+from simulator.protocols.local_hashing import HASHES_TRIED
 
 from .law import accept, stream, two_sided
 
@@ -75,17 +77,17 @@ def test_best_symbols_are_the_best_of_all(key, epsilon):
     oracle = PROTOCOLS[key](K, epsilon)
     symbols = oracle.symbols if key == "pgr" else oracle.blocks * oracle.block_size
     best = max(int(oracle.support(np.array([symbol]))[TARGETS].sum()) for symbol in range(symbols))
-    sent = maximal_gain(oracle, TARGETS, FAKES, stream("symbols", key))
+    sent = maximal_gain(oracle, TARGETS, FAKES, stream("symbols", key)).counts
     assert sent[TARGETS].sum() == best * FAKES
     reports = stream("even", key).integers(0, symbols, size=200_000)
     expected = oracle.support(reports) / 200_000
-    got = random_value(oracle, TARGETS, 200_000, stream("value", key)) / 200_000
+    got = random_value(oracle, TARGETS, 200_000, stream("value", key)).counts / 200_000
     assert accept(two_sided((got - expected) / np.sqrt(2 / 200_000)))  # an entry of a report is within -1 and 1
 
 
 def test_hashes_are_the_best_of_those_tried():
     oracle = PROTOCOLS["olh"](K, 1.0)
-    sent = maximal_gain(oracle, TARGETS, GROUPS, stream("hashes"))
+    sent = maximal_gain(oracle, TARGETS, GROUPS, stream("hashes")).counts
     rng, best = stream("hashes"), 0
     for _ in range(GROUPS):
         for seed in rng.integers(0, 2**SEED_BITS, size=HASHES_TRIED):
@@ -99,14 +101,14 @@ def test_hashes_are_the_best_of_those_tried():
 def test_reports_of_a_fixed_size_stay_so(key, attack):
     for epsilon in (0.5, 1.0, 5.0):
         oracle = PROTOCOLS[key](K, epsilon)
-        sent = ATTACKS[attack](oracle, TARGETS, 777, stream("size", key))
+        sent = ATTACKS[attack](oracle, TARGETS, 777, stream("size", key)).counts
         assert sent.sum() == 777 * getattr(oracle, "omega", 1)
         assert ((sent >= 0) & (sent <= 777)).all()
 
 
 def test_unary_fakes_have_as_many_ones_as_are_usual():
     oracle = PROTOCOLS["oue"](K, 1.0)
-    sent = maximal_gain(oracle, TARGETS, 100, stream("ones"))
+    sent = maximal_gain(oracle, TARGETS, 100, stream("ones")).counts
     assert (sent[TARGETS] == 100).all()
     assert sent.sum() == 100 * round(oracle.p + (K - 1) * oracle.q)
 
@@ -125,7 +127,7 @@ def test_members_of_other_packages_are_attacked_with_the_best_of_many_honest_rep
         support = PROTOCOLS["oue"].support
         sample_support = PROTOCOLS["oue"].sample_support
 
-    sent = maximal_gain(Foreign(K, 1.0), TARGETS, 10, stream("foreign"))
+    sent = maximal_gain(Foreign(K, 1.0), TARGETS, 10, stream("foreign")).counts
     assert sent[TARGETS].sum() >= 30  # of forty: the best of a thousand reports supports at least three of the four
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from simulator.protocols import PROTOCOLS
-from simulator.protocols._base import binomial_support
+from simulator.protocols.oracle import binomial_support
 
 from .law import CHECKS, COMPARISONS, accept, law_for, off_by_5_percent, oracle_of, stream
 
@@ -163,7 +163,7 @@ def test_nobody_gives_no_support(key, way):
 
 @pytest.mark.parametrize("key", PROTOCOLS)
 def test_replay_does_not_depend_on_how_users_are_cut_into_pieces_in_law(key, monkeypatch):
-    monkeypatch.setattr("simulator.protocols._base.REPLAY_CELLS", 60)
+    monkeypatch.setattr("simulator.protocols.oracle.REPLAY_CELLS", 60)
     monkeypatch.setattr("simulator.protocols.local_hashing.REPLAY_CELLS", 35)
     law = law_of(key, "k5")
     draws = law.oracle.replay_support(np.broadcast_to(law.n_v, (600, 5)), stream("pieces", key))

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from simulator.protocols import PROTOCOLS
-from simulator.protocols._affine import points
-from simulator.protocols._base import bits_for
+from simulator.protocols.equations import points
 from simulator.protocols.grr import GRR
 from simulator.protocols.local_hashing import BLH, OLH
+from simulator.protocols.oracle import bits_for
 from simulator.protocols.subset import SubsetSelection
 from simulator.protocols.unary import OUE, RAPPOR
 

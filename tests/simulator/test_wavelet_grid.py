@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulator.postprocess import wavelet_grid
-from simulator.postprocess.simplex import norm_sub
-from simulator.postprocess.wavelet_grid import wavelet_eb_grid
+from simulator.methods import wavelet_grid
+from simulator.methods.simplex import norm_sub
+from simulator.methods.wavelet_grid import wavelet_eb_grid
 from simulator.protocols.unary import OUE
 from simulator.seeding import rng_for
 

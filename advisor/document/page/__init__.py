@@ -1,5 +1,5 @@
-"""One self-contained page with the answer, the ranking, pictures, reasons and what it takes to do it again."""
+"""A document as one self-contained page."""
 
-from advisor.document.page.page import report_html
+from advisor.document.page.page import fragment_html, page_html
 
-__all__ = ["report_html"]
+__all__ = ["fragment_html", "page_html"]

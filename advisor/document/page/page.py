@@ -1,212 +1,168 @@
-"""The page: sections in the order in which they are read, every word of the user's escaped."""
+"""A document as one self-contained page: every word of the user's escaped, nothing loaded from elsewhere."""
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
 
+from advisor.document.model import TOP, Code, Document, Figure, Part, Role, Section, Sentence, Table, Tone, View, legend
 from advisor.document.page.glossary import GLOSSARY
 from advisor.document.page.style import COLOURS, SCRIPT, STYLE
-from advisor.epsilon.answer import InWords, in_words, sentences
-from advisor.pictures import to_svg
-from advisor.pictures.frequencies import frequencies_figure
-from advisor.pictures.ranking import ranking_figure
-from advisor.rank.advice import Advice, Why
-from advisor.rank.table import BASELINE_NAMES
-from advisor.rank.words import (
-    answer_sentence,
-    change,
-    error_with_margin,
-    footer_sentences,
-    next_round_sentence,
-    number,
-    percent,
-    times,
-    why_sentences,
-    worth_sentences,
-)
-from simulator import METRICS, __version__
+from simulator._version import __version__
 
-PRINTED = 25  # rows of a table that go on paper
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "matplotlib")
-Cell = tuple[str, float | None]
+PRINTED = 25  # rows of a table that go on paper; of every table after the first: a page with all metrics stays small
+LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib")
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
 
-def report_html(advices: tuple[Advice, ...], command: str) -> str:
-    """Return the page for one answer: one advice for each metric.
+def page_html(document: Document, command: str = "") -> str:
+    """Return the page of a document.
 
     Parameters
     ----------
-    advices
-        The advice, by metric.
+    document
+        The answer; its sections follow its parts.
     command
-        The command that gives the same again.
+        The command that gives the same again, or "".
     """
-    first = advices[0]
-    title = f"{first.best.protocol} with {first.best.method}: LDP advice"
-    sections = [
-        *(_answer(advice, place) for place, advice in enumerate(advices)),
-        _figure(to_svg(frequencies_figure(first), "frequencies"), "Frequencies", "frequencies of one collection"),
-        _section("Why", _why(first)),
-        _section("What was assumed", _list([*first.warnings, *_rests_on(first)])),
-        _section("What ε promises", _list(sentences(_meaning(first)))),
-        _section("Do it again", f"<pre>{escape(command)}</pre>{_paragraphs(_versions(first), 'quiet')}"),
-        _section("Glossary", _glossary()),
-    ]
+    head = f"<h1>{escape(document.title)}</h1>{_paragraphs([document.setting], 'quiet')}"
+    again = [Code(command)] if command else []
+    sections = [*document.sections(), Section("Reproduce this", (*again, Sentence(_versions(), Role.NOTE)))]
+    body = [head, _parts(_shortened(document.parts)), *map(_section, sections), _glossary()]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
-        "script-src 'unsafe-inline'; img-src data:\">"
-        f'<link rel="icon" href="data:,"><title>{escape(title)}</title><style>{STYLE}</style></head>\n'
-        f"<body>\n{chr(10).join(sections)}\n<script>{SCRIPT}</script></body></html>\n"
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f'<link rel="icon" href="data:,"><title>{escape(document.title)}</title><style>{STYLE}</style></head>\n'
+        f"<body>\n{chr(10).join(body)}\n<script>{SCRIPT}</script></body></html>\n"
     )
 
 
-def _answer(advice: Advice, place: int) -> str:
-    request = advice.request
-    setting = f"ε = {request.epsilon:g}, k = {request.k:,}, n = {request.n:,}, {METRICS[advice.metric].title}"
-    head = (
-        f"<h1>Which protocol, which post-processing</h1>{_paragraphs([setting], 'quiet')}"
-        if place == 0
-        else f"<h2>{escape(setting)}</h2>"
+def fragment_html(document: Document, view: View | None = None) -> str:
+    """Return a document for a notebook: sentences and tables, without style, script or figures."""
+    seen = View(TOP, options=False) if view is None else view
+    warnings = tuple(Sentence(f"Warning: {words}", Role.WARNING) for words in document.warnings)
+    return "".join(_part(part, plain=True) for part in (*warnings, *seen.parts(document)))
+
+
+def _shortened(parts: Iterable[Part]) -> list[Part]:
+    """Return the parts of a document, the first table whole and the others cut."""
+    shown: list[Part] = []
+    whole = True
+    for part in parts:
+        if isinstance(part, Table) and part.cut:
+            shown.append(part if whole else part.head(PRINTED))
+            whole = False
+        else:
+            shown.append(part)
+    return shown
+
+
+def _parts(parts: Sequence[Part]) -> str:
+    return "\n".join(_part(part) for part in parts)
+
+
+def _part(part: Part, *, plain: bool = False) -> str:
+    if isinstance(part, Table):
+        if plain:
+            return _plain_table(part)
+        table, sentences = part.folded()
+        return _folded(table) + "".join(map(_part, sentences))
+    if isinstance(part, Figure):
+        return _figure(part)
+    if isinstance(part, Code):
+        title = f"<p>{escape(part.title)}:</p>" if part.title else ""
+        return f"{title}<pre>{escape(part.text)}</pre>"
+    if plain:
+        words = escape(part.text)
+        bold = part.role is Role.ANSWER
+        return f"<p><b>{words}</b></p>" if bold else f"<p><small>{words}</small></p>"
+    kinds = {Role.ANSWER: "answer", Role.WARNING: "warning", Role.NOTE: "quiet", Role.LEGEND: "quiet"}
+    kind = kinds.get(part.role, "") + (" unsure" if part.tone is Tone.DOUBTFUL else "")
+    return _paragraphs([part.text], kind)
+
+
+def _folded(table: Table) -> str:
+    """Return a table; of a long one the head, and all rows where the reader unfolds them."""
+    ranked = sum(not row.extra for row in table.rows)
+    if not table.cut or ranked <= PRINTED:
+        return _table(table)
+    whole = _table(replace(table, title=""), explained=False)
+    return (
+        f"{_table(replace(table.head(TOP), hidden=0))}"
+        f"<details><summary>All {ranked:,} {escape(table.noun)}</summary>{whole}</details>"
     )
-    unsure = "" if advice.beats_uniform_guess else " unsure"
-    parts = [
-        head,
-        f'<p class="answer{unsure}">{escape(answer_sentence(advice))}</p>',
-        _paragraphs(worth_sentences(advice)),
-    ]
-    if place == 0:
-        parts.append(_figure(to_svg(ranking_figure(advice), "ranking"), "The first of the ranking", "errors of pairs"))
-        parts += ["<h2>All pairs</h2>", _table(advice, None)]
-    else:  # a page about all metrics must stay small
-        hidden = len(advice.recommendations) - PRINTED
-        parts += [_table(advice, PRINTED), _paragraphs([f"{hidden} more pairs."] if hidden > 0 else [], "quiet")]
-    parts.append(_paragraphs([_compared(advice)], "quiet"))
-    if advice.next_round is not None:
-        said = _paragraphs([next_round_sentence(advice.next_round)])
-        parts.append(f"<h2>The next round</h2>{said}{_table(advice.next_round, PRINTED)}")
-    return "\n".join(parts)
 
 
-def _table(advice: Advice, most: int | None) -> str:
-    sure = any(row.probability_best is not None for row in advice.recommendations)
-    heads = ["rank", "protocol", "method", f"{advice.metric} error", "to best", "95 % interval", "vs no PP"]
-    heads += ["best" if sure else "won", "n′/n", "bits", "attack"]
-    text = {"protocol", "method"}
+def _table(table: Table, *, explained: bool = True) -> str:
+    """Return a table that sorts by the figures behind its cells, and what its columns mean."""
     head = "".join(
-        f'<th scope="col"{" class=text" if name in text else ""}><button type="button">{escape(name)}</button></th>'
-        for name in heads
+        f'<th scope="col"{" class=text" if column.text else ""}>'
+        f'<button type="button">{escape(column.header or "note")}</button></th>'
+        for column in table.columns
     )
     body = []
-    for place, row in enumerate(advice.recommendations[:most]):
-        share = row.probability_best if sure else row.win_share
-        worth = None if row.equivalent_users is None else row.equivalent_users / advice.request.n
-        bounds = row.ratio_low, row.ratio_high
-        interval = None if None in bounds else f"{bounds[0]:.2f}–{bounds[1]:.2f}"
-        raw = row.error_without_postprocessing
-        cells: list[Cell] = [
-            (f"{row.rank}=" if row.tied else str(row.rank), place),
-            (row.protocol, None),
-            (row.method, None),
-            (error_with_margin(row, ranges=advice.over_populations), row.error),
-            (times(row.ratio_to_best), row.ratio_to_best),
-            (interval or "–", row.ratio_low),
-            (change(row.error, raw), row.error / raw if raw else None),
-            ("–" if share is None else f"{100 * share:.0f} %", share),
-            (times(worth), worth),
-            (f"{row.report_bits:,}", row.report_bits),
-            (percent(row.attack_success), row.attack_success),
-        ]
-        kinds = [*(["top"] if row.tier == 1 else []), *(["beyond"] if place >= PRINTED else [])]
-        row_cells = "".join(_cell(*cell, name in text) for cell, name in zip(cells, heads, strict=True))
-        body.append(f'<tr class="{" ".join(kinds)}">{row_cells}</tr>')
+    for place, row in enumerate(table.rows):
+        kinds = ["top"] if row.tone is Tone.GOOD else ["extra"] if row.extra else []
+        kinds += ["beyond"] if place >= PRINTED and table.cut and not row.extra else []
+        values = row.values or (None,) * len(row.cells)
+        tones = row.tones or (Tone.PLAIN,) * len(row.cells)
+        cells = "".join(map(_cell, row.cells, values, tones, (column.text for column in table.columns)))
+        kind = f' class="{" ".join(kinds)}"' if kinds else ""
+        body.append(f"<tr{kind}>{cells}</tr>")
+    title = f"<h2>{escape(table.title)}</h2>" if table.title else ""
     whole = f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody>"
-    return f'<div class="wide"><table class="sortable">{whole}</table></div>'
+    more = f"{table.hidden:,} more {table.noun}: --format csv and --format json hold them all." if table.hidden else ""
+    meaning = _paragraphs([more, legend(table) if explained else ""], "quiet")
+    return f'{title}<div class="wide"><table class="sortable">{whole}</table></div>{meaning}'
 
 
-def _cell(shown: str, value: float | None, is_text: bool) -> str:
+def _cell(shown: str, value: float | None, tone: Tone, is_text: bool) -> str:
+    kinds = " ".join([*(["text"] if is_text else []), *(["good"] if tone is Tone.GOOD else [])])
+    kind = f' class="{kinds}"' if kinds else ""
     if is_text:
-        return f'<td class="text">{escape(shown)}</td>'
-    return f'<td data-value="{"" if value is None else f"{value:.6g}"}">{escape(shown)}</td>'
+        return f"<td{kind}>{escape(shown)}</td>"
+    return f'<td{kind} data-value="{"" if value is None else f"{value:.6g}"}">{escape(shown)}</td>'
 
 
-def _compared(advice: Advice) -> str:
-    rows = []
-    for row in advice.baselines:
-        pair = "every category equally frequent" if row.protocol is None else f"{row.protocol} with {row.method}"
-        ratio = "" if row.ratio_to_best is None else f" ({times(row.ratio_to_best)} the lowest)"
-        rows.append(f"{BASELINE_NAMES[row.kind]}, {pair}: {number(row.error)}{ratio}")
-    return "Shaded: the first tier. To compare with: " + "; ".join(rows) + "."
+def _plain_table(table: Table) -> str:
+    title = f"<p><b>{escape(table.title)}</b></p>" if table.title else ""
+    head = "".join(f"<th>{escape(column.header)}</th>" for column in table.columns)
+    rows = ("".join(f"<td>{escape(cell)}</td>" for cell in row.cells) for row in table.rows)
+    body = "".join(f"<tr>{cells}</tr>" for cells in rows)
+    return f"{title}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _why(advice: Advice) -> str:
-    why = advice.why if advice.why is not None else _explained(advice)
-    if why is None:
-        return _paragraphs(["The grid behind look-ups does not cover this question, so it has no reasons to give."])
-    if advice.source == "grid":
-        return _list(sentence.removeprefix("Why: ") for sentence in why_sentences(why))
-    reasons = [sentence.removeprefix("Why: ") for sentence in why_sentences(why._replace(agrees=True))]
-    if why.method != advice.best.method:
-        reasons.insert(1, f"The simulation of this very case decides, and it puts {advice.best.method} first.")
-    said = "The ranking was simulated; these are the reasons of the rules and the grid behind look-ups."
-    return _paragraphs([said], "quiet") + _list(reasons)
+def _figure(figure: Figure) -> str:
+    svg = figure.draw()
+    for colour, name in COLOURS.items():
+        svg = svg.replace(colour, name)
+    label = escape(figure.label, quote=True)
+    return f'<h2>{escape(figure.title)}</h2><figure role="img" aria-label="{label}">{svg}</figure>'
 
 
-def _explained(advice: Advice) -> Why | None:
-    """Explain an answer that was simulated by what the grid knows of the same frequencies."""
-    from advisor.rank.why import explain
-
-    try:
-        return explain(advice)
-    except ValueError:
-        return None
+def _section(section: Section) -> str:
+    return f"<section><h2>{escape(section.title)}</h2>{_parts(section.parts)}</section>"
 
 
-def _rests_on(advice: Advice) -> list[str]:
-    why = [] if advice.why is None else why_sentences(advice.why)
-    return [sentence for sentence in footer_sentences(advice) if sentence not in why]
-
-
-def _meaning(advice: Advice) -> InWords:
-    return in_words(advice.request.epsilon, advice.request.k, advice.best.protocol)
-
-
-def _versions(advice: Advice) -> list[str]:
+def _versions() -> str:
     libraries = []
     for name in LIBRARIES:
         try:
             libraries.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             continue
-    return [
-        f"ldp-advise {__version__}, Python {platform.python_version()}, {', '.join(libraries)}; seed "
-        f"{advice.request.seed}; experiment {advice.experiment_id or 'none'}."
-    ]
+    return f"ldp-advise {__version__}, Python {platform.python_version()}, {', '.join(libraries)}."
 
 
 def _glossary() -> str:
-    entries = (f"<dt>{escape(word)}</dt><dd>{escape(said)}</dd>" for word, said in GLOSSARY.items())
-    return f"<dl>{''.join(entries)}</dl>"
-
-
-def _figure(svg: str, title: str, label: str) -> str:
-    for colour, name in COLOURS.items():
-        svg = svg.replace(colour, name)
-    return f'<h2>{escape(title)}</h2><figure role="img" aria-label="{escape(label)}">{svg}</figure>'
-
-
-def _section(title: str, content: str) -> str:
-    return f"<section><h2>{escape(title)}</h2>{content}</section>"
+    entries = (f"<dt>{escape(word)}</dt><dd>{escape(meaning)}</dd>" for word, meaning in GLOSSARY.items())
+    return f"<section><h2>Glossary</h2><dl>{''.join(entries)}</dl></section>"
 
 
 def _paragraphs(texts: Iterable[str], kind: str = "") -> str:
-    start = f'<p class="{kind}">' if kind else "<p>"
-    return "".join(f"{start}{escape(text)}</p>" for text in texts)
-
-
-def _list(texts: Iterable[str]) -> str:
-    return "<ul>" + "".join(f"<li>{escape(text)}</li>" for text in texts) + "</ul>"
+    start = f'<p class="{kind.strip()}">' if kind.strip() else "<p>"
+    return "".join(f"{start}{escape(text)}</p>" for text in texts if text)

@@ -16,7 +16,8 @@ h1 { font-size: 1.35rem; line-height: 1.3; margin: 0 0 .3rem; }
 h2 { font-size: 1.1rem; margin: 2rem 0 .4rem; }
 p, ul, dl { margin: .4rem 0; } li { margin: .2rem 0; }
 .answer { font-size: 1.15rem; font-weight: 600; border-left: .3rem solid var(--blue); padding-left: .8rem; }
-.unsure { border-color: var(--orange); }
+.unsure, .warning { border-color: var(--orange); }
+.warning { border-left: .3rem solid var(--orange); padding-left: .8rem; }
 .quiet { color: var(--quiet); font-size: .9rem; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .9rem; width: 100%; font-variant-numeric: tabular-nums; }
@@ -25,7 +26,8 @@ th.text, td.text { text-align: left; }
 th button { font: inherit; font-weight: 600; color: inherit; background: none; border: 0; padding: .15rem 0;
   cursor: pointer; }
 th[aria-sort=ascending] button::after { content: " ▲"; } th[aria-sort=descending] button::after { content: " ▼"; }
-tr.top td { background: var(--band); }
+tr.top td { background: var(--band); } tr.extra td { color: var(--quiet); } td.good { font-weight: 600; }
+summary { cursor: pointer; font-weight: 600; margin: .6rem 0; }
 figure { margin: .6rem 0; } svg { max-width: 100%; height: auto; }
 svg text { font-family: system-ui, "DejaVu Sans", sans-serif !important; }
 code, pre { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: .9em; }

@@ -12,8 +12,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from advisor.errors import InputError
-from advisor.inputs.domain import OTHER_LABEL, Domain, build_domain, read_domain
-from advisor.inputs.reading import read_histogram
+from advisor.inputs.domain import Domain, build_domain
+from advisor.inputs.domain_file import read_domain
+from advisor.inputs.histogram import read_histogram
+from advisor.inputs.labels import OTHER_LABEL
 
 
 def gz(data: bytes) -> bytes:
@@ -266,11 +268,12 @@ def test_a_domain_file_has_one_label_a_line(tmp_path: Path, data: str, zipped: b
     ("data", "said"),
     [
         (b"a\nb\n\na\n", "line 4: label 'a' is on line 1 already"),
-        (b"", "is empty; give one label a line"),
+        (b"", "is empty; give one"),
         (b"\n\n", "is empty"),
+        (b'""\n""\n', "is empty"),
         (b"a\ncaf\xe9\n", "line 2 (byte 6) is not UTF-8"),
         (b"PK\x03\x04", "zip archive"),
-        (b"PAR1\x15\x00", "is Parquet; a domain is a text"),
+        (b"PAR1\x15\x00", "the Parquet file cannot be read"),
         (b'"a"\n' * 2, "line 2: label 'a' is on line 1"),
         (b'"a"\n' + b"".join(b"b%d\n" % at for at in range(1500)) + b'"c",d\n', "line 1502 has 2 fields"),
         (b'"a"\n' + b"".join(b"b%d\n" % at for at in range(1500)) + b'"c"d\n', "line 1502: text goes on after"),

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import io
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from advisor.errors import InputError
-from advisor.inputs.channel_file import read_channel
-from advisor.inputs.places import KM_PER_DEGREE, busiest_block, read_places
-from simulator.places import Places
+from advisor.inputs import places, source
+from advisor.inputs.channel import read_channel
+from advisor.inputs.places import KM_PER_DEGREE, read_places
 
 
 def read(text: str, **options: object) -> object:
@@ -44,6 +45,12 @@ def test_longitude_and_latitude_become_cells_of_the_size_asked_for() -> None:
         ("r,c\n0,0\n", {"columns": "r,r", "grid": "2x2"}, "twice"),
         ("r,c\n0,5\n", {"columns": "r,c", "grid": "2x2"}, "line 2: the column must be a whole number from 0 to 1"),
         ("r,c\n0,x\n", {"columns": "r,c", "grid": "2x2"}, "line 2: the coordinate 'x' is not a number"),
+        ("r,c\n0,1_0\n", {"columns": "r,c", "grid": "2x2"}, "line 2: the coordinate '1_0' is not a number"),
+        (
+            "r,c\n0,0\n" + "0,1\n" * 1200 + "1_0,0\n",
+            {"columns": "r,c", "grid": "2x2"},
+            "line 1203: the coordinate",
+        ),
         ("r,c,count\n0,0,-1\n", {"columns": "r,c", "grid": "2x2"}, "line 2: the count"),
         ("r,c,count\n0,0,0\n", {"columns": "r,c", "grid": "2x2"}, "holds no user"),
         ("1\n2\n", {"columns": "1,2", "grid": "2x2"}, "has one column"),
@@ -62,17 +69,25 @@ def test_bad_places_are_told_in_one_line(text: str, options: dict[str, object], 
 def test_a_short_line_is_named(tmp_path: Path) -> None:
     path = tmp_path / "places.csv"
     path.write_text("r,c\n0,0\n0\n")
-    with pytest.raises(InputError, match="line 3 has 1 fields, the first line has 2"):
+    with pytest.raises(InputError, match="line 3 has 1 field, the header has 2"):
         read_places(str(path), columns="r,c", grid="2x2")
 
 
-def test_the_busiest_block_is_found() -> None:
-    table = np.zeros((4, 5), dtype=np.int64)
-    table[2, 3] = 5
-    table[3, 4] = 4
-    assert busiest_block(table.ravel(), Places(4, 5), 2, 2) == (2, 3)
-    with pytest.raises(InputError, match="must fit"):
-        busiest_block(table.ravel(), Places(4, 5), 5, 2)
+@pytest.mark.parametrize("options", [{"grid": "8x8"}, {"cell_km": 20.0}])
+def test_many_places_in_bounded_memory(options: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "CHUNK_BYTES", 1 << 14)
+    monkeypatch.setattr(places, "BLOCK", 1000)
+    peaks = []
+    for n in (15_000, 45_000):
+        text = "c,r\n" + "".join(f"{at % 8},{at // 8 % 8}\n" for at in range(n))
+        data = io.BytesIO(text.encode())
+        tracemalloc.start()
+        found = read_places("-", columns="c,r", stdin=data, **options)  # type: ignore[arg-type]
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert found.counts.sum() == n
+        assert len(found.counts[found.counts > 0]) == 64
+    assert peaks[1] < 1.1 * peaks[0] + 200_000  # the coordinates of all would be 720,000 more
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".npy"])
@@ -93,8 +108,8 @@ def test_a_channel_is_read(tmp_path: Path, suffix: str) -> None:
         ("0.5,0.5\n", "one row for each of the k = 2"),
         ("0.5,0.6\n0.5,0.5\n", "row 1 sums to 1.1"),
         ("1.5,-0.5\n0.5,0.5\n", "row 1 has another"),
-        ("a,b\n0.5,0.5\n", "line 1: a matrix holds nothing but numbers"),
-        ("0.5,0.5\n1\n", "line 2 has 1 columns"),
+        ("a,b\n0.5,0.5\n", "line 1: a matrix holds nothing but finite numbers"),
+        ("0.5,0.5\n1\n", "line 2 has 1 field, the first line has 2"),
         ("\n", "is empty"),
     ],
 )
@@ -108,6 +123,10 @@ def test_bad_channels_are_told_in_one_line(tmp_path: Path, text: str, words: str
 def test_objects_in_numpy_files_are_never_loaded(tmp_path: Path) -> None:
     path = tmp_path / "own.npy"
     np.save(path, np.array([{"a": 1}, None], dtype=object), allow_pickle=True)
+    with pytest.raises(InputError, match="not a NumPy file with one matrix"):
+        read_channel(str(path), 2)
+    header = "{'descr': '<f8', 'fortran_order': False, 'shape': (400000, 400000), }".ljust(117) + "\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
     with pytest.raises(InputError, match="not a NumPy file with one matrix"):
         read_channel(str(path), 2)
     with pytest.raises(InputError, match="no such file"):

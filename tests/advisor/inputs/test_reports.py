@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from advisor.errors import InputError
-from advisor.inputs import rows
-from advisor.inputs.reports import RawReports, _implausible, read_reports
+from advisor.inputs import dialect, source, text
+from advisor.inputs.reports import Collected, RawReports, _implausible, read_reports
 from simulator import rng_for
 from simulator.protocols import PROTOCOLS
 
@@ -67,9 +67,10 @@ def numbers(k: int, first: int = 0) -> tuple[str, ...]:
 def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports in many blocks give what they give in few."""
     if request.param == 1:
-        monkeypatch.setattr(rows, "BLOCK_ROWS", 7)
+        monkeypatch.setattr(text, "BLOCK_ROWS", 7)
     else:
-        monkeypatch.setattr(rows, "BLOCK_CHARACTERS", 200)
+        monkeypatch.setattr(dialect, "HEAD_LINES", 60)
+        monkeypatch.setattr(source, "CHUNK_BYTES", 2000)
 
 
 # --- unary -----------------------------------------------------------------------------------------------------
@@ -262,7 +263,7 @@ def test_values_that_are_refused(tmp_path: Path, data: str, options: dict, said:
 
 def test_only_a_header_is_refused(tmp_path: Path) -> None:
     message = error_of(tmp_path, "a.csv", "seed,symbol\n", "olh", 1.0, k=4)
-    assert "holds only a header line (seed, symbol), no reports; if the line is one of them, say --no-header" in message
+    assert "holds only a header line (seed, symbol), no reports; if the line is data, say --no-header" in message
 
 
 def test_namibia_may_be_reported(tmp_path: Path) -> None:
@@ -394,15 +395,52 @@ def test_the_largest_seed_and_leading_zeros(tmp_path: Path) -> None:
     assert read.support.tolist() == oracle.support(np.array([[2**32 - 1, 3], [7, 0]])).tolist()
 
 
+# --- symbols ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("blocks")
+@pytest.mark.parametrize("protocol", ["pgr", "hr"])
+@pytest.mark.parametrize(("k", "epsilon"), [(6, 1.0), (40, 2.0), (40, 0.5)])
+def test_symbols_in_every_form(tmp_path: Path, protocol: str, k: int, epsilon: float) -> None:
+    reports, support = made(protocol, k, epsilon)
+    plain = "".join(f"{report}\n" for report in reports)
+    for name, data in {
+        "a.txt": plain,
+        "a.csv": "symbol\n" + plain,
+        "b.csv": "user,report\n" + "".join(f"u{at},{report}\n" for at, report in enumerate(reports)),
+    }.items():
+        check(read_file(tmp_path, name, data, protocol, epsilon, k=k), numbers(k), support)
+    labels = tuple(f"c{at}" for at in range(k))
+    check(read_file(tmp_path, "a.txt", plain, protocol, epsilon, domain=labels), labels, support)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "data", "said"),
+    [
+        ("pgr", "0\n13\n", "line 2: the symbol '13' is too large; pgr with eps=1 and k=8 has 8 symbols, from 0 to 7"),
+        ("hr", "0\n99\n", "line 2: the symbol '99' is too large; hr with eps=1 and k=8 has 16 symbols, from 0 to 15"),
+        ("pgr", "0\n-1\n", "line 2: the symbol '-1' is not a whole number written with digits"),
+        ("pgr", "0\n1.5\n", "line 2: the symbol '1.5' is not"),
+        ("hr", "user,symbol\n1,2\n2,\n", "line 3: the symbol is missing"),
+        ("pgr", "a,b\n1,2\n", "a report of pgr is one number; say which one holds the reports with --column"),
+    ],
+)
+def test_symbols_that_are_refused(tmp_path: Path, protocol: str, data: str, said: str) -> None:
+    assert said in error_of(tmp_path, "a.csv", data, protocol, 1.0, k=8)
+
+
 # --- options ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("protocol", "options", "said"),
     [
-        ("she", {}, "reports of 'she' cannot be read, those of grr, rappor, oue, blh, olh, ss, the can"),
-        ("hr", {}, "cannot be read"),
-        ("pgr", {}, "cannot be read"),
+        (
+            "she",
+            {},
+            "reports of she cannot be read from a file; readable are grr, rappor, oue, blh, olh, ss, the, hr, pgr",
+        ),
+        ("hr", {}, "reports of hr do not tell"),
         ("raporr", {}, "did you mean 'rappor'?"),
         ("ss", {}, "reports of ss do not tell how many categories there are; say so with --k"),
         ("olh", {}, "reports of olh do not tell"),
@@ -463,7 +501,7 @@ def test_gzip_standard_input_and_parquet_give_the_same(tmp_path: Path) -> None:
 
 def test_blank_lines_inside_are_skipped_with_a_warning_and_at_the_end_without(monkeypatch: pytest.MonkeyPatch) -> None:
     for size in (4000, 1):
-        monkeypatch.setattr(rows, "BLOCK_ROWS", size)
+        monkeypatch.setattr(text, "BLOCK_ROWS", size)
         for data in (b"01\n\n11\n \n\n10\n\n\n", b"a,b\n0,1\n\n1,1\n\n\n1,0\n\n"):
             read = read_reports("-", "oue", 1.0, stdin=io.BytesIO(data))
             assert (read.support.tolist(), read.n) == ([2, 2], 3)
@@ -473,10 +511,13 @@ def test_blank_lines_inside_are_skipped_with_a_warning_and_at_the_end_without(mo
 @pytest.mark.parametrize(
     ("protocol", "line"), [("oue", "01" * 32), ("grr", "17"), ("olh", "4000000000,1"), ("ss", "1;2;3")]
 )
-def test_memory_does_not_grow_with_the_number_of_reports(protocol: str, line: str) -> None:
+def test_memory_does_not_grow_with_the_number_of_reports(
+    protocol: str, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "CHUNK_BYTES", 1 << 15)
     k, epsilon = (64, 1.0) if protocol != "ss" else (8, 0.5)
     peaks = []
-    for n in (10_000, 30_000):
+    for n in (15_000, 30_000):
         data = gzip.compress(f"{line}\n".encode() * n, mtime=0)
         tracemalloc.start()
         assert read_reports("-", protocol, epsilon, k=k, stdin=io.BytesIO(data)).n == n
@@ -541,7 +582,7 @@ def test_few_reports_raise_no_alarm_at_any_budget(n: int, epsilon: float) -> Non
         oracle = PROTOCOLS[protocol](5, epsilon)
         for _ in range(50):
             support = oracle.support(oracle.perturb(rng.integers(0, 5, size=n), rng))
-            assert _implausible(np.asarray(support, dtype=np.int64), n, oracle) == ()
+            assert _implausible(Collected((), np.asarray(support, dtype=np.int64), n), oracle) == ()
 
 
 def test_the_alarm_begins_where_it_says() -> None:
@@ -552,4 +593,4 @@ def test_the_alarm_begins_where_it_says() -> None:
     for sign in (-1, 1):
         for share, warned in ((0.999, False), (1.001, True)):
             total = round(mean + sign * share * (6 * math.sqrt(variance) + 12))
-            assert bool(_implausible(np.array([total, 0, 0, 0]), n, oracle)) is warned
+            assert bool(_implausible(Collected((), np.array([total, 0, 0, 0]), n), oracle)) is warned

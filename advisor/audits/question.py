@@ -1,0 +1,225 @@
+"""What an audit is asked: protocols or a client of one's own, budgets and domain sizes, and how to attack."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import ClassVar
+
+from advisor.checks import choice, several, share, text, whole
+from advisor.errors import InputError, listed
+from advisor.names import resolve_all
+from advisor.question.option import Settings, option, refuse, require
+from advisor.question.settings import Grid, Menu, Simulation, member
+from simulator.audit import ALPHA, ATTACKS, REPORTS, SOLUTIONS, TRIALS
+from simulator.audit.attributes import FAKES
+from simulator.audit.client import CLIENT_TRIALS, Client
+from simulator.audit.client_reports import SupportFunction
+from simulator.audit.run import check_audit
+from simulator.hashing import DEFAULT_HASH, HASHES
+
+SIZE_MAX, SYMBOLS_MAX, TRIALS_MAX = 1_000_000, 2**31, 10**10
+BOTH = "both"
+RSFD = "rsfd"
+
+
+@dataclass(frozen=True)
+class Subjects(Settings):
+    """What is audited besides single reports of protocols by name."""
+
+    panel: ClassVar[str] = "What is audited"
+
+    every: bool = option("--all", help="audit all protocols")
+    rounds: tuple[int, ...] = option(
+        "--rounds", read=several(whole(1)), metavar="R,R,…", default=(),
+        help="collect the same value R times with fresh noise [default: 1]",
+    )  # fmt: skip
+    attributes: tuple[int, ...] = option(
+        "--attributes", read=several(whole(2)), metavar="D,D,…", default=(),
+        help="several attributes of each user, k values each",
+    )  # fmt: skip
+    solution: tuple[str, ...] = option(
+        "--solution", read=choice(SOLUTIONS), metavar="NAME", repeated=True,
+        help=f"for --attributes: {', '.join(SOLUTIONS)} [default: all]; repeatable",
+    )  # fmt: skip
+    hashing_only: tuple[int, ...] = option(
+        "--lho", read=several(whole(2)), metavar="G,G,…", default=(),
+        help="local hashing to G symbols without perturbation",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Attack(Settings):
+    """How reports are attacked."""
+
+    panel: ClassVar[str] = "Attack"
+
+    attack: str | None = option(
+        "--attack", read=choice((*ATTACKS, BOTH)), metavar="NAME",
+        help="guess (name one value) or pair (v1 against v2); for --target also both, its default [default: guess]",
+    )  # fmt: skip
+    values: tuple[int, ...] = option(
+        "--values", read=several(whole(0)), metavar="V1,V2", default=(), help="two values to tell apart [default: 0,1]"
+    )
+    trials: int | None = option(
+        "--trials", read=whole(1, TRIALS_MAX), metavar="N",
+        help=f"reports of each of the two values [default: {TRIALS:,}; for --target {CLIENT_TRIALS:,}]",
+    )  # fmt: skip
+    alpha: float | None = option(
+        "--alpha", read=share, metavar="X", help=f"probability that a bound is wrong [default: {ALPHA:g}]"
+    )
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        """The two values that are told apart."""
+        return (self.values[0], self.values[1]) if self.values else (0, 1)
+
+    @property
+    def level(self) -> float:
+        """Probability that a bound is wrong."""
+        return ALPHA if self.alpha is None else self.alpha
+
+    def check(self) -> None:
+        """Refuse anything but two values."""
+        if self.values and len(self.values) != 2:
+            shown = listed(map(str, self.values))
+            raise InputError(f"values must be two different numbers such as 0,1, got {shown}")
+
+
+@dataclass(frozen=True)
+class ForeignClient(Settings):
+    """A client that is not ours, and how its reports are read."""
+
+    panel: ClassVar[str] = "A client of your own"
+
+    target: str | None = option(
+        "--target", read=text, metavar="MODULE:FUNCTION", help="audit a client: f(value, k, epsilon) -> report"
+    )
+    reports: str | None = option(
+        "--reports", read=partial(member, "protocol"), metavar="PROTOCOL",
+        help="protocol whose reports it makes: grr, oue, ss, olh, …",
+    )  # fmt: skip
+    support: str | None = option(
+        "--support", read=text, metavar="MODULE:FUNCTION",
+        help="instead: f(report, k, epsilon) -> values that a report supports",
+    )  # fmt: skip
+    hash: str | None = option(
+        "--hash", read=choice(HASHES), metavar="NAME",
+        help=f"for --reports blh, olh: {' or '.join(HASHES)} [default: {DEFAULT_HASH}]",
+    )  # fmt: skip
+    symbols: int | None = option(
+        "--symbols", read=whole(2, SYMBOLS_MAX), metavar="G",
+        help="for --reports blh, olh: number of symbols [default: the protocol's]",
+    )  # fmt: skip
+
+    @property
+    def hashes(self) -> bool:
+        """Whether reports are read with a hash function."""
+        return REPORTS.get(self.reports or "") == "hash"
+
+    @property
+    def hash_name(self) -> str:
+        """The hash function that was named, or the default."""
+        return self.hash or DEFAULT_HASH
+
+    def check(self) -> None:
+        """Refuse what does not say how the reports of the client are read.
+
+        Raises InputError if there is nothing to read, no way to read it, or more than one.
+        """
+        if self.target is None:
+            refuse(self.given(), "needs --target MODULE:FUNCTION, a client to audit")
+            return
+        if (self.reports is None) == (self.support is None):
+            raise InputError(
+                "--target needs --reports PROTOCOL or --support MODULE:FUNCTION, one of the two, to read its reports"
+            )
+        if self.reports is not None and self.reports not in REPORTS:
+            raise InputError(f"--reports must be one of {listed(REPORTS)}, got {self.reports!r}")
+        if not self.hashes:
+            refuse(self.given("hash", "symbols"), "is for reports of blh or olh: --reports olh")
+
+
+@dataclass(frozen=True)
+class Functions:
+    """Functions that a Python caller hands over, instead of their names."""
+
+    target: Client | None = None
+    support: SupportFunction | None = None
+
+
+@dataclass(frozen=True)
+class AuditQuestion:
+    """A complete question for audits: one for each combination of what is listed.
+
+    Raises InputError if something is missing or does not go together.
+    """
+
+    grid: Grid
+    menu: Menu = field(default_factory=Menu)
+    subjects: Subjects = field(default_factory=Subjects)
+    attack: Attack = field(default_factory=Attack)
+    client: ForeignClient = field(default_factory=ForeignClient)
+    simulation: Simulation = field(default_factory=Simulation)
+    functions: Functions = field(default_factory=Functions)
+
+    def __post_init__(self) -> None:
+        named = self.menu.protocol or self.subjects.every or self.client.target
+        alone = self.subjects.hashing_only and not named  # its reports have no budget
+        require(
+            ("--k", self.grid.sizes, "the domain size, for example --k 100"),
+            ("--eps", self.grid.epsilons or alone or None, "the privacy budget of one report, for example --eps 1"),
+            (
+                "--protocol",
+                named or alone or None,
+                "what to audit: --protocol NAME, --all for every protocol, or --target MODULE:FUNCTION for a client",
+            ),
+        )
+        if max(self.grid.sizes) > SIZE_MAX:
+            raise InputError(f"k must be at most {SIZE_MAX:,}, got {max(self.grid.sizes):,}")
+        self._check_subjects()
+        kind = ATTACKS[0] if self.attack.attack == BOTH else self.attack.attack or ATTACKS[0]
+        for k in self.grid.sizes:
+            try:
+                check_audit(k, self.attack.pair, kind, self.trials, self.attack.level)
+            except ValueError as error:
+                raise InputError(str(error)) from None
+
+    @property
+    def trials(self) -> int:
+        """Reports of each of the two values."""
+        return self.attack.trials or (TRIALS if self.client.target is None else CLIENT_TRIALS)
+
+    @property
+    def protocols(self) -> tuple[str, ...]:
+        """Protocols to audit; none where a client is, or hashing alone."""
+        return resolve_all("protocol", ()) if self.subjects.every else self.menu.protocol
+
+    @property
+    def solutions(self) -> tuple[str, ...]:
+        """How several attributes are collected."""
+        return self.subjects.solution or SOLUTIONS
+
+    def _check_subjects(self) -> None:
+        subjects, menu = self.subjects, self.menu
+        if self.client.target is not None:
+            refuse(
+                [*menu.given(), *subjects.given(), *self.simulation.given("jobs")],
+                "does not go with --target, which audits one client, call by call",
+            )
+            return
+        if self.attack.attack == BOTH:
+            raise InputError(f"attack both needs --target: give one of {listed(ATTACKS)}, and run it for each")
+        if subjects.every and menu.protocol:
+            raise InputError("give either --all or --protocol, not both")
+        if subjects.solution and not subjects.attributes:
+            raise InputError("--solution needs --attributes, for example --attributes 2")
+        if subjects.rounds and subjects.attributes:
+            raise InputError("give either --rounds or --attributes: no attack on both together is implemented")
+        if self.attack.attack == "pair":
+            refuse(
+                subjects.given("rounds", "attributes", "hashing_only"),
+                "does not go with --attack pair, which looks at one report of a protocol",
+            )
+        if subjects.attributes and self.solutions == (RSFD,) and not set(self.protocols) & set(FAKES):
+            raise InputError(f"solution {RSFD} has fake data for {listed(FAKES)} only, got {listed(self.protocols)}")

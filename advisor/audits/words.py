@@ -1,0 +1,103 @@
+"""What audits find, in sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from simulator.audit import Audit
+
+
+def label(row: Audit) -> str:
+    """Return what was audited in a word."""
+    if row.symbols is not None:
+        return f"lho g={row.symbols}"
+    inner = f"{row.protocol}-{row.fake}" if row.fake else row.protocol
+    if row.solution:
+        return f"{row.solution}[{inner}] d={row.attributes}"
+    return f"{inner} ×{row.rounds}" if row.rounds > 1 else inner
+
+
+def figure(value: float | None) -> str:
+    """Return a privacy loss with three decimals.
+
+    >>> figure(0.66666), figure(None), figure(float("inf"))
+    ('0.667', '–', '∞')
+    """
+    return "–" if value is None else "∞" if math.isinf(value) else f"{value:.3f}"
+
+
+def confidence(alpha: float) -> str:
+    """Return ``1 - alpha`` in percent.
+
+    >>> confidence(0.01), confidence(0.003)
+    ('99 %', '99.7 %')
+    """
+    return f"{100 * (1 - alpha):.10g} %"
+
+
+def summary(rows: Sequence[Audit]) -> str:
+    """Return the result in a sentence, and in another that of rows without a promise to compare with."""
+    promised = [row for row in rows if row.epsilon_guaranteed is not None]
+    rest = [row for row in rows if row.epsilon_guaranteed is None]
+    return " ".join(sentence(some) for sentence, some in ((_of_promised, promised), (_of_rest, rest)) if some)
+
+
+def _of_rest(rows: Sequence[Audit]) -> str:
+    most = max(rows, key=lambda row: row.epsilon_lower_bound)
+    which = "" if len(rows) == 1 else f"the largest loss of {len(rows)} such audits: "
+    return f"Local hashing without perturbation (lho) promises nothing; {which}{_loss(most)}."
+
+
+def _of_promised(rows: Sequence[Audit]) -> str:
+    sure = confidence(rows[0].alpha)
+    leaking = [row for row in rows if row.leaks]
+    if leaking:
+        worst = max(leaking, key=lambda row: row.epsilon_lower_bound - (row.epsilon_guaranteed or 0.0))
+        loss = f"{_called(worst)} LEAKS: it loses at least {figure(worst.epsilon_lower_bound)}, not the promised "
+        loss += f"{worst.epsilon_guaranteed:g} (confidence {sure})"
+        more = "" if len(rows) == 1 else f"; {len(leaking)} of {len(rows)} audits find more than is promised"
+        return f"{loss}{more}."
+    if len(rows) > 1:
+        return f"{len(rows)} audits; none finds more than is promised (confidence {sure} each)."
+    return f"{_loss(rows[0])}; the promise is at most {rows[0].epsilon_guaranteed:g}."
+
+
+def _loss(row: Audit) -> str:
+    loss = f"{_called(row)} loses at least {figure(row.epsilon_lower_bound)} (confidence {confidence(row.alpha)})"
+    if row.epsilon_analytic is not None:
+        loss += f"; infinitely many trials would show {figure(row.epsilon_analytic)}"
+    return loss
+
+
+def _called(row: Audit) -> str:
+    setting = "" if row.epsilon is None else f"ε = {row.epsilon:g}, "
+    return f"{label(row)} at {setting}k = {row.k:,}"
+
+
+def notes(rows: Sequence[Audit]) -> list[str]:
+    """Return how it was measured, and whether that agrees with what is known."""
+    first = rows[0]
+    attacks = dict.fromkeys(row.attack for row in rows)
+    what = {
+        "guess": "guess: the attacker names one value from each report",
+        "pair": f"pair: the attacker says v1 = {first.values[0]} where a report supports it and not v2 = "
+        f"{first.values[1]}",
+    }
+    lines = [
+        f"{first.trials:,} trials of each value; attack {'; '.join(what[name] for name in attacks)}; highest bound "
+        f"that so many trials can give: {figure(first.epsilon_ceiling)}.",
+    ]
+    closed = [row for row in rows if row.agrees is not None]
+    if closed:
+        agreeing = sum(row.agrees is True for row in closed)
+        below = sum(_shortfall(row) <= (row.epsilon_slack or 0.0) for row in closed)
+        lines.append(
+            f"Trials and analytic values agree in {agreeing} of {len(closed)} audits, and the bound is within its "
+            f"slack in {below} (confidence {confidence(first.alpha)} for all together)."
+        )
+    return lines
+
+
+def _shortfall(row: Audit) -> float:
+    return (row.epsilon_analytic or 0.0) - row.epsilon_lower_bound

@@ -1,0 +1,249 @@
+"""Show what predictions rest on, judge it, or build it anew."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import typer
+
+from advisor.checks import choice, shown, text
+from advisor.cli.groups import PanelCommand
+from advisor.cli.options import HELP, Only, spread
+from advisor.cli.progress import DelayedProgress
+from advisor.cli.run import Job, Output, WholeOutput, run, silence
+from advisor.errors import InputError
+from advisor.inputs.domain import build_domain
+from advisor.inputs.histogram import read_histogram
+from advisor.knowledge import answer, document
+from advisor.question.option import Settings, option, refuse, require
+from advisor.question.request import RankSettings, Request
+from advisor.question.sample import sample_request
+from advisor.question.settings import Categories, Cleaning, Columns, Menu, Question, Shape, Simulation
+from advisor.question.shape_request import shape_request
+from advisor.rank.look_up import look_up
+from knowledge.judging.holdout import Histogram
+from knowledge.making.workers import BACKENDS
+
+CELLS, CELLS_MAX = 5, 100  # shown, and at most
+EVALUATIONS, EVALUATIONS_MIN = 100, 10  # repetitions that tell which choice is the best
+
+knowledge_app = typer.Typer(
+    invoke_without_command=True, pretty_exceptions_enable=False, rich_markup_mode=None, context_settings=HELP
+)
+
+
+@knowledge_app.callback()
+def knowledge_command(context: typer.Context) -> None:
+    """Show what predictions rest on, judge it, or build it anew."""
+    if context.invoked_subcommand is None:
+        raise InputError(
+            "knowledge needs a command: info, rules, cells, evaluate or build; for example ldp-advise knowledge info"
+        )
+
+
+def info_command(output: WholeOutput) -> None:
+    """Say what predicted answers cover, and how the model behind them was made."""
+    run(Job.of(lambda: document.info_document(answer.info())), output)
+
+
+def rules_command(
+    question: Annotated[Question, Only("metric")], domain: Annotated[Categories, Only("ordered")], output: WholeOutput
+) -> None:
+    """Print the decision tree of a metric as rules, for ordered categories unless --unordered is given."""
+    metric, ordered = question.one_metric("knowledge rules"), domain.ordered is not False
+    run(Job.of(lambda: document.rules_document(answer.rules(metric, ordered=ordered))), output)
+
+
+def cells_command(
+    *,
+    sample: Annotated[
+        str | None, typer.Argument(metavar="[SAMPLE]", help="look up this file instead of a shape", show_default=False)
+    ] = None,
+    question: Question,
+    domain: Categories,
+    columns: Columns,
+    cleaning: Cleaning,
+    menu: Menu,
+    shape: Shape,
+    output: Annotated[Output, Only("top", "format", "output", "report", "force", "quiet", "verbose")],
+) -> None:
+    """Show the simulated populations nearest to a question, and which methods were best in them.
+
+    Examples: ldp-advise knowledge cells --eps 1 --k 256; ldp-advise knowledge cells --eps 1 sample.csv --top 10
+    """
+    data = None if sample is None and domain.k is None else True
+    require(
+        ("--eps", question.epsilon, "the privacy budget of one report, for example --eps 1"),
+        ("--k", data, "the number of categories, for example --k 256, or a file"),
+    )
+    question.one_metric("knowledge cells")
+    if sample is None:
+        refuse([*columns.given(), *cleaning.given()], "needs a file: without one a shape is looked up")
+    else:
+        refuse(shape.given(), f"is for a question without a file: the frequencies are those of {sample}")
+    count = output.top or CELLS
+    if count > CELLS_MAX:
+        raise InputError(f"--top must be at most {CELLS_MAX} simulated populations, got {count:,}")
+    settings = RankSettings(question=question, menu=menu)
+    run(
+        Job(
+            read=lambda: (
+                shape_request(settings, domain, shape)
+                if sample is None
+                else sample_request(sample, settings, domain, columns, cleaning, instant=True)
+            ),
+            warnings=lambda request: request.warnings,
+            answer=partial(_cells, count=count),
+            document=document.cells_document,
+            inputs=[name for name in (sample, cleaning.domain) if name is not None],
+            progress=silence,
+            unprotected=sample is not None,
+        ),
+        output,
+    )
+
+
+def _cells(request: Request, progress: None, *, count: int) -> answer.NearestCells:
+    del progress  # it takes no time
+    return answer.nearest_cells(look_up(request)[0], count)
+
+
+@dataclass(frozen=True)
+class Evaluation(Settings):
+    """How look-ups are judged."""
+
+    panel: ClassVar[str] = "Evaluation"
+
+    full: bool = option("--full", help="every figure of the model, the tree and the baselines")
+    closer: bool = option("--closer", help="simulate on to decide which choices are worse than the single best one")
+
+
+def evaluate_command(
+    *,
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="[FILES]...", help="samples to judge on too", show_default=False)
+    ] = None,
+    columns: Columns,
+    evaluation: Evaluation,
+    simulation: Annotated[Simulation, Only("repetitions", "jobs")],
+    output: WholeOutput,
+) -> None:
+    """Measure how much error predicted answers cost, on shapes left out of training and on your files.
+
+    With --format markdown it prints the tables of the README.
+    """
+    repetitions = EVALUATIONS if simulation.repetitions is None else simulation.repetitions
+    if repetitions < EVALUATIONS_MIN:
+        raise InputError(f"reps must be at least {EVALUATIONS_MIN} to tell which choice is the best, got {repetitions}")
+    names = files or []
+    if not names:
+        refuse(columns.given(), "needs a file")
+    run(
+        Job(
+            read=lambda: [_histogram(name, columns) for name in names],
+            answer=lambda histograms, progress: answer.evaluate(
+                histograms,
+                repetitions=repetitions,
+                jobs=_jobs(simulation),
+                closer=evaluation.closer,
+                progress=progress,
+            ),
+            document=partial(document.evaluation_document, full=evaluation.full),
+            inputs=names,
+            progress=partial(DelayedProgress, "simulating"),
+            unprotected=bool(names),
+        ),
+        output,
+    )
+
+
+def _histogram(name: str, columns: Columns) -> Histogram:
+    read = read_histogram(name, column=columns.column, counts=columns.counts, header=columns.header)
+    domain = build_domain(read.labels, read.counts, from_histogram=read.from_histogram)
+    return Histogram(Path(name).name, domain.counts, domain.ordered)
+
+
+def folder_name(name: str, value: object) -> str:
+    """Return the name of a folder.
+
+    Raises
+    ------
+    InputError
+        If it is empty.
+    """
+    if not isinstance(value, str) or not value.strip() or "\0" in value:
+        raise InputError(f"{name} must be the name of a folder, got {shown(value)}")
+    return value
+
+
+@dataclass(frozen=True)
+class Building(Settings):
+    """Where and how the knowledge is built."""
+
+    panel: ClassVar[str] = "Build"
+
+    to: str = option(
+        "--to", read=folder_name, metavar="DIR", default="knowledge-data",
+        help="folder of the new data [default: knowledge-data]",
+    )  # fmt: skip
+    quick: bool = option("--quick", help="a small build in a minute, to try things out")
+    backend: str = option(
+        "--backend", read=choice(BACKENDS), metavar="NAME", default=BACKENDS[0],
+        help=f"{', '.join(BACKENDS)} [default: {BACKENDS[0]}]",
+    )  # fmt: skip
+    scheduler: str | None = option(
+        "--scheduler", read=text, metavar="URL", help="for --backend dask: scheduler of the cluster"
+    )
+
+    def check(self) -> None:
+        """Refuse a backend without what it needs."""
+        if self.backend == "dask" and self.scheduler is None:
+            raise InputError("--backend dask needs --scheduler, for example --scheduler tcp://host:8786")
+        if self.backend != "dask":
+            refuse(self.given("scheduler"), "is for --backend dask")
+
+
+def build_command(
+    building: Building, simulation: Annotated[Simulation, Only("seed", "jobs")], output: WholeOutput
+) -> None:
+    """Simulate the cells anew and fit the model; started again in the same folder, it goes on where it was stopped."""
+    answer.check_folder("--to", building.to, force=output.force)
+    run(
+        Job(
+            read=lambda: building,
+            answer=lambda asked, progress: answer.build(
+                asked.to,
+                jobs=_jobs(simulation),
+                backend=asked.backend,
+                scheduler=asked.scheduler,
+                quick=asked.quick,
+                seed=simulation.seed,
+                progress=progress,
+            ),
+            document=document.built_document,
+            progress=partial(DelayedProgress, "simulating"),
+        ),
+        output,
+    )
+
+
+def _jobs(simulation: Simulation) -> int:
+    """Return the workers: all cores unless something else is asked for."""
+    return simulation.jobs or os.cpu_count() or 1
+
+
+_SUBCOMMANDS: dict[str, Callable[..., None]] = {
+    "info": info_command,
+    "rules": rules_command,
+    "cells": cells_command,
+    "evaluate": evaluate_command,
+    "build": build_command,
+}
+for _name, _function in _SUBCOMMANDS.items():
+    _summary = (_function.__doc__ or "").strip().partition("\n")[0]
+    knowledge_app.command(_name, cls=PanelCommand, short_help=_summary)(spread(_function))

@@ -1,0 +1,195 @@
+"""What the commands that end in a ranking share: how it is simulated and shown, and the files beside it."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from advisor.checks import path
+from advisor.cli.progress import DelayedProgress
+from advisor.cli.run import SideFile
+from advisor.document.model import Document, Section
+from advisor.errors import InputError
+from advisor.pictures import PICTURES, require_matplotlib, save
+from advisor.question.early import check_early
+from advisor.question.option import Settings, option, refuse, require
+from advisor.question.request import RankSettings, Request
+from advisor.question.settings import Categories, Cleaning, Columns, Picture, Shape
+from advisor.rank.document import rank_document
+from advisor.rank.result import Answer
+from simulator.benchmark import Runs
+
+PREDICTED = "is for a simulation, and this answer is predicted: give a sample, without --instant"
+RUN_COLUMNS = ("protocol", "method", "metric", "repetition", "error")
+RUN_SUFFIXES = (".csv", ".parquet")
+
+
+def rank_files(files: RankFiles, picture: Picture) -> list[SideFile[Answer]]:
+    """Return the files that a ranking writes beside its answer."""
+    ranking, frequencies = picture.plot, files.plot_frequencies
+    return [
+        SideFile("--runs", files.runs, RUN_SUFFIXES, _write_runs, _check_runs),
+        SideFile("--plot", ranking, PICTURES, _draw_ranking, require_matplotlib, _shows),
+        SideFile("--plot-frequencies", frequencies, PICTURES, _draw_frequencies, require_matplotlib, _shows),
+    ]
+
+
+def _shows(answer: Answer) -> bool:
+    return bool(answer.first.recommendations)
+
+
+def _check_runs(option: str, path: Path) -> None:
+    if path.suffix.lower() == ".parquet":
+        try:
+            import pyarrow  # noqa: F401 - asked for before hours of simulation, not after
+        except ImportError:
+            raise InputError(
+                f"{option} {path}: Parquet needs pyarrow: pip install 'ldp-advise[parquet]', or use .csv"
+            ) from None
+
+
+def _write_runs(answer: Answer, path: Path) -> None:
+    """Write every repetition's error, one row each: a table of five columns."""
+    if answer.runs is None:
+        return
+    if path.suffix.lower() == ".parquet":
+        _write_parquet(path, answer.runs, answer.first.request.metrics)
+        return
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(RUN_COLUMNS)
+        for protocol, method, metric, first, errors in _blocks(answer.runs, answer.first.request.metrics):
+            rows = enumerate(errors.tolist(), start=first)
+            writer.writerows((protocol, method, metric, repetition, error) for repetition, error in rows)
+
+
+def _blocks(
+    runs: Runs, metrics: tuple[str, ...]
+) -> Iterator[tuple[str, str, str, int, np.ndarray[tuple[int, ...], np.dtype[np.float64]]]]:
+    for metric in metrics:
+        for (protocol, method), errors in runs.of(metric).items():
+            yield protocol, method, metric, runs.first, errors
+
+
+def _write_parquet(path: Path, runs: Runs, metrics: tuple[str, ...]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    parts = []
+    for *names, first, errors in _blocks(runs, metrics):
+        texts = [pa.array([name] * len(errors)) for name in names]
+        repetitions = pa.array(np.arange(first, first + len(errors)))
+        parts.append(pa.table([*texts, repetitions, pa.array(errors)], names=list(RUN_COLUMNS)))
+    pq.write_table(pa.concat_tables(parts), path)
+
+
+def _draw_ranking(answer: Answer, path: Path) -> None:
+    from advisor.pictures.ranking import ranking_figure  # heavy: it draws
+
+    save(ranking_figure(answer.first), path)
+
+
+def _draw_frequencies(answer: Answer, path: Path) -> None:
+    from advisor.pictures.frequencies import frequencies_figure  # heavy: it draws
+
+    save(frequencies_figure(answer.first), path)
+
+
+@dataclass(frozen=True)
+class RankFiles(Settings):
+    """Files beside the answer of a ranking."""
+
+    panel: ClassVar[str] = "Output"
+
+    runs: str | None = option(
+        "--runs", read=path, metavar="FILE", advanced=True, help="every repetition's error: .csv or .parquet"
+    )
+    plot_frequencies: str | None = option(
+        "--plot-frequencies", read=path, metavar="FILE", advanced=True,
+        help="picture of raw and post-processed frequencies",
+    )  # fmt: skip
+
+
+def simulation_answer(jobs: int | None) -> Callable[[Request, DelayedProgress], Answer]:
+    """Return what answers a request by simulation."""
+
+    def answer(request: Request, progress: DelayedProgress) -> Answer:
+        from advisor.rank.simulate import simulated_answer  # look-ups have no need of it
+
+        return simulated_answer(request, jobs=jobs, progress=progress)
+
+    return answer
+
+
+def rank_page(answer: Answer) -> Document:
+    """Return the document of an answer."""
+    return rank_document(answer.rankings)
+
+
+def rank_sections(answer: Answer) -> tuple[Section, ...]:
+    """Return what pages show of an answer besides its document."""
+    from advisor.rank.page import page_sections  # pages alone have reasons and pictures
+
+    return page_sections(answer.rankings)
+
+
+def check_options(
+    settings: RankSettings,
+    sample: str | None,
+    domain: Categories,
+    reading: tuple[Columns, Cleaning],
+    shape: Shape,
+    *,
+    predicted: bool,
+) -> None:
+    """Refuse what is missing, and what does not go together, before a byte is read.
+
+    Raises
+    ------
+    InputError
+        For all that is missing, or the first that does not fit.
+    """
+    data = None if sample is None and domain.k is None else True
+    require(
+        ("--eps", settings.question.epsilon, "the privacy budget of one report, for example --eps 1"),
+        ("SAMPLE", data, "a file with public, synthetic or pilot data, - for standard input, or --k without a file"),
+    )
+    if sample is None:
+        flags = [flag for group in reading for flag in group.given() if flag != "--header"]
+        refuse(flags, "needs a file: without one the answer is predicted")
+    else:
+        refuse(shape.given(), f"is for a question without a file: the frequencies are those of {sample}")
+    if predicted:
+        refuse(settings.simulation.given("repetitions", "max_repetitions"), PREDICTED)
+    check_early(settings, domain, instant=predicted)
+
+
+def read_request(
+    sample: str | None,
+    settings: RankSettings,
+    domain: Categories,
+    columns: Columns,
+    cleaning: Cleaning,
+    shape: Shape,
+    *,
+    predicted: bool,
+) -> Request:
+    """Return the request for a sample file, or for a shape without one.
+
+    Raises
+    ------
+    InputError
+        If the file, or what is asked of it, is wrong.
+    """
+    if sample is None:
+        from advisor.question.shape_request import shape_request  # samples have no need of the model
+
+        return shape_request(settings, domain, shape)
+    from advisor.question.sample import sample_request  # look-ups read no file
+
+    return sample_request(sample, settings, domain, columns, cleaning, instant=predicted)

@@ -1,0 +1,17 @@
+"""The rows of a document as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from advisor.document.model import Document
+
+
+def csv_text(document: Document) -> str:
+    """Return the records of a document: a header, then one line for each; what is not known is empty."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(document.records.columns)
+    writer.writerows(["" if cell is None else cell for cell in row] for row in document.records.rows)
+    return text.getvalue()

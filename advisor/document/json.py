@@ -1,0 +1,21 @@
+"""The data of a document as JSON."""
+
+from __future__ import annotations
+
+import json
+
+from advisor.document.model import Document
+from simulator._version import __version__
+
+SCHEMA_VERSION = 1
+ENVELOPE = {"schema_version": SCHEMA_VERSION, "tool_version": __version__}  # what every JSON answer starts with
+
+
+def json_text(document: Document) -> str:
+    """Return the data of a document as one JSON object."""
+    return json.dumps({**ENVELOPE, **document.data}, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def error_json(message: str) -> str:
+    """Return an error as one JSON object on one line."""
+    return json.dumps({**ENVELOPE, "error": {"message": message}}, ensure_ascii=False)

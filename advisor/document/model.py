@@ -1,0 +1,356 @@
+"""An answer as people read it: sentences, tables and figures in their order, and the data behind them.
+
+Every command builds one `Document`; each format has exactly one renderer, which knows documents and nothing of what
+they are about. What a reader wants to see of one is a `View`: it filters by role, so that no format can forget it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TypeAlias
+
+Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"
+Scalar: TypeAlias = str | int | float | bool | None
+TOP = 10  # rows of a table that are shown unless somebody says otherwise
+
+
+class Role(StrEnum):
+    """What a sentence is for."""
+
+    ANSWER = "answer"
+    DETAIL = "detail"
+    WARNING = "warning"
+    NOTE = "note"
+    LEGEND = "legend"
+
+
+class Tone(StrEnum):
+    """How a row or a sentence stands out, where a format can show that."""
+
+    PLAIN = ""
+    GOOD = "good"
+    DOUBTFUL = "doubtful"
+    MARKED = "marked"
+    FAINT = "faint"
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence, or a few that belong together."""
+
+    text: str
+    role: Role = Role.DETAIL
+    tone: Tone = Tone.PLAIN
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Attributes
+    ----------
+    header
+        What stands above it.
+    meaning
+        What its figures mean, for the legend; "" where the header says all.
+    text
+        Whether it holds words (to the left), not figures (to the right).
+    drop
+        Where space is short, columns with a higher figure go first, and those with 0 never.
+    verbose
+        Whether it is shown on request alone.
+    shared
+        What is said instead of the column where it is the same in all rows, with ``{}`` for the cell; "" to keep it.
+    path
+        Whether its cells may lose their beginning where space is short: the end of a path says most.
+    """
+
+    header: str
+    meaning: str = ""
+    text: bool = False
+    drop: int = 0
+    verbose: bool = False
+    shared: str = ""
+    path: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table.
+
+    Attributes
+    ----------
+    cells
+        Texts, one for each column.
+    values
+        The figures behind the texts, by which a page sorts; None where a text is all. Empty: there are none.
+    tone, tones
+        How the row stands out, or each of its cells.
+    kept, extra
+        Whether it stands there to compare with, and so is shown wherever the table is cut; and whether it is no part of
+        the ranking at all.
+    """
+
+    cells: tuple[str, ...]
+    values: tuple[float | None, ...] = ()
+    tone: Tone = Tone.PLAIN
+    kept: bool = False
+    extra: bool = False
+    tones: tuple[Tone, ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table.
+
+    Attributes
+    ----------
+    columns, rows
+        What it holds; every row has a cell for each column.
+    title
+        What stands above it, or "".
+    noun
+        What its rows are, in the plural, for the note that some are not shown.
+    cut
+        Whether rows are left out beyond what a reader wants to see.
+    gaps
+        Numbers of the rows before which rows were left out.
+    hidden
+        How many rows of the ranking were left out.
+    verbose
+        Whether the whole table is shown on request alone.
+    further
+        Whether it goes beyond the answer, and is left out where nothing but the answer is wanted.
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    title: str = ""
+    noun: str = "rows"
+    cut: bool = True
+    gaps: frozenset[int] = frozenset()
+    hidden: int = 0
+    verbose: bool = False
+    further: bool = False
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row.cells) != len(self.columns):
+                raise ValueError(f"a row must have {len(self.columns)} cells, got {len(row.cells)}")
+
+    def head(self, top: int | None) -> Table:
+        """Return the table with its first `top` rows (None: all), and with every row to compare with."""
+        if top is None or not self.cut:
+            return self
+        kept: list[Row] = []
+        gaps: set[int] = set()
+        ranked = left_out = 0
+        before = False
+        for row in self.rows:
+            ranked += not row.extra
+            if ranked > top and not (row.kept or row.extra):
+                left_out += 1
+                before = True
+                continue
+            if before:
+                gaps.add(len(kept))
+            kept.append(row)
+            before = False
+        return replace(self, rows=tuple(kept), gaps=frozenset(gaps), hidden=left_out)
+
+    def folded(self) -> tuple[Table, tuple[Sentence, ...]]:
+        """Return the table without columns that are the same in all rows of the ranking, and what they say."""
+        ranked = [row for row in self.rows if not row.extra]
+        same: dict[Column, str] = {}
+        for place, column in enumerate(self.columns):
+            cells = {row.cells[place] for row in ranked}
+            if column.shared and len(cells) == 1:
+                same[column] = cells.pop()
+        sentences = (Sentence(column.shared.format(cell), Role.NOTE) for column, cell in same.items())
+        return self.without(*same), tuple(sentences)
+
+    def without(self, *columns: Column) -> Table:
+        """Return the table without some columns."""
+        places = [place for place, column in enumerate(self.columns) if column not in columns]
+        return replace(
+            self,
+            columns=tuple(self.columns[place] for place in places),
+            rows=tuple(
+                replace(
+                    row,
+                    cells=tuple(row.cells[place] for place in places),
+                    values=tuple(row.values[place] for place in places) if row.values else (),
+                    tones=tuple(row.tones[place] for place in places) if row.tones else (),
+                )
+                for row in self.rows
+            ),
+        )
+
+    def shortened(self, most: int) -> Table:
+        """Return the table with at most so many characters in the cells of paths."""
+        paths = {place for place, column in enumerate(self.columns) if column.path}
+        rows = (
+            replace(
+                row, cells=tuple(_end(cell, most) if place in paths else cell for place, cell in enumerate(row.cells))
+            )
+            for row in self.rows
+        )
+        return replace(self, rows=tuple(rows))
+
+    @property
+    def droppable(self) -> tuple[Column, ...]:
+        """The columns that may go where space is short, the first to go first."""
+        return tuple(sorted((column for column in self.columns if column.drop), key=lambda column: -column.drop))
+
+
+@dataclass(frozen=True)
+class Code:
+    """Text that is shown as it is, fit to be copied, under a title."""
+
+    text: str
+    title: str = ""
+    role: Role = Role.ANSWER
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture, which only pages show; `draw` returns an ``<svg>`` element."""
+
+    title: str
+    label: str
+    draw: Callable[[], str] = field(repr=False)
+
+
+Part: TypeAlias = Sentence | Table | Code | Figure
+
+
+@dataclass(frozen=True)
+class Section:
+    """Parts under a heading, which pages alone show: what would be too much elsewhere."""
+
+    title: str
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Records:
+    """The rows of an answer as flat data, for CSV."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Scalar, ...], ...]
+
+
+@dataclass(frozen=True)
+class Document:
+    """An answer in all its forms.
+
+    Attributes
+    ----------
+    title
+        What the answer is about, in a few words.
+    parts
+        What is read, in its order.
+    data
+        The fields of the JSON object behind those that every answer has.
+    records
+        The rows as flat data.
+    value
+        The answer and nothing else, one line for each part of it; "" where there is none.
+    setting
+        What was asked, in a line, for the head of a page.
+    sections
+        What pages show besides; called only when a page is written.
+    """
+
+    title: str
+    parts: tuple[Part, ...]
+    data: Mapping[str, Json] = field(repr=False)
+    records: Records = field(repr=False)
+    value: str
+    setting: str = ""
+    sections: Callable[[], tuple[Section, ...]] = field(default=tuple, repr=False)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The warnings, which a run says on standard error."""
+        return tuple(part.text for part in self.parts if isinstance(part, Sentence) and part.role is Role.WARNING)
+
+
+@dataclass(frozen=True)
+class View:
+    """What a reader wants to see of a document.
+
+    Attributes
+    ----------
+    top
+        Rows of a table, None for all.
+    quiet
+        The answer and its tables, nothing else.
+    verbose
+        Also what columns mean, and columns that are shown on request alone.
+    options
+        Whether the note at the end names options of the command line, which notebooks have not.
+    """
+
+    top: int | None = TOP
+    quiet: bool = False
+    verbose: bool = False
+    options: bool = True
+
+    def parts(self, document: Document) -> tuple[Part, ...]:
+        """Return what is to be shown in text: no figures, which are for pages, and no warnings, which are said apart.
+
+        A note at the end says what was left out, and how to see it.
+        """
+        roles = {Role.ANSWER} if self.quiet else {Role.ANSWER, Role.DETAIL, Role.NOTE}
+        roles |= {Role.LEGEND} if self.verbose and not self.quiet else set()
+        shown: list[Part] = []
+        for part in document.parts:
+            if isinstance(part, Table):
+                if (part.verbose and Role.LEGEND not in roles) or (part.further and self.quiet):
+                    continue
+                table, sentences = self.table(part)
+                shown += [table, *(sentence for sentence in sentences if sentence.role in roles)]
+            elif isinstance(part, Sentence | Code) and part.role in roles:
+                shown.append(part)
+        if Role.LEGEND in roles:
+            tables = (part for part in shown if isinstance(part, Table))
+            shown += [Sentence(words, Role.LEGEND) for words in dict.fromkeys(map(legend, tables)) if words]
+        if not self.quiet and (hint := self._hint(document, shown)):
+            shown.append(Sentence(hint, Role.NOTE))
+        return tuple(shown)
+
+    def table(self, table: Table) -> tuple[Table, tuple[Sentence, ...]]:
+        """Return a table as it is to be shown, and what is said instead of columns that are the same throughout."""
+        cut, sentences = table.head(self.top).folded()
+        if self.verbose:
+            return cut, sentences
+        return cut.without(*(column for column in cut.columns if column.verbose)), sentences
+
+    def _hint(self, document: Document, shown: Sequence[Part]) -> str:
+        hidden = [(part.hidden, part.noun) for part in shown if isinstance(part, Table) and part.hidden]
+        if not self.options:
+            return f"{hidden[0][0]:,} more {hidden[0][1]}." if hidden else ""
+        hints = [f"{hidden[0][0]:,} more {hidden[0][1]}: --all shows them"] if hidden else []
+        more = any(isinstance(part, Sentence) and part.role is Role.LEGEND for part in document.parts)
+        explained = any(isinstance(part, Table) and legend(part) for part in shown)
+        if not self.verbose and (more or explained):
+            hints.append("--verbose explains the columns" if explained else "--verbose says more")
+        return "; ".join(hints) + "." if hints else ""
+
+
+def _end(text: str, most: int) -> str:
+    """Return the end of a text.
+
+    >>> _end("clients/of/others.py:send", 12), _end("grr", 12)
+    ('…ers.py:send', 'grr')
+    """
+    return text if len(text) <= most else "…" + text[1 - most :]
+
+
+def legend(table: Table) -> str:
+    """Return what the columns of a table mean, in a sentence; "" where none needs a word."""
+    meanings = [f"{column.header}: {column.meaning}" for column in table.columns if column.meaning]
+    return "; ".join(meanings) + "." if meanings else ""

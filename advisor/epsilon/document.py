@@ -1,0 +1,47 @@
+"""The document of a budget: where it comes from, and what it means."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from advisor.document.model import Document, Records, Role, Sentence
+from advisor.epsilon.conversion import Conversion
+from advisor.epsilon.meaning import Meaning, meaning_sentences
+
+
+def epsilon_document(conversion: Conversion, meaning: Meaning) -> Document:
+    """Return what a budget means in sentences, behind where it comes from."""
+    sentences = meaning_sentences(meaning)
+    first, *rest = [*_origin(conversion), *sentences]
+    facts = (
+        ("epsilon", conversion.epsilon),
+        ("epsilon_removal", conversion.removal),
+        ("odds", meaning.odds),
+        ("best_guess", meaning.best_guess),
+        ("prior", meaning.prior),
+        ("protocol_guess", meaning.protocol_guess),
+        ("flip_probability", meaning.flip_probability),
+    )
+    return Document(
+        title=f"What ε = {conversion.epsilon:.4g} means",
+        parts=(Sentence(first, Role.ANSWER), *(Sentence(text) for text in rest)),
+        data={
+            "epsilon": conversion.epsilon,
+            "epsilon_removal": conversion.removal,
+            "formula": conversion.formula,
+            "in_words": asdict(meaning),
+            "sentences": sentences,
+        },
+        records=Records(tuple(name for name, _ in facts), (tuple(value for _, value in facts),)),
+        value=f"{conversion.epsilon:.6g}",
+    )
+
+
+def _origin(conversion: Conversion) -> list[str]:
+    """Return how a budget was converted."""
+    if conversion.formula == "as given":
+        return []
+    lines = [f"ε = {conversion.epsilon:.4g} by replacement (the user's value against any other): {conversion.formula}."]
+    if conversion.removal is not None:
+        lines.append(f"ε = {conversion.removal:.4g} by removal (the user's value against {conversion.reference}).")
+    return lines

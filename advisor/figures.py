@@ -1,0 +1,112 @@
+"""Figures as people read them."""
+
+from __future__ import annotations
+
+import math
+
+
+def number(value: float, digits: int = 4) -> str:
+    """Return a figure with so many significant digits, in scientific notation only where it is very small.
+
+    >>> number(0.0424371), number(12.3), number(1234567.0), number(0.0000123456), number(0)
+    ('0.04244', '12.30', '1,234,567', '1.235e-05', '0')
+    """
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else str(value)
+    size = math.floor(math.log10(abs(value)))
+    if size < -4:
+        return f"{value:.{digits - 1}e}"
+    return f"{value:,.{max(0, digits - 1 - size)}f}"
+
+
+def margin(value: float, half_width: float) -> str:
+    """Return the half-width of an interval with the decimals of the figure it belongs to.
+
+    >>> margin(0.0424371, 0.00123), margin(3.2e-6, 1e-8)
+    ('0.00123', '1.0e-08')
+    """
+    if value == 0 or half_width == 0:
+        return "0"
+    size = math.floor(math.log10(abs(value)))
+    return f"{half_width:.1e}" if size < -4 else f"{half_width:.{max(0, 3 - size)}f}"
+
+
+def users(count: float) -> str:
+    """Return a number of users, rounded to what can be meant.
+
+    >>> users(4137.2), users(3.14159), users(0.02), users(5_912_345.0)
+    ('4,137', '3.1', 'under 0.1', '5,912,000')
+    """
+    if count < 0.1:
+        return "under 0.1"
+    if count < 10:
+        return f"{count:.1f}"
+    step = 10 ** max(0, math.floor(math.log10(count)) - 3)
+    return f"{round(count / step) * step:,}"
+
+
+def times(ratio: float | None) -> str:
+    """Return a multiple.
+
+    >>> times(2.713), times(31.4), times(None)
+    ('2.71×', '31.4×', '–')
+    """
+    if ratio is None:
+        return "–"
+    return f"{ratio:.2f}×" if ratio < 10 else f"{ratio:,.1f}×" if ratio < 1000 else f"{ratio:,.0f}×"
+
+
+def percent(share: float) -> str:
+    """Return a share in percent.
+
+    >>> percent(0.2689), percent(0.0102), percent(0.00012)
+    ('26.9 %', '1.02 %', '0.012 %')
+    """
+    digits = 1 if share >= 0.1 else 2 if share >= 0.001 else 3
+    return f"{100 * share:.{digits}f} %"
+
+
+def gain(value: float) -> str:
+    """Return by how much frequencies rise, in percent of all users.
+
+    >>> gain(0.1234), gain(-0.00051)
+    ('+12.3 %', '−0.051 %')
+    """
+    return f"{'−' if value < 0 else '+'}{percent(abs(value))}"
+
+
+def change(error: float, reference: float) -> str:
+    """Return by how much an error lies below or above another.
+
+    >>> change(0.4, 1.0), change(1.1, 1.0), change(1.0, 1.0), change(0.0, 0.0)
+    ('−60 %', '+10 %', '±0 %', '±0 %')
+    """
+    if error == reference:
+        return "±0 %"
+    if reference == 0:
+        return "–"
+    share = round(100 * (error / reference - 1))
+    return f"−{-share} %" if share < 0 else f"+{share:,} %" if share > 0 else "±0 %"
+
+
+def points(share: float) -> str:
+    """Return a share in percentage points.
+
+    >>> points(0.00428), points(0.0000012)
+    ('0.43 percentage points', '0.00012 percentage points')
+    """
+    if share == 0:
+        return "0 percentage points"
+    digits = max(0, 1 - math.floor(math.log10(100 * share)))
+    return f"{100 * share:.{digits}f} percentage points"
+
+
+def error_text(error: float, low: float, high: float, *, ranges: bool = False) -> str:
+    """Return ``error ± half-width`` of an interval, or ``error (low–high)`` where it is not symmetric.
+
+    >>> error_text(0.2185, 0.2148, 0.2222), error_text(4.81, 2.7, 8.7, ranges=True)
+    ('0.2185 ± 0.0037', '4.81 (2.7–8.7)')
+    """
+    if ranges:
+        return f"{number(error, 3)} ({number(low, 2)}–{number(high, 2)})"
+    return f"{number(error)} ± {margin(error, high - error)}"

@@ -1,0 +1,217 @@
+"""Rows in blocks, from which single columns are taken: as cells, counted, or as numbers."""
+
+from __future__ import annotations
+
+import io
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.errors import InputError
+from advisor.inputs.columns import Table
+from advisor.inputs.dialect import Dialect
+from advisor.inputs.numbers import is_finite
+from advisor.inputs.tally import plural
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_LONGEST = 15  # digits of a whole number that surely fits
+
+
+class Block(ABC):
+    """Some rows.
+
+    width: number of columns.
+    places: the line (of a text) or row (of Parquet) that each row begins on.
+    """
+
+    def __init__(self, width: int, places: Sequence[int]) -> None:
+        self.width = width
+        self.places = places
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @abstractmethod
+    def cells(self, column: int) -> list[str]:
+        """Return the stripped cells of a column."""
+
+    def rows(self) -> list[list[str]]:
+        """Return the stripped cells row by row."""
+        return list(map(list, zip(*map(self.cells, range(self.width)), strict=True)))
+
+    def tallied(self, column: int) -> Mapping[str, int]:
+        """Return how many rows hold each stripped cell, in order of first appearance."""
+        return Counter(self.cells(column))
+
+    def whole(self, columns: Sequence[int]) -> NDArray[np.int64] | None:
+        """Return columns of whole numbers, ``(rows, columns)``; None if a cell is not one of 1 to 15 digits alone."""
+        result = np.empty((len(self), len(columns)), dtype=np.int64)
+        for at, column in enumerate(columns):
+            cells = self.cells(column)
+            joined = "".join(cells)
+            # int() takes "1_0" and other digits than ours as well.
+            if "" in cells or not (joined.isascii() and joined.isdecimal()) or max(map(len, cells)) > _LONGEST:
+                return None
+            result[:, at] = list(map(int, cells))
+        return result
+
+    def real(self, columns: Sequence[int]) -> NDArray[np.float64] | None:
+        """Return columns of real numbers, ``(rows, columns)``; None if a cell is not a finite number."""
+        result = np.empty((len(self), len(columns)))
+        for at, column in enumerate(columns):
+            cells = self.cells(column)
+            if not all(map(is_finite, cells)):
+                return None
+            result[:, at] = list(map(float, cells))
+        return result
+
+    def digits(self) -> NDArray[np.uint8] | None:
+        """Return all columns, ``(rows, width)``, where every cell is one digit; else None."""
+        cells = list(chain.from_iterable(self.rows()))
+        joined = "".join(cells)
+        if not (joined.isascii() and joined.isdecimal()) or set(map(len, cells)) != {1}:
+            return None
+        return np.frombuffer(joined.encode(), np.uint8).reshape(len(self), -1) - np.uint8(ord("0"))
+
+
+class Rows(ABC):
+    """What lies below the header of one input; to be gone through once.
+
+    table: the columns and the first rows.
+    assumptions: what was decided about header and separator.
+    """
+
+    quoted: bool = True  # whether quotation marks enclose cells, and are no part of them
+    doubts: tuple[str, ...] = ()  # what speaks against one value a line, where lines were not cut into cells
+
+    def __init__(self, table: Table, assumptions: tuple[str, ...]) -> None:
+        self.table = table
+        self.assumptions = assumptions
+        self._blanks = 0
+        self._blanks_at_end = 0
+
+    @abstractmethod
+    def blocks(self, columns: Sequence[int] | None = None, *, even: bool = True) -> Iterator[Block]:
+        """Yield the rows in blocks, without the header and blank lines.
+
+        Raises InputError for a row with another number of cells and for quotation marks that do not pair.
+        """
+
+    def warnings(self) -> tuple[str, ...]:
+        """Say how many blank lines were between the rows; those at the end are nobody's concern."""
+        return (plural(self._blanks, "blank line was", "blank lines were") + " skipped",) if self._blanks else ()
+
+    def bad(self, place: int, what: str) -> InputError:
+        """Word an error with the place where it is."""
+        return InputError(f"{self.table.source}: {self.table.unit} {place}: {what}")
+
+
+class RowBlock(Block):
+    """Rows that were read one by one; they may have different numbers of cells."""
+
+    def __init__(self, rows: list[list[str]], places: Sequence[int]) -> None:
+        super().__init__(len(rows[0]), places)
+        self._rows = rows
+
+    def cells(self, column: int) -> list[str]:
+        """Return the stripped cells of a column."""
+        return [row[column].strip() for row in self._rows]
+
+    def rows(self) -> list[list[str]]:
+        """Return the stripped cells row by row."""
+        return [list(map(str.strip, row)) for row in self._rows]
+
+
+class TextBlock(Block):
+    """Text of which every line, or record with quoted line ends, is known to have `width` cells: read by pandas.
+
+    data: UTF-8, each record with a line feed at its end.
+    form: what separates the cells.
+    """
+
+    def __init__(self, data: bytes, form: Dialect, width: int, places: Sequence[int]) -> None:
+        super().__init__(width, places)
+        self._data = data
+        self._form = form
+        self._whole_lines = form.delimiter is None or (width == 1 and not (form.quoted and b'"' in data))
+
+    def cells(self, column: int) -> list[str]:
+        """Return the stripped cells of a column."""
+        if self._whole_lines:
+            return list(map(str.strip, self._data[:-1].decode().split("\n")))
+        return list(map(str.strip, self._table([column], "object")[column].tolist()))
+
+    def rows(self) -> list[list[str]]:
+        """Return the stripped cells row by row."""
+        if self._whole_lines:
+            return super().rows()
+        return [list(map(str.strip, row)) for row in self._table(range(self.width), "object").to_numpy().tolist()]
+
+    def digits(self) -> NDArray[np.uint8] | None:
+        """Return all columns where every cell is one digit; else None."""
+        if len(self._data) != 2 * self.width * len(self):
+            return super().digits()
+        # So many cells and borders leave one byte to each cell, unless some are empty and others longer.
+        pairs = np.frombuffer(self._data, np.uint8).reshape(len(self), -1)
+        digits = pairs[:, ::2] - np.uint8(ord("0"))
+        return digits if digits.max() <= 9 else super().digits()
+
+    def tallied(self, column: int) -> Mapping[str, int]:
+        """Return how many rows hold each stripped cell, in order of first appearance."""
+        if self._whole_lines:
+            return super().tallied(column)
+        import pandas as pd
+
+        # Not read as categories: of these pandas makes numbers where it can.
+        codes, labels = pd.factorize(self._table([column], "object")[column].to_numpy())
+        result: Counter[str] = Counter()
+        for label, users in zip(labels.tolist(), np.bincount(codes).tolist(), strict=True):
+            result[label.strip()] += users
+        return result
+
+    def whole(self, columns: Sequence[int]) -> NDArray[np.int64] | None:
+        """Return columns of whole numbers, None if pandas cannot read them as such."""
+        if self._whole_lines:
+            return super().whole(columns)
+        # pandas takes a sign as well.
+        return None if b"+" in self._data or b"-" in self._data else self._numbers(columns, np.int64)
+
+    def real(self, columns: Sequence[int]) -> NDArray[np.float64] | None:
+        """Return columns of real numbers, None if pandas cannot read them as such."""
+        if self._whole_lines:
+            return super().real(columns)
+        numbers = self._numbers(columns, np.float64)
+        return numbers if numbers is not None and np.isfinite(numbers).all() else None
+
+    def _numbers(self, columns: Sequence[int], dtype: type) -> NDArray[Any] | None:
+        try:
+            return self._table(columns, dtype)[list(columns)].to_numpy()
+        except (ValueError, OverflowError):
+            return None
+
+    def _table(self, columns: Sequence[int], dtype: str | type) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.read_csv(
+            io.BytesIO(self._data),
+            sep=self._form.delimiter,
+            header=None,
+            usecols=sorted(set(columns)),
+            dtype=dtype,
+            quoting=0 if self._form.quoted else 3,
+            keep_default_na=False,
+            na_filter=False,
+            skip_blank_lines=False,
+            low_memory=False,
+            engine="c",
+            encoding="utf-8",
+            # Before 3.1 pandas reads decimals exactly only if asked, from then on always.
+            float_precision="round_trip" if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1) else None,
+        )

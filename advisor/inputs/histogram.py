@@ -1,0 +1,128 @@
+"""Turn a file or standard input into the number of users per label, in bounded memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.errors import InputError
+from advisor.inputs.blocks import Block, Rows
+from advisor.inputs.columns import Choice, Table, choose_columns
+from advisor.inputs.rows import opened_rows
+from advisor.inputs.tally import Tally
+from advisor.inputs.transactions import tally_items
+
+
+@dataclass(frozen=True)
+class RawHistogram:
+    """What was read, and what was decided on the way."""
+
+    labels: tuple[str, ...]  # the distinct labels without surrounding whitespace, in order of first appearance
+    counts: NDArray[np.int64]  # ``(len(labels),)`` users per label; 0 is possible
+    from_histogram: bool  # True if the file held labels with their counts, False if it held one row a user
+    assumptions: tuple[str, ...]  # what was decided for the user, one sentence each
+    warnings: tuple[str, ...]  # what the user should look at, one sentence each
+
+
+def check_sample_options(
+    *, column: str | None = None, counts: str | None = None, transactions: bool = False, keep_top: int | None = None
+) -> None:
+    """Refuse what can be refused before a byte is read.
+
+    Raises InputError for the first option that does not fit.
+    """
+    if keep_top is not None and keep_top < 1:
+        raise InputError(f"keep_top: got {keep_top}; at least 1 label has to be kept")
+    if transactions and (column is not None or counts is not None):
+        option = "--counts" if column is None else "--column"
+        raise InputError(f"{option} cannot be used with --transactions: there every column is an item; leave it out")
+
+
+def read_histogram(
+    path: str,
+    *,
+    column: str | None = None,
+    counts: str | None = None,
+    header: bool | None = None,
+    drop_missing: bool = False,
+    transactions: bool = False,
+    keep_top: int | None = None,
+    stdin: BinaryIO | None = None,
+) -> RawHistogram:
+    r"""Count the users per label in CSV, TSV, plain text (one value a line), gzip of these, or Parquet.
+
+    Memory grows with the number of distinct labels only.
+
+    Parameters
+    ----------
+    path : str
+        The file, "-" for standard input.
+    column : str or None
+        The column with the labels, by header or by number from 1.
+    counts : str or None
+        The column with the number of users; makes the file a histogram.
+    header : bool or None
+        Whether the first line names the columns, None to find out.
+    drop_missing : bool
+        Leave out users without a value instead of refusing the file.
+    transactions : bool
+        A row holds all items of one user, who keeps the one that is most frequent over all users.
+    keep_top : int or None
+        With transactions: keep only the most frequent items; users with none of them are counted under
+        `OTHER_LABEL`. Otherwise of no effect here (see `advisor.inputs.domain.build_domain`).
+    stdin : binary file or None
+        What "-" reads, None for the standard input of the process.
+
+    Raises
+    ------
+    InputError
+        One line that says what is wrong with the file, where, and the way out.
+
+    Examples
+    --------
+    >>> import io
+    >>> read = read_histogram("-", stdin=io.BytesIO(b"state\n1\n2\n1\n"))
+    >>> read.labels, read.counts.tolist(), read.assumptions
+    (('1', '2'), [2, 1], ('first line taken as the header (state)',))
+    """
+    check_sample_options(column=column, counts=counts, transactions=transactions, keep_top=keep_top)
+    if transactions:
+        tallied, assumptions = tally_items(path, keep_top, header, stdin)
+        return RawHistogram(tallied.labels, tallied.counts, False, assumptions, tallied.warnings)
+    with opened_rows(path, "users", header=header, asked=(column, counts), stdin=stdin) as rows:
+        choice = choose_columns(rows.table, column, counts)
+        tallied = _tallied(rows, choice).result(drop_missing=drop_missing)
+    assumptions = (*rows.assumptions, *_assumed_columns(rows.table, choice))
+    warnings = (*rows.warnings(), *rows.doubts, *tallied.warnings, *_kept_quotes(rows, tallied.labels))
+    return RawHistogram(tallied.labels, tallied.counts, choice.count is not None, assumptions, warnings)
+
+
+def _tallied(rows: Rows, choice: Choice) -> Tally:
+    tally = Tally(rows.table.source, unit=rows.table.unit, decimal_comma=rows.table.decimal_comma)
+    label, count = choice.label, choice.count
+    for block in rows.blocks([label] if count is None else [label, count]):
+        if count is None:
+
+            def place_of(value: str, block: Block = block) -> int:
+                return block.places[block.cells(label).index(value)]
+
+            tally.add_block(block.tallied(label), place_of)
+        else:
+            tally.add_counts(zip(block.cells(label), block.cells(count), block.places, strict=True))
+    return tally
+
+
+def _assumed_columns(table: Table, choice: Choice) -> tuple[str, ...]:
+    if choice.count is None:
+        return (f"column {table.called(choice.label)} read as values, one row a user",) if table.width > 1 else ()
+    return (f"column {table.called(choice.count)} read as counts, column {table.called(choice.label)} as labels",)
+
+
+def _kept_quotes(rows: Rows, labels: tuple[str, ...]) -> tuple[str, ...]:
+    if rows.quoted:
+        return ()
+    odd = sum(len(label) > 1 and label[0] == label[-1] == '"' for label in labels)
+    return (f"{odd} labels are in quotation marks, which were kept as part of them",) if odd else ()

@@ -1,0 +1,116 @@
+"""Labels as categories: which are the same number, which are in a list, and in which order they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from decimal import Decimal
+
+from advisor.errors import InputError, listed, near_miss
+from advisor.inputs.numbers import all_numbers, number
+from advisor.inputs.tally import plural, shortened
+
+OTHER_LABEL = "(other)"  # users of no category, or none of whose items, is kept
+
+
+def value_of(label: str) -> Decimal:
+    """Return the value of a label known to be a number.
+
+    >>> value_of("1e2")
+    Decimal('1E+2')
+    """
+    value = number(label)
+    if value is None:
+        raise ValueError(f"label {label!r} is not a number")
+    return value
+
+
+def by_value(labels: Iterable[str]) -> list[str]:
+    """Sort labels that are all numbers by value.
+
+    >>> by_value(["10", "9", "-1"])
+    ['-1', '9', '10']
+    """
+    return sorted(labels, key=value_of)
+
+
+def merge_equal_numbers(users: Mapping[str, int]) -> tuple[dict[str, int], tuple[str, ...]]:
+    """Add up numbers written differently ("1", "1.0") under the shortest spelling, and warn of them."""
+    spellings: dict[Decimal, list[str]] = {}
+    for label in users:
+        spellings.setdefault(value_of(label), []).append(label)
+    # The shortest spelling, not the first one: the result must not depend on the order of the rows.
+    merged = {
+        min(same, key=lambda label: (len(label), label)): sum(users[label] for label in same)
+        for same in spellings.values()
+    }
+    several = sorted((sorted(same) for same in spellings.values() if len(same) > 1), key=lambda s: value_of(s[0]))
+    if not several:
+        return merged, ()
+    shown = listed((" and ".join(map(repr, same)) for same in several), most=3)
+    return merged, (f"labels that are the same number were merged: {shown}",)
+
+
+def check_domain(domain: Sequence[str]) -> tuple[str, ...]:
+    """Return the stripped labels of a domain.
+
+    Raises InputError if a label is empty or there twice, also as the same number written differently.
+    """
+    labels = tuple(label.strip() for label in domain)
+    numeric = all_numbers(labels)
+    seen: dict[str | Decimal, int] = {}
+    for place, label in enumerate(labels, start=1):
+        if not label:
+            raise InputError(f"domain: label {place} is empty; give one label a line")
+        key = value_of(label) if numeric else label
+        if key in seen:
+            raise InputError(
+                f"domain: label {shortened(label)} is there twice (labels {seen[key]} and {place}); remove one"
+            )
+        seen[key] = place
+    return labels
+
+
+def place_in_domain(users: Mapping[str, int], domain: Sequence[str]) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the users of the labels in the domain, in its order, and those of labels that are not in it."""
+    known: dict[str, str] = {label: label for label in domain}
+    if all_numbers(domain):
+        spelled = {value_of(label): label for label in domain}
+        for label in users:
+            value = number(label)
+            if value is not None and value in spelled:
+                known[label] = spelled[value]
+    inside = dict.fromkeys(domain, 0)
+    outside: dict[str, int] = {}
+    for label, number_of_users in users.items():
+        if label in known:
+            inside[known[label]] += number_of_users
+        else:
+            outside[label] = outside.get(label, 0) + number_of_users
+    return inside, outside
+
+
+def refuse_outside(outside: Collection[str], domain: Sequence[str]) -> None:
+    """Raise for the first label that is not in the domain.
+
+    Raises InputError if there is one; "first" is the smallest, whatever the order of the rows.
+    """
+    if not outside:
+        return
+    label = min(outside)
+    more = f" (and {plural(len(outside) - 1, 'more label', 'more labels')})" if len(outside) > 1 else ""
+    # Comparing with every label of a huge domain would take longer than the simulation.
+    hint = near_miss(label, domain[:20_000]) or f"; it has {listed(domain, most=6)}"
+    raise InputError(
+        f"label {shortened(label)}{more} is not in the domain{hint}; add it, or keep the most frequent with --keep-top"
+    )
+
+
+def mixed_note(labels: Sequence[str]) -> tuple[str, ...]:
+    """Say so if a few labels that are no numbers stop all others from being taken as numbers."""
+    words = sorted(label for label in labels if number(label) is None)
+    if not words or 10 * len(words) > len(labels):
+        return ()
+    shown = listed((shortened(word) for word in words), most=3)
+    return (
+        f"{len(words)} of {len(labels)} labels are not numbers ({shown}), so all were taken as names without order",
+    )

@@ -1,0 +1,168 @@
+"""Read the reports that users sent, and count for each category those that support it.
+
+What a row holds:
+
+=================  ============================================================================================
+protocol           one report
+=================  ============================================================================================
+grr                the reported category; categories that no report names have to be given by `domain` or `k`
+rappor, oue, the   k columns of 0 and 1, in the order of the domain or with its labels as the header; or one
+                   column with a string of k characters 0 and 1. (A first line "0,1" is a report, not the names
+                   of two categories, unless `header` says so)
+ss                 the reported categories: one a column, or all in one cell with blanks, ";", "|" or "," between
+                   them. Needs `domain` or `k`, on which their number omega depends
+blh, olh           the seed of the hash function, from 0 to 2^32 - 1, and the symbol, from 0 to g - 1, in columns
+                   of these names or in the first two. Categories are hashed as their places 0 to k - 1 in the
+                   domain. Needs `domain` or `k`
+pgr, hr            the number of the symbol, as the protocol's `perturb` gives it. Needs `domain` or `k`
+=================  ============================================================================================
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.errors import InputError
+from advisor.inputs.blocks import Rows
+from advisor.inputs.columns import Table
+from advisor.inputs.labels import check_domain
+from advisor.inputs.reports.bits import bits_have_header, collect_bits
+from advisor.inputs.reports.categories import collect_sets, collect_values, labels_have_header
+from advisor.inputs.reports.settings import (
+    READABLE,
+    Collected,
+    Settings,
+    check_report_options,
+    readable_protocols,
+    report_kind,
+)
+from advisor.inputs.reports.symbols import collect_hashes, collect_symbols
+from advisor.inputs.rows import opened_rows
+from simulator.protocols import FrequencyOracle
+
+__all__ = ["READABLE", "RawReports", "check_report_options", "read_reports", "readable_protocols", "report_kind"]
+
+_COLLECTORS: dict[str, Callable[[Rows, Settings], Collected]] = {
+    "value": collect_values,
+    "bits": collect_bits,
+    "subset": collect_sets,
+    "hash": collect_hashes,
+    "symbol": collect_symbols,
+}
+"""What reads the reports of each kind in `READABLE`."""
+
+
+@dataclass(frozen=True)
+class RawReports:
+    """What was read, and what was decided on the way."""
+
+    labels: tuple[str, ...]  # the k categories
+    # ``(k,)`` reports that support each category (users); from it and n the protocol's `estimate` takes frequencies
+    support: NDArray[np.int64]
+    n: int  # number of reports
+    assumptions: tuple[str, ...]  # what was decided for the user, one sentence each
+    warnings: tuple[str, ...]  # what the user should look at, one sentence each
+
+
+def read_reports(
+    path: str,
+    protocol: str,
+    epsilon: float,
+    *,
+    k: int | None = None,
+    domain: Sequence[str] | None = None,
+    column: str | None = None,
+    header: bool | None = None,
+    hash: str | None = None,  # noqa: A002 - the protocols call it so
+    stdin: BinaryIO | None = None,
+) -> RawReports:
+    r"""Count the supports of reports in CSV, TSV, plain text, gzip of these, or Parquet, one report a row.
+
+    The rows stream by: memory grows with the domain, not with the number of reports. What a row holds is said above.
+
+    Parameters
+    ----------
+    path : str
+        The file, "-" for standard input.
+    protocol, epsilon : str, float
+        The key of one of the protocols above, and the privacy budget of each report.
+    k, domain : int and sequence of str, or None
+        Number of categories, or all of them in the order in which the users' devices know them. Without a domain they
+        are 0 to k - 1, for grr and ss also 1 to k or other labels, if the reports hold these.
+    column, header : str and bool, or None
+        The column with the reports, by header or by number from 1; whether the first line names the columns.
+    hash, stdin : str and binary file, or None
+        For blh and olh: "mix64" or "xxh32" (None: `simulator.hashing.DEFAULT_HASH`); what "-" reads.
+
+    Raises
+    ------
+    InputError
+        One line that says what is wrong with the options or the file, where, and the way out.
+
+    Examples
+    --------
+    >>> import io
+    >>> read = read_reports("-", "oue", 1.0, stdin=io.BytesIO(b"0110\n1000\n0010\n"))
+    >>> read.labels, read.support.tolist(), read.n
+    (('0', '1', '2', '3'), [1, 1, 2, 0], 3)
+    """
+    settings = _settings(protocol, epsilon, k, domain, column, hash)
+    kind = settings.kind
+
+    def names_columns(first: Sequence[str], _rest: Sequence[Sequence[str]], _table: Table, usual: bool) -> bool:
+        if kind in ("value", "subset"):
+            return labels_have_header(first, usual, settings)
+        return bits_have_header(first, usual, settings) if kind == "bits" else usual  # a header has no number
+
+    # "New York" on a line is one label, where labels may have several words.
+    blanks = kind != "value" and not any(len(label.split()) > 1 for label in settings.domain or ())
+    with opened_rows(
+        path, "reports", header=header, asked=(column,), names_columns=names_columns, blanks=blanks, stdin=stdin
+    ) as rows:
+        found = _COLLECTORS[kind](rows, settings)
+    # The size of a set is fixed, and was checked; what symbols support is not independent.
+    odd = _implausible(found, settings.oracle(len(found.labels))) if kind in ("bits", "hash") else ()
+    warnings = (*rows.warnings(), *found.warnings, *odd)
+    return RawReports(found.labels, found.support, found.n, (*rows.assumptions, *found.assumptions), warnings)
+
+
+def _settings(
+    protocol: str, epsilon: float, k: int | None, domain: Sequence[str] | None, column: str | None, hashing: str | None
+) -> Settings:
+    check_report_options(protocol, epsilon, k=k, has_domain=domain is not None, column=column, hash=hashing)
+    labels = None if domain is None else check_domain(domain)
+    if labels is not None and len(labels) < 2:
+        raise InputError(f"domain: has {len(labels)} label(s); a domain needs at least 2 categories")
+    if labels is not None and k is not None and k != len(labels):
+        raise InputError(f"--k: got {k}, but the domain has {len(labels)} labels; leave out --k")
+    return Settings(protocol, epsilon, k if labels is None else len(labels), labels, column, hashing)
+
+
+def _implausible(found: Collected, oracle: FrequencyOracle) -> tuple[str, ...]:
+    """Say so if the supports add up to what the protocol hardly ever gives, whatever the users hold.
+
+    Each report supports its own value with probability p and each of the k - 1 others with q, so the total has mean
+    ``n (p + (k-1) q)`` and, supports being independent (local hashing: nearly so), variance
+    ``n (p (1-p) + (k-1) q (1-q))``.
+    """
+    n = found.n
+    p, q, k = oracle.p, oracle.q, oracle.k
+    if p is None or q is None:
+        return ()
+    mean = n * (p + (k - 1) * q)
+    variance = n * (p * (1 - p) + (k - 1) * q * (1 - q))
+    total = int(found.support.sum())
+    # Six standard deviations; by Bernstein's inequality 12 more keep false alarms below 1 in 10^7 for any n, p and q.
+    if abs(total - mean) <= 6 * math.sqrt(variance) + 12:
+        return ()
+    culprits = "the protocol, eps, k or hash may be wrong"
+    return (
+        f"a report supports {total / n:.4g} categories on average, while {oracle.key} with eps={oracle.epsilon:g} "
+        f"and k={k} gives {mean / n:.4g} whatever users hold; {culprits}",
+    )

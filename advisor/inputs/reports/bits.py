@@ -1,0 +1,131 @@
+"""Reports of one bit a category: as k columns, or as a string of k characters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.errors import InputError
+from advisor.inputs.blocks import Block, Rows
+from advisor.inputs.columns import Table
+from advisor.inputs.labels import check_domain
+from advisor.inputs.numbers import MOST_LABELS
+from advisor.inputs.reports.settings import Collected, Settings, column_note, named_column, place_names
+from advisor.inputs.tally import plural, shortened
+
+_BITS = frozenset({"0", "1"})
+
+
+def bits_have_header(first: Sequence[str], usual: bool, settings: Settings) -> bool:
+    """Tell a header from a report; the labels of columns may be numbers."""
+    cells = [cell.strip() for cell in first]
+    if settings.column is None and len(cells) > 1:
+        bits = set(cells) <= _BITS
+        return not bits and "" not in cells and len(set(cells)) == len(cells)
+    # A damaged report such as "01x1" names nothing.
+    return usual and not any(cell[:1].isdecimal() for cell in cells)
+
+
+def collect_bits(rows: Rows, settings: Settings) -> Collected:
+    """Add up the bits of rappor, oue or the, category by category.
+
+    Raises InputError for a report that is not k characters 0 and 1, and columns that do not fit the domain.
+    """
+    table = rows.table
+    at = named_column(table, settings.column)
+    if at is None and settings.k not in (None, table.width):
+        raise InputError(
+            f"{table.source}: has {table.width} columns: {table.columns()}; k is {settings.k}, and a report is "
+            f"{settings.k} columns of 0 and 1, or a string of {settings.k} of them in the column that --column names"
+        )
+    k = settings.k or (_length(rows, at) if at is not None else table.width)
+    order, labels, notes = _categories(table, settings, k, columns=at is None)
+    oracle = settings.oracle(k)
+    support = np.zeros(k, dtype=np.int64)
+    n = 0
+    for block in rows.blocks(None if at is None else [at]):
+        bits = _from_columns(rows, block, k) if at is None else _from_strings(rows, block, at, k, given=settings.k)
+        support += np.asarray(oracle.support(bits), dtype=np.int64)
+        n += len(bits)
+    placed = np.empty_like(support)
+    placed[order] = support
+    return Collected(labels, placed, n, notes if at is None else (*column_note(table, at), *notes))
+
+
+def _length(rows: Rows, at: int) -> int:
+    """Return the length of the first report."""
+    table = rows.table
+    first = table.cells(at)[0] if table.cells(at) else ""
+    if not 2 <= len(first) <= MOST_LABELS or set(first) - _BITS:
+        raise rows.bad(
+            table.places[0] if table.places else 1,
+            f"the report {shortened(first)} is not a string of 0 and 1, one for each of two or more categories",
+        )
+    return len(first)
+
+
+def _categories(
+    table: Table, settings: Settings, k: int, *, columns: bool
+) -> tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]:
+    """Return the category of every bit, all labels, and what was decided."""
+    in_order = np.arange(k)
+    names = table.names if columns else None
+    if names == place_names(k) or names is None:
+        if settings.domain is not None:
+            return in_order, settings.domain, ("bits taken in the order of the domain",)
+        known = "" if settings.k is not None else f", k={k} as that is the length of the first report"
+        return in_order, place_names(k), (f"categories numbered from 0 to {k - 1} in the order of the bits{known}",)
+    try:
+        labels = check_domain(names)
+    except InputError as error:
+        raise InputError(f"{table.source}: the header does not name k={k} categories: {error}") from None
+    if settings.domain is None:
+        return in_order, labels, (f"the {k} names of the header taken as the categories",)
+    place = {label: at for at, label in enumerate(settings.domain)}
+    strange = [label for label in labels if label not in place]
+    if strange:
+        raise InputError(
+            f"{table.source}: column {shortened(strange[0])} is not a label of the domain; the columns are those of "
+            "the domain, in any order, or have no header (--no-header)"
+        )
+    return np.array([place[label] for label in labels]), settings.domain, ("bits placed by the names of the header",)
+
+
+def _from_strings(rows: Rows, block: Block, at: int, k: int, *, given: int | None) -> NDArray[np.uint8]:
+    cells = block.cells(at)
+    if set(map(len, cells)) == {k}:
+        joined = "".join(cells)
+        if joined.isascii():
+            bits = np.frombuffer(joined.encode(), dtype=np.uint8).reshape(-1, k) - np.uint8(ord("0"))
+            if bits.max() <= 1:
+                return bits
+    place, cell = next((p, c) for p, c in zip(block.places, cells, strict=True) if len(c) != k or set(c) - _BITS)
+    if not cell:
+        raise rows.bad(place, "the report is missing (an empty cell); fill it in, or remove the row")
+    if odd := sorted(set(cell) - _BITS):
+        raise rows.bad(place, f"the report {shortened(cell)} holds {odd[0]!r}; a report is {k} characters 0 and 1")
+    whose = f"k is {k}" if given is not None else f"the first report has {k}"
+    raise rows.bad(
+        place,
+        f"the report {shortened(cell)} has {plural(len(cell), 'character', 'characters')}, but {whose}; all reports "
+        "have k characters (a spreadsheet may have dropped leading zeros)",
+    )
+
+
+def _from_columns(rows: Rows, block: Block, k: int) -> NDArray[np.uint8]:
+    bits = block.digits()
+    if bits is not None and bits.max() <= 1:
+        return bits
+    table = rows.table
+    for row, place in zip(block.rows(), block.places, strict=True):
+        for at, cell in enumerate(row):
+            if not cell:
+                raise rows.bad(place, f"column {table.called(at)} is missing (an empty cell); it must be 0 or 1")
+            if cell not in _BITS:
+                hint = ""
+                if table.names is None and place == table.places[0]:
+                    hint = "; if the line names the columns, say --header"
+                raise rows.bad(place, f"column {table.called(at)} is {shortened(cell)}; it must be 0 or 1{hint}")
+    raise rows.bad(block.places[0], f"a report is {k} columns of 0 and 1")  # pragma: no cover - not reached

@@ -1,0 +1,146 @@
+"""What the readers of reports have in common: what the user says of the reports, and what is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.errors import InputError, near_miss
+from advisor.inputs.columns import Table, find_column
+from advisor.inputs.numbers import MOST_LABELS
+from simulator.hashing import HASHES
+from simulator.protocols import EPSILON_MAX, EPSILON_MIN, PROTOCOLS, FrequencyOracle
+from simulator.protocols.local_hashing import LocalHashing
+
+_REPORT_NAMES = frozenset(
+    {"report", "reports", "reported", "response", "bits", "bitstring", "bitvector", "set", "subset"}
+)
+
+
+READABLE = ("value", "bits", "subset", "hash", "symbol")
+"""Kinds of reports that can be written into a file."""
+
+_TELL_K = ("value", "bits")
+
+
+def report_kind(protocol: str) -> str:
+    """Return what one report of a protocol is, "" if that is unknown."""
+    return PROTOCOLS[protocol].report_kind if protocol in PROTOCOLS else ""
+
+
+def readable_protocols() -> tuple[str, ...]:
+    """Return the keys of the protocols whose reports can be read."""
+    return tuple(key for key in PROTOCOLS if report_kind(key) in READABLE)
+
+
+def check_report_options(
+    protocol: str,
+    epsilon: float,
+    *,
+    k: int | None = None,
+    has_domain: bool = False,
+    column: str | None = None,
+    hash: str | None = None,  # noqa: A002 - the protocols call it so
+) -> None:
+    """Refuse what can be refused before a byte is read.
+
+    protocol: key of the protocol.
+    epsilon: the privacy budget of each report.
+    k: number of categories.
+    has_domain: whether a list of all categories is given.
+    column, hash: as in `read_reports`.
+
+    Raises InputError for the first option that does not fit.
+    """
+    kind = report_kind(protocol)
+    if kind not in READABLE:
+        allowed = readable_protocols()
+        miss = "" if kind else near_miss(protocol, allowed)
+        raise InputError(f"reports of {protocol} cannot be read from a file; readable are {', '.join(allowed)}{miss}")
+    if not EPSILON_MIN <= epsilon <= EPSILON_MAX:
+        raise InputError(f"eps must be between {EPSILON_MIN:g} and {EPSILON_MAX:g}, got {epsilon}")
+    if k is not None and not 2 <= k <= MOST_LABELS:
+        raise InputError(f"--k: got {k}; a domain has 2 to {MOST_LABELS} categories")
+    if k is None and not has_domain and kind not in _TELL_K:
+        raise InputError(
+            f"reports of {protocol} do not tell how many categories there are; say so with --k, or name all "
+            "with --domain FILE"
+        )
+    if hash is not None and kind != "hash":
+        hashed = " and ".join(key for key in PROTOCOLS if report_kind(key) == "hash")
+        raise InputError(f"hash: {protocol} has no hash function; leave it out (it belongs to {hashed})")
+    if hash is not None and hash not in HASHES:
+        raise InputError(f"hash: got {hash!r}; allowed are {', '.join(HASHES)}{near_miss(hash, HASHES)}")
+    if column is not None and kind == "hash":
+        raise InputError(
+            f"--column: reports of {protocol} are in two columns; name them seed and symbol, or put them first"
+        )
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the user says of the reports; `k` is that of the domain if there is one."""
+
+    protocol: str
+    epsilon: float
+    k: int | None
+    domain: tuple[str, ...] | None
+    column: str | None
+    hash: str | None
+
+    @property
+    def kind(self) -> str:
+        """What one report is."""
+        return report_kind(self.protocol)
+
+    def oracle(self, k: int) -> FrequencyOracle:
+        """Return the protocol for k categories."""
+        kind = PROTOCOLS[self.protocol]
+        if issubclass(kind, LocalHashing) and self.hash is not None:
+            return kind(k, self.epsilon, self.hash)
+        return kind(k, self.epsilon)
+
+    def __str__(self) -> str:
+        return f"{self.protocol} with eps={self.epsilon:g}"
+
+
+@dataclass(frozen=True)
+class Collected:
+    """Categories, reports that support each, number of reports, and what to tell the user about the reading."""
+
+    labels: tuple[str, ...]
+    support: NDArray[np.int64]
+    n: int
+    assumptions: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def named_column(table: Table, column: str | None, names: frozenset[str] = _REPORT_NAMES) -> int | None:
+    """Return the only column, or that which is asked for or has a telling name; None if there is no such."""
+    if column is not None:
+        return find_column(table, column, "--column")
+    if table.width == 1:
+        return 0
+    squashed = ["".join(filter(str.isalnum, name.casefold())) for name in table.names or ()]
+    found = [at for at, name in enumerate(squashed) if name in names]
+    return found[0] if len(found) == 1 else None
+
+
+def column_note(table: Table, index: int) -> tuple[str, ...]:
+    """Say which column was read, if there are others."""
+    return (f"column {table.called(index)} read as reports",) if table.width > 1 else ()
+
+
+def no_such_column(table: Table, why: str) -> InputError:
+    """Ask for the column of the reports."""
+    return InputError(
+        f"{table.source}: has {table.width} columns: {table.columns()}; {why}; say which one holds the reports with "
+        "--column"
+    )
+
+
+def place_names(k: int) -> tuple[str, ...]:
+    """Return the labels of a domain that is known by its size only."""
+    return tuple(map(str, range(k)))

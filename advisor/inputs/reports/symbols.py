@@ -1,0 +1,141 @@
+"""Reports that are whole numbers below a bound: the symbol of a protocol, or a hash seed and its symbol."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.errors import InputError
+from advisor.inputs.blocks import Block, Rows
+from advisor.inputs.columns import Table
+from advisor.inputs.reports.settings import (
+    Collected,
+    Settings,
+    column_note,
+    named_column,
+    no_such_column,
+    place_names,
+)
+from advisor.inputs.tally import shortened
+from simulator.hashing import SEED_BITS
+from simulator.protocols import FrequencyOracle
+from simulator.protocols.local_hashing import LocalHashing
+from simulator.protocols.symbols import SymbolOracle
+
+_SEED_NAMES = frozenset({"seed", "seeds", "hashseed"})
+_SYMBOL_NAMES = frozenset({"symbol", "symbols", "hash", "hashed", "report", "value", "response"})
+_LONGEST = 15  # digits of a number that is looked at more closely than "too large"
+
+
+class _Column(NamedTuple):
+    """Where numbers are, what they are called, what they must be below, and what is allowed in words."""
+
+    at: int
+    what: str
+    below: int
+    allowed: str
+
+
+def collect_hashes(rows: Rows, settings: Settings) -> Collected:
+    """Count the categories that each report's hash function sends to its symbol.
+
+    Raises InputError for a seed or symbol that is none.
+    """
+    table, k = rows.table, settings.k or 0
+    oracle = settings.oracle(k)
+    if not isinstance(oracle, LocalHashing):
+        raise TypeError(f"{settings.protocol} is no local hashing")
+    seed_at, symbol_at = _columns(table)
+    columns = (
+        _Column(seed_at, "seed", 2**SEED_BITS, f"a seed is a whole number from 0 to {2**SEED_BITS - 1}"),
+        _Column(symbol_at, "symbol", oracle.g, f"{settings} has g={oracle.g} symbols, from 0 to {oracle.g - 1}"),
+    )
+    support, n = _collected(rows, oracle, columns)
+    notes = (
+        f"column {table.called(seed_at)} read as seeds, column {table.called(symbol_at)} as symbols",
+        f"categories hashed with {oracle.hash} as the numbers 0 to {k - 1}, their places in the domain",
+    )
+    return Collected(settings.domain or place_names(k), support, n, notes)
+
+
+def collect_symbols(rows: Rows, settings: Settings) -> Collected:
+    """Count the categories that each symbol supports.
+
+    Raises InputError for a report that is no symbol of the protocol.
+    """
+    table, k = rows.table, settings.k or 0
+    at = named_column(table, settings.column, _SYMBOL_NAMES | {"index"})
+    if at is None:
+        raise no_such_column(table, f"a report of {settings.protocol} is one number")
+    oracle = settings.oracle(k)
+    if not isinstance(oracle, SymbolOracle):
+        raise TypeError(f"{oracle.key} does not say how many symbols it has")
+    symbols = oracle.symbols
+    allowed = f"{settings} and k={k} has {symbols} symbols, from 0 to {symbols - 1}; k or eps may be wrong"
+    support, n = _collected(rows, oracle, (_Column(at, "symbol", symbols, allowed),))
+    note = (
+        f"symbols of {settings.protocol} for the categories in order of the domain, which it numbers from 0 to {k - 1}"
+    )
+    return Collected(settings.domain or place_names(k), support, n, (*column_note(table, at), note))
+
+
+def _collected(rows: Rows, oracle: FrequencyOracle, columns: Sequence[_Column]) -> tuple[NDArray[np.int64], int]:
+    """Return the reports that support each category, and the number of reports."""
+    support = np.zeros(oracle.k, dtype=np.int64)
+    n = 0
+    for block in rows.blocks([column.at for column in columns]):
+        reports = _numbers(rows, block, columns)
+        support += np.asarray(oracle.support(reports if len(columns) > 1 else reports[:, 0]), dtype=np.int64)
+        n += len(reports)
+    return support, n
+
+
+def _columns(table: Table) -> tuple[int, int]:
+    if table.width < 2:
+        raise InputError(
+            f"{table.source}: has 1 column; a report of local hashing is two numbers, seed and symbol, in two columns"
+        )
+    names = ["".join(filter(str.isalnum, name.casefold())) for name in table.names or ()]
+    seeds = [at for at, name in enumerate(names) if name in _SEED_NAMES]
+    symbols = [at for at, name in enumerate(names) if name in _SYMBOL_NAMES]
+    exact = [at for at in symbols if names[at] == "symbol"]
+    if len(seeds) == 1 and len(exact or symbols) == 1:
+        return seeds[0], (exact or symbols)[0]
+    if len(seeds) == 1 and table.width == 2:
+        return seeds[0], 1 - seeds[0]
+    if seeds:
+        raise InputError(
+            f"{table.source}: cannot tell which columns hold seed and symbol among {table.columns()}; "
+            "name one seed and one symbol"
+        )
+    return 0, 1
+
+
+def _numbers(rows: Rows, block: Block, columns: Sequence[_Column]) -> NDArray[np.int64]:
+    numbers = block.whole([column.at for column in columns])
+    below = [column.below for column in columns]
+    if numbers is not None and bool(((numbers >= 0) & (numbers < below)).all()):
+        return numbers
+    cells = [block.cells(column.at) for column in columns]
+    values = [
+        [_number(rows, place, cell, column) for cell, column in zip(row, columns, strict=True)]
+        for place, *row in zip(block.places, *cells, strict=True)
+    ]
+    return np.array(values, dtype=np.int64)
+
+
+def _number(rows: Rows, place: int, cell: str, column: _Column) -> int:
+    """Read one number; "7.0" is what a table of floats makes of 7, "4.1e9" has lost digits of a seed."""
+    what, allowed = column.what, column.allowed
+    if not cell:
+        raise rows.bad(place, f"the {what} is missing (an empty cell); fill it in, or remove the row")
+    digits, _, zeros = cell.partition(".")
+    if not (digits.isascii() and digits.isdecimal()) or zeros.strip("0"):
+        raise rows.bad(place, f"the {what} {shortened(cell)} is not a whole number written with digits; {allowed}")
+    digits = digits.lstrip("0") or "0"
+    if len(digits) > _LONGEST or int(digits) >= column.below:
+        raise rows.bad(place, f"the {what} {shortened(cell)} is too large; {allowed}")
+    return int(digits)

@@ -1,0 +1,176 @@
+"""What is asked of places: the options, checked before a byte is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from advisor.checks import choice, path, real, text
+from advisor.errors import InputError, listed, near_miss
+from advisor.question.option import Settings, option, require
+from advisor.question.request import needed_budget
+from advisor.question.settings import (
+    Categories,
+    Columns,
+    Limits,
+    MetricSettings,
+    Question,
+    Simulation,
+)
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator.places import GROUNDS
+
+PRIVACIES = ("ldp", "metric")
+CHANNEL_METHODS = ("none", "norm_mul", "norm_sub", "wavelet_eb", "ibu")
+METHODS = tuple(
+    name for name, method in POSTPROCESSORS.items() if not method.queries_only and "order" not in method.needs
+)
+CHANNELS = ("krr", "planar_geometric", "planar_laplace")
+METHOD_ALIASES = {
+    "inversion": "none", "raw": "none", "base": "none", "normmul": "norm_mul", "normsub": "norm_sub", "cls": "norm_sub"
+}  # fmt: skip
+CHANNEL_ALIASES = {"grr": "krr", "flat": "krr", "geometric": "planar_geometric", "laplace": "planar_laplace"}
+PROTOCOL_ALIASES = {"krr": "grr", "sue": "rappor"}
+
+
+@dataclass(frozen=True)
+class Ground(Settings):
+    """Where places are, and how far apart."""
+
+    panel: ClassVar[str] = "Places"
+
+    grid: str | None = option("--grid", read=text, metavar="ROWSxCOLS", help="size of the grid, such as 32x32")
+    columns: str | None = option(
+        "--columns", read=text, metavar="A,B", help="the coordinates: row,col, or longitude,latitude with --cell-km"
+    )
+    cell_km: float | None = option("--cell-km", read=real(above=0), metavar="KM", help="side of a cell of the grid")
+    distance: str | None = option(
+        "--distance", read=choice(GROUNDS), metavar="NAME", help="euclidean or manhattan [default: euclidean]"
+    )
+
+
+@dataclass(frozen=True)
+class Promise(Settings):
+    """Between which places the budget is promised."""
+
+    panel: ClassVar[str] = "Places"
+
+    privacy: str = option(
+        "--privacy", read=choice(PRIVACIES), metavar="KIND", default="ldp",
+        help="ldp, or metric: --eps only for places within --radius [default: ldp]",
+    )  # fmt: skip
+    radius: float | None = option(
+        "--radius", read=real(above=0), metavar="R", help="for --privacy metric: in cells, or km with --cell-km"
+    )
+
+    def check(self) -> None:
+        """Refuse a promise without its radius, and a radius without its promise."""
+        if self.privacy == "metric" and self.radius is None:
+            raise InputError(
+                "--privacy metric needs --radius: --eps is then promised for places at most that far apart, for "
+                "example --radius 3"
+            )
+        if self.privacy == "ldp" and self.radius is not None:
+            raise InputError("--radius goes with --privacy metric: without it --eps is promised for any two places")
+
+
+@dataclass(frozen=True)
+class PlacesMenu(Settings):
+    """What is ranked on places."""
+
+    panel: ClassVar[str] = "Menu"
+
+    protocol: tuple[str, ...] = option(
+        "--protocol", "-p", read=text, metavar="NAME", repeated=True, help="only this protocol; repeatable"
+    )
+    method: tuple[str, ...] = option(
+        "--method", read=text, metavar="NAME", repeated=True, help="only this post-processing method; repeatable"
+    )
+    channel: str | None = option(
+        "--channel", read=path, metavar="FILE", help="a matrix of your own as a protocol: .csv or .npy"
+    )
+
+
+@dataclass(frozen=True)
+class PlacesSettings:
+    """The options of a question about places."""
+
+    question: Question
+    ground: Ground = field(default_factory=Ground)
+    promise: Promise = field(default_factory=Promise)
+    menu: PlacesMenu = field(default_factory=PlacesMenu)
+    domain: Categories = field(default_factory=Categories)
+    columns: Columns = field(default_factory=Columns)
+    limits: Limits = field(default_factory=Limits)
+    metric_settings: MetricSettings = field(default_factory=MetricSettings)
+    simulation: Simulation = field(default_factory=Simulation)
+
+    @property
+    def epsilon(self) -> float:
+        """The budget."""
+        return needed_budget(self.question)
+
+    @property
+    def protocols(self) -> tuple[str, ...]:
+        """The protocols on the menu: channels that are calibrated to the promise, or those of local privacy."""
+        if self.promise.privacy == "metric":
+            return _named("protocol", self.menu.protocol, CHANNELS, CHANNEL_ALIASES)
+        return _named("protocol", self.menu.protocol, PROTOCOLS, PROTOCOL_ALIASES)
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods on the menu."""
+        table = CHANNEL_METHODS if self.promise.privacy == "metric" else METHODS
+        return _named("method", self.menu.method, table, METHOD_ALIASES)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics: those asked for, or the earth mover's distance.
+
+        Raises InputError if one needs an order along which places do not stand.
+        """
+        allowed = [name for name, metric in METRICS.items() if metric.takes_ground or not metric.ordered_only]
+        for name in self.question.metrics:
+            if name not in allowed:
+                raise InputError(f"metric {name} is for ordered categories, not for places: take {listed(allowed)}")
+        if not self.question.metric:
+            return ("emd",)
+        return tuple(dict.fromkeys([*self.question.metrics, *(allowed if self.question.every_metric else [])]))
+
+    def check(self, sample: str | None) -> None:
+        """Refuse what is missing, and what does not go together.
+
+        Raises InputError for all that is missing, or the first that does not fit.
+        """
+        require(
+            ("SAMPLE", sample, "a file with coordinates, or - for standard input"),
+            ("--eps", self.question.epsilon, "the privacy budget of one report, for example --eps 1"),
+        )
+        located = self.ground.grid is not None or self.ground.cell_km is not None
+        if located and self.ground.columns is None:
+            raise InputError("--grid and --cell-km need --columns with the two coordinates, such as --columns row,col")
+        if self.ground.columns is not None and not located:
+            raise InputError("--columns needs --grid ROWSxCOLS (rows and columns), or --cell-km (longitude, latitude)")
+        if self.promise.privacy == "ldp" and not located:
+            raise InputError(
+                "places are missing: give --grid or --cell-km with --columns, or --privacy metric with --radius for "
+                "ordered categories"
+            )
+        if located and (self.columns.column is not None or self.domain.k is not None):
+            flags = ", ".join([*self.columns.given("column"), *self.domain.given("k")])
+            raise InputError(f"{flags}: this is about one column of values; places have two, --columns row,col")
+        _ = self.protocols, self.methods, self.metrics
+
+
+def _named(kind: str, names: Iterable[str], table: Iterable[str], aliases: dict[str, str]) -> tuple[str, ...]:
+    """Return the members of a table that were named (any case, hyphens), all of them if none was."""
+    members = list(table)
+    chosen = []
+    for name in names:
+        plain = name.lower().replace("-", "_")
+        plain = aliases.get(plain, plain)
+        if plain not in members:
+            raise InputError(f"unknown {kind} {name!r} here: allowed are {listed(members)}{near_miss(plain, members)}")
+        chosen.append(plain)
+    return tuple(one for one in members if one in chosen or not chosen)

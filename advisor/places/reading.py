@@ -1,0 +1,111 @@
+"""A sample of places, read and joined with the options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.errors import InputError
+from advisor.inputs.channel import read_channel
+from advisor.inputs.domain import build_domain
+from advisor.inputs.histogram import read_histogram
+from advisor.inputs.places import MOST_CELLS, read_places
+from advisor.places.question import PlacesSettings
+from advisor.places.request import PlacesRequest
+from advisor.question.sample import sample_name
+from simulator.places import Places
+from simulator.populations import apportion
+
+REPETITIONS = 10
+
+
+@dataclass(frozen=True, eq=False)  # holds an array
+class _Map:
+    """A sample of places as it was read."""
+
+    places: Places
+    counts: NDArray[np.int64]
+    unit: str
+    assumptions: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def places_request(sample: str, settings: PlacesSettings) -> PlacesRequest:
+    """Read a sample of places, and a channel if there is one, and build the request.
+
+    Raises
+    ------
+    InputError
+        If the sample, the channel or a setting is wrong.
+    """
+    read = _grid(sample, settings) if settings.ground.columns is not None else _line(sample, settings)
+    assumed, counts, n = list(read.assumptions), read.counts, settings.question.n
+    users = int(counts.sum())
+    if n is not None and n != users:
+        assumed.append(f"the frequencies of the sample's {users:,} users stand for those of n")
+        counts = apportion(counts, n)
+    channel = None
+    if settings.menu.channel is not None:
+        channel, notes = read_channel(settings.menu.channel, read.places.k)
+        assumed += notes
+    values, metrics = settings.metric_settings.resolved(read.places.k), settings.metrics
+    return PlacesRequest(
+        privacy=settings.promise.privacy,
+        epsilon=settings.epsilon,
+        radius=settings.promise.radius,
+        places=read.places,
+        counts=counts,
+        unit=read.unit,
+        metrics=metrics,
+        metric_values=values,
+        protocols=settings.protocols,
+        methods=settings.methods,
+        seed=settings.simulation.seed,
+        repetitions=settings.simulation.repetitions or REPETITIONS,
+        sample=sample_name(sample),
+        channel=channel,
+        assumptions=(*assumed, *values.assumptions(metrics)),
+        warnings=read.warnings,
+        limits=settings.limits,
+    )
+
+
+def _grid(sample: str, settings: PlacesSettings) -> _Map:
+    """Read two columns of coordinates."""
+    ground, columns = settings.ground, settings.columns
+    read = read_places(
+        sample,
+        columns=ground.columns or "",
+        grid=ground.grid,
+        cell_km=ground.cell_km,
+        ground=ground.distance or "euclidean",
+        counts=columns.counts,
+        header=columns.header,
+    )
+    return _Map(read.places, read.counts, read.unit, tuple(read.assumptions), tuple(read.warnings))
+
+
+def _line(sample: str, settings: PlacesSettings) -> _Map:
+    """Read ordered categories, which are places in a row."""
+    columns = settings.columns
+    read = read_histogram(sample, column=columns.column, counts=columns.counts, header=columns.header)
+    built = build_domain(
+        read.labels,
+        read.counts,
+        from_histogram=read.from_histogram,
+        k=settings.domain.k,
+        ordered=settings.domain.ordered,
+    )
+    if not built.ordered:
+        raise InputError(
+            "--privacy metric needs places: --grid and --columns, or an ordered domain (--ordered if the order of the "
+            "categories means something)"
+        )
+    k = len(built.labels)
+    if k > MOST_CELLS:
+        raise InputError(f"--privacy metric takes at most {MOST_CELLS:,} categories, got {k:,}")
+    notes = (*read.assumptions, *built.assumptions, "neighbouring categories are one step apart")
+    places = Places(1, k, settings.ground.distance or "euclidean")
+    return _Map(places, built.counts, "steps", notes, (*read.warnings, *built.warnings))

@@ -1,0 +1,114 @@
+"""The first answer of a plan, in a moment: the predicted error along the unknown, and where it crosses the target."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.plans.question import PlanQuestion
+from advisor.plans.result import Curve, PlanRow
+from advisor.question.settings import MetricSettings
+from knowledge.describe.profile import profile_of
+from knowledge.menu import EPSILON, METRICS, USERS
+from knowledge.ranking import look_up
+from simulator.ranking import Pair
+
+PLACES = 17
+ENDS = {"n": USERS, "epsilon": EPSILON}  # of what the model covers
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """What is predicted along the unknown."""
+
+    xs: NDArray[np.float64]  # values of the unknown, rising, ``(places,)``
+    # For each pair its predicted error and the ends of the 95 % interval ``(3, places)``
+    errors: dict[Pair, NDArray[np.float64]]
+    rows: tuple[PlanRow, ...]  # what each pair needs, as predicted
+    why_not: str = ""  # why nothing is predicted, if so
+
+    @property
+    def first(self) -> float | None:
+        """The first answer: the least value by which any pair is predicted to reach the target."""
+        return min((row.value for row in self.rows if row.value is not None), default=None)
+
+    def curve(self, pair: Pair) -> Curve:
+        """Return (x, predicted error, False) of a pair."""
+        if pair not in self.errors:
+            return ()
+        return tuple(
+            (x, error, False) for x, error in zip(self.xs.tolist(), self.errors[pair][0].tolist(), strict=True)
+        )
+
+
+def first_answers(question: PlanQuestion) -> Prediction:
+    """Predict every pair along the range that the model covers; nothing where it does not know the metric."""
+    xs = np.geomspace(*ENDS[question.unknown], PLACES)
+    if question.metric not in METRICS:
+        return Prediction(xs, {}, (), f"the model does not know the metric {question.metric}")
+    usual = MetricSettings().resolved(question.frequencies.k)
+    if question.metric in ("topk", "set", "kl", "js") and question.metric_values != usual:
+        return Prediction(xs, {}, (), f"the model knows {question.metric} in its usual setting only")
+    figures: dict[Pair, list[tuple[float, float, float]]] = {}
+    profile = None
+    for x in xs.tolist():
+        epsilon, n = question.at(x)
+        if profile is None or question.n is None:
+            profile = profile_of(question.frequencies.weights, n)
+        try:
+            answer = look_up(
+                profile, epsilon, n, question.metric,
+                ordered=question.frequencies.ordered, protocols=question.protocols, methods=question.methods,
+            )  # fmt: skip
+        except ValueError as error:
+            return Prediction(xs, {}, (), str(error))
+        for row in answer.rows:
+            figures.setdefault((row.protocol, row.method), []).append((row.error, row.low, row.high))
+    errors = {pair: np.array(values).T for pair, values in figures.items() if len(values) == len(xs)}
+    whole = question.n is None
+    rows = (_row(pair, xs, values, question.target, whole=whole) for pair, values in errors.items())
+    return Prediction(xs, errors, tuple(rows))
+
+
+def _row(pair: Pair, xs: NDArray[np.float64], errors: NDArray[np.float64], target: float, *, whole: bool) -> PlanRow:
+    value, low, high = (crossed(xs, curve, target) for curve in errors)
+    if whole and value is not None:
+        value = float(math.ceil(value))
+    reached = value is not None
+    met_at_once = reached and not (errors[0] > target).any()
+    figures: tuple[float | None, ...] = (target, None, None)
+    if met_at_once or not reached:  # what is predicted at that end
+        figures = tuple(float(figure) for figure in errors[:, 0 if met_at_once else -1])
+    error, error_low, error_high = figures
+    return PlanRow(
+        protocol=pair[0],
+        method=pair[1],
+        value=value,
+        low=low if reached else None,
+        high=(high if high is not None else math.inf) if reached else None,
+        error=error,
+        error_low=error_low,
+        error_high=error_high,
+        repetitions=0,
+        source="grid",
+        met_at_once=met_at_once,
+    )
+
+
+def crossed(xs: NDArray[np.float64], errors: NDArray[np.float64], target: float) -> float | None:
+    """Return the x from which on the error stays at or below the target, on straight lines between logarithms.
+
+    >>> crossed(np.array([1.0, 100.0]), np.array([1.0, 0.1]), 0.5 ** 0.5 * 0.1 ** 0.5 * 2 ** 0.5)
+    10.0
+    """
+    above = np.flatnonzero(errors > target)
+    if not above.size:
+        return float(xs[0])
+    last = int(above[-1])
+    if last == len(xs) - 1:
+        return None
+    (u, v), (a, b) = np.log(xs[last : last + 2]), np.log(np.maximum(errors[last : last + 2], 1e-300))
+    return round(float(np.exp(u + (v - u) * (a - math.log(target)) / (a - b))), 6)

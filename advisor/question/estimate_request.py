@@ -1,0 +1,102 @@
+"""A request about an estimate that was collected: populations stand for the truth, which is not known."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.checks import choice
+from advisor.errors import InputError
+from advisor.question.constraints import constrained
+from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics
+from advisor.question.option import refuse
+from advisor.question.request import FULL_RACE_DOMAIN, Collected, RankSettings, Request
+from simulator import PROTOCOLS
+from simulator.populations import apportion
+from simulator.seeding import rng_for
+
+COLLECTIONS = 4  # simulated from each population behind an estimate
+
+
+def build_estimate_request(
+    settings: RankSettings, collected: Collected, *, name: str, surrogate: str | None = None
+) -> Request:
+    """Join checked settings and an estimate that was collected, and draw the populations that may be behind it.
+
+    Raises
+    ------
+    InputError
+        If a metric, a method or the surrogate that was asked for does not fit.
+    """
+    from simulator.surrogate import DRAWS, surrogate_populations  # imported when used
+
+    check_estimate_settings(settings)
+    k, n, seed = len(collected.labels), collected.n, settings.simulation.seed
+    chosen = check_surrogate(surrogate, ordered=collected.ordered)
+    metrics, notes = fitting_metrics(settings.question, collected.ordered)
+    values = settings.metric_settings.resolved(k)
+    draws = DRAWS if k <= FULL_RACE_DOMAIN else max(8, DRAWS * FULL_RACE_DOMAIN // k)
+    wanted = settings.simulation.repetitions or draws * COLLECTIONS
+    frequencies = surrogate_populations(
+        chosen,
+        collected.estimate,
+        PROTOCOLS[collected.protocol](k, settings.epsilon).noise(n),
+        ordered=collected.ordered,
+        rng=rng_for(seed, "surrogate", chosen),
+        draws=min(draws, wanted),
+    )
+    populations = np.stack([apportion(row, n) for row in frequencies])
+    repetitions = -(-wanted // len(populations)) * len(populations)
+    request = Request(
+        epsilon=settings.epsilon,
+        k=k,
+        n=n,
+        metrics=metrics,
+        protocols=settings.menu.protocols,
+        methods=fitting_methods(settings.menu, metrics, collected.ordered),
+        ordered=collected.ordered,
+        labels=collected.labels,
+        counts=apportion(frequencies.mean(axis=0), n),
+        sample=name,
+        sample_users=n,
+        seed=seed,
+        repetitions=repetitions,
+        max_repetitions=repetitions,
+        metric_values=values,
+        assumptions=(*collected.assumptions, *notes, *values.assumptions(metrics)),
+        warnings=collected.warnings,
+        source="surrogate",
+        surrogate=chosen,
+        populations=populations,
+        collected=collected,
+        threat=checked_threat(settings.threat, n, instant=False),
+    )
+    return constrained(request, settings.limits)
+
+
+def check_estimate_settings(settings: RankSettings) -> None:
+    """Refuse what cannot be asked of a collection that is over.
+
+    Raises
+    ------
+    InputError
+        If there is any of it.
+    """
+    refuse(settings.plurality.given(), "is for a collection to come: leave it out for an estimate that is there")
+    if settings.simulation.max_repetitions is not None:
+        raise InputError("max-reps is for a sample: an estimate is answered with the same repetitions for every method")
+
+
+def check_surrogate(name: str | None, *, ordered: bool) -> str:
+    """Return the name of a surrogate, the usual one if none is named, that fits the domain.
+
+    Raises
+    ------
+    InputError
+        If there is none of that name, or it needs an order that is not there.
+    """
+    from simulator.surrogate import DEFAULT, SURROGATES  # imported when used
+
+    chosen = DEFAULT if name is None else choice(SURROGATES)("surrogate", name)
+    if SURROGATES[chosen].ordered_only and not ordered:
+        raise InputError(f"surrogate {chosen} needs an ordered domain: give --ordered if the order means something")
+    return chosen

@@ -1,0 +1,89 @@
+"""Which metrics, methods and threats of a question fit its domain and users."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from advisor.errors import InputError, listed
+from advisor.question.settings import Menu, Question, Threat
+from simulator import METRICS, POSTPROCESSORS
+
+
+def fitting_metrics(
+    question: Question, ordered: bool, *, predictable: Container[str] | None = None
+) -> tuple[tuple[str, ...], list[str]]:
+    """Return the metrics asked for (l1 if none was), and what is to be said of those that were left out.
+
+    Parameters
+    ----------
+    ordered
+        Whether the categories have an order.
+    predictable
+        For a look-up: the metrics that the model knows.
+
+    Raises
+    ------
+    InputError
+        If a metric that was named needs an order that is not there.
+    """
+    metrics = question.metrics or (() if question.every_metric else ("l1",))
+    if not ordered:
+        for name in metrics:
+            if METRICS[name].ordered_only:
+                others = listed((key for key, metric in METRICS.items() if not metric.ordered_only), most=20)
+                raise InputError(
+                    f"metric {name} needs an ordered domain, and these categories have no order: give --ordered if "
+                    f"their order means something, or another metric ({others})"
+                )
+    if not question.every_metric:
+        return metrics, []
+    notes = []
+    fitting = [key for key, metric in METRICS.items() if ordered or not metric.ordered_only]
+    if left_out := [key for key in METRICS if key not in fitting]:
+        notes.append(f"metrics {listed(left_out)} are left out: they need an ordered domain (--ordered)")
+    fitting = list(dict.fromkeys([*metrics, *fitting]))
+    if predictable is not None and (unknown := [key for key in fitting if key not in predictable]):
+        fitting = [key for key in fitting if key in predictable]
+        notes.append(f"metrics {listed(unknown)} are left out: the model does not know them, a simulation does")
+    return tuple(fitting), notes
+
+
+def fitting_methods(menu: Menu, metrics: tuple[str, ...], ordered: bool) -> tuple[str, ...]:
+    """Return the methods asked for that fit the domain.
+
+    Raises
+    ------
+    InputError
+        If a method that was named does not.
+    """
+    asks_queries = any(METRICS[name].clipped for name in metrics)
+    fitting = []
+    for name in menu.methods:
+        method = POSTPROCESSORS[name]
+        if method.uses_order and not ordered:
+            reason = "needs an ordered domain: give --ordered if the order of the categories means something"
+        elif method.queries_only and not asks_queries:
+            queries = listed(key for key, metric in METRICS.items() if metric.clipped)
+            reason = f"changes only the answers of queries: it goes with the metrics {queries}"
+        else:
+            fitting.append(name)
+            continue
+        if menu.method:
+            raise InputError(f"method {name} {reason}")
+    return tuple(fitting)
+
+
+def checked_threat(threat: Threat, n: int | None, *, instant: bool) -> float | None:
+    """Return the share of users that an attacker controls, if that can be simulated for n users (None: not known yet).
+
+    Raises
+    ------
+    InputError
+        If it cannot.
+    """
+    share = threat.threat
+    if share is not None and instant:
+        raise InputError("--threat needs a simulation, and this answer is predicted: give a sample, without --instant")
+    if share is not None and n is not None and not max(1, round(share * n)) < n:
+        raise InputError(f"threat {share:g} leaves no honest user among n={n}")
+    return share

@@ -1,0 +1,141 @@
+"""Options as fields of frozen dataclasses: name, help, panel and check of each are declared once, for all who ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import MISSING, Field, dataclass, field, fields
+from typing import Any, ClassVar, TypeAlias
+
+from advisor.errors import InputError
+
+Read: TypeAlias = Callable[[str, object], object]  # a reader of `advisor.checks`
+
+
+@dataclass(frozen=True)
+class Option:
+    """How a field is called on the command line, and what it may be.
+
+    Attributes
+    ----------
+    flags
+        Names on the command line, the first of which messages use; a slash separates yes from no.
+    help, metavar
+        What `--help` says, and what stands for the value; no metavar for a flag.
+    read
+        Reads and checks a value, see `advisor.checks`; None for a flag.
+    repeated
+        Whether it may be given several times.
+    advanced
+        Whether ``--help --verbose`` alone shows it.
+    """
+
+    flags: tuple[str, ...]
+    help: str
+    metavar: str | None
+    read: Read | None
+    repeated: bool = False
+    advanced: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name in messages about a wrong value, without hyphens in front: as Python callers know most of them."""
+        return self.flags[0].partition("/")[0].lstrip("-")
+
+
+def option(
+    *flags: str,
+    help: str,  # noqa: A002 - what it is called everywhere
+    read: Read | None = None,
+    metavar: str | None = None,
+    default: object = None,
+    repeated: bool = False,
+    advanced: bool = False,
+) -> Any:
+    """Return the field of an option; without `read`, a flag that is off unless it is given."""
+    declared = Option(flags, help, metavar, read, repeated, advanced)
+    if default is None:
+        default = () if repeated else False if read is None and "/" not in flags[0] else None
+    return field(default=default, metadata={"option": declared})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Base of all groups of options; values are read, checked and converted when an instance is made.
+
+    Raises
+    ------
+    InputError
+        For the first value that is wrong.
+    """
+
+    panel: ClassVar[str] = "Options"
+
+    def __post_init__(self) -> None:
+        for item, spec in options_of(type(self)):
+            value = getattr(self, item.name)
+            if value is None or spec.read is None or value == ():
+                continue
+            if spec.repeated:
+                values = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+                read = tuple(dict.fromkeys(spec.read(spec.name, one) for one in values))
+                object.__setattr__(self, item.name, read)
+            else:
+                object.__setattr__(self, item.name, spec.read(spec.name, value))
+        self.check()
+
+    def check(self) -> None:
+        """Refuse what does not go together within the group."""
+
+    def given(self, *names: str) -> tuple[str, ...]:
+        """Return the flags of the options that were given: of all fields, or of those named."""
+        return tuple(
+            spec.flags[0].partition("/")[0]
+            for item, spec in options_of(type(self))
+            if (not names or item.name in names) and getattr(self, item.name) != _default(item)
+        )
+
+
+def options_of(group: type[Settings]) -> Iterator[tuple[Field[Any], Option]]:
+    """Yield the fields of a group that are options, each with its option."""
+    for item in fields(group):
+        if "option" in item.metadata:
+            yield item, item.metadata["option"]
+
+
+def _default(item: Field[Any]) -> object:
+    return None if item.default is MISSING else item.default
+
+
+def require(*needs: tuple[str, object, str]) -> None:
+    """Refuse a question in which something is missing, and name all of it at once.
+
+    Parameters
+    ----------
+    needs
+        (name, value, what to give with an example) of everything that is needed.
+
+    Raises
+    ------
+    InputError
+        If a value is None or empty.
+    """
+    missing = [(name, hint) for name, value, hint in needs if value is None or value == ()]
+    if not missing:
+        return
+    *others, last = (name for name, _ in missing)
+    names = f"{', '.join(others)} and {last}" if others else last
+    hints = "; ".join(hint for _, hint in missing)
+    raise InputError(f"{names} {'is' if len(missing) == 1 else 'are'} missing: give {hints}")
+
+
+def refuse(options: Iterable[str], reason: str) -> None:
+    """Refuse options that do not go with the question, all of them in one message.
+
+    Raises
+    ------
+    InputError
+        If there are any.
+    """
+    given = tuple(options)
+    if given:
+        raise InputError(f"{', '.join(given)} {reason}")

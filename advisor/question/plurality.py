@@ -1,0 +1,87 @@
+"""How several attributes and rounds share a budget: which way of two has the lower error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.errors import InputError
+from advisor.question.budget import Plan
+from advisor.question.settings import SOLUTIONS, Plurality
+from simulator import PROTOCOLS
+from simulator.protocols import EPSILON_MIN
+
+
+def make_plan(
+    plurality: Plurality, epsilon: float, protocols: Iterable[str], frequencies: NDArray[np.float64], n: int
+) -> Plan | None:
+    """Return how the budget is used, or None where there is one attribute and one round.
+
+    Which solution is better is told from the mean squared error of the raw estimates: variance, and for sampling what
+    it costs to see the attribute of n/d users alone, ``f (1 - f) (d - 1) / n``.
+
+    Parameters
+    ----------
+    plurality
+        Attributes, rounds and the solution that was asked for.
+    epsilon
+        What a user spends in a round.
+    protocols
+        The protocols on the menu: the best of them decides.
+    frequencies
+        ``(k,)`` frequencies of the attribute that is asked about.
+    n
+        Users.
+
+    Raises
+    ------
+    InputError
+        If a report is left without a budget, or an attribute without users.
+    """
+    d, rounds = plurality.attributes or 1, plurality.rounds or 1
+    check_attributes(plurality, epsilon, n)
+    if d == 1:
+        if rounds == 1:
+            return None
+        return Plan(1, rounds, None, epsilon, epsilon, rounds * epsilon, n, n, None)
+    protocols = tuple(protocols)
+    squares = {
+        "smp": _error(protocols, epsilon, n // d, frequencies)
+        + float((frequencies * (1 - frequencies)).mean()) * (d - 1) / n,
+        "spl": _error(protocols, epsilon / d, n, frequencies),
+    }
+    chosen = plurality.solution or min(SOLUTIONS, key=squares.__getitem__)
+    other = "spl" if chosen == "smp" else "smp"
+    return Plan(
+        attributes=d,
+        rounds=rounds,
+        solution=chosen,
+        epsilon_round=epsilon,
+        epsilon_report=epsilon if chosen == "smp" else epsilon / d,
+        epsilon_total=rounds * epsilon,
+        users=n,
+        reports=n // d if chosen == "smp" else n,
+        advantage=(squares[other] / squares[chosen]) ** 0.5,
+    )
+
+
+def check_attributes(plurality: Plurality, epsilon: float, n: int) -> None:
+    """Refuse more attributes than users or the budget allow.
+
+    Raises
+    ------
+    InputError
+        If a report is left without a budget, or an attribute without users.
+    """
+    d = plurality.attributes or 1
+    if n < d:
+        raise InputError(f"attributes must be at most the number of users, n = {n:,}, got {d:,}")
+    if d > 1 and epsilon / d < EPSILON_MIN:
+        raise InputError(f"attributes: eps {epsilon:g} split by {d:,} is below {EPSILON_MIN:g}")
+
+
+def _error(protocols: Iterable[str], epsilon: float, n: int, frequencies: NDArray[np.float64]) -> float:
+    k = len(frequencies)
+    return min(float(PROTOCOLS[name](k, epsilon).variance(frequencies, n).mean()) for name in protocols)

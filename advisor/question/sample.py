@@ -1,0 +1,251 @@
+"""A sample: its frequencies, from a file or from memory, and the request that it is for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from advisor.errors import InputError
+from advisor.inputs.domain import build_domain
+from advisor.inputs.domain_file import read_domain
+from advisor.inputs.histogram import RawHistogram, read_histogram
+from advisor.inputs.memory import sample_in_memory
+from advisor.inputs.source import printable
+from advisor.question.constraints import constrained
+from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics
+from advisor.question.frequencies import Frequencies
+from advisor.question.option import refuse
+from advisor.question.plurality import make_plan
+from advisor.question.request import FULL_RACE_DOMAIN, RankSettings, Request
+from advisor.question.settings import Categories, Cleaning, Columns, Shape
+from simulator.populations import apportion
+from simulator.seeding import rng_for
+
+FAR_SMALLER = 10  # a sample this many times smaller than n is not taken for the truth
+
+
+def from_memory(
+    sample: Iterable[Any] | None, sample_counts: ArrayLike | Mapping[Any, int] | None, domain: Categories
+) -> Frequencies:
+    """Return the frequencies of a sample in memory: one value per user, or one count per category.
+
+    Raises
+    ------
+    InputError
+        If both are given, or what is given is no sample.
+    """
+    labels, counts, is_histogram = sample_in_memory(sample, sample_counts)
+    histogram = RawHistogram(tuple(labels), np.asarray(counts, dtype=np.int64), is_histogram, (), ())
+    return over_domain(histogram, "sample_counts" if is_histogram else "sample", domain, Cleaning())
+
+
+def from_file(path: str, domain: Categories, columns: Columns, cleaning: Cleaning) -> Frequencies:
+    """Return the frequencies of a sample file.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read as a sample, or is none over the domain.
+    """
+    return over_domain(read_sample(path, columns, cleaning), sample_name(path), domain, cleaning)
+
+
+def sample_name(path: str) -> str:
+    """Return what a file is called in an answer."""
+    return "standard input" if path == "-" else printable(path)
+
+
+def read_sample(path: str, columns: Columns, cleaning: Cleaning) -> RawHistogram:
+    """Read a sample file.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read as a sample.
+    """
+    return read_histogram(
+        path,
+        column=columns.column,
+        counts=columns.counts,
+        header=columns.header,
+        keep_top=cleaning.keep_top,
+        drop_missing=cleaning.drop_missing,
+        transactions=cleaning.transactions,
+    )
+
+
+def over_domain(histogram: RawHistogram, name: str, domain: Categories, cleaning: Cleaning) -> Frequencies:
+    """Return the frequencies of a sample over its domain; `name` is what the sample is called.
+
+    Raises
+    ------
+    InputError
+        If the sample does not fit the domain.
+    """
+    built = build_domain(
+        histogram.labels,
+        histogram.counts,
+        from_histogram=histogram.from_histogram,
+        k=domain.k,
+        domain=None if cleaning.domain is None else read_domain(cleaning.domain),
+        keep_top=cleaning.keep_top,
+        other=cleaning.other,
+        ordered=domain.ordered,
+        transactions=cleaning.transactions,
+    )
+    return Frequencies(
+        weights=built.counts,
+        labels=built.labels,
+        ordered=built.ordered,
+        name=name,
+        users=int(built.counts.sum()),
+        assumptions=(*histogram.assumptions, *built.assumptions),
+        warnings=(*histogram.warnings, *built.warnings),
+    )
+
+
+def refuse_mixed(sample: str | None, shape: Shape, *reading: Columns | Cleaning) -> None:
+    """Refuse options about a file where there is none, and an assumed shape where there is one.
+
+    Raises
+    ------
+    InputError
+        If there are any.
+    """
+    if sample is None:
+        refuse((flag for group in reading for flag in group.given()), "needs a file, and none is given")
+    else:
+        refuse(shape.given(), f"is for a question without a file: the frequencies are those of {sample}")
+
+
+def refuse_both(shape: Shape, sample: object, sample_counts: object) -> bool:
+    """Return whether there is a sample in memory; refuse an assumed shape beside it.
+
+    Raises
+    ------
+    InputError
+        If both are given.
+    """
+    has_sample = sample is not None or sample_counts is not None
+    if has_sample and shape.given():
+        raise InputError("give a sample, or skew or shape, not both")
+    return has_sample
+
+
+def sample_request(
+    sample: str, settings: RankSettings, domain: Categories, columns: Columns, cleaning: Cleaning, *, instant: bool
+) -> Request:
+    """Read a sample file and build the request that it is for.
+
+    Raises
+    ------
+    InputError
+        If the file, or what is asked of it, is wrong.
+    """
+    return build_request(settings, from_file(sample, domain, columns, cleaning), instant=instant)
+
+
+def memory_request(
+    settings: RankSettings,
+    domain: Categories,
+    sample: Iterable[Any] | None,
+    sample_counts: ArrayLike | Mapping[Any, int] | None,
+    *,
+    instant: bool,
+) -> Request:
+    """Return the request for a sample in memory: one value per user, or one count per category.
+
+    Raises
+    ------
+    InputError
+        If it is no sample, or what is asked of it is wrong.
+    """
+    return build_request(settings, from_memory(sample, sample_counts, domain), instant=instant)
+
+
+def build_request(settings: RankSettings, frequencies: Frequencies, *, instant: bool = False) -> Request:
+    """Join checked settings and a sample over its domain.
+
+    Raises
+    ------
+    InputError
+        If a metric or method that was asked for does not fit the domain.
+    """
+    counts = np.asarray(frequencies.weights, dtype=np.int64)
+    k, users, ordered = frequencies.k, int(counts.sum()), frequencies.ordered
+    question, seed = settings.question, settings.simulation.seed
+    everyone = users if question.n is None else question.n
+    plan = make_plan(settings.plurality, settings.epsilon, settings.menu.protocols, counts / users, everyone)
+    n = everyone if plan is None else plan.reports
+    small = users * FAR_SMALLER <= n and not instant
+    metrics, notes = fitting_metrics(question, ordered, predictable=_predictable(instant=instant))
+    values = settings.metric_settings.resolved(k)
+    size_notes, worries = _about_size(users, everyone, named=question.n is not None, small=small, n=n)
+    first, most = settings.repetitions
+    assumed = [*frequencies.assumptions, *notes, *values.assumptions(metrics), *size_notes]
+    if not instant and settings.simulation.max_repetitions is None and k > FULL_RACE_DOMAIN:
+        most = max(first, most * FULL_RACE_DOMAIN // k)
+        assumed.append(f"at most {most} repetitions, because k is large (--max-reps says otherwise)")
+    request = Request(
+        epsilon=settings.epsilon if plan is None else plan.epsilon_report,
+        k=k,
+        n=n,
+        metrics=metrics,
+        protocols=settings.menu.protocols,
+        methods=fitting_methods(settings.menu, metrics, ordered),
+        ordered=ordered,
+        labels=frequencies.labels,
+        counts=apportion(counts, n),
+        sample=frequencies.name,
+        sample_users=users,
+        seed=seed,
+        repetitions=0 if instant else first,
+        max_repetitions=0 if instant else most,
+        metric_values=values,
+        assumptions=tuple(assumed),
+        warnings=(*frequencies.warnings, *worries),
+        source="grid" if instant else "surrogate" if small else "simulation",
+        surrogate="dirichlet" if small else None,
+        populations=_behind_the_sample(counts, n, most, seed) if small else None,
+        threat=checked_threat(settings.threat, n, instant=instant),
+        plan=plan,
+    )
+    return constrained(request, settings.limits)
+
+
+def _about_size(users: int, everyone: int, *, named: bool, small: bool, n: int) -> tuple[list[str], list[str]]:
+    """Return what is assumed of the number of users, and what is worrying about a sample that is smaller."""
+    if not named:
+        return [f"n = {everyone:,} users will report: the size of the sample (--n says otherwise)"], []
+    if n == users:
+        return [], []
+    assumed = [f"the frequencies of the sample's {users:,} users stand for those of n = {n:,}"]
+    if small:
+        return assumed, [
+            f"the sample ({users:,} users) is far smaller than n = {n:,}: what it leaves open is simulated too, with "
+            "populations drawn from its Dirichlet posterior"
+        ]
+    if users < n:
+        return assumed, [
+            f"the sample ({users:,} users) is smaller than n = {n:,}: its own sampling noise is taken for truth"
+        ]
+    return assumed, []
+
+
+def _predictable(*, instant: bool) -> tuple[str, ...] | None:
+    if not instant:
+        return None
+    from knowledge.menu import METRICS  # a simulation has no need of it
+
+    return tuple(METRICS)
+
+
+def _behind_the_sample(counts: NDArray[np.int64], n: int, draws: int, seed: int) -> NDArray[np.int64]:
+    """Return one population of n users for each repetition, drawn from the posterior of a small sample."""
+    from simulator.surrogate import sample_posterior  # imported when used
+
+    frequencies = sample_posterior(counts, draws, rng_for(seed, "surrogate", "dirichlet"))
+    return np.stack([apportion(row, n) for row in frequencies])

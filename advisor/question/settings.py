@@ -1,0 +1,398 @@
+"""The options of all questions, by what they are about; command line and Python share them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+from advisor.checks import budget, choice, path, real, several, share, text, whole
+from advisor.errors import InputError
+from advisor.inputs.numbers import MOST_LABELS
+from advisor.names import resolve, resolve_all
+from advisor.question.option import Settings, option
+from simulator.metrics import KL_MIX, SET_SHARE, TOP_SHARE
+
+N_MAX = 10**12
+ATTRIBUTES_MAX, ROUNDS_MAX = 10_000, 1_000_000
+REPETITIONS_MAX = 10**6
+JOBS_MAX = 1024
+PARALLEL_CELLS = 20_000_000  # pairs x repetitions x categories from which workers are worth their start
+SOLUTIONS = ("smp", "spl")
+EVERY = "all"
+EPS = ("--eps", "-e", "--epsilon")  # one budget, or several where a question takes them
+
+
+def metric_name(name: str, value: object) -> str:
+    """Return the key of a metric, or ``"all"``."""
+    word = text(name, value)
+    return EVERY if word.lower() == EVERY else resolve("metric", word)
+
+
+def member(kind: str, name: str, value: object) -> str:
+    """Return the key of a protocol or a method."""
+    del name
+    return resolve(kind, text(kind, value))
+
+
+def require_one(name: str, given: tuple[str, ...], who: str = "this command") -> str | None:
+    """Return the one value of an option that may be given several times elsewhere; None if it was not given.
+
+    Raises
+    ------
+    InputError
+        If it was given several times.
+    """
+    if len(given) > 1:
+        raise InputError(f"{who} takes one --{name}, got {', '.join(given)}")
+    return given[0] if given else None
+
+
+def names(given: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return one name or several as Python callers give them."""
+    return () if given is None else (given,) if isinstance(given, str) else tuple(given)
+
+
+def budget_alias(epsilon: float | None, eps: float | None) -> float | None:
+    """Return the budget, which Python callers may give by either name.
+
+    Raises
+    ------
+    InputError
+        If both are given.
+    """
+    if epsilon is not None and eps is not None:
+        raise InputError("give either epsilon or eps: they are the same")
+    return eps if epsilon is None else epsilon
+
+
+@dataclass(frozen=True)
+class Question(Settings):
+    """What is asked: budget, users, metric."""
+
+    panel: ClassVar[str] = "Question"
+
+    epsilon: float | None = option(*EPS, read=budget, metavar="ε", help="privacy budget of one report")
+    n: int | None = option("--n", read=whole(1, N_MAX), metavar="N", help="number of users: 2000000, 2e6 or 2M")
+    metric: tuple[str, ...] = option(
+        "--metric",
+        "-m",
+        read=metric_name,
+        metavar="NAME",
+        repeated=True,
+        help="error metric, or 'all' [default: l1; places: emd]",
+    )
+
+    @property
+    def every_metric(self) -> bool:
+        """Whether all metrics were asked for."""
+        return EVERY in self.metric
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics that were named, in the order in which they were."""
+        return tuple(name for name in self.metric if name != EVERY)
+
+    def one_metric(self, who: str, default: str = "l1") -> str:
+        """Return the one metric of a question that has just one.
+
+        Raises
+        ------
+        InputError
+            If there are several.
+        """
+        if self.every_metric or len(self.metrics) > 1:
+            raise InputError(f"{who} answers for one metric at a time, got {', '.join(self.metric)}: run it for each")
+        return self.metrics[0] if self.metrics else default
+
+
+@dataclass(frozen=True)
+class Grid(Settings):
+    """Several budgets, users and domain sizes at once."""
+
+    panel: ClassVar[str] = "Question"
+
+    epsilons: tuple[float, ...] = option(
+        *EPS, read=several(budget), metavar="ε,ε,…", default=(), help="privacy budgets of one report"
+    )
+    users: tuple[int, ...] = option(
+        "--n", read=several(whole(1, N_MAX)), metavar="N,N,…", default=(), help="numbers of users: 1e4,1e5,1M"
+    )
+    sizes: tuple[int, ...] = option(
+        "--k", read=several(whole(2, MOST_LABELS)), metavar="N,N,…", default=(), help="domain sizes"
+    )
+
+
+@dataclass(frozen=True)
+class MetricSettings(Settings):
+    """Settings of single metrics."""
+
+    panel: ClassVar[str] = "Settings of metrics"
+
+    top_values: int | None = option(
+        "--top-values", read=whole(1), metavar="N", advanced=True, help="topk: number of values [default: 5 % of k]"
+    )
+    set_share: float | None = option(
+        "--set-share", read=share, metavar="X", advanced=True, help="set: share of the domain in a set [default: 0.1]"
+    )
+    kl_mix: float | None = option(
+        "--kl-mix", read=share, metavar="X", advanced=True, help="kl, js: weight of the uniform [default: 1e-4]"
+    )
+
+    def resolved(self, k: int) -> MetricValues:
+        """Return the values for a domain of k categories, defaults filled in.
+
+        Raises
+        ------
+        InputError
+            If more top values are asked for than there are categories.
+        """
+        top = max(1, round(TOP_SHARE * k)) if self.top_values is None else self.top_values
+        if top > k:
+            raise InputError(f"top-values must be at most k={k}, got {top}")
+        return MetricValues(top, self.set_share or SET_SHARE, self.kl_mix or KL_MIX)
+
+
+@dataclass(frozen=True)
+class MetricValues:
+    """Values of the settings of metrics: top values, share of a set, weight of the uniform distribution."""
+
+    top_values: int
+    set_share: float
+    mix: float
+
+    def options(self, seed: int) -> dict[str, float]:
+        """Return the options that `simulator.metrics.Metric.with_options` takes."""
+        return self.plain() | {"seed": seed}
+
+    def plain(self) -> dict[str, float]:
+        """Return the values by name, as answers show them."""
+        return {"top_values": self.top_values, "set_share": self.set_share, "mix": self.mix}
+
+    def assumptions(self, metrics: tuple[str, ...]) -> list[str]:
+        """Return what is to be said of the settings of the metrics asked for."""
+        lines = []
+        if {"kl", "js"} & set(metrics):
+            lines.append(f"zeros are repaired by mixing in the uniform distribution at weight {self.mix:g} (--kl-mix)")
+        if "topk" in metrics:
+            lines.append(f"topk looks at the {self.top_values:,} most frequent values of the truth (--top-values)")
+        if "set" in metrics:
+            lines.append(f"set asks for subsets of {100 * self.set_share:g} % of the domain (--set-share)")
+        return lines
+
+
+@dataclass(frozen=True)
+class Menu(Settings):
+    """What is ranked."""
+
+    panel: ClassVar[str] = "Menu"
+
+    protocol: tuple[str, ...] = option(
+        "--protocol", "-p", read=partial(member, "protocol"), metavar="NAME", repeated=True,
+        help="only this protocol; repeatable",
+    )  # fmt: skip
+    method: tuple[str, ...] = option(
+        "--method", read=partial(member, "method"), metavar="NAME", repeated=True,
+        help="only this post-processing method; repeatable",
+    )  # fmt: skip
+
+    def one_protocol(self, who: str) -> str | None:
+        """Return the one protocol of a question that has at most one.
+
+        Raises
+        ------
+        InputError
+            If there are several.
+        """
+        return require_one("protocol", self.protocol, who)
+
+    @property
+    def protocols(self) -> tuple[str, ...]:
+        """Protocols on the menu, in table order: those that were named, or all."""
+        return resolve_all("protocol", self.protocol)
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Methods on the menu, in table order: those that were named, or all."""
+        return resolve_all("method", self.method)
+
+
+@dataclass(frozen=True)
+class Categories(Settings):
+    """The categories: how many, and whether they have an order."""
+
+    panel: ClassVar[str] = "Data"
+
+    k: int | None = option(
+        "--k", read=whole(2, MOST_LABELS), metavar="N", help="number of categories, if more than SAMPLE shows"
+    )
+    ordered: bool | None = option("--ordered/--unordered", help="treat categories as ordered [default: numbers]")
+
+
+@dataclass(frozen=True)
+class Columns(Settings):
+    """Where the values stand in a file."""
+
+    panel: ClassVar[str] = "Data"
+
+    column: str | None = option("--column", read=text, metavar="NAME", help="column of the values, by name or number")
+    counts: str | None = option("--counts", read=text, metavar="NAME", help="column of counts: SAMPLE is a histogram")
+    header: bool | None = option(
+        "--header/--no-header", advanced=True, help="first line is a header [default: detected]"
+    )
+
+
+@dataclass(frozen=True)
+class Cleaning(Settings):
+    """What becomes of the rows and labels of a sample."""
+
+    panel: ClassVar[str] = "Data"
+
+    domain: str | None = option(
+        "--domain", read=path, metavar="FILE", advanced=True, help="all possible categories, one per line"
+    )
+    keep_top: int | None = option(
+        "--keep-top", read=whole(1), metavar="N", advanced=True, help="keep the N most frequent categories"
+    )
+    other: bool = option("--other", advanced=True, help="merge what --keep-top leaves out instead of dropping it")
+    transactions: bool = option(
+        "--transactions", advanced=True, help="several items per row: users keep their most frequent item"
+    )
+    drop_missing: bool = option("--drop-missing", advanced=True, help="leave out rows without a value")
+
+    def check(self) -> None:
+        """Refuse to merge what nothing leaves out."""
+        if self.other and self.keep_top is None and not self.transactions:
+            raise InputError("--other merges what --keep-top leaves out: give both, for example --keep-top 20 --other")
+
+
+@dataclass(frozen=True)
+class Shape(Settings):
+    """What is assumed of the frequencies where there is no sample."""
+
+    panel: ClassVar[str] = "Without data"
+
+    skew: float | None = option(
+        "--skew", read=real(), metavar="S", help="Zipf exponent of the frequencies, 0 = even [default: 1]"
+    )
+    shape: str | None = option("--shape", read=text, metavar="NAME[:X]", help="a named shape, such as gaussian:0.1")
+
+    def check(self) -> None:
+        """Refuse two assumptions at once."""
+        if self.skew is not None and self.shape is not None:
+            raise InputError("give either skew or shape, not both")
+
+
+@dataclass(frozen=True)
+class Instant(Settings):
+    """Whether a sample is looked up instead of simulated."""
+
+    panel: ClassVar[str] = "Without data"
+
+    instant: bool = option("--instant", help="predict for SAMPLE at once instead of simulating")
+
+
+@dataclass(frozen=True)
+class Reasons(Settings):
+    """Whether a look-up is explained."""
+
+    panel: ClassVar[str] = "Without data"
+
+    why: bool = option("--why", help="explain a prediction, and what would change it")
+
+
+@dataclass(frozen=True)
+class Limits(Settings):
+    """Constraints: pairs that do not keep them are not ranked."""
+
+    panel: ClassVar[str] = "Constraints"
+
+    max_bits: int | None = option("--max-bits", read=whole(1), metavar="N", help="reports of at most N bits")
+    max_attack: float | None = option(
+        "--max-attack", read=share, metavar="X", help="best guess of a user's value is right at most this often"
+    )
+    proper: bool = option("--proper", help="only results without negatives that sum to 1")
+    unbiased: bool = option("--unbiased", advanced=True, help="unbiased methods only")
+    server_cost: int | None = option(
+        "--server-cost", read=whole(1), metavar="N", advanced=True, help="at most N server operations for all reports"
+    )
+
+
+@dataclass(frozen=True)
+class Plurality(Settings):
+    """Several attributes of each user, and several rounds."""
+
+    panel: ClassVar[str] = "Attributes, rounds, attackers"
+
+    attributes: int | None = option(
+        "--attributes", read=whole(1, ATTRIBUTES_MAX), metavar="D", help="attributes of each user; --eps is for all"
+    )
+    solution: str | None = option(
+        "--solution",
+        read=choice(SOLUTIONS),
+        metavar="NAME",
+        advanced=True,
+        help="smp (report one attribute) or spl (split --eps)",
+    )
+    rounds: int | None = option(
+        "--rounds",
+        read=whole(1, ROUNDS_MAX),
+        metavar="R",
+        advanced=True,
+        help="repeat the collection R times, --eps each time",
+    )
+
+    def check(self) -> None:
+        """Refuse a solution for one attribute."""
+        if self.solution is not None and (self.attributes or 1) == 1:
+            raise InputError("solution goes with attributes, at least 2 of them")
+
+
+@dataclass(frozen=True)
+class Threat(Settings):
+    """Attackers among the users."""
+
+    panel: ClassVar[str] = "Attributes, rounds, attackers"
+
+    threat: float | None = option(
+        "--threat", read=share, metavar="SHARE", help="simulate an attacker who controls this share of the users"
+    )
+
+
+@dataclass(frozen=True)
+class Simulation(Settings):
+    """How much is simulated, and how."""
+
+    panel: ClassVar[str] = "Simulation"
+
+    repetitions: int | None = option(
+        "--reps", read=whole(2, REPETITIONS_MAX), metavar="N", help="simulated collections to start with"
+    )
+    max_repetitions: int | None = option(
+        "--max-reps", read=whole(2), metavar="N", advanced=True, help="most repetitions, for the leading pairs"
+    )
+    seed: int = option("--seed", read=whole(0), metavar="N", default=0, help="same seed, same numbers [default: 0]")
+    jobs: int | None = option(
+        "--jobs",
+        read=whole(1, JOBS_MAX),
+        metavar="N",
+        advanced=True,
+        help="parallel workers; they change no number [default: auto]",
+    )
+
+    def workers(self, cells: float) -> int:
+        """Return the workers for so many pairs x repetitions x categories: those asked for, or all that pay."""
+        if self.jobs is not None:
+            return self.jobs
+        return (os.cpu_count() or 1) if cells > PARALLEL_CELLS else 1
+
+
+@dataclass(frozen=True)
+class Picture(Settings):
+    """A picture of the answer."""
+
+    panel: ClassVar[str] = "Output"
+
+    plot: str | None = option("--plot", read=path, metavar="FILE", help="picture of the answer: .png, .svg or .pdf")

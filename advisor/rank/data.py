@@ -1,0 +1,86 @@
+"""A ranking as plain data: the fields of its JSON object, and its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from advisor.document.model import Json, Records, Scalar
+from advisor.question.budget import Plan
+from advisor.rank.result import Ranking, Recommendation, Why
+from simulator import METRICS
+
+Summary = Callable[[Ranking], str]  # says an answer in a sentence
+
+
+def rank_data(rankings: tuple[Ranking, ...], summary: Summary) -> dict[str, Json]:
+    """Return the fields of the JSON object: the first metric's ranking, and under ``further_metrics`` the others'."""
+    first, request = rankings[0], rankings[0].request
+    return {
+        "request": {
+            "eps": request.epsilon,
+            "k": request.k,
+            "n": request.n,
+            "metric": first.metric,
+            "metrics": list(request.metrics),
+            "protocols": list(request.protocols),
+            "methods": list(request.methods),
+            "ordered": request.ordered,
+            "sample": request.sample,
+            "sample_users": request.sample_users,
+            "collected_with": None if request.collected is None else request.collected.protocol,
+            "populations": None if request.populations is None else len(request.populations),
+            "repetitions": request.repetitions,
+            "max_repetitions": request.max_repetitions,
+            "metric_options": request.metric_values.plain(),
+            "threat": request.threat,
+            "plan": None if request.plan is None else plan_data(request.plan),
+        },
+        "source": first.source,
+        "surrogate": request.surrogate,
+        "repetitions": first.repetitions,
+        "seed": request.seed,
+        "experiment_id": first.experiment_id,
+        "assumptions": list(request.assumptions),
+        "warnings": list(first.warnings),
+        "constraints": [removal._asdict() for removal in request.removals],
+        **ranking_data(first, summary),
+        "further_metrics": [{"metric": ranking.metric, **ranking_data(ranking, summary)} for ranking in rankings[1:]],
+    }
+
+
+def plan_data(plan: Plan) -> dict[str, Json]:
+    """Return how a budget is used."""
+    return plan._asdict()
+
+
+def ranking_data(ranking: Ranking, summary: Summary) -> dict[str, Json]:
+    """Return the fields of one metric's ranking."""
+    return {
+        "summary": summary(ranking),
+        "unit": METRICS[ranking.metric].unit,
+        "beats_uniform_guess": ranking.beats_uniform_guess,
+        "error_without_data": ranking.error_without_data,
+        "resolved": ranking.resolved,
+        "detectable_frequency": ranking.detectable_frequency,
+        "baselines": [row._asdict() for row in ranking.baselines],
+        "recommendations": [row._asdict() for row in ranking.recommendations],
+        "other_users": [
+            {"n": n, "protocol": protocol, "method": method} for n, protocol, method in ranking.other_users
+        ],
+        "why": None if ranking.why is None else why_data(ranking.why),
+        "next_round": None if ranking.next_round is None else ranking_data(ranking.next_round, summary),
+    }
+
+
+def why_data(why: Why) -> dict[str, Json]:
+    """Return an explanation."""
+    return why._asdict() | {"changes": [change._asdict() for change in why.changes]}
+
+
+def rank_records(rankings: tuple[Ranking, ...]) -> Records:
+    """Return all rows of all rankings: the metric, the fields of a recommendation, whether it is for the next round."""
+    rows: list[tuple[Scalar, ...]] = []
+    for ranking in rankings:
+        for table in (ranking, ranking.next_round):
+            rows += [(ranking.metric, *row, table is not ranking) for row in table.recommendations] if table else []
+    return Records(("metric", *Recommendation._fields, "next_round"), tuple(rows))

@@ -1,0 +1,90 @@
+"""The document of a ranking, for all its metrics."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from advisor.document.model import Column, Document, Part, Role, Row, Sentence, Table
+from advisor.epsilon.meaning import meaning, meaning_sentences
+from advisor.figures import number
+from advisor.rank.data import rank_data, rank_records
+from advisor.rank.result import Ranking
+from advisor.rank.table import ranked_table
+from advisor.rank.words import (
+    answer_sentences,
+    next_round_sentence,
+    note_sentences,
+    setting_text,
+    summary,
+    why_sentences,
+    worth_sentences,
+)
+from simulator import METRICS, PROTOCOLS
+
+
+def rank_document(rankings: tuple[Ranking, ...]) -> Document:
+    """Return the document of a ranking for each metric."""
+    first, request = rankings[0], rankings[0].request
+    parts: list[Part] = [Sentence(text, Role.WARNING) for text in first.warnings]
+    for ranking in rankings:
+        parts += _ranking_parts(ranking)
+    if first.why is not None:
+        parts += [
+            Sentence(text, Role.ANSWER if place == 0 else Role.DETAIL)
+            for place, text in enumerate(why_sentences(first.why))
+        ]
+    parts += note_sentences(first)
+    if first.recommendations:
+        parts += _details(first)
+    several = len(rankings) > 1
+    pairs = (
+        f"{f'{ranking.metric} ' if several else ''}{ranking.best.protocol} {ranking.best.method}"
+        for ranking in rankings
+        if ranking.recommendations
+    )
+    best = f"{first.best.protocol} with {first.best.method}" if first.recommendations else "nothing is left"
+    return Document(
+        title=f"{best}: LDP advice",
+        parts=tuple(parts),
+        data=rank_data(rankings, summary),
+        records=rank_records(rankings),
+        value="\n".join(pairs),
+        setting=f"{setting_text(request)}, {METRICS[first.metric].title}",
+    )
+
+
+def _ranking_parts(ranking: Ranking) -> list[Part]:
+    """Return answer and table of one metric, and for an estimate those of the next round."""
+    parts: list[Part] = [*answer_sentences(ranking)[:1], *worth_sentences(ranking), *answer_sentences(ranking)[1:]]
+    if not ranking.recommendations:
+        return parts
+    parts.append(ranked_table(ranking))
+    if ranking.next_round is not None:
+        later = replace(ranked_table(ranking.next_round), further=True)
+        parts += [Sentence(next_round_sentence(ranking.next_round)), later]
+    return parts
+
+
+def _details(ranking: Ranking) -> list[Part]:
+    """Return what is said on request: the protocols at this budget and domain, and what the budget means."""
+    request = ranking.request
+    rows = []
+    for name in request.protocols:
+        oracle = PROTOCOLS[name](request.k, request.epsilon)
+        probabilities = ("–" if value is None else f"{value:.6g}" for value in (oracle.p, oracle.q))
+        sd = oracle.noise(request.n).sd
+        rows.append(Row((name, *probabilities, f"{sd:.4g}", f"{oracle.report_bits:,}", number(oracle.attack_success))))
+    columns = (
+        Column("protocol", text=True),
+        Column("p", "probability that a report supports the user's own value"),
+        Column("q", "probability that it supports another value"),
+        Column("sd at 0", "standard deviation of the raw estimate of a frequency of 0"),
+        Column("bits"),
+        Column("attack success"),
+    )
+    promise = meaning_sentences(meaning(request.epsilon, request.k, ranking.best.protocol))
+    return [
+        Table(columns, tuple(rows), "Protocols at this ε and k", verbose=True, cut=False),
+        Sentence(f"Experiment {ranking.experiment_id}.", Role.LEGEND),
+        *(Sentence(text, Role.LEGEND) for text in promise),
+    ]

@@ -1,0 +1,50 @@
+"""What a page shows of a ranking besides its document: pictures, reasons, and what the budget promises."""
+
+from __future__ import annotations
+
+from advisor.document.model import Figure, Part, Role, Section, Sentence
+from advisor.rank.result import Ranking, Why
+from advisor.rank.why import explain
+from advisor.rank.words import why_sentences
+
+
+def page_sections(rankings: tuple[Ranking, ...]) -> tuple[Section, ...]:
+    """Return the sections of the page of a ranking."""
+    from advisor.pictures import to_svg  # heavy: it draws
+    from advisor.pictures.frequencies import frequencies_figure
+    from advisor.pictures.ranking import ranking_figure
+
+    first = rankings[0]
+    if not first.recommendations:
+        return ()
+    pictures: tuple[Part, ...] = (
+        Figure("Top pairs", "errors of pairs", lambda: to_svg(ranking_figure(first), "ranking")),
+        Figure(
+            "Frequencies", "frequencies of one collection", lambda: to_svg(frequencies_figure(first), "frequencies")
+        ),
+    )
+    return (
+        Section("Pictures", pictures),
+        Section("Why", _reasons(first)),
+    )
+
+
+def _reasons(ranking: Ranking) -> tuple[Part, ...]:
+    why = ranking.why if ranking.why is not None else _explanation(ranking)
+    if why is None:
+        return (Sentence("The model behind predictions does not cover this question, so it has no reasons to give."),)
+    sentences = [text.removeprefix("Why: ") for text in why_sentences(why._replace(agrees=True))]
+    if ranking.source == "grid":
+        return tuple(Sentence(text) for text in why_sentences(why))
+    if why.method != ranking.best.method:
+        sentences.insert(1, f"The simulation of this very case decides, and it puts {ranking.best.method} first.")
+    note = "The ranking was simulated; these are the reasons of the rules and the model behind predictions."
+    return (Sentence(note, Role.NOTE), *(Sentence(text) for text in sentences))
+
+
+def _explanation(ranking: Ranking) -> Why | None:
+    """Explain an answer that was simulated by what the model knows of the same frequencies."""
+    try:
+        return explain(ranking)
+    except ValueError:
+        return None

@@ -1,0 +1,156 @@
+"""The document of a Pareto frontier."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from advisor.document.model import (
+    Column,
+    Document,
+    Figure,
+    Json,
+    Part,
+    Records,
+    Role,
+    Row,
+    Section,
+    Sentence,
+    Table,
+    Tone,
+)
+from advisor.figures import number, percent, times
+from advisor.question.removals import nothing_left_sentence
+from advisor.rank.pareto import Frontier
+from advisor.rank.result import Recommendation
+from advisor.rank.words import error_with_margin, note_sentences, pair_text, setting_text
+from simulator import METRICS
+
+WHAT = (
+    "No other pair is at least as good as one of these in error, bits per report and attack success, and better in one."
+)
+ATTACK = "how often the best guess from one report is the user's value"
+
+
+def pareto_document(frontier: Frontier) -> Document:
+    """Return the pairs worth considering, and what they rest on."""
+    advice = frontier.advice
+    tone = Tone.PLAIN if frontier.rows else Tone.DOUBTFUL
+    parts: list[Part] = [Sentence(text, Role.WARNING) for text in advice.warnings]
+    parts.append(Sentence(summary(frontier), Role.ANSWER, tone))
+    if frontier.rows:
+        # What depends on the first row of the ranking alone is no matter here.
+        notes = note_sentences(replace(advice, detectable_frequency=None, elsewhere=None))
+        parts += [Sentence(WHAT), _table(frontier), *notes]
+    return Document(
+        title=f"Pairs worth considering: {advice.metric} error, attack success and bits per report",
+        parts=tuple(parts),
+        data=_data(frontier),
+        records=Records(Recommendation._fields, tuple(tuple(row) for row in frontier.rows)),
+        value="\n".join(f"{row.protocol} {row.method}" for row in frontier.rows),
+        setting=f"{setting_text(advice.request)}, {METRICS[advice.metric].title}",
+    )
+
+
+def summary(frontier: Frontier) -> str:
+    """Return the answer in a sentence."""
+    if not frontier.rows:
+        return nothing_left_sentence(frontier.advice.request.removals)
+    every = len(frontier.advice.recommendations)
+    lowest = {
+        f"the lowest {frontier.advice.metric} error": frontier.rows[0],
+        "the shortest report": min(frontier.rows, key=lambda row: row.report_bits),
+        "the lowest attack success": min(frontier.rows, key=lambda row: row.attack_success),
+    }
+    extremes = ", ".join(f"{pair_text(*row.pair)} has {what}" for what, row in lowest.items())
+    pairs = f"{every} pair{'' if every == 1 else 's'} {'is' if len(frontier.rows) == 1 else 'are'}"
+    return f"{len(frontier.rows)} of {pairs} worth considering: {extremes}."
+
+
+def _table(frontier: Frontier) -> Table:
+    advice = frontier.advice
+    columns = (
+        Column("protocol", text=True),
+        Column("method", text=True),
+        Column(f"{advice.metric} error"),
+        Column("to best", "error over the lowest one", drop=1),
+        Column("bits", "size of one report"),
+        Column("attack", ATTACK),
+    )
+    rows = (
+        Row(
+            (
+                *row.pair,
+                error_with_margin(row, ranges=advice.over_populations),
+                times(row.ratio_to_best),
+                f"{row.report_bits:,}",
+                percent(row.attack_success),
+            ),
+            (None, None, row.error, row.ratio_to_best, row.report_bits, row.attack_success),
+        )
+        for row in frontier.rows
+    )
+    return Table(columns, tuple(rows), noun="pairs")
+
+
+def _data(frontier: Frontier) -> dict[str, Json]:
+    """Return under ``frontier`` the pairs on it, under ``dominated`` the others, each with one that beats it."""
+    advice, request = frontier.advice, frontier.advice.request
+    return {
+        "request": {
+            "eps": request.epsilon,
+            "k": request.k,
+            "n": request.n,
+            "metric": advice.metric,
+            "sample": request.sample,
+        },
+        "source": advice.source,
+        "seed": request.seed,
+        "assumptions": list(request.assumptions),
+        "warnings": list(advice.warnings),
+        "summary": summary(frontier),
+        "frontier": [row._asdict() for row in frontier.rows],
+        "dominated": [
+            {
+                "protocol": row.protocol,
+                "method": row.method,
+                "error": row.error,
+                "report_bits": row.report_bits,
+                "attack_success": row.attack_success,
+                "dominated_by": {"protocol": better.protocol, "method": better.method},
+            }
+            for row, better in frontier.dominated
+        ],
+    }
+
+
+def pareto_sections(frontier: Frontier) -> tuple[Section, ...]:
+    """Return the picture, and the pairs that others beat, for a page."""
+    if not frontier.rows:
+        return ()
+    from advisor.pictures import to_svg  # heavy: it draws
+    from advisor.pictures.pareto import pareto_figure
+
+    picture = Figure("Error against bits per report", "the frontier", lambda: to_svg(pareto_figure(frontier), "pareto"))
+    columns = (
+        Column("protocol", text=True),
+        Column("method", text=True),
+        Column(f"{frontier.advice.metric} error"),
+        Column("bits", "size of one report"),
+        Column("attack", ATTACK),
+        Column("beaten by", "a pair that is at least as good in all three", text=True),
+    )
+    rows = (
+        Row(
+            (
+                *row.pair,
+                number(row.error),
+                f"{row.report_bits:,}",
+                percent(row.attack_success),
+                pair_text(*better.pair),
+            ),
+            (None, None, row.error, row.report_bits, row.attack_success, None),
+        )
+        for row, better in frontier.dominated
+    )
+    others = Section("Other pairs", (Table(columns, tuple(rows), noun="pairs"),))
+    return (Section("Picture", (picture,)), *([others] if frontier.dominated else []))

@@ -1,0 +1,37 @@
+"""What is asked of the model behind predictions, and which of its answers is taken."""
+
+from __future__ import annotations
+
+from advisor.question.request import Request
+from knowledge import model, ranking
+from knowledge.changes import Choice
+from knowledge.describe.assumption import AssumedSkew
+from knowledge.describe.profile import profile_of
+from knowledge.tiers import tiers
+from simulator import PROTOCOLS
+from simulator.ranking import PRACTICAL_RATIO
+
+
+def frequencies_of(request: Request) -> model.Frequencies:
+    """Return the histogram that a request asks about, or the skew where no more is assumed."""
+    if request.skew is not None:
+        return AssumedSkew(request.k, request.skew)
+    return profile_of(request.counts, request.n)
+
+
+def stays(pair: tuple[str, str]) -> Choice:
+    """Return a choice that stays with a pair as long as no other is predicted to be more than 5 % better.
+
+    What it chooses else, is what a look-up there lists first.
+    """
+
+    def choose(answer: ranking.LookUp) -> tuple[str, str]:
+        if any((row.protocol, row.method) == pair and row.ratio <= PRACTICAL_RATIO for row in answer.rows):
+            return pair
+        oracles = {name: PROTOCOLS[name](answer.k, answer.epsilon) for name in {row.protocol for row in answer.rows}}
+        bits = {name: oracle.report_bits for name, oracle in oracles.items()}
+        noises = {name: oracle.noise(answer.n) for name, oracle in oracles.items()}
+        first = tiers(answer.rows, bits, noises, answer.metric)[0][0]
+        return first.protocol, first.method
+
+    return choose

@@ -1,0 +1,74 @@
+"""What comes out of a sweep: who wins in each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from advisor.sweeps.question import Place, SweepQuestion
+from simulator.ranking import SAME, Pair
+
+
+@dataclass(frozen=True)
+class Winner:
+    """The pair with the lowest mean error in a cell, of all pairs or of those of one protocol."""
+
+    protocol: str
+    method: str
+    # error, standard_error: its mean error over the repetitions
+    error: float
+    standard_error: float
+    win_share: float  # share of the repetitions in which it has the lowest error of all that compete
+    # margin, margin_low, margin_high: by how much the error of the runner-up is above it, as a share, and the paired 95
+    # % interval; None without a runner-up, or where the winner has no error at all
+    margin: float | None
+    margin_low: float | None
+    margin_high: float | None
+    runner_up: Pair | None  # the pair with the second lowest mean error
+
+    @property
+    def sure(self) -> bool:
+        """Whether the interval of the margin excludes 0, and be it the 0 of two errors that differ by rounding."""
+        return self.margin_low is not None and self.margin_low > SAME
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a sweep: the winner of all, that of each protocol, and the mean error of every pair."""
+
+    epsilon: float
+    n: int
+    k: int
+    winner: Winner
+    by_protocol: tuple[Winner, ...]
+    errors: Mapping[Pair, float]
+
+    @property
+    def place(self) -> Place:
+        """(epsilon, n, k)."""
+        return self.epsilon, self.n, self.k
+
+    def best_of(self, protocol: str) -> Winner | None:
+        """Return the winner among the pairs of one protocol; None if it has none here."""
+        return next((winner for winner in self.by_protocol if winner.protocol == protocol), None)
+
+
+@dataclass(frozen=True, eq=False)
+class SweepResult:
+    """The cells of a sweep, in the order of `SweepQuestion.places`."""
+
+    question: SweepQuestion
+    cells: tuple[Cell, ...]
+
+    def at(self, epsilon: float, n: int, k: int) -> Cell:
+        """Return one cell.
+
+        Raises
+        ------
+        KeyError
+            If the sweep has no such cell.
+        """
+        for cell in self.cells:
+            if cell.place == (epsilon, n, k):
+                return cell
+        raise KeyError((epsilon, n, k))

@@ -1,0 +1,123 @@
+"""The histogram that is assumed when none is known: a Zipf distribution of some skew, or a named shape."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from knowledge.describe.profile import EXACT_USERS, SKEW_MAX, Profile, profile_of
+from simulator._types import FloatArray, IntArray
+from simulator.populations import SHAPES, frequencies
+
+SKEW = 1.0
+USERS = 100_000
+NARROWEST, WIDEST = 0.6, 1.5  # of a bell: in bins, and as a share of the domain
+LEAST_GAMMA, MOST_GAMMA = 0.02, 50.0  # concentration of a Dirichlet draw
+LEAST_LOG, LOGS = -700.0, 20_001  # where the logarithms of a gamma variable begin, and how many are added up
+
+
+def parse_shape(text: str) -> tuple[str, float | None]:
+    """Return name and parameter of ``NAME[:PARAM]``; None for the shape's own parameter.
+
+    Raises ValueError if the name is unknown or the parameter is no number.
+
+    >>> parse_shape("gaussian:0.2")
+    ('gaussian', 0.2)
+    >>> parse_shape("Zipf-shuffled")
+    ('zipf_shuffled', None)
+    """
+    name, colon, written = text.partition(":")
+    key = name.strip().lower().replace("-", "_")
+    if key not in SHAPES:
+        raise ValueError(f"shape must be one of {', '.join(SHAPES)}, with :PARAMETER behind it if any, got {text!r}")
+    if not colon:
+        return key, None
+    try:
+        parameter = float(written)
+    except ValueError:
+        parameter = math.nan
+    if not math.isfinite(parameter):
+        raise ValueError(f"shape {key} takes a number after the colon ({SHAPES[key].meaning}), got {written!r}")
+    return key, parameter
+
+
+def assumed_profile(k: int, n: int = USERS, *, skew: float | None = None, shape: str | None = None) -> Profile:
+    """Return the histogram of an assumed skew (default 1) or shape (``NAME[:PARAM]``).
+
+    Raises ValueError if both are given, `k` is below 2, the skew is not between 0 and 8, or the shape or its parameter
+    is wrong.
+
+    >>> round(assumed_profile(100, 10_000_000, skew=0.5).skew, 3)
+    0.5
+    """
+    if skew is not None and shape is not None:
+        raise ValueError("give a skew or a shape, not both")
+    if shape is not None:
+        name, parameter = parse_shape(shape)
+        return profile_of(frequencies(name, k, parameter), n)
+    exponent = SKEW if skew is None else skew
+    if not 0 <= exponent <= SKEW_MAX:
+        raise ValueError(f"skew must be between 0 and {SKEW_MAX:g}, got skew={exponent:g}")
+    return profile_of(frequencies("zipf", k, float(exponent)), n)
+
+
+class AssumedSkew(NamedTuple):
+    """A skew between 0 and 8 of which nothing else is known: it stands for four histograms; see `assumed_profiles`."""
+
+    k: int
+    skew: float = SKEW
+
+    def profiles(self, n: int) -> tuple[Profile, ...]:
+        """Return the four histograms, as `n` users hold them."""
+        return _profiles(self, min(n, EXACT_USERS * self.k))
+
+
+@lru_cache(maxsize=8)  # what would change an answer is looked up for one skew under a hundred noises
+def _profiles(of: AssumedSkew, n: int) -> tuple[Profile, ...]:
+    return assumed_profiles(of.k, n, skew=of.skew)
+
+
+def assumed_profiles(k: int, n: int = USERS, *, skew: float = SKEW) -> tuple[Profile, ...]:
+    """Return four histograms of one skew, when nothing else is known: averaging over them is safer than any one.
+
+    Zipf in order, the same without order, a bell, and a typical draw from a Dirichlet distribution, the last two with
+    about the same sum of squares. The first has exactly the skew. Nothing is random.
+
+    Raises ValueError if `k` is below 2 or the skew is not between 0 and 8.
+    """
+    first = assumed_profile(k, n, skew=skew)
+    concentration = 1 / first.participation  # k times the sum of squares: 1 for equal frequencies
+    width = min(max(1 / (concentration * 2 * math.sqrt(math.pi)), NARROWEST / k), WIDEST)
+    gamma = min(max(1 / max(concentration - 1, 1e-2), LEAST_GAMMA), MOST_GAMMA)
+    order = patternless(k)
+    return (
+        first,
+        profile_of(frequencies("zipf", k, float(skew))[order], n),
+        profile_of(frequencies("gaussian", k, width), n),
+        profile_of(gamma_quantiles(gamma, k)[order], n),
+    )
+
+
+def patternless(k: int) -> IntArray:
+    """Return ``0 .. k - 1`` in a fixed order without a pattern: sorted by SplitMix64 (Steele et al., OOPSLA 2014)."""
+    mixed = np.arange(1, k + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return np.argsort(mixed ^ (mixed >> np.uint64(31)), kind="stable")
+
+
+def gamma_quantiles(shape: float, k: int) -> FloatArray:
+    """Return k quantiles of a gamma distribution, of the middles of k equal shares; falling.
+
+    From its density on a logarithmic scale, added up: to half a percent, which is less than anything that counts here.
+    """
+    logs = np.linspace(LEAST_LOG, math.log(shape + 10 * math.sqrt(shape) + 40), LOGS)
+    density = np.exp(shape * logs - np.exp(logs) - math.lgamma(shape))
+    below = math.exp(shape * LEAST_LOG - math.lgamma(shape + 1))  # mass below the first
+    cumulated = below + np.append(0.0, np.cumsum((density[1:] + density[:-1]) / 2) * (logs[1] - logs[0]))
+    shares = (np.arange(k)[::-1] + 0.5) / k
+    result: FloatArray = np.exp(np.interp(shares, cumulated / cumulated[-1], logs))
+    return result

@@ -1,0 +1,258 @@
+"""The profile of a histogram: all that its description under any noise needs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from simulator._types import FloatArray, IntArray
+from simulator.metrics import TOP_SHARE
+from simulator.populations import apportion
+
+FULL = 256  # values that are looked at; of larger domains, groups of them
+FEW, ATOMS = 64, 16  # values that are enough to find a level, and to find a Bayes risk
+DETAILS = 64  # wavelet coefficients of one level that are looked at
+SINGLY = 64  # domains up to this size are looked at category by category along the order; larger ones in blocks
+BLOCKS, BINS = 256, 48  # stretches of a large domain, and bins of frequency in each
+LEAST_BIN = 1e-6  # of the largest frequency: all below are in one bin
+PLACES, TOP_PLACES = 256, 64  # places at which the wavelet coefficients above them are looked at
+HEAD = 1024  # terms of a sum over ranks that are added up; the rest is integrated
+RANK_LOGS = np.log(np.arange(1, HEAD + 1, dtype=np.float64))
+EXACT_USERS = 100  # users per category from which rounding to whole users is left out
+SKEW_MAX = 8.0
+TINY = 1e-12
+
+
+@dataclass(frozen=True, eq=False, repr=False)  # holds arrays, which do not compare to one truth
+class Profile:
+    """A histogram, prepared for any number of noise settings."""
+
+    k: int  # domain size
+    skew: float  # Zipf-equivalent exponent; see `zipf_skew`
+    entropy_gap: float  # ln k less the entropy (nats): 0 for equal frequencies
+    participation: float  # ``1 / (k sum f^2)``: share of the domain that is effectively in use
+    zeros: float  # share of categories that do not occur
+    top: float  # largest frequency
+    neighbours: float  # correlation of neighbours along the order
+    variation: float  # half the sum of absolute differences of neighbours (frequency)
+    displacement: float  # earth mover's distance to equal frequencies, as a share of the domain
+    # values, weights: frequencies in falling order, and how many categories each stands for
+    values: FloatArray
+    weights: FloatArray
+    # few_values, few_weights: the same in at most 64 groups
+    few_values: FloatArray
+    few_weights: FloatArray
+    # atoms, atom_weights, atom_spreads: the same in at most 16 groups, and the variance of the values of each
+    atoms: FloatArray
+    atom_weights: FloatArray
+    atom_spreads: FloatArray
+    points: FloatArray  # frequencies ``(V,)`` that the categories of a block have
+    # Categories of each block with each of these frequencies ``(B, V)``; None where every category is a block
+    counts: FloatArray | None
+    ends: FloatArray  # number of categories up to the end of each block ``(B,)``
+    cumulated: FloatArray  # frequency up to the end of each block ``(B,)``
+    # details, detail_weights: squared coefficients of the Haar transform, finest level first, and how many each stands
+    # for
+    details: FloatArray
+    detail_weights: FloatArray
+    finest: int  # how many of these are of the finest level
+    depths: FloatArray  # mean squared coefficient of the finest level, and of three thirds of the others ``(4,)``
+    # How many of the places of `paths` are spread evenly over the domain; the others are those of top values
+    spread_places: int
+    place_values: FloatArray  # frequencies at these places
+    paths: FloatArray  # squared coefficients above each place, ``(places, levels)``
+    # Mean squared coefficient of each level of the Haar transform at every shift, mirrored at the ends
+    energies: FloatArray
+    parts: FloatArray  # what each of these levels brings to the values at the same places ``(places, levels)``
+
+
+def profile_of(weights: FloatArray | IntArray, n: int | None = None) -> Profile:
+    """Prepare a histogram ``(k,)`` of weights; with fewer than `n` = 100 users per category, as whole users hold it.
+
+    Raises ValueError if there are fewer than 2 categories, or the weights are not at least 0 with a positive sum.
+    """
+    raw = np.asarray(weights, dtype=np.float64)
+    total = float(raw.sum())
+    if raw.ndim != 1 or len(raw) < 2 or not (math.isfinite(total) and total > 0 and raw.min() >= 0):
+        raise ValueError("a histogram needs at least 2 categories, none below 0 and some above")
+    k = len(raw)
+    f = raw / total
+    if n is not None and n < EXACT_USERS * k:
+        f = apportion(f, n) / n
+    order = np.argsort(-f, kind="stable")
+    falling = f[order]
+    occurring = falling[falling > 0]
+    centred = f - 1 / k
+    spread = float((centred**2).sum())
+    values, few, fewest = (_grouped(falling, most) for most in (FULL, FEW, ATOMS))
+    levels = _haar(f)
+    pooled = [_grouped(-np.sort(-squares), DETAILS) for squares in levels]
+    top = order[: max(1, round(TOP_SHARE * k))]
+    points, counts, ends = _blocks(f)
+    spread_places = _spaced(k, PLACES)
+    places = np.append(spread_places, top[_spaced(len(top), TOP_PLACES)])
+    energies, parts = _shifted(f, places)
+    return Profile(
+        k=k,
+        skew=zipf_skew(f),
+        entropy_gap=max(0.0, math.log(k) + float((occurring * np.log(occurring)).sum())),
+        participation=1 / (k * float((f**2).sum())),
+        zeros=1 - len(occurring) / k,
+        top=float(falling[0]),
+        neighbours=float((centred[1:] * centred[:-1]).sum()) / spread if spread > TINY**2 else 1.0,
+        variation=float(np.abs(np.diff(f)).sum()) / 2,
+        displacement=float(np.abs(np.cumsum(centred)).sum()) / k,
+        values=values.means,
+        weights=values.sizes,
+        few_values=few.means,
+        few_weights=few.sizes,
+        atoms=fewest.means,
+        atom_weights=fewest.sizes,
+        atom_spreads=fewest.variances,
+        points=points,
+        counts=counts,
+        ends=ends,
+        cumulated=np.cumsum(f)[ends.astype(np.int64) - 1],
+        details=np.concatenate([squares.means for squares in pooled]),
+        detail_weights=np.concatenate([squares.sizes for squares in pooled]),
+        finest=len(pooled[0].means),
+        depths=_depths(levels),
+        spread_places=len(spread_places),
+        place_values=f[places],
+        paths=_above(levels, places),
+        energies=energies,
+        parts=parts,
+    )
+
+
+def zipf_skew(frequencies: FloatArray) -> float:
+    """Return the exponent s of the Zipf distribution ``x^-s`` on the same domain with the same sum of squares.
+
+    0 for equal frequencies; at most 8.
+
+    >>> round(zipf_skew(np.array([6.0, 3.0, 2.0])), 3)
+    1.0
+    """
+    k = len(frequencies)
+    f = frequencies / frequencies.sum()
+    target = float((f**2).sum())
+    low, high = 0.0, SKEW_MAX
+    for _ in range(30):
+        s = (low + high) / 2
+        low, high = (s, high) if rank_sum(k, 2 * s) / rank_sum(k, s) ** 2 < target else (low, s)
+    return (low + high) / 2
+
+
+def rank_sum(k: int, power: float) -> float:
+    """Return the sum of ``x^-power`` over x = 1..k; beyond the first 1024 by the midpoint rule."""
+    head = float(np.exp(-power * RANK_LOGS[:k]).sum())
+    if k <= HEAD:
+        return head
+    a, b = HEAD + 0.5, k + 0.5
+    grown = (1 - power) * math.log(b / a)
+    return head + a ** (1 - power) * math.log(b / a) * (math.expm1(grown) / grown if grown else 1.0)
+
+
+class Groups(NamedTuple):
+    """Values in falling order: mean and variance of each group, and how many values it has, each ``(G,)``."""
+
+    means: FloatArray
+    sizes: FloatArray
+    variances: FloatArray
+
+
+def _grouped(falling: FloatArray, most: int) -> Groups:
+    """Return at most `most` groups: half of them the largest values, the rest groups that grow, and all that are 0.
+
+    How many groups there are depends on the number of values only: the last may be there several times, of size 0.
+    """
+    if len(falling) <= most:
+        return Groups(falling, np.ones_like(falling), np.zeros_like(falling))
+    positive = int((falling > 0).sum())
+    room = most - (positive < len(falling))
+    single = min(positive, room // 2 if positive > room else room)
+    rising = np.rint(np.geomspace(max(single, 1), max(positive, 1), room - single + 1)).astype(np.int64)
+    ends = np.concatenate([np.arange(single + 1), rising, [len(falling)]])
+    edges = ends[np.diff(ends, prepend=-1) > 0]  # in order already; np.unique would import numpy's masked arrays
+    sizes = np.diff(edges).astype(np.float64)
+    means, squares = (np.add.reduceat(of, edges[:-1]) / sizes for of in (falling, falling**2))
+    variances = np.where(sizes > 1, np.maximum(squares - means**2, 0.0), 0.0)
+    missing = most - len(sizes)
+    sizes, variances = (np.pad(of, (0, missing)) for of in (sizes, variances))
+    return Groups(np.pad(means, (0, missing), mode="edge"), sizes, variances)
+
+
+def _haar(f: FloatArray) -> list[FloatArray]:
+    """Return squared orthonormal Haar coefficients by level, finest first; the end is padded with the mean."""
+    smooth = f
+    levels = []
+    scale = 0.5
+    while len(smooth) > 1:
+        if len(smooth) % 2:
+            smooth = np.append(smooth, smooth.mean())
+        levels.append((smooth[0::2] - smooth[1::2]) ** 2 * scale)
+        smooth = smooth[0::2] + smooth[1::2]
+        scale /= 2
+    return levels
+
+
+def _depths(levels: list[FloatArray]) -> FloatArray:
+    energies, numbers = np.zeros(4), np.zeros(4)
+    for level, squares in enumerate(levels):
+        place = 0 if level == 0 else min(3, 1 + 3 * (level - 1) // max(1, len(levels) - 1))
+        energies[place] += squares.sum()
+        numbers[place] += len(squares)
+    return energies / np.maximum(numbers, 1.0)
+
+
+def _above(levels: list[FloatArray], places: IntArray) -> FloatArray:
+    return np.stack([squares[places >> (depth + 1)] for depth, squares in enumerate(levels)], axis=1)
+
+
+def _shifted(f: FloatArray, places: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return `energies` and `parts` of the Haar transform at every shift (Coifman, Donoho, 1995).
+
+    A level takes the difference of two neighbouring blocks of `half` values, and brings to a value the mean of what the
+    shifts bring that put it into the left block, or with the other sign into the right one.
+    """
+    smooth = np.concatenate([f, f[::-1]])
+    size, half = len(smooth), 1
+    energies, parts = [], []
+    while 2 * half <= size:
+        following = np.roll(smooth, -half)
+        details = (smooth - following) / 2
+        smooth = (smooth + following) / 2
+        energies.append(2 * half * float((details**2).mean()))
+        sums = np.cumsum(np.concatenate([[0.0], details, details]))
+        ends = places + size + 1
+        parts.append((sums[ends] - 2 * sums[ends - half] + sums[ends - 2 * half]) / (2 * half))
+        half *= 2
+    return np.array(energies), np.stack(parts, axis=1)
+
+
+def _spaced(size: int, most: int) -> IntArray:
+    """Return at most `most` places, evenly spread over ``0 .. size - 1``."""
+    if size <= most:
+        return np.arange(size)
+    return np.floor((np.arange(most) + 0.5) * size / most).astype(np.int64)
+
+
+def _blocks(f: FloatArray) -> tuple[FloatArray, FloatArray | None, FloatArray]:
+    """Return points, counts and ends: categories themselves, or bins of frequency in stretches of the domain."""
+    k = len(f)
+    if k <= SINGLY:
+        return f, None, np.arange(1, k + 1, dtype=np.float64)
+    top = float(f.max())
+    least = max(float(f[f > 0].min()), LEAST_BIN * top)
+    with np.errstate(divide="ignore"):
+        heights = np.log(f / least) / max(math.log(top / least), TINY) * (BINS - 1)
+    bins = np.clip(heights + 1, 0, BINS - 1).astype(np.int64)
+    sums, sizes = np.bincount(bins, f, BINS), np.bincount(bins, minlength=BINS)
+    blocks = min(k, BLOCKS)
+    block = np.arange(k) * blocks // k
+    counts = np.bincount(block * BINS + bins, minlength=blocks * BINS).reshape(blocks, BINS).astype(np.float64)
+    ends = np.cumsum(counts.sum(axis=1))
+    return sums / np.maximum(sizes, 1), counts, ends

@@ -1,0 +1,160 @@
+"""Features of a histogram under a noise that only its values decide, whatever their order."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from knowledge.describe.histograms import Histograms
+from knowledge.describe.noises import MEAN_ABSOLUTE, Noises
+from knowledge.describe.normal import SINGLE
+from knowledge.describe.profile import TINY
+from knowledge.describe.risk import bayes_risk
+from knowledge.describe.thresholds import thresholds
+from simulator._types import SingleArray
+
+THRESHOLDS = (0.5, 1.0, 2.0, 4.0, 8.0)  # in noise sd
+CHANCE = 0.3  # in sd
+ABOVE = tuple(f"{what}_above_{c:g}" for what in ("mass", "share") for c in THRESHOLDS)
+
+# Features: what is added to a figure before its logarithm is taken; None where the figure itself is one.
+VALUE_FEATURES: dict[str, float | None] = {
+    "log_k": 0.0,
+    "log_noise": 0.0,  # noise-to-uniform ratio: k times the sd at f = 0
+    "log_slope": 1.0,
+    "log_slope_top": 1.0,
+    "sums_to_one": None,
+    "log_users": 0.0,
+    "log_noise_users": 0.0,
+    "log_shift": 1e-8,
+    "entropy_gap": None,
+    "log_concentration": 0.0,
+    "zeros": None,
+    "log_top": 0.0,
+    "skew": None,
+    **dict.fromkeys(ABOVE),
+    "log_ideal_l1": TINY,
+    "log_ideal_l2": TINY,
+    "log_raw_l1": 0.0,
+    "log_raw_l2": 0.0,
+    "log_raw_kl": 0.0,
+    "log_raw_top": 0.0,
+    "log_ideal_top": TINY,
+    "log_top_share": 0.0,
+    "level": None,
+    "cut_level": None,
+    "log_least_cut": 0.0,
+    "log_bayes_l1": 1e-4,
+    "log_bayes_l2": 1e-6,
+    "log_bayes_kl": 1e-6,
+    "log_bayes_top": 1e-6,
+}
+
+
+class ValueFigures(NamedTuple):
+    """Figures of U sets of values under P noises, each ``(U, P)`` or to be broadcast to it."""
+
+    figures: dict[str, SingleArray]  # by the names of `VALUE_FEATURES`
+    # total, raw_l1, raw_kl, raw_top: of the raw estimate: sum of the variances, errors as l1 and kl, and mean variance
+    # of the top values
+    total: SingleArray
+    raw_l1: SingleArray
+    raw_kl: SingleArray
+    raw_top: SingleArray
+    levels: SingleArray  # what `thresholds` returns, ``(2, U, P, 1)``
+
+
+def value_figures(histograms: Histograms, noises: Noises) -> ValueFigures:
+    """Return what the values of histograms and the noises decide."""
+    k, value, weight = SINGLE(histograms.k), histograms.values, histograms.weights[:, None, :, 0]
+    at_zero, _, users, fixed, shift = (column[:, 0] for column in noises)
+    sd = np.sqrt(at_zero)
+    squares, top_squares = histograms.squares[..., 0], histograms.squares[..., 1]
+    variance = noises.variance(value)
+    root = np.sqrt(variance)
+    sums = variance @ histograms.weights
+    total, raw_top = sums[..., 0], sums[..., 1]
+    ideals = np.minimum(histograms.value_squares, variance) @ histograms.weights
+    raw_l1 = np.vecdot(root, weight)
+    raw_l1 *= MEAN_ABSOLUTE
+    ideal_l1 = np.vecdot(np.minimum(value, root), weight)
+    root += value
+    variance /= root
+    raw_kl = np.vecdot(variance, weight)
+    raw_kl /= 2
+    bayes_l1, bayes_l2, bayes_top, bayes_kl = _bayes(histograms, noises)
+    levels, negative = thresholds(histograms, noises)
+    own = histograms.value_figures
+    figures = {
+        "log_k": k,
+        "log_noise": k * sd,
+        "log_slope": noises.growth(1 / histograms.k),
+        "log_slope_top": noises.growth(own["top"]),
+        "sums_to_one": fixed,
+        "log_users": users / k,
+        "log_noise_users": users * sd,
+        "log_shift": k * shift,
+        "entropy_gap": own["entropy_gap"],
+        "log_concentration": 1 / own["participation"],
+        "zeros": own["zeros"],
+        "log_top": k * own["top"],
+        "skew": own["skew"],
+        **_above(histograms, sd),
+        "log_ideal_l1": ideal_l1,
+        "log_ideal_l2": ideals[..., 0] / total,
+        "log_raw_l1": raw_l1,
+        "log_raw_l2": np.sqrt(total / squares),
+        "log_raw_kl": raw_kl,
+        "log_raw_top": raw_top / top_squares,
+        "log_ideal_top": ideals[..., 1] / top_squares,
+        "log_top_share": top_squares / squares,
+        "level": np.arcsinh(levels[0, ..., 0] / sd),
+        "cut_level": np.arcsinh(levels[1, ..., 0] / sd),
+        "log_least_cut": _least_cut(histograms, negative, sd) / sd,
+        "log_bayes_l1": bayes_l1 / raw_l1,
+        "log_bayes_l2": bayes_l2 / total,
+        "log_bayes_kl": bayes_kl / raw_kl,
+        "log_bayes_top": bayes_top / raw_top,
+    }
+    return ValueFigures(figures, total, raw_l1, raw_kl, raw_top / SINGLE(histograms.top_size), levels)
+
+
+def _above(histograms: Histograms, sd: SingleArray) -> dict[str, SingleArray]:
+    """Return the mass, and the share of the categories, above each threshold."""
+    cuts = (np.array(THRESHOLDS, dtype=SINGLE)[:, None] * -sd).ravel()
+    places = np.array([values.searchsorted(cuts) for values in histograms.falling])
+    rows = np.arange(len(places))[:, None]
+    above = [
+        of[rows, places].reshape(len(places), len(THRESHOLDS), -1) for of in (histograms.masses, histograms.shares)
+    ]
+    return dict(zip(ABOVE, (row for of in above for row in of.swapaxes(0, 1)), strict=True))
+
+
+def _bayes(histograms: Histograms, noises: Noises) -> tuple[SingleArray, ...]:
+    """Return the Bayes risk as l1, as l2 squared, of the top values, and as kl."""
+    atoms, weights = histograms.atoms, histograms.atom_weights
+    variance = noises.variance(atoms)
+    every = weights[:, None, :, 0]
+    squared, absolute = bayes_risk(atoms, every, variance)
+    # Inside the group that an atom stands for, of values with a spread: as if they were normal.
+    inside = histograms.atom_spreads * variance / (histograms.atom_spreads + variance)
+    squared += inside
+    absolute = np.hypot(absolute, MEAN_ABSOLUTE * np.sqrt(inside))
+    sums = squared @ weights
+    divergence = squared / (atoms + np.sqrt(squared) + SINGLE(TINY))
+    return np.vecdot(absolute, every), sums[..., 0], sums[..., 1], np.vecdot(divergence, every) / 2
+
+
+def _least_cut(histograms: Histograms, negative: SingleArray, sd: SingleArray) -> SingleArray:
+    """Return what `norm_cut` takes away at least ``(U, P)``, as it sets whole values to 0, the smallest first.
+
+    It must take as much as there is below 0, on average `negative`, and with little noise some of that by chance.
+    """
+    least = negative + SINGLE(CHANCE) * sd
+    result = np.empty_like(least)
+    for of, tails in enumerate(histograms.tails):
+        place = np.searchsorted(tails, least[of]) - 1
+        value = np.maximum(histograms.values[of, 0, ::-1][place], SINGLE(TINY))
+        result[of] = tails[place] + np.ceil((least[of] - tails[place]) / value) * value
+    return result

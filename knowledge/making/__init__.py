@@ -1,0 +1,1 @@
+"""How the knowledge is made: cells are drawn and simulated, the model and the trees are fitted to them."""

@@ -1,0 +1,145 @@
+"""Cells: one noise setting with several populations, drawn by number, and its simulation."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TypedDict
+
+import numpy as np
+
+from knowledge.making.populations import COMPOSED, Population, draw
+from knowledge.menu import EPSILON, MEASURED, METHODS, QUERY_METRICS, SIMULATED_DOMAIN, USERS
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Noise, rng_for
+from simulator._types import FloatArray
+from simulator.methods import Observed
+from simulator.populations import SHAPES, apportion
+
+POPULATIONS, NAMED = 8, 4  # populations per cell (what a method precomputes serves all), of a named shape among them
+COMMON, COMMON_SHARE = ((0.25, 8.0), (1e3, 1e7)), 0.6  # epsilon and n of most cells
+PROTOCOL_SHARES = {"oue": 0.3, "grr": 0.3, "ss": 0.2, "rappor": 0.04, "olh": 0.1, "the": 0.04, "blh": 0.02}
+OTHER_PROTOCOLS = ("grr", "rappor", "oue", "blh", "olh", "ss", "the", "she", "hr", "pgr")  # not those of other packages
+LARGEST_SUBSET, CHAIN_DOMAIN = 3, 64  # subset selection on small domains draws slowly where subsets are large
+CLIPPED_ROWS = 4  # repetitions on which clipping the answers of queries is measured
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A noise setting and the seed and number that draw its populations."""
+
+    index: int
+    k: int
+    protocol: str
+    epsilon: float
+    n: int
+    families: tuple[str, ...]
+    seed: int = 0
+
+    @property
+    def noise(self) -> Noise:
+        """What a method knows of the noise."""
+        return PROTOCOLS[self.protocol](self.k, self.epsilon).noise(self.n)
+
+    @property
+    def repetitions(self) -> int:
+        """Simulated collections for each population."""
+        return int(min(32, max(6, round(192 / math.sqrt(self.k)))))
+
+    def populations(self) -> tuple[Population, ...]:
+        """Draw the populations."""
+        return tuple(
+            draw(family, self.k, rng_for(self.seed, "population", self.index, place))
+            for place, family in enumerate(self.families)
+        )
+
+    def other_noises(self, number: int) -> list[Noise]:
+        """Draw noises of any protocol, at budgets like those of cells, for as many users."""
+        rng, noises = rng_for(self.seed, "taught", self.index), []
+        for _ in range(number):
+            epsilon = log_uniform(COMMON[0] if rng.random() < COMMON_SHARE else EPSILON, rng)
+            name = str(rng.choice(OTHER_PROTOCOLS))
+            noises.append(PROTOCOLS[name](self.k, epsilon).noise(self.n))
+        return noises
+
+
+def cell(index: int, *, seed: int = 0, largest: int = SIMULATED_DOMAIN) -> Cell:
+    """Draw cell number `index`; domains up to `largest`."""
+    rng = rng_for(seed, "cell", index)
+    epsilon_range, n_range = COMMON if rng.random() < COMMON_SHARE else (EPSILON, USERS)
+    k = min(largest, int(log_uniform((2.0, largest + 1.0), rng)))
+    epsilon = log_uniform(epsilon_range, rng)
+    n = round(log_uniform(n_range, rng))
+    protocol = str(rng.choice(list(PROTOCOL_SHARES), p=list(PROTOCOL_SHARES.values())))
+    if protocol == "ss" and k <= CHAIN_DOMAIN and k / (math.exp(epsilon) + 1) > LARGEST_SUBSET:
+        protocol = "grr"
+    families = [*rng.permutation(list(SHAPES))[:NAMED], *rng.permutation(COMPOSED)[: POPULATIONS - NAMED]]
+    return Cell(index, k, protocol, epsilon, n, tuple(map(str, families)), seed)
+
+
+def log_uniform(ends: tuple[float, float], rng: np.random.Generator) -> float:
+    """Draw a number whose logarithm is uniform between the ends."""
+    return math.exp(rng.uniform(math.log(ends[0]), math.log(ends[1])))
+
+
+class Record(TypedDict):
+    """A finished cell as JSON: its number, and what `Measured` holds."""
+
+    index: int
+    error: list[list[list[float]]]
+    relative_variance: list[list[list[float]]]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Mean errors of a cell ``(populations, methods, metrics)`` and their relative variances."""
+
+    cell: Cell
+    error: FloatArray
+    relative_variance: FloatArray
+
+    def to_record(self) -> Record:
+        """Return what is stored, as JSON types."""
+        return {
+            "index": self.cell.index,
+            "error": [[[_digits(x) for x in row] for row in block] for block in self.error.tolist()],
+            "relative_variance": [[[_digits(x, 3) for x in row] for row in b] for b in self.relative_variance.tolist()],
+        }
+
+
+def _digits(value: float, digits: int = 5) -> float:
+    return float(f"{value:.{digits}g}")
+
+
+def measured_from(record: Record, seed: int, largest: int) -> Measured:
+    """Return a stored cell."""
+    return Measured(
+        cell(record["index"], seed=seed, largest=largest),
+        np.array(record["error"], dtype=np.float64),
+        np.array(record["relative_variance"], dtype=np.float64),
+    )
+
+
+def simulate(cell: Cell) -> Measured:
+    """Simulate a cell: every method on the same noisy estimates of every population."""
+    oracle, noise, repetitions = PROTOCOLS[cell.protocol](cell.k, cell.epsilon), cell.noise, cell.repetitions
+    counts = np.stack([apportion(population.frequencies, cell.n) for population in cell.populations()])
+    rows = np.repeat(counts, repetitions, axis=0)
+    estimate = oracle.estimate(oracle.sample_support(rows, rng_for(cell.seed, "collect", cell.index)), cell.n)
+    error = np.empty((len(counts), len(METHODS), len(MEASURED)))
+    variance = np.empty_like(error)
+    for place, name in enumerate(METHODS):
+        method = POSTPROCESSORS[name]
+        processed = method.compute(Observed(estimate, noise)).reshape(len(counts), repetitions, cell.k)
+        for which, (answers, count) in enumerate(zip(processed, counts, strict=True)):
+            truth = count / cell.n
+            for column, metric in enumerate(MEASURED):
+                errors = METRICS[metric](answers, truth)
+                mean = float(errors.mean())
+                if method.queries_only and metric in QUERY_METRICS:
+                    few = answers[:CLIPPED_ROWS]
+                    plain = float(METRICS[metric](few, truth).mean())
+                    mean *= float(METRICS[metric].clipped_error(few, truth).mean()) / plain if plain else 1.0
+                error[which, place, column] = mean
+                spread = float(errors.std(ddof=1)) / mean if mean > 0 else 0.0
+                variance[which, place, column] = spread**2 / repetitions
+    return Measured(cell, error, variance)

@@ -1,0 +1,111 @@
+"""The fit of the model: networks that each leave out some cells, measured on those, and one taught what all say."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from knowledge.making.dataset import EVEN, Dataset, weights_of
+from knowledge.making.least_squares import fit
+from knowledge.menu import MEASURED, METHODS
+from knowledge.model import Model
+from knowledge.network import Network
+from knowledge.provenance import Provenance
+from simulator import rng_for
+from simulator._types import FloatArray
+
+FOLDS = 4  # each network leaves out the cells of one fold, on which its errors are measured
+NETWORKS = 8
+PUPIL_EPOCHS = 0.6  # passes of the network that is taught, in those of the networks it is taught by
+PUPIL_EVEN = 0.05  # as `EVEN` for the network that is taught, which has no noise of simulation to average out
+PART = 8192  # rows at a time: bounds memory
+
+
+def fit_model(data: Dataset, provenance: Provenance) -> Model:
+    """Fit the networks, each without the cells of its fold, measure them on those, and teach one what all say.
+
+    data: rows to fit.
+    provenance: of the rows, and of the networks: seed, units per hidden layer, passes over the rows.
+    """
+    seed, width, epochs = provenance.seed, provenance.networks.width, provenance.networks.epochs
+    size = len(data.features)
+    outputs, weights = data.log_ratios.reshape(size, -1), data.weights
+    flat = weights.reshape(size, -1)
+    networks = []
+    left_out = np.zeros_like(data.log_ratios)
+    for number in range(NETWORKS):
+        test = data.index % FOLDS == number % FOLDS
+        rng = rng_for(seed, "network", number)
+        network = fit(data.features[~test], outputs[~test], flat[~test], [rng], width=width, epochs=epochs)
+        residual = (network(data.features[test]) - outputs[test]).reshape(-1, len(METHODS), len(MEASURED))
+        left_out[test] += residual * (FOLDS / NETWORKS)
+        networks.append(network)
+    low, high = np.percentile(data.features, [0.02, 99.98], axis=0)
+    spread, own = spreads(left_out, weights - EVEN, data.variance)
+    teachers = _joined(networks)
+    others = np.clip(data.others.reshape(-1, data.features.shape[1]).astype(np.float64), low, high)
+    teacher_errors = _outputs(teachers, others).reshape(-1, *weights.shape[1:])
+    teacher_errors += data.others_reference.reshape(-1, *weights.shape[1:])
+    rows = np.concatenate([np.clip(data.features, low, high), others])
+    errors = np.concatenate([data.log_ratios + data.log_reference, teacher_errors])
+    counts = weights_of(errors, PUPIL_EVEN).reshape(len(rows), -1)
+    pupil = distil(teachers, rows, counts, seed=seed, width=width, epochs=epochs)
+    return Model(pupil, low, high + 1e-6, spread, own, provenance)
+
+
+def distil(
+    teachers: Network, features: FloatArray, weights: FloatArray, *, seed: int, width: int, epochs: int
+) -> Network:
+    """Return one network that says what several say together, in a fraction of their time.
+
+    What they say of a row needs no simulation, so there can be many more rows than were simulated (Hinton, Vinyals,
+    Dean, "Distilling the knowledge in a neural network", 2015).
+    """
+    return fit(
+        features,
+        _outputs(teachers, features),
+        weights,
+        [rng_for(seed, "network", "taught")],
+        width=width + width // 2,
+        epochs=round(PUPIL_EPOCHS * epochs),
+        batch=256,
+    )
+
+
+def _outputs(network: Network, features: FloatArray) -> FloatArray:
+    return np.concatenate([network(features[start : start + PART]) for start in range(0, len(features), PART)])
+
+
+def spreads(residual: FloatArray, near: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return standard deviations of the residuals, and of what a method does not share, without that of sampling.
+
+    residual, near, variance: ``(rows, methods, metrics)``: what was missed; what it counts; how much of it is sampling.
+
+    Returns both ``(methods, metrics)``.
+    """
+    total = near.sum(axis=0) + 1e-9
+    spread = np.sqrt(np.maximum((near * (residual**2 - variance)).sum(axis=0) / total, 1e-4))
+    common = (near * residual).sum(axis=1, keepdims=True) / (near.sum(axis=1, keepdims=True) + 1e-9)
+    own = np.sqrt((near * (residual - common) ** 2).sum(axis=0) / total + 1e-4)
+    return spread, np.minimum(own, spread * 1.5)
+
+
+def _joined(networks: list[Network]) -> Network:
+    """Return one network of all members; each brings its own scales, which are folded into its first and last layer."""
+    members = []
+    first = networks[0]
+    for network in networks:
+        ((entry, entry_offset), *middle, (leaving, leaving_offset)) = network.members[0]
+        stretch = first.scale / network.scale
+        shift = (first.centre - network.centre) / network.scale
+        scale = network.output_scale / first.output_scale
+        members.append(
+            (
+                (entry * stretch[:, None], entry_offset + shift @ entry),
+                *middle,
+                (
+                    leaving * scale,
+                    leaving_offset * scale + (network.output_centre - first.output_centre) / first.output_scale,
+                ),
+            )
+        )
+    return Network(first.centre, first.scale, first.output_centre, first.output_scale, tuple(members))

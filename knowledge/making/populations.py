@@ -1,0 +1,128 @@
+"""The populations of the cells: named shapes with random parameters, and what lies between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator._types import FloatArray
+from simulator.populations import SHAPES
+
+Draw = Callable[[int, np.random.Generator], FloatArray]
+SMOOTH = ("gaussian", "bimodal", "lognormal", "geometric", "steps", "uniform")
+ROUGH = ("zipf", "zipf_shuffled", "dirichlet", "sparse", "spike")
+COMPOSED = ("fractal", "mixture", "rough", "window", "counted", "raster")
+FAMILIES = (*SHAPES, *COMPOSED)
+PARAMETERS: Mapping[str, tuple[float, float, bool]] = {  # lowest, highest, whether on a log scale
+    "uniform": (0.0, 0.0, False),
+    "zipf": (0.05, 2.5, False),
+    "zipf_shuffled": (0.05, 2.5, False),
+    "gaussian": (0.03, 0.6, True),
+    "bimodal": (0.02, 0.25, True),
+    "geometric": (1e-5, 0.7, True),
+    "lognormal": (0.25, 1.5, True),
+    "dirichlet": (0.02, 20.0, True),
+    "sparse": (0.01, 0.9, True),
+    "spike": (0.02, 0.95, False),
+    "steps": (2.0, 12.0, False),
+}
+
+
+@dataclass(frozen=True)
+class Population:
+    """True frequencies ``(k,)`` and where they come from."""
+
+    family: str
+    parameter: float
+    frequencies: FloatArray
+
+
+def draw(family: str, k: int, rng: np.random.Generator) -> Population:
+    """Draw a population of a family, one of `FAMILIES`, with a random parameter.
+
+    Raises ValueError if the family is unknown.
+    """
+    if family not in FAMILIES:
+        raise ValueError(f"family must be one of {', '.join(FAMILIES)}, got {family!r}")
+    if family in SHAPES:
+        parameter = _parameter(family, rng)
+        weights = SHAPES[family].weights(k, parameter, lambda: rng)
+    else:
+        parameter = float(rng.random())
+        weights = _COMPOSED[family](k, parameter, rng)
+    weights = np.maximum(weights, 0.0)
+    return Population(family, parameter, weights / weights.sum())
+
+
+def _parameter(family: str, rng: np.random.Generator) -> float:
+    low, high, logarithmic = PARAMETERS[family]
+    place = rng.random()
+    if not logarithmic:
+        return float(low + (high - low) * place)
+    return float(low * (high / low) ** place)
+
+
+def _fractal(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:
+    """Return the exponential of noise whose spectrum falls as a power of the frequency: from erratic to smooth."""
+    spectrum = rng.standard_normal(k // 2 + 1) + 1j * rng.standard_normal(k // 2 + 1)
+    spectrum[1:] *= np.arange(1, len(spectrum)) ** (-1.5 * parameter)
+    spectrum[0] = 0.0
+    walk = np.fft.irfft(spectrum, k)
+    return np.exp(rng.uniform(0.2, 3.5) * walk / max(float(walk.std()), 1e-12))
+
+
+def _one_of(families: tuple[str, ...], k: int, rng: np.random.Generator) -> FloatArray:
+    return draw(families[int(rng.integers(len(families)))], k, rng).frequencies
+
+
+def _mixture(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:
+    """Put a rough shape on top of a smooth one."""
+    return parameter * _one_of((*ROUGH, "fractal"), k, rng) + (1 - parameter) * _one_of((*SMOOTH, "fractal"), k, rng)
+
+
+def _rough(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:
+    """Multiply a smooth shape by log-normal disturbances."""
+    return _one_of((*SMOOTH, "fractal", "zipf"), k, rng) * np.exp(2 * parameter * rng.standard_normal(k))
+
+
+def _window(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:
+    """Put any shape on a stretch of the domain, and leave the rest empty."""
+    size = max(2, round(k * (0.05 + 0.9 * parameter)))
+    start = int(rng.integers(0, max(1, k - size + 1)))
+    weights = np.zeros(k)
+    weights[start : start + size] = _one_of((*SHAPES, "fractal", "rough"), size, rng)[: k - start]
+    return weights
+
+
+def _counted(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:
+    """Return the histogram of a sample: any shape with the noise and the zeros of sampling."""
+    frequencies = _one_of((*SHAPES, "fractal", "mixture"), k, rng)
+    return rng.multinomial(round(k * 10 ** (3 * parameter)), frequencies / frequencies.sum()).astype(np.float64)
+
+
+def _raster(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:
+    """Return a map with a few centres, partly empty, read row by row: neighbours of one column lie a row apart."""
+    width = max(1, round(k ** rng.uniform(0.3, 0.7)))
+    places = np.arange(k)
+    row, column = places // width / (1 + (k - 1) // width), places % width / width
+    weights = np.full(k, 10 ** rng.uniform(-6, -1))
+    for _ in range(int(rng.integers(1, 12))):
+        reach = 0.4 * 10 ** -rng.uniform(0, 1.5)
+        distance = np.hypot(row - rng.random(), column - rng.random()) / reach
+        weights += rng.pareto(1.0) * np.exp(-distance)
+    weights *= np.exp(2 * parameter * rng.standard_normal(k))
+    empty = rng.random(k) < rng.uniform(-0.5, 0.7)
+    empty[int(weights.argmax())] = False
+    return np.where(empty, 0.0, weights)
+
+
+_COMPOSED: Mapping[str, Callable[[int, float, np.random.Generator], FloatArray]] = {
+    "fractal": _fractal,
+    "mixture": _mixture,
+    "rough": _rough,
+    "window": _window,
+    "counted": _counted,
+    "raster": _raster,
+}

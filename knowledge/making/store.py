@@ -1,0 +1,63 @@
+"""Where a build keeps its finished cells: one JSON line each, appended and flushed, merged on reading."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Generic, TypeVar, cast
+
+R = TypeVar("R", bound=Mapping[str, object])  # what is kept of a cell, JSON types with its number as "index"
+
+
+class Store(Generic[R]):
+    """Finished cells of one build.
+
+    The first line says what is being built; a file of another build is refused. A build that was killed may leave half
+    a line, which is passed over, and the next line starts on a line of its own.
+
+    path: file of JSON lines; created when it does not exist.
+    plan: what decides the cells: seed, menu, ranges, version.
+
+    Raises ValueError if the file belongs to another plan.
+    """
+
+    def __init__(self, path: Path, plan: Mapping[str, object]) -> None:
+        self.path = path
+        self.plan = json.loads(json.dumps(plan))
+        if not path.exists() or path.stat().st_size == 0:
+            self._write({"plan": self.plan})
+            return
+        if b"\n" not in path.read_bytes():  # a kill cut the very first line short: nothing is lost
+            path.write_text("", encoding="utf-8")
+            self._write({"plan": self.plan})
+            return
+        first = next(self._lines(), None)
+        if first is None or first.get("plan") != self.plan:
+            raise ValueError(f"{path} holds the cells of another build: remove it or name another file")
+        if not path.read_bytes().endswith(b"\n"):
+            with path.open("a", encoding="utf-8") as file:
+                file.write("\n")
+
+    def add(self, record: R) -> None:
+        """Append a finished cell; it is on disk when this returns."""
+        self._write(record)
+
+    def records(self) -> dict[int, R]:
+        """Return the finished cells by number."""
+        return {int(str(line["index"])): cast(R, line) for line in self._lines() if "index" in line}
+
+    def _write(self, record: Mapping[str, object]) -> None:
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record, separators=(",", ":")) + "\n")
+            file.flush()
+
+    def _lines(self) -> Iterator[dict[str, object]]:
+        with self.path.open(encoding="utf-8", errors="replace") as file:
+            for line in file:
+                try:
+                    record = json.loads(line)
+                except ValueError:
+                    continue  # a line that a kill cut short
+                if isinstance(record, dict):
+                    yield record

@@ -1,0 +1,156 @@
+"""How the reports of a client that is not ours are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from simulator._types import IntArray
+from simulator.hashing import HASHES, SEED_BITS
+from simulator.protocols import PROTOCOLS
+from simulator.supports import Supports, of_hashes
+
+LONGEST = 60  # characters of a foreign report or message that is repeated
+SupportFunction = Callable[[Any, int, float], Any]
+
+REPORTS = {key: protocol.report_kind for key, protocol in PROTOCOLS.items() if protocol.report_kind != "own"}
+"""Type of the reports of each protocol whose clients can be audited."""
+
+
+class ClientError(ValueError):
+    """A client, or the support function for it, fails or returns what it should not; one line says what."""
+
+
+def described(error: BaseException) -> str:
+    """Return an error in a few words."""
+    return f"{type(error).__name__}: {_short(error, str)}".rstrip(": ")
+
+
+def _short(value: object, write: Callable[[object], str]) -> str:
+    """Return a foreign object as one short line; it may fail to describe itself."""
+    try:
+        line = " ".join(write(value).split())
+    except Exception:  # noqa: BLE001 - foreign objects may raise anything
+        return ""
+    return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
+
+
+Reader = Callable[[list[Any], int], Supports]
+
+
+def reader_by_type(
+    reports: str, called: str, k: int, epsilon: float, values: tuple[int, int], name: str, symbols: int | None
+) -> Reader:
+    """Return what reads reports of a protocol, a key of `REPORTS`, for two `values`; `name` is that of a hash.
+
+    Raises ValueError if the protocol or the hash is unknown.
+    """
+    kind = REPORTS.get(reports, "")
+    if not kind:
+        raise ValueError(f"reports must be one of {', '.join(REPORTS)}, got {reports!r}")
+    if kind == "hash" and name not in HASHES:
+        raise ValueError(f"hash must be one of {', '.join(HASHES)}, got {name!r}")
+    oracle = PROTOCOLS[reports](k, epsilon)
+    g = symbols or int(getattr(oracle, "g", 2))
+    limit = int(getattr(oracle, "symbols", 2))
+    expected = {
+        "value": f"one value in 0..{k - 1}",
+        "bits": f"a vector of k={k} zeros and ones",
+        "subset": f"different values in 0..{k - 1}",
+        "hash": f"a pair (symbol, seed) with a symbol in 0..{g - 1} and a seed in 0..2^{SEED_BITS}-1",
+        "symbol": f"one symbol in 0..{limit - 1}",
+        "cells": f"a vector of k={k} numbers",
+    }[kind]
+    shape, high = {"value": ((), k), "bits": ((k,), 2), "symbol": ((), limit), "cells": ((k,), np.inf)}.get(
+        kind, ((2,), 2**SEED_BITS)
+    )
+
+    def refuse(report: Any, held: int) -> ClientError:
+        return ClientError(
+            f"{called} returned {_short(report, repr)} ({type(report).__name__}) for value {held}: "
+            f"a report of {reports} is {expected}"
+        )
+
+    def numbers(batch: list[Any], held: int) -> Any:
+        """Return the batch as one array; where that fails, name the first report that is at fault."""
+        whole = kind != "cells"
+        array = _as_array(batch, shape, high, whole=whole)
+        if array is None:
+            wrong = next(report for report in batch if _as_array([report], shape, high, whole=whole) is None)
+            raise refuse(wrong, held)
+        return array
+
+    def read(batch: list[Any], held: int) -> Supports:
+        if kind == "subset":
+            sets = [_as_set(report, k) for report in batch]
+            for report, held_by_it in zip(batch, sets, strict=True):
+                if held_by_it is None:
+                    raise refuse(report, held)
+            return _of_sets([some for some in sets if some is not None], k, values)
+        if kind != "hash":
+            return oracle.supports(numbers(batch, held), values)
+        pairs: IntArray = numbers(batch, held)
+        if (pairs[:, 0] >= g).any():
+            raise refuse(batch[int(np.argmax(pairs[:, 0] >= g))], held)
+        return of_hashes(pairs[:, 1], pairs[:, 0], k, values, g=g, name=name)
+
+    return read
+
+
+def _as_array(batch: list[Any], shape: tuple[int, ...], high: float, *, whole: bool) -> Any:
+    """Return reports as one array ``(n, *shape)`` of numbers from 0 (if whole) to below `high`, or None."""
+    try:
+        array = np.array(batch)
+    except Exception:  # noqa: BLE001 - of different lengths, or no numbers, or foreign objects that raise
+        return None
+    if array.shape != (len(batch), *shape) or array.dtype.kind not in "biuf" or not np.isfinite(array).all():
+        return None
+    if not whole:
+        return array.astype(np.float64)
+    if (array != np.floor(array)).any() or (array < 0).any() or (array >= high).any():
+        return None
+    return array.astype(np.int64)
+
+
+def _as_set(report: Any, k: int) -> set[int] | None:
+    """Return the different values in 0..k-1 that a report lists, or None if it is no such list."""
+    if isinstance(report, str | bytes | dict):
+        return None
+    try:
+        listed = list(islice(report, k + 1))  # a set of values has at most k, and a report may have no end
+        some = {int(value) for value in listed if not isinstance(value, str | bytes) and value == int(value)}
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return some if len(some) == len(listed) and all(0 <= value < k for value in some) else None
+
+
+def _of_sets(sets: list[set[int]], k: int, values: tuple[int, int]) -> Supports:
+    first, second = (np.array([value in some for some in sets]) for value in values)
+    return Supports(first, second, np.array([len(some) for some in sets]), k)
+
+
+def reader_by_function(
+    support: SupportFunction, called: str, k: int, epsilon: float, values: tuple[int, int]
+) -> Reader:
+    """Return what reads reports by a function that lists the values which one supports."""
+    name = getattr(support, "__name__", "the support function")
+
+    def supported(report: Any, held: int) -> set[int]:
+        try:
+            listed = support(report, k, epsilon)
+        except (Exception, SystemExit) as error:  # foreign code may raise anything, or try to leave
+            raise ClientError(
+                f"{name} failed on the report {_short(report, repr)} of {called} for value {held}: {described(error)}"
+            ) from error
+        some = _as_set(listed, k)
+        if some is None:
+            raise ClientError(
+                f"{name} returned {_short(listed, repr)} ({type(listed).__name__}) for the report "
+                f"{_short(report, repr)}: it must give the different values in 0..{k - 1} that the report supports"
+            )
+        return some
+
+    return lambda batch, held: _of_sets([supported(report, held) for report in batch], k, values)

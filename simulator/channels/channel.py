@@ -1,0 +1,285 @@
+"""A protocol given by its matrix: input x becomes output y with the probability in row x, column y."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from simulator._types import FloatArray, IntArray, Reports
+from simulator.channels.decoder import SingularChannelError, left_inverse
+from simulator.protocols.fakes import group_sizes
+from simulator.protocols.likelihood import MatrixLikelihood
+from simulator.protocols.oracle import Noise, bits_for
+from simulator.protocols.protocol import Covariance, Linear, Probabilities, Protocol, Tally, users_of
+
+ROW_SLACK = 1e-9  # how far the sum of a row may be from 1
+EQUAL = 1e-12  # relative difference up to which two probabilities are the same but for rounding
+
+
+@dataclass(frozen=True, eq=False)  # holds an array, which does not compare to one truth
+class Channel(Protocol):
+    """Any row-stochastic matrix as a protocol; a report is the number of an output, and the tally counts them.
+
+    Parameters
+    ----------
+    key, title
+        Short name, and name in words.
+    matrix
+        ``(inputs, outputs)`` probabilities; every row sums to 1.
+    reference
+        Where it was published.
+    flat
+        The exact probabilities (p, q) where it is randomised response by construction, so that the noise of the
+        estimate is alike in all entries.
+
+    Raises
+    ------
+    ValueError
+        If the matrix is not row-stochastic or has fewer than 2 inputs or outputs.
+
+    Examples
+    --------
+    >>> channel = Channel("rr", "randomised response", np.array([[0.75, 0.25], [0.25, 0.75]]))
+    >>> round(float(np.exp(channel.epsilon)), 6), channel.attack_success
+    (3.0, 0.75)
+    """
+
+    key: str
+    title: str
+    matrix: FloatArray = field(repr=False)
+    reference: str = ""
+    flat: Probabilities | None = None
+
+    def __post_init__(self) -> None:
+        matrix = np.ascontiguousarray(self.matrix, dtype=np.float64)
+        if matrix.ndim != 2 or min(matrix.shape) < 2:
+            raise ValueError(f"a channel needs at least 2 inputs and 2 outputs, got shape {matrix.shape}")
+        if not np.isfinite(matrix).all() or matrix.min() < 0:
+            raise ValueError("the probabilities of a channel must be finite and at least 0")
+        sums = matrix.sum(axis=1)
+        worst = int(np.abs(sums - 1).argmax())
+        if abs(sums[worst] - 1) > ROW_SLACK:
+            raise ValueError(f"every row of a channel must sum to 1, row {worst} sums to {sums[worst]:.9g}")
+        matrix = matrix / sums[:, None]
+        matrix.flags.writeable = False
+        object.__setattr__(self, "matrix", matrix)
+
+    def __repr__(self) -> str:
+        """Name the channel and a digest of its matrix: all that decides what is simulated with it."""
+        return f"Channel({self.key!r}, {hashlib.blake2b(self.matrix.tobytes(), digest_size=8).hexdigest()})"
+
+    @property
+    def k(self) -> int:
+        """Number of inputs: the size of the domain."""
+        return int(self.matrix.shape[0])
+
+    @property
+    def outputs(self) -> int:
+        """Number of outputs."""
+        return int(self.matrix.shape[1])
+
+    @property
+    def report_kind(self) -> str:
+        """``"value"`` where outputs are as many as inputs: they are taken for the same places; else ``"symbol"``."""
+        return "value" if self.outputs == self.k else "symbol"
+
+    @property
+    def report_bits(self) -> int:
+        """Size of one report in bits."""
+        return bits_for(self.outputs)
+
+    @property
+    def attack_success(self) -> float:
+        """Probability that the best single guess from one report is the user's value (uniform prior)."""
+        return float(self.matrix.max(axis=0).sum() / self.k)
+
+    @cached_property
+    def epsilon(self) -> float:
+        """The epsilon of local differential privacy: the largest log-ratio of two rows, infinite if one excludes."""
+        high, low = self.matrix.max(axis=0), self.matrix.min(axis=0)
+        high, low = high[high > 0], low[high > 0]
+        return float("inf") if low.min() == 0 else float(np.log(high / low).max())
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> IntArray:
+        """Client: draw from the row of each value ``(n,)``, by the inverse of its running sums."""
+        running = np.cumsum(self.matrix, axis=1)
+        running[:, -1] = np.inf  # rounding must not leave a draw without an output
+        draws = rng.random(len(values))
+        reports = np.empty(len(values), dtype=np.int64)
+        for value in np.unique(values):
+            own = values == value
+            reports[own] = np.searchsorted(running[value], draws[own], side="right")
+        return reports
+
+    def observe(self, reports: IntArray) -> IntArray:
+        """Server: count the reports of each output, ``(outputs,)``."""
+        return np.bincount(reports, minlength=self.outputs)
+
+    def sample_observed(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw the counts of the outputs from their exact law, at a cost that does not depend on n.
+
+        Those who hold one value report independently from one row, so their reports are one multinomial.
+
+        Parameters
+        ----------
+        counts
+            ``(..., k)`` users who hold each value.
+
+        Returns
+        -------
+        ``(..., outputs)`` reports of each output.
+        """
+        rows = np.ascontiguousarray(counts).reshape(-1, self.k)
+        result = np.empty((len(rows), self.outputs), dtype=np.int64)
+        for row, out in zip(rows, result, strict=True):
+            held = np.flatnonzero(row)
+            out[:] = rng.multinomial(row[held], self.matrix[held]).sum(axis=0)
+        return result.reshape(*counts.shape[:-1], self.outputs)
+
+    def replay_observed(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
+        """Let every user ``(k,)`` perturb and the server count: the slow reference that defines the law."""
+        return self.observe(self.perturb(np.repeat(np.arange(self.k), counts), rng))
+
+    def expected_distance(self, frequencies: FloatArray, distances: FloatArray) -> float:
+        """Return the mean distance between the true and the reported place, in the unit of the distances.
+
+        The quality of service of Shokri et al., "Protecting location privacy: optimal strategy against localization
+        attacks", CCS 2012, for a channel whose outputs are places.
+
+        Parameters
+        ----------
+        frequencies
+            ``(k,)`` true frequencies.
+        distances
+            ``(k, outputs)``.
+        """
+        return float(frequencies @ (self.matrix * distances).sum(axis=1))
+
+    def tally(self, reports: Reports) -> Tally:
+        """Server: count the reports of each output."""
+        return Tally(self.observe(reports), len(reports))
+
+    def sample_tally(self, counts: IntArray, rng: np.random.Generator) -> Tally:
+        """Draw the counts of the outputs, as `sample_observed`."""
+        return Tally(self.sample_observed(counts, rng), users_of(counts))
+
+    def server_operations(self, n: int) -> int:  # noqa: ARG002
+        """Return about how many operations one product with the matrix takes."""
+        return self.k * self.outputs
+
+    @cached_property
+    def decoder(self) -> FloatArray:
+        """The matrix ``(outputs, k)`` that undoes the channel.
+
+        Raises
+        ------
+        SingularChannelError
+            If there is none that does not magnify the noise beyond use.
+        """
+        return left_inverse(self.matrix, self.key)
+
+    @property
+    def linear(self) -> Linear | None:
+        """Matrix inversion, where the channel can be inverted."""
+        return Linear(self._inverted, self._covariance) if self._invertible else None
+
+    @cached_property
+    def likelihood(self) -> MatrixLikelihood:
+        """The likelihood of the outputs."""
+        return MatrixLikelihood(self.matrix)
+
+    def offers(self, need: str) -> bool:
+        """Tell whether a method that needs this can have it: the likelihood always, others by inversion."""
+        if need == "likelihood":
+            return True
+        return (need in ("estimate", "haar") or (need in ("iid", "pq") and self.flat is not None)) and self._invertible
+
+    @cached_property
+    def _invertible(self) -> bool:
+        try:
+            return bool(self.decoder.size)
+        except SingularChannelError:
+            return False
+
+    def _inverted(self, tally: Tally) -> FloatArray:
+        shares = tally.counts / tally.counts.sum(axis=-1, keepdims=True)
+        result: FloatArray = shares @ self.decoder
+        return result
+
+    def _covariance(self, n: int) -> Covariance:
+        if self.flat is None:
+            return InversionCovariance(self, n)
+        p, q = self.flat
+        scale = n * (p - q) ** 2
+        at_zero, at_one = q * (1 - q) / scale, p * (1 - p) / scale
+        return Noise(n, p, q, at_zero, at_one - at_zero, sums_to_one=True)
+
+    def privacy_loss(self, values: tuple[int, int]) -> float:
+        """Return the largest log-ratio of the two rows: less than `epsilon`, where nearer values are protected more."""
+        first, second = self.matrix[list(values)]
+        some = (first > 0) | (second > 0)
+        with np.errstate(divide="ignore"):
+            return float(np.abs(np.log(first[some]) - np.log(second[some])).max())
+
+    def chances(self, reports: Reports, values: tuple[int, int], attack: str) -> FloatArray:
+        """Return ``(n,)`` probabilities that an attack on each report names ``values[0]``."""
+        return self._named(values, attack)[reports]
+
+    def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
+        """Return how likely the attack names v1 where v1 is held, and where v2 is."""
+        named = self._named(values, attack)
+        return float(self.matrix[values[0]] @ named), float(self.matrix[values[1]] @ named)
+
+    def _named(self, values: tuple[int, int], attack: str) -> FloatArray:
+        """Return for each output the probability that the attacker names v1.
+
+        ``guess``: one of the likeliest values, evenly drawn. ``pair``: v1 where the ratio of its probability to that of
+        v2 is the largest of all outputs.
+        """
+        if attack == "guess":
+            best = self.matrix >= self.matrix.max(axis=0) * (1 - EQUAL)
+            result: FloatArray = best[values[0]] / best.sum(axis=0)
+            return result
+        first, second = self.matrix[list(values)]
+        ratio = np.divide(first, second, out=np.where(first > 0, math.inf, 0.0), where=second > 0)
+        return (ratio >= ratio.max() * (1 - EQUAL)).astype(np.float64)
+
+    def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
+        """Return the tally of even draws of all outputs."""
+        return Tally(rng.multinomial(fakes, np.full(self.outputs, 1 / self.outputs)), fakes)
+
+    def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally | None:
+        """Return the outputs that inversion turns into the most of the targets; None where it cannot be inverted."""
+        if not self._invertible:
+            return None
+        helped = self.decoder[:, targets].sum(axis=1)
+        best = rng.permutation(np.flatnonzero(helped >= helped.max() * (1 - EQUAL)))
+        counts = np.zeros(self.outputs, dtype=np.int64)
+        counts[best] = group_sizes(fakes, len(best), keep_empty=True)
+        return Tally(counts, fakes)
+
+
+class InversionCovariance(Covariance):
+    """The noise of matrix inversion: every user adds a row of the decoder, drawn from the row of the own value."""
+
+    def __init__(self, channel: Channel, n: int) -> None:
+        self._channel, self._n = channel, n
+
+    def entry(self, frequency: FloatArray) -> FloatArray:
+        """Return the variance of each estimate of the true frequencies ``(..., k)``."""
+        matrix, weights = self._channel.matrix, self._channel.decoder
+        mean, square = matrix @ weights, matrix @ weights**2
+        result: FloatArray = frequency @ (square - mean**2) / self._n
+        return result
+
+    def of(self, rows: FloatArray) -> FloatArray:
+        """Return the covariance ``(m, m)`` of ``rows @ estimate`` at equal frequencies."""
+        matrix, k = self._channel.matrix, self._channel.k
+        weights = self._channel.decoder @ rows.T
+        mean = matrix @ weights
+        result: FloatArray = ((weights.T * matrix.mean(axis=0)) @ weights - mean.T @ mean / k) / self._n
+        return result

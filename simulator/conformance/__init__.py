@@ -1,0 +1,24 @@
+"""Conformance checks for authors of protocols, post-processing methods and metrics; no test framework is needed.
+
+Put one line per member into a test of your own::
+
+    from simulator.conformance import check_metric, check_postprocessor, check_protocol
+
+    def test_conformance():
+        check_protocol(MyProtocol)
+        check_postprocessor(MY_METHOD)
+        check_metric(MY_METRIC)
+
+Each returns None, or raises `ConformanceError` with one sentence about the first promise that is broken. What they
+cannot see from outside: whether `perturb` is private, and whether a method or metric is any good.
+"""
+
+from __future__ import annotations
+
+from simulator.conformance.collection import check_collection
+from simulator.conformance.methods import check_postprocessor
+from simulator.conformance.metrics import check_metric
+from simulator.conformance.protocols import check_protocol
+from simulator.conformance.requirement import ConformanceError
+
+__all__ = ["ConformanceError", "check_collection", "check_metric", "check_postprocessor", "check_protocol"]

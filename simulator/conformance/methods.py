@@ -1,0 +1,147 @@
+"""Checks of post-processing methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator._types import FloatArray
+from simulator.conformance.requirement import ROUNDING, ConformanceError, answer_of, require, text_of
+from simulator.methods import PostProcessor
+from simulator.protocols import PROTOCOLS, FrequencyOracle, Noise
+from simulator.seeding import rng_for
+
+CLOSELY = 2  # noises of each domain size under which the rows of a batch are also tried one by one
+
+
+def check_postprocessor(method: PostProcessor) -> None:
+    """Check that a post-processing method keeps its promises, on ordinary and extreme estimates of many noises.
+
+    Shape and type, that the input is left alone, that a batch is exactly its rows, finite results, and what the method
+    claims: `nonnegative`, `sums_to_one`, `keeps_order`, `queries_only`, and, unless it is `ordered_only`, that the
+    result does not depend on the order of the categories. Noises that it does not fit are passed over.
+
+    Raises
+    ------
+    ConformanceError
+        On the first promise that is broken.
+    """
+    require(isinstance(method, PostProcessor), f"a method is a PostProcessor, got {method!r}")
+    for field in ("name", "title", "reference"):
+        require(bool(text_of(method, field)), f"PostProcessor.{field} must be a text that is not empty")
+    fitted = False
+    for labels, estimates in _estimates():
+        k, closely = estimates.shape[-1], CLOSELY
+        for origin, noise in _noises(k):
+            if not answer_of(f"{method.name}: fits", method.accepts, noise, k):
+                continue
+            fitted = True
+            where = f"{method.name}, noise of {origin}"
+            results = _check_results(method, labels, estimates, noise, where)
+            if closely:
+                _check_batches(method, labels, estimates, noise, where, results)
+                closely -= 1
+    require(fitted, f"{method.name}: fits must accept the noise of at least one built-in protocol")
+
+
+@cache
+def _oracle(key: str, k: int, epsilon: float) -> FrequencyOracle:
+    return PROTOCOLS[key](k, epsilon)
+
+
+@cache
+def _noises(k: int) -> tuple[tuple[str, Noise], ...]:
+    """Noises of the built-in protocols, from hardly any to far more than there is to see."""
+    settings = [(1.0, 10_000), (4.0, 1_000_000), (0.1, 50)]
+    own = [(key, *setting) for key in _BUILT_IN for setting in settings[: 3 if key in ("grr", "oue") else 1]]
+    return tuple((f"{key} (epsilon={e:g}, n={n:,})", _oracle(key, k, e).noise(n)) for key, e, n in own)
+
+
+_BUILT_IN = tuple(PROTOCOLS)  # taken on import: members of other packages may not have conformed yet
+
+
+def _estimates() -> Iterator[tuple[list[str], FloatArray]]:
+    """Batches of estimates of one domain size each, and what to call their rows."""
+    edges = {
+        "all negative": [-0.3, -0.1, -2.0, -0.1],
+        "all zero": [0.0, 0.0, 0.0, 0.0],
+        "one-hot": [0.0, 1.0, 0.0, 0.0],
+        "values around a million": [1e6, -1e6, 3e5, 2e5],
+        "values around a millionth of a millionth": [1e-12, -1e-12, 2e-12, 0.0],
+        "probabilities": [0.4, 0.3, 0.2, 0.1],
+    }
+    yield list(edges), np.array(list(edges.values()))
+    yield ["two categories", "two categories, negative"], np.array([[0.7, 0.3], [-0.7, -0.3]])
+    yield ["a million three times"], np.full((1, 3), 1e6)
+    scales = (0.01, 0.05, 0.2, 1e6)
+    truth = np.array([0.4, 0.2, 0.15, 0.1, 0.05, 0.05, 0.03, 0.02, 0.0])
+    noisy = truth + rng_for(0, "conformance", "estimates").normal(scale=np.reshape(scales, (4, 1)), size=(4, 9))
+    ties = [[0.2, 0.2, 0.2, 0.1, 0.1, -0.1, -0.1, 0.0, 0.0], [1 / 9] * 9]
+    yield [*(f"noise of sd {scale:g}" for scale in scales), "ties", "all equal"], np.vstack([noisy, ties])
+
+
+def _check_results(
+    method: PostProcessor, labels: list[str], estimates: FloatArray, noise: Noise, where: str
+) -> FloatArray:
+    """Check one batch, and return its results."""
+
+    def for_all_rows(kept: NDArray[np.bool_], sentence: str) -> None:
+        if not kept.all():
+            raise ConformanceError(f"{where}, {labels[int(kept.argmin())]}: {sentence}")
+
+    frozen = estimates.copy()
+    frozen.flags.writeable = False  # a method that writes into its input fails here
+    results = answer_of(where, method, frozen, noise)
+    require(
+        isinstance(results, np.ndarray) and results.shape == estimates.shape,
+        f"{where}: the shape {estimates.shape} must be kept, got {np.shape(results)}",
+    )
+    require(results.dtype == np.float64, f"{where}: the result must be float64, got {results.dtype}")
+    require(not np.shares_memory(results, frozen), f"{where}: the result must not share memory with the input")
+    for_all_rows(np.isfinite(results).all(axis=1), "the result must be finite")
+    if method.nonnegative:
+        for_all_rows((results >= 0).all(axis=1), f"claims nonnegative, but gives {results.min():g}")
+    if method.sums_to_one:
+        # Results of any size sum to 1 up to the rounding of their largest.
+        limit = ROUNDING + 1e-15 * (10 + results.shape[1]) * np.abs(results).max(axis=1)
+        off = np.abs(results.sum(axis=1) - 1)
+        for_all_rows(off <= limit, f"claims sums_to_one, but is off by up to {off.max():g}")
+    if method.queries_only:
+        for_all_rows((results == estimates).all(axis=1), "claims queries_only, but changes the estimate")
+    if method.keeps_order:
+        order = np.argsort(estimates, axis=1, kind="stable")
+        steps, raw = (np.diff(np.take_along_axis(x, order, axis=1)) for x in (results, estimates))
+        scale = np.maximum(1.0, np.abs(estimates).max(axis=1, keepdims=True))
+        for_all_rows(
+            ((steps >= -1e-12 * scale) & ((raw > 0) | (steps == 0))).all(axis=1),
+            "claims keeps_order, but a larger estimate becomes smaller than a smaller one, or equal ones come apart",
+        )
+    return results
+
+
+def _check_batches(
+    method: PostProcessor, labels: list[str], estimates: FloatArray, noise: Noise, where: str, results: FloatArray
+) -> None:
+    """Check that rows by themselves, in another arrangement, and with their categories reversed give the same."""
+    for label, row, of_row in zip(labels, estimates, results, strict=True):
+        alone = answer_of(f"{where}, {label}", method, row.copy(), noise)
+        require(
+            np.array_equal(alone, of_row), f"{where}, {label}: a batch must give exactly what its rows give one by one"
+        )
+    if len(labels) % 2 == 0:
+        shape = (2, len(labels) // 2, estimates.shape[1])
+        arranged = answer_of(where, method, estimates.reshape(shape), noise)
+        require(
+            np.array_equal(arranged, results.reshape(shape)),
+            f"{where}: a batch of shape {shape} must give exactly what its rows give one by one",
+        )
+    if not method.uses_order:
+        turned = answer_of(where, method, estimates[:, ::-1].copy(), noise)[:, ::-1]
+        scale = np.maximum(1.0, np.abs(estimates).max(axis=1, keepdims=True))
+        require(
+            bool((np.abs(turned - results) <= ROUNDING * scale).all()),
+            f"{where}: does not claim ordered_only, but the result depends on the order of the categories",
+        )

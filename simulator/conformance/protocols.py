@@ -1,0 +1,255 @@
+"""Checks of the members of the family with support counts."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import tracemalloc
+from statistics import NormalDist
+
+import numpy as np
+
+from simulator._types import IntArray
+from simulator.conformance.requirement import ROUNDING, ConformanceError, answer_of, require, text_of
+from simulator.conformance.scores import z_of_means, z_of_two_means, z_of_two_variances, z_of_variance
+from simulator.protocols import EPSILON_MAX, EPSILON_MIN, FrequencyOracle, Noise
+from simulator.seeding import rng_for
+
+FALSE_ALARM = 1e-6  # probability that `check_protocol` rejects a right protocol, for one seed
+POPULATIONS = ((1.0, (110, 50, 25, 10, 5, 0)), (2.5, (120, 60, 20, 0)))  # epsilon and users who hold each value
+SAMPLED, REPLAYED = 4000, 1200  # collections of each population
+# Comparisons of one population: all linear forms, for the bias of two ways to draw, for their means and variances, and
+# for the mean squared errors of the values.
+LARGEST_K = max(len(counts) for _, counts in POPULATIONS)
+COMPARISONS = len(POPULATIONS) * (4 * (LARGEST_K + 2) + LARGEST_K)
+Z_LIMIT = NormalDist().inv_cdf(1 - FALSE_ALARM / (2 * COMPARISONS))
+FEW_USERS, MANY_USERS, MOST_USERS = 1_000, 1_000_000, 10**9
+SPARE_BYTES = 1_000_000  # what a table or a first import may take; users one by one take eight bytes each and more
+
+
+def check_protocol(cls: type[FrequencyOracle], *, seed: int = 0) -> None:
+    """Check that a protocol keeps the promises of `FrequencyOracle`.
+
+    Shapes and types, the range of its figures, that the fast sampler and the user-by-user replay have the same mean
+    and variance in every value (and in the sum and the alternating sum of the values, where a wrong correlation shows),
+    that estimates are unbiased and as variable as `noise` says (averaged over all ways to assign the frequencies to the
+    values), that `sums_to_one` is as claimed, that memory does not grow with n, and that bad parameters are refused.
+
+    Parameters
+    ----------
+    cls
+        The class, as it stands in the table.
+    seed
+        Of the random draws. A protocol that is right is rejected for one seed in a million (all comparisons together,
+        by Bonferroni's inequality and normal approximations), and a seed always draws the same.
+
+    Raises
+    ------
+    ConformanceError
+        On the first promise that is broken.
+    """
+    require(
+        isinstance(cls, type) and issubclass(cls, FrequencyOracle) and not inspect.isabstract(cls),
+        f"a protocol is a subclass of FrequencyOracle that defines all it leaves open, got {cls!r}",
+    )
+    for field in ("key", "title", "reference"):
+        require(bool(text_of(cls, field)), f"{cls.__name__}.{field} must be a text that is not empty")
+    _check_refusals(cls)
+    for k, epsilon in ((2, 0.1), (6, 1.0), (4, 2.5), (33, 4.0)):
+        oracle = answer_of(f"{cls.key}(k={k}, epsilon={epsilon})", cls, k, epsilon)
+        _check_figures(oracle)
+        answer_of(f"{_named(oracle)}: drawing", _check_draws, oracle, seed)
+    for epsilon, counts in POPULATIONS:
+        answer_of(f"{cls.key}: drawing", _check_law, cls(len(counts), epsilon), np.array(counts), seed)
+    answer_of(f"{cls.key}: drawing {MOST_USERS:,} users", _check_cost, cls(6, 1.0), seed)
+
+
+def _named(oracle: FrequencyOracle) -> str:
+    return f"{oracle.key} (k={oracle.k}, epsilon={oracle.epsilon:g})"
+
+
+def _check_refusals(cls: type[FrequencyOracle]) -> None:
+    beyond = (0.0, -1.0, EPSILON_MIN / 2, EPSILON_MAX * 2, math.nan, math.inf)
+    for k, epsilon in [(1, 1.0), (0, 1.0), *((8, epsilon) for epsilon in beyond)]:
+        try:
+            cls(k, epsilon)
+        except ValueError:
+            continue
+        raise ConformanceError(f"{cls.key} must refuse k={k}, epsilon={epsilon:g} with a ValueError, but takes it")
+
+
+def _check_figures(oracle: FrequencyOracle) -> None:
+    """Check p, q, what a report costs and gives away, and the noise."""
+    who, k = _named(oracle), oracle.k
+    p, q, bits, attack = (
+        answer_of(f"{who}: {field}", getattr, oracle, field) for field in ("p", "q", "report_bits", "attack_success")
+    )
+    require((p is None) == (q is None), f"{who}: p and q must both be numbers or both None, got p={p}, q={q}")
+    if p is not None:
+        require(0 <= q < p <= 1, f"{who}: 0 <= q < p <= 1 must hold, got p={p}, q={q}")
+    require(
+        isinstance(bits, int | np.integer) and not isinstance(bits, bool) and bits >= 1,
+        f"{who}: report_bits must be a whole number of at least 1, got {bits!r}",
+    )
+    require(0 < attack <= 1, f"{who}: attack_success must be a probability above 0, got {attack!r}")
+    most = 1 / (1 + (k - 1) * math.exp(-oracle.epsilon))
+    require(
+        1 / k - ROUNDING <= attack <= most + ROUNDING,
+        f"{who}: attack_success must lie between that of a blind guess, {1 / k:g}, and what epsilon allows, {most:g}, "
+        f"got {attack:g}",
+    )
+    noise = answer_of(f"{who}: noise(1000)", oracle.noise, 1000)
+    require(isinstance(noise, Noise), f"{who}: noise(n) must be a Noise, got {type(noise).__name__}")
+    require(
+        (noise.n, noise.p, noise.q) == (1000, p, q),
+        f"{who}: noise(1000) must hold n, p and q of the protocol, got {noise}",
+    )
+    for f in (0.0, 1.0):
+        stated = float(answer_of(f"{who}: variance({f}, 1000)", oracle.variance, f, 1000))
+        require(
+            math.isfinite(stated) and (stated > 0 or (f == 1 and stated > -ROUNDING)),
+            f"{who}: variance({f}, 1000) must be positive and finite, got {stated:g}",
+        )
+    require(
+        noise.sums_to_one or not oracle.sums_to_one,
+        f"{who}: the class claims sums_to_one, and noise(n) must say the same",
+    )
+    for wrong in (0, -5):
+        try:
+            oracle.noise(wrong)
+        except ValueError:
+            continue
+        raise ConformanceError(f"{who}: noise(n={wrong}) must be refused with a ValueError")
+
+
+def _check_draws(oracle: FrequencyOracle, seed: int) -> None:
+    """Check shapes, types, repeatability and the claim about sums, on few users."""
+    who, k, dtype = _named(oracle), oracle.k, np.dtype(oracle.support_dtype)
+    require(
+        oracle.p is None or dtype == np.int64,
+        f"{who}: supports are counts of reports, so support_dtype must be int64, got {dtype}",
+    )
+    users = 300
+    values = rng_for(seed, "conformance", "values", k).integers(0, k, size=users)
+    counts: IntArray = np.bincount(values, minlength=k).astype(np.int64)
+    values.flags.writeable = counts.flags.writeable = False
+
+    reports = oracle.perturb(values, rng_for(seed, "conformance", "perturb"))
+    require(len(reports) == users, f"{who}: perturb must give one report a user, got {len(reports)} for {users}")
+    support = np.asarray(oracle.support(reports))
+    require(support.shape == (k,), f"{who}: support must give shape ({k},), got {support.shape}")
+    require(
+        np.can_cast(support.dtype, dtype, "same_kind"),
+        f"{who}: support must give {dtype}, got {support.dtype}",
+    )
+    again = oracle.support(oracle.perturb(values, rng_for(seed, "conformance", "perturb")))
+    require(
+        np.array_equal(support, again),
+        f"{who}: perturb must draw from the generator it is given and from nothing else; the same one gave two answers",
+    )
+    sums = []
+    for way in ("sample_support", "replay_support"):
+        draw = getattr(oracle, way)
+        for shape in ((k,), (3, k), (2, 3, k), (0, k)):
+            rows = np.broadcast_to(counts, shape)
+            drawn = draw(rows, rng_for(seed, "conformance", way))
+            require(
+                isinstance(drawn, np.ndarray) and drawn.shape == shape,
+                f"{who}: {way} must keep the shape {shape} of the counts, got {np.shape(drawn)}",
+            )
+            require(drawn.dtype == dtype, f"{who}: {way} must give {dtype}, got {drawn.dtype}")
+            require(
+                np.array_equal(drawn, draw(rows, rng_for(seed, "conformance", way))),
+                f"{who}: {way} must draw from the generator it is given and from nothing else; the same one gave two "
+                "answers",
+            )
+            estimate = oracle.estimate(drawn, users)
+            require(
+                estimate.shape == shape and estimate.dtype == np.float64 and bool(np.isfinite(estimate).all()),
+                f"{who}: estimate must give finite float64 of shape {shape}, got {estimate.dtype} {estimate.shape}",
+            )
+            sums.extend(np.atleast_1d(estimate.sum(axis=-1)).ravel().tolist())
+    always_one = max(abs(total - 1) for total in sums) < ROUNDING
+    claim = oracle.noise(users).sums_to_one
+    require(
+        always_one == claim,
+        f"{who}: sums_to_one is {claim}, but the raw estimates {'always' if always_one else 'do not'} sum to 1",
+    )
+
+
+def _check_cost(oracle: FrequencyOracle, seed: int) -> None:
+    """Check that memory does not grow with n, with few users first: a sampler that goes user by user would never end.
+
+    Memory can be counted exactly, time cannot on a machine that others use.
+    """
+    k = oracle.k
+
+    def peak(users: int) -> int:
+        counts = _spread_evenly(users, k)
+        tracemalloc.start()
+        try:
+            oracle.sample_support(counts, rng_for(seed, "conformance", "cost"))
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    few, many = peak(FEW_USERS), peak(MANY_USERS)
+    require(
+        many <= 2 * few + SPARE_BYTES,
+        f"{oracle.key}: the cost of sample_support must not depend on n, but {MANY_USERS:,} users take {many:,} bytes "
+        f"and {FEW_USERS:,} take {few:,}",
+    )
+    counts = _spread_evenly(MOST_USERS, k)
+    drawn = oracle.sample_support(counts, rng_for(seed, "conformance", "most"))
+    off = np.abs(oracle.estimate(drawn, MOST_USERS) - counts / MOST_USERS)
+    limit = 2 * Z_LIMIT * np.sqrt(oracle.variance(counts / MOST_USERS, MOST_USERS))
+    require(
+        bool((off <= limit).all()),
+        f"{oracle.key}: estimates of {MOST_USERS:,} users must be within their noise of the truth, got {off.max():g}",
+    )
+
+
+def _spread_evenly(users: int, k: int) -> IntArray:
+    counts = np.full(k, users // k, dtype=np.int64)
+    counts[0] += users - int(counts.sum())
+    return counts
+
+
+def _check_law(oracle: FrequencyOracle, counts: IntArray, seed: int) -> None:
+    """Compare the sampler with the replay, and the estimates with the truth and the stated variance."""
+    who, k, n = _named(oracle), oracle.k, int(counts.sum())
+    forms = np.vstack([np.eye(k), np.ones(k), np.where(np.arange(k) % 2, -1.0, 1.0)])
+    names = [*(f"value {value}" for value in range(k)), "the sum of all values", "the alternating sum of the values"]
+    fast = oracle.sample_support(np.broadcast_to(counts, (SAMPLED, k)), rng_for(seed, "conformance", "sampled", k))
+    slow = oracle.replay_support(np.broadcast_to(counts, (REPLAYED, k)), rng_for(seed, "conformance", "replayed", k))
+    for way, drawn in (("replay_support", slow), ("sample_support", fast)):
+        estimate = oracle.estimate(drawn, n)
+        z = z_of_means((estimate - counts / n) @ forms.T)
+        worst = int(np.abs(z).argmax())
+        require(
+            np.abs(z).max() <= Z_LIMIT,
+            f"{who}: estimates from {way} must be unbiased, but those of {names[worst]} are off by "
+            f"{abs(z[worst]):.3g} standard errors",
+        )
+    a, b = fast @ forms.T, slow @ forms.T
+    for what, z in (("mean", z_of_two_means(a, b)), ("variance", z_of_two_variances(a, b))):
+        worst = int(np.abs(z).argmax())
+        require(
+            np.abs(z).max() <= Z_LIMIT,
+            f"{who}: sample_support and replay_support must have the same {what}, but that of {names[worst]} differs "
+            f"by {abs(z[worst]):.3g} standard errors",
+        )
+    # Every collection assigns the frequencies to the values anew: the stated variance is an average over that.
+    shuffle = rng_for(seed, "conformance", "assignment", k)
+    rows = shuffle.permuted(np.broadcast_to(counts, (SAMPLED, k)), axis=1)
+    estimate = oracle.estimate(oracle.sample_support(rows, rng_for(seed, "conformance", "assigned", k)), n)
+    squares = (estimate - rows / n) ** 2
+    for count in np.unique(counts):
+        stated = float(oracle.variance(count / n, n))
+        chosen = squares[rows == count]
+        off = z_of_variance(chosen / stated)
+        require(
+            abs(off) <= Z_LIMIT,
+            f"{who}: the variance of the estimate of frequency {count / n:g} must be as stated, {stated:.4g}, but is "
+            f"{chosen.mean():.4g} in {len(chosen):,} draws ({abs(off):.3g} standard errors)",
+        )

@@ -1,0 +1,63 @@
+"""The post-processing methods, in table order.
+
+Unless said otherwise: Wang, Li, Lopuhaä-Zwakenberg, Škorić, Li, "Locally differentially private frequency estimation
+with consistency", NDSS 2020.
+"""
+
+from __future__ import annotations
+
+from simulator.methods.bayesian_update import closed_form
+from simulator.methods.empirical_bayes import eb_ns
+from simulator.methods.maximum_likelihood import ibu
+from simulator.methods.observed import Observed, observe
+from simulator.methods.power import power, power_ns
+from simulator.methods.processor import NEARNESS, PostProcessor, possible
+from simulator.methods.simple import base_cut, base_pos, none, norm, norm_mul
+from simulator.methods.simplex import mle_apx, norm_cut, norm_sub
+from simulator.methods.wavelet_grid import wavelet_eb_near
+
+_WANG = "Wang et al., NDSS 2020"
+_IBU = "Agrawal, Aggarwal, PODS 2001; Pinzon et al., AAAI 2026"
+_JIA = "Jia, Gong, INFOCOM 2019; Wang et al., NDSS 2020"
+
+_ANY = frozenset({"estimate"})  # whatever the noise is
+_IID = frozenset({"estimate", "iid"})
+
+_METHODS = [
+    PostProcessor("none", "Base (no post-processing)", none, False, False, _WANG, unbiased=True, needs=_ANY),
+    PostProcessor("base_pos", "Base-Pos", base_pos, True, False, _WANG, needs=_ANY),
+    PostProcessor("post_pos", "Post-Pos", none, False, False, _WANG, queries_only=True, needs=_ANY),
+    PostProcessor("base_cut", "Base-Cut", base_cut, True, False, _WANG),
+    PostProcessor("norm", "Norm", norm, False, True, _WANG, unbiased=True, needs=_ANY),
+    PostProcessor("norm_mul", "Norm-Mul", norm_mul, True, True, _WANG, needs=_ANY),
+    PostProcessor("norm_sub", "Norm-Sub (CLS)", norm_sub, True, True, _WANG, needs=_ANY),
+    PostProcessor("norm_cut", "Norm-Cut", norm_cut, True, False, _WANG, needs=_ANY),
+    PostProcessor("mle_apx", "MLE-Apx", mle_apx, True, True, _WANG),
+    PostProcessor("power", "Power", power, True, False, _JIA),
+    PostProcessor("power_ns", "PowerNS", power_ns, True, True, _JIA),
+    PostProcessor("ibu", "IBU (reports of one value)", ibu, True, True, _IBU, needs=frozenset({"likelihood"})),
+    PostProcessor(
+        "ibu_pseudo",
+        "IBU on a pseudo-likelihood",
+        closed_form,
+        True,
+        True,
+        _IBU,
+        needs=_IID | {"pseudo_likelihood"},
+    ),
+    PostProcessor("eb_ns", "Empirical Bayes", eb_ns, True, True, "Jiang, Zhang, Ann. Statist. 2009; this project"),
+    PostProcessor(
+        "wavelet_eb",
+        "Wavelet empirical Bayes",
+        wavelet_eb_near,
+        True,
+        True,
+        "Johnstone, Silverman, Ann. Statist. 2005; this project",
+        keeps_order=False,
+        needs=_IID | {"ground"},
+    ),
+]
+
+POSTPROCESSORS: dict[str, PostProcessor] = {method.name: method for method in _METHODS}
+
+__all__ = ["NEARNESS", "POSTPROCESSORS", "Observed", "PostProcessor", "observe", "possible"]

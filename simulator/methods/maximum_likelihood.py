@@ -1,0 +1,178 @@
+"""Iterative Bayesian update (IBU) for any likelihood: the frequencies under which the reports are likeliest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from simulator._types import FloatArray, IntArray
+from simulator.methods.bayesian_update import closed_form
+from simulator.methods.observed import Observed
+from simulator.protocols.likelihood import FlatLikelihood
+from simulator.protocols.oracle import Noise
+from simulator.protocols.protocol import Counts, Likelihood
+
+TOLERANCE = 1e-4  # nats a report
+MOST_UPDATES = 300
+MEMORY = 10  # updates that an extrapolation looks back on
+RIDGE = 1e-10  # relative: keeps the small least-squares problem solvable when updates repeat themselves
+FARTHEST = 20.0  # largest change of a logarithm in one extrapolation
+REMEMBERED = 256  # fits of a few thousand frequencies each
+
+
+@dataclass(frozen=True)
+class Update:
+    """What IBU ended with."""
+
+    frequencies: FloatArray  # ``(k,)`` frequencies, at least 0 with sum 1
+    log_likelihood: float  # mean log-likelihood of a report under them, in nats; times n it is that of all reports
+    gap: float  # how far, at most, the highest possible log-likelihood of a report lies above it, in nats
+    updates: int  # Bayesian updates that were computed, those of refused extrapolations included; 0 for a closed form
+    converged: bool  # whether the gap is within the tolerance
+
+
+def ibu(observed: Observed) -> FloatArray:
+    """Return the frequencies ``(..., k)`` under which each tally is likeliest.
+
+    Where p and q determine the likelihood of the supports, in closed form; else by `maximum`.
+
+    Raises ValueError if nothing was observed.
+    """
+    likelihood, tally = observed.likelihood, observed.tally
+    if likelihood is None or tally is None:
+        if observed.estimate is None:
+            raise ValueError("ibu needs a likelihood and a tally, or an estimate and its p and q")
+        return closed_form(observed.estimate, observed.noise)
+    if isinstance(likelihood, FlatLikelihood):
+        return closed_form(
+            _flat_estimate(tally.counts / tally.n, *likelihood.flat), _flat_noise(tally.n, *likelihood.flat)
+        )
+    rows = tally.counts.reshape(-1, tally.counts.shape[-1])
+    result = np.stack([remembered_maximum(likelihood, row).frequencies for row in rows])
+    return result.reshape(*tally.counts.shape[:-1], -1)
+
+
+def remembered_maximum(likelihood: Likelihood, observed: Counts) -> Update:
+    """Return `maximum` with its usual settings; who asks again how a fit ended does not wait for it again."""
+    return _remembered(likelihood, observed.astype(np.int64).tobytes())
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _remembered(likelihood: Likelihood, observed: bytes) -> Update:
+    return maximum(likelihood, np.frombuffer(observed, dtype=np.int64))
+
+
+def maximum(
+    likelihood: Likelihood,
+    observed: IntArray,
+    *,
+    accelerate: bool = True,
+    tolerance: float = TOLERANCE,
+    most_updates: int = MOST_UPDATES,
+    closed: bool = True,
+) -> Update:
+    """Maximise the likelihood of the outputs over the simplex, from equal frequencies.
+
+    One update is ``f_x <- sum_y o_y f_x C_xy / sum_z f_z C_zy`` (Agrawal, Aggarwal, PODS 2001; ElSalamouny,
+    Palamidessi, EuroS&P 2020). The factor of f_x in it is the slope of the log-likelihood, which is concave, so the
+    largest factor less 1 bounds what is missing to the maximum. That is the stopping rule: within `tolerance`, or after
+    `most_updates`.
+
+    The accelerated iteration is Anderson's (Walker, Ni, "Anderson acceleration for fixed-point iterations", SIAM J.
+    Numer. Anal. 2011) on the logarithms, each weighted by its frequency, with a monotone safeguard: what would lower
+    the likelihood is refused, forgotten, and replaced by the plain update.
+
+    likelihood, observed: of the outputs, and how often each occurred ``(outputs,)``.
+    accelerate: whether to extrapolate; the plain iteration needs about seven times the updates.
+    tolerance: nats a report.
+    most_updates: at least 1.
+    closed: whether randomised response is solved in closed form (Pinzón et al., AAAI 2026) instead of iterated.
+
+    Raises ValueError if nothing was observed, or `most_updates` is below 1.
+    """
+    n = int(observed.sum())
+    if n < 1 or most_updates < 1:
+        raise ValueError(f"ibu needs at least 1 report and 1 update, got {n} and {most_updates}")
+    step = _Step(likelihood, observed)
+    flat = likelihood.flat if closed else None
+    if flat is not None:
+        frequencies = closed_form(_flat_estimate(observed / n, *flat), _flat_noise(n, *flat))
+        _, reached, gap = step(frequencies)
+        return Update(frequencies, reached, gap, 0, True)
+    return _iterated(step, likelihood.shape[0], accelerate, tolerance, most_updates)
+
+
+class _Step:
+    """One Bayesian update, of the outputs that occurred."""
+
+    def __init__(self, likelihood: Likelihood, observed: IntArray) -> None:
+        occurs = observed > 0
+        self._shares = observed[occurs] / int(observed.sum())
+        self._likelihood = likelihood.restricted(occurs)
+
+    def __call__(self, frequencies: FloatArray) -> tuple[FloatArray, float, float]:
+        """Return the next frequencies, the log-likelihood of these, and how far at most it is from the highest."""
+        likely = self._likelihood.forward(frequencies)
+        factors = self._likelihood.backward(self._shares / likely)
+        return frequencies * factors, float(self._shares @ np.log(likely)), max(float(factors.max()) - 1, 0.0)
+
+
+def _iterated(update: _Step, k: int, accelerate: bool, tolerance: float, most_updates: int) -> Update:
+    """Iterate from equal frequencies."""
+    current = np.full(k, 1 / k)
+    following, reached, gap = update(current)
+    done = 1
+    images: list[FloatArray] = []
+    steps: list[FloatArray] = []
+    while gap > tolerance and done < most_updates:
+        guess = _extrapolated(current, following, images, steps) if accelerate else None
+        if guess is not None:
+            after, likely, left = update(guess)
+            done += 1
+            if likely >= reached:
+                current, following, reached, gap = guess, after, likely, left
+                continue
+            images.clear()
+            steps.clear()
+            if done == most_updates:
+                break
+        current = following
+        following, reached, gap = update(current)
+        done += 1
+    return Update(current / current.sum(), reached, gap, done, gap <= tolerance)
+
+
+def _extrapolated(
+    current: FloatArray, following: FloatArray, images: list[FloatArray], steps: list[FloatArray]
+) -> FloatArray | None:
+    """Remember an update, and return where the remembered ones would not move any more, or None after the first."""
+    least = np.finfo(np.float64).tiny
+    image = np.log(np.maximum(following, least))
+    images.append(image)
+    steps.append(image - np.log(np.maximum(current, least)))
+    if len(images) > MEMORY + 1:
+        del images[0], steps[0]
+    if len(images) < 2:
+        return None
+    weights = np.sqrt(following)
+    turns = (steps[-1] - np.array(steps[:-1])) * weights
+    normal = turns @ turns.T
+    normal[np.diag_indices(len(normal))] += RIDGE * np.trace(normal) + np.finfo(np.float64).tiny
+    amounts = np.linalg.solve(normal, turns @ (steps[-1] * weights))
+    change = -amounts @ (image - np.array(images[:-1]))
+    guess = following * np.exp(np.clip(change, -FARTHEST, FARTHEST))
+    result: FloatArray = guess / guess.sum()
+    return result
+
+
+def _flat_estimate(shares: FloatArray, p: float, q: float) -> FloatArray:
+    result: FloatArray = (shares - q) / (p - q)
+    return result
+
+
+def _flat_noise(n: int, p: float, q: float) -> Noise:
+    scale = n * (p - q) ** 2
+    at_zero = q * (1 - q) / scale
+    return Noise(n, p, q, at_zero, p * (1 - p) / scale - at_zero, sums_to_one=True)

@@ -1,0 +1,65 @@
+"""All that a method may see of a collection."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from simulator._types import FloatArray
+from simulator.domain import UNORDERED, Domain
+from simulator.protocols.oracle import Noise
+from simulator.protocols.protocol import NEEDS, Covariance, Likelihood, Protocol, Tally
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """What was collected, and what is known of its noise; never the truth.
+
+    Attributes
+    ----------
+    estimate
+        Unbiased frequency estimates ``(..., k)``, where the protocol has them.
+    covariance
+        Of the estimate.
+    tally, likelihood
+        The sufficient statistic, and how likely it is under given frequencies.
+    domain
+        What is known of the categories.
+    """
+
+    estimate: FloatArray | None
+    covariance: Covariance | None
+    tally: Tally | None = None
+    likelihood: Likelihood | None = None
+    domain: Domain = UNORDERED
+
+    def offers(self, need: str) -> bool:
+        """Tell whether a method that needs this, of `NEEDS`, has it here."""
+        if need == "likelihood" and self.likelihood is not None and self.tally is not None:
+            return True
+        if self.estimate is None or self.covariance is None:
+            return False
+        if need in ("estimate", "haar"):
+            return True
+        return isinstance(self.covariance, Noise) and self.covariance.offers(need, self.estimate.shape[-1])
+
+    @property
+    def noise(self) -> Noise:
+        """The noise of an estimate whose entries are alike; where they are not, all its figures are NaN."""
+        if isinstance(self.covariance, Noise):
+            return self.covariance
+        return Noise(0 if self.tally is None else self.tally.n, None, None, math.nan, math.nan, sums_to_one=False)
+
+
+def observe(
+    protocol: Protocol, tally: Tally, domain: Domain = UNORDERED, *, needs: frozenset[str] = frozenset(NEEDS)
+) -> Observed:
+    """Return what methods may see of a tally; what none of them `needs` is not worked out."""
+    linear = protocol.linear if needs - {"likelihood"} or not protocol.offers("likelihood") else None
+    return Observed(
+        None if linear is None else linear.estimate(tally),
+        None if linear is None else linear.covariance(tally.n),
+        tally,
+        protocol.likelihood if "likelihood" in needs else None,
+        domain,
+    )

@@ -1,0 +1,162 @@
+"""The wrapper that every post-processing (PP) method comes in, and which protocols it goes with."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import InitVar, dataclass
+from functools import lru_cache
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+
+from simulator._types import FloatArray
+from simulator.domain import Domain
+from simulator.methods.observed import Observed
+from simulator.protocols.oracle import Noise
+from simulator.protocols.protocol import NEEDS, Protocol
+
+NEARNESS = frozenset({"order", "ground"})
+OfNoise: TypeAlias = Callable[[FloatArray, Noise], FloatArray]
+OfObserved: TypeAlias = Callable[[Observed], FloatArray]
+Condition: TypeAlias = Callable[[Noise, int], bool]
+
+
+@dataclass(frozen=True)
+class PostProcessor:
+    """A post-processing method: from what was collected to better frequencies ``(..., k)``.
+
+    Attributes
+    ----------
+    name, title
+        Key in the table, and the name the papers use.
+    function
+        The method itself: ``function(observed)`` of an `Observed`, or ``function(estimate, noise)`` where the raw
+        estimates ``(..., k)`` and their `Noise` are enough. It never sees the truth.
+    nonnegative, sums_to_one
+        What every result keeps.
+    reference
+        Where the method was published.
+    ordered_only
+        When it is made: whether the method uses the order of the categories; adds ``"order"`` to its `needs`.
+    queries_only
+        Whether the method changes the answers of set and range queries and leaves the estimate as it is.
+    keeps_order
+        Whether a larger estimate never becomes smaller than a smaller one.
+    fits
+        When it is made: a `condition` on noise and domain size, for methods whose needs have no name.
+    unbiased
+        Whether estimates that are right on average stay so.
+    needs
+        What it must be given: ``"estimate"``; ``"iid"``, noise that is alike in all entries; ``"haar"``, the variances
+        of Haar differences; ``"pq"``; ``"likelihood"``; ``"pseudo_likelihood"``, for reports that support several
+        values; ``"order"``, an ordered domain; ``"ground"``, a domain on which some categories are near others.
+    condition
+        Asked beside the needs, unless it is None.
+    """
+
+    name: str
+    title: str
+    function: OfNoise | OfObserved
+    nonnegative: bool
+    sums_to_one: bool
+    reference: str
+    ordered_only: InitVar[bool] = False
+    queries_only: bool = False
+    keeps_order: bool = True
+    fits: InitVar[Condition | None] = None
+    unbiased: bool = False
+    needs: frozenset[str] = frozenset({"estimate", "iid"})
+    condition: Condition | None = None
+
+    def __post_init__(self, ordered_only: bool, fits: Condition | None) -> None:
+        unknown = self.needs - NEARNESS - frozenset(NEEDS)
+        if unknown:
+            allowed = ", ".join(sorted({*NEEDS, *NEARNESS}))
+            raise ValueError(f"a method needs some of {allowed}, got {', '.join(sorted(unknown))}")
+        if ordered_only:
+            object.__setattr__(self, "needs", self.needs | {"order"})
+        if fits is not None:
+            object.__setattr__(self, "condition", fits)
+
+    @property
+    def uses_order(self) -> bool:
+        """Whether the result depends on which categories are near each other."""
+        return bool(self.needs & NEARNESS)
+
+    @property
+    def gives(self) -> frozenset[str]:
+        """What results keep: some of ``"nonnegative"``, ``"sums_to_one"``, ``"unbiased"``."""
+        return frozenset(name for name in ("nonnegative", "sums_to_one", "unbiased") if getattr(self, name))
+
+    def accepts(self, noise: Noise, k: int) -> bool:
+        """Tell whether the method is for estimates of k frequencies with this noise, on a domain that suits it."""
+        return all(noise.offers(need, k) for need in self.needs - NEARNESS) and (
+            self.condition is None or self.condition(noise, k)
+        )
+
+    def __call__(self, estimate: FloatArray, noise: Noise) -> FloatArray:
+        """Apply the method to raw frequency estimates ``(..., k)``.
+
+        Raises
+        ------
+        ValueError
+            As `apply`.
+        """
+        return self.apply(Observed(np.asarray(estimate, dtype=np.float64), noise))
+
+    def apply(self, observed: Observed) -> FloatArray:
+        """Apply the method to what was collected.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than 2 categories, an estimate is not finite, or the method is not for such noise.
+        """
+        raw = observed.estimate
+        if raw is not None:
+            if raw.ndim == 0 or raw.shape[-1] < 2:
+                raise ValueError(f"an estimate needs at least 2 categories, got shape {raw.shape}")
+            if not np.isfinite(raw).all():
+                raise ValueError("an estimate must be finite, got NaN or infinity")
+        enough = all(observed.offers(need) for need in self.needs - NEARNESS)
+        if enough and self.condition is not None and raw is not None:
+            enough = self.condition(observed.noise, raw.shape[-1])
+        if not enough:
+            raise ValueError(f"method {self.name} is not for the noise of this protocol: {self.title}")
+        return self.compute(observed)
+
+    def compute(self, observed: Observed) -> FloatArray:
+        """Apply the method without asking whether it is for what was collected.
+
+        Raises
+        ------
+        ValueError
+            If a method of estimates is given none.
+        """
+        if not _takes_noise(self.function):
+            return cast("OfObserved", self.function)(observed)
+        if observed.estimate is None:
+            raise ValueError(f"method {self.name} needs an estimate, and there is none")
+        return cast("OfNoise", self.function)(observed.estimate, observed.noise)
+
+
+def possible(method: PostProcessor, protocol: Protocol, domain: Domain, n: int) -> bool:
+    """Tell whether a method goes with a protocol on a domain, for `n` users."""
+    offered = domain.provides
+    if not all(need in offered or protocol.offers(need) for need in method.needs):
+        return False
+    if method.condition is None:
+        return True
+    linear = protocol.linear
+    noise = None if linear is None else linear.covariance(n)
+    return isinstance(noise, Noise) and method.condition(noise, protocol.k)
+
+
+@lru_cache(maxsize=256)
+def _takes_noise(function: Callable[..., Any]) -> bool:
+    """Tell a function of estimate and noise from one of all that was observed, by what it must be given."""
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = inspect.signature(function).parameters.values()
+    required = sum(one.kind in kinds and one.default is inspect.Parameter.empty for one in parameters)
+    return required != 1

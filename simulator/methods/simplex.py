@@ -1,0 +1,67 @@
+"""Methods that look for a point of the probability simplex (or just below it) by one sort."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simulator._types import FloatArray
+from simulator.protocols.oracle import Noise
+
+SUM_SLACK = 1e-12  # how far above 1 rounding may push a sum that is 1
+
+
+def norm_sub(estimate: FloatArray, noise: Noise) -> FloatArray:  # noqa: ARG001 - the interface of all methods
+    """Return the nearest point of the probability simplex: ``max(estimate + delta, 0)`` that sums to 1.
+
+    The constrained least-squares solution (Wang et al., Section IV-C), exact by one sort (Held, Wolfe, Crowder,
+    "Validation of subgradient optimization", 1974).
+    """
+    # The projection does not feel a common shift; taking the maximum off keeps all digits however large the noise.
+    shifted = estimate - estimate.max(axis=-1, keepdims=True)
+    return np.maximum(shifted - _level(shifted, 0.0), 0.0)
+
+
+def mle_apx(estimate: FloatArray, noise: Noise) -> FloatArray:
+    """Minimise ``sum (f - estimate)^2 / variance(f)`` over the simplex, with the full variance ``a + b f``.
+
+    The approximate maximum likelihood of Wang et al., Section IV-D (the log-variance term of a Gaussian likelihood is
+    left out there and here). At the optimum ``(estimate - f) / (a + b f)`` is one constant on the support, which gives
+    ``f = (estimate - t) / (1 + r t)`` with ``r = b / a``. For r < 0 (g = 2 hashing) that has no solution once an
+    estimate reaches ``-1 / r``, above 1; such rows are projected by `norm_sub` instead.
+    """
+    ratio = noise.variance_slope / noise.variance_at_zero
+    level = _level(estimate, ratio)
+    scale = 1 + ratio * level
+    solved = estimate.max(axis=-1, keepdims=True) * -ratio < 1
+    result = np.maximum(estimate - level, 0.0) / np.where(solved, scale, 1.0)
+    if solved.all():
+        return result
+    return np.where(solved, result, norm_sub(estimate, noise))
+
+
+def norm_cut(estimate: FloatArray, noise: Noise) -> FloatArray:  # noqa: ARG001
+    """Keep the largest positive estimates as far as they sum to at most 1, and set the rest to 0.
+
+    Equal estimates are kept or cut together. The sum may stay below 1; a single estimate above 1 leaves nothing.
+    Wang et al., Section IV-B.
+    """
+    positive = np.maximum(estimate, 0.0)
+    falling = -np.sort(-positive, axis=-1)
+    fits = np.cumsum(falling, axis=-1) <= 1 + SUM_SLACK
+    kept = fits.sum(axis=-1, keepdims=True)
+    first_cut = np.take_along_axis(falling, np.minimum(kept, estimate.shape[-1] - 1), axis=-1)
+    return np.where(fits[..., -1:] | (positive > first_cut), positive, 0.0)
+
+
+def _level(estimate: FloatArray, ratio: float) -> FloatArray:
+    """Return t ``(..., 1)`` with ``sum max(estimate - t, 0) = 1 + ratio * t`` for ratio of at least -1.
+
+    With the m largest values above it, ``t = (their sum - 1) / (m + ratio)``: a running average that the next value
+    raises as long as it lies above, so the m's that hold are a prefix and counting them finds the last.
+    """
+    falling = -np.sort(-estimate, axis=-1)
+    members = np.arange(1, estimate.shape[-1] + 1)
+    levels = (np.cumsum(falling, axis=-1) - 1) / (members + ratio)
+    last = np.maximum((falling > levels).sum(axis=-1, keepdims=True), 1) - 1
+    level: FloatArray = np.take_along_axis(levels, last, axis=-1)
+    return level

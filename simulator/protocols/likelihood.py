@@ -1,0 +1,73 @@
+"""Likelihoods given by p and q alone, and by a matrix."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simulator._types import FloatArray
+from simulator.protocols.protocol import Likelihood, Probabilities
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+EVEN = 1e-12  # relative: rows are divided by their sums
+
+
+class FlatLikelihood(Likelihood):
+    """Randomised response: output y is the value itself with probability p, any other one with probability q."""
+
+    def __init__(self, k: int, p: float, q: float) -> None:
+        self._k, self._p, self._q = k, p, q
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self._k, self._k
+
+    @property
+    def flat(self) -> Probabilities:
+        return self._p, self._q
+
+    def forward(self, frequencies: FloatArray) -> FloatArray:
+        return self._q * frequencies.sum() + (self._p - self._q) * frequencies
+
+    def backward(self, weights: FloatArray) -> FloatArray:
+        return self._q * weights.sum() + (self._p - self._q) * weights
+
+
+class MatrixLikelihood(Likelihood):
+    """Value x becomes output y with the probability in row x, column y of a matrix ``(k, outputs)``."""
+
+    def __init__(self, matrix: FloatArray) -> None:
+        # Two copies, so that both products run along the memory.
+        self._matrix = np.ascontiguousarray(matrix)
+
+    @cached_property
+    def _transposed(self) -> FloatArray:
+        return np.ascontiguousarray(self._matrix.T)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return int(self._matrix.shape[0]), int(self._matrix.shape[1])
+
+    @cached_property
+    def flat(self) -> Probabilities | None:
+        """Probabilities p on the diagonal and a lower q everywhere else, if the matrix is of that form."""
+        k, outputs = self.shape
+        if outputs != k:
+            return None
+        p, q = float(self._matrix[0, 0]), float(self._matrix[0, 1])
+        off = self._matrix[~np.eye(k, dtype=bool)]
+        same = np.ptp(np.diag(self._matrix)) <= EVEN * p and np.ptp(off) <= EVEN * q
+        return (p, q) if same and p > q > 0 else None
+
+    def forward(self, frequencies: FloatArray) -> FloatArray:
+        return self._transposed @ frequencies
+
+    def backward(self, weights: FloatArray) -> FloatArray:
+        return self._matrix @ weights
+
+    def restricted(self, outputs: NDArray[np.bool_]) -> MatrixLikelihood:
+        return MatrixLikelihood(self._matrix[:, outputs])

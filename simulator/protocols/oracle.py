@@ -1,0 +1,333 @@
+"""What every frequency oracle shares: the unbiased estimate, its variance, and the user-by-user replay."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+
+from simulator._types import FloatArray, IntArray, Reports
+from simulator.attacks import evenly_confused
+from simulator.protocols.likelihood import FlatLikelihood
+from simulator.protocols.protocol import (
+    Counts,
+    Covariance,
+    Likelihood,
+    Linear,
+    Probabilities,
+    Protocol,
+    Tally,
+    users_of,
+)
+from simulator.supports import Supports, of_largest
+
+EPSILON_MIN, EPSILON_MAX = 1e-6, 32.0
+REPLAY_CELLS = 4_000_000  # users x categories held at once while users are replayed one by one
+ONE_VALUE = 1e-9  # how far p + (k - 1) q may lie from 1 by rounding
+FAKES_TRIED = 1000  # honest reports among which fakes for a protocol of another package are chosen
+
+Support: TypeAlias = Counts
+
+
+@dataclass(frozen=True)
+class Noise(Covariance):
+    """The noise in a raw estimate whose entries are alike: all that most methods may know of it; never the truth.
+
+    Attributes
+    ----------
+    n
+        Number of users who reported.
+    p, q
+        Probability that a report supports the user's own value, and another one (averaged over the other values
+        where it differs between them); None where a protocol has no support sets.
+    variance_at_zero
+        Variance of an estimate whose true frequency is 0 (frequency squared).
+    variance_slope
+        The variance of an estimate of true frequency f is ``variance_at_zero + variance_slope * f``.
+    sums_to_one
+        Whether raw estimates always sum to exactly 1 (protocols whose reports have a fixed size).
+    cancels
+        Share of the variances of all estimates that cancels in their sum: 1 where they sum to 1, 0 where they are
+        independent; None where it is one of the two, by `sums_to_one`.
+    """
+
+    n: int
+    p: float | None
+    q: float | None
+    variance_at_zero: float
+    variance_slope: float
+    sums_to_one: bool
+    cancels: float | None = None
+
+    @property
+    def sd(self) -> float:
+        """Standard deviation of an estimate whose true frequency is 0 (unit: frequency)."""
+        return math.sqrt(self.variance_at_zero)
+
+    def entry(self, frequency: FloatArray) -> FloatArray:
+        return self.variance_at_zero + self.variance_slope * np.asarray(frequency, dtype=np.float64)
+
+    def of(self, rows: FloatArray) -> FloatArray:
+        k = rows.shape[-1]
+        shared = self._shared / (k - 1)
+        sums = rows.sum(axis=-1)
+        result: FloatArray = (1 + shared) * rows @ rows.T - shared * np.outer(sums, sums)
+        return (self.variance_at_zero + self.variance_slope / k) * result
+
+    def haar(self, k: int) -> tuple[FloatArray, ...]:
+        shared, result, half = self._shared / (k - 1), [], 1
+        while half < k:
+            starts = np.arange(0, k, 2 * half)
+            left = np.minimum(half, k - starts)
+            right = np.clip(k - starts - half, 0, half)
+            squares = (1 + shared) * (left + right) - shared * (left - right) ** 2
+            result.append(np.where(right > 0, (self.variance_at_zero + self.variance_slope / k) * squares, 0.0))
+            half *= 2
+        return tuple(result)
+
+    @property
+    def _shared(self) -> float:
+        return float(self.sums_to_one) if self.cancels is None else self.cancels
+
+    def offers(self, need: str, k: int) -> bool:
+        """Tell whether an estimate of k frequencies with this noise is enough for a method that needs this."""
+        return need in ("estimate", "iid", "haar") or _supports_offer(self.p, self.q, k, need)
+
+
+def _supports_offer(p: float | None, q: float | None, k: int, need: str) -> bool:
+    """Tell what the probabilities of support are good for.
+
+    A report that supports exactly one of k values, as in randomised response (p + (k - 1) q = 1), has a likelihood that
+    p and q determine; one that supports several has the pseudo-likelihood of its supports, taken one by one.
+    """
+    if p is None or q is None:
+        return False
+    one_value = abs(p + (k - 1) * q - 1) < ONE_VALUE
+    return need == "pq" or need == ("likelihood" if one_value else "pseudo_likelihood")
+
+
+@dataclass(frozen=True)
+class FrequencyOracle(Protocol):
+    """The family of categorical protocols: support counts, and one p and one q for all values.
+
+    A member gives `p`, `q`, the client (`perturb`), the server (`support`), the law of the aggregate
+    (`sample_support`) and two figures about a report; the rest is here, once. The tally of reports are their support
+    counts.
+
+    Parameters
+    ----------
+    k
+        Domain size, at least 2.
+    epsilon
+        Privacy budget of one report, between 1e-6 and 32. Below, p - q drowns in rounding; above, e^epsilon
+        exceeds 7e13 and nothing is protected.
+
+    Raises
+    ------
+    ValueError
+        If `k` is not a whole number, or `k` or `epsilon` is outside its range.
+    """
+
+    k: int
+    epsilon: float
+
+    key: ClassVar[str]
+    title: ClassVar[str]
+    reference: ClassVar[str]
+    report_kind: ClassVar[str] = "own"
+    fakes: ClassVar[tuple[str | None, ...]] = ()  # ways to fake the report of an attribute that was not sampled
+    independent_supports: ClassVar[bool] = False  # whether a report supports the values independently of each other
+    sums_to_one: ClassVar[bool] = False
+    support_dtype: ClassVar[type[np.int64] | type[np.float64]] = np.int64
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.k, int | np.integer) or self.k < 2:
+            raise ValueError(f"k must be a whole number of at least 2, got k={self.k}")
+        if not EPSILON_MIN <= self.epsilon <= EPSILON_MAX:
+            raise ValueError(f"epsilon must be between {EPSILON_MIN:g} and {EPSILON_MAX:g}, got epsilon={self.epsilon}")
+
+    @property
+    @abstractmethod
+    def p(self) -> float | None:
+        """Probability that a report supports the user's own value; None for a protocol without support sets."""
+
+    @property
+    @abstractmethod
+    def q(self) -> float | None:
+        """Probability that a report supports any one other value; None for a protocol without support sets."""
+
+    @abstractmethod
+    def support(self, reports: Reports) -> Support:
+        """Server: count for each value the reports that support it, ``(k,)`` of type `support_dtype`.
+
+        Integers, for a protocol with support sets; one without (`p` is None) gives what its `estimate` takes.
+        """
+
+    @abstractmethod
+    def sample_support(self, counts: IntArray, rng: np.random.Generator) -> Support:
+        """Draw support counts from the law of the aggregate, at a cost that does not depend on n.
+
+        Parameters
+        ----------
+        counts
+            ``(..., k)`` users who hold each value.
+
+        Returns
+        -------
+        ``(..., k)`` support counts of type `support_dtype`.
+        """
+
+    def replay_support(self, counts: IntArray, rng: np.random.Generator) -> Support:
+        """Let every user perturb and the server count: the slow reference that defines the law.
+
+        Parameters and result as in `sample_support`; time grows with n times k.
+        """
+        rows = np.ascontiguousarray(counts).reshape(-1, self.k)
+        step = max(1, REPLAY_CELLS // self.k)
+        result: Support = np.zeros(rows.shape, dtype=self.support_dtype)
+        for row, out in zip(rows, result, strict=True):
+            values = np.repeat(np.arange(self.k), row)
+            for start in range(0, len(values), step):
+                out += self.support(self.perturb(values[start : start + step], rng))
+        return result.reshape(counts.shape)
+
+    def estimate(self, support: Support, n: int) -> FloatArray:
+        """Return the unbiased frequency estimates ``(..., k)`` of `n` users; negative ones stay negative.
+
+        Wang, Blocki, Li, Jha, "Locally differentially private protocols for frequency estimation", 2017, eq. 3.
+
+        Raises
+        ------
+        ValueError
+            If `n` is below 1.
+        """
+        check_users(n)
+        p, q = self._probabilities
+        return (support / n - q) / (p - q)
+
+    def variance(self, frequency: FloatArray | float, n: int) -> FloatArray:
+        """Return the variance (frequency squared) of the estimate of each true `frequency`, f-term included."""
+        return self.noise(n).entry(np.asarray(frequency, dtype=np.float64))
+
+    def noise(self, n: int) -> Noise:
+        """Return what a post-processing method may know when `n` users reported.
+
+        Raises
+        ------
+        ValueError
+            If `n` is below 1.
+        """
+        check_users(n)
+        p, q = self._probabilities
+        scale = n * (p - q) ** 2
+        at_zero, at_one = q * (1 - q) / scale, p * (1 - p) / scale
+        return Noise(n, p, q, at_zero, at_one - at_zero, self.sums_to_one)
+
+    @property
+    def _probabilities(self) -> Probabilities:
+        p, q = self.p, self.q
+        if p is None or q is None:
+            raise TypeError(f"{type(self).__name__} has no p and q, so it must define estimate and noise itself")
+        return p, q
+
+    def tally(self, reports: Reports) -> Tally:
+        return Tally(self.support(reports), len(reports))
+
+    def sample_tally(self, counts: IntArray, rng: np.random.Generator) -> Tally:
+        return Tally(self.sample_support(counts, rng), users_of(counts))
+
+    @property
+    def linear(self) -> Linear:
+        return Linear(lambda tally: self.estimate(tally.counts, tally.n), self.noise)
+
+    @property
+    def likelihood(self) -> Likelihood | None:
+        return FlatLikelihood(self.k, *self._probabilities) if self.offers("likelihood") else None
+
+    def offers(self, need: str) -> bool:
+        return need in ("estimate", "iid", "haar") or _supports_offer(self.p, self.q, self.k, need)
+
+    def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
+        """Return which of two values each report supports, and how many of all.
+
+        Here through the member's own `support`, each different report once: quick where a report is one of few symbols,
+        slow but right where it is an array. Without support sets the largest of k numbers counts.
+        """
+        if self.p is None:
+            return of_largest(reports, self.k, values)
+        seen, place = np.unique(reports, return_inverse=True, axis=0)
+        each = np.stack([self.support(seen[row : row + 1]) for row in range(len(seen))]) > 0
+        place = place.reshape(-1)
+        return Supports(each[place, values[0]], each[place, values[1]], each.sum(axis=1)[place], self.k)
+
+    def chances(self, reports: Reports, values: tuple[int, int], attack: str) -> FloatArray:
+        if attack == "pair" and self.p is None:
+            raise ValueError(f"attack pair needs support sets, and {self.key} has none")
+        return self.supports(reports, values).chances(attack)
+
+    def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities | None:  # noqa: ARG002
+        if not self.independent_supports:
+            return None
+        p, q = self._probabilities
+        return evenly_confused(self.attack_success, self.k) if attack == "guess" else (p * (1 - q), q * (1 - p))
+
+    def sample_rounds(self, value: int, rounds: int, trials: int, rng: np.random.Generator) -> Support:
+        """Return the support ``(trials, k)`` that all reports of a user give who reports one value so many times.
+
+        All rounds are drawn together, from the law of the aggregate of that many users who hold the value.
+        """
+        counts = np.zeros((trials, self.k), dtype=np.int64)
+        counts[:, value] = rounds
+        return self.sample_support(counts, rng)
+
+    def rounds_cells(self, rounds: int) -> int:  # noqa: ARG002
+        """Return how many numbers `sample_rounds` draws for one trial."""
+        return self.k
+
+    def fake_reports(self, fake: str | None, users: int, rng: np.random.Generator) -> Reports:  # noqa: ARG002
+        """Return reports of an attribute that was not sampled, made in one of the ways `fakes`; here of even values."""
+        return self.perturb(rng.integers(0, self.k, size=users), rng)
+
+    def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally | None:
+        """Return the tally of even draws of all reports: here of reports of even values.
+
+        Which is the same for randomised response and subset selection, and the nearest thing that is known for members
+        of other packages.
+        """
+        if self.p is None:
+            return None
+        values = rng.multinomial(fakes, np.full(self.k, 1 / self.k))
+        return Tally(self.sample_support(values, rng).astype(np.int64), fakes)
+
+    def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally | None:
+        """Return the tally of the best reports for the targets: here of many honest reports of theirs."""
+        if self.p is None:
+            return None
+        reports = self.perturb(rng.choice(targets, size=FAKES_TRIED), rng)
+        each = [self.support(reports[row : row + 1]) for row in range(FAKES_TRIED)]
+        best = max(each, key=lambda support: int(support[targets].sum()))
+        return Tally((best * fakes).astype(np.int64), fakes)
+
+
+def check_users(n: int) -> None:
+    """Raise ValueError if `n` users are too few to estimate anything."""
+    if n < 1:
+        raise ValueError(f"n must be at least 1, got n={n}")
+
+
+def binomial_support(counts: IntArray, p: float, q: float, rng: np.random.Generator) -> IntArray:
+    """Draw ``Bin(n_v, p) + Bin(n - n_v, q)`` independently for each value: reports that support independently."""
+    others = counts.sum(axis=-1, keepdims=True) - counts
+    return rng.binomial(counts, p) + rng.binomial(others, q)
+
+
+def bits_for(symbols: int) -> int:
+    """Return the bits that one of `symbols` symbols takes.
+
+    >>> [bits_for(m) for m in (2, 3, 256, 257)]
+    [1, 2, 8, 9]
+    """
+    return max(1, (symbols - 1).bit_length())

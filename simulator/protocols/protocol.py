@@ -1,0 +1,262 @@
+"""What everything that collects has in common: reports, their tally, and what may be known of its noise."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+import numpy as np
+
+from simulator._types import FloatArray, IntArray, Reports
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Counts: TypeAlias = "NDArray[np.int64 | np.float64]"  # counts, but where reports are real numbers to be added up
+Probabilities: TypeAlias = tuple[float, float]
+
+NEEDS = ("estimate", "iid", "haar", "pq", "likelihood", "pseudo_likelihood")
+"""What a protocol may offer to a method; `simulator.domain` adds what a domain may."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """The sufficient statistic of reports; tallies of parts of the users add up.
+
+    Attributes
+    ----------
+    counts
+        ``(..., m)``; what the m cells are is the protocol's business: support counts, counts of outputs, nodes of a
+        tree one level after the other.
+    n
+        Number of users who reported, in each row.
+    """
+
+    counts: Counts
+    n: int
+
+    def __add__(self, other: Tally) -> Tally:
+        """Join the reports of two groups of users."""
+        return Tally(cast("Counts", self.counts + other.counts), self.n + other.n)
+
+    @classmethod
+    def stack(cls, tallies: Sequence[Tally]) -> Tally:
+        """Return tallies of equally many users as the rows of one."""
+        counts: Counts = np.stack([tally.counts for tally in tallies])
+        return cls(counts, tallies[0].n)
+
+
+class Covariance(ABC):
+    """The noise in unbiased estimates ``(k,)`` of the frequencies (unit: frequency squared)."""
+
+    @abstractmethod
+    def entry(self, frequency: FloatArray) -> FloatArray:
+        """Return the variance of the estimates of the true frequencies ``(..., k)``."""
+
+    @abstractmethod
+    def of(self, rows: FloatArray) -> FloatArray:
+        """Return the covariance ``(m, m)`` of the sums ``rows @ estimate``, rows being ``(m, k)``.
+
+        Taken at equal frequencies: what is known before anything is.
+        """
+
+    def haar(self, k: int) -> tuple[FloatArray, ...]:
+        """Return the variances of all Haar differences, the finest first.
+
+        Node i of height t holds the values v with ``v >> t == i``; its difference is the frequency of its left half
+        less that of its right half, at equal frequencies. Height t = 1, 2, ... has ``ceil(k / 2^t)`` nodes; a node
+        without a right half has nothing to divide, and variance 0.
+        """
+        result, height = [], 1
+        while (1 << (height - 1)) < k:
+            values = np.arange(k)
+            node, right = values >> height, (values >> (height - 1)) & 1
+            rows = np.where(node == np.arange(node[-1] + 1)[:, None], 1.0 - 2.0 * right, 0.0)
+            both = (rows < 0).any(axis=1)
+            result.append(np.where(both, np.diag(self.of(rows)), 0.0))
+            height += 1
+        return tuple(result)
+
+
+@dataclass(frozen=True)
+class Linear:
+    """An unbiased linear estimate and its noise."""
+
+    estimate: Callable[[Tally], FloatArray]  # ``Tally -> (..., k)`` frequencies; negative ones stay negative
+    covariance: Callable[[int], Covariance]  # of the estimate of so many users
+
+
+class Likelihood(ABC):
+    """How likely each output is under given frequencies; the tally counts the outputs."""
+
+    @abstractmethod
+    def forward(self, frequencies: FloatArray) -> FloatArray:
+        """Return the probabilities ``(outputs,)`` of the outputs under frequencies ``(k,)``."""
+
+    @abstractmethod
+    def backward(self, weights: FloatArray) -> FloatArray:
+        """Return for each value the mean ``(k,)`` of weights ``(outputs,)`` over its reports: the transpose."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """Numbers of values and of outputs."""
+
+    @property
+    def flat(self) -> Probabilities | None:
+        """Probabilities (p, q) where this is randomised response, which has a closed form; else None."""
+        return None
+
+    def restricted(self, outputs: NDArray[np.bool_]) -> Likelihood:
+        """Return the same for some outputs alone: those that occurred are all that an update looks at."""
+        return _Restricted(self, outputs)
+
+
+class _Restricted(Likelihood):
+    def __init__(self, whole: Likelihood, outputs: NDArray[np.bool_]) -> None:
+        self._whole, self._outputs = whole, outputs
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self._whole.shape[0], int(self._outputs.sum())
+
+    def forward(self, frequencies: FloatArray) -> FloatArray:
+        return self._whole.forward(frequencies)[self._outputs]
+
+    def backward(self, weights: FloatArray) -> FloatArray:
+        every = np.zeros(len(self._outputs))
+        every[self._outputs] = weights
+        return self._whole.backward(every)
+
+
+class Protocol(ABC):
+    """A way to collect: any domain, any alphabet of reports; frozen.
+
+    A member gives the client (`perturb`), the server (`tally`), the law of the aggregate (`sample_tally`), what an
+    estimate can be made of (`linear`, `likelihood`), and what a report is, costs and gives away. Who attacks, audits
+    or poisons asks it too; where a member has no answer of its own, it is None.
+
+    Attributes
+    ----------
+    k
+        Domain size.
+    epsilon
+        Privacy budget of one report.
+    key, title, reference
+        Name in the table, name in words, and where it was published.
+    report_kind
+        What one report is: ``"value"``, ``"bits"`` (k zeros and ones), ``"subset"`` (different values), ``"hash"``
+        (hash seed and symbol), ``"symbol"`` (number of a symbol), ``"cells"`` (k numbers), or ``"own"``: known to the
+        member alone.
+    """
+
+    if TYPE_CHECKING:  # members give these as fields, class attributes or properties
+
+        @property
+        def k(self) -> int: ...
+        @property
+        def epsilon(self) -> float: ...
+        @property
+        def key(self) -> str: ...
+        @property
+        def title(self) -> str: ...
+        @property
+        def reference(self) -> str: ...
+        @property
+        def report_kind(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def report_bits(self) -> int:
+        """Size of one report in bits."""
+
+    @property
+    @abstractmethod
+    def attack_success(self) -> float:
+        """Probability that the best single guess from one report is the user's value (uniform prior).
+
+        Arcolezi and Gambs, "Revealing the true cost of locally differentially private protocols", 2023.
+        """
+
+    @abstractmethod
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        """Client: turn values ``(n,)`` in 0..k-1 into n reports in the protocol's own format."""
+
+    @abstractmethod
+    def tally(self, reports: Reports) -> Tally:
+        """Server: the sufficient statistic ``(m,)`` of some reports."""
+
+    @abstractmethod
+    def sample_tally(self, counts: IntArray, rng: np.random.Generator) -> Tally:
+        """Draw the tally from the law of the aggregate, at a cost that does not depend on n.
+
+        Parameters
+        ----------
+        counts
+            ``(..., k)`` users who hold each value, equally many in each row.
+        """
+
+    @property
+    def linear(self) -> Linear | None:
+        """The unbiased estimate and its noise, where there is a usable one."""
+        return None
+
+    @property
+    def likelihood(self) -> Likelihood | None:
+        """The likelihood of the tally, where the alphabet of reports is small enough."""
+        return None
+
+    def offers(self, need: str) -> bool:
+        """Tell whether a method that needs this (one of `NEEDS`) can have it."""
+        if need == "likelihood":
+            return self.likelihood is not None
+        return need == "estimate" and self.linear is not None
+
+    @property
+    def provides(self) -> frozenset[str]:
+        """All that the protocol offers to methods, of `NEEDS`."""
+        return frozenset(need for need in NEEDS if self.offers(need))
+
+    def server_operations(self, n: int) -> int:
+        """Return about how many operations (additions, hashes) it takes to count `n` reports, once all are read.
+
+        Here one for each user and each value; members that need fewer say so.
+        """
+        return n * self.k
+
+    def chances(self, reports: Reports, values: tuple[int, int], attack: str) -> FloatArray:  # noqa: ARG002
+        """Return ``(n,)`` probabilities that an attack (``"guess"``, ``"pair"``) on each report names ``values[0]``.
+
+        Raises
+        ------
+        ValueError
+            If this attack is not known on such reports.
+        """
+        raise ValueError(f"attack {attack} is not known on reports of {self.key}")
+
+    def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities | None:  # noqa: ARG002
+        """Return how likely the attack names v1 where v1 is held, and where v2 is; None without a closed form."""
+        return None
+
+    def privacy_loss(self, values: tuple[int, int]) -> float:  # noqa: ARG002
+        """Return the log-ratio that is promised for the probabilities of any report under v1 and v2."""
+        return self.epsilon
+
+    def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally | None:  # noqa: ARG002
+        """Return the tally of even draws of all possible reports; None where there is no such draw."""
+        return None
+
+    def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally | None:  # noqa: ARG002
+        """Return the tally of the reports that raise the estimates of the targets most; None where nothing bounds them.
+
+        Where a report has to look like others it does.
+        """
+        return None
+
+
+def users_of(counts: IntArray) -> int:
+    """Return the number of users in each row of counts ``(..., k)``."""
+    rows = counts.reshape(-1, counts.shape[-1])
+    return int(rows[0].sum()) if len(rows) else 0

@@ -1,0 +1,92 @@
+"""The protocols whose report is one of few symbols: what each symbol supports, worked out once."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator._types import IntArray, Reports
+from simulator.protocols.fakes import GROUPS, group_sizes
+from simulator.protocols.oracle import FrequencyOracle, Support
+from simulator.protocols.protocol import Probabilities, Tally
+from simulator.supports import Supports
+
+
+class SymbolOracle(FrequencyOracle):
+    """Report one of K symbols: those that support the own value are e^epsilon times as likely as the others."""
+
+    report_kind = "symbol"
+
+    @property
+    @abstractmethod
+    def p(self) -> float: ...
+
+    @property
+    @abstractmethod
+    def q(self) -> float: ...
+
+    @property
+    @abstractmethod
+    def symbols(self) -> int:
+        """Number K of symbols: of different reports."""
+
+    @abstractmethod
+    def supporting(self, value: int) -> NDArray[np.bool_]:
+        """Return which of the K symbols support a value, ``(K,)``."""
+
+    @abstractmethod
+    def supported_values(self) -> IntArray:
+        """Return how many of the k values each of the K symbols supports, ``(K,)``."""
+
+    @abstractmethod
+    def decode(self, histogram: IntArray) -> IntArray:
+        """Return the support counts ``(k,)`` of so many reports of each of the K symbols, ``(K,)``."""
+
+    def added_support(self, value: int) -> IntArray:
+        """Return what each of the K symbols adds to the support of a value, ``(K,)``."""
+        return self.supporting(value).astype(np.int64)
+
+    def support(self, reports: Reports) -> Support:
+        return self.decode(np.bincount(reports, minlength=self.symbols))
+
+    def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
+        first, second = (_supporting(self, value)[reports] for value in values)
+        return Supports(first, second, _supported_values(self)[reports], self.k)
+
+    def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
+        """Add up over all symbols: those that support the held value are e^epsilon times as likely as the others."""
+        first, second = (_supporting(self, value) for value in values)
+        if attack == "pair":
+            chance = (first & ~second).astype(np.float64)
+        else:
+            size = _supported_values(self)
+            chance = np.where(size > 0, first / np.maximum(size, 1), 1 / self.k)
+        rare = math.exp(-self.epsilon)
+        own, other = (float((chance * np.where(held, 1.0, rare)).sum()) for held in (first, second))
+        # Every value is supported by equally many symbols, so that both sums are of the same unit.
+        unit = self.p / int(first.sum())
+        return own * unit, other * unit
+
+    def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
+        return Tally(self.decode(rng.multinomial(fakes, np.full(self.symbols, 1 / self.symbols))), fakes)
+
+    def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:
+        helped = np.sum([self.added_support(int(target)) for target in targets], axis=0)
+        best = rng.permutation(np.flatnonzero(helped == helped.max()))[:GROUPS]
+        histogram = np.zeros(len(helped), dtype=np.int64)
+        histogram[best] = group_sizes(fakes, len(best), keep_empty=True)
+        return Tally(self.decode(histogram), fakes)
+
+
+@lru_cache(maxsize=8)
+def _supporting(oracle: SymbolOracle, value: int) -> NDArray[np.bool_]:
+    return oracle.supporting(value)
+
+
+@lru_cache(maxsize=4)
+def _supported_values(oracle: SymbolOracle) -> IntArray:
+    return oracle.supported_values()

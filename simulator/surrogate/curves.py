@@ -1,0 +1,115 @@
+"""Populations for ordered domains: the posterior of a few bell, edge or power-law curves over a flat ground."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simulator._types import FloatArray
+from simulator.protocols.oracle import Noise
+from simulator.surrogate.posterior import Posterior
+
+CANDIDATES = 4000
+MOVES, MOVED = 100, 0.2  # of each draw after that, and share of its numbers that each of them changes
+STEPS = (0.01, 1.0)  # how far they go: from next to nowhere to afresh
+BLOCKS = 512  # domains are compared on no more blocks of neighbours than this
+PARTS = 3  # curves at most
+FLAT = 0.2  # share of the candidates that are equal frequencies
+AT_EACH_END = 0.15  # share of the curves that peak there
+SYMMETRIC = 0.67  # a lean of less, on a standard normal scale, is none: half of the curves fall alike on both sides
+POWER, ROUNDNESS = (0.5, 100.0), (0.5, 4.0)  # tails from power laws to exponential ones; tops from cusp to box
+PRESENT = np.array([1.0, 0.6, 0.4, 0.7])  # how often each curve, and the flat ground, has a part in a candidate
+UNEVEN = 1.5  # standard deviation of the logarithm of a part
+PARAMETERS = 7  # of each curve: its part, whether it has one, peak, width, lean, tails, top
+
+
+def curve_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.random.Generator) -> Posterior:
+    """Draw populations that are sums of up to three curves and a flat ground.
+
+    A wavelet or a distribution of frequencies has to find each of its features in the noise; a curve of few parameters
+    is seen under much more of it. Candidates are drawn from a wide prior of such curves, and again in proportion to
+    their likelihood (Rubin, "Using the SIR algorithm to simulate posterior distributions", 1988); then each draw goes
+    some Metropolis steps that keep to the prior (Neal, "Regression and classification using Gaussian process priors",
+    1998). Under little noise all candidates are poor, and the evidence says so; there the draws also stay closer to
+    each other than those of the posterior, as more steps would be needed.
+    """
+    k = len(estimate)
+    seen = _Seen(estimate, noise)
+    candidates = rng.standard_normal((CANDIDATES, PARTS + 1, PARAMETERS))
+    logs = seen.log_likelihoods(candidates)
+    weights = np.exp(logs - logs.max())
+    evidence = float(np.log(weights.mean()) + logs.max())
+    chosen = rng.choice(CANDIDATES, size=draws, p=weights / weights.sum())
+    now, likely = candidates[chosen], logs[chosen]
+    for _ in range(MOVES):
+        step = STEPS[0] * (STEPS[1] / STEPS[0]) ** rng.random((draws, 1, 1))
+        step = step * (rng.random(now.shape) < MOVED)
+        tried = np.sqrt(1 - step**2) * now + step * rng.standard_normal(now.shape)
+        logs = seen.log_likelihoods(tried)
+        taken = np.log(rng.random(draws)) < logs - likely
+        now[taken], likely[taken] = tried[taken], logs[taken]
+    populations = _curves(now, (np.arange(k) + 0.5) / k, np.ones(k), narrowest=seen.narrowest)
+    return Posterior(populations, evidence)
+
+
+class _Seen:
+    """An estimate, brought to blocks of neighbours, to hold curves against."""
+
+    def __init__(self, estimate: FloatArray, noise: Noise) -> None:
+        k = len(estimate)
+        ends = np.linspace(0, k, min(k, BLOCKS) + 1).round().astype(np.int64)
+        self.sizes = np.diff(ends).astype(np.float64)
+        self.places = (ends[:-1] + ends[1:]) / (2 * k)
+        self.estimate = np.add.reduceat(estimate, ends[:-1])
+        self.noise = noise
+        self.narrowest = 0.5 / len(self.sizes)
+        self.flat = self._log_likelihoods(self.sizes / self.sizes.sum())
+
+    def log_likelihoods(self, candidates: FloatArray) -> FloatArray:
+        """Return the log-likelihood of the estimate under each candidate, over that of equal frequencies."""
+        frequencies = _curves(candidates, self.places, self.sizes, narrowest=self.narrowest)
+        return self._log_likelihoods(frequencies) - self.flat
+
+    def _log_likelihoods(self, frequencies: FloatArray) -> FloatArray:
+        variance = self.sizes * self.noise.variance_at_zero + self.noise.variance_slope * frequencies
+        result: FloatArray = -((self.estimate - frequencies) ** 2 / variance + np.log(variance)).sum(axis=-1) / 2
+        return result
+
+
+def _curves(normals: FloatArray, places: FloatArray, sizes: FloatArray, *, narrowest: float) -> FloatArray:
+    """Return frequencies ``(rows, places)``, on blocks of these sizes, of candidates ``(rows, PARTS + 1, PARAMETERS)``.
+
+    A candidate is given by standard normal numbers, which makes all candidates equally easy to draw and to move.
+    """
+    from scipy.special import ndtr  # imported when used: a look-up needs no scipy
+
+    even = ndtr(normals)
+    shares = np.exp(UNEVEN * normals[..., 0]) * (even[..., 1] < PRESENT)
+    shares[even[:, PARTS, 2] < FLAT, :PARTS] = 0.0
+    total = shares.sum(axis=1, keepdims=True)
+    shares = np.divide(
+        shares, total, out=np.broadcast_to(np.eye(PARTS + 1)[PARTS], shares.shape).copy(), where=total > 0
+    )
+    result = shares[:, PARTS:] * sizes / sizes.sum()
+    for part in range(PARTS):
+        used = np.flatnonzero(shares[:, part])
+        result[used] += shares[used, part, None] * _curve(
+            normals[used, part], even[used, part], places, sizes, narrowest
+        )
+    return result
+
+
+def _curve(
+    normals: FloatArray, even: FloatArray, places: FloatArray, sizes: FloatArray, narrowest: float
+) -> FloatArray:
+    """Return curves ``(rows, places)`` that sum to 1: a generalised Student's t, with a side of its own each way."""
+    peak = np.clip((even[:, 2] - AT_EACH_END) / (1 - 2 * AT_EACH_END), 0.0, 1.0)
+    width = narrowest ** even[:, 3]
+    lean = normals[:, 4] - np.clip(normals[:, 4], -SYMMETRIC, SYMMETRIC)
+    power, roundness = (low * (high / low) ** even[:, place] for place, (low, high) in ((5, POWER), (6, ROUNDNESS)))
+    away = places - peak[:, None]
+    distance = np.abs(away) / (width * np.exp(lean))[:, None]
+    distance = np.where(away < 0, np.abs(away) / (width * np.exp(-lean))[:, None], distance)
+    logs = -power[:, None] * np.log1p(distance ** roundness[:, None] / power[:, None])
+    curve = sizes * np.exp(logs - logs.max(axis=1, keepdims=True))  # also where it peaks between two places
+    result: FloatArray = curve / curve.sum(axis=1, keepdims=True)
+    return result

@@ -1,0 +1,70 @@
+"""Populations for categories without neighbours: the posterior under a fitted distribution of frequencies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simulator._types import FloatArray
+from simulator.methods.empirical_bayes import (
+    BIN,
+    EVIDENCE,
+    HIGHEST,
+    LOWEST,
+    fit_weights,
+    mixture_model,
+)
+from simulator.methods.mixtures import mix
+from simulator.methods.wavelet import odds
+from simulator.protocols.oracle import Noise
+from simulator.surrogate.posterior import Posterior, gaussian_draws, log_free_prior
+
+
+def mixture_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.random.Generator) -> Posterior:
+    """Draw populations whose frequencies come one by one from a distribution fitted to the estimates.
+
+    The model of `eb_ns`: atoms with weights fitted by the EM algorithm, estimates far above the noise left free. Each
+    draw refits the weights to re-weighted estimates (Rubin, "The Bayesian bootstrap", 1981), so that what the fit
+    cannot know is in the draws too. Where the fit gains hardly any likelihood over equal frequencies, some of the
+    draws are equal frequencies.
+    """
+    k, sd = len(estimate), noise.sd
+    centres, atoms, kernel = mixture_model(k, noise.variance_at_zero, noise.variance_slope)
+    low = estimate <= HIGHEST * sd
+    bins = np.rint(np.clip((estimate / sd - LOWEST) / BIN - 0.5, 0, len(centres) - 1)).astype(np.int64)
+    weights = _bootstrapped_weights(bins[low], max(1.0 - estimate[~low].sum(), 0.0), kernel, atoms / sd, sd, draws, rng)
+    likeliest, equal = _log_likelihoods(centres, atoms, noise), _log_likelihoods(centres, np.array([1 / k]), noise)
+    gain = (np.log(mix(weights, kernel.T)) + likeliest - equal)[:, bins[low]].sum(axis=1)
+    populations = np.empty((draws, k))
+    for population, row in zip(populations, weights, strict=True):
+        odd = np.cumsum(kernel * row, axis=1)[bins]
+        drawn = (odd < rng.random((k, 1)) * odd[:, -1:]).sum(axis=1)
+        population[:] = np.where(low, atoms[np.minimum(drawn, len(atoms) - 1)], gaussian_draws(estimate, noise, rng))
+    if low.all():
+        populations[rng.random(draws) >= odds(gain - EVIDENCE)] = 1 / k
+    far = (estimate[~low] - 1 / k) ** 2 / (2 * (noise.variance_at_zero + noise.variance_slope / k))
+    return Posterior(populations, float(gain.mean() + far.sum() + log_free_prior(estimate[~low], k, sd, HIGHEST * sd)))
+
+
+def _log_likelihoods(centres: FloatArray, atoms: FloatArray, noise: Noise) -> FloatArray:
+    """Return for each bin the log-likelihood of the likeliest atom, which the kernel is relative to."""
+    variance = noise.variance_at_zero + noise.variance_slope * atoms
+    logs: FloatArray = -((centres[:, None] - atoms) ** 2) / (2 * variance) - np.log(variance) / 2
+    return logs.max(axis=1)
+
+
+def _bootstrapped_weights(
+    bins: np.ndarray[tuple[int], np.dtype[np.int64]],
+    mass: float,
+    kernel: FloatArray,
+    atoms: FloatArray,
+    sd: float,
+    draws: int,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Return weights ``(draws, atoms)`` fitted to the low estimates (given by bin), whose frequencies sum to `mass`."""
+    if not len(bins):
+        return np.full((draws, len(atoms)), 1 / len(atoms))
+    trials = rng.standard_exponential((draws, len(bins)))
+    tallies = [np.bincount(bins, weights=trial, minlength=len(kernel)) / trial.sum() for trial in trials]
+    shares = np.array(tallies, dtype=np.float64)
+    return fit_weights(shares, kernel, atoms, np.full(draws, mass / len(bins) / sd))

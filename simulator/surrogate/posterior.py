@@ -1,0 +1,38 @@
+"""What a posterior gives, and what its models share."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from simulator._types import FloatArray
+from simulator.protocols.oracle import Noise
+
+
+class Posterior(NamedTuple):
+    """Draws from what the truth may be under one model."""
+
+    populations: FloatArray  # ``(draws, k)`` frequencies, not normalised yet and some slightly negative
+    evidence: float  # log marginal likelihood of the estimate under the model, over that of equal frequencies
+
+
+def gaussian_draws(estimate: FloatArray, noise: Noise, rng: np.random.Generator) -> FloatArray:
+    """Draw true frequencies under a flat prior: the estimate and noise of the size that its frequency has."""
+    variance = noise.variance_at_zero + noise.variance_slope * np.clip(estimate, 0.0, 1.0)
+    return estimate + rng.standard_normal(estimate.shape) * np.sqrt(variance)
+
+
+def log_free_prior(frequencies: FloatArray, k: int, sd: float, least: float) -> float:
+    """Return the log-likelihood of estimates that are left free, over that of being explained without any noise.
+
+    As many of the k categories are free as there are `frequencies`, at even odds on a log scale from `least` to 1.
+    """
+    free = len(frequencies)
+    if not free:
+        return 0.0
+    span = max(-math.log(min(least, 1.0)), 1.0)
+    density = -np.log(np.clip(frequencies, least, 1.0)) - math.log(span)
+    others = (k - free) * math.log1p(-free / k) if free < k else 0.0
+    return float((density + math.log(sd * math.sqrt(2 * math.pi) * free / k)).sum()) + others

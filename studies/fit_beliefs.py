@@ -1,0 +1,98 @@
+"""``python studies/fit_beliefs.py``: fit how far populations drawn from an estimate are to be believed.
+
+Choices are made from estimates of named shapes, in order and shuffled, and of some more irregular ones, at sizes,
+budgets and numbers of users that `judge_surrogates` does not judge on. For each kind of domain and metric, the
+probabilities of being the best are those that make the truly best methods likeliest, and ranges of errors are stretched
+until they hold 95 % of the true ones. Prints the constants of `simulator.confidence`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import product
+from typing import Annotated
+
+import numpy as np
+import typer
+from judge_surrogates import Decision, Truth, decide_all
+
+from knowledge.judging.holdout import holdout
+from simulator._types import FloatArray
+from simulator.confidence import BELIEFS, POOLED, Belief, probability_best
+from simulator.populations import SHAPES, frequencies
+from simulator.seeding import rng_for
+from simulator.surrogate import DEFAULT
+
+DOMAINS, EPSILONS, USERS = (32, 96, 384), (0.4, 0.8, 1.5, 2.5), (7_000, 50_000, 300_000, 2_000_000)
+HELD = 0.95
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+def shapes() -> list[Truth]:
+    """Return the named shapes, in order where they have one, and shuffled; and the irregular ones."""
+    found = []
+    for name, k in product(SHAPES, DOMAINS):
+        given = frequencies(name, k)
+        if SHAPES[name].ordered:
+            found.append(Truth(f"{name} k={k}", True, given))
+        found.append(Truth(f"{name} shuffled k={k}", False, rng_for(0, "shuffled", name, k).permutation(given)))
+    more = (Truth(one.name, one.ordered, one.counts / one.counts.sum()) for one in holdout())
+    return [*found, *more]
+
+
+def fit(decisions: Sequence[Decision]) -> Belief:
+    """Return the belief that suits decisions of one kind.
+
+    Raises
+    ------
+    ValueError
+        If there are none.
+    """
+    from scipy.optimize import minimize
+
+    if not decisions:
+        raise ValueError("nothing to fit a belief to")
+
+    def loss(parameters: FloatArray) -> float:
+        power, log_doubt, lead = parameters.tolist()
+        belief = Belief(power, math.exp(log_doubt), lead, 1.0, 1.0)
+        return -float(np.mean([np.log(max(_said(one, belief)[one.best], 1e-12)) for one in decisions]))
+
+    power, log_doubt, lead = minimize(loss, np.array([1.0, -3.0, 0.5]), method="Nelder-Mead").x
+    places = np.array([one.place for one in decisions])
+    lower, upper = (max(1.0, float(np.quantile(side, (1 + HELD) / 2, method="higher"))) for side in (-places, places))
+    return Belief(float(power), math.exp(log_doubt), float(lead), lower, upper)
+
+
+def _said(decision: Decision, belief: Belief) -> list[float]:
+    shares = {("", str(place)): share for place, share in enumerate(decision.shares)}
+    return list(probability_best(shares, ("", str(decision.leader)), belief).values())
+
+
+def fit_all(decisions: Iterable[Decision]) -> dict[tuple[bool, bool], Belief]:
+    """Return a belief for each kind of domain (ordered or not) and metric (pooled or not)."""
+    made = list(decisions)
+    return {kind: fit([one for one in made if (one.ordered, one.metric in POOLED) == kind]) for kind in BELIEFS}
+
+
+@app.command()
+def main(
+    decisions: Annotated[int, typer.Option(min=1, help="estimates per setting")] = 2,
+    repetitions: Annotated[int, typer.Option("--reps", min=10, help="collections that tell the truth")] = 100,
+    every: Annotated[int, typer.Option(min=1, help="only every N-th setting")] = 3,
+    jobs: Annotated[int, typer.Option(min=1, help="processes; change no number")] = 1,
+) -> None:
+    """Print the constants that suit the named shapes best."""
+    settings = list(product(shapes(), EPSILONS, USERS))[::every]
+    made = decide_all(settings, (DEFAULT,), decisions, repetitions, jobs)
+    typer.echo(f"{len(settings)} settings, {decisions} estimates each\n\nBELIEFS = {{")
+    for kind, belief in fit_all(made).items():
+        figures = ", ".join(f"{name}={value:#.3g}" for name, value in belief._asdict().items())
+        typer.echo(f"    {kind}: Belief({figures}),")
+    typer.echo("}")
+
+
+if __name__ == "__main__":
+    app(prog_name="python studies/fit_beliefs.py")

@@ -1,0 +1,307 @@
+"""``python studies/judge_surrogates.py FILES...``: how good choosing from an estimate is, and how right about itself.
+
+For every histogram given (at its own size and coarser), every named shape, budget and number of users: the truth is
+collected once with OUE, a method is chosen from that one estimate alone, and its expected error is compared with that
+of the best method, which only the truth can tell. Beside that, a reliability table: of all rows said to be the best
+with a probability in each tenth, the share that truly are.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from advisor.errors import InputError, listed
+from advisor.inputs.domain import build_domain
+from advisor.inputs.histogram import read_histogram
+from advisor.question.estimate_request import COLLECTIONS
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator._types import FloatArray, IntArray
+from simulator.benchmark import Experiment, simulate
+from simulator.confidence import (
+    belief_in,
+    middle_and_range,
+    population_errors,
+    population_range,
+    probability_best,
+    ranking_root,
+)
+from simulator.domain import Domain
+from simulator.methods import possible
+from simulator.populations import SHAPES, apportion, frequencies
+from simulator.ranking import rank
+from simulator.seeding import rng_for
+from simulator.surrogate import DEFAULT, DRAWS, SURROGATES, surrogate_populations
+
+METRIC_NAMES = ("l1", "l2", "kl", "emd", "topk")
+EPSILONS, USERS, SHAPE_DOMAINS = (0.5, 1.0, 2.0), (10**4, 10**5, 10**6), (64, 256)
+PROTOCOL = "oue"
+SMALLEST, SIZES = 16, 3
+TENTHS = 10
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A population to judge on."""
+
+    name: str
+    ordered: bool
+    frequencies: FloatArray
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One choice from one estimate.
+
+    Attributes
+    ----------
+    surrogate, metric
+        What was chosen by, and for.
+    extra
+        Expected error of the chosen method over that of the best one, minus 1.
+    said
+        For each method the probability of being the best, as the answer gives it; empty for a single population.
+    best
+        Which method truly is the best.
+    held
+        Whether the 95 % range of the chosen method's error holds its true expected error.
+    ordered
+        Whether the domain is.
+    shares
+        For each method the share of populations it wins; empty for a single population.
+    leader
+        Which method has the lowest mean error over the populations.
+    place
+        Where the true expected error is, on a log scale from the mean over the populations (0) to the ends of the
+        middle 95 % of them (-1 and 1).
+    """
+
+    surrogate: str
+    metric: str
+    extra: float
+    said: tuple[float, ...]
+    best: int
+    held: bool
+    ordered: bool = True
+    shares: tuple[float, ...] = ()
+    leader: int = 0
+    place: float = 0.0
+
+
+def truths(files: Iterable[str]) -> Iterator[Truth]:
+    """Yield the histograms at several sizes, and the named shapes.
+
+    An ordered histogram is made coarser by adding up neighbours, another one by keeping the most frequent categories.
+    """
+    for path in files:
+        read = read_histogram(path)
+        domain = build_domain(read.labels, read.counts, from_histogram=read.from_histogram)
+        for halvings in range(SIZES):
+            counts = _coarser(domain.counts, 2**halvings, ordered=domain.ordered)
+            if halvings == 0 or len(counts) >= SMALLEST:
+                yield Truth(f"{path} k={len(counts)}", domain.ordered, counts / counts.sum())
+    for name, k in product(SHAPES, SHAPE_DOMAINS):
+        yield Truth(f"{name} k={k}", SHAPES[name].ordered, frequencies(name, k))
+
+
+def _coarser(counts: IntArray, factor: int, *, ordered: bool) -> IntArray:
+    if not ordered:
+        return np.sort(counts)[::-1][: len(counts) // factor]
+    padded = np.append(counts, np.zeros(-len(counts) % factor, dtype=counts.dtype))
+    return padded.reshape(-1, factor).sum(axis=1)
+
+
+def methods_experiment(truth: Truth, populations: IntArray, epsilon: float, seed: int) -> Experiment:
+    """Return the experiment of all methods for the protocol on the populations."""
+    k = len(truth.frequencies)
+    oracle = PROTOCOLS[PROTOCOL](k, epsilon)
+    n = int(np.atleast_2d(populations)[0].sum())
+    methods = {
+        name: method
+        for name, method in POSTPROCESSORS.items()
+        if not method.queries_only and possible(method, oracle, Domain(truth.ordered), n)
+    }
+    return Experiment(
+        counts=populations,
+        oracles={PROTOCOL: oracle},
+        methods=methods,
+        metrics={name: METRICS[name] for name in METRIC_NAMES if truth.ordered or not METRICS[name].ordered_only},
+        pairs=tuple((PROTOCOL, name) for name in methods),
+        seed=seed,
+    )
+
+
+def decide(
+    truth: Truth, epsilon: float, n: int, surrogates: tuple[str, ...], decisions: int, repetitions: int
+) -> list[Decision]:
+    """Return all decisions of one setting: for each estimate, surrogate and metric."""
+    counts = apportion(truth.frequencies, n)
+    known = methods_experiment(truth, counts, epsilon, seed=1)
+    oracle = PROTOCOLS[PROTOCOL](len(truth.frequencies), epsilon)
+    runs = simulate(known, 0, repetitions)
+    true = {name: {pair: float(block.mean()) for pair, block in runs.of(name).items()} for name in known.metrics}
+    made = []
+    for decision in range(decisions):
+        rng = rng_for(2, "judge", truth.name, repr(epsilon), n, decision)
+        estimate = oracle.estimate(oracle.sample_support(counts, rng), n)
+        for name in surrogates:
+            if SURROGATES[name].ordered_only and not truth.ordered:
+                continue
+            made += _from_estimate(truth, estimate, epsilon, n, name, true, rng)
+    return made
+
+
+def decide_all(
+    settings: Sequence[tuple[Truth, float, int]],
+    surrogates: tuple[str, ...],
+    decisions: int,
+    repetitions: int,
+    jobs: int,
+) -> list[Decision]:
+    """Return all decisions of several settings (truth, epsilon, n), and tell on the error stream how far it is."""
+    from joblib import Parallel, delayed
+
+    blocks = Parallel(n_jobs=jobs, return_as="generator")(
+        delayed(decide)(truth, epsilon, n, surrogates, decisions, repetitions) for truth, epsilon, n in settings
+    )
+    made: list[Decision] = []
+    for done, block in enumerate(blocks, start=1):
+        made += block
+        if sys.stderr.isatty() or done % 20 == 0:
+            typer.echo(f"{done} of {len(settings)} settings", err=True)
+    return made
+
+
+def _from_estimate(
+    truth: Truth,
+    estimate: FloatArray,
+    epsilon: float,
+    n: int,
+    name: str,
+    true: dict[str, dict[tuple[str, str], float]],
+    rng: np.random.Generator,
+) -> list[Decision]:
+    noise = PROTOCOLS[PROTOCOL](len(estimate), epsilon).noise(n)
+    drawn = surrogate_populations(name, estimate, noise, ordered=truth.ordered, rng=rng, draws=DRAWS)
+    populations = np.stack([apportion(row, n) for row in drawn])
+    experiment = methods_experiment(truth, populations, epsilon, seed=int(rng.integers(2**31)))
+    # One population taken for the truth leaves nothing open but the noise of the collections: 40 are enough.
+    runs = simulate(experiment, 0, DRAWS * (COLLECTIONS if len(populations) > 1 else 1))
+    made = []
+    for metric, measure in experiment.metrics.items():
+        root = ranking_root(measure.degree)
+        errors = {
+            pair: block if len(populations) == 1 else population_errors(block, len(populations), root)
+            for pair, block in runs.of(metric).items()
+        }
+        chosen = min(errors, key=lambda pair: float(errors[pair].mean()))
+        pairs, best = list(true[metric]), min(true[metric], key=lambda pair: true[metric][pair])
+        extra = true[metric][chosen] / true[metric][best] - 1 if true[metric][best] else 0.0
+        leads, best_place = pairs.index(chosen), pairs.index(best)
+        if len(populations) == 1:
+            made.append(Decision(name, metric, extra, (), best_place, held=False, ordered=truth.ordered, leader=leads))
+            continue
+        belief, errors_there = belief_in(metric, ordered=truth.ordered), runs.of(metric)[chosen]
+        wins = {standing.pair: standing.win_share for standing in rank(errors, {PROTOCOL: 1.0})}
+        sure = probability_best(wins, chosen, belief)
+        low, high = population_range(errors_there, len(populations), belief, root)
+        middle = middle_and_range(errors_there, len(populations), root)
+        made.append(
+            Decision(
+                name,
+                metric,
+                extra,
+                said=tuple(sure[pair] for pair in pairs),
+                best=best_place,
+                held=bool(low <= true[metric][chosen] <= high),
+                ordered=truth.ordered,
+                shares=tuple(wins[pair] for pair in pairs),
+                leader=leads,
+                place=_place(true[metric][chosen], *middle),
+            )
+        )
+    return made
+
+
+def _place(value: float, middle: float, low: float, high: float) -> float:
+    """Return where a value is from -1 (low) over 0 (middle) to 1 (high), and beyond, on a log scale."""
+    if value == middle:
+        return 0.0
+    sign, end = (-1.0, low) if value < middle else (1.0, high)
+    if not value or not end or end == middle:
+        return 0.0 if value == end else sign * math.inf
+    return sign * math.log(value / middle) / math.log(end / middle)
+
+
+def reliability(decisions: Iterable[Decision]) -> list[tuple[int, float, float]]:
+    """Return for each tenth of probability: rows, mean probability said, share that truly is the best."""
+    made = [decision for decision in decisions if decision.said]
+    said = np.concatenate([decision.said for decision in made])
+    best = np.concatenate([np.arange(len(decision.said)) == decision.best for decision in made])
+    tenth = np.minimum((said * TENTHS).astype(int), TENTHS - 1)
+    return [
+        (int(rows.sum()), float(said[rows].mean()), float(best[rows].mean()))
+        if (rows := tenth == place).any()
+        else (0, float("nan"), float("nan"))
+        for place in range(TENTHS)
+    ]
+
+
+@app.command()
+def judge(
+    files: Annotated[list[str] | None, typer.Argument(help="histograms to judge on, beside the named shapes")] = None,
+    surrogate: Annotated[list[str] | None, typer.Option(help="repeatable (ensemble and norm_sub)")] = None,
+    decisions: Annotated[int, typer.Option(min=1, help="estimates per setting")] = 20,
+    repetitions: Annotated[int, typer.Option("--reps", min=10, help="collections that tell the truth")] = 200,
+    every: Annotated[int, typer.Option(min=1, help="only every N-th setting")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="processes; change no number")] = 1,
+) -> None:
+    """Print Markdown tables: extra error of the chosen method by surrogate and metric, and the reliability table."""
+    names = tuple(surrogate or (DEFAULT, "norm_sub"))
+    for name in names:
+        if name not in SURROGATES:
+            raise InputError(f"--surrogate must be one of {listed(SURROGATES)}, got {name!r}")
+    settings = list(product(truths(files or []), EPSILONS, USERS))[::every]
+    made = decide_all(settings, names, decisions, repetitions, jobs)
+    typer.echo(f"{len(settings)} settings, {decisions} estimates each; mean extra error (95th percentile) in %\n")
+    typer.echo("| surrogate | " + " | ".join(METRIC_NAMES) + " |\n|---|" + "---:|" * len(METRIC_NAMES))
+    for name in names:
+        typer.echo(f"| {name} | " + " | ".join(_cell(made, name, metric) for metric in METRIC_NAMES) + " |")
+    for name in names:
+        own = [decision for decision in made if decision.surrogate == name and decision.said]
+        if own:
+            typer.echo(f"\n{name}: said to be the best, and truly the best\n\n| rows | said | true |\n|---:|---:|---:|")
+            for rows, said, true in reliability(own):
+                if rows:
+                    typer.echo(f"| {rows:,} | {100 * said:.1f} % | {100 * true:.1f} % |")
+            shares = {
+                metric: np.mean([decision.held for decision in own if decision.metric == metric])
+                for metric in METRIC_NAMES
+                if any(decision.metric == metric for decision in own)
+            }
+            typer.echo(
+                "\nThe 95 % range of the chosen method's error holds its true expected error: "
+                + ", ".join(f"{metric} {100 * share:.0f} %" for metric, share in shares.items())
+            )
+
+
+def _cell(made: list[Decision], name: str, metric: str) -> str:
+    extra = [decision.extra for decision in made if (decision.surrogate, decision.metric) == (name, metric)]
+    return f"{100 * np.mean(extra):.1f} ({100 * np.quantile(extra, 0.95):.0f})" if extra else "–"
+
+
+if __name__ == "__main__":
+    try:
+        app(prog_name="python studies/judge_surrogates.py")
+    except InputError as error:
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(2)

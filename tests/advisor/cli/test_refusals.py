@@ -1,0 +1,121 @@
+"""Bad usage and bad files of the main command: one line, exit code 2, and nothing is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.advisor.conftest import Run
+from tests.advisor.test_cli import answer
+
+BAD = [
+    (["-e", "0"], "eps must be a number above 0, got '0'"),
+    (["-e", "-1"], "above 0, got '-1'"),
+    (["-e", "nan"], "eps must be a number, got 'nan'"),
+    (["-e", "inf"], "eps must be a number, got 'inf'"),
+    (["-e", "one"], "eps must be a number, got 'one'"),
+    (["-e", "33"], "between 1e-06 and 32, got 33"),
+    ([], "--eps is missing"),
+    (["-e"], "requires an argument"),
+    (["-e", "1", "--k", "1"], "at least 2"),
+    (["-e", "1", "--k", "3"], "4 categories"),
+    (["-e", "1", "--k", "2.5"], "k must be a whole number"),
+    (["-e", "1", "--n", "0"], "n must be a whole number of at least 1"),
+    (["-e", "1", "--n", "many"], "such as 100000, 1e5 or 100k, got 'many'"),
+    (["-e", "1", "-m", "emdd"], "did you mean 'emd'?"),
+    (["-e", "1", "-m", "emd"], "needs an ordered domain"),
+    (["-e", "1", "-m", "range"], "give --ordered"),
+    (["-e", "1", "-p", "ohl"], "did you mean 'olh'?"),
+    (["-e", "1", "--method", "Norm-Subb"], "did you mean 'norm_sub'?"),
+    (["-e", "1", "--method", "post_pos"], "goes with the metrics set, range"),
+    (["-e", "1", "--column", "fruits"], "did you mean 'fruit'?"),
+    (["-e", "1", "--counts", "cuont"], "did you mean 'count'?"),
+    (["-e", "1", "--reps", "1"], "reps must be a whole number of at least 2"),
+    (["-e", "1", "--reps", "50", "--max-reps", "20"], "max-reps must be at least reps"),
+    (["-e", "1", "--seed", "-1"], "seed must be"),
+    (["-e", "1", "--jobs", "0"], "jobs must be a whole number of at least 1 and at most 1,024, got 0"),
+    (["-e", "1", "--jobs", "99999999999"], "at most 1,024, got 99,999,999,999"),
+    (["-e", "1", "--top", "0"], "top must be a whole number of at least 1"),
+    (["-e", "1", "--top-values", "9"], "at most k=4"),
+    (["-e", "1", "--set-share", "1"], "above 0 and below 1"),
+    (["-e", "1", "--kl-mix", "0"], "above 0 and below 1"),
+    (["-e", "1", "--format", "jsn"], "did you mean 'json'?"),
+    (["-e", "1", "--runs", "x.xls"], ".csv, .parquet"),
+    (["-e", "1", "--nosuch"], "there is no option --nosuch"),
+    (["-e", "1", "--skwe", "1"], "did you mean --skew?"),
+    (["-e", "1", "--apply", "x.csv"], "--apply is no option of ldp-advise, but of ldp-advise estimate"),
+    (["-e", "1", "--solution", "spl"], "solution goes with attributes"),
+    (["-e", "1", "another"], "unexpected extra argument"),
+    (["-e", "1", "--other"], "--keep-top"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD, ids=[" ".join(arguments) for arguments, _ in BAD])
+def test_bad_usage_gets_one_clear_line_and_exit_code_2(
+    run: Run, states: str, arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments = [states, *arguments]
+    before = sorted(tmp_path.iterdir())
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert message in err
+    assert sorted(tmp_path.iterdir()) == before
+    if arguments[-2:] != ["--format", "jsn"] and arguments[-1] != "-e":
+        code, out, _ = run("--format", "json", *arguments)
+        assert code == 2
+        assert message in answer(out)["error"]["message"]  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (b"fruit,count\n", "only a header"),
+        (b"fruit,count\na,1\nb,-2\n", "line 3: the count '-2' is negative"),
+        (b"fruit,count\na,1\nb,2.5\n", "line 3: the count '2.5' is not a whole number"),
+        (b"fruit,count\na,1\nb,nan\n", "line 3: the count 'nan' is missing"),
+        (b"\x00\x01\x02", "not text"),
+        (b"caf\xe9\nx\n", "not UTF-8"),
+        (b"a\na\n", "at least 2"),
+    ],
+)
+def test_bad_files_get_one_clear_line_and_exit_code_2(run: Run, tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "sample.csv"
+    path.write_bytes(content)
+    code, out, err = run("-e", "1", "-o", str(tmp_path / "out.csv"), str(path))
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert message in err
+    assert [entry.name for entry in tmp_path.iterdir()] == ["sample.csv"]
+
+
+def test_fractional_counts_are_refused_whatever_their_share(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "shares.csv"
+    path.write_text("value,count\na,0.25\nb,0.75\n", encoding="utf-8")
+    for extra in ((), ("--column", "value"), ("--counts", "count")):
+        code, _, err = run("-e", "1", *extra, str(path))
+        assert code == 2
+        assert "the count '0.25' is not a whole number" in err
+
+
+def test_an_error_is_json_where_the_output_would_have_been(run: Run, states: str, tmp_path: Path) -> None:
+    code, out, _ = run("-e", "bad", "-o", str(tmp_path / "x.json"), states)
+    assert code == 2
+    assert "eps must be a number" in answer(out)["error"]["message"]  # type: ignore[index]
+
+
+def test_places_that_cannot_be_written_are_refused_before_the_sample_is_read(run: Run, tmp_path: Path) -> None:
+    missing = str(tmp_path / "nothing.csv")
+    for option in ("--output", "--runs"):
+        for place, message in (
+            (tmp_path / "folder" / "x.csv", "there is no directory"),
+            (tmp_path, "directory" if option == "--output" else "suffix"),
+        ):
+            code, _, err = run("-e", "1", option, str(place), missing)
+            assert code == 2
+            assert message in err
+    assert "no such file" in run("-e", "1", missing)[2]
+    assert "directory" in run("-e", "1", str(tmp_path))[2]

@@ -1,0 +1,188 @@
+"""The one runner: what is refused before anything is read, what is said where, and what is written when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from advisor.cli.app import main
+from advisor.cli.run import FORMATS, NOTICE, Job, Output, SideFile, run, silence
+from advisor.document.model import Column, Document, Records, Role, Row, Sentence, Table
+from advisor.errors import InputError
+from tests.advisor.conftest import Run
+
+DOCUMENT = Document(
+    title="Numbers",
+    parts=(
+        Sentence("This is odd.", Role.WARNING),
+        Sentence("The answer is 7.", Role.ANSWER),
+        Sentence("A detail."),
+        Table((Column("x"),), (Row(("7",)),)),
+    ),
+    data={"x": 7},
+    records=Records(("x",), ((7,),)),
+    value="7",
+)
+MISSING = "/nowhere/at all.csv"
+
+
+class Steps(list[str]):
+    """What a job did, in its order."""
+
+    def job(self, *, files: Sequence[SideFile[int]] = (), inputs: Sequence[str] = ()) -> Job[int, int, None]:
+        def read() -> int:
+            self.append("read")
+            return 7
+
+        def answer(question: int, progress: None) -> int:
+            del progress
+            self.append("answer")
+            return question
+
+        return Job(
+            read, answer, lambda _: DOCUMENT, silence, inputs, files,
+            warnings=lambda _: ["The file is small."], unprotected=True,
+        )  # fmt: skip
+
+
+def side(path: Path | str, option: str = "--side", **more: object) -> SideFile[int]:
+    def write(answer: int, target: Path) -> None:
+        target.write_text(str(answer), encoding="utf-8")
+
+    return SideFile(option, str(path), (".txt",), write, **more)  # type: ignore[arg-type]
+
+
+# --- refused before anything is read ---------------------------------------------------------------------------
+
+
+def test_outputs_that_cannot_be_written_are_refused_before_anything_is_read(tmp_path: Path) -> None:
+    taken, source = tmp_path / "taken.txt", tmp_path / "source.txt"
+    taken.write_text("mine", encoding="utf-8")
+    source.write_text("mine too", encoding="utf-8")
+    same = tmp_path / "same.txt"
+    refused = [
+        (Output(output=str(tmp_path)), [], "this is a directory"),
+        (Output(output=str(taken)), [], "the file exists; give --force"),
+        (Output(output=f"{tmp_path}/no/x.txt"), [], "there is no directory"),
+        (Output(output=str(source), force=True), [], "this file is read in the same run, so it is never overwritten"),
+        (Output(report=f"{tmp_path}/x.pdf"), [], "the suffix must be .html, .htm, got '.pdf'"),
+        (Output(report="-"), [], "the answer goes to standard output"),
+        (Output(), [side(tmp_path / "x.csv")], "--side"),
+        (Output(), [side(taken)], "the file exists"),
+        (Output(), [side(same), side(same, "--other")], "--other"),
+        (Output(output=str(same)), [side(same)], "writes the same file; give each its own name"),
+    ]
+    for output, files, words in refused:
+        steps = Steps()
+        with pytest.raises(InputError) as caught:
+            run(steps.job(files=files, inputs=[str(source)]), output)
+        assert words in str(caught.value)
+        assert steps == []
+    assert taken.read_text(encoding="utf-8") == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["source.txt", "taken.txt"]
+
+
+def test_what_is_not_installed_is_said_before_anything_is_read(tmp_path: Path) -> None:
+    def check(option: str, path: Path) -> None:
+        raise InputError(f"{option} {path.name} needs more")
+
+    steps = Steps()
+    with pytest.raises(InputError, match=r"--side x.txt needs more"):
+        run(steps.job(files=[side(tmp_path / "x.txt", check=check)]), Output())
+    assert steps == []
+
+
+@pytest.mark.parametrize("command", [(), ("estimate", "-p", "oue", "--n", "9"), ("reports", "-p", "oue")])
+@pytest.mark.parametrize("option", ["--output", "--report", "--runs", "--plot"])
+def test_commands_refuse_outputs_before_the_file_is_read(run: Run, command: tuple[str, ...], option: str) -> None:
+    suffix = {"--plot": "png", "--report": "html"}.get(option, "csv")
+    code, out, err = run(*command, "--eps", "1", option, f"/nowhere/x.{suffix}", MISSING)
+    assert (code, out) == (2, "")
+    assert "there is no directory /nowhere" in err
+
+
+def test_an_output_that_is_the_input_or_another_output_is_refused(run: Run, states: str, tmp_path: Path) -> None:
+    before = Path(states).read_bytes()
+    assert "never overwritten" in run("--eps", "1", "--force", "-o", states, states)[2]
+    both = str(tmp_path / "both.csv")
+    assert "writes the same file; give each its own name" in run("--eps", "1", "-o", both, "--runs", both, MISSING)[2]
+    domain = tmp_path / "domain.csv"
+    domain.write_text("apple\n", encoding="utf-8")
+    assert "never overwritten" in run("--eps", "1", "--force", "-o", domain, "--domain", domain, states)[2]
+    assert Path(states).read_bytes() == before
+
+
+# --- what is said ----------------------------------------------------------------------------------------------
+
+
+def test_the_notice_goes_with_quiet_and_warnings_stay(capsys: pytest.CaptureFixture[str]) -> None:
+    run(Steps().job(), Output())
+    loud = capsys.readouterr()
+    assert loud.err.splitlines() == [NOTICE, "warning: The file is small.", "warning: This is odd."]
+    assert "A detail." in loud.out
+    run(Steps().job(), Output(quiet=True))
+    quiet = capsys.readouterr()
+    assert quiet.err.splitlines() == ["warning: The file is small.", "warning: This is odd."]
+    assert "The answer is 7." in quiet.out
+    assert "A detail." not in quiet.out
+
+
+def test_a_warning_that_was_given_early_is_not_repeated(capsys: pytest.CaptureFixture[str]) -> None:
+    run(replace(Steps().job(), warnings=lambda _: ["This is odd."]), Output())
+    assert capsys.readouterr().err.count("This is odd.") == 1
+
+
+def test_a_look_up_gives_no_notice(run: Run) -> None:
+    assert run("--eps", "1", "--k", "16", "--format", "value")[2] == ""
+
+
+# --- what is written -------------------------------------------------------------------------------------------
+
+
+def test_the_answer_is_out_before_a_file_beside_it_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def full(_answer: int, _target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    broken = SideFile[int]("--side", str(tmp_path / "x.txt"), (".txt",), full)
+    monkeypatch.setattr("advisor.cli.epsilon.run", lambda _, output: run(Steps().job(files=[broken]), output))
+    assert main(["epsilon", "--eps", "1"]) == 2
+    shown = capsys.readouterr()
+    assert "The answer is 7." in shown.out
+    assert shown.err.splitlines()[-1].endswith("x.txt: cannot be written (No space left on device)")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_with_nothing_to_show_is_not_written_and_that_is_said(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    run(Steps().job(files=[side(tmp_path / "x.txt", shows=lambda _: False)]), Output(quiet=True))
+    assert "warning: there is nothing to show, so --side wrote no file" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [("x.json", "{"), ("x.csv", "x\n7"), ("x.md", "**The answer"), ("x.txt", "The answer"), ("x", "The answer")],
+)
+def test_the_suffix_of_a_file_says_its_format(tmp_path: Path, name: str, start: str) -> None:
+    run(Steps().job(), Output(output=str(tmp_path / name)))
+    assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
+    run(Steps().job(), Output(output=str(tmp_path / name), force=True, format="value"))
+    assert (tmp_path / name).read_text(encoding="utf-8") == "7\n"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_has_the_answer(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    run(Steps().job(), Output(format=name))
+    assert "7" in capsys.readouterr().out
+
+
+def test_a_page_holds_the_answer(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    run(Steps().job(), Output(report=str(tmp_path / "x.html")))
+    assert "The answer is 7." in (tmp_path / "x.html").read_text(encoding="utf-8")

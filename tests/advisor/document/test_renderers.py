@@ -1,0 +1,235 @@
+"""One document with every part in it, through every renderer."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from advisor.document.csv import csv_text
+from advisor.document.json import SCHEMA_VERSION, error_json, json_text
+from advisor.document.markdown import markdown
+from advisor.document.model import (
+    Code,
+    Column,
+    Document,
+    Figure,
+    Records,
+    Role,
+    Row,
+    Section,
+    Sentence,
+    Table,
+    Tone,
+    View,
+)
+from advisor.document.page import fragment_html, page_html
+from advisor.document.terminal import show
+from advisor.document.text import plain_text
+
+NASTY = "<script>alert(1)</script> a|b"
+COLUMNS = (
+    Column("name", text=True),
+    Column("error", "how far it is off"),
+    Column("unit", shared="All errors are {}.", text=True),
+    Column("bits", "size of one report", drop=2),
+    Column("share of the users", drop=9),
+    Column("seed", "where the numbers come from", verbose=True),
+)
+ROWS = (
+    Row((NASTY, "0.125", "frequencies", "3", "10 %", "7"), (None, 0.1254, None, 3, 0.1, 7), Tone.GOOD),
+    Row(("second", "0.25", "frequencies", "10", "20 %", "7"), (None, 0.25, None, 10, 0.2, 7)),
+    Row(("third", "0.5", "frequencies", "12", "30 %", "7"), (None, 0.5, None, 12, 0.3, 7)),
+    Row(("usual", "0.75", "frequencies", "14", "40 %", "7"), (None, 0.75, None, 14, 0.4, 7), Tone.MARKED, kept=True),
+    Row(("no data", "0.9", "–", "", "", ""), extra=True),
+)
+RANKING = Table(COLUMNS, ROWS, title="Ranking", noun="pairs")
+DOCUMENT = Document(
+    title=f"Advice for {NASTY}",
+    parts=(
+        Sentence(f"Beware of {NASTY}.", Role.WARNING),
+        Sentence(f"Use {NASTY}.", Role.ANSWER),
+        Sentence("This is a detail."),
+        RANKING,
+        Table((Column("later"),), (Row(("1",)),), title="Further", further=True),
+        Table((Column("p", "a probability"),), (Row(("0.5",)),), title="On request", verbose=True),
+        Code("x = {'a': 1}\nprint(x)", "In Python"),
+        Figure("Picture", f"picture of {NASTY}", lambda: '<svg fill="#1a1a1a"></svg>'),
+        Sentence("This is a note.", Role.NOTE),
+        Sentence("This explains a column.", Role.LEGEND),
+    ),
+    data={"label": NASTY, "missing": None},
+    records=Records(("name", "error", "bits"), ((NASTY, 0.125, 3), ("second", 0.25, None))),
+    value="second",
+    setting=f"k = 4 of {NASTY}",
+    sections=lambda: (Section("Why", (Sentence(f"Because of {NASTY}."),)),),
+)
+
+
+def on_terminal(width: int, view: View) -> str:
+    stream = io.StringIO()
+    show(DOCUMENT, view, Console(file=stream, width=width, no_color=True, highlight=False))
+    return stream.getvalue()
+
+
+SHOWN = {
+    "terminal": lambda view: on_terminal(200, view),
+    "plain": lambda view: plain_text(DOCUMENT, view),
+    "markdown": lambda view: markdown(DOCUMENT, view),
+    "notebook": lambda view: fragment_html(DOCUMENT, view),
+}
+
+
+# --- roles: the same in every format ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_quiet_leaves_the_answer_and_its_tables(name: str) -> None:
+    quiet = SHOWN[name](View(top=2, quiet=True))
+    for words in ("Use ", "Ranking", "usual", "print(x)"):
+        assert words in quiet
+    for words in ("detail", "note", "explains", "All errors", "On request", "Further", "seed", "--all", "--verbose"):
+        assert words not in quiet
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_verbose_adds_meanings_and_columns_and_hints_at_nothing_it_shows(name: str) -> None:
+    usual, verbose = SHOWN[name](View(top=2)), SHOWN[name](View(top=2, verbose=True))
+    for words in ("This is a detail.", "This is a note.", "All errors are frequencies.", "Further"):
+        assert words in usual
+        assert words in verbose
+    for words in ("This explains a column.", "error: how far it is off; bits: size of one report;", "On request"):
+        assert words not in usual
+        assert words in verbose
+    assert "seed: where the numbers come from" in verbose
+    assert "--verbose explains the columns." in usual
+    assert "--verbose" not in verbose
+    assert "1 more pairs: --all shows them" in verbose
+
+
+def test_a_notebook_names_no_options() -> None:
+    page = fragment_html(DOCUMENT)
+    assert "--" not in page
+    long = replace(DOCUMENT, parts=(Table((Column("x"),), (Row(("1",)),) * 12, noun="pairs"),))
+    assert "2 more pairs." in fragment_html(long)
+
+
+@pytest.mark.parametrize("name", ["plain", "markdown"])
+def test_warnings_are_said_apart(name: str) -> None:
+    assert "Beware" not in SHOWN[name](View(verbose=True))
+    assert DOCUMENT.warnings == (f"Beware of {NASTY}.",)
+
+
+# --- tables ----------------------------------------------------------------------------------------------------
+
+
+def test_a_cut_table_keeps_marked_and_extra_rows_and_counts_the_hidden_ones() -> None:
+    cut = RANKING.head(1)
+    assert [row.cells[0] for row in cut.rows] == [NASTY, "usual", "no data"]
+    assert (cut.hidden, cut.gaps) == (2, {1})
+    assert RANKING.head(None) == RANKING.head(9) == RANKING
+    assert replace(RANKING, cut=False).head(1).hidden == 0
+    assert "2 more pairs: --all shows them" in plain_text(DOCUMENT, View(top=1))
+    assert "more pairs" not in plain_text(DOCUMENT, View(top=None))
+
+
+def test_a_column_that_is_the_same_in_all_ranked_rows_becomes_a_sentence() -> None:
+    folded, (sentence,) = RANKING.folded()
+    assert sentence == Sentence("All errors are frequencies.", Role.NOTE)
+    assert [column.header for column in folded.columns] == ["name", "error", "bits", "share of the users", "seed"]
+    assert folded.rows[0].values == (None, 0.1254, 3, 0.1, 7)
+    other = replace(ROWS[1], cells=("second", "0.25", "bins", "10", "20 %", "7"))
+    kept, sentences = replace(RANKING, rows=(ROWS[0], other)).folded()
+    assert (len(kept.columns), sentences) == (6, ())
+
+
+def test_a_row_needs_a_cell_for_each_column() -> None:
+    with pytest.raises(ValueError, match="a row must have 1 cells, got 2"):
+        Table((Column("x"),), (Row(("1", "2")),))
+
+
+# --- each format -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("width", "dropped"), [(40, "bits, share of the users"), (55, "share of the users"), (80, ""), (200, "")]
+)
+def test_columns_that_do_not_fit_a_terminal_go_in_order_and_are_named(width: int, dropped: str) -> None:
+    lines = on_terminal(width, View()).splitlines()
+    note = " ".join(line.strip() for line in lines[lines.index(next(x for x in lines if "This is a note" in x)) :])
+    assert (f"Not shown at this width: {dropped}." in note) if dropped else ("Not shown" not in note)
+    table = [line for line in lines if "usual" in line or "second" in line]
+    assert all(("20 %" in line or "40 %" in line) == ("share" not in dropped) for line in table)
+    assert max(map(len, (line.rstrip() for line in lines))) <= width
+    assert "Not shown" not in on_terminal(width, View(quiet=True))
+
+
+def test_plain_text_is_aligned_and_has_no_boxes() -> None:
+    lines = plain_text(DOCUMENT, View()).splitlines()
+    header = lines[lines.index("Ranking") + 1]
+    row = next(line for line in lines if line.startswith("second"))
+    assert row.index("0.25") + 4 == header.index("error") + 5  # figures to the right
+    assert not {"│", "─", "\x1b"} & set("".join(lines))
+    assert plain_text(DOCUMENT, View()).endswith(".\n")
+
+
+def test_markdown_escapes_pipes_and_shows_what_is_good() -> None:
+    text = markdown(DOCUMENT, View(verbose=True))
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert r"a\|b" in rows[2]
+    table = [re.sub(r"\\\|", "", line) for line in rows[: 2 + len(ROWS)]]
+    assert {line.count("|") for line in table} == {6}
+    assert rows[1] == "| :--- | ---: | ---: | ---: | ---: |"
+    assert f"**Use {NASTY}.**" in text
+    assert "```\nx = {'a': 1}\nprint(x)\n```" in text
+
+
+def test_csv_has_the_records_and_leaves_empty_what_is_not_known() -> None:
+    rows = list(csv.DictReader(io.StringIO(csv_text(DOCUMENT))))
+    assert rows[0] == {"name": NASTY, "error": "0.125", "bits": "3"}
+    assert rows[1]["bits"] == ""
+
+
+def test_json_has_the_data_behind_what_every_answer_has() -> None:
+    data = json.loads(json_text(DOCUMENT))
+    assert list(data) == ["schema_version", "tool_version", "label", "missing"]
+    assert (data["schema_version"], data["label"], data["missing"]) == (SCHEMA_VERSION, NASTY, None)
+    assert json.loads(error_json("a\nb"))["error"] == {"message": "a\nb"}
+    with pytest.raises(ValueError, match="JSON"):
+        json_text(replace(DOCUMENT, data={"x": float("nan")}))
+
+
+def test_a_page_escapes_every_word_and_sorts_by_the_figures() -> None:
+    page = page_html(DOCUMENT, f"ldp-advise '{NASTY}'")
+    assert page.count("<script>") == 1  # our own
+    assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") >= 8
+    assert 'aria-label="picture of &lt;script&gt;' in page
+    assert 'data-value="0.1254">0.125</td>' in page
+    assert '<svg fill="var(--ink)">' in page
+    for words in ("Why", "Because of", "Reproduce this", "Glossary", "Beware of", "On request", "This explains"):
+        assert words in page
+    assert "All errors are frequencies." in page
+    assert page.count("how far it is off") == 1
+
+
+def test_the_tables_of_a_page_after_the_first_are_cut() -> None:
+    rows = tuple(Row((f"row {place}",)) for place in range(60))
+    table = Table((Column("x", text=True),), rows, noun="pairs")
+    page = page_html(replace(DOCUMENT, parts=(table, table)))
+    assert page.count("row 59") == 1
+    assert page.count("row 24") == 2
+    assert "35 more pairs" in page
+
+
+def test_a_notebook_gets_text_without_script_and_the_warning() -> None:
+    page = fragment_html(DOCUMENT)
+    assert "<script" not in page
+    assert "<svg" not in page
+    assert page.count("<table>") == 2
+    assert f"<b>Use {NASTY}".replace("<script>", "&lt;script&gt;").replace("</script>", "&lt;/script&gt;") in page
+    assert "Warning: Beware of" in page

@@ -1,0 +1,177 @@
+"""``ldp-advise knowledge``: what predicted answers rest on."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from advisor.errors import InputError
+from advisor.knowledge import answer
+from advisor.knowledge.answer import Judgement, check_folder
+from knowledge.judging.holdout import Histogram
+from knowledge.judging.scores import METHOD, MODEL, PAIR, SINGLE, Score
+from knowledge.model import load
+from tests.advisor.conftest import Run
+
+SUBCOMMANDS = ("info", "rules", "cells", "evaluate", "build")
+
+
+def test_a_command_is_needed(run: Run) -> None:
+    code, out, err = run("knowledge")
+    assert (code, out) == (2, "")
+    assert "knowledge needs a command: info, rules, cells, evaluate or build" in err
+    assert err.count("\n") == 1
+    assert all(f"\n  {name} " in run("knowledge", "--help")[1] for name in SUBCOMMANDS)
+
+
+def test_info_says_where_the_model_comes_from(run: Run) -> None:
+    code, out, _ = run("knowledge", "info")
+    provenance = load().provenance
+    assert code == 0
+    assert f"seed {provenance.seed}" in out
+    assert f"{provenance.cells:,}" in out
+    assert "epsilon 0.1 to 16" in out
+    data = json.loads(run("knowledge", "info", "--format", "json")[1])
+    assert data["knowledge"]["covers"]["k"] == [2, 250_000]
+    (row,) = csv.DictReader(io.StringIO(run("knowledge", "info", "--format", "csv")[1]))
+    assert (row["populations"], row["k_to"]) == (str(provenance.populations), "250000")
+    assert run("knowledge", "info", "--format", "value")[1] == f"{provenance.populations}\n"
+
+
+def test_rules_are_readable(run: Run) -> None:
+    code, out, _ = run("knowledge", "rules", "--metric", "l1")
+    assert code == 0
+    assert out.startswith("Decision tree of l1, categories with an order: ")
+    assert run("knowledge", "rules", "--unordered")[1].startswith("Decision tree of l1, categories without an order: ")
+    assert "noise-to-uniform ratio" in out
+    assert any(method in out for method in ("eb_ns", "wavelet_eb", "norm_sub"))
+    text = run("knowledge", "rules", "--format", "value")[1]
+    assert text in out
+    assert max(map(len, text.splitlines())) <= 100
+    leaves = json.loads(run("knowledge", "rules", "--format", "json")[1])["rules"]
+    assert len(leaves) == text.count(" use ")
+    assert sum(leaf["populations"] for leaf in leaves) == pytest.approx(1, abs=0.01)
+
+
+def test_cells_are_the_nearest_to_a_shape_or_a_file(run: Run, states: str) -> None:
+    asked = ("knowledge", "cells", "--eps", "1", "--k", "64", "--top", "3")
+    data = json.loads(run(*asked, "--format", "json")[1])
+    distances = [cell["distance"] for cell in data["cells"]]
+    assert len(distances) == 3
+    assert distances == sorted(distances)
+    out = run(*asked)[1]
+    assert f"{data['method']} was within 5 % of the best method in " in out
+    assert all(cell["shape"] in out for cell in data["cells"])
+    best = [cell["best"][0][0] for cell in data["cells"]]
+    assert run(*asked, "--format", "value")[1].split() == best
+    rows = list(csv.DictReader(io.StringIO(run(*asked, "--format", "csv")[1])))
+    assert [row["best_method"] for row in rows] == best
+    code, out, err = run("knowledge", "cells", states, "--eps", "1")
+    assert code == 0
+    assert "note: SAMPLE is read as it is" in err
+    assert "Nearest simulated cells" in out
+    assert "extrapolated" in run("knowledge", "cells", "--eps", "0.05", "--k", "64", "-q")[2]
+
+
+def score(task: str, chooser: str, regret: float) -> Score:
+    single = "oue + norm_sub" if chooser == SINGLE else ""
+    missing = float("nan") if chooser == SINGLE else 0.07
+    return Score("l1", task, chooser, 30, regret, 0.1, 0.2, missing, 0.01, 0.5, 0.8, missing, single)
+
+
+def evaluated(histograms: Sequence[Histogram], **options: object) -> tuple[Judgement, ...]:
+    """Scores of nothing at all, in the form of real ones."""
+    assert options["jobs"]
+    rows = tuple(
+        score(task, chooser, 0.02 + (chooser == SINGLE)) for task in (METHOD, PAIR) for chooser in (MODEL, SINGLE)
+    )
+    titles = ["Shapes left out of training", *(one.name for one in histograms)]
+    return tuple(Judgement(title, 30, rows) for title in titles)
+
+
+def test_an_evaluation_has_every_format(run: Run, states: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answer, "evaluate", evaluated)
+    out = run("knowledge", "evaluate", states, "--format", "markdown", "-q")[1]
+    assert out.count("| metric | choice | regret (95 %, worst) |") == 2
+    assert "| l1 | pair | 2.0 % (10 %, 20 %) | 0.07 |" in out
+    assert "choosing by look-up costs 2.0 % to 2.0 % more error than the best choice" in out
+    assert "single best (oue + norm_sub)" in run("knowledge", "evaluate", "--full")[1]
+    data = json.loads(run("knowledge", "evaluate", "--format", "json")[1])
+    assert data["sets"][0]["scores"][1]["closed_gap"] is None
+    assert run("knowledge", "evaluate", "--format", "value")[1] == "0.02\n0.02\n"
+    rows = list(csv.DictReader(io.StringIO(run("knowledge", "evaluate", states, "-q", "--format", "csv")[1])))
+    assert len(rows) == 8
+    assert {row["set"] for row in rows} == {"Shapes left out of training", "fruit.csv"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("rules --metric l3", "l3"),
+        ("rules --metric emd --unordered", "emd"),
+        ("rules --metric all", "one metric at a time"),
+        ("cells", "--eps and --k are missing"),
+        ("cells --eps 1 --k 9 --column a --keep-top 2", "--column, --keep-top needs a file"),
+        ("cells --eps 1 --k 9 --top 101", "--top must be at most 100"),
+        ("evaluate missing.csv", "missing.csv"),
+        ("evaluate --reps 5", "reps must be at least 10"),
+        ("build --backend mpi", "backend must be one of loky, threading, dask"),
+        ("build --backend dask", "--backend dask needs --scheduler"),
+        ("build --scheduler tcp://x:1", "--scheduler is for --backend dask"),
+    ],
+)
+def test_wrong_usage_gets_one_line(run: Run, tmp_path: Path, arguments: str, message: str) -> None:
+    given = ["knowledge", *arguments.split()]
+    given += ["--to", str(tmp_path / "built")] if "build" in given else []
+    code, out, err = run(*given)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "built").exists()
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+def test_a_build_needs_the_name_of_a_folder(run: Run, name: str) -> None:
+    code, _, err = run("knowledge", "build", "--quick", "--to", name)
+    assert code == 2
+    assert "to must be the name of a folder" in err
+
+
+def test_a_build_spares_the_files_of_others(tmp_path: Path) -> None:
+    def check(*, force: bool = False) -> None:
+        check_folder("--to", str(tmp_path), force=force)
+
+    check()
+    (tmp_path / "model.npz").touch()  # of a build that cannot go on
+    with pytest.raises(InputError, match=r"holds other files \(model.npz\); give --force"):
+        check()
+    (tmp_path / "cells.jsonl").touch()
+    check()
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(InputError, match=r"holds other files \(thesis.tex\)"):
+        check()
+    check(force=True)
+    with pytest.raises(InputError, match="the name of a folder is needed"):
+        check_folder("--to", str(tmp_path / "thesis.tex"), force=True)
+
+
+@pytest.mark.slow
+def test_a_quick_build_is_made_and_resumed(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "built"
+    code, out, _ = run("knowledge", "build", "--quick", "--to", str(folder), "-q")
+    assert code == 0
+    assert str(folder) in out
+    first = (folder / "model.npz").read_bytes()
+    cells = (folder / "cells.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    # Killed in the middle of a line: all other cells are kept, and the result is the same.
+    (folder / "cells.jsonl").write_text("".join(cells[:20]) + cells[20][:50], encoding="utf-8")
+    code, _, _ = run("knowledge", "build", "--quick", "--to", str(folder), "-q")
+    assert code == 0
+    assert (folder / "model.npz").read_bytes() == first
+    (folder / "notes.txt").touch()
+    assert run("knowledge", "build", "--quick", "--to", str(folder), "-q")[0] == 2

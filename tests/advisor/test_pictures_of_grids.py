@@ -1,0 +1,55 @@
+"""Pictures of plans and sweeps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib", reason="pictures need matplotlib: pip install 'ldp-advise[plot]'")
+
+from advisor.pictures import to_svg
+from advisor.pictures.plan import plan_figure
+from advisor.pictures.sweep import curves_figure, winners_figure
+from advisor.plans.answer import plan
+from advisor.sweeps.answer import sweep
+from tests.advisor.conftest import Run
+from tests.advisor.test_pictures import START, words
+
+
+@pytest.mark.parametrize("question", [{"target": 0.2, "epsilon": 1.0}, {"detect": 0.05, "n": 10_000}])
+def test_plan_has_the_target_and_the_answer(question: dict[str, float]) -> None:
+    answer = plan(k=16, protocol="grr", method=None if "detect" in question else "norm_sub", **question)  # type: ignore[arg-type]
+    axes = plan_figure(answer).axes[0]
+    upright = [line for line in axes.lines if len(set(np.asarray(line.get_xdata()).tolist())) == 1]
+    assert any(np.asarray(line.get_xdata())[0] == answer.value for line in upright)
+    level = [line for line in axes.lines if np.asarray(line.get_ydata()).tolist() == [question.get("target", 0.8)] * 2]
+    assert level
+    shown = words(to_svg(plan_figure(answer), "c"))
+    assert any("users n" in word or "budget ε" in word for word in shown)
+    assert not any("mathdefault" in word for word in shown)
+
+
+def test_sweep_pictures_name_every_winner() -> None:
+    swept = sweep(epsilons=[0.5, 2.0], users=[1000, 10_000], sizes=[8], protocol=["grr", "oue"], repetitions=4)
+    shown = words(to_svg(winners_figure(swept), "d"))
+    for cell in swept.cells:
+        assert any(cell.winner.method in word for word in shown)
+    figure = curves_figure(swept)
+    assert len([axes for axes in figure.axes if axes.get_visible()]) == 2
+    curves = words(to_svg(figure, "e"))
+    assert "none" in curves
+    assert swept.cells[0].winner.method in curves
+
+
+def test_pictures_of_plans_and_sweeps_from_the_command_line(run: Run, tmp_path: Path) -> None:
+    one, two, three = (tmp_path / name for name in ("plan.svg", "map.png", "curves.pdf"))
+    asked = ("plan", "--target", "0.1", "--eps", "1", "--k", "16", "--instant", "-q", "--plot", str(one))
+    assert run(*asked)[0] == 0
+    assert "exists" in run(*asked)[2]
+    sweep_words = ("sweep", "--eps", "1", "--n", "1e3,1e4", "--k", "4", "-p", "grr", "--reps", "4", "--jobs", "1", "-q")
+    assert run(*sweep_words, "--plot", str(two), "--plot-curves", str(three))[0] == 0
+    for path in (one, two, three):
+        assert path.read_bytes().startswith(START[path.suffix])
+    assert "same file" in run(*sweep_words, "--force", "--plot", str(two), "--plot-curves", str(two))[2]

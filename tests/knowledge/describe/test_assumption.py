@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from knowledge.describe.assumption import assumed_profile, assumed_profiles, gamma_quantiles, parse_shape, patternless
+from knowledge.describe.profile import profile_of
+from knowledge.model import load
+from knowledge.ranking import look_up
+from simulator.populations import SHAPES, frequencies
+from simulator.seeding import rng_for
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_every_shape_of_the_simulator_can_be_assumed(name: str) -> None:
+    parameter = SHAPES[name].parameter
+    for text in (name, name.upper().replace("_", "-"), f"{name}:{parameter!r}"):
+        profile = assumed_profile(50, 10_000_000, shape=text)
+        np.testing.assert_allclose(np.sort(profile.points), np.sort(frequencies(name, 50, parameter)))
+
+
+def test_without_a_word_the_skew_is_1() -> None:
+    assert assumed_profile(300, 10**8).skew == pytest.approx(1, abs=1e-3)
+    assert assumed_profile(300, 10**8, skew=0).entropy_gap == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("text", ["", "cauchy", "gaussian:", "gaussian:wide", "gaussian:inf", ":1"])
+def test_wrong_shapes_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="shape"):
+        parse_shape(text)
+
+
+@pytest.mark.parametrize("given", [{"skew": -0.1}, {"skew": math.nan}, {"skew": 9}, {"skew": 1, "shape": "zipf"}])
+def test_wrong_skews_are_refused(given: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="skew"):
+        assumed_profile(10, **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("skew", [0.0, 0.5, 1.0, 1.5])
+@pytest.mark.parametrize("k", [2, 30, 500])
+def test_an_unknown_shape_is_averaged_over(k: int, skew: float, tiny: Path) -> None:
+    profiles = assumed_profiles(k, 10**8, skew=skew)
+    assert len(profiles) == 4
+    assert profiles[0].skew == pytest.approx(skew, abs=1e-3)
+    model = load(tiny)
+    together = look_up(profiles, 1.0, 100_000, "l2", model=model)
+    alone = [look_up(profile, 1.0, 100_000, "l2", model=model) for profile in profiles]
+    row = together.rows[3]
+    each = [next(r for r in one.rows if (r.protocol, r.method) == (row.protocol, row.method)).error for one in alone]
+    assert row.error == pytest.approx(float(np.exp(np.mean(np.log(each)))))
+    assert row.low < row.error < row.high
+
+
+@pytest.mark.parametrize("k", [2, 17, 1000])
+@pytest.mark.parametrize("shape", [0.02, 0.3, 1.0, 7.0, 50.0])
+def test_quantiles_of_a_gamma_distribution_are_those_of_scipy(shape: float, k: int) -> None:
+    made = gamma_quantiles(shape, k)
+    expected = stats.gamma.ppf((np.arange(k)[::-1] + 0.5) / k, shape)
+    # The density is added up in steps of 0.035 of the logarithm, and read off between them: half a percent, or less
+    # than anything that counts.
+    np.testing.assert_allclose(made, expected, rtol=0.006, atol=1e-12)
+    assert (np.diff(made) <= 0).all()
+
+
+@pytest.mark.parametrize("k", [2, 3, 100, 5000])
+def test_the_order_without_a_pattern_holds_every_place_once(k: int) -> None:
+    order = patternless(k)
+    np.testing.assert_array_equal(np.sort(order), np.arange(k))
+    if k >= 100:  # as for a random order, neighbours are no nearer to each other, nor places to their ends
+        assert abs(np.corrcoef(order[1:], order[:-1])[0, 1]) < 4 / k**0.5
+        assert abs(np.corrcoef(order, np.arange(k))[0, 1]) < 4 / k**0.5
+
+
+def test_profiles_without_order_are_like_random_draws() -> None:
+    """Every feature lies among those of 200 shuffled draws of the same kind."""
+    k, n = 200, 10**8
+    _, shuffled, _, drawn = assumed_profiles(k, n)
+    rng = rng_for(0, "tests", "without order")
+    zipf = frequencies("zipf", k, 1.0)
+    gamma = min(1 / max(1 / profile_of(zipf, n).participation - 1, 1e-2), 50.0)
+    for profile, draw in (
+        (shuffled, lambda: rng.permutation(zipf)),
+        (drawn, lambda: rng.standard_gamma(gamma, k) + 1e-300),
+    ):
+        others = [profile_of(draw(), n) for _ in range(200)]
+        for name in ("skew", "entropy_gap", "participation", "top", "neighbours", "variation", "displacement"):
+            values = [getattr(other, name) for other in others]
+            spread = 1e-9 * max(map(abs, values))
+            assert min(values) - spread <= getattr(profile, name) <= max(values) + spread, name

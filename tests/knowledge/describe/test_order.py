@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from knowledge.describe.histograms import histograms_of
+from knowledge.describe.noises import columns_of
+from knowledge.describe.order import order_figures
+from knowledge.describe.profile import profile_of
+from knowledge.describe.values import value_figures
+from simulator import PROTOCOLS
+from simulator._normal import normal_quantile
+from simulator.methods.simple import FALSE_POSITIVES
+from simulator.populations import frequencies
+
+Floats = NDArray[np.float64]
+Z = np.linspace(-9, 9, 3001)
+DENSITY = np.exp(-(Z**2) / 2) / math.sqrt(2 * math.pi) * (Z[1] - Z[0])
+
+
+def described(f: Floats, name: str, epsilon: float, n: int) -> tuple[dict[str, float], Floats, Floats]:
+    """Return the figures of one histogram under one noise, the sd at each frequency, and the two levels."""
+    noise = PROTOCOLS[name](len(f), epsilon).noise(n)
+    seen, columns = histograms_of((profile_of(f),)), columns_of([noise])
+    values = value_figures(seen, columns)
+    figures = {name: float(np.squeeze(figure)) for name, figure in order_figures(seen, columns, values).figures.items()}
+    sd = np.sqrt(noise.variance_at_zero + noise.variance_slope * f)
+    return figures, sd, values.levels[:, 0, 0, 0].astype(np.float64)
+
+
+def mean_of(f: Floats, sd: Floats, threshold: float, taken: float) -> Floats:
+    """Integrate ``E (x - taken) [x > threshold]`` of each estimate, category by category."""
+    estimates = f[:, None] + sd[:, None] * Z
+    return np.where(estimates > threshold, estimates - taken, 0.0) @ DENSITY
+
+
+def emd(moved: Floats) -> float:
+    return float(np.abs(np.cumsum(moved)).sum()) / len(moved)
+
+
+@pytest.mark.parametrize(("name", "epsilon", "n"), [("oue", 1.0, 5_000), ("oue", 2.0, 200_000), ("grr", 3.0, 20_000)])
+@pytest.mark.parametrize(("shape", "parameter"), [("zipf_shuffled", 1.0), ("gaussian", 0.15), ("sparse", 0.3)])
+def test_what_methods_move_is_what_they_do_to_the_mean_estimate(
+    shape: str, parameter: float, name: str, epsilon: float, n: int
+) -> None:
+    k = 48
+    f = frequencies(shape, k, parameter)
+    found, sd, (level, cut_level) = described(f, name, epsilon, n)
+    noise = PROTOCOLS[name](k, epsilon).noise(n)
+    shrunk = mean_of(f, sd, level, level) - f
+    assert found["log_shrunk_l1"] == pytest.approx(np.abs(shrunk).sum(), rel=0.01, abs=2e-3)
+    assert found["log_shrunk_emd"] == pytest.approx(emd(shrunk), rel=0.01, abs=2e-3)
+    below = f @ (np.where(f[:, None] + sd[:, None] * Z <= level, DENSITY, 0).sum(axis=1))
+    assert found["log_zeroed"] == pytest.approx(below, rel=0.02, abs=1e-4)
+    threshold = normal_quantile(1 - FALSE_POSITIVES / k) * noise.sd
+    assert found["log_cut_emd"] == pytest.approx(emd(mean_of(f, sd, threshold, 0.0) - f), rel=0.02, abs=1e-3)
+    assert found["log_norm_cut_emd"] == pytest.approx(emd(mean_of(f, sd, cut_level, 0.0) - f), rel=0.02, abs=1e-3)
+
+
+@pytest.mark.parametrize("k", [8, 48])
+def test_flattening_and_keeping_what_is_above_the_noise(k: int) -> None:
+    f = frequencies("zipf_shuffled", k, 1.2)
+    found, _, _ = described(f, "oue", 1.0, 5_000)
+    sd = PROTOCOLS["oue"](k, 1.0).noise(5_000).sd
+    hidden = np.minimum(f, sd)
+    assert found["log_flattened"] == pytest.approx(emd(hidden - hidden.mean()), rel=1e-3, abs=1e-7)
+    kept = f - hidden
+    assert found["log_projected"] == pytest.approx(emd(kept / kept.sum() - f), rel=1e-3)
+    assert found["log_lost"] == pytest.approx(emd(hidden), rel=1e-3)
+
+
+@pytest.mark.parametrize("k", [16, 64])
+def test_the_risk_of_wavelet_shrinkage_at_single_values_is_that_of_the_coefficients_above_them(k: int) -> None:
+    f = frequencies("gaussian", k, 0.2)
+    found, sd, _ = described(f, "grr", 1.5, 5_000)
+    variance = float((sd**2).mean())
+    risk = np.zeros(k)
+    levels = int(math.log2(k))
+    for depth in range(1, levels + 1):
+        length = 2**depth
+        halves = f.reshape(-1, 2, length // 2).sum(axis=2)
+        squares = (halves[:, 0] - halves[:, 1]) ** 2 / length
+        risk += np.repeat(np.minimum(squares, variance), length) / length
+    raw_l1 = math.sqrt(2 / math.pi) * sd.sum()
+    assert found["log_local_l1"] == pytest.approx(np.sqrt(risk).sum() / raw_l1, rel=1e-3)
+    expected = k * (risk / (f + np.sqrt(risk))).mean() / 2
+    assert found["log_local_kl"] == pytest.approx(expected, rel=1e-3)

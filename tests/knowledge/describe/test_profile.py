@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from knowledge.describe.features import NAMES, describe
+from knowledge.describe.profile import FULL, profile_of, zipf_skew
+from knowledge.describe.reference import log_reference
+from knowledge.model import load
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, rng_for
+from simulator.populations import apportion, frequencies
+
+
+@pytest.mark.parametrize("k", [2, 5, 64, 1000, 5000])
+@pytest.mark.parametrize("s", [0.0, 0.4, 1.0, 1.7])
+def test_the_skew_of_a_zipf_distribution_is_its_exponent(k: int, s: float) -> None:
+    assert zipf_skew(frequencies("zipf", k, s)) == pytest.approx(s, abs=2e-3)
+
+
+def test_figures_of_a_histogram() -> None:
+    profile = profile_of(np.array([4.0, 0.0, 0.0, 4.0]))
+    assert profile.k == 4
+    assert profile.zeros == 0.5
+    assert profile.top == 0.5
+    assert profile.participation == pytest.approx(0.5)
+    assert profile.entropy_gap == pytest.approx(math.log(2))
+    assert profile.displacement == pytest.approx((0.25 + 0 + 0.25) / 4)
+    assert profile.variation == 0.5
+
+
+def test_few_users_are_whole_users() -> None:
+    profile = profile_of(np.array([1.0, 1.0, 1.0]), n=4)
+    assert sorted(profile.values.tolist()) == [0.25, 0.25, 0.5]
+    assert profile_of(np.array([1.0, 1.0, 1.0]), n=300).top == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("weights", [[1.0], [0.0, 0.0], [1.0, -0.1], [1.0, math.nan], [1.0, math.inf]])
+def test_what_is_no_histogram_is_refused(weights: list[float]) -> None:
+    with pytest.raises(ValueError, match="at least 2 categories"):
+        profile_of(np.array(weights))
+
+
+def test_large_domains_stand_in_groups_that_keep_the_sums() -> None:
+    f = frequencies("zipf_shuffled", 20_000, 1.1)
+    profile = profile_of(f)
+    assert len(profile.values) <= FULL
+    assert profile.weights.sum() == 20_000
+    assert (profile.weights * profile.values).sum() == pytest.approx(1)
+    assert (profile.few_weights * profile.few_values).sum() == pytest.approx(1)
+    assert profile.counts is not None
+    assert profile.counts.sum() == 20_000
+    assert profile.counts.sum(axis=0) @ profile.points == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("shape", "parameter"), [("gaussian", 0.15), ("zipf_shuffled", 1.0), ("lognormal", 0.7)])
+def test_grouping_hardly_changes_the_features(shape: str, parameter: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    f = frequencies(shape, 1000, parameter)
+    noises = [PROTOCOLS[name](1000, 1.0).noise(50_000) for name in ("oue", "grr")]
+    grouped = describe([profile_of(f)], noises).features[0]
+    for limit in ("FULL", "FEW", "ATOMS", "DETAILS", "SINGLY", "PLACES", "TOP_PLACES"):
+        monkeypatch.setattr(f"knowledge.describe.profile.{limit}", 1000)
+    exact = describe([profile_of(f)], noises).features[0]
+    varies = dict(zip(NAMES, load().network.scale.tolist(), strict=True))
+    for name, one, other in zip(NAMES, exact.T, grouped.T, strict=True):
+        # A tenth of what the feature varies by over the simulated cells.
+        np.testing.assert_allclose(other, one, atol=0.1 * varies[name], err_msg=name)
+
+
+@pytest.mark.parametrize("k", [2, 3, 17, 300, 3000])
+def test_features_are_finite_for_every_protocol_and_budget(k: int) -> None:
+    for f in (np.ones(k), np.eye(k)[0], frequencies("sparse", k, 0.2)):
+        profile = profile_of(f)
+        for epsilon, n in ((0.1, 1_000), (1.0, 100_000), (16.0, 1_000_000_000)):
+            noises = [protocol(k, epsilon).noise(n) for protocol in PROTOCOLS.values()]
+            description = describe([profile], noises)
+            assert description.features.shape == (1, len(noises), len(NAMES))
+            assert np.isfinite(description.features).all()
+            assert all((values > 0).all() for values in description.raw.values())
+            assert all(np.min(value) > 0 for value in description.cap.values())
+
+
+@pytest.mark.parametrize("k", [2, 17, 300, 3000])
+def test_histograms_that_are_described_together_are_described_as_alone(k: int) -> None:
+    profiles = [profile_of(frequencies(name, k), 50_000) for name in ("zipf", "gaussian", "sparse", "uniform")]
+    noises = [PROTOCOLS[name](k, 1.0).noise(50_000) for name in ("oue", "grr", "hr")]
+    together = describe(profiles, noises)
+    for place, profile in enumerate(profiles):
+        for number, noise in enumerate(noises):
+            alone = describe([profile], [noise])
+            np.testing.assert_allclose(together.features[place, number], alone.features[0, 0], rtol=1e-5, atol=1e-5)
+            for metric, raw in alone.raw.items():
+                assert together.raw[metric][place, number] == pytest.approx(raw[0, 0], rel=1e-5)
+            np.testing.assert_allclose(log_reference(together)[place, number], log_reference(alone)[0, 0], atol=1e-5)
+
+
+def test_histograms_of_different_sizes_are_not_described_together() -> None:
+    with pytest.raises(ValueError, match="one domain size"):
+        describe([profile_of(np.ones(4)), profile_of(np.ones(5))], [PROTOCOLS["oue"](4, 1.0).noise(100)])
+
+
+def test_reference_errors_are_those_of_the_raw_estimate() -> None:
+    """Mean of 2,000 collections against the formulas; 5 standard errors and 1 % for the Gaussian approximation."""
+    k, n = 40, 20_000
+    counts = apportion(frequencies("zipf", k, 1.0), n)
+    for name in ("oue", "grr"):
+        oracle = PROTOCOLS[name](k, 1.0)
+        estimate = oracle.estimate(
+            oracle.sample_support(np.broadcast_to(counts, (2000, k)), rng_for(0, "reference", name)), n
+        )
+        raw = describe([profile_of(counts)], [oracle.noise(n)]).raw
+        for metric in ("l1", "mse", "emd", "topk", "set"):
+            errors = METRICS[metric](POSTPROCESSORS["none"](estimate, oracle.noise(n)), counts / n)
+            reach = 5 * errors.std() / math.sqrt(2000) + 0.01 * errors.mean()
+            assert raw[metric][0, 0] == pytest.approx(errors.mean(), abs=reach), (name, metric)

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from knowledge.describe.histograms import histograms_of
+from knowledge.describe.noises import columns_of
+from knowledge.describe.normal import normal
+from knowledge.describe.profile import profile_of
+from knowledge.describe.thresholds import LEAST_EXCESS, NEARLY, STEPS
+from knowledge.describe.values import CHANCE, value_figures
+from simulator import PROTOCOLS
+from simulator.populations import frequencies
+
+Floats = NDArray[np.float64]
+SHAPES = [("zipf", 1.0), ("zipf", 2.0), ("gaussian", 0.2), ("sparse", 0.2), ("dirichlet", 0.3), ("bimodal", None)]
+
+
+def density(z: Floats) -> Floats:
+    return np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
+
+
+def kept_less_level(f: Floats, sd: Floats, weights: Floats, t: float) -> float:
+    z = (f - t) / sd
+    return float(((f - t) * ndtr(z) + sd * density(z)) @ weights)
+
+
+def kept_whole(f: Floats, sd: Floats, weights: Floats, t: float) -> float:
+    z = (f - t) / sd
+    return float((f * ndtr(z) + sd * density(z)) @ weights)
+
+
+def halved(total: Callable[[float], float], goal: float) -> float:
+    """Return the smallest t of at least 0 at which a falling function is at the goal."""
+    low, high = 0.0, 1e3
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if total(middle) > goal else (low, middle)
+    return high
+
+
+def test_the_normal_distribution_is_right_to_2e_5() -> None:
+    x = np.linspace(-40, 40, 80_001).astype(np.float32)
+    below, height = normal(x)
+    np.testing.assert_allclose(below, ndtr(x.astype(np.float64)), atol=2e-5)
+    np.testing.assert_allclose(height, density(x.astype(np.float64)), atol=1e-6)
+
+
+@pytest.mark.parametrize(("steps", "taken_off", "cut_off"), [(20, 1e-3, 0.02), (STEPS, 0.05, 0.25)])
+@pytest.mark.parametrize("k", [2, 17, 40, 256])
+@pytest.mark.parametrize("n", [2_000, 100_000])
+def test_levels_are_those_of_the_equations(
+    k: int, n: int, steps: int, taken_off: float, cut_off: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In units in which 1 is a noise sd, or a factor e of the level: at the end, and after so few steps as are taken.
+
+    The features span several of these units. The rest at the end is that of single precision and of `normal`.
+    """
+    monkeypatch.setattr("knowledge.describe.thresholds.STEPS", steps)
+    noises = [PROTOCOLS[name](k, epsilon).noise(n) for name in ("oue", "grr", "blh") for epsilon in (0.5, 2.0, 5.0)]
+    for name, parameter in SHAPES:
+        f = frequencies(name, k, parameter)
+        grouped = profile_of(f)
+        values, weights = grouped.few_values, grouped.few_weights
+        found = value_figures(histograms_of((grouped,)), columns_of(noises)).levels[:, 0, :, 0]
+        for place, noise in enumerate(noises):
+            sd = np.sqrt(
+                np.maximum(noise.variance_at_zero + noise.variance_slope * values, 1e-3 * noise.variance_at_zero)
+            )
+            taken = halved(partial(kept_less_level, values, sd, weights), 1 + LEAST_EXCESS)
+            cut = halved(partial(kept_whole, values, sd, weights), 1 + LEAST_EXCESS + NEARLY * noise.sd)
+            misses = np.abs(np.arcsinh(found[:, place] / noise.sd) - np.arcsinh(np.array([taken, cut]) / noise.sd))
+            assert misses[0] < taken_off, (name, noise)
+            assert misses[1] < cut_off, (name, noise)
+
+
+def test_the_least_cut_is_what_taking_whole_values_away_takes_at_least() -> None:
+    f = np.sort(np.random.default_rng(0).dirichlet(np.full(30, 0.4)))
+    for n in (10_000, 1_000_000, 100_000_000):
+        noise = PROTOCOLS["oue"](30, 1.0).noise(n)
+        sd = np.sqrt(noise.variance_at_zero + noise.variance_slope * f)
+        wanted = kept_whole(f, sd, np.ones(30), 0.0) - 1 + CHANCE * noise.sd
+        taken = next(mass for mass in np.cumsum(f) if mass >= wanted)
+        found = (
+            value_figures(histograms_of((profile_of(f),)), columns_of([noise])).figures["log_least_cut"][0, 0]
+            * noise.sd
+        )
+        assert found == pytest.approx(taken, rel=0.02)
+
+
+def test_what_does_not_occur_is_a_group_of_its_own() -> None:
+    f = np.zeros(500)
+    f[::5] = np.random.default_rng(1).dirichlet(np.ones(100))
+    profile = profile_of(f)
+    for values, weights in ((profile.few_values, profile.few_weights), (profile.atoms, profile.atom_weights)):
+        assert weights[values == 0].sum() == 400
+        assert values @ weights == pytest.approx(1)
+    inside = profile.atom_weights @ (profile.atom_spreads + profile.atoms**2)
+    assert inside == pytest.approx((f**2).sum())
+
+
+def test_histograms_with_the_same_values_are_looked_at_once() -> None:
+    together = histograms_of(
+        tuple(profile_of(frequencies(name, 300, 1.0)) for name in ("zipf", "zipf_shuffled", "gaussian"))
+    )
+    assert together.which.tolist() == [0, 0, 1]
+    assert together.values.shape == (2, 1, 256)

@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from advisor import advise
+from advisor.knowledge.answer import Judgement
+from advisor.knowledge.document import brief_table, full_table
+from knowledge.judging.holdout import Histogram, holdout
+from knowledge.judging.questions import Setting, settings
+from knowledge.judging.scores import METHOD, PAIR, evaluate
+from knowledge.model import load
+from simulator.populations import apportion, frequencies
+from simulator.seeding import rng_for
+
+
+def setting(number: int, measured: dict[tuple[str, str], float], predicted: dict[tuple[str, str], float]) -> Setting:
+    return Setting(
+        histogram=f"h{number}",
+        n=10_000,
+        epsilon=1.0,
+        measured={"l1": {pair: math.log(error) for pair, error in measured.items()}},
+        halves={"l1": {pair: (math.log(error), math.log(error)) for pair, error in measured.items()}},
+        predicted={"l1": {pair: math.log(error) for pair, error in predicted.items()}},
+        tree={"l1": {"oue": "norm_sub", "grr": "norm"}},
+        smallest="grr",
+        quietest="oue",
+        choice={"l1": {"": first(predicted), **{name: first(predicted, name) for name in ("oue", "grr")}}},
+    )
+
+
+def first(predicted: dict[tuple[str, str], float], *protocols: str) -> tuple[str, str]:
+    return min((pair for pair in predicted if not protocols or pair[0] in protocols), key=lambda pair: predicted[pair])
+
+
+ONE = setting(
+    1,
+    {("oue", "norm"): 2.0, ("oue", "norm_sub"): 1.0, ("grr", "norm"): 4.0, ("grr", "norm_sub"): 3.0},
+    {("oue", "norm"): 2.0, ("oue", "norm_sub"): 1.5, ("grr", "norm"): 3.0, ("grr", "norm_sub"): 4.0},
+)
+OTHER = setting(
+    2,
+    {("oue", "norm"): 1.0, ("oue", "norm_sub"): 1.2, ("grr", "norm"): 2.0, ("grr", "norm_sub"): 2.0},
+    {("oue", "norm"): 1.0, ("oue", "norm_sub"): 0.9, ("grr", "norm"): 2.0, ("grr", "norm_sub"): 3.0},
+)
+
+
+def test_scores_by_hand() -> None:
+    scores = {(score.task, score.chooser): score for score in evaluate([ONE, OTHER])}
+    model = scores[PAIR, "model"]  # picks oue + norm_sub twice: right, then 1.2 over 1.0
+    assert model.settings == 2
+    assert model.regret == pytest.approx(math.sqrt(1.2) - 1)
+    assert model.regret_worst == pytest.approx(0.2)
+    assert model.single_best == "oue + norm_sub"
+    assert model.closed_gap == pytest.approx(0)
+    assert model.worse_than_single == 0
+    assert (model.top_1, model.top_3) == (0.5, 1.0)
+    assert model.prediction_error == pytest.approx(math.exp((math.log(1.5) + math.log(1.2 / 0.9)) / 2) - 1)
+    assert scores[PAIR, "single best"].regret == model.regret
+    assert scores[PAIR, "variance rule + norm_sub"].regret == pytest.approx(math.sqrt(3 * 2) - 1)
+    assert scores[PAIR, "oue + norm_sub"].regret == model.regret
+    method = scores[METHOD, "model"]  # four questions; regrets: 1, 4/3, 1.2, 1
+    assert method.settings == 4
+    assert method.regret == pytest.approx((4 / 3 * 1.2) ** 0.25 - 1)
+    assert method.worse_than_single == 0.25  # norm_sub is the single best, and better for grr in the first
+    assert math.isnan(scores[METHOD, "tree"].prediction_error)
+
+
+def test_what_is_judged_is_what_a_look_up_lists_first() -> None:
+    histogram = Histogram("a", apportion(frequencies("zipf", 24, 1.0), 100_000), ordered=True)
+    (done,) = settings([histogram], users=[100_000], epsilons=[1.0], repetitions=10, metrics=["l1", "emd"])
+    for metric in ("l1", "emd"):
+        asked = {"sample_counts": histogram.counts, "ordered": True, "instant": True, "metric": metric}
+        assert done.choice[metric][""] == advise(1.0, **asked).best.pair
+        assert done.choice[metric]["hr"] == advise(1.0, protocol="hr", **asked).best.pair
+        score = next(score for score in evaluate([done]) if (score.metric, score.task) == (metric, PAIR))
+        best = min(done.measured[metric].values())
+        assert (score.top_1 == 1) == (done.measured[metric][done.choice[metric][""]] == best)
+
+
+def test_luck_is_no_regret() -> None:
+    """Sixty options with the same expected error: the lowest of the means is no better than the one that is chosen."""
+    rng = rng_for(0, "tests", "luck")
+    regrets = []
+    for number in range(200):
+        halves = {("oue", f"m{place}"): tuple(rng.normal(size=2) * 0.1) for place in range(60)}
+        done = Setting(
+            histogram=f"h{number}",
+            n=1000,
+            epsilon=1.0,
+            measured={"l1": {pair: sum(two) / 2 for pair, two in halves.items()}},
+            halves={"l1": halves},
+            predicted={"l1": {pair: float(place) for place, pair in enumerate(halves)}},
+            tree={"l1": {"oue": "m0"}},
+            smallest="oue",
+            quietest="oue",
+            choice={"l1": {"": ("oue", "m0"), "oue": ("oue", "m0")}},
+        )
+        score = next(score for score in evaluate([done]) if (score.task, score.chooser) == (PAIR, "model"))
+        regrets.append(math.log1p(score.regret))
+    # Chosen and best each have two halves of sd 0.1: their difference has sd 0.1.
+    assert abs(np.mean(regrets)) < 4 * 0.1 / math.sqrt(len(regrets))
+
+
+def test_an_evaluation_of_a_small_histogram(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("knowledge.judging.questions.TREES", tiny)
+    histograms = [Histogram("a", np.array([50, 30, 15, 5]), ordered=True), Histogram("b", np.arange(5), ordered=False)]
+    asked = {"users": [1_000], "epsilons": [1.0, 2.0], "protocols": ["oue", "grr"], "repetitions": 6}
+    done = settings(histograms, model=load(tiny), **asked)  # type: ignore[arg-type]
+    again = settings(histograms, model=load(tiny), jobs=2, **asked)  # type: ignore[arg-type]
+    assert done == again
+    assert len(done) == 4
+    scores = evaluate(done)
+    assert {score.metric for score in scores} == {"l1", "l2", "kl", "emd", "topk"}
+    by_metric = {(score.metric, score.task): score.settings for score in scores}
+    assert by_metric["l1", PAIR] == 4
+    assert by_metric["l1", METHOD] == 8
+    assert by_metric["emd", PAIR] == 2
+    for score in scores:
+        assert -0.5 < score.regret <= score.regret_worst
+        assert 0 <= score.top_1 <= score.top_3 <= 1
+        if score.chooser == "single best":
+            assert math.isnan(score.closed_gap) or score.closed_gap == pytest.approx(0)
+            assert score.worse_than_single == 0
+    judgement = Judgement("small", len(done), scores)
+    full, brief = full_table(judgement), brief_table(judgement)
+    assert len(full.rows) == len(scores)
+    assert len(brief.rows) == len([score for score in scores if score.chooser == "model"])
+    # the regrets of the other choosers stand beside the model's
+    names = [column.header for column in brief.columns]
+    for score in scores:
+        row = next(row.cells for row in brief.rows if row.cells[:2] == (score.metric, score.task))
+        place = names.index("regret (95 %, worst)" if score.chooser == "model" else score.chooser)
+        assert row[place].startswith(f"{100 * score.regret:.1f} %")
+
+
+def test_what_is_worse_is_told_by_fresh_repetitions(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Errors that say the opposite of the truth: only the share of worse choices is measured again."""
+    monkeypatch.setattr("knowledge.judging.questions.TREES", tiny)
+    histograms = [Histogram("a", np.array([50, 30, 15, 5]), ordered=False)]
+    asked = {"users": [1_000], "epsilons": [1.0], "protocols": ["oue"], "metrics": ["l1"], "repetitions": 6}
+    done = settings(histograms, model=load(tiny), **asked)[0]  # type: ignore[arg-type]
+    none, sub = ("oue", "none"), ("oue", "norm_sub")  # far worse than norm_sub at so much noise, whatever is said
+    lies = {none: 0.0, sub: math.log(2.0)}
+    turned = replace(
+        done,
+        measured={"l1": lies},
+        halves={"l1": {pair: (value, value) for pair, value in lies.items()}},
+        predicted={"l1": {pair: -value for pair, value in lies.items()}},
+        tree={"l1": {"oue": "norm_sub"}},
+        choice={"l1": {"": sub, "oue": sub}},
+    )
+    for closer, expected in ((False, 1.0), (True, 0.0)):
+        scores = {(score.task, score.chooser): score for score in evaluate([turned], closer=closer)}
+        model = scores[PAIR, "model"]
+        assert model.single_best == "oue + none"
+        assert model.worse_than_single == expected  # norm_sub is chosen: worse by the lies, and not by the truth
+        assert model.regret == pytest.approx(1.0)
+
+
+def test_questions_without_their_population_cannot_be_simulated_again() -> None:
+    with pytest.raises(ValueError, match="there is no population of h1"):
+        evaluate([ONE, OTHER], closer=True)
+
+
+def test_unknown_metrics_are_refused(tiny: Path) -> None:
+    with pytest.raises(ValueError, match="metric must be one of"):
+        settings([], metrics=["l7"], model=load(tiny))
+
+
+def test_unseen_shapes_are_no_family_of_the_cells() -> None:
+    from knowledge.making.populations import FAMILIES
+
+    histograms = holdout()
+    assert len({histogram.name for histogram in histograms}) == len(histograms)
+    assert not {histogram.name.split()[0] for histogram in histograms} & set(FAMILIES)
+    for one, other in zip(histograms, holdout(), strict=True):
+        np.testing.assert_array_equal(one.counts, other.counts)

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from knowledge.making.cells import OTHER_PROTOCOLS, Cell, cell, measured_from, simulate
+from knowledge.making.populations import FAMILIES, draw
+from knowledge.making.store import Store
+from knowledge.making.workers import collect, record_of
+from knowledge.menu import ALIASES, EPSILON, MEASURED, METHODS, METRICS, USERS
+from simulator import METRICS as ERRORS
+from simulator import POSTPROCESSORS, PROTOCOLS, rng_for
+
+PLAN = {"seed": 0}
+
+
+def own_names(table: dict[str, object]) -> set[str]:
+    """Names of this package's members: those that entry points bring in are not simulated."""
+    return {
+        name
+        for name, member in table.items()
+        if str(getattr(member, "function", member).__module__).startswith("simulator")
+    }
+
+
+def test_all_methods_and_metrics_are_simulated() -> None:
+    assert own_names(dict(POSTPROCESSORS)) == {*METHODS, *ALIASES}
+    assert own_names(dict(ERRORS)) == set(METRICS)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("k", [2, 3, 50])
+def test_populations_are_frequencies(family: str, k: int) -> None:
+    for number in range(5):
+        population = draw(family, k, rng_for(0, "test", number))
+        assert population.frequencies.shape == (k,)
+        assert population.frequencies.sum() == pytest.approx(1)
+        assert (population.frequencies >= 0).all()
+        assert np.isfinite(population.frequencies).all()
+
+
+def test_an_unknown_family_is_refused() -> None:
+    with pytest.raises(ValueError, match="family must be one of"):
+        draw("cauchy", 5, rng_for(0))
+
+
+def test_cells_are_drawn_within_the_range_and_reproducibly() -> None:
+    for index in range(200):
+        drawn = cell(index)
+        assert drawn == cell(index)
+        assert 2 <= drawn.k <= 4096
+        assert EPSILON[0] <= drawn.epsilon <= EPSILON[1]
+        assert USERS[0] <= drawn.n <= USERS[1]
+    assert cell(0) != cell(0, seed=1)
+
+
+def test_other_noises_are_drawn_for_the_same_users_and_reproducibly() -> None:
+    drawn = cell(3)
+    noises = drawn.other_noises(40)
+    assert noises == drawn.other_noises(40)
+    assert noises[:2] == drawn.other_noises(2)
+    assert noises != cell(3, seed=1).other_noises(40)
+    assert {noise.n for noise in noises} == {drawn.n}
+    assert len({noise.variance_at_zero for noise in noises}) == 40
+    assert {*OTHER_PROTOCOLS} == own_names(dict(PROTOCOLS))
+
+
+def test_simulated_errors_are_those_of_the_methods() -> None:
+    """A cell by hand: one population, one method, the cell's own stream."""
+    one = Cell(7, 12, "oue", 1.0, 5_000, ("zipf", "uniform"))
+    measured = simulate(one)
+    assert measured.error.shape == (2, len(METHODS), len(MEASURED))
+    assert (measured.error > 0).all()
+    raw = measured.error[:, METHODS.index("none"), MEASURED.index("mse")]
+    spread = np.sqrt(measured.relative_variance[:, METHODS.index("none"), MEASURED.index("mse")])
+    expected = one.noise.variance_at_zero + one.noise.variance_slope / 12
+    assert (np.abs(raw / expected - 1) < 5 * spread).all()  # 5 standard errors, twice
+    queries = measured.error[:, METHODS.index("post_pos")]
+    assert (queries[:, MEASURED.index("l1")] == measured.error[:, METHODS.index("none"), MEASURED.index("l1")]).all()
+    assert (queries[:, MEASURED.index("set")] <= measured.error[:, METHODS.index("none"), MEASURED.index("set")]).all()
+
+
+def test_a_stored_cell_comes_back() -> None:
+    measured = simulate(cell(5, largest=16))
+    back = measured_from(json.loads(json.dumps(measured.to_record())), 0, 16)
+    assert back.cell == measured.cell
+    np.testing.assert_allclose(back.error, measured.error, rtol=1e-4)
+
+
+def test_a_killed_build_loses_one_cell(tmp_path: Path) -> None:
+    path = tmp_path / "cells.jsonl"
+    store = Store(path, PLAN)
+    collect(store, 3, seed=0, largest=8)
+    whole = store.records()
+    text = path.read_text()
+    path.write_text(text[:-200])  # killed while it wrote the last line
+    again = Store(path, PLAN)
+    assert sorted(again.records()) == [0, 1]
+    steps: list[tuple[int, int]] = []
+    collect(again, 3, seed=0, largest=8, progress=lambda done, number: steps.append((done, number)))
+    assert steps == [(3, 3)]
+    assert again.records() == whole
+
+
+def test_garbage_between_cells_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "cells.jsonl"
+    store = Store(path, PLAN)
+    store.add({"index": 1, "error": []})
+    with path.open("ab") as file:
+        file.write(b'\xff\xfe\x00{"index": 2, "er\n17\n')
+    store.add({"index": 3, "error": []})
+    assert sorted(Store(path, PLAN).records()) == [1, 3]
+
+
+def test_the_cells_of_another_build_are_refused(tmp_path: Path) -> None:
+    Store(tmp_path / "cells.jsonl", PLAN)
+    with pytest.raises(ValueError, match="another build"):
+        Store(tmp_path / "cells.jsonl", {"seed": 1})
+
+
+@pytest.mark.parametrize(("backend", "jobs"), [("threading", 2), ("loky", 2)])
+def test_cells_do_not_depend_on_the_workers(tmp_path: Path, backend: str, jobs: int) -> None:
+    store = Store(tmp_path / "cells.jsonl", PLAN)
+    collect(store, 4, seed=0, largest=8, jobs=jobs, backend=backend)
+    assert store.records() == {index: record_of(index, 0, 8) for index in range(4)}
+
+
+@pytest.mark.slow
+def test_cells_do_not_depend_on_the_cluster(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed", reason="the extra ldp-advise[cluster] is not installed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        store = Store(tmp_path / "cells.jsonl", PLAN)
+        collect(store, 4, seed=0, largest=8, backend="dask", scheduler=cluster.scheduler_address)
+    assert store.records() == {index: record_of(index, 0, 8) for index in range(4)}
+
+
+@pytest.mark.parametrize(("backend", "scheduler"), [("dask", None), ("loky", "tcp://127.0.0.1:1"), ("spark", None)])
+def test_backends_that_do_not_go_are_refused(tmp_path: Path, backend: str, scheduler: str | None) -> None:
+    store = Store(tmp_path / "cells.jsonl", PLAN)
+    with pytest.raises(ValueError, match="backend"):
+        collect(store, 1, seed=0, largest=8, backend=backend, scheduler=scheduler)
+
+
+def test_a_build_that_was_killed_at_once_starts_over(tmp_path: Path) -> None:
+    path = tmp_path / "cells.jsonl"
+    path.write_text('{"plan":{"se', encoding="utf-8")
+    store = Store(path, {"seed": 0})
+    store.add({"index": 0})
+    assert Store(path, {"seed": 0}).records() == {0: {"index": 0}}

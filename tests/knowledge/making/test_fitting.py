@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from knowledge.build import Size, build
+from knowledge.making.fitting import distil
+from knowledge.making.least_squares import fit, loss_gradients
+from knowledge.network import CAUTION, Network, standardised
+from simulator import rng_for
+
+
+def test_a_network_learns_a_smooth_function() -> None:
+    rng = rng_for(0, "network")
+    x = rng.uniform(-1, 1, size=(2000, 3))
+    y = np.stack([np.sin(2 * x[:, 0]) + x[:, 1], x[:, 0] * x[:, 2]], axis=1)
+    network = fit(x, y, np.ones_like(y), [rng_for(0, "first")], width=32, epochs=60)
+    new = rng.uniform(-1, 1, size=(500, 3))
+    truth = np.stack([np.sin(2 * new[:, 0]) + new[:, 1], new[:, 0] * new[:, 2]], axis=1)
+    assert np.abs(network(new) - truth).mean() < 0.03
+
+
+def test_outputs_without_weight_are_not_fitted() -> None:
+    rng = rng_for(0, "weights")
+    x = rng.uniform(-1, 1, size=(500, 2))
+    y = np.where(rng.random((500, 1)) < 0.5, x[:, :1], 3.0)
+    network = fit(x, y, (y < 3).astype(float), [rng_for(0, "first")], width=16, epochs=80)
+    assert np.abs(network(x) - x[:, :1]).mean() < 0.3
+
+
+def test_the_gradient_is_that_of_the_loss() -> None:
+    rng = rng_for(0, "gradient")
+    sizes = [(4, 6), (6, 6), (6, 3)]
+    layers = tuple((rng.standard_normal(s).astype("f4"), rng.standard_normal(s[1]).astype("f4")) for s in sizes)
+    x, y = rng.standard_normal((9, 4)).astype("f4"), rng.standard_normal((9, 3)).astype("f4")
+    w = rng.random((9, 3)).astype("f4")
+    _, gradients = loss_gradients(layers, x, y, w)
+    for place, gradient in enumerate(gradients):
+        depth, which = divmod(place, 2)
+        for index in list(np.ndindex(gradient.shape))[:: max(1, gradient.size // 5)]:
+            values = []
+            for step in (1e-2, -1e-2):
+                moved = [[a.copy() for a in layer] for layer in layers]
+                moved[depth][which][index] += step
+                values.append(loss_gradients(tuple((a, b) for a, b in moved), x, y, w)[0])
+            assert abs((values[0] - values[1]) / 2e-2 - gradient[index]) < 2e-2 * (1 + abs(gradient[index]))
+
+
+def test_a_network_survives_its_file() -> None:
+    rng = rng_for(0, "file")
+    x, y = rng.standard_normal((50, 3)), rng.standard_normal((50, 2))
+    network = fit(x, y, np.ones_like(y), [rng_for(0, 1), rng_for(0, 2)], width=8, epochs=2)
+    back = Network.from_arrays(network.to_arrays())
+    assert len(back.members) == 2
+    np.testing.assert_array_equal(back(x), network(x))
+
+
+def test_one_network_is_taught_what_several_say_together() -> None:
+    """Much nearer to what they say together, with what they differ by added, than they are to each other."""
+    rng = rng_for(0, "taught")
+    x = rng.uniform(-1, 1, size=(600, 3))
+    y = np.stack([np.sin(3 * x[:, 0]) + x[:, 1], x[:, 0] * x[:, 2]], axis=1)
+    noisy = y + 0.3 * rng.standard_normal(y.shape)
+    teachers = fit(x, noisy, np.ones_like(y), [rng_for(0, number) for number in range(3)], width=16, epochs=30)
+    asked = rng.uniform(-1, 1, size=(2400, 3))  # never simulated: what the teachers say is all there is
+    pupil = distil(teachers, asked, np.ones((2400, 2)), seed=0, width=32, epochs=100)
+    assert len(pupil.members) == 1
+    new = rng.uniform(-1, 1, size=(500, 3))
+    alone = [teachers._replace(members=(member,))(new) for member in teachers.members]
+    apart = np.std(alone, axis=0, ddof=1)
+    np.testing.assert_allclose(teachers(new), np.mean(alone, axis=0) + CAUTION * apart, atol=1e-5)
+    assert np.abs(pupil(new) - teachers(new)).mean() < 0.4 * apart.mean()
+
+
+def test_far_features_are_clipped() -> None:
+    centre, scale = np.zeros(2, dtype="f4"), np.ones(2, dtype="f4")
+    assert standardised(np.array([[1e9, -5.0]]), centre, scale).tolist() == [[4.0, -4.0]]
+
+
+@pytest.mark.slow
+def test_a_build_does_not_depend_on_its_workers(tmp_path: Path, tiny: Path) -> None:
+    size = Size(cells=14, largest=48, width=16, epochs=8)
+    build(tmp_path, size=size, seed=3, jobs=2, backend="threading")
+    for name in ("tree.json", "model.npz", "cells.npz"):
+        assert (tmp_path / name).read_bytes() == (tiny / name).read_bytes()

@@ -1,0 +1,111 @@
+"""The equations that Hadamard response and projective geometry response share."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from simulator.protocols.equations import collect, evenly, inverses, numbers_of, points, solutions, spread, vectors
+
+from .law import (
+    accept,
+    chi_square_p,
+    merge_bins,
+    stream,
+    two_sided,
+)
+
+
+def all_points(t: int, q: int):
+    """Vectors whose first coordinate other than 0 is 1, in the order of the numbers they spell."""
+    space = itertools.product(range(q), repeat=t)
+    return np.array([point for point in space if any(point) and next(filter(None, point)) == 1])
+
+
+@pytest.mark.parametrize(("t", "q"), [(1, 2), (1, 7), (2, 2), (2, 5), (3, 2), (3, 3), (4, 3), (5, 2), (3, 7)])
+def test_points_are_numbered_in_order_and_up_to_a_factor(t, q):
+    expected = all_points(t, q)
+    total = points(t, q)
+    assert len(expected) == total
+    every = np.vstack([expected, np.zeros((1, t), dtype=int)])
+    np.testing.assert_array_equal(vectors(np.arange(total + 1), t, q), every)
+    for factor in range(1, q):
+        np.testing.assert_array_equal(numbers_of(every * factor % q, q), np.arange(total + 1))
+    # putting zeros in front keeps the number
+    padded = np.hstack([np.zeros((total, 2), dtype=int), expected])
+    np.testing.assert_array_equal(numbers_of(padded, q), np.arange(total))
+
+
+@pytest.mark.parametrize("q", [2, 3, 5, 7, 101])
+def test_inverses(q):
+    assert (np.arange(1, q) * inverses(q)[1:] % q == 1).all()
+
+
+def solved(d: int, q: int):
+    """Which y in F_q^d solves which equation: ``(equations, q^d)``, by trying all."""
+    equations = np.vstack([all_points(d + 1, q), np.zeros((1, d + 1), dtype=int)])
+    y = np.array(list(itertools.product(range(q), repeat=d)))
+    return (equations[:, :1] + equations[:, 1:] @ y.T) % q == 0
+
+
+AFFINE = [(1, 2), (1, 5), (2, 2), (2, 3), (3, 2), (4, 2), (3, 3), (2, 5)]
+
+
+@pytest.mark.parametrize(("d", "q"), AFFINE)
+def test_solutions_are_counted_and_collected(d, q):
+    table = solved(d, q)
+    np.testing.assert_array_equal(solutions(np.arange(len(table)), d, q), table.sum(axis=1))
+    histogram = stream("collect", d, q).integers(0, 50, size=(3, q**d))
+    np.testing.assert_array_equal(collect(histogram, d, q, len(table)), histogram @ table.T)
+    np.testing.assert_array_equal(collect(histogram, d, q, len(table) - 2), (histogram @ table.T)[:, :-2])
+
+
+@pytest.mark.parametrize(("d", "q"), AFFINE)
+def test_every_solution_is_drawn_equally_often_and_nothing_else(d, q):
+    table = solved(d, q)
+    users = 200 * q**d
+    for equation in np.flatnonzero(table.any(axis=1)):
+        held = np.zeros((1, len(table)), dtype=np.int64)
+        held[0, equation] = users
+        drawn = spread(held, d, q, stream("spread", d, q, int(equation)))[0]
+        assert drawn.sum() == users
+        assert not drawn[~table[equation]].any()
+        observed = drawn[table[equation]].astype(float)
+        if len(observed) > 1:
+            assert accept(chi_square_p(observed, np.full(len(observed), users / len(observed))))
+
+
+@pytest.mark.parametrize("users", [0, 1, 4, 5, 6, 40])
+def test_users_are_put_evenly_one_by_one_and_all_at_once(users):
+    # One cell of five: binomial, whether there are fewer users than cells or more.
+    drawn = evenly(np.full(20_000, users), 5, stream("evenly", users))
+    assert (drawn.sum(axis=1) == users).all()
+    expected = stats.binom.pmf(np.arange(users + 1), users, 0.2) * 20_000
+    bins = merge_bins(expected)
+    if bins[-1]:
+        for cell in range(5):
+            observed = np.bincount(bins, np.bincount(drawn[:, cell], minlength=users + 1).astype(float))
+            assert accept(chi_square_p(observed, np.bincount(bins, expected)))
+    mixed = evenly(np.array([0, 100, 3, 7]), 5, stream("evenly", "mixed"))
+    assert mixed.sum(axis=1).tolist() == [0, 100, 3, 7]
+
+
+def test_mixed_users_spread_like_users_one_by_one():
+    # Merging users must not tie them together: variance and covariance of the histogram are the sums over users.
+    d, q, times = 3, 2, 20_000
+    table = solved(d, q)
+    chance = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
+    held = np.where(table.any(axis=1), np.arange(len(table)) % 4, 0)
+    drawn = spread(np.broadcast_to(held, (times, len(held))), d, q, stream("mixed"))
+    mean = held @ chance
+    covariance = np.diag(mean) - (chance * held[:, None]).T @ chance
+    assert accept(two_sided((drawn.mean(axis=0) - mean) / np.sqrt(covariance.diagonal() / times)))
+    sample = (drawn - mean).T @ (drawn - mean) / times
+    # Standard errors of covariances, Gaussian form; sums of about 20 bits have a negative fourth cumulant.
+    se = np.sqrt((np.outer(covariance.diagonal(), covariance.diagonal()) + covariance**2) / times)
+    assert accept(two_sided((sample - covariance) / se))
+    independent = np.diag(mean * (1 - mean / mean.sum()))
+    assert not accept(two_sided((sample - independent) / se))

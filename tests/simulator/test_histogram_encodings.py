@@ -1,0 +1,95 @@
+"""What is particular to histogram encodings: thresholds, noisy cells and their sums."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate, optimize, stats
+
+from simulator.protocols.summation import SHE
+from simulator.protocols.thresholding import THE
+
+from .law import (
+    accept,
+    stream,
+    two_sided,
+    variance_p,
+)
+
+EPSILONS = [1e-6, 0.01, 0.3, 0.5, math.log(2), 1.0, 2.0, 3.0, 5.0, 8.0, 16.0, 32.0]
+
+
+def skewed(k: int, n: int):
+    counts = np.floor(n / 2 / np.arange(1, k + 1) / (1 + np.log(k))).astype(np.int64)
+    counts[k // 3 :: 5] = 0
+    counts[0] += n - counts.sum()
+    return counts
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
+def test_the_threshold_is_the_best_there_is(epsilon):
+    oracle = THE(5, epsilon)
+
+    def parts(threshold):
+        p = 1 - math.exp(epsilon * (threshold - 1) / 2) / 2
+        return p, math.exp(-epsilon * threshold / 2) / 2
+
+    def variance(threshold):
+        p, q = parts(threshold)
+        return q * (1 - q) / (p - q) ** 2
+
+    assert 0.5 < oracle.threshold < 1
+    assert (oracle.p, oracle.q) == pytest.approx(parts(oracle.threshold), rel=1e-11)
+    found = optimize.minimize_scalar(variance, bounds=(0.5, 1), method="bounded", options={"xatol": 1e-10})
+    assert variance(oracle.threshold) <= found.fun * (1 + 1e-9)  # rounding of p - q at small epsilon
+    grid = np.linspace(0.5, 1, 2001)
+    assert variance(oracle.threshold) <= min(map(variance, grid)) * (1 + 1e-9)
+    assert variance(oracle.threshold * 1.05) > variance(oracle.threshold)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_thresholded_bits_reveal_less_than_the_budget(epsilon):
+    p, q = THE(4, epsilon).p, THE(4, epsilon).q
+    spent = math.log(p / q) + math.log1p(-q) - math.log1p(-p)
+    assert 0 < spent < epsilon
+    if epsilon == 1.0:
+        assert spent == pytest.approx(0.896, abs=5e-4)  # the figure of the docstring
+    if epsilon >= 16:
+        assert spent == pytest.approx(epsilon / 2 + math.log(8 / 3), abs=1e-3)  # its large-budget form, 0.98
+    # The noisy cells themselves spend the budget and no more: two cells change by 1, the noise has scale 2/epsilon.
+    y = np.linspace(-3, 4, 701)
+    log_density = -np.abs(y) * epsilon / 2
+    shifted = -np.abs(y - 1) * epsilon / 2
+    assert 2 * np.max(shifted - log_density) == pytest.approx(epsilon, rel=1e-12)
+
+
+@pytest.mark.parametrize("k", [2, 3, 12, 300, 250_000])
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_the_success_against_noisy_cells_is_the_integral(k, epsilon):
+    h = epsilon / 2
+
+    def integrand(s):
+        below = stats.laplace.cdf(s)
+        return stats.laplace.pdf(s - h) * below ** (k - 1)
+
+    edges = [-np.inf, -40, 0, *np.linspace(0, h, 9)[1:], h + 5, h + 20, h + 60]
+    pieces = [integrate.quad(integrand, a, b, epsabs=0, epsrel=1e-10)[0] for a, b in itertools.pairwise(edges) if a < b]
+    beyond = math.exp(-60) / 2
+    assert SHE(k, epsilon).attack_success == pytest.approx(sum(pieces), rel=1e-8, abs=2 * beyond)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
+def test_sums_of_noisy_cells_are_unbiased_with_the_stated_variance(epsilon):
+    oracle, n = SHE(12, epsilon), 10_000
+    f = skewed(12, n) / n
+    estimates = oracle.estimate(oracle.sample_support(np.broadcast_to(skewed(12, n), (800, 12)), stream("sums")), n)
+    variance = 8 / (n * epsilon**2)
+    noise = oracle.noise(n)
+    assert noise.variance_at_zero == pytest.approx(variance, rel=1e-14)
+    assert (noise.n, noise.p, noise.q, noise.variance_slope, noise.sums_to_one) == (n, None, None, 0.0, False)
+    np.testing.assert_allclose(oracle.variance(f, n), variance, rtol=1e-14)
+    assert accept(two_sided((estimates.mean(axis=0) - f) / np.sqrt(variance / 800)))
+    assert accept(variance_p(((estimates - f) ** 2).mean(axis=0), variance, 800))

@@ -1,0 +1,211 @@
+"""The adaptive methods against slow references, and where they must win and must not lose."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator.methods import empirical_bayes, wavelet
+from simulator.methods.simplex import norm_sub
+from simulator.populations import apportion, frequencies
+from simulator.protocols import Noise
+
+from .law import stream
+
+PUBLISHED = [name for name in POSTPROCESSORS if name not in ("post_pos", "ibu", "ibu_pseudo", "eb_ns", "wavelet_eb")]
+
+
+def collected(shape: str, k: int, n: int, epsilon: float, protocol: str, times: int = 30):
+    """Truth, raw estimates and noise of some collections."""
+    counts = apportion(frequencies(shape, k), n)
+    oracle = PROTOCOLS[protocol](k, epsilon)
+    support = oracle.sample_support(np.broadcast_to(counts, (times, k)), stream("adaptive", shape, k, n, protocol))
+    return counts / n, oracle.estimate(support, n), oracle.noise(n)
+
+
+def error(method: str, metric: str, truth, estimate, noise) -> float:
+    return float(METRICS[metric](POSTPROCESSORS[method](estimate, noise), truth).mean())
+
+
+# --- empirical Bayes ---------------------------------------------------------------------------------------------
+
+
+def slow_posterior_means(row, noise: Noise):
+    """One row, estimate by estimate: exact likelihoods instead of bins, a root finder instead of bisection."""
+    k, sd = len(row), noise.sd
+    ladder = np.concatenate([np.arange(0, 8, 0.25), np.arange(8, 20.25, 0.5)]) * sd
+    atoms = np.unique(np.append(ladder[ladder <= 1], 1 / k))
+    variance = noise.variance_at_zero + noise.variance_slope * atoms
+    kernel = np.exp(-((row[:, None] - atoms) ** 2) / (2 * variance)) / np.sqrt(variance)
+    weights = np.full(len(atoms), 1 / len(atoms))
+    for _ in range(50):
+        weights = (weights * kernel / (kernel @ weights)[:, None]).mean(axis=0)
+        gap = atoms - 1 / k
+
+        # The weights nearest to the unconstrained ones in likelihood: the dual is concave in one number.
+        edge = 1 - 1e-9
+        dual = optimize.minimize_scalar(
+            lambda tilt, weights=weights, gap=gap: -float((weights * np.log1p(tilt * gap)).sum()),
+            bounds=(-edge / gap.max(), -edge / gap.min()),
+            method="bounded",
+            options={"xatol": 1e-12},
+        )
+        weights = weights / (1 + dual.x * gap)
+        weights /= weights.sum()
+    means = kernel @ (weights * atoms) / (kernel @ weights)
+    equal = kernel[:, np.argmin(np.abs(atoms - 1 / k))]
+    gain = np.log(kernel @ weights / equal).sum()
+    trust = 1 / (1 + np.exp(3 - gain))
+    return trust * means + (1 - trust) / k
+
+
+@pytest.mark.parametrize(
+    ("shape", "k", "n", "protocol"),
+    [("zipf", 200, 20_000, "oue"), ("uniform", 100, 10_000, "oue"), ("dirichlet", 16, 5_000, "grr")],
+)
+def test_eb_ns_is_the_slow_reference_up_to_its_bins(
+    shape: str, k: int, n: int, protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, estimate, noise = collected(shape, k, n, 1.0, protocol, times=4)
+    assert estimate.max() < empirical_bayes.HIGHEST * noise.sd
+    slow = norm_sub(np.stack([slow_posterior_means(row, noise) for row in estimate]), noise)
+    # The fit sees each estimate moved by up to half a bin, and so does the answer: right to two bins, however fine.
+    for width in (0.1, 0.003):
+        monkeypatch.setattr(empirical_bayes, "BIN", width)
+        empirical_bayes.mixture_model.cache_clear()
+        assert np.abs(POSTPROCESSORS["eb_ns"](estimate, noise) - slow).max() < 2 * width * noise.sd
+    empirical_bayes.mixture_model.cache_clear()
+
+
+def test_the_fitted_mean_is_held() -> None:
+    _, estimate, noise = collected("zipf", 300, 50_000, 1.0, "oue", times=3)
+    centres, atoms, kernel = empirical_bayes.mixture_model(300, noise.variance_at_zero, noise.variance_slope)
+    shares = np.stack([np.histogram(row, len(centres), (centres[0], centres[-1]))[0] / 300 for row in estimate])
+    target = np.array([1.0, 2.0, 5.0]) / 300
+    weights = empirical_bayes.fit_weights(shares, kernel, atoms / noise.sd, target / noise.sd)
+    np.testing.assert_allclose(weights @ atoms, target, rtol=1e-6)
+
+
+def test_estimates_far_above_the_noise_are_only_projected() -> None:
+    truth, estimate, noise = collected("steps", 8, 10**8, 2.0, "oue", times=2)
+    assert truth.min() > empirical_bayes.HIGHEST * noise.sd
+    np.testing.assert_array_equal(POSTPROCESSORS["eb_ns"](estimate, noise), norm_sub(estimate, noise))
+
+
+@pytest.mark.parametrize("method", ["eb_ns", "wavelet_eb"])
+@pytest.mark.parametrize("protocol", ["oue", "grr"])
+def test_pure_noise_is_not_fitted(method: str, protocol: str) -> None:
+    truth, estimate, noise = collected("uniform", 256, 20_000, 0.5, protocol)
+    assert error(method, "l2", truth, estimate, noise) < 0.3 * error("norm_sub", "l2", truth, estimate, noise)
+
+
+def test_a_dominating_value_with_noise_that_depends_on_it_does_no_harm() -> None:
+    """GRR with small k: the variance of the frequent value is many times that of the others."""
+    truth, estimate, noise = collected("spike", 6, 3_000, 2.0, "grr", times=300)
+    assert noise.variance_slope > noise.variance_at_zero
+    assert error("eb_ns", "l2", truth, estimate, noise) < 1.05 * error("mle_apx", "l2", truth, estimate, noise)
+
+
+@pytest.mark.parametrize("shape", ["zipf_shuffled", "dirichlet", "sparse"])
+@pytest.mark.parametrize("protocol", ["oue", "grr", "ss"])
+def test_eb_ns_is_close_to_the_best_published_method_in_hindsight(shape: str, protocol: str) -> None:
+    """Whatever the correlation of the estimates (those of GRR and SS sum to 1)."""
+    ratios = []
+    for n in (10**4, 10**5, 10**6):
+        truth, estimate, noise = collected(shape, 128, n, 1.0, protocol)
+        best = min(error(name, "l2", truth, estimate, noise) for name in PUBLISHED)
+        ratios.append(error("eb_ns", "l2", truth, estimate, noise) / best)
+    assert np.exp(np.log(ratios).mean()) < 1.08  # measured over all shapes: 0.67; these three are the hardest
+    assert max(ratios) < 1.6
+
+
+# --- wavelets ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [2, 3, 7, 16, 51, 100])
+def test_the_transform_is_inverted_exactly_for_any_k(k: int) -> None:
+    rows = stream("transform", k).normal(size=(3, 2 * k))
+    details, smooth = wavelet.half_differences(rows)
+    for level in reversed(range(len(details))):
+        smooth = ((smooth + details[level]) + np.roll(smooth - details[level], 2**level, axis=1)) / 2
+    np.testing.assert_allclose(smooth, rows, atol=1e-13)
+
+
+def test_details_are_half_differences_of_neighbouring_block_means() -> None:
+    row = stream("details").normal(size=(1, 24))
+    details, _ = wavelet.half_differences(row)
+    for level, detail in enumerate(details):
+        width = 2**level
+        for place in range(24):
+            first = np.take(row[0], range(place, place + width), mode="wrap").mean()
+            second = np.take(row[0], range(place + width, place + 2 * width), mode="wrap").mean()
+            assert detail[0, place] == pytest.approx((first - second) / 2, abs=1e-13)
+
+
+def test_detail_noise_has_the_stated_size() -> None:
+    noise = stream("noise").normal(size=(400, 64))
+    details, _ = wavelet.half_differences(noise)
+    for level, detail in enumerate(details[:4]):
+        # 400 rows of at least 4 independent coefficients: the sd is known to 1 / sqrt(2 * 1600) = 1.8 %, five of these.
+        assert detail.std() * 2 ** ((level + 1) / 2) == pytest.approx(1.0, abs=0.09)
+
+
+def test_turning_the_domain_round_turns_the_result_round() -> None:
+    _, estimate, noise = collected("lognormal", 75, 20_000, 1.0, "oue", times=3)
+    turned = POSTPROCESSORS["wavelet_eb"](estimate[:, ::-1], noise)
+    np.testing.assert_allclose(turned[:, ::-1], POSTPROCESSORS["wavelet_eb"](estimate, noise), atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", ["gaussian", "geometric", "lognormal", "steps", "zipf"])
+@pytest.mark.parametrize("protocol", ["oue", "grr"])
+def test_on_ordered_shapes_wavelets_beat_the_best_published_method_in_hindsight(shape: str, protocol: str) -> None:
+    for metric, bound in (("l1", 0.95), ("l2", 0.90), ("emd", 1.25)):
+        ratios = []
+        for n in (10**4, 10**5, 10**6):
+            truth, estimate, noise = collected(shape, 100, n, 1.0, protocol)
+            best = min(error(name, metric, truth, estimate, noise) for name in PUBLISHED)
+            ratios.append(error("wavelet_eb", metric, truth, estimate, noise) / best)
+        assert np.exp(np.log(ratios).mean()) < bound, metric
+
+
+# --- iterative Bayesian update -----------------------------------------------------------------------------------
+
+
+def iterated(observed, p: float, q: float, steps: int):
+    """Plain IBU on the channel that supports the own value with p and each other one with q."""
+    k = len(observed)
+    channel = np.full((k, k), q)
+    np.fill_diagonal(channel, p)
+    channel /= channel.sum(axis=1, keepdims=True)
+    f = np.full(k, 1 / k)
+    for _ in range(steps):
+        f = f * (channel @ (observed / (f @ channel)))
+    return f
+
+
+@pytest.mark.parametrize(("k", "epsilon", "n"), [(4, 1.0, 500), (10, 2.0, 2000), (6, 0.5, 300)])
+def test_closed_form_ibu_is_the_iterated_one(k: int, epsilon: float, n: int) -> None:
+    oracle = PROTOCOLS["grr"](k, epsilon)
+    support = oracle.sample_support(apportion(frequencies("zipf", k), n), stream("ibu", k))
+    closed = POSTPROCESSORS["ibu"](oracle.estimate(support, n), oracle.noise(n))
+    assert closed == pytest.approx(iterated(support / n, oracle.p, oracle.q, 300_000), abs=1e-8)
+
+
+def test_pseudo_ibu_is_the_iterated_one_on_inclusion_counts() -> None:
+    oracle = PROTOCOLS["oue"](5, 2.0)
+    support = oracle.sample_support(apportion(frequencies("zipf", 5), 4000), stream("ibu pseudo"))
+    closed = POSTPROCESSORS["ibu_pseudo"](oracle.estimate(support, 4000), oracle.noise(4000))
+    assert closed == pytest.approx(iterated(support / support.sum(), oracle.p, oracle.q, 100_000), abs=1e-8)
+
+
+def test_ibu_maximises_the_likelihood() -> None:
+    oracle = PROTOCOLS["grr"](8, 1.0)
+    support = oracle.sample_support(apportion(frequencies("zipf", 8, 2.0), 400), stream("ibu likelihood"))
+    f = POSTPROCESSORS["ibu"](oracle.estimate(support, 400), oracle.noise(400))
+    assert (f == 0).any()  # the case that needs a closed form with a threshold
+    gradient = support * (oracle.p - oracle.q) / (oracle.q + (oracle.p - oracle.q) * f)
+    level = gradient[f > 0]
+    np.testing.assert_allclose(level, level[0], rtol=1e-9)
+    assert (gradient[f == 0] <= level[0] * (1 + 1e-9)).all()

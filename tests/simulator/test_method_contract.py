@@ -1,0 +1,161 @@
+"""What every post-processing method keeps, whatever the estimate."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from simulator.methods import POSTPROCESSORS
+
+from .law import oracle_of, stream
+
+NOISES = [
+    oracle_of(key, k, epsilon).noise(n)
+    for key, k, epsilon, n in [
+        ("oue", 8, 1.0, 1000),
+        ("grr", 8, 4.0, 50),
+        ("blh", 8, 0.5, 100),
+        ("blh", 8, 4.0, 10_000),
+        ("rappor", 8, 1.0, 10**6),
+        ("oue", 8, 8.0, 10_000),
+        ("olh", 8, 0.01, 10),
+    ]
+]
+VALUES = st.one_of(
+    st.floats(-2, 2),
+    st.floats(-1e6, 1e6),
+    st.sampled_from([0.0, 0.25, -0.25, 0.5, 1.0, 1e-300, -1e-300]),
+)
+ESTIMATES = hnp.arrays(np.float64, st.tuples(st.integers(1, 3), st.integers(2, 8)), elements=VALUES)
+FEW = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+
+
+def fitting(method, noise, k):
+    """The noise itself, or one of its size that the method is for."""
+    if method.accepts(noise, k):
+        return noise
+    key = "grr" if method.accepts(oracle_of("grr", k, 1.0).noise(noise.n), k) else "oue"
+    return oracle_of(key, k, 1.0).noise(noise.n)
+
+
+def check_contract(method, estimate, noise):
+    noise = fitting(method, noise, estimate.shape[-1])
+    before = estimate.copy()
+    result = method(estimate, noise)
+    np.testing.assert_array_equal(estimate, before)
+    assert not np.shares_memory(result, estimate)
+    assert result.shape == estimate.shape
+    assert result.dtype == np.float64
+    assert np.isfinite(result).all()
+    if method.nonnegative:
+        assert result.min() >= 0
+    scale = max(1.0, float(np.abs(estimate).max()))
+    if method.sums_to_one:
+        # 1e-9; norm keeps estimates of any size and can only sum to 1 up to the rounding of its k results
+        rounding = 0 if method.nonnegative else 2e-16 * (10 + estimate.shape[-1]) * scale
+        assert np.abs(result.sum(axis=-1) - 1).max() <= max(1e-9, rounding)
+    for x, f in zip(estimate.reshape(-1, estimate.shape[-1]), result.reshape(-1, estimate.shape[-1]), strict=True):
+        np.testing.assert_array_equal(method(x, noise), f, err_msg="a batch is its rows")
+        if not method.keeps_order:
+            continue
+        order = np.argsort(x, kind="stable")
+        steps = np.diff(f[order])
+        assert steps.min() >= -1e-12 * scale, "order"
+        assert (steps[np.diff(x[order]) == 0] == 0).all(), "ties"
+
+
+@pytest.mark.parametrize("name", POSTPROCESSORS)
+@pytest.mark.parametrize("noise", NOISES, ids=range(len(NOISES)))
+@given(estimate=ESTIMATES)
+@FEW
+def test_contract(name, noise, estimate):
+    check_contract(POSTPROCESSORS[name], estimate, noise)
+
+
+EDGES = {
+    "all negative": [-0.3, -0.1, -2.0, -0.1],
+    "all zero": [0.0, 0.0, 0.0, 0.0],
+    "one-hot": [0.0, 1.0, 0.0, 0.0],
+    "two values": [0.7, 0.3],
+    "two values, negative": [-0.7, -0.3],
+    "huge": [1e6, -1e6, 3e5, 2e5],
+    "huge, all equal": [1e6, 1e6, 1e6],
+    "huge, all negative": [-1e6, -1e6, -2e6],
+    "tiny": [1e-12, -1e-12, 2e-12, 0.0],
+    "probabilities": [0.4, 0.3, 0.2, 0.1],
+    "above one": [3.0, 2.0, 0.1, 0.0],
+}
+
+
+@pytest.mark.parametrize("name", POSTPROCESSORS)
+@pytest.mark.parametrize("edge", EDGES)
+@pytest.mark.parametrize("noise", NOISES, ids=range(len(NOISES)))
+def test_contract_at_the_edges(name, edge, noise):
+    check_contract(POSTPROCESSORS[name], np.array(EDGES[edge]), noise)
+
+
+@pytest.mark.parametrize("name", POSTPROCESSORS)
+@pytest.mark.parametrize("noise", NOISES, ids=range(len(NOISES)))
+def test_contract_on_fine_and_wide_ladders(name, noise):
+    # Neighbours a hundredth of a noise sd apart, over the whole range of values: where a table would show its seams.
+    ladder = np.arange(-60, 60, 0.01) * noise.sd
+    check_contract(POSTPROCESSORS[name], ladder, noise)
+    top = 1 + np.arange(-30, 30, 0.01) * noise.sd
+    check_contract(POSTPROCESSORS[name], top, noise)
+
+
+@pytest.mark.parametrize("name", POSTPROCESSORS)
+def test_contract_in_any_shape(name):
+    x = stream("shape").normal(0.1, 0.4, size=(2, 3, 4, 9))
+    check_contract(POSTPROCESSORS[name], x, NOISES[0])
+    frozen = x[0, 0, 0].copy()
+    frozen.flags.writeable = False
+    method = POSTPROCESSORS[name]
+    method(frozen, fitting(method, NOISES[0], 9))
+    assert method([0.5, 0.5], fitting(method, NOISES[0], 2)).shape == (2,)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, method in POSTPROCESSORS.items() if not method.needs <= {"estimate", "iid", "ground"}]
+)
+def test_a_method_refuses_noise_it_is_not_for(name):
+    estimate = np.full(8, 1 / 8)
+    refused = [noise for noise in NOISES if not POSTPROCESSORS[name].accepts(noise, 8)]
+    assert refused
+    for noise in refused:
+        with pytest.raises(ValueError, match="is not for the noise of this protocol"):
+            POSTPROCESSORS[name](estimate, noise)
+
+
+def test_only_the_method_that_says_so_changes_the_order():
+    assert [name for name, method in POSTPROCESSORS.items() if not method.keeps_order] == ["wavelet_eb"]
+
+
+@pytest.mark.parametrize("name", POSTPROCESSORS)
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_what_is_not_finite_is_refused(name, bad):
+    with pytest.raises(ValueError, match="must be finite"):
+        POSTPROCESSORS[name](np.array([[0.5, 0.5], [bad, 0.1]]), NOISES[0])
+
+
+@pytest.mark.parametrize("name", POSTPROCESSORS)
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (3, 1)])
+def test_fewer_than_two_categories_are_refused(name, shape):
+    with pytest.raises(ValueError, match="at least 2 categories, got shape"):
+        POSTPROCESSORS[name](np.zeros(shape), NOISES[0])
+
+
+def test_names_are_the_table_keys():
+    assert all(method.name == key for key, method in POSTPROCESSORS.items())
+    claims = {key: (m.nonnegative, m.sums_to_one) for key, m in POSTPROCESSORS.items()}
+    assert claims["norm"] == (False, True)
+    assert claims["norm_cut"] == (True, False)
+    assert claims["power_ns"] == claims["norm_sub"] == claims["mle_apx"] == claims["norm_mul"] == (True, True)
+
+
+@pytest.mark.parametrize("name", [n for n, m in POSTPROCESSORS.items() if not m.nonnegative])
+def test_what_is_not_promised_to_be_nonnegative_is_not(name):
+    assert POSTPROCESSORS[name](np.array([0.8, 0.5, -0.3]), NOISES[0]).min() < 0

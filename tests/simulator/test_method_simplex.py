@@ -1,0 +1,212 @@
+"""norm_sub, mle_apx and norm_cut against optimisers, published algorithms and brute force."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from simulator.methods import POSTPROCESSORS
+from simulator.protocols import PROTOCOLS, Noise
+
+from .law import oracle_of, stream
+
+NOISE = oracle_of("oue", 8, 1.0).noise(1000)
+
+
+def norm_sub(x):
+    return POSTPROCESSORS["norm_sub"](x, NOISE)
+
+
+@pytest.mark.parametrize("k", [2, 3, 10, 1000])
+@pytest.mark.parametrize("scale", [1e-6, 0.01, 1.0, 100.0])
+def test_norm_sub_meets_the_conditions_of_the_projection(k, scale):
+    for x in stream("kkt", k, repr(scale)).normal(0.3 / k, scale, size=(50, k)):
+        f = norm_sub(x)
+        rounding = 1e-15 * k * max(1.0, np.abs(x).max())
+        assert f.min() >= 0
+        assert abs(f.sum() - 1) < rounding
+        shift = f - x  # one number where f > 0, and at least that much where f = 0
+        delta = shift[f > 0].mean()
+        assert np.abs(shift[f > 0] - delta).max() < rounding
+        assert (x[f == 0] + delta <= rounding).all()
+
+
+@pytest.mark.parametrize("k", [2, 3, 6, 12])
+def test_norm_sub_is_what_a_quadratic_programme_finds(k):
+    for x in stream("qp", k).normal(1 / k, 0.5, size=(8, k)):
+        found = minimize(
+            lambda f, x=x: ((f - x) ** 2).sum(),
+            np.full(k, 1 / k),
+            jac=lambda f, x=x: 2 * (f - x),
+            bounds=[(0, 1)] * k,
+            constraints={"type": "eq", "fun": lambda f: f.sum() - 1, "jac": lambda f: np.ones_like(f)},
+            method="SLSQP",
+            options={"ftol": 1e-12, "maxiter": 500},
+        )
+        assert found.success
+        # the objective is flat at its minimum: 1e-12 in it is 1e-6 in the point
+        np.testing.assert_allclose(norm_sub(x), found.x, atol=2e-6)
+        assert ((norm_sub(x) - x) ** 2).sum() <= found.fun + 1e-10
+
+
+@pytest.mark.parametrize("k", [2, 7, 300])
+def test_norm_sub_is_what_bisection_finds(k):
+    for x in stream("bisection", k).normal(0, 2, size=(20, k)):
+        low, high = -x.max(), 1 - x.min()
+        for _ in range(200):
+            middle = (low + high) / 2
+            low, high = (middle, high) if np.maximum(x + middle, 0).sum() < 1 else (low, middle)
+        np.testing.assert_allclose(norm_sub(x), np.maximum(x + low, 0), atol=1e-14 * k)  # rounding of the sum
+
+
+MLE = [
+    *[("blh", k, eps) for k in (2, 6) for eps in (0.5, 1.0, 2.0, 4.0)],  # variance falls with f
+    *[("grr", k, eps) for k in (2, 6, 20) for eps in (0.5, 3.0, 6.0)],  # variance grows with f
+    *[(key, 6, eps) for key in ("oue", "rappor", "olh", "ss") for eps in (0.5, 3.0)],
+]
+
+
+def raw_estimates(key, k, epsilon, n, times, *names):
+    oracle = oracle_of(key, k, epsilon)
+    counts = np.zeros(k, dtype=np.int64)
+    counts[: k // 2 + 1] = 1
+    counts[0] = n - counts[1:].sum()
+    rng = stream("raw", key, k, repr(epsilon), n, *names)
+    return oracle.estimate(oracle.sample_support(np.broadcast_to(counts, (times, k)), rng), n), oracle.noise(n)
+
+
+def weighted_squares(f, x, noise):
+    return ((f - x) ** 2 / (noise.variance_at_zero + noise.variance_slope * f)).sum()
+
+
+@pytest.mark.parametrize(("key", "k", "epsilon"), MLE)
+def test_mle_apx_is_the_minimum_of_the_weighted_squares(key, k, epsilon):
+    x, noise = raw_estimates(key, k, epsilon, 60, 12)
+    a, b = noise.variance_at_zero, noise.variance_slope
+    for row in x:
+        ours = POSTPROCESSORS["mle_apx"](row, noise)
+        # first-order conditions: the gradient is one number where f > 0, and no smaller where f = 0
+        u = (ours - row) / (a + b * ours)
+        gradient = a * (2 * u - b * u**2)  # in units of frequency
+        on = ours > 1e-12
+        level = gradient[on].mean()
+        scale = 1 + np.abs(row).max() + np.abs(gradient).max()
+        assert np.abs(gradient[on] - level).max() < 1e-11 * scale  # a division by a + b f magnifies rounding ~1e3 times
+        assert (gradient[~on] >= level - 1e-11 * scale).all()
+        found = minimize(
+            lambda f, row=row: a * weighted_squares(f, row, noise),
+            np.full(k, 1 / k),
+            bounds=[(0, 1)] * k,
+            constraints={"type": "eq", "fun": lambda f: f.sum() - 1},
+            method="SLSQP",
+            options={"ftol": 1e-13, "maxiter": 1000},
+        )
+        best = a * weighted_squares(ours, row, noise)
+        # SLSQP stops at 1e-13 in the objective and differentiates numerically, 1e-8: never better, hardly worse
+        assert best <= found.fun + 1e-7 * (1 + found.fun)
+        # 1e-7 in an objective whose curvature is at least 2 a / (a + b), 0.1 at worst here: 1.4e-3 in the point
+        np.testing.assert_allclose(ours, found.x, atol=1.4e-3)
+
+
+def wang_iteration(x, noise):
+    """Section IV-D: solve on the support set, move the negatives out, repeat."""
+    p, q = noise.p, noise.q
+    inside = np.ones(len(x), dtype=bool)
+    while True:
+        m = inside.sum()
+        o = x[inside] * (p - q) + q
+        level = (o.sum() - p - (m - 1) * q) / (p * (1 - p) + (m - 1) * q * (1 - q))
+        f = np.zeros_like(x)
+        f[inside] = (o - q - q * (1 - q) * level) / (p - q + (p * (1 - p) - q * (1 - q)) * level)
+        if (f >= 0).all():
+            return f
+        inside &= f > 0
+
+
+@pytest.mark.parametrize(("key", "k", "epsilon"), [*MLE, ("grr", 500, 6.0), ("oue", 500, 1.0), ("blh", 500, 1.0)])
+@pytest.mark.parametrize("n", [60, 10_000])
+def test_mle_apx_is_where_the_published_iteration_ends(key, k, epsilon, n):
+    x, noise = raw_estimates(key, k, epsilon, max(n, k), 40, "iteration")
+    ours = POSTPROCESSORS["mle_apx"](x, noise)
+    # the two orders of operations differ by rounding, k additions of numbers of size 1 + |x|
+    tolerance = 1e-13 * k * (1 + np.abs(x).max())
+    np.testing.assert_allclose(ours, [wang_iteration(row, noise) for row in x], atol=tolerance)
+
+
+def test_mle_apx_is_norm_sub_where_the_variance_does_not_depend_on_the_frequency():
+    x, noise = raw_estimates("rappor", 20, 1.0, 100, 50)
+    assert abs(noise.variance_slope) < 1e-12 * noise.variance_at_zero
+    np.testing.assert_allclose(POSTPROCESSORS["mle_apx"](x, noise), norm_sub(x), atol=1e-11)  # 20 roundings, x below 3
+
+
+@pytest.mark.parametrize("key", PROTOCOLS)
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 4.0, 12.0])
+@pytest.mark.parametrize("k", [2, 3, 50])
+def test_no_protocol_can_produce_an_estimate_that_mle_apx_has_no_solution_for(key, epsilon, k):
+    oracle = oracle_of(key, k, epsilon)
+    noise = oracle.noise(100)
+    ratio = noise.variance_slope / noise.variance_at_zero
+    for estimate in oracle.estimate(np.array([0, 100]), 100):  # the lowest and the highest there is
+        assert 1 + ratio * estimate > 0
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0])
+@pytest.mark.parametrize("beyond", [1e-9, 0.1, 10.0])
+def test_mle_apx_beyond_its_last_solution_is_on_the_simplex_in_order(epsilon, beyond):
+    noise = oracle_of("blh", 6, epsilon).noise(100)
+    edge = -noise.variance_at_zero / noise.variance_slope
+    assert edge > 1
+    x = np.array([edge + beyond, edge + beyond, edge - 0.1, 0.2, -0.3, edge])
+    f = POSTPROCESSORS["mle_apx"](x, noise)
+    np.testing.assert_array_equal(f, norm_sub(x))
+    assert f.min() >= 0
+    assert abs(f.sum() - 1) < 1e-13 * edge  # rounding of numbers as large as the edge
+    assert (np.diff(f[np.argsort(x, kind="stable")]) >= 0).all()
+    batch = POSTPROCESSORS["mle_apx"](np.stack([x, x - edge]), noise)  # one row beyond, the other not
+    np.testing.assert_array_equal(batch, [f, POSTPROCESSORS["mle_apx"](x - edge, noise)])
+
+
+def brute_cut(x):
+    """Smallest threshold >= 0 with the sum of the estimates at or above it at most 1; quadratic in k."""
+    positive = np.maximum(x, 0)
+    if positive.sum() <= 1:
+        return positive
+    for threshold in [*sorted(set(positive[positive > 0].tolist())), np.inf]:
+        kept = [v for v in positive if v >= threshold]
+        if sum(kept) <= 1 + 1e-12:  # the code's own allowance for a sum of 1 that rounding pushed up
+            return np.where(positive >= threshold, positive, 0.0)
+    raise AssertionError("infinity keeps nothing and fits")
+
+
+@pytest.mark.parametrize("k", [2, 3, 8, 40])
+@pytest.mark.parametrize("scale", [0.05, 0.3, 2.0])
+def test_norm_cut_is_its_definition(k, scale):
+    rng = stream("cut", k, repr(scale))
+    x = rng.normal(0.5 / k, scale, size=(60, k))
+    tied = np.round(x * 8) / 8  # sums of eighths are exact, and full of ties
+    for rows in (x, tied):
+        np.testing.assert_array_equal(POSTPROCESSORS["norm_cut"](rows, NOISE), [brute_cut(row) for row in rows])
+
+
+@pytest.mark.parametrize(
+    ("x", "expected"),
+    [
+        ([0.5, 0.5, 0.5], [0, 0, 0]),  # ties go together, and three halves do not fit
+        ([0.6, 0.3, 0.3], [0.6, 0, 0]),
+        ([0.6, 0.4, 0.1], [0.6, 0.4, 0]),
+        ([1.5, 0.2, -0.1], [0, 0, 0]),
+        ([0.3, 0.2, -0.5], [0.3, 0.2, 0]),
+        ([1.0, 0.0, -3.0], [1.0, 0, 0]),
+    ],
+)
+def test_norm_cut_examples(x, expected):
+    assert POSTPROCESSORS["norm_cut"](np.array(x), NOISE).tolist() == expected
+
+
+def test_exact_probability_vectors_are_left_alone():
+    noise = Noise(1000, 0.5, 0.2, 1e-3, 1e-4, False)
+    for k in (2, 5, 1000):
+        f = stream("exact", k).dirichlet(np.full(k, 0.5), size=20)
+        for name in ("norm_sub", "norm_cut", "norm", "base_pos", "norm_mul", "mle_apx"):
+            np.testing.assert_allclose(POSTPROCESSORS[name](f, noise), f, atol=1e-15 * k)  # rounding of the sum of f

@@ -1,0 +1,42 @@
+"""The studies that compare: their tables on a small town and on a few shapes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import compare_methods
+import compare_places
+import numpy as np
+import pytest
+
+from advisor.errors import InputError
+from simulator.places import Places
+
+
+def test_the_comparison_of_mechanisms_prints_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("ot")
+    town = tmp_path / "town.csv"
+    counts = np.random.default_rng(0).integers(1, 400, size=(5, 6))
+    lines = [f"{row},{column},{counts[row, column]}" for row in range(5) for column in range(6)]
+    town.write_text("row,col,count\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    arguments = [str(town), "--grid", "5x6", "--zoom", "2x2", "--reps", "2", "--n", "500"]
+    compare_places.app(arguments, standalone_mode=False)
+    table = capsys.readouterr().out
+    assert "| 5x6 | 500 | planar_geometric | ibu |" in table
+    assert "| block 2x2" in table
+
+
+def test_the_adaptive_methods_are_compared_with_the_best_in_hindsight() -> None:
+    truth = np.array([0.4, 0.3, 0.2, 0.1])
+    found = list(compare_methods.ratios(truth, ordered=False, repetitions=2))
+    assert {challenger for challenger, _, _ in found} == {"eb_ns"}
+    assert all(ratio > 0 for _, _, ratio in found)
+
+
+def test_the_busiest_block_is_found() -> None:
+    table = np.zeros((4, 5), dtype=np.int64)
+    table[2, 3] = 5
+    table[3, 4] = 4
+    assert compare_places.busiest_block(table.ravel(), Places(4, 5), 2, 2) == (2, 3)
+    with pytest.raises(InputError, match="must fit"):
+        compare_places.busiest_block(table.ravel(), Places(4, 5), 5, 2)

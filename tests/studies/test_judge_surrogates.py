@@ -1,0 +1,173 @@
+"""The script that judges choices from an estimate: its figures, its tables, and what it finds on a few shapes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+
+import fit_beliefs
+import judge_surrogates
+import numpy as np
+import pytest
+from fit_beliefs import fit
+from judge_surrogates import METRIC_NAMES, Decision, Truth, app, decide, reliability, truths
+from typer.testing import CliRunner
+
+from advisor.errors import InputError
+from simulator.confidence import probability_best
+from simulator.populations import SHAPES, frequencies
+
+
+def decision(said: tuple[float, ...], best: int) -> Decision:
+    return Decision("ensemble", "l1", 0.0, said, best, held=True)
+
+
+def test_reliability_counts_the_rows_of_each_tenth_that_are_the_best() -> None:
+    made = [
+        decision((0.95, 0.05, 0.0), 0),
+        decision((0.91, 0.0, 0.09), 2),
+        decision((0.25, 0.75, 0.0), 1),
+        decision((1.0, 0.0, 0.0), 0),  # certainty is in the last tenth
+        decision((), 0),  # of one population nothing is said
+    ]
+    found = reliability(made)
+    assert len(found) == 10
+    rows, said, true = found[9]
+    assert (rows, true) == (3, 2 / 3)
+    assert said == pytest.approx((0.95 + 0.91 + 1.0) / 3)
+    assert found[0][0] == 7
+    assert found[0][1:] == pytest.approx((0.14 / 7, 1 / 7))
+    assert found[2] == (1, 0.25, 0.0)
+    assert found[7] == (1, 0.75, 1.0)
+    assert found[4][0] == 0
+    assert math.isnan(found[4][1])
+    assert math.isnan(found[4][2])
+
+
+def test_tenths_begin_at_their_lower_end() -> None:
+    found = reliability([decision((0.5, 0.2, 0.2, 0.1), 1)])
+    assert [rows for rows, _, _ in found] == [0, 1, 2, 0, 0, 1, 0, 0, 0, 0]
+
+
+def test_histograms_are_judged_at_several_sizes(tmp_path) -> None:
+    ages, fruit = tmp_path / "ages.csv", tmp_path / "fruit.csv"
+    ages.write_text("age,count\n" + "".join(f"{age},{age}\n" for age in range(1, 34)), encoding="utf-8")
+    fruit.write_text("fruit,count\n" + "".join(f"f{place},{place + 1}\n" for place in range(40)), encoding="utf-8")
+    found = list(truths([str(ages), str(fruit)]))
+    own, named = found[:4], found[4:]
+    assert [(truth.ordered, len(truth.frequencies)) for truth in own] == [
+        (True, 33),
+        (True, 17),
+        (False, 40),
+        (False, 20),
+    ]
+    np.testing.assert_allclose(own[1].frequencies[:2] * own[0].frequencies.size * 17, [3, 7])  # sum of 1 to 33: 33 x 17
+    np.testing.assert_allclose(own[3].frequencies, np.arange(40, 20, -1) / np.arange(21, 41).sum())
+    assert len(named) == 2 * len(SHAPES)
+    for truth in found:
+        assert truth.frequencies.sum() == pytest.approx(1)
+
+
+def test_decisions_follow_their_streams_and_are_told_by_surrogate() -> None:
+    truth = Truth("zipf k=16", True, frequencies("zipf", 16))
+    made = decide(truth, 1.0, 10_000, ("ensemble", "norm_sub", "wavelet_eb"), 1, 10)
+    assert made == decide(truth, 1.0, 10_000, ("ensemble", "norm_sub", "wavelet_eb"), 1, 10)
+    assert [(one.surrogate, one.metric) for one in made] == [
+        (name, metric) for name in ("ensemble", "norm_sub", "wavelet_eb") for metric in METRIC_NAMES
+    ]
+    for one in made:
+        assert one.extra >= 0  # the best method in hindsight is the best
+        if one.surrogate == "ensemble":
+            assert math.fsum(one.said) == pytest.approx(1)
+            assert 0 <= one.best < len(one.said)
+        else:
+            assert one.said == ()
+    unordered = decide(Truth("x", False, frequencies("zipf", 16)), 1.0, 10_000, ("wavelet_eb", "norm_sub"), 1, 10)
+    assert {(one.surrogate, one.metric) for one in unordered} == {
+        ("norm_sub", metric) for metric in METRIC_NAMES if metric != "emd"
+    }
+
+
+def test_the_command_prints_both_tables() -> None:
+    result = CliRunner().invoke(app, ["--every", "150", "--decisions", "1", "--reps", "10"])
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0] == "2 settings, 1 estimates each; mean extra error (95th percentile) in %"
+    assert f"| surrogate | {' | '.join(METRIC_NAMES)} |" in lines
+    (row,) = [line for line in lines if line.startswith("| ensemble |")]
+    assert any(line.startswith("| norm_sub |") for line in lines)
+    assert re.fullmatch(r"\| ensemble( \| (\d+\.\d \(\d+\)|–)){5} \|", row)
+    place = lines.index("ensemble: said to be the best, and truly the best")
+    assert lines[place + 2] == "| rows | said | true |"
+    assert re.fullmatch(r"\| [\d,]+ \| \d+\.\d % \| \d+\.\d % \|", lines[place + 4])
+    assert any(line.startswith("The 95 % range of the chosen method's error holds") for line in lines)
+    assert "norm_sub: said to be the best, and truly the best" not in lines
+
+
+def test_an_unknown_surrogate_is_told() -> None:
+    result = CliRunner().invoke(app, ["--surrogate", "nothing"])
+    assert isinstance(result.exception, InputError)
+    assert "--surrogate must be one of ensemble, norm_sub" in str(result.exception)
+
+
+@pytest.mark.slow
+def test_what_is_said_to_be_the_best_mostly_is() -> None:
+    """Rows said to be sure, and rows said to be about even, against the truth.
+
+    One estimate gives rows for several metrics, which mostly stand or fall together: only the estimates count as
+    independent. Four binomial standard errors of their number are chance; 0.15 on top is what the models are allowed
+    to get wrong (as much as is kept back for it).
+    """
+    made: list[tuple[int, Decision]] = []
+    shapes = ("zipf", "gaussian", "bimodal", "geometric", "dirichlet", "sparse", "spike", "steps")
+    estimates = 0
+    for shape in shapes:
+        truth = Truth(shape, SHAPES[shape].ordered, frequencies(shape, 64))
+        for n in (10_000, 100_000):
+            block = decide(truth, 1.0, n, ("ensemble",), 5, 100)
+            each = len(block) // 5
+            made += [(estimates + place // each, one) for place, one in enumerate(block)]
+            estimates += 5
+    for least, most in ((0.8, 1.01), (0.3, 0.7)):
+        rows = [
+            (at, said, place == one.best)
+            for at, one in made
+            for place, said in enumerate(one.said)
+            if least <= said < most
+        ]
+        independent = len({at for at, _, _ in rows})
+        assert independent >= 20
+        said, true = np.mean([said for _, said, _ in rows]), np.mean([best for _, _, best in rows])
+        chance = 4 * math.sqrt(said * (1 - said) / independent)
+        assert abs(true - said) < 0.15 + chance, f"said {said:.3f}, true {true:.3f}, {len(rows)} rows"
+
+
+def chosen(shares: tuple[float, ...], best: int, *, place: float = 0.0) -> Decision:
+    leader = shares.index(max(shares))
+    return Decision("ensemble", "l1", 0.0, (), best, held=True, shares=shares, leader=leader, place=place)
+
+
+def test_a_belief_is_fitted_to_what_came_true() -> None:
+    # A pair that wins 60 % of the populations is the best in 9 of 10 cases, and others win for nothing.
+    made = [chosen((0.6, 0.4, 0.0), 0, place=-place / 90) for place in range(90)] + [
+        chosen((0.6, 0.4, 0.0), 1, place=2.0) for _ in range(10)
+    ]
+    belief = fit(made)
+    said = probability_best({("a", "0"): 0.6, ("a", "1"): 0.4, ("a", "2"): 0.0}, ("a", "0"), belief)
+    assert list(said.values()) == pytest.approx([0.9, 0.1, 0.0], abs=0.01)
+    assert (belief.lower, belief.upper) == (1.0, 2.0)  # what holds 95 of 100 must hold some of the last ten
+    with pytest.raises(ValueError, match="nothing to fit"):
+        fit([])
+
+
+def test_beliefs_are_fitted_to_other_settings_than_they_are_judged_on() -> None:
+    judged, fitted = (
+        {(len(truth.frequencies), epsilon, n) for truth in of for epsilon, n in itertools.product(epsilons, users)}
+        for of, epsilons, users in (
+            (truths([]), judge_surrogates.EPSILONS, judge_surrogates.USERS),
+            (fit_beliefs.shapes(), fit_beliefs.EPSILONS, fit_beliefs.USERS),
+        )
+    )
+    assert not judged & fitted
+    assert {truth.ordered for truth in fit_beliefs.shapes()} == {True, False}
