@@ -106,8 +106,9 @@ def _report(error: Exception, args: list[str]) -> int:
         message = _about_unknown(error.option_name, args, list(error.possibilities or ()))
     else:
         message = error.format_message() if hasattr(error, "format_message") else str(error)
-    if args[:1] and message == f"{args[0]}: no such file":  # a command that is not spelt right looks like a sample
-        message += near_miss(args[0], COMMANDS)
+    first = args[0] if args[:1] and args[0].isalpha() and args[0] not in COMMANDS else ""
+    if first and (meant := near_miss(first, COMMANDS)) and not Path(first).exists():
+        message = f"{first}: no such command or file{meant}"  # it was taken for a sample, whatever is wrong with it
     message = " ".join(message.split())
     if _wants_json(args):
         typer.echo(error_json(message))

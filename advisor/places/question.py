@@ -143,20 +143,19 @@ class PlacesSettings:
 
         Raises InputError for all that is missing, or the first that does not fit.
         """
+        located = self.ground.grid is not None or self.ground.cell_km is not None
+        in_a_row = self.promise.privacy == "metric" and not located and self.ground.columns is None
         require(
             ("SAMPLE", sample, "a file with coordinates, or - for standard input"),
             ("--eps", self.question.epsilon, "the privacy budget of one report, for example --eps 1"),
+            (
+                "--grid or --cell-km",
+                located or in_a_row or None,
+                "cells, for example --grid 8x8 for rows and columns or --cell-km 1 for longitude and latitude (or "
+                "--privacy metric with --radius for ordered categories)",
+            ),
+            ("--columns", in_a_row or self.ground.columns, "both coordinates, for example --columns lon,lat"),
         )
-        located = self.ground.grid is not None or self.ground.cell_km is not None
-        if located and self.ground.columns is None:
-            raise InputError("--grid and --cell-km need --columns with the two coordinates, such as --columns row,col")
-        if self.ground.columns is not None and not located:
-            raise InputError("--columns needs --grid ROWSxCOLS (rows and columns), or --cell-km (longitude, latitude)")
-        if self.promise.privacy == "ldp" and not located:
-            raise InputError(
-                "places are missing: give --grid or --cell-km with --columns, or --privacy metric with --radius for "
-                "ordered categories"
-            )
         if located and (self.columns.column is not None or self.domain.k is not None):
             flags = ", ".join([*self.columns.given("column"), *self.domain.given("k")])
             raise InputError(f"{flags}: this is about one column of values; places have two, --columns row,col")

@@ -111,7 +111,7 @@ def advise(
     instant
         Predict the answer for the sample instead of simulating.
     max_bits, max_attack, proper, unbiased, server_cost
-        Constraints (see `advisor.question.constraints.Constraints`): pairs that do not keep them are not ranked.
+        Constraints (see `advisor.question.settings.Limits`): pairs that do not keep them are not ranked.
     threat
         Share of the users that an attacker controls: what such an attacker gains is simulated for every pair.
     attributes, rounds
@@ -146,7 +146,9 @@ def advise(
         question=question,
         metric_settings=MetricSettings(top_values, set_share, kl_mix),
         menu=Menu(() if estimate is not None else names(protocol), names(method)),
-        limits=Limits(max_bits, max_attack, proper, unbiased, server_cost),
+        limits=Limits(
+            max_bits=max_bits, max_attack=max_attack, proper=proper, unbiased=unbiased, server_cost=server_cost
+        ),
         plurality=Plurality(attributes, solution, rounds),
         threat=Threat(threat),
         simulation=Simulation(repetitions, max_repetitions, seed, jobs),

@@ -119,3 +119,15 @@ def test_places_that_cannot_be_written_are_refused_before_the_sample_is_read(run
             assert message in err
     assert "no such file" in run("-e", "1", missing)[2]
     assert "directory" in run("-e", "1", str(tmp_path))[2]
+
+
+@pytest.mark.parametrize("words", [["swep"], ["estimat", "x.csv", "--eps", "1"], ["report", "--bogus"]])
+def test_a_mistyped_command_is_named_whatever_else_is_wrong(
+    run: Run, words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(*words)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"ldp-advise: error: {words[0]}: no such command or file; did you mean ")
+    Path(words[0]).write_text("a\nb\n", encoding="utf-8")  # now it is a sample
+    assert "no such command" not in run(*words)[2]
