@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from advisor.errors import InputError
-from simulator._version import __version__
 
 if TYPE_CHECKING:
     from advisor.audits.audit import AuditAnswer, audit
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from advisor.rank.pareto import pareto
     from advisor.rank.result import Recommendation
     from advisor.sweeps.answer import Sweep, sweep
+    from simulator._version import __version__
 
 __all__ = [
     "Advice",
@@ -48,6 +48,7 @@ _HOMES = {
     "Plan": "advisor.plans.answer",
     "Recommendation": "advisor.rank.result",
     "Sweep": "advisor.sweeps.answer",
+    "__version__": "simulator._version",
 }
 
 

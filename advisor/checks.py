@@ -7,6 +7,7 @@ needed. The same readers serve the command line, where every value is text, and 
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal, InvalidOperation
@@ -119,10 +120,7 @@ share = real(above=0, below=1)
 def budget(name: str, value: object) -> float:
     """Return a privacy budget ε.
 
-    Raises
-    ------
-    InputError
-        If it is not a number between 1e-6 and 32.
+    Raises InputError if it is not a number between 1e-6 and 32.
     """
     epsilon = real()(name, value)
     if epsilon <= 0:
@@ -136,10 +134,7 @@ def budget(name: str, value: object) -> float:
 def text(name: str, value: object) -> str:
     """Return a text.
 
-    Raises
-    ------
-    InputError
-        If it is none, or empty.
+    Raises InputError if it is none, or empty.
     """
     if not isinstance(value, str):
         raise InputError(f"{name} must be text, got {shown(value)}")
@@ -151,13 +146,8 @@ def text(name: str, value: object) -> str:
 def path(name: str, value: object) -> str:
     """Return the name of a file.
 
-    Raises
-    ------
-    InputError
-        If it is empty or cannot be the name of a file.
+    Raises InputError if it is empty or cannot be the name of a file.
     """
-    import os  # of pathlib's kind too
-
     try:
         named = os.fspath(value) if isinstance(value, str | os.PathLike) else None
     except TypeError:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from itertools import islice
+
+MOST_COMPARED, LONGEST_COMPARED = 2000, 100  # names, and characters of each: a hint has to come at once, and be short
 
 
 class InputError(ValueError):
@@ -13,7 +16,39 @@ class InputError(ValueError):
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.split()))
+        super().__init__(one_line(message))
+
+
+def printable(text: str) -> str:
+    r"""Return a text with all that would steer a terminal, or has no place in XML or UTF-8, written as escapes.
+
+    >>> printable("café"), printable("a\x1b[31m"), printable("caf\udce9")
+    ('café', 'a\\x1b[31m', 'caf\\udce9')
+    """
+    return text if text.isprintable() else "".join(mark if mark.isprintable() else repr(mark)[1:-1] for mark in text)
+
+
+def printable_lines(text: str) -> str:
+    """Return `printable` of each line of a text."""
+    return text if text.isprintable() else "\n".join(map(printable, text.split("\n")))
+
+
+def one_line(text: str) -> str:
+    r"""Return a text as one printable line.
+
+    >>> one_line("two\nlines"), one_line("\x1b]0;title\x07")
+    ('two lines', '\\x1b]0;title\\x07')
+    """
+    return printable(" ".join(text.split()))
+
+
+def reason(error: OSError) -> str:
+    """Return why the system refused, in its own words.
+
+    >>> reason(OSError(13, "Permission denied"))
+    'Permission denied'
+    """
+    return error.strerror or str(error)
 
 
 def near_miss(name: str, allowed: Iterable[str]) -> str:
@@ -29,8 +64,11 @@ def near_miss(name: str, allowed: Iterable[str]) -> str:
 
 
 def closest(name: str, allowed: Iterable[str]) -> str | None:
-    """Return the allowed name that is most like `name`, if any is close."""
-    return next(iter(difflib.get_close_matches(name, list(allowed), n=1, cutoff=0.6)), None)
+    """Return the allowed name that is most like `name`, if any is close; None if there are too many to compare with."""
+    names = [one for one in islice(allowed, MOST_COMPARED + 1) if len(one) <= LONGEST_COMPARED]
+    if len(names) > MOST_COMPARED or len(name) > LONGEST_COMPARED:
+        return None
+    return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.6)), None)
 
 
 def listed(names: Iterable[str], most: int = 12) -> str:
@@ -40,5 +78,5 @@ def listed(names: Iterable[str], most: int = 12) -> str:
     'a, b, … (3 in all)'
     """
     every = list(names)
-    shown = ", ".join(every[:most])
+    shown = ", ".join(name if len(name) <= LONGEST_COMPARED else f"{name[:LONGEST_COMPARED]}…" for name in every[:most])
     return shown if len(every) <= most else f"{shown}, … ({len(every)} in all)"

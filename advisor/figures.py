@@ -59,10 +59,14 @@ def times(ratio: float | None) -> str:
 def percent(share: float) -> str:
     """Return a share in percent.
 
-    >>> percent(0.2689), percent(0.0102), percent(0.00012)
-    ('26.9 %', '1.02 %', '0.012 %')
+    >>> percent(0.2689), percent(0.0102), percent(0.00012), percent(2.5e-6), percent(1.3e-14)
+    ('26.9 %', '1.02 %', '0.012 %', '0.00025 %', '1.3e-12 %')
     """
     digits = 1 if share >= 0.1 else 2 if share >= 0.001 else 3
+    if 0 < share < 1e-8:
+        return f"{100 * share:.1e} %"
+    if 0 < share < 1e-5:
+        digits = 1 - math.floor(math.log10(100 * share))
     return f"{100 * share:.{digits}f} %"
 
 
@@ -102,11 +106,11 @@ def points(share: float) -> str:
 
 
 def error_text(error: float, low: float, high: float, *, ranges: bool = False) -> str:
-    """Return ``error ± half-width`` of an interval, or ``error (low–high)`` where it is not symmetric.
+    """Return ``error ± half-width`` of an interval, the wider half; or ``error (low–high)``, where it is a range.
 
     >>> error_text(0.2185, 0.2148, 0.2222), error_text(4.81, 2.7, 8.7, ranges=True)
     ('0.2185 ± 0.0037', '4.81 (2.7–8.7)')
     """
     if ranges:
         return f"{number(error, 3)} ({number(low, 2)}–{number(high, 2)})"
-    return f"{number(error)} ± {margin(error, high - error)}"
+    return f"{number(error)} ± {margin(error, max(high - error, error - low))}"

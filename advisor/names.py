@@ -53,13 +53,8 @@ def squash(name: str) -> str:
 def resolve(kind: str, name: str) -> str:
     """Return the table key of a protocol, method or metric that a person named.
 
-    Raises
-    ------
-    InputError
-        If nothing in the table is called so.
+    Raises InputError if nothing in the table is called so.
 
-    Examples
-    --------
     >>> resolve("method", "PowerNS"), resolve("protocol", "SUE"), resolve("method", "CLS")
     ('power_ns', 'rappor', 'norm_sub')
     """
@@ -68,8 +63,11 @@ def resolve(kind: str, name: str) -> str:
     known = ALIASES[kind] | {squash(key): key for key in table}
     found = known.get(squash(name))
     if found is None:
-        close = closest(squash(name), known)
-        miss = f"; did you mean {known[close]!r}?" if close else ""
+        wanted = squash(name)
+        titled = {squash(member.title): key for key, member in table.items()} | known
+        begins = (one for one in (*known, *titled) if len(wanted) > 1 and one.startswith(wanted))
+        close = next(begins, None) or closest(wanted, titled)
+        miss = f"; did you mean {titled[close]!r}?" if close else ""
         raise InputError(f"unknown {kind} {name!r}: allowed are {listed(table, most=20)}{miss}")
     return found
 

@@ -81,6 +81,11 @@ class Neighbour:
     distance: float
     errors: FloatArray  # mean errors ``(methods, metrics)``, in the unit of each metric
 
+    @property
+    def shape(self) -> str:
+        """Family and parameter."""
+        return f"{self.family}:{self.parameter:.3g}"
+
     def best(self, metric: str, methods: Iterable[str], count: int = 3) -> tuple[tuple[str, float], ...]:
         """Return the methods with the lowest errors in a metric, and these errors; methods not simulated are left out.
 
@@ -132,16 +137,12 @@ def _neighbour(cells: Cells, cell: int, population: int, distance: float) -> Nei
     )
 
 
+@cache
 def load_cells(folder: Path = DATA) -> Cells:
     """Load the cells of a folder, the shipped ones by default; each folder is read once.
 
     Raises FileNotFoundError if the folder holds no cells.
     """
-    return _load(folder)
-
-
-@cache
-def _load(folder: Path) -> Cells:
     with np.load(folder / FILE, allow_pickle=False) as stored:
         low, high = stored["feature_low"], stored["feature_high"]
         return Cells(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from knowledge.menu import EPSILON, USERS
@@ -35,11 +35,6 @@ def best_pair(answer: LookUp) -> Pair:
     return answer.best.protocol, answer.best.method
 
 
-def best_method(answer: LookUp) -> Pair:
-    """Return the method with the lowest predicted error; a change of protocol alone is none."""
-    return "", answer.best.method
-
-
 def predicted(frequencies: Frequencies, epsilon: float, n: int, protocols: tuple[str, ...] | None) -> Prediction:
     """Return the prediction of the shipped model."""
     return predict(frequencies, noises_of(first_of(frequencies).k, epsilon, n, protocols))
@@ -53,8 +48,8 @@ def nearest_changes(
     *,
     of_skew: Callable[[float], Frequencies] | None = None,
     ordered: bool = True,
-    protocols: Iterable[str] | None = None,
-    methods: Iterable[str] | None = None,
+    protocols: Sequence[str] | None = None,
+    methods: Sequence[str] | None = None,
     choose: Choice = best_pair,
     predictions: Predictions = predicted,
 ) -> tuple[Change, ...]:
@@ -68,10 +63,9 @@ def nearest_changes(
 
     Returns at most one change each of epsilon, n and skew: the nearest by ratio, for skew by difference.
     """
-    protocols, methods = _fixed(protocols), _fixed(methods)
 
     def answer(of: Frequencies, budget: float, users: float) -> LookUp:
-        prediction = predictions(of, budget, round(users), protocols)
+        prediction = predictions(of, budget, round(users), None if protocols is None else tuple(protocols))
         return rank(prediction, metric, epsilon=budget, n=round(users), ordered=ordered, methods=methods)
 
     searches: list[tuple[str, float, list[list[float]], Callable[[float], LookUp]]] = [
@@ -89,10 +83,6 @@ def nearest_changes(
     now = choose(answer(frequencies, epsilon, n))
     changes = (_nearest(what, start, ladders, ask, now, choose) for what, start, ladders, ask in searches)
     return tuple(change for change in changes if change is not None)
-
-
-def _fixed(names: Iterable[str] | None) -> tuple[str, ...] | None:
-    return None if names is None else tuple(names)
 
 
 def _ladders(start: float, low: float, high: float) -> list[list[float]]:
@@ -122,6 +112,5 @@ def _nearest(
                     same = middle
                 else:
                     other, there = middle, tried
-            chosen = choose(there)
-            return Change(what, other, chosen[0] or there.best.protocol, chosen[1])
+            return Change(what, other, *choose(there))
     return None

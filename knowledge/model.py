@@ -66,16 +66,12 @@ class Model:
         return self.network.to_arrays() | {name: getattr(self, name).astype(np.float32) for name in OWN}
 
 
+@cache
 def load(folder: Path = DATA) -> Model:
     """Load the model of a folder, the shipped one by default; each folder is read once.
 
     Raises FileNotFoundError if the folder holds no model.
     """
-    return _load(folder)
-
-
-@cache
-def _load(folder: Path) -> Model:
     with np.load(folder / FILE, allow_pickle=False) as stored:
         arrays = dict(stored)
     own = {name: arrays.pop(name).astype(np.float64) for name in OWN}

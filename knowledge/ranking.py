@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from knowledge.menu import (
     applies,
 )
 from knowledge.model import Frequencies, Model, Prediction, first_of, noises_of, predict
-from simulator import POSTPROCESSORS, Noise
+from simulator import POSTPROCESSORS
 from simulator._types import FloatArray, IntArray
 
 INTERPOLATED, ASYMPTOTIC, EXTRAPOLATED = "interpolated", "asymptotic", "extrapolated"
@@ -97,32 +97,8 @@ def look_up(
     Raises ValueError if the model does not predict the metric, the metric needs an order that the domain has not, or no
     pair is left.
     """
-    noises = noises_of(first_of(frequencies).k, epsilon, n, protocols)
-    return look_up_noises(
-        frequencies, noises, metric, epsilon=epsilon, n=n, ordered=ordered, methods=methods, model=model
-    )
-
-
-def look_up_noises(
-    frequencies: Frequencies,
-    noises: Mapping[str, Noise],
-    metric: str,
-    *,
-    epsilon: float,
-    n: int,
-    ordered: bool = True,
-    methods: Iterable[str] | None = None,
-    model: Model | None = None,
-) -> LookUp:
-    """Predict the error of every pair as `look_up` does, for protocols given by their noise."""
-    _check_metric(metric)
-    prediction = predict(frequencies, noises, model=model)
+    prediction = predict(frequencies, noises_of(first_of(frequencies).k, epsilon, n, protocols), model=model)
     return rank(prediction, metric, epsilon=epsilon, n=n, ordered=ordered, methods=methods)
-
-
-def _check_metric(metric: str) -> None:
-    if metric not in METRICS:
-        raise ValueError(f"predictions need one of the metrics {', '.join(METRICS)}, got {metric!r}")
 
 
 def rank(
@@ -135,7 +111,8 @@ def rank(
     methods: Iterable[str] | None = None,
 ) -> LookUp:
     """Rank the pairs of a prediction by their error in one metric; see `look_up`."""
-    _check_metric(metric)
+    if metric not in METRICS:
+        raise ValueError(f"predictions need one of the metrics {', '.join(METRICS)}, got {metric!r}")
     menu = tuple(dict.fromkeys(POSTPROCESSORS if methods is None else methods))
     column = MEASURED.index("l1" if metric == "mae" else metric)
     logs = prediction.logs[..., column] - (math.log(prediction.k) if metric == "mae" else 0.0)
@@ -167,18 +144,13 @@ def in_menu(method: str, metric: str, *, ordered: bool) -> bool:
     return ALIASES.get(method, method) in METHODS and applies(method, metric, ordered=ordered)
 
 
-def goes_with(method: str, noise: Noise, k: int) -> bool:
-    """Tell whether a method can work under the noise of a protocol."""
-    return POSTPROCESSORS[method].accepts(noise, k)
-
-
 def _pairs(prediction: Prediction, methods: Sequence[str]) -> list[tuple[int, str]]:
     """Return the possible pairs: number of the protocol, and method."""
     return [
         (number, method)
         for number, noise in enumerate(prediction.noises.values())
         for method in methods
-        if goes_with(method, noise, prediction.k)
+        if POSTPROCESSORS[method].accepts(noise, prediction.k)
     ]
 
 
@@ -210,22 +182,8 @@ def _rows(
     l1 = prediction.logs[..., MEASURED.index("l1")].mean(axis=0)[protocols, places] - math.log(prediction.k)
     figures = np.exp([errors, errors - width, errors + width, ratios, ratios - apart, ratios + apart, raw, l1])
     return tuple(
-        Row(
-            protocol=names[number],
-            method=method,
-            error=error,
-            low=low,
-            high=high,
-            ratio=ratio,
-            ratio_low=ratio_low,
-            ratio_high=ratio_high,
-            raw_error=raw_error,
-            per_category=per_category,
-            origin=origins[number],
-        )
-        for (number, method), (error, low, high, ratio, ratio_low, ratio_high, raw_error, per_category) in zip(
-            pairs, figures.T.tolist(), strict=True
-        )
+        Row._make((names[number], method, *of_pair, origins[number]))
+        for (number, method), of_pair in zip(pairs, figures.T.tolist(), strict=True)
     )
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
 
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, PostProcessor
 
 _PROTOCOL = """\
 import numpy as np
@@ -271,16 +270,14 @@ def package_recipe(kind: str, key: str) -> str:
     Returns a script that runs as it stands, on values that are there to be replaced. Raises KeyError if there is no
     such kind, method or metric.
     """
-    return {"protocol": _protocol_recipe, "method": _method_recipe, "metric": _metric_recipe}[kind](key)
+    if kind == "protocol":
+        return _PROTOCOL.format(key=key)
+    return {"method": _method_recipe, "metric": _metric_recipe}[kind](key)
 
 
 def numpy_recipe(key: str) -> str | None:
     """Return Python that does what one member does with numpy alone; None where that is not short."""
     return NUMPY.get(key)
-
-
-def _protocol_recipe(key: str) -> str:
-    return _PROTOCOL.format(key=key)
 
 
 def _method_recipe(key: str) -> str:
@@ -290,7 +287,7 @@ def _method_recipe(key: str) -> str:
     return recipe + _QUERIES if method.queries_only else recipe
 
 
-def _protocol_for(method: Any) -> str:
+def _protocol_for(method: PostProcessor) -> str:
     """Return a protocol whose noise the method is for: OUE if it is, else the first in the table."""
     for key in ("oue", *PROTOCOLS):
         if method.accepts(PROTOCOLS[key](k=8, epsilon=1.0).noise(10_000), 8):

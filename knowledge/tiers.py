@@ -35,7 +35,7 @@ STEADY = {
 def tiers(rows: Sequence[Row], bits: Mapping[str, int], noises: Mapping[str, Noise], metric: str) -> list[list[Row]]:
     """Split rows where the prediction tells them apart from the lowest error by 5 %; the rest in the same way again.
 
-    The same method is no worse, whatever is predicted, under a protocol that makes no more noise.
+    The same method is no worse under a protocol that makes no more noise, unless it is predicted to be by 5 % for sure.
 
     The first tier begins with the steady method, unless another is predicted to be better by 5 % and by half the
     standard deviation of that ratio: with the protocols that make the least noise, the shortest report first.
@@ -67,7 +67,7 @@ def _parted(rows: Sequence[Row], noises: Mapping[str, Noise], metric: str) -> tu
         if (
             row.ratio < limit
             or row.ratio_low <= lowest
-            or (row.method == method and _as_quiet(noises[row.protocol], noise, metric))
+            or (row.method == method and row.ratio_low <= limit and _as_quiet(noises[row.protocol], noise, metric))
         ):
             near.append(row)
         else:
@@ -76,7 +76,8 @@ def _parted(rows: Sequence[Row], noises: Mapping[str, Noise], metric: str) -> tu
 
 
 def _leading(rows: Sequence[Row], bits: Mapping[str, int], noises: Mapping[str, Noise], metric: str) -> list[Row]:
-    steady = [row for row in rows if row.method == STEADY[metric] and row.ratio < MOST]
+    possible = (row for row in rows if row.ratio < MOST and row.ratio_low <= PRACTICAL_RATIO)
+    steady = [row for row in possible if row.method == STEADY[metric]]
     if any(map(_no_worse, steady)):
         # What one method errs by under two protocols, the formulas of their noise tell better than the prediction.
         own = [noises[row.protocol] for row in steady]

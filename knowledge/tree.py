@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass, replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -21,21 +20,6 @@ WORDS: Mapping[str, str] = {
     "k": "domain size k",
     "skew": "skew (Zipf-equivalent exponent)",
 }
-
-
-@dataclass(frozen=True)
-class Step:
-    """One question on the way down."""
-
-    feature: str  # one of `QUESTIONS`
-    # value, threshold: what was compared
-    value: float
-    threshold: float
-    below: bool  # whether the value is at most the threshold
-
-    def __str__(self) -> str:
-        sign = "<=" if self.below else ">"
-        return f"{WORDS[self.feature]} is {self.value:.3g}, {sign} {self.threshold:g}"
 
 
 @dataclass(frozen=True)
@@ -77,19 +61,9 @@ class Explanation:
     """Where a question ends in the tree."""
 
     method: str  # the method that the tree ranks first, among those asked for
-    steps: tuple[Step, ...]  # the path that led there
+    reasons: tuple[str, ...]  # the path that led there in words, once for each feature
     # Methods with their mean extra error over the best one in this leaf, as a share (0.1: 10 %)
     ranking: tuple[tuple[str, float], ...]
-    populations: float  # share of the simulated populations that end in this leaf
-
-    @property
-    def reasons(self) -> tuple[str, ...]:
-        """The path in words, once for each feature."""
-        values = {step.feature: step.value for step in self.steps}
-        return tuple(
-            f"{WORDS[one.feature]} is {values[one.feature]:.3g} ({one.ends})"
-            for one in intervals((step.feature, step.below, step.threshold) for step in self.steps)
-        )
 
 
 @dataclass(frozen=True)
@@ -140,58 +114,31 @@ class Tree:
             waiting += [child for child in children[node] if child >= 0]
         kept = sorted(children)
         place = {node: number for number, node in enumerate(kept)} | {-1: -1}
-        return Tree(
-            tuple(self.feature[node] for node in kept),
-            tuple(self.threshold[node] for node in kept),
-            tuple(place[children[node][0]] for node in kept),
-            tuple(place[children[node][1]] for node in kept),
-            tuple(self.regret[node] for node in kept),
-            tuple(self.share[node] for node in kept),
+        return replace(
+            Tree(*(tuple(column[node] for node in kept) for column in astuple(self))),
+            left=tuple(place[children[node][0]] for node in kept),
+            right=tuple(place[children[node][1]] for node in kept),
         )
 
 
+@cache
 def load(folder: Path = DATA) -> Mapping[str, Tree]:
     """Load the trees of a folder, by metric and ``metric/unordered``; each folder is read once.
 
     Raises FileNotFoundError if the folder holds no trees.
     """
-    return _load(folder)
-
-
-@cache
-def _load(folder: Path) -> Mapping[str, Tree]:
     stored = json.loads((folder / "tree.json").read_text(encoding="utf-8"))
-    return {name: from_json(tree) for name, tree in stored["trees"].items()}
+    trees = {}
+    for name, arrays in stored["trees"].items():
+        regret = tuple(map(tuple, arrays.pop("regret")))
+        trees[name] = Tree(**{field: tuple(values) for field, values in arrays.items()}, regret=regret)
+    return trees
 
 
 def save(trees: Mapping[str, Tree], folder: Path) -> None:
     """Write trees where `load` finds them."""
-    stored = {"methods": METHODS, "trees": {name: to_json(tree) for name, tree in trees.items()}}
+    stored = {"methods": METHODS, "trees": {name: asdict(tree) for name, tree in trees.items()}}
     (folder / "tree.json").write_text(json.dumps(stored, separators=(",", ":")) + "\n", encoding="utf-8")
-
-
-def from_json(tree: Mapping[str, Any]) -> Tree:
-    """Return the tree that `to_json` wrote."""
-    return Tree(
-        tuple(tree["feature"]),
-        tuple(tree["threshold"]),
-        tuple(tree["left"]),
-        tuple(tree["right"]),
-        tuple(tuple(row) for row in tree["regret"]),
-        tuple(tree["share"]),
-    )
-
-
-def to_json(tree: Tree) -> dict[str, object]:
-    """Return a tree as JSON types."""
-    return {
-        "feature": list(tree.feature),
-        "threshold": list(tree.threshold),
-        "left": list(tree.left),
-        "right": list(tree.right),
-        "regret": [list(row) for row in tree.regret],
-        "share": list(tree.share),
-    }
 
 
 def tree_for(metric: str, *, ordered: bool, folder: Path = DATA) -> Tree:
@@ -228,18 +175,19 @@ def explain(
     Raises ValueError if the metric has no tree, or the tree knows none of the methods.
     """
     tree = tree_for(metric, ordered=ordered, folder=folder)
-    values = (noise_to_uniform, float(k), skew)
-    nodes = tree.path(values)
-    steps = []
-    for node, chosen in pairwise(nodes):
-        place = tree.feature[node]
-        steps.append(Step(QUESTIONS[place], values[place], tree.threshold[node], chosen == tree.left[node]))
+    values = dict(zip(QUESTIONS, (noise_to_uniform, float(k), skew), strict=True))
+    nodes = tree.path(tuple(values.values()))
+    conditions = intervals(
+        (QUESTIONS[tree.feature[node]], chosen == tree.left[node], tree.threshold[node])
+        for node, chosen in pairwise(nodes)
+    )
+    reasons = tuple(f"{WORDS[one.feature]} is {values[one.feature]:.3g} ({one.ends})" for one in conditions)
     menu = METHODS if methods is None else tuple(dict.fromkeys(methods))
     own = {name: ALIASES.get(name, name) for name in menu if ALIASES.get(name, name) in METHODS}
     ranking = _ranking(tree, nodes[-1], own)
     if not ranking:
         raise ValueError(f"the tree of {metric} needs a method that goes with the metric, got {', '.join(menu)}")
-    return Explanation(ranking[0][0], tuple(steps), ranking, tree.share[nodes[-1]])
+    return Explanation(ranking[0][0], reasons, ranking)
 
 
 def rules(metric: str, *, ordered: bool = True, folder: Path = DATA) -> str:

@@ -19,18 +19,9 @@ SAME_ERROR = 1.001  # a method whose error differs by less is the same for anyon
 class Why:
     """Why a method."""
 
-    protocol: str  # the protocol of the answer
-    noise_to_uniform: float  # k times the noise sd of that protocol
     explanation: Explanation  # the way down the tree
     agrees: bool  # whether the tree ends at the method of the answer, or at one that is no different to the eye
     ratio: float  # predicted error of the tree's method over that of the answer's, for the same protocol
-
-    @property
-    def note(self) -> str:
-        """One sentence on how tree and model compare."""
-        if self.agrees:
-            return f"The decision tree and the model agree on {self.explanation.method}."
-        return disagreement(self.explanation.method, self.ratio)
 
 
 def disagreement(method: str, ratio: float) -> str:
@@ -66,10 +57,9 @@ def why(
     """
     protocol, method = (answer.best.protocol, answer.best.method) if pair is None else pair
     own = {row.method: row for row in answer.rows if row.protocol == protocol}
-    noise_to_uniform = frequencies.k * noises[protocol].sd
     explanation = explain(
         answer.metric,
-        noise_to_uniform=noise_to_uniform,
+        noise_to_uniform=frequencies.k * noises[protocol].sd,
         k=frequencies.k,
         skew=frequencies.skew,
         ordered=answer.ordered,
@@ -77,10 +67,4 @@ def why(
         folder=folder,
     )
     ratio = own[explanation.method].error / own[method].error
-    return Why(
-        protocol=protocol,
-        noise_to_uniform=noise_to_uniform,
-        explanation=explanation,
-        agrees=1 / SAME_ERROR < ratio < SAME_ERROR,
-        ratio=ratio,
-    )
+    return Why(explanation, 1 / SAME_ERROR < ratio < SAME_ERROR, ratio)

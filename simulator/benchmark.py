@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simulator._types import FloatArray, IntArray
 from simulator._version import __version__
 from simulator.domain import UNORDERED, Domain
-from simulator.methods import PostProcessor, observe
+from simulator.foreign import FAILURES, SOURCES, ForeignError, attempt, fault_of_figures
+from simulator.methods import Observed, PostProcessor, observe
 from simulator.metrics import Metric
 from simulator.protocols.protocol import Protocol, Tally
 from simulator.ranking import Pair, contenders
@@ -109,9 +111,22 @@ class Runs:
 
     def of(self, metric: str) -> dict[Pair, FloatArray]:
         """Return ``(repetitions,)`` errors of one metric for every pair it applies to."""
-        column = self.metrics.index(metric)
-        every = {pair: block[:, column] for pair, block in self.errors.items()}
+        every = {pair: self.column(pair, metric) for pair in self.errors}
         return {pair: errors for pair, errors in every.items() if not np.isnan(errors).any()}
+
+    def metrics_of(self, metrics: Iterable[str], pairs: Container[Pair]) -> tuple[str, ...]:
+        """Return the metrics that some of the pairs have errors of.
+
+        Raises ForeignError if there are none: then members of other packages failed that nothing goes without.
+        """
+        left = tuple(name for name in metrics if any(pair in pairs for pair in self.of(name)))
+        if not left:
+            raise ForeignError(f"nothing else is left to rank; ask for more members: {'; '.join(FAILURES.values())}")
+        return left
+
+    def column(self, pair: Pair, metric: str) -> FloatArray:
+        """Return ``(repetitions,)`` errors of one pair and metric; NaN where the metric does not apply to it."""
+        return self.errors[pair][:, self.metrics.index(metric)]
 
     @property
     def repetitions(self) -> int:
@@ -198,31 +213,84 @@ def _run(
 def _simulate_protocol(
     experiment: Experiment, name: str, methods: list[str], repetitions: range
 ) -> dict[Pair, FloatArray]:
+    """Return the errors of the pairs of one protocol; NaN where a member of another package fails."""
+    shown = np.arange(repetitions.start, repetitions.stop) % len(experiment.populations)
+    result = {(name, method): np.full((len(shown), len(experiment.metrics)), np.nan) for method in methods}
+    observed = attempt(name, lambda: _observe(experiment, name, methods, repetitions, shown), _fault_of_observed)
+    if observed is None:
+        return result
+    shape = (len(shown), experiment.counts.shape[-1])
+    for method in methods:
+        at_fault = method if method in SOURCES else name
+        processed = attempt(
+            at_fault,
+            partial(experiment.methods[method].apply, observed),
+            lambda answer: fault_of_figures(answer, shape),
+        )
+        if processed is not None:
+            result[name, method] = _errors(experiment, experiment.methods[method], processed, shown, at_fault)
+    return result
+
+
+def _observe(
+    experiment: Experiment, name: str, methods: list[str], repetitions: range, shown: NDArray[np.int64]
+) -> Observed:
     protocol, populations = experiment.oracles[name], experiment.populations
-    shown = np.arange(repetitions.start, repetitions.stop) % len(populations)
     # The method is not part of the address: all methods of a protocol see the same noise.
     streams = (rng_for(experiment.seed, "collect", name, repetition) for repetition in repetitions)
     tallies = [protocol.sample_tally(populations[place], rng) for place, rng in zip(shown, streams, strict=True)]
     needs = frozenset[str]().union(*(experiment.methods[method].needs for method in methods))
     observed = observe(protocol, Tally.stack(tallies), experiment.domain, needs=needs)
-    result = {}
-    for method in methods:
-        processor = experiment.methods[method]
-        processed = processor.apply(observed)
-        errors = np.empty((len(shown), len(experiment.metrics)))
-        for place in np.unique(shown):
-            rows, truth = shown == place, populations[place] / experiment.n
-            errors[rows] = np.stack(
-                [_error(metric, processor, processed[rows], truth) for metric in experiment.metrics.values()], axis=1
+    if observed.estimate is not None:
+        observed.estimate.flags.writeable = False  # the next method sees it too
+    return observed
+
+
+def _fault_of_observed(observed: Observed) -> str | None:
+    """Say what is wrong with a collection."""
+    tally, estimate = observed.tally, observed.estimate
+    if tally is None or estimate is None:
+        return None
+    if (tally.counts < 0).any() and tally.counts.dtype.kind == "i":
+        return "it counts fewer than no reports"
+    return fault_of_figures(estimate, (len(tally.counts), estimate.shape[-1]))
+
+
+def _errors(
+    experiment: Experiment, method: PostProcessor, processed: FloatArray, shown: NDArray[np.int64], at_fault: str
+) -> FloatArray:
+    """Return the errors ``(repetitions, metrics)`` of processed estimates of the populations that were shown.
+
+    at_fault: the member whose estimates they are, if a metric of ours cannot measure them.
+    """
+    errors = np.full((len(shown), len(experiment.metrics)), np.nan)
+    for place in np.unique(shown):
+        rows, truth = shown == place, experiment.populations[place] / experiment.n
+        for column, (name, metric) in enumerate(experiment.metrics.items()):
+            if method.queries_only and metric.clipped is None:
+                continue  # it does not apply
+            measure = partial(_error, metric, method)
+            measured = attempt(
+                name if name in SOURCES else at_fault,
+                partial(measure, processed[rows], truth),
+                partial(_fault_of_errors, int(rows.sum()), partial(measure, processed[rows][:1], truth)),
             )
-        result[name, method] = errors
-    return result
+            if measured is not None:
+                errors[rows, column] = measured
+    return errors
+
+
+def _fault_of_errors(estimates: int, first: Callable[[], FloatArray], errors: FloatArray) -> str | None:
+    """Say what is wrong with the errors of so many estimates, or with that of the first of them alone."""
+    fault = fault_of_figures(errors, (estimates,)) or fault_of_figures(first(), (1,))
+    return f"errors: {fault}" if fault else "it returns errors below 0" if (errors < 0).any() else None
 
 
 def _error(metric: Metric, method: PostProcessor, processed: FloatArray, truth: FloatArray) -> FloatArray:
-    if not method.queries_only:
-        return metric(processed, truth)
-    return metric.clipped_error(processed, truth) if metric.clipped else np.full(len(processed), np.nan)
+    if method.queries_only and metric.clipped is None:
+        return np.full(len(processed), np.nan)  # which says that the metric does not apply, and nothing else
+    errors = metric.clipped_error(processed, truth) if method.queries_only else metric(processed, truth)
+    return np.where(np.isnan(errors), np.inf, errors)
 
 
 def race(
@@ -265,9 +333,10 @@ def race(
         raise ValueError(
             f"repetitions must be at least 2 and at most max_repetitions={max_repetitions}, got {repetitions}"
         )
-    names, companions = tuple(metrics), set(alongside)
+    companions = set(alongside)
     competing = set(experiment.pairs if menu is None else menu)
     runs = simulate(experiment, 0, repetitions, jobs=jobs, progress=progress)
+    names = runs.metrics_of(metrics, competing)
     while runs.repetitions < max_repetitions:
         verdicts = [
             contenders({pair: errors for pair, errors in runs.of(name).items() if pair in competing}) for name in names
@@ -285,3 +354,24 @@ def race(
         for first, pairs in behind.items():
             runs += simulate(experiment, first, target - first, pairs=pairs, jobs=jobs, progress=progress)
     return runs
+
+
+def measured_again(
+    experiment: Experiment,
+    runs: Runs,
+    pairs: Iterable[Pair],
+    repetitions: int,
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Runs:
+    """Simulate fresh repetitions of pairs that were chosen by `runs`; see `simulate`.
+
+    The lowest of many mean errors is lower than what it estimates: what a chosen pair reaches, only repetitions tell
+    that had no part in the choice. They are those that follow on the last one. The raw estimates of the pairs'
+    protocols come with them.
+    """
+    chosen = list(pairs)
+    raw = [(protocol, "none") for protocol, _ in chosen if (protocol, "none") in runs.errors]
+    both = dict.fromkeys([*chosen, *raw])
+    return simulate(experiment, runs.first + runs.repetitions, repetitions, pairs=both, jobs=jobs, progress=progress)

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
-from simulator.domain import Domain
 from simulator.places import Places
 from simulator.seeding import rng_for
 from simulator.transport import differences, transport
@@ -73,16 +72,12 @@ class Metric:
     def with_options(self, **options: Any) -> Metric:
         """Return the metric with those of the `options` it knows.
 
-        These are ``mix``, ``top_values``, ``set_share``, ``seed``, and ``ground``, the places of a `Domain`.
+        These are ``mix``, ``top_values``, ``set_share``, ``seed``, and ``ground``, a `Places`.
         """
         known = _accepted(self.function, options)
         if self.clipped is not None:
             known |= _accepted(self.clipped, options)
         return replace(self, options={**self.options, **known})
-
-    def measures(self, domain: Domain) -> bool:
-        """Tell whether the metric means something on a domain: it needs no order, or has one, or a ground distance."""
-        return not self.ordered_only or domain.ordered or (domain.ground is not None and self.takes_ground)
 
     @property
     def takes_ground(self) -> bool:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from simulator.foreign import ForeignError, PluginWarning, containment, guard, register, short, warn
 from simulator.methods import POSTPROCESSORS, PostProcessor
 from simulator.metrics import METRICS, Metric
 from simulator.protocols import PROTOCOLS, FrequencyOracle
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 TABLES: dict[str, dict[str, Any]] = {"PROTOCOLS": PROTOCOLS, "POSTPROCESSORS": POSTPROCESSORS, "METRICS": METRICS}
+__all__ = ["PluginWarning", "load", "take_in"]
+
 GROUPS = {
     "ldp_advise.protocols": "PROTOCOLS",
     "ldp_advise.postprocessors": "POSTPROCESSORS",
@@ -30,11 +34,7 @@ GROUPS = {
 }
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 RESERVED = frozenset({"all"})  # what people write for "every one of them"
-LONGEST_REASON = 240  # characters of a foreign error message that a warning repeats
-
-
-class PluginWarning(UserWarning):
-    """A member of another package was left out; one line that names distribution, entry point and reason."""
+TRIED = (4, 1.0)  # domain size and epsilon at which a protocol is tried before it is taken in
 
 
 class _Refused(Exception):  # noqa: N818 - never leaves this module
@@ -57,8 +57,10 @@ def load() -> tuple[dict[str, dict[str, Any]], bool]:
     found = entry_points()
     # Directories list their files in any order; tables, and who comes first when two claim a name, must not.
     entries = [entry for group in GROUPS for entry in sorted(found.select(group=group), key=_place)]
-    complete, left_out = take_in(entries, TABLES, _settled)
-    warn(left_out)  # last, so that a filter that makes errors of warnings finds the work done
+    with containment():
+        complete, left_out = take_in(entries, TABLES, _settled)
+    for line in left_out:  # last, so that a filter that makes errors of warnings finds the work done
+        warn(line)
     return TABLES, complete
 
 
@@ -109,17 +111,9 @@ def take_in(
             left_out.append(f"{_source(entry)} is left out: {refusal}")
         else:
             tables[GROUPS[entry.group]][entry.name] = member
+            register(entry.name, _source(entry), entry.value.partition(":")[0].strip())
         settled.add(entry)
     return complete, left_out
-
-
-def warn(left_out: Iterable[str]) -> None:
-    """Give one `PluginWarning` for each line.
-
-    The warnings are not about a line of Python, and name none: what is printed by default is one line as well.
-    """
-    for line in left_out:
-        warnings.warn_explicit(line, PluginWarning, filename="ldp_advise", lineno=0)
 
 
 def _place(entry: EntryPoint) -> tuple[str, str, str]:
@@ -128,7 +122,7 @@ def _place(entry: EntryPoint) -> tuple[str, str, str]:
 
 def _source(entry: EntryPoint) -> str:
     package = f"{entry.dist.name} {entry.dist.version}" if entry.dist else "a package without a name"
-    return _one_line(f"{package}: entry point {entry.name!r} of {entry.group}")
+    return short(f"{package}: entry point {entry.name!r} of {entry.group}")
 
 
 def _being_imported(module: str) -> bool:
@@ -149,13 +143,15 @@ def _member(entry: EntryPoint, tables: dict[str, dict[str, Any]]) -> Any:
             if name.replace("_", "") == entry.name.replace("_", ""):  # people write names without the underscores
                 raise _Refused(f"the name is taken by {name!r}")
     try:
-        member = entry.load()
-    # Foreign code runs here and may raise anything, or try to leave; none of that may take the tool down with it.
-    except (Exception, SystemExit) as error:
-        raise _Refused(f"{type(error).__name__}: {_one_line(str(error))}") from error
-    wanted, name = _CHECKS[GROUPS[entry.group]](member)
+        member = guard(entry.load)
+        wanted, name = guard(lambda: _CHECKS[GROUPS[entry.group]](member))
+    except ForeignError as error:
+        raise _Refused(str(error)) from error
     if wanted is not None:
         raise _Refused(f"{entry.value} is {_described(member)}, not {wanted}")
+    for field in ("title", "reference", "unit"):
+        if not str(getattr(member, field, "")).isprintable():
+            raise _Refused(f"its {field} has characters that cannot be printed")
     if name != entry.name:
         raise _Refused(f"{entry.value} calls itself {name!r}, and the entry point must be called the same")
     return member
@@ -167,6 +163,10 @@ def _check_protocol(member: Any) -> tuple[str | None, Any]:
         return "a subclass of FrequencyOracle that defines all it leaves open", None
     if not all(isinstance(getattr(member, field, None), str) for field in ("key", "title", "reference")):
         return "one with the texts key, title and reference", None
+    one = member(*TRIED)  # what is asked of every protocol, before any is simulated
+    figures = (one.report_bits, one.attack_success, one.noise(10).variance_at_zero, one.server_operations(10))
+    if not all(np.isfinite(figures)):
+        return f"one whose report_bits, attack_success and noise are numbers, got {figures}", None
     return None, member.key
 
 
@@ -185,8 +185,3 @@ def _described(member: Any) -> str:
     if not isinstance(member, type):
         return f"a {type(member).__name__}"
     return "an abstract class" if inspect.isabstract(member) else "a class"
-
-
-def _one_line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST_REASON else line[: LONGEST_REASON - 1] + "…"

@@ -44,6 +44,8 @@ def _zipf_shuffled(k: int, s: float, stream: Stream) -> FloatArray:
 
 
 def _uniform(k: int, parameter: float, stream: Stream) -> FloatArray:  # noqa: ARG001
+    if parameter:
+        raise ValueError
     return np.ones(k)
 
 
@@ -65,10 +67,20 @@ def _lognormal(k: int, sigma: float, stream: Stream) -> FloatArray:  # noqa: ARG
 
 
 def _dirichlet(k: int, concentration: float, stream: Stream) -> FloatArray:
-    return stream().standard_gamma(concentration, size=k) + np.finfo(float).tiny
+    if concentration == 0:
+        raise ValueError
+    rng, tiny = stream(), np.finfo(float).tiny
+    weights = rng.standard_gamma(concentration, size=k)
+    if weights.max() < tiny / np.finfo(float).eps:
+        # All are too small for a float. Near 0 their logarithms are those of uniform draws over the concentration.
+        logs = np.log(rng.random(k)) / concentration
+        weights = np.exp(logs - logs.max())
+    return weights + tiny
 
 
 def _sparse(k: int, share: float, stream: Stream) -> FloatArray:
+    if share == 0:
+        raise ValueError
     rng, weights = stream(), np.zeros(k)
     filled = rng.choice(k, max(1, round(share * k)), replace=False)
     weights[filled] = rng.standard_exponential(len(filled))
@@ -82,6 +94,8 @@ def _spike(k: int, share: float, stream: Stream) -> FloatArray:  # noqa: ARG001
 
 
 def _steps(k: int, levels: float, stream: Stream) -> FloatArray:  # noqa: ARG001
+    if levels < 1:
+        raise ValueError
     return 2.0 ** -np.floor(_places(k) * levels)
 
 
@@ -125,7 +139,7 @@ def frequencies(name: str, k: int, parameter: float | None = None, *, seed: int 
     with np.errstate(all="ignore"):  # an absurd parameter is reported below, in words
         try:
             weights = shape.weights(k, value, partial(rng_for, seed, "shape", name, k, repr(value)))
-        except ValueError:  # a share of more than all categories
+        except ValueError:  # a share of more than all categories, or of none
             raise refusal from None
         total = weights.sum()
     if not (np.isfinite(total) and total > 0 and weights.min() >= 0):

@@ -49,12 +49,6 @@ def emd_exact(estimate: FloatArray, truth: FloatArray, places: Places) -> FloatA
     return result.reshape(np.shape(estimate)[:-1])
 
 
-def emd_fast(estimate: FloatArray, truth: FloatArray, places: Places) -> FloatArray:
-    """Return approximate earth mover's distances of each estimate ``(..., k)``; see `transport` for the error."""
-    rows = differences(estimate, truth)
-    return np.array([transport(row, places).value for row in rows]).reshape(np.shape(estimate)[:-1])
-
-
 def differences(estimate: FloatArray, truth: FloatArray) -> FloatArray:
     """Return ``estimate - truth`` as rows that sum to 0, which is all that a transport cost depends on.
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from advisor.audits.client import load_function, output_to_stderr
+from advisor.audits.client import load_function
 from advisor.audits.question import BOTH, RSFD, AuditQuestion
 from advisor.audits.words import summary
 from advisor.errors import InputError
@@ -109,7 +109,9 @@ def _subjects_of(question: AuditQuestion, name: str, k: int, epsilon: float) -> 
             for attributes in subjects.attributes
             for solution in question.solutions
             if solution != RSFD or name in FAKES
-            for subject in attribute_subjects(oracle, k, epsilon, attributes, solution, values)
+            for subject in attribute_subjects(
+                oracle, k, epsilon, attributes, solution, values, trials=question.trials, alpha=question.attack.level
+            )
         ]
     if subjects.rounds:
         return [rounds_subject(oracle(k, epsilon), rounds, values) for rounds in subjects.rounds]
@@ -120,28 +122,27 @@ def _audits_of_client(question: AuditQuestion, progress: Progress) -> tuple[Audi
     asked, attack, functions = question.client, question.attack, question.functions
     cells = [(epsilon, k) for k in question.grid.sizes for epsilon in question.grid.epsilons]
     rows = []
-    with output_to_stderr():
-        client = functions.target or load_function("--target", asked.target or "")
-        support = functions.support
-        if support is None and asked.support is not None:
-            support = load_function("--support", asked.support)
-        for place, (epsilon, k) in enumerate(cells):
-            rows.append(
-                audit_client(
-                    client,
-                    k,
-                    epsilon,
-                    asked.reports,
-                    support=support,
-                    trials=question.trials,
-                    alpha=attack.level,
-                    attack=attack.attack or BOTH,
-                    values=attack.pair,
-                    hash=asked.hash_name,
-                    symbols=asked.symbols,
-                    seed=question.simulation.seed,
-                    name=asked.target,
-                    progress=_part(progress, place, len(cells)),
-                )
+    client = functions.target or load_function("--target", asked.target or "")
+    support = functions.support
+    if support is None and asked.support is not None:
+        support = load_function("--support", asked.support)
+    for place, (epsilon, k) in enumerate(cells):
+        rows.append(
+            audit_client(
+                client,
+                k,
+                epsilon,
+                asked.reports,
+                support=support,
+                trials=question.trials,
+                alpha=attack.level,
+                attack=attack.attack or BOTH,
+                values=attack.pair,
+                hash=asked.hash_name,
+                symbols=asked.symbols,
+                seed=question.simulation.seed,
+                name=asked.target,
+                progress=_part(progress, place, len(cells)),
             )
+        )
     return tuple(rows)

@@ -20,6 +20,7 @@ LOSS = Column("loss ≥", "lower bound of the privacy loss")
 ANALYTIC = Column("analytic", "loss that infinitely many trials would show", drop=2)
 SLACK = Column("slack", "how far the bound may fall below the analytic value by chance", drop=3)
 PROMISED = Column("promised", "ε, or what composition makes of it", drop=1)
+ONE_ATTRIBUTE = Column("one attr.", "promised to users who differ in one attribute", drop=2)
 RATIO = Column("promised/loss", drop=4)
 LEAK = Column("leak", "whether the bound is above the promise", text=True)
 QUIET_LEAK = Column(LEAK.header, LEAK.meaning, text=True, drop=5)  # where all is well, it may go first
@@ -79,15 +80,19 @@ def _is_matrix(rows: Sequence[Audit]) -> bool:
 
 def _table(rows: Sequence[Audit]) -> Table:
     analytic = any(row.epsilon_analytic is not None for row in rows)
+    several = any(row.epsilon_one_attribute is not None for row in rows)
     columns = (
-        AUDITED, BUDGET, SIZE, LOSS, *((ANALYTIC, SLACK) if analytic else ()), PROMISED, RATIO,
+        AUDITED, BUDGET, SIZE, LOSS, *((ANALYTIC, SLACK) if analytic else ()), PROMISED,
+        *((ONE_ATTRIBUTE,) if several else ()), RATIO,
         LEAK if any(row.leaks for row in rows) else QUIET_LEAK,
     )  # fmt: skip
-    return Table(columns, tuple(_row(row, analytic=analytic) for row in rows), noun="audits", cut=False)
+    return Table(
+        columns, tuple(_row(row, analytic=analytic, several=several) for row in rows), noun="audits", cut=False
+    )
 
 
-def _row(row: Audit, *, analytic: bool) -> Row:
-    promised, bound = row.epsilon_guaranteed, row.epsilon_lower_bound
+def _row(row: Audit, *, analytic: bool, several: bool) -> Row:
+    promised, bound, one = row.epsilon_guaranteed, row.epsilon_lower_bound, row.epsilon_one_attribute
     ratio = None if promised is None or not bound else promised / bound
     cells = (
         (label(row), None),
@@ -97,6 +102,7 @@ def _row(row: Audit, *, analytic: bool) -> Row:
         *(((figure(row.epsilon_analytic), row.epsilon_analytic), (figure(row.epsilon_slack), row.epsilon_slack))
           if analytic else ()),
         ("–" if promised is None else f"{promised:g}", promised),
+        *(((figure(one), one),) if several else ()),
         ("–" if ratio is None else f"{ratio:.2f}", ratio),
         ("LEAKS" if row.leaks else "–" if promised is None else "none shown", None),
     )  # fmt: skip

@@ -17,8 +17,10 @@ from simulator.audit.client import CLIENT_TRIALS, Client
 from simulator.audit.client_reports import SupportFunction
 from simulator.audit.run import check_audit
 from simulator.hashing import DEFAULT_HASH, HASHES
+from simulator.protocols import EPSILON_MIN
 
-SIZE_MAX, SYMBOLS_MAX, TRIALS_MAX = 1_000_000, 2**31, 10**10
+SIZE_MAX, SYMBOLS_MAX, TRIALS_MAX, ROUNDS_MAX, ATTRIBUTES_MAX = 1_000_000, 2**31, 10**10, 10**6, 1000
+CELLS_MAX = 10**8  # numbers that one user may send
 BOTH = "both"
 RSFD = "rsfd"
 
@@ -31,11 +33,11 @@ class Subjects(Settings):
 
     every: bool = option("--all", help="audit all protocols")
     rounds: tuple[int, ...] = option(
-        "--rounds", read=several(whole(1)), metavar="R,R,…", default=(),
+        "--rounds", read=several(whole(1, ROUNDS_MAX)), metavar="R,R,…", default=(),
         help="collect the same value R times with fresh noise [default: 1]",
     )  # fmt: skip
     attributes: tuple[int, ...] = option(
-        "--attributes", read=several(whole(2)), metavar="D,D,…", default=(),
+        "--attributes", read=several(whole(2, ATTRIBUTES_MAX)), metavar="D,D,…", default=(),
         help="several attributes of each user, k values each",
     )  # fmt: skip
     solution: tuple[str, ...] = option(
@@ -43,7 +45,7 @@ class Subjects(Settings):
         help=f"for --attributes: {', '.join(SOLUTIONS)} [default: all]; repeatable",
     )  # fmt: skip
     hashing_only: tuple[int, ...] = option(
-        "--lho", read=several(whole(2)), metavar="G,G,…", default=(),
+        "--lho", read=several(whole(2, SYMBOLS_MAX)), metavar="G,G,…", default=(),
         help="local hashing to G symbols without perturbation",
     )  # fmt: skip
 
@@ -177,6 +179,15 @@ class AuditQuestion:
         )
         if max(self.grid.sizes) > SIZE_MAX:
             raise InputError(f"k must be at most {SIZE_MAX:,}, got {max(self.grid.sizes):,}")
+        several, least = max(self.subjects.attributes, default=1), min(self.grid.epsilons, default=1.0)
+        if several > 1 and "spl" in self.solutions and least / several < EPSILON_MIN:
+            raise InputError(
+                f"eps / attributes must be at least {EPSILON_MIN:g} where the budget is split, got {least:g} / "
+                f"{several:,}: give a larger --eps, or --solution smp"
+            )
+        cells = several * max(self.grid.sizes)
+        if cells > CELLS_MAX:
+            raise InputError(f"attributes times k must be at most {CELLS_MAX:,}, got {cells:,}: give a smaller --k")
         self._check_subjects()
         kind = ATTACKS[0] if self.attack.attack == BOTH else self.attack.attack or ATTACKS[0]
         for k in self.grid.sizes:

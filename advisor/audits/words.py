@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from simulator.audit import Audit
+from simulator.audit.attributes import published_budget
 
 
 def label(row: Audit) -> str:
@@ -60,7 +61,9 @@ def _of_promised(rows: Sequence[Audit]) -> str:
         return f"{loss}{more}."
     if len(rows) > 1:
         return f"{len(rows)} audits; none finds more than is promised (confidence {sure} each)."
-    return f"{_loss(rows[0])}; the promise is at most {rows[0].epsilon_guaranteed:g}."
+    one = rows[0].epsilon_one_attribute
+    more = "" if one is None else f" for all attributes, and {figure(one)} between users who differ in one"
+    return f"{_loss(rows[0])}; the promise is at most {rows[0].epsilon_guaranteed:g}{more}."
 
 
 def _loss(row: Audit) -> str:
@@ -83,11 +86,22 @@ def notes(rows: Sequence[Audit]) -> list[str]:
         "guess": "guess: the attacker names one value from each report",
         "pair": f"pair: the attacker says v1 = {first.values[0]} where a report supports it and not v2 = "
         f"{first.values[1]}",
+        "likelihood": f"likelihood: the attacker says v1 = {first.values[0]} in every attribute where all that a user "
+        f"sends is likely enough under it, compared with v2 = {first.values[1]}",
     }
     lines = [
         f"{first.trials:,} trials of each value; attack {'; '.join(what[name] for name in attacks)}; highest bound "
         f"that so many trials can give: {figure(first.epsilon_ceiling)}.",
     ]
+    hidden = [row for row in rows if row.solution == "rsfd"]
+    if hidden:
+        row = hidden[0]
+        published = published_budget(row.epsilon or 0.0, row.attributes)
+        lines.append(
+            "Sampling plus fake data (rsfd) reports at ε, which keeps ε for all attributes together. As published it "
+            f"reports at {published:.4g} for d = {row.attributes}, ε = {row.epsilon:g}, and loses so much between "
+            "users who differ in all attributes."
+        )
     closed = [row for row in rows if row.agrees is not None]
     if closed:
         agreeing = sum(row.agrees is True for row in closed)

@@ -14,59 +14,7 @@ from knowledge.recipes import numpy_recipe, package_recipe
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, FrequencyOracle, Metric, PostProcessor
 from simulator.methods import NEARNESS
 
-
-@dataclass(frozen=True)
-class ProtocolEntry:
-    """A protocol on the menu."""
-
-    # name, title: key in the table, and what it is called
-    name: str
-    title: str
-    sums_to_one: bool  # whether raw estimates sum to exactly 1
-    promises: tuple[str, ...]  # the same in a few words
-    cost: str  # size of a report, and the server's work
-    reference: str  # where it was published
-
-
-@dataclass(frozen=True)
-class MethodEntry:
-    """A post-processing method on the menu."""
-
-    # name, title: key in the table, and what it is called
-    name: str
-    title: str
-    # nonnegative, sums_to_one: what every result keeps
-    nonnegative: bool
-    sums_to_one: bool
-    # ordered_only, queries_only: whether it needs an ordered domain, and whether it changes the answers of queries
-    # alone
-    ordered_only: bool
-    queries_only: bool
-    promises: tuple[str, ...]  # the same in a few words
-    cost: str  # work per estimate
-    reference: str  # where it was published
-
-
-@dataclass(frozen=True)
-class MetricEntry:
-    """An error metric on the menu."""
-
-    # name, title, unit: key in the table, what it is called, and the unit of its errors
-    name: str
-    title: str
-    unit: str
-    ordered_only: bool  # whether it needs an ordered domain
-    promises: tuple[str, ...]  # the same in a few words
-    cost: str  # work per estimate
-
-
-@dataclass(frozen=True)
-class Catalog:
-    """All members of the three tables."""
-
-    protocols: tuple[ProtocolEntry, ...]
-    methods: tuple[MethodEntry, ...]
-    metrics: tuple[MetricEntry, ...]
+Entry = dict[str, str | bool | tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -90,34 +38,46 @@ class Explanation:
     python_numpy: str | None
 
 
-def catalog() -> Catalog:
-    """Return all members of the three tables, those of other packages too."""
-    return Catalog(
-        tuple(
-            ProtocolEntry(
-                key, _title(key, member), member.sums_to_one, _protocol_words(member), _cost(key), _reference(member)
-            )
+def catalog() -> dict[str, tuple[Entry, ...]]:
+    """Return all members of the tables of protocols, methods and metrics, those of other packages too."""
+    return {
+        "protocols": tuple(
+            {
+                "name": key,
+                "title": _title(key, member),
+                "sums_to_one": member.sums_to_one,
+                "promises": ("raw sums to 1",) if member.sums_to_one else (),
+                "cost": _cost(key),
+                "reference": _reference(member),
+            }
             for key, member in PROTOCOLS.items()
         ),
-        tuple(
-            MethodEntry(
-                name=key,
-                title=method.title,
-                nonnegative=method.nonnegative,
-                sums_to_one=method.sums_to_one,
-                ordered_only=_needs_order(method),
-                queries_only=method.queries_only,
-                promises=_method_words(method),
-                cost=_cost(key),
-                reference=method.reference,
-            )
+        "methods": tuple(
+            {
+                "name": key,
+                "title": method.title,
+                "nonnegative": method.nonnegative,
+                "sums_to_one": method.sums_to_one,
+                "ordered_only": method.uses_order,
+                "queries_only": method.queries_only,
+                "promises": _method_words(method),
+                "cost": _cost(key),
+                "reference": method.reference,
+            }
             for key, method in POSTPROCESSORS.items()
         ),
-        tuple(
-            MetricEntry(key, metric.title, metric.unit, metric.ordered_only, (_order_words(metric),), _cost(key))
+        "metrics": tuple(
+            {
+                "name": key,
+                "title": metric.title,
+                "unit": metric.unit,
+                "ordered_only": metric.ordered_only,
+                "promises": (_order_words(ordered=metric.ordered_only),),
+                "cost": _cost(key),
+            }
             for key, metric in METRICS.items()
         ),
-    )
+    }
 
 
 def explanation(name: str) -> Explanation:
@@ -176,22 +136,13 @@ def _cost(key: str) -> str:
     return CARDS[key].cost if key in CARDS else ""
 
 
-def _needs_order(method: PostProcessor) -> bool:
-    return method.uses_order
-
-
 def _some_protocols(method: PostProcessor) -> bool:
     """Tell whether a method is for the reports of some protocols only."""
     return method.condition is not None or not method.needs <= {"estimate", "iid", "haar", *NEARNESS}
 
 
-def _order_words(member: PostProcessor | Metric) -> str:
-    ordered = _needs_order(member) if isinstance(member, PostProcessor) else member.ordered_only
+def _order_words(*, ordered: bool) -> str:
     return "ordered only" if ordered else "any order"
-
-
-def _protocol_words(protocol: type[FrequencyOracle]) -> tuple[str, ...]:
-    return ("raw sums to 1",) if protocol.sums_to_one else ()
 
 
 def _method_words(method: PostProcessor) -> tuple[str, ...]:
@@ -200,7 +151,7 @@ def _method_words(method: PostProcessor) -> tuple[str, ...]:
         ("≥ 0", method.nonnegative),
         ("sums to 1", method.sums_to_one),
         ("queries only", method.queries_only),
-        (_order_words(method), True),
+        (_order_words(ordered=method.uses_order), True),
         ("some protocols", _some_protocols(method)),
     )
     return tuple(text for text, holds in words if holds)
@@ -215,7 +166,7 @@ def _promises(member: Member) -> tuple[str, ...]:
     words = (
         ("never negative", member.nonnegative),
         ("sums to 1", member.sums_to_one),
-        ("ordered domains only", _needs_order(member)),
+        ("ordered domains only", member.uses_order),
         ("changes the answers of set and range queries only", member.queries_only),
         ("a larger estimate never becomes the smaller one", member.keeps_order),
         ("for some protocols only", _some_protocols(member)),

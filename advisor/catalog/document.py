@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 
-from advisor.catalog.answer import Catalog, Explanation, MethodEntry, MetricEntry, ProtocolEntry
+from advisor.catalog.answer import Entry, Explanation
 from advisor.document.model import Code, Column, Document, Part, Records, Role, Row, Scalar, Sentence, Table
 
 NOTATION = "e: raw estimate of a frequency; s: its noise sd at frequency 0; k: categories; n: users"
@@ -17,40 +18,35 @@ FIELDS = (
     "reference",
 )  # fmt: skip
 
-Entry = ProtocolEntry | MethodEntry | MetricEntry
 
-
-def list_document(catalog: Catalog) -> Document:
+def list_document(catalog: Mapping[str, tuple[Entry, ...]]) -> Document:
     """Return a table of the protocols, one of the methods and one of the metrics."""
-    kinds: tuple[tuple[str, tuple[Entry, ...]], ...] = (
-        ("protocol", catalog.protocols),
-        ("method", catalog.methods),
-        ("metric", catalog.metrics),
-    )
     return Document(
         title="Protocols, post-processing methods and metrics",
         parts=(
-            *(_table(kind, entries) for kind, entries in kinds),
+            *(_table(kind, entries) for kind, entries in catalog.items()),
             Sentence("ldp-advise explain NAME says more about any of them.", Role.NOTE),
         ),
-        data=asdict(catalog),
-        records=Records(FIELDS, tuple(_record(kind, entry) for kind, entries in kinds for entry in entries)),
-        value="\n".join(entry.name for _, entries in kinds for entry in entries),
+        data=catalog,
+        records=Records(FIELDS, tuple(_record(kind, entry) for kind, entries in catalog.items() for entry in entries)),
+        value="\n".join(str(entry["name"]) for entries in catalog.values() for entry in entries),
     )
 
 
 def _table(kind: str, entries: tuple[Entry, ...]) -> Table:
-    columns = (NAME, TITLE, UNIT, PROMISES, COST) if kind == "metric" else (NAME, TITLE, PROMISES, COST, REFERENCE)
-    rows = []
-    for entry in entries:
-        fields = asdict(entry) | {"promises": ", ".join(entry.promises)}
-        rows.append(Row(tuple(fields[column.header] for column in columns)))
-    return Table(columns, tuple(rows), title=f"{kind}s", noun=f"{kind}s", cut=False)
+    columns = (NAME, TITLE, UNIT, PROMISES, COST) if kind == "metrics" else (NAME, TITLE, PROMISES, COST, REFERENCE)
+    rows = tuple(Row(tuple(_words(entry[column.header], ", ") for column in columns)) for entry in entries)
+    return Table(columns, rows, title=kind, noun=kind, cut=False)
 
 
 def _record(kind: str, entry: Entry) -> tuple[Scalar, ...]:
-    fields: dict[str, Scalar] = {**asdict(entry), "kind": kind, "promises": "; ".join(entry.promises)}
-    return tuple(fields.get(name) for name in FIELDS)
+    fields: Entry = {"kind": kind.removesuffix("s"), **entry}
+    cells = (fields.get(name) for name in FIELDS)
+    return tuple("; ".join(cell) if isinstance(cell, tuple) else cell for cell in cells)
+
+
+def _words(cell: str | bool | tuple[str, ...], between: str) -> str:
+    return between.join(cell) if isinstance(cell, tuple) else str(cell)
 
 
 def explain_document(member: Explanation) -> Document:
@@ -72,12 +68,11 @@ def explain_document(member: Explanation) -> Document:
         for title, text in (("With this package", member.python), ("With numpy alone", member.python_numpy))
         if text
     ]
-    fields: dict[str, Scalar] = {**asdict(member), "promises": "; ".join(member.promises)}
     return Document(
         title=f"{member.name}: {member.title}",
         parts=tuple(parts),
         data=asdict(member),
-        records=Records(tuple(fields), (tuple(fields.values()),)),
+        records=Records((), ()),  # prose is no table
         value=member.name,
         setting=member.kind,
     )

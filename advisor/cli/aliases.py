@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 
 from advisor.cli.arguments import COMMANDS
 from advisor.cli.options import ENVIRONMENT
 from advisor.errors import InputError
 
 ESTIMATE, REPORTS = "--estimate", "--reports"
+RENAMED = {"--protocol": "--next-protocol", "-p": "--next-protocol"}  # what --estimate and --reports name now
 PLACES = ("--grid", "--cell-km", "--channel", "--distance", "--radius", "--columns")
 
 
 def modern(args: list[str]) -> list[str]:
     """Return the words of a command line as they are written today.
 
-    Raises
-    ------
-    InputError
-        If two questions are asked at once.
+    Raises InputError if two questions are asked at once.
 
-    Examples
-    --------
     >>> modern(["--estimate", "oue", "--n", "1e5", "raw.csv", "--eps=1"])
     ['estimate', '--protocol=oue', '--n', '1e5', 'raw.csv', '--eps=1']
     >>> modern(["map.csv", "--grid", "8x8", "--columns", "row,col", "--eps", "1"])[0]
@@ -37,9 +32,8 @@ def modern(args: list[str]) -> list[str]:
         if protocol is not None:
             if (_taken(rest, "--privacy")[0] or "").lower() == "ldp":  # what all reports are about
                 _, rest = _taken(rest, "--privacy")
-            rest = _renamed(
-                rest, lambda word: {"--protocol": "--next-protocol", "-p": "--next-protocol"}.get(word, word)
-            )
+            parts = (word.partition("=") for word in rest)
+            rest = [RENAMED.get(flag, flag) + sign + value for flag, sign, value in parts]
             return [command, f"--protocol={protocol}", *rest]
     words = {word.partition("=")[0] for word in args}
     privacy, _ = _taken(args, "--privacy")
@@ -59,7 +53,3 @@ def _taken(args: list[str], option: str) -> tuple[str | None, list[str]]:
             return word.partition("=")[2], [*args[:place], *args[place + 1 :]]
     name = ENVIRONMENT + option.lstrip("-").replace("-", "_").upper()
     return os.environ.get(name) or None, args
-
-
-def _renamed(args: list[str], name: Callable[[str], str]) -> list[str]:
-    return [name(word.partition("=")[0]) + word[len(word.partition("=")[0]) :] for word in args]

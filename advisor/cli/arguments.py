@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from advisor.errors import InputError
+
 # Each is the function NAME_command of a module of this folder, imported when it is run.
 COMMANDS = {
     "estimate": "collected",
@@ -27,6 +29,16 @@ def complete_command(incomplete: str) -> list[str]:
     return [command for command in COMMANDS if command.startswith(incomplete)]
 
 
+def _named(sample: str | None) -> str | None:
+    """Return the name of a file.
+
+    Raises InputError if it is empty, as an unset variable of a shell is.
+    """
+    if sample is not None and not sample.strip():
+        raise InputError("the file name is empty: name a file, or - for standard input")
+    return sample
+
+
 Sample = Annotated[
     str | None,
     typer.Argument(
@@ -34,6 +46,7 @@ Sample = Annotated[
         help="CSV, TSV, text or Parquet, or gzip of these; - for standard input",
         show_default=False,
         autocompletion=complete_command,
+        callback=_named,
         rich_help_panel="Input",
     ),
 ]

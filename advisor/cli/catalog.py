@@ -8,7 +8,7 @@ import typer
 
 from advisor.catalog.answer import catalog, explanation
 from advisor.catalog.document import explain_document, list_document
-from advisor.cli.run import Job, WholeOutput, run
+from advisor.cli.run import FORMATS, Job, WholeOutput, run
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="a protocol, method or metric, as ldp-advise list names it")]
 
@@ -20,4 +20,5 @@ def list_command(output: WholeOutput) -> None:
 
 def explain_command(name: Name, output: WholeOutput) -> None:
     """Explain a protocol, method or metric, with code to copy."""
-    run(Job.of(lambda: explain_document(explanation(name))), output)
+    formats = [name for name in FORMATS if name != "csv"]  # prose is no table
+    run(Job.of(lambda: explain_document(explanation(name)), formats), output)

@@ -10,9 +10,9 @@ from typing import Annotated, ClassVar
 
 from advisor.checks import path
 from advisor.cli.arguments import Sample
-from advisor.cli.options import Only
+from advisor.cli.options import Bundle, Only
 from advisor.cli.progress import DelayedProgress
-from advisor.cli.ranking import RankFiles, rank_files, rank_page, rank_sections, simulation_answer
+from advisor.cli.ranking import RankFiles, rank_files, rank_page, rank_sections, ranking_answer
 from advisor.cli.run import Job, Output, SideFile, run
 from advisor.errors import InputError
 from advisor.inputs.reports import check_report_options
@@ -43,11 +43,6 @@ from advisor.question.settings import (
 from advisor.rank.apply import applied_csv
 from advisor.rank.result import Answer
 
-EstimateMenu = Annotated[Menu, Only("method")]
-Layout = Annotated[Columns, Only("column", "header")]
-KnownDomain = Annotated[Cleaning, Only("domain")]
-Repetitions = Annotated[Simulation, Only("repetitions", "seed", "jobs")]
-
 
 @dataclass(frozen=True)
 class NextRound(Settings):
@@ -60,33 +55,47 @@ class NextRound(Settings):
     )
     next_protocol: tuple[str, ...] = option(
         "--next-protocol", read=partial(member, "protocol"), metavar="NAME", repeated=True, advanced=True,
-        help="only this protocol for the next round; repeatable",
+        help="only this protocol for the next round, or several: a,b",
     )  # fmt: skip
 
-    def menu(self, menu: Menu) -> Menu:
-        """Return the menu, the protocols being those of the next round."""
-        return replace(menu, protocol=self.next_protocol)
+
+@dataclass(frozen=True)
+class CollectedOptions(Bundle):
+    """The groups of options of both commands."""
+
+    question: Question
+    collection: Collection
+    domain: Categories
+    columns: Annotated[Columns, Only("column", "header")]
+    cleaning: Annotated[Cleaning, Only("domain")]
+    menu: Annotated[Menu, Only("method")]
+    limits: Limits
+    threat: Threat
+    metrics: MetricSettings
+    simulation: Annotated[Simulation, Only("repetitions", "seed", "jobs")]
+    next_round: NextRound
+    picture: Picture
+    files: RankFiles
+    output: Output
+
+    @property
+    def settings(self) -> RankSettings:
+        """The settings of the rankings; the protocols are those of the next round."""
+        menu = replace(self.menu, protocol=self.next_round.next_protocol)
+        return RankSettings(
+            self.question, self.metrics, menu, self.limits, threat=self.threat, simulation=self.simulation
+        )
+
+    @property
+    def needs(self) -> tuple[tuple[str, object, str], ...]:
+        """What both commands need besides a file."""
+        return (
+            ("--protocol", self.collection.protocol, "the protocol that was used, for example --protocol oue"),
+            ("--eps", self.question.epsilon, "the privacy budget of one report, for example --eps 1"),
+        )
 
 
-def estimate_command(
-    *,
-    sample: Sample = None,
-    question: Question,
-    collection: Collection,
-    domain: Categories,
-    columns: Layout,
-    where: EstimateColumns,
-    cleaning: KnownDomain,
-    menu: EstimateMenu,
-    limits: Limits,
-    threat: Threat,
-    metrics: MetricSettings,
-    simulation: Repetitions,
-    next_round: NextRound,
-    picture: Picture,
-    files: RankFiles,
-    output: Output,
-) -> None:
+def estimate_command(*, sample: Sample = None, options: CollectedOptions, where: EstimateColumns) -> None:
     """Post-process a raw estimate that was collected.
 
     Draws populations that may be behind the estimate, simulates the collection for each, and ranks the methods for its
@@ -96,99 +105,68 @@ def estimate_command(
     """
     require(
         ("SAMPLE", sample, "the file with the estimate, or - for standard input"),
-        *_needs(question, collection),
-        ("--n", question.n, "the number of users who reported, for example --n 100000"),
+        *options.needs,
+        ("--n", options.question.n, "the number of users who reported, for example --n 100000"),
     )
-    settings = RankSettings(question, metrics, next_round.menu(menu), limits, threat=threat, simulation=simulation)
 
-    def read() -> Request:
-        return estimate_request(sample or "", settings, domain, columns, cleaning, collection, where)
+    def read(path: str) -> Request:
+        return estimate_request(
+            path, options.settings, options.domain, options.columns, options.cleaning, options.collection, where
+        )
 
-    check(settings, domain, collection, next_round)
-    run(_job(read, simulation, next_round, rank_files(files, picture), _inputs(sample, cleaning)), output)
+    _run(sample or "", options, read)
 
 
-def reports_command(
-    *,
-    sample: Sample = None,
-    question: Question,
-    collection: Collection,
-    domain: Categories,
-    columns: Layout,
-    how: ReportFormat,
-    cleaning: KnownDomain,
-    menu: EstimateMenu,
-    limits: Limits,
-    threat: Threat,
-    metrics: MetricSettings,
-    simulation: Repetitions,
-    next_round: NextRound,
-    picture: Picture,
-    files: RankFiles,
-    output: Output,
-) -> None:
+def reports_command(*, sample: Sample = None, options: CollectedOptions, how: ReportFormat) -> None:
     """Count collected reports and post-process their estimate.
+
+    Reads reports of grr, rappor, oue, the, ss, blh, olh, hr and pgr.
 
     Example: ldp-advise reports reports.csv --protocol olh --eps 1 --k 256 --apply repaired.csv
     """
-    require(("SAMPLE", sample, "the file with the reports, or - for standard input"), *_needs(question, collection))
-    settings = RankSettings(question, metrics, next_round.menu(menu), limits, threat=threat, simulation=simulation)
-    known = cleaning.domain is not None
+    require(("SAMPLE", sample, "the file with the reports, or - for standard input"), *options.needs)
     check_report_options(
-        collection.protocol or "", settings.epsilon, k=domain.k, has_domain=known, column=columns.column, hash=how.hash
+        options.collection.protocol or "",
+        options.settings.epsilon,
+        k=options.domain.k,
+        has_domain=options.cleaning.domain is not None,
+        column=options.columns.column,
+        hash=how.hash,
     )
 
-    def read() -> Request:
-        return reports_request(sample or "", settings, domain, columns, cleaning, collection, how)
+    def read(path: str) -> Request:
+        return reports_request(
+            path, options.settings, options.domain, options.columns, options.cleaning, options.collection, how
+        )
 
-    check(settings, domain, collection, next_round)
-    run(_job(read, simulation, next_round, rank_files(files, picture), _inputs(sample, cleaning)), output)
-
-
-def _needs(question: Question, collection: Collection) -> tuple[tuple[str, object, str], ...]:
-    return (
-        ("--protocol", collection.protocol, "the protocol that was used, for example --protocol oue"),
-        ("--eps", question.epsilon, "the privacy budget of one report, for example --eps 1"),
-    )
+    _run(sample or "", options, read)
 
 
-def _inputs(sample: str | None, cleaning: Cleaning) -> list[str]:
-    return [name for name in (sample, cleaning.domain) if name is not None]
+def _run(sample: str, options: CollectedOptions, read: Callable[[str], Request]) -> None:
+    """Answer either command.
 
-
-def check(settings: RankSettings, domain: Categories, collection: Collection, next_round: NextRound) -> None:
-    """Refuse what the options alone forbid.
-
-    Raises
-    ------
-    InputError
-        If the options do not go together, or an estimate cannot be written as there are several answers.
+    Raises InputError if the options do not go together, or an estimate cannot be written as there are several answers.
     """
-    check_early(settings, domain)
-    check_surrogate(collection.surrogate, ordered=domain.ordered is not False)
-    question = settings.question
+    settings, question = options.settings, options.question
+    check_early(settings, options.domain)
+    check_surrogate(options.collection.surrogate, ordered=options.domain.ordered is not False)
     several = question.every_metric or len(question.metrics) > 1
-    if next_round.apply is not None and several and len(settings.menu.method) != 1:
+    if options.next_round.apply is not None and several and len(settings.menu.method) != 1:
         raise InputError("--apply writes one estimate, so it needs one --metric, or the one --method to apply")
-
-
-def _job(
-    read: Callable[[], Request],
-    simulation: Simulation,
-    next_round: NextRound,
-    files: list[SideFile[Answer]],
-    inputs: list[str],
-) -> Job[Request, Answer, DelayedProgress]:
-    return Job(
-        read=read,
-        answer=simulation_answer(simulation.jobs),
-        document=rank_page,
-        sections=rank_sections,
-        progress=partial(DelayedProgress, "simulating"),
-        inputs=inputs,
-        files=[SideFile("--apply", next_round.apply, ("", ".csv"), _write_applied), *files],
-        warnings=lambda request: request.warnings,
-        reading="reading what was collected",
+    applied = SideFile("--apply", options.next_round.apply, ("", ".csv"), _write_applied)
+    run(
+        Job(
+            read=partial(read, sample),
+            answer=ranking_answer(options.simulation),
+            document=rank_page,
+            sections=rank_sections,
+            progress=partial(DelayedProgress, "simulating"),
+            inputs=[sample, options.cleaning.domain],
+            files=[applied, *rank_files(options.files, options.picture)],
+            warnings=lambda request: request.warnings,
+            reading="reading what was collected",
+        ),
+        options.output,
     )
 
 

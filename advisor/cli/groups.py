@@ -69,8 +69,8 @@ class MainCommand(PanelCommand):
 def app_for(words: Sequence[str]) -> typer.Typer:
     """Return the application for a command line: the command that its first word names, or the main one."""
     app = typer.Typer(add_completion=True, pretty_exceptions_enable=False, rich_markup_mode=None, context_settings=HELP)
-    name = words[0] if words[:1] and words[0] in COMMANDS else None
-    if name is None:
+    name = command_of(words)
+    if name == MAIN:
         app.command(cls=MainCommand)(spread(_function(MAIN)))
         return app
     app.callback()(_callback)
@@ -79,6 +79,11 @@ def app_for(words: Sequence[str]) -> typer.Typer:
     else:
         app.command(name, cls=PanelCommand)(spread(_function(name)))
     return app
+
+
+def command_of(words: Sequence[str]) -> str:
+    """Return the command that a command line is about: its first word, or the main one."""
+    return words[0] if words[:1] and words[0] in COMMANDS else MAIN
 
 
 def commands_with(flag: str) -> list[str]:

@@ -7,33 +7,55 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import typer
+from typer.core import TyperGroup
 
 from advisor.checks import choice, shown, text
 from advisor.cli.groups import PanelCommand
 from advisor.cli.options import HELP, Only, spread
 from advisor.cli.progress import DelayedProgress
 from advisor.cli.run import Job, Output, WholeOutput, run, silence
-from advisor.errors import InputError
+from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.domain import build_domain
 from advisor.inputs.histogram import read_histogram
 from advisor.knowledge import answer, document
 from advisor.question.option import Settings, option, refuse, require
-from advisor.question.request import RankSettings, Request
+from advisor.question.request import RankSettings
 from advisor.question.sample import sample_request
 from advisor.question.settings import Categories, Cleaning, Columns, Menu, Question, Shape, Simulation
 from advisor.question.shape_request import shape_request
 from advisor.rank.look_up import look_up
 from knowledge.judging.holdout import Histogram
-from knowledge.making.workers import BACKENDS
+from knowledge.making.workers import BACKENDS, Workers
 
 CELLS, CELLS_MAX = 5, 100  # shown, and at most
 EVALUATIONS, EVALUATIONS_MIN = 100, 10  # repetitions that tell which choice is the best
 
+
+class KnowledgeGroup(TyperGroup):
+    """The commands about the knowledge."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that a word names.
+
+        Raises InputError if it names none.
+        """
+        if args[0] not in self.commands and not ctx.resilient_parsing:
+            meant = near_miss(args[0], self.commands)
+            raise InputError(
+                f"knowledge has no command {shown(args[0])}{meant or f': there are {listed(self.commands)}'}"
+            )
+        return super().resolve_command(ctx, args)
+
+
 knowledge_app = typer.Typer(
-    invoke_without_command=True, pretty_exceptions_enable=False, rich_markup_mode=None, context_settings=HELP
+    cls=KnowledgeGroup,
+    invoke_without_command=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings=HELP,
 )
 
 
@@ -48,7 +70,7 @@ def knowledge_command(context: typer.Context) -> None:
 
 def info_command(output: WholeOutput) -> None:
     """Say what predicted answers cover, and how the model behind them was made."""
-    run(Job.of(lambda: document.info_document(answer.info())), output)
+    run(Job.of(document.info_document), output)
 
 
 def rules_command(
@@ -56,7 +78,7 @@ def rules_command(
 ) -> None:
     """Print the decision tree of a metric as rules, for ordered categories unless --unordered is given."""
     metric, ordered = question.one_metric("knowledge rules"), domain.ordered is not False
-    run(Job.of(lambda: document.rules_document(answer.rules(metric, ordered=ordered))), output)
+    run(Job.of(lambda: document.rules_document(metric, ordered=ordered)), output)
 
 
 def cells_command(
@@ -98,19 +120,14 @@ def cells_command(
                 else sample_request(sample, settings, domain, columns, cleaning, instant=True)
             ),
             warnings=lambda request: request.warnings,
-            answer=partial(_cells, count=count),
-            document=document.cells_document,
-            inputs=[name for name in (sample, cleaning.domain) if name is not None],
+            answer=lambda request, progress: look_up(request)[0],  # noqa: ARG005
+            document=partial(document.cells_document, count=count),
+            inputs=[sample, cleaning.domain],
             progress=silence,
             unprotected=sample is not None,
         ),
         output,
     )
-
-
-def _cells(request: Request, progress: None, *, count: int) -> answer.NearestCells:
-    del progress  # it takes no time
-    return answer.nearest_cells(look_up(request)[0], count)
 
 
 @dataclass(frozen=True)
@@ -171,10 +188,7 @@ def _histogram(name: str, columns: Columns) -> Histogram:
 def folder_name(name: str, value: object) -> str:
     """Return the name of a folder.
 
-    Raises
-    ------
-    InputError
-        If it is empty.
+    Raises InputError if it is empty.
     """
     if not isinstance(value, str) or not value.strip() or "\0" in value:
         raise InputError(f"{name} must be the name of a folder, got {shown(value)}")
@@ -215,17 +229,11 @@ def build_command(
     answer.check_folder("--to", building.to, force=output.force)
     run(
         Job(
-            read=lambda: building,
-            answer=lambda asked, progress: answer.build(
-                asked.to,
-                jobs=_jobs(simulation),
-                backend=asked.backend,
-                scheduler=asked.scheduler,
-                quick=asked.quick,
-                seed=simulation.seed,
-                progress=progress,
+            read=lambda: Workers(_jobs(simulation), building.backend, building.scheduler),
+            answer=lambda workers, progress: answer.build(
+                building.to, workers, quick=building.quick, seed=simulation.seed, progress=progress
             ),
-            document=document.built_document,
+            document=partial(document.built_document, building.to),
             progress=partial(DelayedProgress, "simulating"),
         ),
         output,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import shlex
+from collections import defaultdict
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import Field
@@ -12,10 +13,13 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 
+from advisor.checks import shown
+from advisor.errors import InputError, listed
 from advisor.question.option import Option, Settings, options_of
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 ENVIRONMENT = "LDP_ADVISE_"
+YES, NO = frozenset({"1", "true", "yes", "on"}), frozenset({"0", "false", "no", "off"})  # of flags in the environment
 
 words: ContextVar[tuple[str, ...]] = ContextVar("words", default=())  # of the command line that is being run
 verbose_help: ContextVar[bool] = ContextVar("verbose_help", default=False)
@@ -28,31 +32,41 @@ class Only:
         self.names = frozenset(names)
 
 
+class Bundle:
+    """Base of data classes whose fields are groups: a command that takes one takes all of its groups."""
+
+
 def spread(function: Callable[..., None]) -> Callable[..., None]:
     """Return a command for Typer whose options are the fields of the groups that `function` takes.
 
     Every parameter of `function` that is annotated with a subclass of `Settings` is replaced by one keyword-only
-    parameter for each of its options; the others (arguments) stay. When the command is called, the groups are made,
-    which checks their values, and handed over.
+    parameter for each of its options, and so are the groups of a `Bundle`; the others (arguments) stay. When the
+    command is called, the groups are made, which checks their values, and handed over.
     """
     hints = get_type_hints(function, include_extras=True)
     parameters: list[inspect.Parameter] = []
-    groups: dict[str, tuple[type[Settings], list[str]]] = {}
+    bundles: dict[str, Callable[..., object]] = {}
+    groups: list[tuple[str, str, type[Settings], list[tuple[Field[Any], Option]]]] = []
     for name, parameter in inspect.signature(function).parameters.items():
-        group, only = _group(hints[name])
-        if group is None:
-            parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
-            continue
-        chosen = [(item, spec) for item, spec in options_of(group) if only is None or item.name in only.names]
-        groups[name] = group, [item.name for item, _ in chosen]
-        parameters += [_parameter(item, spec, group.panel) for item, spec in chosen]
+        members = {name: hints[name]}
+        if isinstance(hints[name], type) and issubclass(hints[name], Bundle):
+            bundles[name], members = hints[name], get_type_hints(hints[name], include_extras=True)
+        for member, hint in members.items():
+            group, only = _group(hint)
+            if group is None:
+                parameters.append(parameter.replace(annotation=hint, kind=inspect.Parameter.KEYWORD_ONLY))
+                continue
+            chosen = [(item, spec) for item, spec in options_of(group) if only is None or item.name in only.names]
+            groups.append((name, member, group, chosen))
+            parameters += [_parameter(item, spec, group.panel) for item, spec in chosen]
 
     def command(**given: object) -> None:
-        made = {
-            name: group(**{key: value for key in keys if (value := given.pop(key)) is not None})
-            for name, (group, keys) in groups.items()
-        }
-        function(**given, **made)
+        made: dict[str, dict[str, object]] = defaultdict(dict)
+        for name, member, group, chosen in groups:
+            values = {item.name: _value(given.pop(item.name), spec) for item, spec in chosen}
+            made[name][member] = group(**{key: value for key, value in values.items() if value is not None})
+        bundled = {name: bundles[name](**parts) if name in bundles else parts[name] for name, parts in made.items()}
+        function(**given, **bundled)
 
     command.__name__, command.__doc__ = function.__name__, function.__doc__
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -70,24 +84,39 @@ def _group(hint: Any) -> tuple[type[Settings] | None, Only | None]:
 
 def _parameter(item: Field[Any], spec: Option, panel: str) -> inspect.Parameter:
     """Return the parameter of one option: text, a list of text, or a flag; it can be set from the environment too."""
-    kind: Any = list[str] | None if spec.repeated else str | None
-    if spec.read is None:
-        kind = bool | None if item.default is None else bool
+    kind: Any = bool | None if spec.read is None else list[str] | None if spec.repeated else str | None
     declared = typer.Option(
         *spec.flags,
         help=spec.help,
         metavar=spec.metavar,
-        envvar=ENVIRONMENT + spec.name.replace("-", "_").upper(),
+        envvar=None if spec.read is None else _variable(spec),
         show_envvar=False,
         show_default=False,
         hidden=spec.advanced and not verbose_help.get(),
         rich_help_panel=panel,
     )
-    default = None if spec.repeated or item.default == () else item.default
-    default = str(default) if spec.read is not None and default is not None else default
+    default = None if spec.read is None or item.default in (None, ()) else str(item.default)
     return inspect.Parameter(
         item.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, declared]
     )
+
+
+def _variable(spec: Option) -> str:
+    """Return the environment variable of an option."""
+    return ENVIRONMENT + spec.name.replace("-", "_").upper()
+
+
+def _value(given: object, spec: Option) -> object:
+    """Return what was given; of a flag that was not, what the environment says of it, if anything.
+
+    Raises InputError if that is neither yes nor no.
+    """
+    text = os.environ.get(_variable(spec), "").strip().lower()
+    if given is not None or spec.read is not None or not text:
+        return given
+    if text not in YES | NO:
+        raise InputError(f"{_variable(spec)} must be {listed(sorted(YES))}, or {listed(sorted(NO))}, got {shown(text)}")
+    return text in YES
 
 
 def flags_of(command: Callable[..., None]) -> tuple[str, ...]:

@@ -3,61 +3,71 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
+import stat
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
-from advisor.errors import InputError, listed
+from advisor.errors import InputError, listed, reason
+
+STREAMS = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
 
 
 @dataclass(frozen=True)
 class Target:
-    """A file that an option names, checked before anything is read.
+    """A file that an option names, checked before anything is read."""
 
-    Attributes
-    ----------
-    option : str
-        The option.
-    path : Path
-        Where is written: what a link points to, not the link.
-    force : bool
-        Whether a file that is there may be replaced.
-    """
-
-    option: str
-    path: Path
-    force: bool
+    option: str  # the option
+    path: Path  # where is written: what a link points to, not the link
+    force: bool  # whether a file that is there may be replaced
+    # whether it is a device or a pipe, which takes what is written and is never replaced by a file
+    is_stream: bool = False
 
     def write(self, fill: Callable[[Path], object]) -> None:
-        """Let `fill` write a temporary file beside the target and move it there, so that no half file is ever seen.
+        """Let `fill` write a temporary file and move it to the target, so that no half file is ever seen.
 
-        A device or a pipe is not replaced by a file: what was written is copied into it.
-
-        Raises
-        ------
-        InputError
-            If a file has appeared there since the check and may not be replaced, or the file system refuses.
+        Raises InputError if a file has appeared there since the check and may not be replaced, or the file system
+        refuses.
         """
-        _write_atomically(self.path, fill, force=self.force)
+        try:
+            folder = None if self.is_stream else self.path.parent
+            handle, name = tempfile.mkstemp(prefix=".ldp-advise-", suffix=self.path.suffix[:9], dir=folder)
+            os.close(handle)
+            temporary = Path(name)
+            try:
+                fill(temporary)
+                if self.is_stream:
+                    with temporary.open("rb") as source, _opened(self.path) as stream:
+                        shutil.copyfileobj(source, stream)
+                else:
+                    _grant(temporary, self.path)
+                    _move(temporary, self.path, force=self.force)
+            finally:
+                temporary.unlink(missing_ok=True)
+        except FileExistsError:
+            raise InputError(
+                f"{self.option} {self.path}: the file has appeared since this run began; give --force to replace it, "
+                "or another name"
+            ) from None
+        except OSError as error:
+            raise InputError(f"{self.option} {self.path}: cannot be written ({reason(error)})") from None
 
     def write_text(self, text: str) -> None:
         """Write a text as `write` does."""
-        self.write(lambda temporary: Path(temporary).write_text(text, encoding="utf-8"))
+        self.write(lambda temporary: temporary.write_text(text, encoding="utf-8"))
 
 
 class Outputs:
     """All files that one run writes: none of them is read in the same run, and no two are the same.
 
-    Parameters
-    ----------
-    force : bool
-        Whether files that are there may be replaced.
-    inputs : sequence of str
-        All files that are read, "-" for standard input. They are never written, forced or not.
+    force: whether files that are there may be replaced.
+    inputs: all files that are read, "-" for standard input; they are never written, forced or not.
 
-    Examples
-    --------
     >>> outputs = Outputs(force=False, inputs=["sample.csv"])
     >>> outputs.add("--output", None) is None
     True
@@ -73,115 +83,110 @@ class Outputs:
     ) -> Target | None:
         """Check a file and return it; None if the option was not given.
 
-        Parameters
-        ----------
-        option : str
-            The option that names it.
-        path : str or None
-            The name.
-        suffixes : sequence of str
-            Suffixes that it may have, with their dots; none given: any.
-        continues : bool
-            Whether a file that is there is continued, and so need not be replaced.
+        suffixes: those that it may have, with their dots; none given: any.
+        continues: whether a file that is there is continued, and so need not be replaced.
 
-        Raises
-        ------
-        InputError
-            If it cannot be written, is read in the same run, or is the file of another option.
+        Raises InputError if it cannot be written, is read in the same run, or is the file of another option.
         """
         if path is None:
             return None
         suffix = Path(path).suffix.lower()
         if suffixes and suffix not in suffixes:
             raise InputError(f"{option} {path}: the suffix must be {listed(suffixes)}, got {suffix or 'none'!r}")
-        target = _checked(option, path, force=self._force or continues, inputs=self._inputs)
-        for other in self._targets:
-            if _same(target, other.path):
-                raise InputError(f"{option} {path}: {other.option} writes the same file; give each its own name")
-        self._targets.append(Target(option, target, self._force))
-        return self._targets[-1]
+        try:
+            target = self._checked(option, path, replaces=self._force or continues)
+            for other in self._targets:
+                if _same(target.path, other.path):
+                    raise InputError(f"{option} {path}: {other.option} writes the same file; give each its own name")
+        except OSError as error:
+            raise InputError(f"{option} {path}: cannot be written ({reason(error)})") from None
+        self._targets.append(target)
+        return target
+
+    def _checked(self, option: str, path: str, *, replaces: bool) -> Target:
+        """Return the target if a file, a device or a pipe can be written there."""
+        # What a link points to is written, not the link; but /dev/stdout points to what has no name.
+        descriptor = _descriptor(path)
+        target = Path(path if descriptor is not None else os.path.realpath(path))
+        state = _state(target)
+        if path.endswith(os.sep) or (state is not None and stat.S_ISDIR(state.st_mode)):
+            raise InputError(f"{option} {path}: this is a directory, a file name is needed")
+        if state is not None and any(_reads(name, state) for name in self._inputs):
+            raise InputError(f"{option} {path}: this file is read in the same run, so it is never overwritten")
+        if descriptor is not None and state is None:
+            raise InputError(f"{option} {path}: is closed")
+        if descriptor is not None or (state is not None and _is_stream(state)):
+            return Target(option, target, self._force, is_stream=True)
+        if state is not None and not stat.S_ISREG(state.st_mode):
+            raise InputError(f"{option} {path}: this is neither a file nor a pipe")
+        if state is not None and not replaces:
+            raise InputError(f"{option} {path}: the file exists; give --force to replace it, or another name")
+        if not target.parent.is_dir():
+            raise InputError(f"{option} {path}: there is no directory {Path(path).parent}")
+        # What replaces a file is made beside it first.
+        needed = [(target.parent, os.W_OK | os.X_OK), *([] if state is None else [(target, os.W_OK)])]
+        if not all(os.access(one, mode) for one, mode in needed):
+            raise InputError(f"{option} {path}: no permission to write there")
+        return Target(option, target, self._force)
 
 
-def _checked(option: str, path: str, *, force: bool, inputs: Sequence[str]) -> Path:
-    """Return the resolved path if a file, a device or a pipe can be written there.
+def _state(path: str | Path) -> os.stat_result | None:
+    try:
+        return os.stat(path)  # noqa: PTH116 - also of names of inputs
+    except (FileNotFoundError, NotADirectoryError):
+        return None
 
-    Raises
-    ------
-    InputError
-        If it is a directory or one of the inputs, if it exists and `force` is not given, or if its directory is
-        missing or cannot be written.
+
+def _is_stream(state: os.stat_result) -> bool:
+    return stat.S_ISCHR(state.st_mode) or stat.S_ISFIFO(state.st_mode)
+
+
+def _descriptor(path: str | Path) -> int | None:
+    """Return the descriptor of this process that a name stands for; None for all other names.
+
+    >>> _descriptor("/dev/stdout"), _descriptor("/dev/fd/63"), _descriptor("/dev/null")
+    (1, 63, None)
     """
-    named = Path(path)
-    # What a link points to is written, not the link; but /dev/stdout points to what has no name.
-    target = named if _is_special(named) else named.resolve()
-    if target.is_dir():
-        raise InputError(f"{option} {path}: this is a directory, a file name is needed")
-    if any(_reads(name, target) for name in inputs):
-        raise InputError(f"{option} {path}: this file is read in the same run, so it is never overwritten")
-    if target.is_file() and not force:
-        raise InputError(f"{option} {path}: the file exists; give --force to replace it, or another name")
-    if not target.parent.is_dir():
-        raise InputError(f"{option} {path}: there is no directory {named.parent}")
-    if not os.access(target if target.exists() else target.parent, os.W_OK):
-        raise InputError(f"{option} {path}: no permission to write there")
-    return target
+    numbered = re.fullmatch(r"/(?:dev|proc/self)/fd/(\d{1,6})", str(path))
+    return int(numbered[1]) if numbered else STREAMS.get(str(path))
 
 
-def _is_special(path: Path) -> bool:
-    return path.exists() and not path.is_file() and not path.is_dir()
+def _opened(path: Path) -> BinaryIO:
+    """Open a device or a pipe; a file that standard output goes to is written where it stands, not emptied."""
+    descriptor = _descriptor(path)
+    return path.open("wb") if descriptor is None else os.fdopen(os.dup(descriptor), "wb")
 
 
-def _reads(name: str, target: Path) -> bool:
-    """Tell whether an input is the target, also where standard input comes from it."""
-    if not target.is_file():
+def _reads(name: str, state: os.stat_result) -> bool:
+    """Tell whether an input is the file or pipe of that state, also where standard input comes from it."""
+    if not (stat.S_ISREG(state.st_mode) or stat.S_ISFIFO(state.st_mode)):
         return False
     try:
-        return os.path.samestat(os.fstat(0) if name == "-" else os.stat(name), target.stat())  # noqa: PTH116 - no path
+        other = os.fstat(0) if name == "-" else _state(name)
     except (OSError, ValueError):
         return False  # what cannot be read is said when it is read
+    return other is not None and os.path.samestat(other, state)
 
 
 def _same(one: Path, other: Path) -> bool:
-    if _is_special(one):
-        return False  # a device takes more than one output
-    return one == other or (one.exists() and other.exists() and one.samefile(other))
+    """Tell whether two names are one file; a device, such as /dev/null, takes more than one output."""
+    state, beside = _state(one), _state(other)
+    if state is None or beside is None:
+        return one == other
+    return os.path.samestat(state, beside) and not stat.S_ISCHR(state.st_mode)
 
 
-def _write_atomically(target: Path, write: Callable[[Path], object], *, force: bool) -> None:
-    """Let `write` fill a temporary file beside the target and move it there, so that no half file is ever seen.
-
-    A device or a pipe is not replaced by a file: what was written is copied into it.
-
-    Raises
-    ------
-    InputError
-        If the file system refuses, or there is a file and `force` is not given.
-    """
-    special = _is_special(target)
-    try:
-        handle, name = tempfile.mkstemp(
-            prefix=f".{target.name}.", suffix=target.suffix, dir=None if special else target.parent
-        )
-        os.close(handle)
-        temporary = Path(name)
-        try:
-            write(temporary)
-            if special:
-                with target.open("wb") as stream:
-                    stream.write(temporary.read_bytes())
-                return
-            umask = os.umask(0)
-            os.umask(umask)
-            temporary.chmod(0o666 & ~umask)  # mkstemp made it private
-            _move(temporary, target, force=force)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except FileExistsError:
-        raise InputError(
-            f"{target}: the file has appeared since this run began; give --force to replace it, or another name"
-        ) from None
-    except OSError as error:
-        raise InputError(f"{target}: cannot be written ({error.strerror or error})") from None
+def _grant(temporary: Path, target: Path) -> None:
+    """Give a file, which is made private, the permissions of what it replaces, or those of any new file."""
+    state = _state(target)
+    if state is None:
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        return
+    with suppress(OSError):  # only an administrator can give a file away
+        os.chown(temporary, state.st_uid, state.st_gid)
+    temporary.chmod(stat.S_IMODE(state.st_mode))
 
 
 def _move(temporary: Path, target: Path, *, force: bool) -> None:

@@ -53,7 +53,7 @@ def places_command(
             document=places_document,
             sections=_sections,
             progress=partial(DelayedProgress, "simulating"),
-            inputs=[name for name in (sample, menu.channel) if name is not None],
+            inputs=[sample, menu.channel],
             files=[SideFile("--plot", picture.plot, PICTURES, _draw, require_matplotlib)],
             unprotected=True,
         ),

@@ -72,7 +72,7 @@ def plan_command(
             document=plan_document,
             sections=_sections,
             progress=DelayedWords,
-            inputs=[name for name in (sample, cleaning.domain) if name is not None],
+            inputs=[sample, cleaning.domain],
             files=[SideFile("--plot", picture.plot, PICTURES, _draw, require_matplotlib)],
             unprotected=sample is not None,
         ),

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from advisor.errors import printable
+
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn, TaskID
     from rich.status import Status
@@ -37,13 +39,34 @@ def delayed_status(words: str, *, enabled: bool = True) -> Iterator[None]:
         status.stop()
 
 
-class DelayedProgress:
-    """Callable ``(done, total)``, and a context in which the bar lives."""
+class Delayed:
+    """Context of something that appears on standard error once work has taken a second, if that is a terminal."""
 
-    def __init__(self, description: str, *, enabled: bool = True) -> None:
-        self._description = description
+    def __init__(self, *, enabled: bool = True) -> None:
         self._enabled = enabled and sys.stderr.isatty()
         self._started = time.monotonic()
+        self._shown: Progress | Status | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._shown is not None:
+            self._shown.stop()
+
+    @property
+    def _is_due(self) -> bool:
+        return time.monotonic() - self._started >= DELAY_SECONDS
+
+
+class DelayedProgress(Delayed):
+    """Callable ``(done, total)`` that shows a bar."""
+
+    def __init__(self, description: str, *, enabled: bool = True) -> None:
+        super().__init__(enabled=enabled)
+        self._description = description
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._before: int | None = None  # what was done already when the work began
@@ -52,15 +75,6 @@ class DelayedProgress:
         """Columns of the bar; none for rich's usual ones."""
         return ()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
     def __call__(self, done: int, total: int) -> None:
         """Show that `done` of `total` steps are done."""
         if not self._enabled:
@@ -68,43 +82,33 @@ class DelayedProgress:
         if self._before is None:
             self._before = done
         if self._bar is None:
-            if time.monotonic() - self._started < DELAY_SECONDS or done >= total:
+            if not self._is_due or done >= total:
                 return
             from rich.console import Console
+            from rich.markup import escape
             from rich.progress import Progress
 
-            self._bar = Progress(*self._columns(), console=Console(stderr=True), transient=True)
-            self._task = self._bar.add_task(self._description, total=total, completed=self._before or 0)
+            self._shown = self._bar = Progress(*self._columns(), console=Console(stderr=True), transient=True)
+            description = escape(printable(self._description))
+            self._task = self._bar.add_task(description, total=total, completed=self._before)
             self._bar.start()
         if self._task is not None:
             self._bar.update(self._task, completed=done, total=total)
 
 
-class DelayedWords:
-    """Callable ``(words)``: a spinner that says what is being done, once it has taken a second."""
+class DelayedWords(Delayed):
+    """Callable ``(words)``: a spinner that says what is being done."""
 
-    def __init__(self, *, enabled: bool = True) -> None:
-        self._enabled = enabled and sys.stderr.isatty()
-        self._started = time.monotonic()
-        self._status: Status | None = None
-
-    def __enter__(self) -> DelayedWords:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._status is not None:
-            self._status.stop()
+    _status: Status | None = None
 
     def __call__(self, words: str) -> None:
         """Show what is being done now."""
-        if not self._enabled or time.monotonic() - self._started < DELAY_SECONDS:
+        if not (self._enabled and self._is_due):
             return
         if self._status is None:
             from rich.console import Console
 
-            self._status = Console(stderr=True).status(words)
+            self._shown = self._status = Console(stderr=True).status(words)
             self._status.start()
         self._status.update(words)
 

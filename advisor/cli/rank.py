@@ -12,34 +12,17 @@ from advisor.cli.progress import DelayedProgress
 from advisor.cli.ranking import (
     PREDICTED,
     RankFiles,
-    check_options,
+    RankOptions,
     rank_files,
     rank_page,
     rank_sections,
-    read_request,
-    simulation_answer,
+    ranking_answer,
 )
 from advisor.cli.run import Job, Output, run
 from advisor.errors import InputError
 from advisor.question.option import refuse
-from advisor.question.request import RankSettings, Request
-from advisor.question.settings import (
-    Categories,
-    Cleaning,
-    Columns,
-    Instant,
-    Limits,
-    Menu,
-    MetricSettings,
-    Picture,
-    Plurality,
-    Question,
-    Reasons,
-    Shape,
-    Simulation,
-    Threat,
-)
-from advisor.rank.result import Answer
+from advisor.question.request import RankSettings
+from advisor.question.settings import Picture, Plurality, Reasons, Threat
 from simulator._version import __version__
 
 
@@ -52,19 +35,10 @@ def _version(wanted: bool) -> None:
 def rank_command(
     *,
     sample: Sample = None,
-    question: Question,
-    domain: Categories,
-    columns: Columns,
-    cleaning: Cleaning,
-    menu: Menu,
-    limits: Limits,
-    shape: Shape,
-    instant: Instant,
+    options: RankOptions,
     reasons: Reasons,
     plurality: Plurality,
     threat: Threat,
-    metric_settings: MetricSettings,
-    simulation: Simulation,
     picture: Picture,
     files: RankFiles,
     output: Output,
@@ -79,33 +53,26 @@ def rank_command(
     Examples: ldp-advise --eps 1 --metric emd sample.csv
               ldp-advise --eps 1 --k 256 --n 2M
     """
-    settings = RankSettings(question, metric_settings, menu, limits, plurality, threat, simulation)
-    predicted = sample is None or instant.instant
-    check_options(settings, sample, domain, (columns, cleaning), shape, predicted=predicted)
+    settings = RankSettings(
+        options.question, options.metric_settings, options.menu, options.limits, plurality, threat, options.simulation
+    )
+    predicted = options.is_predicted(sample)
+    options.check(sample, settings)
     if predicted:
         refuse(files.given("runs"), PREDICTED)
     elif reasons.why:
         raise InputError("--why explains a predicted answer: leave the file out, or add --instant")
     run(
         Job(
-            read=partial(read_request, sample, settings, domain, columns, cleaning, shape, predicted=predicted),
+            read=partial(options.read, sample, settings),
             warnings=lambda request: request.warnings,
-            answer=partial(_predict, why=reasons.why) if predicted else simulation_answer(simulation.jobs),
+            answer=ranking_answer(options.simulation, predicted=predicted, why=reasons.why),
             document=rank_page,
             sections=rank_sections,
-            inputs=[name for name in (sample, cleaning.domain) if name is not None],
+            inputs=[sample, options.cleaning.domain],
             files=rank_files(files, picture),
             progress=partial(DelayedProgress, "simulating"),
             unprotected=sample is not None,
         ),
         output,
     )
-
-
-def _predict(request: Request, progress: DelayedProgress, *, why: bool) -> Answer:
-    del progress  # it takes no time
-    from advisor.rank.look_up import look_up  # samples have no need of the model
-    from advisor.rank.why import explained
-
-    advices = look_up(request)
-    return Answer(explained(advices) if why else advices)

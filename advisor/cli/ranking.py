@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from advisor.checks import path
+from advisor.cli.options import Bundle
 from advisor.cli.progress import DelayedProgress
 from advisor.cli.run import SideFile
 from advisor.document.model import Document, Section
@@ -19,7 +20,19 @@ from advisor.pictures import PICTURES, require_matplotlib, save
 from advisor.question.early import check_early
 from advisor.question.option import Settings, option, refuse, require
 from advisor.question.request import RankSettings, Request
-from advisor.question.settings import Categories, Cleaning, Columns, Picture, Shape
+from advisor.question.settings import (
+    Categories,
+    Cleaning,
+    Columns,
+    Instant,
+    Limits,
+    Menu,
+    MetricSettings,
+    Picture,
+    Question,
+    Shape,
+    Simulation,
+)
 from advisor.rank.document import rank_document
 from advisor.rank.result import Answer
 from simulator.benchmark import Runs
@@ -55,7 +68,7 @@ def _check_runs(option: str, path: Path) -> None:
 
 def _write_runs(answer: Answer, path: Path) -> None:
     """Write every repetition's error, one row each: a table of five columns."""
-    if answer.runs is None:
+    if not answer.runs:
         return
     if path.suffix.lower() == ".parquet":
         _write_parquet(path, answer.runs, answer.first.request.metrics)
@@ -69,14 +82,15 @@ def _write_runs(answer: Answer, path: Path) -> None:
 
 
 def _blocks(
-    runs: Runs, metrics: tuple[str, ...]
+    every: tuple[Runs, ...], metrics: tuple[str, ...]
 ) -> Iterator[tuple[str, str, str, int, np.ndarray[tuple[int, ...], np.dtype[np.float64]]]]:
-    for metric in metrics:
-        for (protocol, method), errors in runs.of(metric).items():
-            yield protocol, method, metric, runs.first, errors
+    for runs in every:
+        for metric in metrics:
+            for (protocol, method), errors in runs.of(metric).items():
+                yield protocol, method, metric, runs.first, errors
 
 
-def _write_parquet(path: Path, runs: Runs, metrics: tuple[str, ...]) -> None:
+def _write_parquet(path: Path, runs: tuple[Runs, ...], metrics: tuple[str, ...]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -115,15 +129,80 @@ class RankFiles(Settings):
     )  # fmt: skip
 
 
-def simulation_answer(jobs: int | None) -> Callable[[Request, DelayedProgress], Answer]:
-    """Return what answers a request by simulation."""
+@dataclass(frozen=True)
+class RankOptions(Bundle):
+    """The groups of options of what ranks pairs, for a sample or without one."""
 
-    def answer(request: Request, progress: DelayedProgress) -> Answer:
+    question: Question
+    domain: Categories
+    columns: Columns
+    cleaning: Cleaning
+    menu: Menu
+    limits: Limits
+    shape: Shape
+    instant: Instant
+    metric_settings: MetricSettings
+    simulation: Simulation
+
+    def is_predicted(self, sample: str | None) -> bool:
+        """Tell whether the answer is predicted instead of simulated."""
+        return sample is None or self.instant.instant
+
+    def check(self, sample: str | None, settings: RankSettings) -> None:
+        """Refuse what is missing, and what does not go together, before a byte is read.
+
+        Raises InputError for all that is missing, or the first that does not fit.
+        """
+        data = None if sample is None and self.domain.k is None else True
+        require(
+            ("--eps", self.question.epsilon, "the privacy budget of one report, for example --eps 1"),
+            (
+                "SAMPLE",
+                data,
+                "a file with public, synthetic or pilot data, - for standard input, or --k without a file",
+            ),
+        )
+        if sample is None:
+            flags = [flag for flag in (*self.columns.given(), *self.cleaning.given()) if flag != "--header"]
+            refuse(flags, "needs a file: without one the answer is predicted")
+        else:
+            refuse(self.shape.given(), f"is for a question without a file: the frequencies are those of {sample}")
+        if self.is_predicted(sample):
+            refuse(self.simulation.given("repetitions", "max_repetitions"), PREDICTED)
+        check_early(settings, self.domain, instant=self.is_predicted(sample))
+
+    def read(self, sample: str | None, settings: RankSettings) -> Request:
+        """Return the request for a sample file, or for a shape without one.
+
+        Raises InputError if the file, or what is asked of it, is wrong.
+        """
+        if sample is None:
+            from advisor.question.shape_request import shape_request  # samples have no need of the model
+
+            return shape_request(settings, self.domain, self.shape)
+        from advisor.question.sample import sample_request  # look-ups read no file
+
+        return sample_request(sample, settings, self.domain, self.columns, self.cleaning, instant=self.instant.instant)
+
+
+def ranking_answer(
+    simulation: Simulation, *, predicted: bool = False, why: bool = False
+) -> Callable[[Request, DelayedProgress], Answer]:
+    """Return what answers a request: a simulation, or a prediction, with its reasons or without."""
+
+    def simulate(request: Request, progress: DelayedProgress) -> Answer:
         from advisor.rank.simulate import simulated_answer  # look-ups have no need of it
 
-        return simulated_answer(request, jobs=jobs, progress=progress)
+        return simulated_answer(request, jobs=simulation.jobs, progress=progress)
 
-    return answer
+    def predict(request: Request, progress: DelayedProgress) -> Answer:
+        del progress  # it takes no time
+        from advisor.rank.look_up import look_up  # samples have no need of the model
+        from advisor.rank.why import explained
+
+        return Answer(explained(look_up(request)) if why else look_up(request))
+
+    return predict if predicted else simulate
 
 
 def rank_page(answer: Answer) -> Document:
@@ -136,60 +215,3 @@ def rank_sections(answer: Answer) -> tuple[Section, ...]:
     from advisor.rank.page import page_sections  # pages alone have reasons and pictures
 
     return page_sections(answer.rankings)
-
-
-def check_options(
-    settings: RankSettings,
-    sample: str | None,
-    domain: Categories,
-    reading: tuple[Columns, Cleaning],
-    shape: Shape,
-    *,
-    predicted: bool,
-) -> None:
-    """Refuse what is missing, and what does not go together, before a byte is read.
-
-    Raises
-    ------
-    InputError
-        For all that is missing, or the first that does not fit.
-    """
-    data = None if sample is None and domain.k is None else True
-    require(
-        ("--eps", settings.question.epsilon, "the privacy budget of one report, for example --eps 1"),
-        ("SAMPLE", data, "a file with public, synthetic or pilot data, - for standard input, or --k without a file"),
-    )
-    if sample is None:
-        flags = [flag for group in reading for flag in group.given() if flag != "--header"]
-        refuse(flags, "needs a file: without one the answer is predicted")
-    else:
-        refuse(shape.given(), f"is for a question without a file: the frequencies are those of {sample}")
-    if predicted:
-        refuse(settings.simulation.given("repetitions", "max_repetitions"), PREDICTED)
-    check_early(settings, domain, instant=predicted)
-
-
-def read_request(
-    sample: str | None,
-    settings: RankSettings,
-    domain: Categories,
-    columns: Columns,
-    cleaning: Cleaning,
-    shape: Shape,
-    *,
-    predicted: bool,
-) -> Request:
-    """Return the request for a sample file, or for a shape without one.
-
-    Raises
-    ------
-    InputError
-        If the file, or what is asked of it, is wrong.
-    """
-    if sample is None:
-        from advisor.question.shape_request import shape_request  # samples have no need of the model
-
-        return shape_request(settings, domain, shape)
-    from advisor.question.sample import sample_request  # look-ups read no file
-
-    return sample_request(sample, settings, domain, columns, cleaning, instant=predicted)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -20,16 +21,22 @@ from advisor.document.markdown import markdown
 from advisor.document.model import TOP, Document, Section, View
 from advisor.document.terminal import show
 from advisor.document.text import plain_text
-from advisor.errors import InputError
+from advisor.errors import InputError, listed, one_line
+from advisor.pictures import require_matplotlib
 from advisor.question.option import Settings, option
+from simulator.foreign import SOURCES, containment
 
-FORMATS = ("table", "plain", "markdown", "csv", "json", "value")
-SUFFIX_FORMATS = {".json": "json", ".csv": "csv", ".md": "markdown", ".txt": "plain"}
+FORMATS = ("table", "plain", "markdown", "csv", "json", "value", "html")
 PAGES = (".html", ".htm")
+SUFFIX_FORMATS = {
+    "": "table", ".txt": "plain", ".md": "markdown", ".csv": "csv", ".json": "json", **dict.fromkeys(PAGES, "html"),
+}  # fmt: skip
 NOTICE = (
     "note: SAMPLE is read as it is, without any privacy: use public, synthetic or pilot data, not what you want to "
     "protect (--quiet hides this note)"
 )
+
+answered: ContextVar[bool] = ContextVar("answered", default=False)  # whether the answer is on standard output
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -43,12 +50,15 @@ class Output(Settings):
 
     panel: ClassVar[str] = "Output"
 
-    top: int | None = option("--top", read=whole(1), metavar="N", help="rows to show [default: 10]")
+    top: int | None = option("--top", read=whole(1), metavar="N", help="rows to show; csv, json: all [default: 10]")
     every_row: bool = option("--all", help="show every row")
     format: str | None = option(
         "--format", read=choice(FORMATS), metavar="FORMAT", help=f"{', '.join(FORMATS)} [default: table]"
     )
-    output: str | None = option("--output", "-o", read=path, metavar="FILE", help="write the answer to this file")
+    output: str | None = option(
+        "--output", "-o", read=path, metavar="FILE",
+        help="write the answer here, in the suffix's format",
+    )  # fmt: skip
     report: str | None = option("--report", read=path, metavar="FILE", help="write one page with everything: .html")
     force: bool = option("--force", help="replace files that exist")
     quiet: bool = option("--quiet", "-q", help="the answer and its tables only; warnings stay")
@@ -56,8 +66,17 @@ class Output(Settings):
 
     @property
     def chosen_format(self) -> str:
-        """The format that was named, or that of the file's suffix, or the table."""
-        return self.format or SUFFIX_FORMATS.get(Path(self.output or "").suffix.lower(), "table")
+        """The format that was named, or that of the file's suffix, or the table.
+
+        Raises InputError if the suffix stands for none.
+        """
+        suffix = Path(self.output or "").suffix.lower()
+        if self.format is None and suffix not in SUFFIX_FORMATS:
+            raise InputError(
+                f"--output {self.output}: {suffix} stands for no format: give --format, or one of "
+                f"{listed(filter(None, SUFFIX_FORMATS))}"
+            )
+        return self.format or SUFFIX_FORMATS[suffix]
 
     def view(self, top: int | None = TOP) -> View:
         """Return what is to be shown, `top` rows where nothing else was said."""
@@ -70,31 +89,16 @@ WholeOutput: TypeAlias = Annotated[Output, Only("format", "output", "report", "f
 
 @dataclass(frozen=True)
 class SideFile(Generic[A]):
-    """A file that a command writes beside its answer.
+    """A file that a command writes beside its answer."""
 
-    Attributes
-    ----------
-    option, path
-        The option that names it, and the name; None where it was not given.
-    suffixes
-        Suffixes that it may have.
-    write
-        Fills a file with what belongs there; called with the answer and the file.
-    check
-        Refuses what is not installed, before anything is read; called with the option and the file; None: nothing.
-    shows
-        Tells whether an answer has anything to write there; None: it always has.
-    continues
-        Whether a file that is there is continued, so that it need not be replaced.
-    """
-
+    # option, path: the option that names it, and the name; None where it was not given
     option: str
     path: str | None
-    suffixes: tuple[str, ...]
-    write: Callable[[A, Path], None]
+    suffixes: tuple[str, ...]  # suffixes that it may have
+    write: Callable[[A, Path], None]  # fills a file with what belongs there; called with the answer and the file
+    # refuses what is not installed, before anything is read; called with the option and the file; None: nothing
     check: Callable[[str, Path], None] | None = None
-    shows: Callable[[A], bool] | None = None
-    continues: bool = False
+    shows: Callable[[A], bool] | None = None  # tells whether an answer has anything to write there; None: it always has
 
 
 class ProgressMaker(Protocol[P_co]):
@@ -111,132 +115,163 @@ def silence(*, enabled: bool) -> AbstractContextManager[None]:
 
 @dataclass(frozen=True)
 class Job(Generic[Q, A, P]):
-    """What a command does, step by step; what its options alone forbid has been refused before.
+    """What a command does, step by step; what its options alone forbid has been refused before."""
 
-    Attributes
-    ----------
-    read
-        Reads what is to be read and returns the question.
-    answer
-        Answers it; called with the question and what shows progress.
-    document
-        Makes the document of an answer.
-    progress
-        Makes what shows the progress of `answer`.
-    sections
-        Makes what pages show besides; called only for a page.
-    inputs
-        Files that are read, and never written over.
-    files
-        Files that are written beside the answer.
-    warnings
-        What the reader should worry about, known from the question.
-    reading
-        What is being done while `read` works.
-    unprotected
-        Whether something is read as it is that people might want to protect.
-    """
-
-    read: Callable[[], Q]
-    answer: Callable[[Q, P], A]
-    document: Callable[[A], Document]
-    progress: ProgressMaker[P]
-    inputs: Sequence[str] = ()
-    files: Sequence[SideFile[A]] = ()
-    warnings: Callable[[Q], Sequence[str]] | None = None
-    reading: str = "reading the sample"
-    unprotected: bool = False
-    sections: Callable[[A], tuple[Section, ...]] | None = None
+    read: Callable[[], Q]  # reads what is to be read and returns the question
+    answer: Callable[[Q, P], A]  # answers it; called with the question and what shows progress
+    document: Callable[[A], Document]  # makes the document of an answer
+    progress: ProgressMaker[P]  # makes what shows the progress of `answer`
+    inputs: Sequence[str | None] = ()  # files that are read, where they were given, and never written over
+    files: Sequence[SideFile[A]] = ()  # files that are written beside the answer
+    resume: str | None = None  # file from which `answer` goes on, and in which it keeps what is done
+    formats: Sequence[str] = FORMATS  # formats in which the answer can be given
+    warnings: Callable[[Q], Sequence[str]] | None = None  # what the reader should worry about, known from the question
+    reading: str = "reading the sample"  # what is being done while `read` works
+    unprotected: bool = False  # whether something is read as it is that people might want to protect
+    sections: Callable[[A], tuple[Section, ...]] | None = None  # makes what pages show besides; called only for a page
 
     @classmethod
-    def of(cls, document: Callable[[], Document]) -> Job[None, None, None]:
+    def of(cls, document: Callable[[], Document], formats: Sequence[str] = FORMATS) -> Job[None, None, None]:
         """Return a job that reads nothing and is answered at once."""
-        return Job(lambda: None, lambda question, progress: None, lambda answer: document(), silence)  # noqa: ARG005
+        return Job(
+            lambda: None, lambda question, progress: None, lambda answer: document(), silence, formats=formats  # noqa: ARG005
+        )  # fmt: skip
 
 
 def run(job: Job[Q, A, P], output: Output, top: int | None = TOP) -> None:
     """Do a job: everything that can be refused is refused before the first byte is read.
 
-    Raises
-    ------
-    InputError
-        If an output cannot be written, or what is read or asked is wrong.
+    Raises InputError if an output cannot be written, or what is read or asked is wrong.
     """
-    outputs = Outputs(force=output.force, inputs=job.inputs)
-    answer_target = outputs.add("--output", output.output)
+    outputs = Outputs(force=output.force, inputs=[name for name in job.inputs if name is not None])
+    _refuse_stream("--resume", job.resume, "finished cells are kept there")
+    outputs.add("--resume", job.resume, continues=True)
+    answer_target = outputs.add("--output", None if output.output == "-" else output.output)
+    page: SideFile[Document] = SideFile("--report", output.report, PAGES, _write_page, require_matplotlib)
     targets = [_target(file, outputs) for file in job.files]
-    page: SideFile[Document] = SideFile("--report", output.report, PAGES, _write_page, _check_page)
     page_target = _target(page, outputs)
-    with delayed_status(job.reading, enabled=not output.quiet):
-        question = job.read()
-    if job.unprotected and not output.quiet:
-        say(NOTICE)
-    early = [] if job.warnings is None else list(job.warnings(question))
-    for warning in early:
-        say(f"warning: {warning}")
-    with job.progress(enabled=not output.quiet) as progress:
-        answer = job.answer(question, progress)
-    document = job.document(answer)
+    if output.chosen_format not in job.formats:
+        raise InputError(f"this command has no --format {output.chosen_format}: give {listed(job.formats)}")
+    if output.chosen_format == "html":
+        require_matplotlib("--format html")
+    with containment() if SOURCES else nullcontext():  # what members of other packages print is no part of the answer
+        answer, document, early = _answered(job, quiet=output.quiet)
     if job.sections is not None:
         document = replace(document, sections=partial(job.sections, answer))
     for warning in document.warnings:
         if warning not in early:
             say(f"warning: {warning}")
-    write(document, output, answer_target, output.view(top))
-    sys.stdout.flush()  # the answer is out, whatever becomes of the files beside it
+    writers = [partial(write, document, output, answer_target, output.view(top))]
     for file, target in zip(job.files, targets, strict=True):
-        if target is None:
-            continue
-        if file.shows is None or file.shows(answer):
-            target.write(partial(file.write, answer))
-        else:
-            say(f"warning: there is nothing to show, so {file.option} wrote no file")
+        if target is not None:
+            writers.append(partial(_write_beside, file, target, answer))
     if page_target is not None:
-        page_target.write(partial(_write_page, document))
+        writers.append(partial(page_target.write, partial(_write_page, document)))
+    _write_all(writers)
+
+
+def _answered(job: Job[Q, A, P], *, quiet: bool) -> tuple[A, Document, list[str]]:
+    """Return the answer, its document, and the warnings that were printed before there was an answer."""
+    typed = "-" in job.inputs and sys.stdin is not None and sys.stdin.isatty()
+    if typed and not quiet:
+        say("reading what is typed: one value per line; Ctrl-D on a line of its own ends it")
+    with delayed_status(job.reading, enabled=not (quiet or typed)):
+        question = job.read()
+    if job.unprotected and not quiet:
+        say(NOTICE)
+    early = [] if job.warnings is None else list(job.warnings(question))
+    for warning in early:
+        say(f"warning: {warning}")
+    with job.progress(enabled=not quiet) as progress:
+        answer = job.answer(question, progress)
+    return answer, job.document(answer), early
+
+
+def _write_all(writers: Iterable[Callable[[], None]]) -> None:
+    """Write an answer and the files beside it: one that fails keeps no other from its place.
+
+    Raises InputError for all files that could not be written; OSError if standard output does not take the answer.
+    """
+    failures: list[str] = []
+    refusal: OSError | None = None
+    for write_one in writers:
+        try:
+            write_one()
+        except InputError as error:
+            failures.append(str(error))
+        except OSError as error:
+            refusal = error
+    if failures:
+        raise InputError("; ".join(failures))
+    if refusal is not None:
+        raise refusal
+
+
+def _write_beside(file: SideFile[A], target: Target, answer: A) -> None:
+    if file.shows is None or file.shows(answer):
+        target.write(partial(file.write, answer))
+    else:
+        say(f"warning: there is nothing to show, so {file.option} wrote no file")
 
 
 def say(words: str) -> None:
     """Print a line on standard error."""
     with suppress(OSError):  # where standard error is full, the answer matters more
-        print(words, file=sys.stderr)  # noqa: T201 - the only package that prints
+        print(one_line(words), file=sys.stderr)  # noqa: T201 - the only package that prints
 
 
 def write(document: Document, output: Output, target: Target | None, view: View) -> None:
-    """Print a document, or write it to a file, in the format that is asked for."""
-    if output.chosen_format == "table" and target is None:
-        show(document, view)
+    """Print a document, or write it to a file, in the format that is asked for.
+
+    Raises InputError if the file cannot be written, after printing the answer; OSError if standard output fails.
+    """
+    if target is not None:
+        try:
+            target.write_text(_text(document, output.chosen_format, view))
+        except InputError:
+            if not target.is_stream:
+                write(document, output, None, view)
+            raise
         return
-    text = {
+    answered.set(True)
+    if output.chosen_format == "table":
+        show(document, view)
+    else:
+        sys.stdout.write(_text(document, output.chosen_format, view))
+    sys.stdout.flush()
+
+
+def _text(document: Document, name: str, view: View) -> str:
+    return {
         "table": lambda: plain_text(document, view),
         "plain": lambda: plain_text(document, view),
         "markdown": lambda: markdown(document, view),
         "csv": lambda: csv_text(document),
         "json": lambda: json_text(document) + "\n",
+        "html": lambda: _page(document),
         "value": lambda: f"{document.value}\n" if document.value else "",
-    }[output.chosen_format]()
-    if target is None:
-        sys.stdout.write(text)
-    else:
-        target.write_text(text)
+    }[name]()
+
+
+def _refuse_stream(option: str, path: str | None, why: str) -> None:
+    if path == "-":
+        raise InputError(f"{option} needs the name of a file: {why}")
 
 
 def _target(file: SideFile[A], outputs: Outputs) -> Target | None:
     """Return the file that an option names, checked; None if it was not given."""
-    if file.path == "-":
-        raise InputError(f"{file.option} needs the name of a file: the answer goes to standard output")
-    target = outputs.add(file.option, file.path, suffixes=file.suffixes, continues=file.continues)
+    _refuse_stream(file.option, file.path, "the answer goes to standard output")
+    target = outputs.add(file.option, file.path, suffixes=file.suffixes)
     if target is not None and file.check is not None:
         file.check(file.option, target.path)
     return target
 
 
-def _check_page(option: str, path: Path) -> None:
-    from advisor.pictures import require_matplotlib  # pages alone draw here
+def _page(document: Document) -> str:
+    from advisor.document.page import page_html  # heavy: it draws
 
-    require_matplotlib(option, path)
+    return page_html(document, command_line())
 
 
 def _write_page(document: Document, target: Path) -> None:
-    from advisor.document.page import page_html  # heavy: it draws
-
-    target.write_text(page_html(document, command_line()), encoding="utf-8")
+    target.write_text(_page(document), encoding="utf-8")

@@ -10,11 +10,9 @@ from typing import Annotated, ClassVar
 from advisor.checks import path
 from advisor.cli.arguments import Sample
 from advisor.cli.options import Only
-from advisor.cli.outputs import Outputs
 from advisor.cli.progress import TimedProgress
 from advisor.cli.run import Job, Output, SideFile, run
 from advisor.document.model import Figure, Section
-from advisor.errors import InputError
 from advisor.pictures import PICTURES, require_matplotlib, save
 from advisor.question.option import Settings, option
 from advisor.question.sample import over_domain, read_sample, refuse_mixed, sample_name
@@ -74,10 +72,10 @@ def sweep_command(
     settings = SweepSettings(grid, question, metric_settings, menu, simulation)
     settings.check(has_sample=sample is not None)
     refuse_mixed(sample, shape, columns, cleaning)
-    inputs = [name for name in (sample, cleaning.domain) if name is not None]
-    check_resume(files, picture, output, inputs)
 
     def read() -> SweepQuestion:
+        if files.resume is not None:
+            check_cell_file(Path(files.resume))
         if sample is None:
             return build_question(settings, shape_frequencies(settings, shape, ordered=domain.ordered))
         histogram, name = read_sample(sample, columns, cleaning), sample_name(sample)
@@ -95,7 +93,8 @@ def sweep_command(
             document=partial(sweep_document, per_protocol=files.per_protocol),
             sections=_sections,
             progress=partial(TimedProgress, "cells"),
-            inputs=[*inputs, *([] if files.resume is None else [files.resume])],
+            inputs=[sample, cleaning.domain],
+            resume=files.resume,
             files=[
                 SideFile("--plot", picture.plot, PICTURES, _draw_winners, require_matplotlib),
                 SideFile("--plot-curves", files.plot_curves, PICTURES, _draw_curves, require_matplotlib),
@@ -105,32 +104,6 @@ def sweep_command(
         output,
         top=None,
     )
-
-
-def check_resume(files: SweepFiles, picture: Picture, output: Output, inputs: list[str]) -> None:
-    """Refuse a file of finished cells that is another one, or that something else is written to.
-
-    Raises
-    ------
-    InputError
-        If it is, or if it cannot be written.
-    """
-    if files.resume is None:
-        return
-    if files.resume == "-":
-        raise InputError("--resume needs the name of a file: finished cells are kept there")
-    outputs = Outputs(force=True, inputs=inputs)
-    target = outputs.add("--resume", files.resume, continues=True)
-    others = {
-        "--output": output.output,
-        "--report": output.report,
-        "--plot": picture.plot,
-        "--plot-curves": files.plot_curves,
-    }
-    for flag, other in others.items():
-        outputs.add(flag, other)
-    if target is not None:
-        check_cell_file(target.path)
 
 
 def _draw_winners(sweep: Sweep, target: Path) -> None:

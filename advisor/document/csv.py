@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 
-from advisor.document.model import Document
+from advisor.document.model import Document, Scalar
+from advisor.errors import printable_lines
 
 
 def csv_text(document: Document) -> str:
@@ -13,5 +14,9 @@ def csv_text(document: Document) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(document.records.columns)
-    writer.writerows(["" if cell is None else cell for cell in row] for row in document.records.rows)
+    writer.writerows([_shown(cell) for cell in row] for row in document.records.rows)
     return text.getvalue()
+
+
+def _shown(cell: Scalar) -> Scalar:
+    return printable_lines(cell) if isinstance(cell, str) else "" if cell is None else cell

@@ -13,9 +13,15 @@ ENVELOPE = {"schema_version": SCHEMA_VERSION, "tool_version": __version__}  # wh
 
 def json_text(document: Document) -> str:
     """Return the data of a document as one JSON object."""
-    return json.dumps({**ENVELOPE, **document.data}, indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps({**ENVELOPE, **document.data}, indent=2, ensure_ascii=False, allow_nan=False)
+    return "\n".join(map(_escaped, text.split("\n")))
 
 
 def error_json(message: str) -> str:
     """Return an error as one JSON object on one line."""
-    return json.dumps({**ENVELOPE, "error": {"message": message}}, ensure_ascii=False)
+    return _escaped(json.dumps({**ENVELOPE, "error": {"message": message}}, ensure_ascii=False))
+
+
+def _escaped(line: str) -> str:
+    """Return a line of JSON with the marks that would steer a terminal, or are no UTF-8, as escapes of JSON."""
+    return line if line.isprintable() else "".join(m if m.isprintable() else json.dumps(m)[1:-1] for m in line)

@@ -11,9 +11,17 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeAlias
 
+from advisor.errors import printable, printable_lines
+
 Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"
 Scalar: TypeAlias = str | int | float | bool | None
 TOP = 10  # rows of a table that are shown unless somebody says otherwise
+
+
+def _clean(part: object, *names: str) -> None:
+    """Write what would steer a terminal as escapes, wherever a text of the user's may stand; line ends stay."""
+    for name in names:
+        object.__setattr__(part, name, printable_lines(getattr(part, name)))
 
 
 class Role(StrEnum):
@@ -44,98 +52,63 @@ class Sentence:
     role: Role = Role.DETAIL
     tone: Tone = Tone.PLAIN
 
+    def __post_init__(self) -> None:
+        _clean(self, "text")
+
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table.
+    """A column of a table."""
 
-    Attributes
-    ----------
-    header
-        What stands above it.
-    meaning
-        What its figures mean, for the legend; "" where the header says all.
-    text
-        Whether it holds words (to the left), not figures (to the right).
-    drop
-        Where space is short, columns with a higher figure go first, and those with 0 never.
-    verbose
-        Whether it is shown on request alone.
-    shared
-        What is said instead of the column where it is the same in all rows, with ``{}`` for the cell; "" to keep it.
-    path
-        Whether its cells may lose their beginning where space is short: the end of a path says most.
-    """
-
-    header: str
-    meaning: str = ""
-    text: bool = False
-    drop: int = 0
-    verbose: bool = False
+    header: str  # what stands above it
+    meaning: str = ""  # what its figures mean, for the legend; "" where the header says all
+    text: bool = False  # whether it holds words (to the left), not figures (to the right)
+    drop: int = 0  # where space is short, columns with a higher figure go first, and those with 0 never
+    verbose: bool = False  # whether it is shown on request alone
+    # what is said instead of the column where it is the same in all rows, with ``{}`` for the cell; "" to keep it
     shared: str = ""
-    path: bool = False
+    path: bool = False  # whether its cells may lose their beginning where space is short: the end of a path says most
+
+    def __post_init__(self) -> None:
+        _clean(self, "header", "meaning")
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table.
+    """A row of a table."""
 
-    Attributes
-    ----------
-    cells
-        Texts, one for each column.
-    values
-        The figures behind the texts, by which a page sorts; None where a text is all. Empty: there are none.
-    tone, tones
-        How the row stands out, or each of its cells.
-    kept, extra
-        Whether it stands there to compare with, and so is shown wherever the table is cut; and whether it is no part of
-        the ranking at all.
-    """
-
-    cells: tuple[str, ...]
+    cells: tuple[str, ...]  # texts, one for each column
+    # the figures behind the texts, by which a page sorts; None where a text is all. Empty: there are none
     values: tuple[float | None, ...] = ()
+    # tone, tones: how the row stands out, or each of its cells
     tone: Tone = Tone.PLAIN
+    # kept, extra: whether it stands there to compare with, and so is shown wherever the table is cut; and whether it is
+    # no part of the ranking at all
     kept: bool = False
     extra: bool = False
     tones: tuple[Tone, ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cells", tuple(map(printable, self.cells)))
+
 
 @dataclass(frozen=True)
 class Table:
-    """A table.
+    """A table."""
 
-    Attributes
-    ----------
-    columns, rows
-        What it holds; every row has a cell for each column.
-    title
-        What stands above it, or "".
-    noun
-        What its rows are, in the plural, for the note that some are not shown.
-    cut
-        Whether rows are left out beyond what a reader wants to see.
-    gaps
-        Numbers of the rows before which rows were left out.
-    hidden
-        How many rows of the ranking were left out.
-    verbose
-        Whether the whole table is shown on request alone.
-    further
-        Whether it goes beyond the answer, and is left out where nothing but the answer is wanted.
-    """
-
+    # columns, rows: what it holds; every row has a cell for each column
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
-    title: str = ""
-    noun: str = "rows"
-    cut: bool = True
-    gaps: frozenset[int] = frozenset()
-    hidden: int = 0
-    verbose: bool = False
-    further: bool = False
+    title: str = ""  # what stands above it, or ""
+    noun: str = "rows"  # what its rows are, in the plural, for the note that some are not shown
+    cut: bool = True  # whether rows are left out beyond what a reader wants to see
+    gaps: frozenset[int] = frozenset()  # numbers of the rows before which rows were left out
+    hidden: int = 0  # how many rows of the ranking were left out
+    verbose: bool = False  # whether the whole table is shown on request alone
+    further: bool = False  # whether it goes beyond the answer, and is left out where nothing but the answer is wanted
 
     def __post_init__(self) -> None:
+        _clean(self, "title", "noun")
         for row in self.rows:
             if len(row.cells) != len(self.columns):
                 raise ValueError(f"a row must have {len(self.columns)} cells, got {len(row.cells)}")
@@ -213,6 +186,9 @@ class Code:
     title: str = ""
     role: Role = Role.ANSWER
 
+    def __post_init__(self) -> None:
+        _clean(self, "text", "title")
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -221,6 +197,9 @@ class Figure:
     title: str
     label: str
     draw: Callable[[], str] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        _clean(self, "title", "label")
 
 
 Part: TypeAlias = Sentence | Table | Code | Figure
@@ -244,33 +223,19 @@ class Records:
 
 @dataclass(frozen=True)
 class Document:
-    """An answer in all its forms.
+    """An answer in all its forms."""
 
-    Attributes
-    ----------
-    title
-        What the answer is about, in a few words.
-    parts
-        What is read, in its order.
-    data
-        The fields of the JSON object behind those that every answer has.
-    records
-        The rows as flat data.
-    value
-        The answer and nothing else, one line for each part of it; "" where there is none.
-    setting
-        What was asked, in a line, for the head of a page.
-    sections
-        What pages show besides; called only when a page is written.
-    """
-
-    title: str
-    parts: tuple[Part, ...]
-    data: Mapping[str, Json] = field(repr=False)
-    records: Records = field(repr=False)
-    value: str
-    setting: str = ""
+    title: str  # what the answer is about, in a few words
+    parts: tuple[Part, ...]  # what is read, in its order
+    data: Mapping[str, Json] = field(repr=False)  # the fields of the JSON object behind those that every answer has
+    records: Records = field(repr=False)  # the rows as flat data
+    value: str  # the answer and nothing else, one line for each part of it; "" where there is none
+    setting: str = ""  # what was asked, in a line, for the head of a page
+    # what pages show besides; called only when a page is written
     sections: Callable[[], tuple[Section, ...]] = field(default=tuple, repr=False)
+
+    def __post_init__(self) -> None:
+        _clean(self, "title", "value", "setting")
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -280,24 +245,12 @@ class Document:
 
 @dataclass(frozen=True)
 class View:
-    """What a reader wants to see of a document.
+    """What a reader wants to see of a document."""
 
-    Attributes
-    ----------
-    top
-        Rows of a table, None for all.
-    quiet
-        The answer and its tables, nothing else.
-    verbose
-        Also what columns mean, and columns that are shown on request alone.
-    options
-        Whether the note at the end names options of the command line, which notebooks have not.
-    """
-
-    top: int | None = TOP
-    quiet: bool = False
-    verbose: bool = False
-    options: bool = True
+    top: int | None = TOP  # rows of a table, None for all
+    quiet: bool = False  # the answer and its tables, nothing else
+    verbose: bool = False  # also what columns mean, and columns that are shown on request alone
+    options: bool = True  # whether the note at the end names options of the command line, which notebooks have not
 
     def parts(self, document: Document) -> tuple[Part, ...]:
         """Return what is to be shown in text: no figures, which are for pages, and no warnings, which are said apart.

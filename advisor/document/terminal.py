@@ -6,6 +6,7 @@ import shutil
 
 from rich import box
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -17,14 +18,22 @@ STYLES = {Role.ANSWER: "bold", Role.NOTE: "dim", Role.LEGEND: "dim"}
 TONES = {Tone.GOOD: "green", Tone.MARKED: "cyan", Tone.FAINT: "dim", Tone.DOUBTFUL: "yellow"}
 
 
+class Terminal(Console):
+    """A console that leaves it to its caller what becomes of the run when nobody reads on."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise what rich would end the process for."""
+        raise
+
+
 def console_for() -> Console:
     """Return a console that respects NO_COLOR, TERM=dumb and the terminal's width, and does not cut piped output."""
-    console = Console(highlight=False)
+    console = Terminal(highlight=False)
     if console.is_terminal and not console.is_dumb_terminal:
         return console
     # rich takes 80 columns for granted on a dumb terminal and on a pipe.
     width = shutil.get_terminal_size().columns if console.is_terminal else PIPE_WIDTH
-    return Console(width=width, no_color=True, highlight=False)
+    return Terminal(width=width, no_color=True, highlight=False)
 
 
 def show(document: Document, view: View, console: Console | None = None) -> None:
@@ -37,14 +46,15 @@ def show(document: Document, view: View, console: Console | None = None) -> None
             dropped += [column for column in part.columns if column not in fitting.columns and column not in dropped]
             if part.title:
                 console.print(Text(part.title, style="bold"))  # a title of rich's would be folded to the table's width
-            console.print(_drawn(fitting))
+            # Where not even the words fit, a table would be cut.
+            console.print(_drawn(fitting) if _widths(fitting, console).minimum <= console.width else _turned(fitting))
         elif isinstance(part, Code):
             if part.title:
                 console.print(Text(f"\n{part.title}:\n", style="cyan"))
             console.out(part.text, highlight=False, end="" if part.text.endswith("\n") else "\n")
         elif isinstance(part, Sentence):
             console.print(Text(part.text, style=_style(part)))
-    if dropped and not view.quiet:
+    if dropped:  # also where quiet: a table that seems whole and is not would mislead
         names = ", ".join(column.header or "notes" for column in dropped)
         console.print(Text(f"Not shown at this width: {names}.", style="dim"))
 
@@ -60,7 +70,7 @@ def fitted(table: Table, console: Console) -> Table:
     Long paths give way first, then columns, the least important first, then all of a path but its end.
     """
     droppable = list(table.droppable)
-    while (excess := _width(table, console) - console.width) > 0:
+    while (excess := _widths(table, console).maximum - console.width) > 0:
         longest = max((len(row.cells[place]) for place in _paths(table) for row in table.rows), default=0)
         if excess <= longest - SHORT_PATH or (longest > SHORTEST_PATH and not droppable):
             return table.shortened(max(longest - excess, SHORTEST_PATH))
@@ -74,9 +84,22 @@ def _paths(table: Table) -> list[int]:
     return [place for place, column in enumerate(table.columns) if column.path]
 
 
-def _width(table: Table, console: Console) -> int:
-    """Return the width of a table; a measure never exceeds the width it is given, so it is given a lot."""
-    return console.measure(_drawn(table), options=console.options.update(width=PIPE_WIDTH)).maximum
+def _widths(table: Table, console: Console) -> Measurement:
+    """Return the widths of a table; a measure never exceeds the width it is given, so it is given a lot."""
+    return console.measure(_drawn(table), options=console.options.update(width=PIPE_WIDTH))
+
+
+def _turned(table: Table) -> RichTable:
+    """Return a table with a line for each cell, its header in front."""
+    turned = RichTable.grid(padding=(0, 2))
+    for _ in range(2):
+        turned.add_column(overflow="fold")
+    for row in table.rows:
+        turned.add_row("", "")
+        for column, cell in zip(table.columns, row.cells, strict=True):
+            turned.add_row(Text(column.header, style="dim"), Text(cell), style=TONES.get(row.tone))
+    turned.add_row("", "")
+    return turned
 
 
 def _drawn(table: Table) -> RichTable:

@@ -1,4 +1,4 @@
-"""ε in words, and ε from what other systems state instead.
+"""ε from what other systems state instead.
 
 Two conventions are in use for ε. *Replacement*: a report is compared with that of the same user holding another value;
 this is what the rest of this tool means by ε. *Removal*: it is compared with a report that holds no value at all
@@ -10,124 +10,153 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
-from advisor.checks import budget, whole
+from advisor.checks import budget, real, whole
 from advisor.errors import InputError, listed
 from advisor.names import resolve
+from advisor.question.option import Settings, option
+from simulator.attacks import independent_support_attack
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN
 
-CONVERTED = ("grr", "rappor", "oue")
+FLIPPED = ("grr", "rappor", "oue")
+BITS = ("rappor", "oue", "the")
+HASHES = ("blh", "olh")
 STATED = ("--eps", "--flip-prob", "--random-prob", "--odds", "--p and --q")
+ROUNDING = 0.01  # how far stated probabilities may be from what the protocol has, as a share: people round them
+
+
+@dataclass(frozen=True)
+class Statement(Settings):
+    """What a system states instead of ε."""
+
+    panel: ClassVar[str] = "Instead of --eps"
+
+    flip_prob: float | None = option(
+        "--flip-prob", read=real(), metavar="X", help="probability that a bit (grr: the value) is reported wrong"
+    )
+    random_prob: float | None = option(
+        "--random-prob", read=real(), metavar="R", help="grr: probability of a value drawn evenly from all"
+    )
+    odds: float | None = option(
+        "--odds", read=real(), metavar="X", help="largest ratio of the probabilities of a report"
+    )
+    p: float | None = option(
+        "--p", read=real(), metavar="P", help="probability that a report supports (bits: has a 1 for) the own value"
+    )
+    q: float | None = option("--q", read=real(), metavar="Q", help="the same for any other value")
 
 
 @dataclass(frozen=True)
 class Conversion:
-    """An ε and where it comes from.
+    """An ε and where it comes from."""
 
-    Attributes
-    ----------
-    epsilon
-        By replacement: what the rest of the tool means by ε.
-    removal
-        By removal; None where it is not defined for what was stated.
-    formula
-        The formula that led here.
-    reference
-        What a report without a value is, for the removal convention.
-    """
-
-    epsilon: float
-    removal: float | None
-    formula: str
-    reference: str = ""
+    epsilon: float  # by replacement: what the rest of the tool means by ε
+    removal: float | None  # by removal; None where it is not defined for what was stated
+    formula: str  # the formula that led here
+    reference: str = ""  # what a report without a value is, for the removal convention
+    guess: float | None = None  # success of the best guess from one report, where p and q of a protocol were stated
 
 
 def convert(
-    *,
-    epsilon: float | None = None,
-    flip_prob: float | None = None,
-    random_prob: float | None = None,
-    odds: float | None = None,
-    p: float | None = None,
-    q: float | None = None,
-    protocol: str | None = None,
-    k: int | None = None,
+    statement: Statement, *, epsilon: float | None = None, protocol: str | None = None, k: int | None = None
 ) -> Conversion:
-    """Return the ε of what a system states.
+    """Return the ε of what a system states: of p and q, the largest log-ratio of the probabilities of any report.
 
-    Parameters
-    ----------
-    epsilon
-        The budget itself.
-    flip_prob
-        Probability that a bit of the report is flipped (RAPPOR: f / 2; OUE: of a bit that is 0), or for GRR that the
-        report is not the user's value.
-    random_prob
-        For GRR: probability that the value is replaced by one drawn evenly from all k.
-    odds
-        Largest ratio of the probabilities of a report.
-    p, q
-        Probabilities that a bit is 1 for the user's own value and for another one, bits being independent.
-    protocol
-        ``grr``, ``rappor`` or ``oue``, for `flip_prob`; GRR by default for a `random_prob`.
-    k
-        Number of categories, for GRR.
+    Raises InputError if nothing or more than one thing is stated, a probability is out of range or none of the
+    protocol's, or protocol or k is missing.
 
-    Raises
-    ------
-    InputError
-        If nothing or more than one thing is stated, a probability is out of range, or protocol or k is missing.
-
-    Examples
-    --------
-    >>> round(convert(flip_prob=0.25, protocol="rappor").epsilon, 3)
+    >>> round(convert(Statement(flip_prob=0.25), protocol="rappor").epsilon, 3)
     2.197
-    >>> round(convert(random_prob=0.0024, k=2925).epsilon, 1)
+    >>> round(convert(Statement(random_prob=0.0024), k=2925).epsilon, 1)
     14.0
     """
-    stated = [epsilon is not None, flip_prob is not None, random_prob is not None, odds is not None]
-    if sum([*stated, p is not None or q is not None]) != 1:
-        raise InputError(f"give one of {listed(STATED)}, got {'several' if any(stated) else 'none'} of them")
+    p, q = statement.p, statement.q
+    stated = sum(one is not None for one in (epsilon, statement.flip_prob, statement.random_prob, statement.odds))
+    if stated + (p is not None or q is not None) != 1:
+        raise InputError(f"give one of {listed(STATED)}, got {'several' if stated else 'none'} of them")
     name = None if protocol is None else resolve("protocol", protocol)
+    if name is not None and k is None and (epsilon is not None or statement.odds is not None):
+        raise InputError(f"--protocol {name} goes with --k here: how well one report is guessed depends on both")
     if epsilon is not None:
         return Conversion(budget("eps", epsilon), None, "as given")
-    if odds is not None:
-        if not math.isfinite(odds) or odds <= 1:
-            raise InputError(f"odds must be a number above 1, got {odds:g}")
-        return _checked(math.log(odds), None, "ε = ln(odds)")
-    if p is not None or q is not None:
-        if p is None or q is None:
-            raise InputError("p and q go together: the probabilities that a bit is 1, for the own value and another")
-        return _from_bits(p, q, "ε = ln(p (1 − q) / (q (1 − p)))")
-    if random_prob is not None:
+    if statement.odds is not None:
+        if statement.odds <= 1:
+            raise InputError(f"odds must be a number above 1, got {statement.odds:g}")
+        return _checked(math.log(statement.odds), None, "ε = ln(odds)")
+    if statement.random_prob is not None:
         if name not in (None, "grr"):
             raise InputError(f"random-prob is for grr, the protocol that draws from all values, got {name}")
         size = _size(k, "random-prob")
-        _probability("random-prob", random_prob, 1.0)
-        return _from_grr(1 - random_prob + random_prob / size, size, "ε = ln(1 + k (1 − r) / r)")
-    if flip_prob is None:  # what is left, as counted above
-        raise InputError(f"give one of {listed(STATED)}")
-    if name not in CONVERTED:
-        raise InputError(f"flip-prob needs the protocol: one of {listed(CONVERTED)}, got {name or 'none'}")
+        _between("random-prob", statement.random_prob, 0, 1)
+        return _from_sets(-_logit(statement.random_prob * (1 - 1 / size)), size, 1, "ε = ln(1 + k (1 − r) / r)")
+    if statement.flip_prob is not None:
+        return _from_flips(statement.flip_prob, name, k)
+    if p is None or q is None:
+        raise InputError("p and q go together: the probabilities that a report supports the own value, and another one")
+    return _from_supports(p, q, name, k)
+
+
+def _from_flips(flip: float, name: str | None, k: int | None) -> Conversion:
+    if name not in FLIPPED:
+        raise InputError(f"flip-prob needs the protocol: one of {listed(FLIPPED)}, got {name or 'none'}")
     if name == "grr":
         size = _size(k, "flip-prob for grr")
-        _probability("flip-prob", flip_prob, 1 - 1 / size)
-        return _from_grr(1 - flip_prob, size, "ε = ln((1 − x) (k − 1) / x)")
-    _probability("flip-prob", flip_prob, 0.5)
+        _between("flip-prob", flip, 0, 1 - 1 / size)
+        return _from_sets(-_logit(flip), size, 1, "ε = ln((1 − x) (k − 1) / x)")
+    _between("flip-prob", flip, 0, 0.5)
     if name == "rappor":
-        return _from_bits(1 - flip_prob, flip_prob, "ε = 2 ln((1 − x) / x): another value changes two bits")
-    return _from_bits(0.5, flip_prob, "ε = ln((1 − x) / x): one of the two bits that change says nothing of its own")
+        return _from_bits(-_logit(flip), _logit(flip), "ε = 2 ln((1 − x) / x): another value changes two bits")
+    how = "ε = ln((1 − x) / x): one of the two bits that change says nothing of its own"
+    return _from_bits(0.0, _logit(flip), how)
 
 
-def _checked(epsilon: float, removal: float | None, how: str, reference: str = "") -> Conversion:
+def _from_supports(p: float, q: float, name: str | None, k: int | None) -> Conversion:
+    """Return the ε of the probabilities that a report supports the own value, and any other one."""
+    _between("p", p, 0, 1)
+    _between("q", q, 0, 1)
+    if p <= q:
+        raise InputError(f"p must be above q, got p={p:g} and q={q:g}")
+    guess = None if name is None or k is None else independent_support_attack(k, p, q)
+    if name is None or name in BITS:
+        own = {"rappor": 1 - q, "oue": 0.5}.get(name or "", p)
+        _fits(p, own, f"p is {'1 − q' if name == 'rappor' else '1/2'} in {name}; leave --protocol out for other bits")
+        return _from_bits(_logit(p), _logit(q), "ε = ln(p (1 − q) / (q (1 − p)))", guess)
+    if name in HASHES:
+        symbols = 2 if name == "blh" else round(1 / q)
+        _fits(q, 1 / symbols, f"q is 1/g in {name}, {'g being 2' if name == 'blh' else 'g a whole number of symbols'}")
+        return _from_sets(_logit(p), symbols, 1, "ε = ln(p (g − 1) / (1 − p)), g = 1/q", guess, "symbols")
+    if name not in ("grr", "ss"):
+        raise InputError(
+            f"p and q alone do not decide the ε of {name}; they do for {listed(['grr', *BITS, *HASHES, 'ss'])}"
+        )
+    size = _size(k, f"p and q of {name}")
+    total = p + (size - 1) * q
+    values = 1 if name == "grr" else max(1, round(total))
+    what = "1" if name == "grr" else "the number of values in a report, a whole number below k"
+    _fits(total, values, f"p + (k − 1) q is {what} in {name}")
+    if values >= size:
+        raise InputError(f"p + (k − 1) q is {what} in {name}, got {total:.4g} with k = {size}")
+    how = "ε = ln(p (k − 1) / (1 − p))" if name == "grr" else f"ε = ln(p (k − ω) / (ω (1 − p))), ω = {values}"
+    return _from_sets(_logit(p), size, values, how, p / values, "values" if name == "grr" else "sets of ω values")
+
+
+def _fits(stated: float, own: float, why: str) -> None:
+    if abs(stated - own) > ROUNDING * own:
+        raise InputError(f"{why}; got {stated:.4g}")
+
+
+def _checked(
+    epsilon: float, removal: float | None, how: str, reference: str = "", guess: float | None = None
+) -> Conversion:
     if not EPSILON_MIN <= epsilon <= EPSILON_MAX:
         raise InputError(f"this states ε = {epsilon:.3g}, outside of {EPSILON_MIN:g} to {EPSILON_MAX:g}")
-    return Conversion(epsilon, removal, how, reference)
+    return Conversion(epsilon, removal, how, reference, guess)
 
 
-def _probability(name: str, value: float, below: float) -> None:
-    if not 0 < value < below:
-        raise InputError(f"{name} must be above 0 and below {below:.6g}, got {value:g}")
+def _between(name: str, value: float, above: float, below: float) -> None:
+    if not above < value < below:
+        raise InputError(f"{name} must be above {above:g} and below {below:.6g}, got {value:g}")
 
 
 def _size(k: int | None, what: str) -> int:
@@ -136,21 +165,28 @@ def _size(k: int | None, what: str) -> int:
     return whole(2)("k", k)
 
 
-def _from_bits(p: float, q: float, how: str) -> Conversion:
-    _probability("p", p, 1.0)
-    _probability("q", q, 1.0)
-    if p <= q:
-        raise InputError(f"p must be above q, got p={p:g} and q={q:g}")
-    one, zero = math.log(p / q), math.log((1 - q) / (1 - p))
-    return _checked(one + zero, max(one, zero), how, "the report of a vector without any 1")
+def _logit(probability: float) -> float:
+    """Return ``ln(x / (1 - x))``: unlike 1 - x it keeps every digit of the smallest x."""
+    return -math.inf if probability == 0 else math.log(probability) - math.log1p(-probability)
 
 
-def _from_grr(p: float, k: int, how: str) -> Conversion:
-    q = (1 - p) / (k - 1)
-    if q == 0:  # p is 1 in floats
-        raise InputError(
-            f"this states an ε above {EPSILON_MAX:g}, the largest allowed: a report is never anything else"
-        )
-    return _checked(
-        math.log(p / q), max(math.log(k * p), -math.log(k * q)), how, "a report drawn evenly from all values"
-    )
+def _log_share(logit: float) -> float:
+    """Return ``ln x`` of a logit."""
+    return -math.log1p(math.exp(-logit)) if logit > 0 else logit - math.log1p(math.exp(logit))
+
+
+def _from_bits(own: float, other: float, how: str, guess: float | None = None) -> Conversion:
+    """Return the ε of independent bits: logits of a 1 in the own bit, and in another one."""
+    one = _log_share(own) - _log_share(other)
+    zero = _log_share(-other) - _log_share(-own)
+    return _checked(own - other, max(one, zero), how, "the report of a vector without any 1", guess)
+
+
+def _from_sets(own: float, k: int, size: int, how: str, guess: float | None = None, what: str = "values") -> Conversion:
+    """Return the ε of an even draw of `size` of k values, among which the own one is with a probability of this logit.
+
+    A set with the own value has probability ``p / C(k-1, size-1)``, one without it ``(1-p) / C(k-1, size)``.
+    """
+    within = _log_share(own) + math.log(k / size)
+    without = _log_share(-own) + math.log(k / (k - size))
+    return _checked(within - without, max(within, -without), how, f"a report drawn evenly from all {what}", guess)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.errors import InputError
+from advisor.errors import InputError, printable
 from advisor.inputs.numbers import is_finite
 from advisor.inputs.rows import opened_rows
+from advisor.inputs.source import opened
 from simulator.channels import Channel
 
+MOST_NUMBERS = 1 << 25  # of a matrix: twice as many as inputs and outputs on the largest grid
 ROUNDED = 1e-4  # how far a row may be from 1 because its probabilities were written with few digits
 
 
@@ -21,11 +25,8 @@ def read_channel(path: str, k: int) -> tuple[Channel, tuple[str, ...]]:
 
     Raises InputError if the file cannot be read, is not a row-stochastic matrix, or is for another number of inputs.
     """
-    matrix = _numpy_matrix(path) if path.lower().endswith(".npy") else _text_matrix(path)
-    if matrix.ndim != 2 or matrix.shape[0] != k:
-        raise InputError(
-            f"{path}: the matrix must have one row for each of the k = {k} places, got shape {matrix.shape}"
-        )
+    matrix = _numpy_matrix(path, k) if path.lower().endswith(".npy") else _text_matrix(path, k)
+    path = printable(path)
     if not np.isfinite(matrix).all() or matrix.min() < 0:
         row = int(np.argmax((~np.isfinite(matrix) | (matrix < 0)).any(axis=1)))
         raise InputError(f"{path}: probabilities must be numbers of at least 0; row {row + 1} has another one")
@@ -43,20 +44,38 @@ def read_channel(path: str, k: int) -> tuple[Channel, tuple[str, ...]]:
     return channel, assumed
 
 
-def _numpy_matrix(path: str) -> NDArray[np.float64]:
-    try:
-        # Mapped, a file that claims to hold more than it does is refused before memory is taken for it.
-        return np.array(np.load(path, mmap_mode="r", allow_pickle=False), dtype=np.float64)
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except (OSError, EOFError, ValueError, TypeError, OverflowError, MemoryError) as error:
-        raise InputError(f"{path}: is not a NumPy file with one matrix of numbers ({error})") from None
+def _numpy_matrix(path: str, k: int) -> NDArray[np.float64]:
+    """Read an array of numbers whose header is looked at before memory is taken for what it claims."""
+    with opened(path) as source:
+        stream = source.binary()
+        try:
+            version = np.lib.format.read_magic(stream)
+            read_header = (
+                np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+            )
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of headers written by Python 2
+                shape, by_columns, dtype = read_header(stream)
+        except Exception as error:  # noqa: BLE001 - the header is read as Python, whose parser raises what it likes
+            raise InputError(f"{source.name}: is not a NumPy file, or its header is damaged ({error})") from None
+        if len(shape) != 2 or dtype.kind not in "fiub":
+            raise InputError(f"{source.name}: must be one matrix of numbers, got shape {shape} of {dtype}")
+        _check_shape(source.name, shape, k)
+        size = shape[0] * shape[1]
+        data = stream.read(size * dtype.itemsize + 1)
+    if len(data) != size * dtype.itemsize:
+        raise InputError(f"{source.name}: is damaged: its header claims {size:,} numbers, and it holds others")
+    return np.frombuffer(data, dtype).reshape(shape, order="F" if by_columns else "C").astype(np.float64)
 
 
-def _text_matrix(path: str) -> NDArray[np.float64]:
-    parts = []
+def _text_matrix(path: str, k: int) -> NDArray[np.float64]:
+    parts: list[NDArray[np.float64]] = []
+    inputs = 0
     with opened_rows(path, "inputs", header=False) as rows:
         for block in rows.blocks():
+            inputs += len(block)
+            if inputs > k or inputs * block.width > MOST_NUMBERS:
+                break
             part = block.real(range(block.width))
             if part is None:
                 place = next(
@@ -64,4 +83,12 @@ def _text_matrix(path: str) -> NDArray[np.float64]:
                 )
                 raise rows.bad(place, "a matrix holds nothing but finite numbers, without a header")
             parts.append(part)
+    _check_shape(rows.table.source, (inputs, rows.table.width), k)
     return np.concatenate(parts)
+
+
+def _check_shape(name: str, shape: tuple[int, ...], k: int) -> None:
+    if shape[0] * shape[1] > MOST_NUMBERS:
+        raise InputError(f"{name}: the matrix has over {MOST_NUMBERS:,} numbers, the most that are read")
+    if shape[0] != k or shape[1] < 1:
+        raise InputError(f"{name}: the matrix must have one row for each of the k = {k} places, got shape {shape}")

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from advisor.errors import InputError, listed, near_miss
+from advisor.errors import InputError, listed, near_miss, printable
 from advisor.inputs.numbers import is_missing, looks_numeric, whole_count
-from advisor.inputs.source import printable
-from advisor.inputs.tally import bad_count
+from advisor.inputs.tally import bad_count, shortened
 
-_COUNT_NAMES = frozenset({"count", "counts", "cnt", "freq", "frequency"})
-_COUNT_LIKE = _COUNT_NAMES | {"n", "num", "number", "users", "total", "population", "size"}
+COUNT_NAMES = frozenset({"count", "counts", "cnt", "freq", "frequency"})
+_COUNT_LIKE = COUNT_NAMES | {"n", "num", "number", "users", "total", "population", "size"}
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Table:
 
     def called(self, index: int) -> str:
         """Name a column for people: by its header, by its number if it has none."""
-        return f"{self.names[index]!r}" if self.names and self.names[index] else f"{index + 1}"
+        return shortened(self.names[index]) if self.names and self.names[index] else f"{index + 1}"
 
     def columns(self) -> str:
         """List the columns for people."""
@@ -157,10 +156,10 @@ def _count_column(table: Table, label: int | None) -> int | None:
     if table.width != 2 and label is None:
         return None
     # Among other columns a "size" or "n" is more likely a property of each user than a number of users.
-    telling = _COUNT_LIKE if table.width == 2 else _COUNT_NAMES
+    telling = _COUNT_LIKE if table.width == 2 else COUNT_NAMES
     candidates = [at for at, name in enumerate(table.names) if name.casefold() in telling and at != label]
     whole = [at for at in candidates if _share_of_counts(table, at) == 1]
-    strong = [at for at in whole if table.names[at].casefold() in _COUNT_NAMES]
+    strong = [at for at in whole if table.names[at].casefold() in COUNT_NAMES]
     for found in (whole, strong):
         if len(found) == 1:
             return found[0]
@@ -171,8 +170,8 @@ def _count_column(table: Table, label: int | None) -> int | None:
         )
     for at in candidates:
         cells = table.cells(at)
-        numeric = bool(cells) and all(looks_numeric(cell) or is_missing(cell) for cell in cells)
-        if table.names[at].casefold() in _COUNT_NAMES and (numeric or _share_of_counts(table, at) >= 0.5):
+        written = sum(cell[:1].isdigit() or cell[:1] in "+-−." for cell in cells)  # an empty cell may be a count too
+        if table.names[at].casefold() in COUNT_NAMES and cells and 2 * written >= len(cells):
             _report_bad_count(table, at)
     return None
 
@@ -191,7 +190,7 @@ def _report_bad_count(table: Table, index: int) -> None:
     """Raise for the first value that is not a count: nearly all are, so the file is a damaged histogram."""
     for row, place in zip(table.rows, table.places, strict=True):
         if len(row) == table.width and isinstance(reason := _whole(table, row[index].strip()), str):
-            raise bad_count(table.source, f"{table.unit} {place}", row[index].strip(), reason)
+            raise bad_count(table.source, f"{table.unit} {place}", row[index].strip(), reason, table.called(index))
 
 
 def _refuse_ambiguous(table: Table, label: int | None) -> None:

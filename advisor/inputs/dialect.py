@@ -23,6 +23,9 @@ _OTHER_CANDIDATES = "\t;,|"
 _DECIMAL_COMMA = re.compile(r"[-+−]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
 
 
+_WHOLE_LINES = "and each line was taken as one value"
+
+
 class RecordReader(Protocol):
     """An iterator over rows which knows the line it has reached, as `csv.reader` does."""
 
@@ -89,11 +92,12 @@ class Head:
 
 def take_head(chunks: Iterator[bytes]) -> Head:
     """Take at most 1000 lines or a million characters, so that a wide table does not fill the memory."""
-    data, ended = b"", False
-    while not ended and data.count(b"\n") + data.count(b"\r") <= 2 * HEAD_LINES and len(data) <= 4 * _HEAD_CHARACTERS:
+    data, ended, ends = bytearray(), False, 0
+    while not ended and ends <= 2 * HEAD_LINES and len(data) <= 4 * _HEAD_CHARACTERS:
         chunk = next(chunks, None)
         ended = chunk is None
         data += chunk or b""
+        ends += 0 if chunk is None else chunk.count(b"\n") + chunk.count(b"\r")
     whole = len(data) if ended else end_of_lines(data)
     taken: list[str] = []
     characters = 0
@@ -103,10 +107,10 @@ def take_head(chunks: Iterator[bytes]) -> Head:
         if characters >= _HEAD_CHARACTERS:
             break
     cut = len(taken) >= HEAD_LINES or characters >= _HEAD_CHARACTERS
-    return Head(taken, data[len("".join(taken).encode()) :], cut)
+    return Head(taken, bytes(data[len("".join(taken).encode()) :]), cut)
 
 
-def end_of_lines(data: bytes) -> int:
+def end_of_lines(data: bytes | bytearray) -> int:
     """Return the length of the lines that are surely complete: after a carriage return a line feed may follow."""
     return max(data.rfind(b"\n"), data.rfind(b"\r", 0, len(data) - 1)) + 1
 
@@ -115,12 +119,13 @@ def end_of_lines(data: bytes) -> int:
 class Records:
     """The rows of a head up to the first that cannot be read, blank ones too, each with the line it begins on.
 
-    `end` is the line after the last of them, `error` what is wrong there.
+    `end` is the line after the last of them, `error` what is wrong there, and `reached` the line where that is seen.
     """
 
     rows: list[tuple[int, list[str]]]
     end: int
     error: str = ""
+    reached: int = 0
 
     @property
     def filled(self) -> list[tuple[int, list[str]]]:
@@ -145,11 +150,7 @@ def head_records(source: str, form: Dialect, head: Head) -> Records:
     """
     parsed = _parsed(form, head)
     if parsed.error and not (head.cut and parsed.cut_short and parsed.filled):
-        if "field larger than" in parsed.error and not any('"' in line for line in head.lines[parsed.end - 1 :]):
-            raise InputError(
-                f"{source}: line {parsed.end}: a value is longer than {csv.field_size_limit()} characters; shorten it"
-            )
-        raise bad_quotes(source, parsed.end, parsed.error)
+        raise unreadable(source, parsed.end, parsed.reached, parsed.error)
     if not parsed.filled:
         raise empty(source)
     return parsed
@@ -169,7 +170,7 @@ def _parsed(form: Dialect, head: Head) -> Records:
             rows.append((begin, row))
             begin = reader.line_num + 1
     except csv.Error as error:
-        return Records(rows, begin, str(error))
+        return Records(rows, begin, str(error), reader.line_num)
     return Records(rows, begin)
 
 
@@ -220,7 +221,9 @@ def one_column(head: Head) -> Dialect:
     form = Dialect(",", table=False)
     if any(line.startswith('"') for line in head.lines):
         parsed = _parsed(form, head)
-        if parsed.readable(head) and {len(row) for _, row in parsed.filled} == {1}:
+        # A stray quotation mark swallows the lines up to the next one; a value that spans lines is much rarer.
+        one_line_each = parsed.end == len(parsed.rows) + 1
+        if one_line_each and parsed.readable(head) and {len(row) for _, row in parsed.filled} == {1}:
             return form
     return PLAIN
 
@@ -228,12 +231,30 @@ def one_column(head: Head) -> Dialect:
 def doubts(head: Head) -> tuple[str, ...]:
     """Say so if text that was taken line by line looks like a table."""
     lines = [line.strip() for line in head.lines if line.strip()]
-    if len(lines) > 1 and all(re.match(r"[0-9]+\s+\S", line) for line in lines):
-        return ("every line begins with a number and a blank, and was taken as one value; give counts as label,count",)
+    if len(lines) < 2:
+        return ()
+    counted = sum(bool(re.match(r"[0-9]+ +\S", line)) for line in lines)
+    if 2 * counted > len(lines):
+        return (
+            f"{_share(counted, lines)} begin with a number and a blank, {_WHOLE_LINES}; give counts as label,count",
+        )
     for mark in _OTHER_CANDIDATES:
-        if len(lines) > 1 and all(mark in line for line in lines):
-            return (f"every line holds {_NAMES[mark]}, but not equally many, and was taken as one value",)
+        having = sum(mark in line for line in lines)
+        if 2 * having > len(lines):
+            return (
+                f"{_share(having, lines)} hold {_NAMES[mark]}, but not all equally many, {_WHOLE_LINES}; a table has "
+                "as many on every line",
+            )
+    if len(set(lines)) == len(lines) and all(re.search(r"\S[ \t]+\S", line) for line in lines):
+        return (
+            f"{_share(len(lines), lines)} hold blanks and differ from all others, {_WHOLE_LINES}; separate the columns "
+            "of a table by commas",
+        )
     return ()
+
+
+def _share(having: int, lines: list[str]) -> str:
+    return f"all {len(lines):,} lines looked at" if having == len(lines) else f"{having:,} of {len(lines):,} lines"
 
 
 def _agrees(form: Dialect, head: Head) -> bool:
@@ -262,11 +283,15 @@ def _best(candidates: str, head: Head) -> str:
     return candidates[0]
 
 
-def bad_quotes(source: str, place: int, error: str) -> InputError:
-    """Word an error of the CSV reader, which only quotation marks can cause."""
+def unreadable(source: str, place: int, reached: int, error: str) -> InputError:
+    """Word an error of the CSV reader in a record that begins at a place and was followed up to another."""
+    if "field larger than" in error and place == reached:
+        return InputError(
+            f"{source}: line {place}: a value is longer than {csv.field_size_limit()} characters; shorten it"
+        )
     if "field larger than" in error or "unexpected end" in error:
         return InputError(
-            f"{source}: line {place}: a quotation mark opened here or before is never closed; "
+            f"{source}: line {place}: a quotation mark opened here is never closed; "
             'close it, and double a quotation mark that is part of a value ("")'
         )
     return InputError(

@@ -18,7 +18,7 @@ from advisor.inputs.labels import (
     place_in_domain,
     refuse_outside,
 )
-from advisor.inputs.numbers import LARGEST_TOTAL, MOST_LABELS, all_numbers
+from advisor.inputs.numbers import LARGEST_TOTAL, all_numbers
 from advisor.inputs.padding import gaps_note, pad
 from advisor.inputs.tally import plural, shortened
 
@@ -77,9 +77,10 @@ def build_domain(
     (('8', '9', '10', '11'), [2, 3, 1, 0], True)
     """
     users = _users(labels, counts)
-    _check_options(k, domain, keep_top, other=other, transactions=transactions)
+    _check_options(k, domain, keep_top)
     without = _without_item(users, other=other, transactions=transactions)
     draft, outside = _arranged(users, domain, from_histogram=from_histogram, ordered=ordered)
+    every = len(draft.users)
     rest = _keep(draft, outside, keep_top)
     if without is not None:
         rest[OTHER_LABEL] = without
@@ -92,6 +93,8 @@ def build_domain(
     if merges:
         is_ordered = _merge(draft, rest, ordered=ordered)
     elif rest:
+        if len(draft.users) < 2 <= every:
+            raise InputError(f"--keep-top {keep_top} leaves 1 of {every:,} labels; keep 2, or add --other")
         _drop(draft, rest)
     return _finished(draft, ordered=is_ordered)
 
@@ -114,15 +117,7 @@ def _users(labels: Sequence[str], counts: NDArray[np.int64]) -> dict[str, int]:
     return users
 
 
-def _check_options(
-    k: int | None, domain: Sequence[str] | None, keep_top: int | None, *, other: bool, transactions: bool
-) -> None:
-    if k is not None and not 2 <= k <= MOST_LABELS:
-        raise InputError(f"--k: got {k}; a domain has 2 to {MOST_LABELS} categories")
-    if keep_top is not None and keep_top < 1:
-        raise InputError(f"--keep-top: got {keep_top}; at least 1 label has to be kept")
-    if other and keep_top is None and not transactions:
-        raise InputError("--other: needs --keep-top, which says how many labels are not merged")
+def _check_options(k: int | None, domain: Sequence[str] | None, keep_top: int | None) -> None:
     if domain is None or k is None:
         return
     if keep_top is not None:

@@ -212,10 +212,12 @@ def _writes_commas(rows: Rows, cells: list[str], places: list[int]) -> bool:
         other = min(with_comma, with_point, key=lambda found: found[1])
         unit = rows.table.unit
         raise rows.bad(
-            place, f"the estimate {cell!r} has another decimal sign than {other[0]!r} ({unit} {other[1]}); use one"
+            place,
+            f"the estimate {shortened(cell)} has another decimal sign than {shortened(other[0])} ({unit} {other[1]}); "
+            "use one",
         )
     if unclear and not with_comma and not with_point:
-        raise rows.bad(unclear[1], f"the estimate {unclear[0]!r} {_TWO_WAYS}")
+        raise rows.bad(unclear[1], f"the estimate {shortened(unclear[0])} {_TWO_WAYS}")
     return with_comma is not None
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from advisor.errors import InputError, listed
+from advisor.errors import InputError, listed, printable
 from advisor.inputs.columns import Table, is_header
 from advisor.inputs.dialect import Dialect, Records
-from advisor.inputs.source import printable
+from advisor.inputs.numbers import looks_numeric
 
 IsHeader: TypeAlias = Callable[[Sequence[str], Sequence[Sequence[str]], Table, bool], bool]
 """Tell by the first row, those after it, the columns of both and the usual rules' answer if the first names columns."""
@@ -58,6 +59,18 @@ class HeaderRule:
         else:
             decided = f"first line taken as the header ({_joined(first)})" if named else "no header line found"
         return (decided,) if form.delimiter in {None, ","} else (decided, f"columns separated by {form.describe()}")
+
+
+def header_doubt(table: Table) -> tuple[str, ...]:
+    """Say so if the first value of one column of words may be the column's name: there once, among repeated values."""
+    first, *rest = table.cells(0)
+    times = Counter(rest)
+    if first in times or looks_numeric(first) or 2 * sum(held for held in times.values() if held > 1) <= len(rest):
+        return ()
+    return (
+        f"the first line ({printable(first[:60])}) was counted as a value, and no other line near it is the same; if "
+        "it names the column say --header, else --no-header",
+    )
 
 
 def _names_asked(first: Sequence[str], asked: Sequence[str | None]) -> bool:

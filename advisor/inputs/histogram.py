@@ -12,7 +12,7 @@ from advisor.errors import InputError
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import Choice, Table, choose_columns
 from advisor.inputs.rows import opened_rows
-from advisor.inputs.tally import Tally
+from advisor.inputs.tally import Tally, plural, shortened
 from advisor.inputs.transactions import tally_items
 
 
@@ -25,20 +25,6 @@ class RawHistogram:
     from_histogram: bool  # True if the file held labels with their counts, False if it held one row a user
     assumptions: tuple[str, ...]  # what was decided for the user, one sentence each
     warnings: tuple[str, ...]  # what the user should look at, one sentence each
-
-
-def check_sample_options(
-    *, column: str | None = None, counts: str | None = None, transactions: bool = False, keep_top: int | None = None
-) -> None:
-    """Refuse what can be refused before a byte is read.
-
-    Raises InputError for the first option that does not fit.
-    """
-    if keep_top is not None and keep_top < 1:
-        raise InputError(f"keep_top: got {keep_top}; at least 1 label has to be kept")
-    if transactions and (column is not None or counts is not None):
-        option = "--counts" if column is None else "--column"
-        raise InputError(f"{option} cannot be used with --transactions: there every column is an item; leave it out")
 
 
 def read_histogram(
@@ -88,15 +74,19 @@ def read_histogram(
     >>> read.labels, read.counts.tolist(), read.assumptions
     (('1', '2'), [2, 1], ('first line taken as the header (state)',))
     """
-    check_sample_options(column=column, counts=counts, transactions=transactions, keep_top=keep_top)
     if transactions:
+        if column is not None or counts is not None:
+            option = "--counts" if column is None else "--column"
+            raise InputError(
+                f"{option} cannot be used with --transactions: there every column is an item; leave it out"
+            )
         tallied, assumptions = tally_items(path, keep_top, header, stdin)
         return RawHistogram(tallied.labels, tallied.counts, False, assumptions, tallied.warnings)
     with opened_rows(path, "users", header=header, asked=(column, counts), stdin=stdin) as rows:
         choice = choose_columns(rows.table, column, counts)
         tallied = _tallied(rows, choice).result(drop_missing=drop_missing)
     assumptions = (*rows.assumptions, *_assumed_columns(rows.table, choice))
-    warnings = (*rows.warnings(), *rows.doubts, *tallied.warnings, *_kept_quotes(rows, tallied.labels))
+    warnings = (*rows.warnings(), *rows.doubts, *tallied.warnings, *_odd_labels(rows, tallied.labels))
     return RawHistogram(tallied.labels, tallied.counts, choice.count is not None, assumptions, warnings)
 
 
@@ -121,8 +111,16 @@ def _assumed_columns(table: Table, choice: Choice) -> tuple[str, ...]:
     return (f"column {table.called(choice.count)} read as counts, column {table.called(choice.label)} as labels",)
 
 
-def _kept_quotes(rows: Rows, labels: tuple[str, ...]) -> tuple[str, ...]:
+def _odd_labels(rows: Rows, labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Say so if quotation marks were kept, or joined lines."""
     if rows.quoted:
-        return ()
-    odd = sum(len(label) > 1 and label[0] == label[-1] == '"' for label in labels)
-    return (f"{odd} labels are in quotation marks, which were kept as part of them",) if odd else ()
+        joined = [label for label in labels if "\n" in label or "\r" in label]
+        what = plural(len(joined), "label goes", "labels go")
+        return (
+            (f"{what} over several lines ({shortened(joined[0])}); a quotation mark too many joins lines",)
+            if joined
+            else ()
+        )
+    odd = [label for label in labels if len(label) > 1 and label[0] == '"']
+    what = plural(len(odd), "label begins", "labels begin")
+    return (f"{what} with a quotation mark ({shortened(odd[0])}), which was kept as part of it",) if odd else ()

@@ -98,8 +98,7 @@ def refuse_outside(outside: Collection[str], domain: Sequence[str]) -> None:
         return
     label = min(outside)
     more = f" (and {plural(len(outside) - 1, 'more label', 'more labels')})" if len(outside) > 1 else ""
-    # Comparing with every label of a huge domain would take longer than the simulation.
-    hint = near_miss(label, domain[:20_000]) or f"; it has {listed(domain, most=6)}"
+    hint = near_miss(label, domain) or f"; it has {listed(domain, most=6)}"
     raise InputError(
         f"label {shortened(label)}{more} is not in the domain{hint}; add it, or keep the most frequent with --keep-top"
     )

@@ -56,6 +56,8 @@ def _tally(sample: Iterable[Any]) -> tuple[list[str], np.ndarray[Any, np.dtype[n
 
 def _label(value: Any) -> str:
     """Return a value as the label a file would hold; refuse what is no value."""
+    if isinstance(value, int) and value.bit_length() > 1024:  # Python refuses to write one of over 4,300 digits
+        raise InputError("sample must hold values, got a whole number of over 300 digits")
     if value is None or value != value or value in (float("inf"), float("-inf")) or str(value) in ("NaT", "<NA>"):
         raise InputError(f"sample must hold values, got {value!r}: leave missing ones out")
     if isinstance(value, list | tuple | dict | set | np.ndarray):
@@ -81,7 +83,7 @@ def estimate_in_memory(estimate: ArrayLike | Mapping[Any, float]) -> tuple[list[
         labels = [str(place) for place in range(len(values))]
     try:
         array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError("estimate must hold numbers, one per category") from None
     if array.ndim != 1 or len(array) < 2:
         raise InputError(f"estimate must be flat, at least 2 categories, got shape {array.shape}")

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from advisor.errors import InputError
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import Table
-from advisor.inputs.source import Source
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from advisor.inputs.source import LONGEST_LINE, Source
+from advisor.inputs.tally import shortened
 
 _BATCH_ROWS = 1 << 15
 _HEAD_ROWS = 1000
 _FLAT = ("integer", "floating", "boolean", "string", "large_string", "null", "decimal", "date", "timestamp")
 _BUFFER_BYTES = 1 << 20  # without it whole row groups are held
+_LARGEST_CHUNK = 1 << 26  # bytes of a column in a row group from which its values must be short: a page is read whole
+_LONGEST_MEAN = 1 << 10
 
 
 @contextmanager
@@ -36,11 +36,14 @@ def opened_parquet(source: Source) -> Iterator[ParquetRows]:
             "or give the columns as CSV"
         ) from None
     try:
-        with (
-            source.rereadable() as again,
-            parquet.ParquetFile(again.binary(), buffer_size=_BUFFER_BYTES, pre_buffer=False) as file,
-        ):
-            yield ParquetRows(file, source.name)
+        with source.rereadable() as again:
+            schema = parquet.read_schema(again.binary())
+            # A text that is there a million times is decoded once.
+            texts = [field.name for field in schema if pa.types.is_string(field.type)]
+            with parquet.ParquetFile(
+                again.binary(), buffer_size=_BUFFER_BYTES, pre_buffer=False, read_dictionary=texts
+            ) as file:
+                yield ParquetRows(file, source.name)
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{source.name}: the Parquet file cannot be read ({error})") from error
 
@@ -52,6 +55,7 @@ class ParquetRows(Rows):
         self._file = file
         self._kinds = [field.type for field in file.schema_arrow]
         self._names = tuple(file.schema_arrow.names)
+        self._leaves = {column.path: at for at, column in enumerate(file.schema)}
         if not self._names:
             raise InputError(f"{source}: the Parquet file has no columns")
         if not file.metadata.num_rows:
@@ -62,11 +66,17 @@ class ParquetRows(Rows):
 
     def _head(self) -> list[list[str]]:
         """Return the first rows; columns that cannot be read anyway are empty there."""
-        flat = [name for at, name in enumerate(self._names) if self._names.count(name) == 1 and self._is_flat(at)]
+        times = Counter(self._names)
+        flat = [
+            name
+            for at, name in enumerate(self._names)
+            if times[name] == 1 and self._is_flat(at) and not self._overlong(name)
+        ]
         if not flat:
             return []
         batch = next(self._file.iter_batches(batch_size=_HEAD_ROWS, columns=flat))
-        columns = [_cells(batch.column(name)) if name in flat else [""] * batch.num_rows for name in self._names]
+        cells = {name: _Coded(batch.column(name)).cells() for name in flat}
+        columns = [cells.get(name) or [""] * batch.num_rows for name in self._names]
         return list(map(list, zip(*columns, strict=True)))
 
     def blocks(self, columns: Sequence[int] | None = None, *, even: bool = True) -> Iterator[Block]:  # noqa: ARG002
@@ -76,7 +86,10 @@ class ParquetRows(Rows):
             self._check(at)
         place = 1
         for batch in self._file.iter_batches(batch_size=_BATCH_ROWS, columns=[self._names[at] for at in used]):
-            taken = {at: batch.column(self._names[at]) for at in used}
+            taken = {at: _Coded(batch.column(self._names[at])) for at in used}
+            for at, values in taken.items():
+                if max(map(len, values.labels.values())) > LONGEST_LINE:
+                    raise self._too_long(at)
             yield _ParquetBlock(taken, self.table.width, range(place, place + batch.num_rows))
             place += batch.num_rows
 
@@ -87,38 +100,66 @@ class ParquetRows(Rows):
         kind = kind.value_type if types.is_dictionary(kind) else kind
         return any(getattr(types, f"is_{name}")(kind) for name in _FLAT)
 
+    def _overlong(self, name: str) -> bool:
+        """Tell whether the values of a column are so long that a few of them would fill the memory."""
+        metadata, leaf = self._file.metadata, self._leaves.get(name)
+        chunks = (
+            metadata.row_group(group).column(leaf) for group in range(metadata.num_row_groups) if leaf is not None
+        )
+        return any(
+            chunk.total_uncompressed_size > max(_LARGEST_CHUNK, _LONGEST_MEAN * chunk.num_values) for chunk in chunks
+        )
+
+    def _too_long(self, at: int) -> InputError:
+        return InputError(
+            f"{self.table.source}: column {shortened(self._names[at])} holds a value of over {LONGEST_LINE} bytes, or "
+            f"of over {_LONGEST_MEAN} on average; labels are shorter: choose another --column"
+        )
+
     def _check(self, at: int) -> None:
         name, source = self._names[at], self.table.source
         if self._names.count(name) > 1:
-            raise InputError(f"{source}: several columns are called {name!r}; rename them")
+            raise InputError(f"{source}: several columns are called {shortened(name)}; rename them")
         if not self._is_flat(at):
             raise InputError(
-                f"{source}: column {name!r} holds {self._kinds[at]}; "
+                f"{source}: column {shortened(name)} holds {self._kinds[at]}; "
                 "integers, strings, booleans, numbers, dates or a dictionary of these can be read: cast it to strings"
             )
+        if self._overlong(name):
+            raise self._too_long(at)
+
+
+class _Coded:
+    """Values of a batch as numbers of distinct labels, so that a long one is in memory once."""
+
+    def __init__(self, values: Any) -> None:
+        coded = values if str(values.type).startswith("dictionary") else values.dictionary_encode()
+        self._codes = coded.indices
+        distinct = coded.unique()
+        self.labels = dict(zip(distinct.indices.to_pylist(), map(_label, distinct.to_pylist()), strict=True))
+
+    def cells(self) -> list[str]:
+        """Return the label of each value."""
+        return [self.labels[code] for code in self._codes.to_pylist()]
+
+    def tallied(self) -> Mapping[str, int]:
+        """Return how many values have each label, in order of first appearance."""
+        result: Counter[str] = Counter()
+        for entry in self._codes.value_counts().to_pylist():
+            result[self.labels[entry["values"]]] += entry["counts"]
+        return result
 
 
 class _ParquetBlock(Block):
-    def __init__(self, columns: Mapping[int, pa.Array[Any]], width: int, places: Sequence[int]) -> None:
+    def __init__(self, columns: Mapping[int, _Coded], width: int, places: Sequence[int]) -> None:
         super().__init__(width, places)
         self._columns = columns
 
     def cells(self, column: int) -> list[str]:
-        return _cells(self._columns[column])
+        return self._columns[column].cells()
 
     def tallied(self, column: int) -> Mapping[str, int]:
-        result: Counter[str] = Counter()
-        for entry in _decoded(self._columns[column]).value_counts().to_pylist():
-            result[_label(entry["values"])] += entry["counts"]
-        return result
-
-
-def _decoded(values: Any) -> Any:
-    return values.dictionary_decode() if str(values.type).startswith("dictionary") else values
-
-
-def _cells(values: Any) -> list[str]:
-    return list(map(_label, _decoded(values).to_pylist()))
+        return self._columns[column].tallied()
 
 
 def _label(value: object) -> str:

@@ -14,16 +14,28 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError
 from advisor.inputs.blocks import Block, Rows
-from advisor.inputs.columns import Table, find_column
+from advisor.inputs.columns import COUNT_NAMES, Table, find_column
 from advisor.inputs.numbers import LARGEST_TOTAL, is_finite, whole_count
 from advisor.inputs.rows import opened_rows
 from advisor.inputs.tally import bad_count, shortened
 from simulator.places import Places
 
-COUNT_NAMES = ("count", "counts", "cnt", "freq", "frequency")
 MOST_CELLS = 4096  # a channel is a matrix of cells by cells
 KM_PER_DEGREE = 40_007.863 / 360  # along a meridian (WGS 84)
 BLOCK = 65_536  # places that are cut into cells at once
+
+
+class _Coordinate(NamedTuple):
+    """What a coordinate is, and the words in headers that say so."""
+
+    what: str
+    words: frozenset[str]
+
+
+ROW = _Coordinate("row", frozenset({"row", "rows"}))
+COLUMN = _Coordinate("column", frozenset({"column", "columns", "col", "cols"}))
+LONGITUDE = _Coordinate("longitude", frozenset({"longitude", "longitudes", "lon", "long", "lng"}))
+LATITUDE = _Coordinate("latitude", frozenset({"latitude", "latitudes", "lat"}))
 
 
 @dataclass(frozen=True)
@@ -137,7 +149,8 @@ def read_places(
     """
     names, size = check_place_options(columns, grid=grid, cell_km=cell_km)
     with opened_rows(path, "users", header=header, asked=(*names, counts), stdin=stdin) as rows:
-        at, count = _columns(rows.table, names, counts)
+        axes = (ROW, COLUMN) if cell_km is None else (LONGITUDE, LATITUDE)
+        at, count = _columns(rows.table, names, counts, axes)
         blocks = _users(rows, at, count)
         notes: tuple[str, ...] = ()
         if cell_km is None:
@@ -149,22 +162,47 @@ def read_places(
             places, unit = Places(*size, ground, cell_km, cell_km), "km"
     if not users.any():
         raise InputError(f"{rows.table.source}: holds no user; at least one is needed")
-    called = [rows.table.called(column) for column in at]
-    note = f"columns {called[0]} and {called[1]} read as coordinates"
+    called = " and ".join(rows.table.called(column) for column in at)
+    note = f"columns {called} read as {axes[0].what} and {axes[1].what}"
     note += ", one row a user" if count is None else f", column {rows.table.called(count)} as counts"
     return PlacesRead(places, users, unit, (*rows.assumptions[1:], note, *notes), rows.warnings())
 
 
-def _columns(table: Table, names: Sequence[str], counts: str | None) -> tuple[list[int], int | None]:
+def _columns(
+    table: Table, names: Sequence[str], counts: str | None, axes: Sequence[_Coordinate]
+) -> tuple[list[int], int | None]:
     """Return the columns of the coordinates, and that of the counts (None: a row is a user)."""
     if table.width == 1:
         raise InputError(f"{table.source}: has one column; places need two, separated by commas or tabs")
     at = [find_column(table, name, "--columns") for name in names]
     if at[0] == at[1]:
         raise InputError(f"{table.source}: --columns names column {table.called(at[0])} twice")
+    at = _in_order(table, at, axes)
     if counts is not None:
         return at, find_column(table, counts, "--counts")
     return at, next((at for at, name in enumerate(table.names or ()) if name.casefold() in COUNT_NAMES), None)
+
+
+def _in_order(table: Table, at: list[int], axes: Sequence[_Coordinate]) -> list[int]:
+    """Return the columns in the order of the coordinates, as far as their headers tell it.
+
+    Raises InputError if both headers are words for the same coordinate.
+    """
+    headers = [set(_words(table.names[column])) if table.names else set() for column in at]
+    wrong = [not header.isdisjoint(axis.words) for header, axis in zip(headers, reversed(axes), strict=True)]
+    right = [not header.isdisjoint(axis.words) for header, axis in zip(headers, axes, strict=True)]
+    if any(right) and any(wrong) and wrong != right:
+        called = " and ".join(map(table.called, at))
+        raise InputError(
+            f"{table.source}: the columns {called} are both a {axes[right.index(True)].what}; --columns takes "
+            f"{axes[0].what} and {axes[1].what}"
+        )
+    return at[::-1] if any(wrong) and not any(right) else at
+
+
+def _words(header: str) -> list[str]:
+    """Return the words in a header: "pickup_latitude", "pickupLatitude" and "LAT (deg)" have several."""
+    return [word.casefold() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", header)]
 
 
 def _users(rows: Rows, at: Sequence[int], count: int | None) -> Iterator[_Users]:
@@ -175,7 +213,7 @@ def _users(rows: Rows, at: Sequence[int], count: int | None) -> Iterator[_Users]
         if coordinates is None:
             raise _no_coordinate(rows, block, at)
         users = None if count is None else _counts(rows, block, count)
-        total += len(block) if users is None else int(users.sum())
+        total += len(block) if users is None else sum(users.tolist())  # no overflow
         if total > LARGEST_TOTAL:
             raise InputError(f"{rows.table.source}: the counts add up to more than {LARGEST_TOTAL} (2^53) users")
         yield _Users(coordinates, users, block.places)
@@ -189,7 +227,7 @@ def _no_coordinate(rows: Rows, block: Block, at: Sequence[int]) -> InputError:
 
 def _counts(rows: Rows, block: Block, at: int) -> NDArray[np.int64]:
     plain = block.whole([at])
-    if plain is not None and plain.min() >= 0 and plain.max() <= LARGEST_TOTAL // len(block):
+    if plain is not None:
         return plain[:, 0]
     numbers = []
     for cell, place in zip(block.cells(at), block.places, strict=True):
@@ -197,8 +235,6 @@ def _counts(rows: Rows, block: Block, at: int) -> NDArray[np.int64]:
         if isinstance(number, str):
             raise bad_count(rows.table.source, f"{rows.table.unit} {place}", cell, number)
         numbers.append(number)
-    if sum(numbers) > LARGEST_TOTAL:
-        raise InputError(f"{rows.table.source}: the counts add up to more than {LARGEST_TOTAL} (2^53) users")
     return np.array(numbers, dtype=np.int64)
 
 
@@ -261,7 +297,7 @@ def _check_degrees(rows: Rows, block: _Users) -> None:
         raise rows.bad(
             block.places[at],
             f"the {name} must be between -{most} and {most}, got {block.coordinates[at, which]:g} "
-            "(--columns longitude,latitude: in this order)",
+            "(--columns longitude,latitude: in this order, unless their headers tell which is which)",
         )
 
 

@@ -53,8 +53,8 @@ class Layout:
         first = cells[starts]
         if quoted:
             first = np.where(first == _QUOTE, cells[np.minimum(starts + 1, self.ends)], first)
-        result = np.zeros(len(starts), dtype=np.bool_)
-        for at in np.flatnonzero((widths == 1) & ((first <= ord(" ")) | (first > 127))).tolist():
+        result: NDArray[np.bool_] = (widths == 1) & (self.ends - starts - (first == _RETURN) <= 0)
+        for at in np.flatnonzero(~result & (widths == 1) & ((first <= ord(" ")) | (first > 127))).tolist():
             text = self.data[starts[at] : self.ends[at]].decode()
             result[at] = not text or text.isspace() or (text[0] == text[-1] == '"' and text[1:-1].isspace())
         return result

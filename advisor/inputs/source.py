@@ -7,6 +7,7 @@ import gzip
 import io
 import os
 import shutil
+import stat
 import sys
 import tempfile
 import zlib
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 import numpy as np
 
-from advisor.errors import InputError, near_miss
+from advisor.errors import InputError, near_miss, printable
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -112,19 +113,39 @@ def opened(path: str, stdin: BinaryIO | None = None) -> Iterator[Source]:
     if path == "-":
         if stdin is None and sys.stdin is None:
             raise InputError("standard input: is closed; name a file, or pipe the data in")
-        yield Source("standard input", "", sys.stdin.buffer if stdin is None else stdin)
+        stream = sys.stdin.buffer if stdin is None else stdin
+        with _unchanged(stream, "standard input"):
+            # What is typed ends with the first Ctrl-D; a terminal would be read on after it.
+            yield Source("standard input", "", io.BytesIO(stream.read()) if stream.isatty() else stream)
         return
-    with _open_path(path) as stream:
+    with _open_path(path) as stream, _unchanged(stream, printable(path)):
         yield Source(printable(path), _suffix(path), stream)
 
 
-def printable(text: str) -> str:
-    r"""Return a name with what would steer a terminal written as escapes.
+@contextmanager
+def _unchanged(stream: BinaryIO, name: str) -> Iterator[None]:
+    """Refuse a file that another program cut short or wrote to between the first and the last byte that were read."""
+    before, problem = _state(stream), None
+    try:
+        yield
+    except InputError as error:  # half of a line, say
+        problem = error
+    if before != _state(stream):
+        raise InputError(
+            f"{name}: changed while it was read, so the counts may be those of a part; wait until it is complete, or "
+            "give a copy"
+        )
+    if problem is not None:
+        raise problem
 
-    >>> printable("café"), printable("a\x1b[31m")
-    ('café', 'a\\x1b[31m')
-    """
-    return "".join(mark if mark.isprintable() else repr(mark)[1:-1] for mark in text)
+
+def _state(stream: BinaryIO) -> tuple[int, int] | None:
+    """Return size and time of change of a file; None for what is no file on disk."""
+    try:
+        status = os.fstat(stream.fileno())
+    except (OSError, ValueError):  # bytes in memory, or a stream that is closed
+        return None
+    return (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
 
 
 def _suffix(path: str) -> str:
@@ -133,12 +154,14 @@ def _suffix(path: str) -> str:
 
 
 def _open_path(path: str) -> BinaryIO:
+    if not path.strip():
+        raise InputError(f"the file name is empty, got {path!r}; name a file, or - for standard input")
     try:
         return Path(path).open("rb")
     except FileNotFoundError:
         where = Path(path)
         hint = near_miss(where.name, _names_in(where.parent))
-        raise InputError(f"{printable(path) or repr(path)}: no such file{hint}") from None
+        raise InputError(f"{printable(path)}: no such file{hint}") from None
     except IsADirectoryError:
         raise InputError(f"{printable(path)}: is a directory; name a file in it") from None
     except PermissionError:

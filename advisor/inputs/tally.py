@@ -131,13 +131,13 @@ class Tally:
             )
 
 
-def bad_count(source: str, place: str, cell: str, reason: str) -> InputError:
-    """Word the error for a number of users that is none."""
+def bad_count(source: str, place: str, cell: str, reason: str, column: str = "") -> InputError:
+    """Word the error for a number of users that is none, in a column that was only taken for that of the counts."""
     got = f" {shortened(cell)}" if cell else ""
-    return InputError(
-        f"{source}: {place}: the count{got} {reason}; a count is a whole number of users, 0 or more, "
-        'e.g. 12, 12.0, 1e6 or "1,000"'
-    )
+    what = f"{place}: the count{got} {reason}"
+    if column:
+        what = f"column {column} holds{got or ' an empty cell'} on {place}, which is no count: it {reason}"
+    return InputError(f'{source}: {what}; a count is a whole number of users, 0 or more, e.g. 12, 12.0, 1e6 or "1,000"')
 
 
 def shortened(label: str, most: int = 60) -> str:

@@ -7,12 +7,14 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
+import numpy as np
+from numpy.typing import NDArray
+
 from advisor.errors import InputError
 from advisor.inputs.blocks import Block, RowBlock, Rows, TextBlock
 from advisor.inputs.dialect import (
     Dialect,
     Head,
-    bad_quotes,
     blank,
     doubts,
     end_of_lines,
@@ -20,8 +22,9 @@ from advisor.inputs.dialect import (
     head_records,
     one_column,
     take_head,
+    unreadable,
 )
-from advisor.inputs.header import HeaderRule
+from advisor.inputs.header import HeaderRule, header_doubt
 from advisor.inputs.records import Layout, find_records
 from advisor.inputs.source import LONGEST_LINE, Source
 from advisor.inputs.tally import plural
@@ -47,6 +50,8 @@ class TextRows(Rows):
         self.doubts = doubts(head) if form.delimiter is None else ()
         self._records = head_records(source, form, head)
         super().__init__(*header.applied(source, form, self._records, cut=head.cut))
+        if not form.table and header.given is None and self.table.names is None:
+            self.doubts += header_doubt(self.table)
         self._begin = "".join(head.lines[self._records.end - 1 :]).encode() + head.rest
         self._chunks = chunks
 
@@ -107,20 +112,21 @@ class TextRows(Rows):
             if uneven.any():
                 at = int(uneven.argmax())
                 raise self._ragged(places[at], int(widths[at]))
+            self._skip(blanks)
             if blanks.any():
-                self._skip(blanks.tolist())
-                places = [place for place, empty in zip(places, blanks.tolist(), strict=True) if not empty]
+                places = np.asarray(places)[~blanks].tolist()
                 return TextBlock(layout.only(~blanks), self.form, width, places) if places else None
-        self._skip([False])
+        else:
+            self._skip(np.zeros(1, dtype=np.bool_))
         return TextBlock(layout.data, self.form, width, places)
 
-    def _skip(self, blanks: Iterable[bool]) -> None:
-        for is_blank in blanks:
-            if is_blank:
-                self._blanks_at_end += 1
-            elif self._blanks_at_end:
-                self._blanks += self._blanks_at_end
-                self._blanks_at_end = 0
+    def _skip(self, blanks: NDArray[np.bool_]) -> None:
+        """Count blank lines, given which of some lines are blank; those at the very end are kept apart."""
+        at_end = len(blanks) if blanks.all() else int(blanks[::-1].argmin())
+        if at_end < len(blanks):
+            self._blanks += self._blanks_at_end + int(blanks.sum()) - at_end
+            self._blanks_at_end = 0
+        self._blanks_at_end += at_end
 
     def _read_rows(self, texts: Iterator[bytes], first: int, *, even: bool) -> Iterator[Block]:
         """Read row by row what is ragged on purpose, or has quotation marks inside of values."""
@@ -128,14 +134,14 @@ class TextRows(Rows):
 
         def numbered() -> Iterator[tuple[int, list[str]]]:
             begin = first
-            for row in reader:
-                yield begin, row
-                begin = first + reader.line_num
+            try:
+                for row in reader:
+                    yield begin, row
+                    begin = first + reader.line_num
+            except csv.Error as error:
+                raise unreadable(self.table.source, begin, first + reader.line_num - 1, str(error)) from None
 
-        try:
-            yield from self._row_blocks(numbered(), even=even)
-        except csv.Error as error:
-            raise bad_quotes(self.table.source, first + reader.line_num - 1, str(error)) from None
+        yield from self._row_blocks(numbered(), even=even)
 
     def _row_blocks(self, numbered: Iterable[tuple[int, list[str]]], *, even: bool) -> Iterator[Block]:
         rows: list[list[str]] = []
@@ -145,8 +151,8 @@ class TextRows(Rows):
             if blank(row):
                 self._blanks_at_end += 1
                 continue
-            if self._blanks_at_end:
-                self._skip([False])
+            self._blanks += self._blanks_at_end
+            self._blanks_at_end = 0
             if even and len(row) != self.table.width:
                 raise self._ragged(place, len(row))
             rows.append(row)

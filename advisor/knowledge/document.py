@@ -7,9 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import cast
 
+import numpy as np
+
 from advisor.document.model import Code, Column, Document, Json, Records, Role, Row, Scalar, Sentence, Table
-from advisor.knowledge.answer import Built, CellRow, Judgement, KnowledgeInfo, NearestCells, Rules
+from advisor.errors import InputError
+from advisor.knowledge.answer import Judgement, nearest_cells
+from advisor.names import resolve
+from advisor.rank.result import Ranking
+from knowledge import model, tree
+from knowledge.cells import Neighbour
 from knowledge.judging.scores import MODEL, SINGLE, Score
+from knowledge.provenance import Provenance
+from simulator import METRICS
+from simulator.ranking import PRACTICAL_RATIO
 
 BRIEF = (
     Column("metric", text=True),
@@ -45,57 +55,76 @@ CELLS = (
 )
 
 
-def info_document(info: KnowledgeInfo) -> Document:
-    """Return what look-ups cover, and how the model was made."""
-    made = info.provenance
-    facts: dict[str, Scalar] = {
-        "tool_version": made.tool_version,
-        "seed": made.seed,
-        "cells": made.cells,
-        "populations": made.populations,
-        "repetitions": made.repetitions,
-        "seconds": made.seconds,
-        "finished": made.finished,
-    }
+def info_document() -> Document:
+    """Return what look-ups cover, and how the shipped model was made."""
+    shipped = model.load()
+    made = shipped.provenance
+    covers, simulated = (
+        "; ".join(f"{name.replace('_', '-')} {_figure(low)} to {_figure(high)}" for name, (low, high) in of.items())
+        for of in (made.covers, made.simulated)
+    )
+    lines = (
+        f"On cells left out of the fit, the error of a method near the best was off by "
+        f"{100 * float(np.median(shipped.spread)):.0f} % (standard deviation, median of methods and metrics).",
+        f"Covers: {covers}.",
+        f"Simulated: {made.cells:,} noise settings with 8 populations each, repetitions {made.repetitions}; "
+        f"{simulated}.",
+        f"Made by version {made.tool_version} on {made.finished}, seed {made.seed}, in {made.seconds:,} seconds (of "
+        "its last run, if it was resumed).",
+        f"Shapes: {', '.join(made.shapes)}.",
+        f"Methods: {', '.join(made.methods)}.",
+        f"Metrics: {', '.join(made.metrics)}.",
+    )
+    names = ("tool_version", "seed", "cells", "populations", "repetitions", "seconds", "finished")
+    facts: dict[str, Scalar] = {name: getattr(made, name) for name in names}
     for name, (low, high) in made.covers.items():
         facts |= {f"{name}_from": low, f"{name}_to": high}
-    first, *rest = info.sentences
+    first = f"Look-ups are predicted by a model fitted to {made.populations:,} simulated populations."
     return Document(
         title="What look-ups rest on",
-        parts=(Sentence(first, Role.ANSWER), *map(Sentence, rest)),
+        parts=(Sentence(first, Role.ANSWER), *map(Sentence, lines)),
         data={"knowledge": cast(Mapping[str, Json], made.to_json())},
         records=Records(tuple(facts), (tuple(facts.values()),)),
         value=str(made.populations),
     )
 
 
-def rules_document(rules: Rules) -> Document:
-    """Return the decision tree of a metric as indented rules."""
-    what = f"{rules.metric}, categories {'with' if rules.ordered else 'without'} an order"
-    leaves = [
-        ("; ".join(map(str, rule.conditions)), rule.ranking[0][0], rule.ranking[0][1], rule.populations)
-        for rule in rules.rules
-    ]
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+def rules_document(metric: str, *, ordered: bool) -> Document:
+    """Return the decision tree of a metric as indented rules.
+
+    Raises InputError if the metric is unknown, has no tree, or needs an order.
+    """
+    key = resolve("metric", metric)
+    try:
+        text, leaves = tree.rules(key, ordered=ordered), tree.leaves(key, ordered=ordered)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    what = f"{key}, categories {'with' if ordered else 'without'} an order"
+    rows = [("; ".join(map(str, leaf.conditions)), *leaf.ranking[0], leaf.populations) for leaf in leaves]
     return Document(
         title=f"Decision tree of {what}",
         parts=(
             Sentence(f"Decision tree of {what}: the methods that are best on average where all conditions hold."),
-            Code(rules.text),
+            Code(text),
         ),
         data={
-            "metric": rules.metric,
-            "ordered": rules.ordered,
+            "metric": key,
+            "ordered": ordered,
             "rules": [
                 {
-                    "conditions": [str(condition) for condition in rule.conditions],
-                    "ranking": [{"method": method, "extra_error": extra} for method, extra in rule.ranking],
-                    "populations": rule.populations,
+                    "conditions": [str(condition) for condition in leaf.conditions],
+                    "ranking": [{"method": method, "extra_error": extra} for method, extra in leaf.ranking],
+                    "populations": leaf.populations,
                 }
-                for rule in rules.rules
+                for leaf in leaves
             ],
         },
-        records=Records(("conditions", "method", "extra_error", "populations"), tuple(leaves)),
-        value=rules.text,
+        records=Records(("conditions", "method", "extra_error", "populations"), tuple(rows)),
+        value=text,
     )
 
 
@@ -201,59 +230,75 @@ def _table(title: str, columns: tuple[Column, ...], rows: Sequence[tuple[str, ..
     return Table(columns, tuple(map(Row, rows)), title=title, cut=False)
 
 
-def cells_document(answer: NearestCells) -> Document:
-    """Return the simulated populations nearest to a question, and what was best in them."""
-    first, *rest = answer.sentences
+def cells_document(advice: Ranking, count: int) -> Document:
+    """Return the simulated populations nearest to a look-up, what was best in them, and what that says of its answer.
+
+    Raises InputError as `advisor.knowledge.answer.nearest_cells`.
+    """
+    cells, best, metric = nearest_cells(advice, count), advice.best, advice.metric
+    near = sum(row.error is not None and row.error <= PRACTICAL_RATIO * row.best[0][1] for row in cells)
+    first = (
+        f"{best.method} was within 5 % of the best method in {near} of the {len(cells)} nearest simulated populations."
+    )
+    rest = (
+        f"The answer itself is predicted by a model fitted to {model.load().populations:,} simulated populations: "
+        f"{best.protocol} with {best.method}, {metric} error {best.error:.3g} ({METRICS[metric].unit}).",
+        "Each row has its own k, n and noise, so its errors are not those of the answer.",
+    )
     rows = [
         (
-            row.shape,
-            f"{row.k:,}",
-            f"{row.n:,}",
-            f"{row.epsilon:.3g}",
-            row.protocol,
-            f"{row.noise_to_uniform:.3g}",
-            f"{row.distance:.2f}",
+            row.near.shape,
+            f"{row.near.k:,}",
+            f"{row.near.n:,}",
+            f"{row.near.epsilon:.3g}",
+            row.near.protocol,
+            f"{row.near.noise_to_uniform:.3g}",
+            f"{row.near.distance:.2f}",
             ", ".join(f"{method} {error:.3g}" for method, error in row.best),
             "–" if row.error is None else f"{row.error:.3g}",
         )
-        for row in answer.cells
+        for row in cells
     ]
     return Document(
         title="Simulated populations nearest to the question",
         parts=(
-            *(Sentence(words, Role.WARNING) for words in answer.warnings),
+            *(Sentence(words, Role.WARNING) for words in advice.warnings),
             Sentence(first, Role.ANSWER),
-            _table(f"Nearest simulated cells, {answer.metric} errors", CELLS, rows),
+            _table(f"Nearest simulated cells, {metric} errors", CELLS, rows),
             *(Sentence(words, Role.NOTE) for words in rest),
         ),
-        data=cast(Mapping[str, Json], asdict(answer)),
+        data={
+            "metric": metric,
+            "protocol": best.protocol,
+            "method": best.method,
+            "error": best.error,
+            "cells": [{**_cell(row.near), "best": row.best, "error": row.error} for row in cells],
+            "sentences": [first, *rest],
+            "warnings": list(advice.warnings),
+        },
         records=Records(
-            (*(name for name in CELL_FIELDS), "best_method", "best_error", "recommended_error"),
-            tuple(_cell_record(row) for row in answer.cells),
+            (*_cell(cells[0].near), "best_method", "best_error", "recommended_error"),
+            tuple((*_cell(row.near).values(), *row.best[0], row.error) for row in cells),
         ),
-        value="\n".join(row.best[0][0] for row in answer.cells),
+        value="\n".join(row.best[0][0] for row in cells),
     )
 
 
-CELL_FIELDS = ("cell", "shape", "k", "n", "epsilon", "protocol", "noise_to_uniform", "distance")
+def _cell(near: Neighbour) -> dict[str, Scalar]:
+    names = ("shape", "k", "n", "epsilon", "protocol", "noise_to_uniform", "distance")
+    return {"cell": near.index, **{name: getattr(near, name) for name in names}}
 
 
-def _cell_record(row: CellRow) -> tuple[Scalar, ...]:
-    return (
-        row.cell, row.shape, row.k, row.n, row.epsilon, row.protocol, row.noise_to_uniform, row.distance,
-        row.best[0][0], row.best[0][1], row.error,
-    )  # fmt: skip
-
-
-def built_document(built: Built) -> Document:
+def built_document(folder: str, made: Provenance) -> Document:
     """Return where a finished build is."""
-    facts = asdict(built)
+    facts: dict[str, Scalar] = {"folder": folder, "populations": made.populations, "seconds": made.seconds}
+    words = f"Built in {folder}: {made.populations:,} populations in {made.seconds:,} seconds."
     return Document(
         title="Knowledge built anew",
-        parts=(Sentence(built.sentence, Role.ANSWER),),
+        parts=(Sentence(words, Role.ANSWER),),
         data=facts,
         records=Records(tuple(facts), (tuple(facts.values()),)),
-        value=built.folder,
+        value=folder,
     )
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,15 +20,28 @@ PICTURES = (".png", ".svg", ".pdf")  # suffixes
 
 
 def require_matplotlib(option: str, path: Path | None = None) -> None:
-    """Refuse an option that needs matplotlib where there is none.
+    """Import matplotlib for a command, before the simulation and not after.
+
+    It would read the settings in the folder that a command is run in, which may be somebody else's, and in the
+    environment; so it is imported in its own folder. In Python, settings are the caller's own.
 
     Raises InputError if it cannot be imported.
     """
     del path  # whatever is to be drawn
+    home = find_spec("matplotlib")
+    if home is None or home.origin is None:
+        raise InputError(f"{option} needs matplotlib: pip install 'ldp-advise[plot]'")
+    logging.getLogger("matplotlib").setLevel(logging.CRITICAL)  # where it keeps its fonts is no news for our users
+    backend = os.environ.pop("MPLBACKEND", None)
     try:
-        import matplotlib  # noqa: F401 - asked for before the simulation, not after
-    except ImportError:
-        raise InputError(f"{option} needs matplotlib: pip install 'ldp-advise[plot]'") from None
+        with suppress(FileNotFoundError), chdir(Path(home.origin).parent):
+            import matplotlib
+        import matplotlib  # noqa: F401 - in a folder that has been removed, there are no settings
+    except (ImportError, OSError) as error:
+        raise InputError(f"{option} needs matplotlib, which cannot be imported: {error}") from None
+    finally:
+        if backend is not None:
+            os.environ["MPLBACKEND"] = backend
 
 
 @contextmanager

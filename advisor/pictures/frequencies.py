@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from advisor.inputs.source import printable
+from advisor.errors import printable
 from advisor.pictures.style import BAND, BLUE, INK, ORANGE, QUIET, blank, settings
 from advisor.rank.apply import post_process
 from advisor.rank.result import Ranking

@@ -6,7 +6,7 @@ import math
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from matplotlib import rc_context
+from matplotlib import rc_context, rcParamsDefault
 from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
@@ -22,9 +22,10 @@ DPI = 150
 
 
 def settings(salt: str = "ldp-advise") -> AbstractContextManager[None]:
-    """Return the context in which figures are drawn and written."""
+    """Return the context in which figures are drawn and written, whatever else is set."""
     return rc_context(
-        {
+        {name: value for name, value in rcParamsDefault.items() if not name.startswith(("backend", "_"))}
+        | {
             "font.family": "sans-serif",
             "font.sans-serif": ["DejaVu Sans", "Arial", "Helvetica"],
             "font.size": 9,

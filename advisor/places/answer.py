@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
-from advisor.places.menu import Competition, Competitor, places_menu
+from advisor.places.menu import places_menu
 from advisor.places.request import PlacesRequest
 from advisor.places.result import Mechanism, Pictured, PlacesAdvice
 from simulator import METRICS, POSTPROCESSORS, Metric
-from simulator.benchmark import Experiment, simulate
+from simulator.benchmark import Experiment, Runs, measured_again, simulate
 from simulator.channels import Channel, Update
 from simulator.methods import observe
 from simulator.methods.maximum_likelihood import remembered_maximum
 from simulator.metrics import EMD_SLACK
 from simulator.protocols.protocol import Tally
-from simulator.ranking import rank
+from simulator.ranking import Standing, mean_error, rank
 from simulator.seeding import rng_for
 
 
@@ -30,25 +31,41 @@ def answer_places(
     request, menu = places_menu(request)
     experiment = Experiment(
         counts=request.counts,
-        oracles=menu.protocols,
+        oracles={key: one.protocol for key, one in menu.items()},
         methods=POSTPROCESSORS,
         metrics=_metrics(request),
-        pairs=menu.pairs,
+        pairs=tuple((key, method) for key, one in menu.items() for method in one.methods),
         seed=request.seed,
         domain=request.domain,
     )
     runs = simulate(experiment, 0, request.repetitions, jobs=jobs, progress=progress)
-    cost = {key: float(protocol.report_bits) for key, protocol in menu.protocols.items()}
+    cost = {key: float(one.protocol.report_bits) for key, one in menu.items()}
+    rankings = {metric: rank(runs.of(metric), cost) for metric in request.metrics}
     uniform = np.full(request.places.k, 1 / request.places.k)
     slack = runs.of(EMD_SLACK.name).values() if "emd" in request.metrics else ()
     return PlacesAdvice(
         request,
-        {key: _mechanism(key, one, menu, request) for key, one in menu.competitors.items()},
-        {metric: rank(runs.of(metric), cost) for metric in request.metrics},
+        {key: _measured(key, one, request) for key, one in menu.items()},
+        _measured_afresh(rankings, experiment, runs, jobs),
         {metric: float(experiment.metrics[metric](uniform, request.truth)) for metric in request.metrics},
         max((float(block.max()) for block in slack), default=0.0) if "emd" in request.metrics else None,
-        {key: _picture(key, one, menu, request) for key, one in menu.competitors.items()},
+        {key: _picture(key, one, request) for key, one in menu.items()},
     )
+
+
+def _measured_afresh(
+    rankings: dict[str, tuple[Standing, ...]], experiment: Experiment, runs: Runs, jobs: int
+) -> dict[str, tuple[Standing, ...]]:
+    """Return the rankings with the error of each first pair from repetitions that had no part in choosing it."""
+    chosen = {metric: rows[0].pair for metric, rows in rankings.items() if len(rows) > 1}
+    if not chosen:
+        return rankings
+    again = measured_again(experiment, runs, chosen.values(), runs.repetitions, jobs=jobs)
+    fresh = {metric: mean_error(again.column(pair, metric)) for metric, pair in chosen.items()}
+    return rankings | {
+        metric: (rankings[metric][0]._replace(**figures._asdict()), *rankings[metric][1:])
+        for metric, figures in fresh.items()
+    }
 
 
 def _metrics(request: PlacesRequest) -> dict[str, Metric]:
@@ -62,36 +79,26 @@ def _metrics(request: PlacesRequest) -> dict[str, Metric]:
     }
 
 
-def _collection(key: str, one: Competitor, request: PlacesRequest, repetition: int) -> Tally:
+def _collection(key: str, one: Mechanism, request: PlacesRequest, repetition: int) -> Tally:
     """Return one of the simulated collections again."""
     return one.protocol.sample_tally(request.counts, rng_for(request.seed, "collect", key, repetition))
 
 
-def _mechanism(key: str, one: Competitor, menu: Competition, request: PlacesRequest) -> Mechanism:
+def _measured(key: str, one: Mechanism, request: PlacesRequest) -> Mechanism:
+    """Return a mechanism with how far its reports are off, and how well the likeliest frequencies were found."""
     moved = None
     if one.channel is not None:
         moved = one.channel.expected_distance(request.truth, request.places.distances())
     fits: tuple[Update, ...] = ()
-    if isinstance(one.protocol, Channel) and "ibu" in menu.methods_of(key):
+    if isinstance(one.protocol, Channel) and "ibu" in one.methods:
         likelihood = one.protocol.likelihood
         every = (_collection(key, one, request, repetition) for repetition in range(request.repetitions))
         fits = tuple(remembered_maximum(likelihood, tally.counts) for tally in every)
-    return Mechanism(
-        key=key,
-        title=one.protocol.title,
-        methods=menu.methods_of(key),
-        within=one.leakage.within,
-        per_unit=one.leakage.per_unit,
-        anywhere=one.leakage.anywhere,
-        expected_distance=moved,
-        report_bits=one.protocol.report_bits,
-        attack_success=one.protocol.attack_success,
-        ibu_fits=fits,
-    )
+    return replace(one, expected_distance=moved, ibu_fits=fits)
 
 
-def _picture(key: str, one: Competitor, menu: Competition, request: PlacesRequest) -> Pictured:
-    methods = {name: POSTPROCESSORS[name] for name in menu.methods_of(key)}
+def _picture(key: str, one: Mechanism, request: PlacesRequest) -> Pictured:
+    methods = {name: POSTPROCESSORS[name] for name in one.methods}
     tally = _collection(key, one, request, 0)
     needs = frozenset[str]().union(*(method.needs for method in methods.values()))
     observed = observe(one.protocol, tally, request.domain, needs=needs)

@@ -61,13 +61,19 @@ def _without_data(advice: PlacesAdvice, metric: str) -> str:
     return f"Without any data (every place equally frequent): {metric} error {error} {unit_of(metric, advice.request)}."
 
 
+FRESH = (
+    "mean over the repetitions, with its 95 % interval; for the first pair over fresh ones, which had no part in the "
+    "choice"
+)
+
+
 def _table(advice: PlacesAdvice, metric: str) -> Table:
     near = advice.request.privacy == "metric"
     columns = (
         Column("rank"),
         Column("protocol", text=True),
         Column("method", text=True),
-        Column(f"{metric} error"),
+        Column(f"{metric} error", FRESH),
         Column("to best", "error over the lowest one", drop=1),
         Column("vs raw", "change against the raw estimate of the same protocol", drop=4),
         Column("moved", "mean distance between the true and the reported place", drop=1),
@@ -96,10 +102,14 @@ def _row(advice: PlacesAdvice, metric: str, row: Standing, *, near: bool) -> Row
         ("–" if raw is None else change(row.error, raw), row.error / raw if raw else None),
         ("–" if moved is None else f"{number(moved, 3)} {advice.request.unit}", moved),
     ]
-    cells += [(leak(member.within), member.within), (leak(member.per_unit), member.per_unit)] if near else []
+    cells += (
+        [(leak(member.leakage.within), member.leakage.within), (leak(member.leakage.per_unit), member.leakage.per_unit)]
+        if near
+        else []
+    )
     cells += [
-        (leak(member.anywhere), _finite(member.anywhere)),
-        (f"{member.report_bits:,}", member.report_bits),
+        (leak(member.leakage.anywhere), _finite(member.leakage.anywhere)),
+        (f"{member.protocol.report_bits:,}", member.protocol.report_bits),
         (percent(member.attack_success), member.attack_success),
     ]
     tone = Tone.GOOD if row.tier == 1 else Tone.PLAIN
@@ -131,10 +141,10 @@ def _figures(advice: PlacesAdvice, metric: str, row: Standing) -> dict[str, Scal
         "repetitions": row.repetitions,
         "error_without_postprocessing": _finite(advice.error_of(metric, protocol, "none")),
         "expected_distance": _finite(member.expected_distance),
-        "epsilon_within_radius": _finite(member.within),
-        "epsilon_per_unit": _finite(member.per_unit),
-        "epsilon_any_two": _finite(member.anywhere),
-        "report_bits": member.report_bits,
+        "epsilon_within_radius": _finite(member.leakage.within),
+        "epsilon_per_unit": _finite(member.leakage.per_unit),
+        "epsilon_any_two": _finite(member.leakage.anywhere),
+        "report_bits": member.protocol.report_bits,
         "attack_success": member.attack_success,
     }
 
@@ -179,10 +189,8 @@ def _data(advice: PlacesAdvice) -> dict[str, Json]:
         "emd_relative_error": advice.emd_error,
         "ibu": {
             key: {
-                "log_likelihood": [fit.log_likelihood for fit in member.ibu_fits],
-                "gap": [fit.gap for fit in member.ibu_fits],
-                "updates": [fit.updates for fit in member.ibu_fits],
-                "converged": [fit.converged for fit in member.ibu_fits],
+                name: [getattr(fit, name) for fit in member.ibu_fits]
+                for name in ("log_likelihood", "gap", "updates", "converged")
             }
             for key, member in advice.mechanisms.items()
             if member.ibu_fits

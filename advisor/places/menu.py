@@ -3,48 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from advisor.errors import InputError
 from advisor.places.promise import Leakage, leakage_of
 from advisor.places.question import CHANNEL_METHODS
 from advisor.places.request import PlacesRequest
+from advisor.places.result import Mechanism
 from advisor.question.constraints import removals_of
-from advisor.question.removals import Removal, removal_sentences
+from advisor.question.removals import removal_sentences
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.channels import Channel, SingularChannelError, krr, planar_geometric, planar_laplace
 from simulator.methods import possible
-from simulator.protocols.protocol import Protocol
-from simulator.ranking import Pair
 
 
-@dataclass(frozen=True)
-class Competitor:
-    """A protocol on places, and what its reports give away; `channel` is its matrix, if it has one over places."""
-
-    protocol: Protocol
-    leakage: Leakage
-    channel: Channel | None
-
-
-@dataclass(frozen=True)
-class Competition:
-    """All that competes: protocols by key, and the possible pairs of them with methods."""
-
-    competitors: dict[str, Competitor]
-    pairs: tuple[Pair, ...]
-
-    @property
-    def protocols(self) -> dict[str, Protocol]:
-        """The protocols by key."""
-        return {key: one.protocol for key, one in self.competitors.items()}
-
-    def methods_of(self, key: str) -> tuple[str, ...]:
-        """Return the methods that go with a protocol."""
-        return tuple(method for protocol, method in self.pairs if protocol == key)
-
-
-def places_menu(request: PlacesRequest) -> tuple[PlacesRequest, Competition]:
+def places_menu(request: PlacesRequest) -> tuple[PlacesRequest, dict[str, Mechanism]]:
     """Return what competes, and the request with what each constraint removed and warnings about what cannot compete.
 
     Raises InputError if a channel leaks more than is promised, or nothing is left.
@@ -64,27 +37,27 @@ def places_menu(request: PlacesRequest) -> tuple[PlacesRequest, Competition]:
         methods=tuple(name for name in request.methods if name not in gone),
         removals=removals,
     )
-    left = {key: one for key, one in every.items() if key not in gone}
     for key, one in every.items():
         warnings += _without_inversion(key, one, request)
-    pairs = tuple((key, name) for key, one in left.items() for name in request.methods if _possible(one, name, request))
-    if not pairs:
-        raise InputError(f"nothing is left to rank: {_why(removals)}")
-    return replace(request, warnings=(*request.warnings, *warnings)), Competition(left, pairs)
+    left = {
+        key: replace(one, methods=tuple(name for name in request.methods if _possible(one, name, request)))
+        for key, one in every.items()
+        if key not in gone
+    }
+    if not any(one.methods for one in left.values()):
+        why = " ".join(removal_sentences(removals)) or "no method here goes with these protocols."
+        raise InputError(f"nothing is left to rank: {why}")
+    return replace(request, warnings=(*request.warnings, *warnings)), left
 
 
-def _why(removals: tuple[Removal, ...]) -> str:
-    return " ".join(removal_sentences(removals)) or "no method here goes with these protocols."
-
-
-def _competitors(request: PlacesRequest, warnings: list[str]) -> dict[str, Competitor]:
+def _competitors(request: PlacesRequest, warnings: list[str]) -> dict[str, Mechanism]:
     k, epsilon = request.places.k, request.epsilon
-    found: dict[str, Competitor] = {}
+    mechanisms: dict[str, Mechanism] = {}
     if request.privacy == "ldp":
         for name in request.protocols:
             protocol = PROTOCOLS[name](k, epsilon)
             channel = krr(k, epsilon) if protocol.report_kind == "value" else None
-            found[name] = Competitor(protocol, Leakage(None, None, epsilon), channel)
+            mechanisms[name] = Mechanism(protocol, Leakage(None, None, epsilon), channel)
     else:
         rate = epsilon / (request.radius or 1.0)
         builders: dict[str, Callable[[], Channel]] = {
@@ -100,16 +73,16 @@ def _competitors(request: PlacesRequest, warnings: list[str]) -> dict[str, Compe
             except ValueError as error:
                 warnings.append(f"{name} is left out: {error}")
             else:
-                found[name] = Competitor(channel, leakage, channel)
+                mechanisms[name] = Mechanism(channel, leakage, channel)
     if (own := request.channel) is not None:
         square = own.report_kind == "value"
-        found[own.key] = Competitor(own, leakage_of(own, request, None), own if square else None)
-    if not found:
+        mechanisms[own.key] = Mechanism(own, leakage_of(own, request, None), own if square else None)
+    if not mechanisms:
         raise InputError("nothing is left to compare: " + "; ".join(warnings))
-    return found
+    return mechanisms
 
 
-def _possible(one: Competitor, method: str, request: PlacesRequest) -> bool:
+def _possible(one: Mechanism, method: str, request: PlacesRequest) -> bool:
     if isinstance(one.protocol, Channel):
         line = 1 in (request.places.rows, request.places.columns)
         if method not in CHANNEL_METHODS or (line and method == "wavelet_eb"):
@@ -117,7 +90,7 @@ def _possible(one: Competitor, method: str, request: PlacesRequest) -> bool:
     return possible(POSTPROCESSORS[method], one.protocol, request.domain, request.n)
 
 
-def _without_inversion(key: str, one: Competitor, request: PlacesRequest) -> list[str]:
+def _without_inversion(key: str, one: Mechanism, request: PlacesRequest) -> list[str]:
     """Warn of a channel whose estimates have to do without matrix inversion, if a method asked for needs it."""
     wanted = any(name in request.methods for name in ("none", "norm_mul", "norm_sub"))
     if not wanted or not isinstance(one.protocol, Channel) or one.protocol.offers("estimate"):

@@ -8,12 +8,13 @@ from typing import ClassVar
 
 from advisor.checks import choice, path, real, text
 from advisor.errors import InputError, listed, near_miss
-from advisor.question.option import Settings, option, require
+from advisor.question.option import Settings, like, option, require
 from advisor.question.request import needed_budget
 from advisor.question.settings import (
     Categories,
     Columns,
     Limits,
+    Menu,
     MetricSettings,
     Question,
     Simulation,
@@ -81,12 +82,8 @@ class PlacesMenu(Settings):
 
     panel: ClassVar[str] = "Menu"
 
-    protocol: tuple[str, ...] = option(
-        "--protocol", "-p", read=text, metavar="NAME", repeated=True, help="only this protocol; repeatable"
-    )
-    method: tuple[str, ...] = option(
-        "--method", read=text, metavar="NAME", repeated=True, help="only this post-processing method; repeatable"
-    )
+    protocol: tuple[str, ...] = like(Menu, "protocol", read=text)  # of tables of its own
+    method: tuple[str, ...] = like(Menu, "method", read=text)
     channel: str | None = option(
         "--channel", read=path, metavar="FILE", help="a matrix of your own as a protocol: .csv or .npy"
     )
@@ -160,6 +157,7 @@ class PlacesSettings:
             flags = ", ".join([*self.columns.given("column"), *self.domain.given("k")])
             raise InputError(f"{flags}: this is about one column of values; places have two, --columns row,col")
         _ = self.protocols, self.methods, self.metrics
+        self.metric_settings.refuse_unused(self.question, "emd")
 
 
 def _named(kind: str, names: Iterable[str], table: Iterable[str], aliases: dict[str, str]) -> tuple[str, ...]:

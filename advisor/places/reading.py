@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
-
 from advisor.errors import InputError
 from advisor.inputs.channel import read_channel
 from advisor.inputs.domain import build_domain
 from advisor.inputs.histogram import read_histogram
-from advisor.inputs.places import MOST_CELLS, read_places
+from advisor.inputs.places import MOST_CELLS, PlacesRead, read_places
 from advisor.places.question import PlacesSettings
 from advisor.places.request import PlacesRequest
 from advisor.question.sample import sample_name
@@ -21,24 +16,10 @@ from simulator.populations import apportion
 REPETITIONS = 10
 
 
-@dataclass(frozen=True, eq=False)  # holds an array
-class _Map:
-    """A sample of places as it was read."""
-
-    places: Places
-    counts: NDArray[np.int64]
-    unit: str
-    assumptions: tuple[str, ...]
-    warnings: tuple[str, ...]
-
-
 def places_request(sample: str, settings: PlacesSettings) -> PlacesRequest:
     """Read a sample of places, and a channel if there is one, and build the request.
 
-    Raises
-    ------
-    InputError
-        If the sample, the channel or a setting is wrong.
+    Raises InputError if the sample, the channel or a setting is wrong.
     """
     read = _grid(sample, settings) if settings.ground.columns is not None else _line(sample, settings)
     assumed, counts, n = list(read.assumptions), read.counts, settings.question.n
@@ -72,10 +53,10 @@ def places_request(sample: str, settings: PlacesSettings) -> PlacesRequest:
     )
 
 
-def _grid(sample: str, settings: PlacesSettings) -> _Map:
+def _grid(sample: str, settings: PlacesSettings) -> PlacesRead:
     """Read two columns of coordinates."""
     ground, columns = settings.ground, settings.columns
-    read = read_places(
+    return read_places(
         sample,
         columns=ground.columns or "",
         grid=ground.grid,
@@ -84,10 +65,9 @@ def _grid(sample: str, settings: PlacesSettings) -> _Map:
         counts=columns.counts,
         header=columns.header,
     )
-    return _Map(read.places, read.counts, read.unit, tuple(read.assumptions), tuple(read.warnings))
 
 
-def _line(sample: str, settings: PlacesSettings) -> _Map:
+def _line(sample: str, settings: PlacesSettings) -> PlacesRead:
     """Read ordered categories, which are places in a row."""
     columns = settings.columns
     read = read_histogram(sample, column=columns.column, counts=columns.counts, header=columns.header)
@@ -108,4 +88,4 @@ def _line(sample: str, settings: PlacesSettings) -> _Map:
         raise InputError(f"--privacy metric takes at most {MOST_CELLS:,} categories, got {k:,}")
     notes = (*read.assumptions, *built.assumptions, "neighbouring categories are one step apart")
     places = Places(1, k, settings.ground.distance or "euclidean")
-    return _Map(places, built.counts, "steps", notes, (*read.warnings, *built.warnings))
+    return PlacesRead(places, built.counts, "steps", notes, (*read.warnings, *built.warnings))

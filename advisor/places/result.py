@@ -3,40 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from advisor.places.promise import Leakage
 from advisor.places.request import PlacesRequest
 from simulator import METRICS
-from simulator.channels import Update
+from simulator.channels import Channel, Update
+from simulator.protocols.protocol import Protocol
 from simulator.ranking import Standing
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Mechanism:
-    """One protocol on places, what it promises and what it costs.
+    """One protocol on places, what its reports give away, and what it costs."""
 
-    Attributes
-    ----------
-    within, per_unit, anywhere
-        As in `advisor.places.promise.Leakage`.
-    expected_distance
-        Mean distance between the true and the reported place, None where a report is no place.
-    ibu_fits
-        How the iterative Bayesian update of each collection with a channel ended.
-    """
+    protocol: Protocol
+    leakage: Leakage
+    channel: Channel | None  # its matrix, if a report is a place
+    methods: tuple[str, ...] = ()  # those that go with it
+    expected_distance: float | None = None  # mean distance between the true and the reported place; None without
+    ibu_fits: tuple[Update, ...] = ()  # how the iterative Bayesian update of each collection with a channel ended
 
-    key: str
-    title: str
-    methods: tuple[str, ...]
-    within: float | None
-    per_unit: float | None
-    anywhere: float
-    expected_distance: float | None
-    report_bits: int
-    attack_success: float
-    ibu_fits: tuple[Update, ...]
+    @cached_property
+    def attack_success(self) -> float:
+        """How often the best guess from one report is the user's place: worked out once."""
+        return self.protocol.attack_success
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,28 +43,14 @@ class Pictured:
 
 @dataclass(frozen=True, eq=False)
 class PlacesAdvice:
-    """The answer: for each metric a ranking of pairs.
-
-    Attributes
-    ----------
-    mechanisms
-        What competed, by key.
-    rankings
-        For each metric the standings, the best first.
-    uniform_errors
-        For each metric the error of equal frequencies everywhere, which need no data.
-    emd_error
-        Largest proven relative error of the earth mover's distances behind the ranking, None without that metric.
-    pictured
-        The first collection of every mechanism.
-    """
+    """The answer: for each metric a ranking of pairs."""
 
     request: PlacesRequest
-    mechanisms: dict[str, Mechanism]
-    rankings: dict[str, tuple[Standing, ...]]
-    uniform_errors: dict[str, float]
-    emd_error: float | None
-    pictured: dict[str, Pictured] = field(repr=False)
+    mechanisms: dict[str, Mechanism]  # what competed, by key
+    rankings: dict[str, tuple[Standing, ...]]  # for each metric the standings, the best first
+    uniform_errors: dict[str, float]  # for each metric the error of equal frequencies, which need no data
+    emd_error: float | None  # largest proven relative error of the earth mover's distances, None without that metric
+    pictured: dict[str, Pictured] = field(repr=False)  # the first collection of every mechanism
 
     def best(self, metric: str | None = None) -> Standing:
         """Return the first of the ranking of a metric (default: the first metric)."""

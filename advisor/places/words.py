@@ -59,9 +59,9 @@ def promise_sentences(advice: PlacesAdvice) -> list[str]:
         "of an ε-LDP ranking.",
     ]
     spread = [
-        f"{member.key} up to {odds(member.anywhere)} times (ε = {leak(member.anywhere)})"
-        for member in advice.mechanisms.values()
-        if member.anywhere > request.epsilon * (1 + 1e-9)
+        f"{key} up to {odds(member.leakage.anywhere)} times (ε = {leak(member.leakage.anywhere)})"
+        for key, member in advice.mechanisms.items()
+        if member.leakage.anywhere > request.epsilon * (1 + 1e-9)
     ]
     if spread:
         lines.append("For the two places easiest to tell apart: " + ", ".join(spread) + ".")
@@ -111,8 +111,8 @@ def summary(advice: PlacesAdvice, metric: str) -> str:
 def _why_first(advice: PlacesAdvice, metric: str) -> str:
     """Return why the first of several pairs that cannot be separated is the first."""
     best, tier = advice.best(metric), [row for row in advice.rankings[metric] if row.tier == 1]
-    bits = [advice.mechanisms[row.pair[0]].report_bits for row in tier]
-    if best.error <= min(row.error for row in tier):
+    bits = [advice.mechanisms[row.pair[0]].protocol.report_bits for row in tier]
+    if best.ratio.value <= min(row.ratio.value for row in tier):
         return "it has the lowest error" + ("" if min(bits) == max(bits) else ", and no report is shorter")
     if bits.count(bits[0]) == 1:
         return "its report is the shortest"

@@ -11,15 +11,16 @@ and as both variances fall as 1/n, n is given in closed form. Simulation settles
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
 from advisor.plans.question import LEVEL, POWER, PlanQuestion
-from advisor.plans.result import Curve, PlanRow
+from advisor.plans.result import Curve, PlanRow, settled_row
 from simulator import PROTOCOLS
-from simulator.crossing import Crossing, crossing
+from simulator.crossing import crossing
 from simulator.seeding import rng_for
 
 PRECISION = 0.02  # relative standard error of the miss rate: 0.4 points of power
@@ -122,7 +123,7 @@ def settle(question: PlanQuestion, row: PlanRow) -> PlanRow:
 
     # A frequency below one user is none.
     least = max(low, 1 / question.target) if question.n is None else low
-    place: Crossing = crossing(
+    place = crossing(
         measure,
         1 - POWER,
         start=max(row.value, least),
@@ -133,19 +134,8 @@ def settle(question: PlanQuestion, row: PlanRow) -> PlanRow:
         first=min(200, max(2, CELLS // k)),
         most=max(2, min(MOST, CELLS // k)),
     )
-    return PlanRow(
-        row.protocol,
-        None,
-        place.x if place.reached else None,
-        place.low if place.reached else None,
-        place.high if place.reached else None,
-        1 - place.error,
-        1 - min(1.0, place.error_high),
-        1 - place.error_low,
-        place.repetitions,
-        "simulation",
-        met_at_once=place.reached and not place.inside,
-    )
+    low, high = 1 - min(1.0, place.error_high), 1 - place.error_low
+    return settled_row(row.protocol, None, replace(place, error=1 - place.error, error_low=low, error_high=high))
 
 
 def _curve(question: PlanQuestion, protocol: str, value: float) -> Curve:

@@ -21,7 +21,7 @@ from advisor.question.settings import (
     Shape,
     Simulation,
 )
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator import PROTOCOLS
 from simulator.protocols import EPSILON_MAX
 from simulator.ranking import Pair
 
@@ -96,7 +96,7 @@ class PlanSettings:
             raise InputError("no unknown is left: --eps and --n are both given; leave out the one that is asked for")
         if question.n is not None and question.n < USERS_LOW:
             raise InputError(f"n must be at least {USERS_LOW}, got {question.n}")
-        _ = self.metric
+        self.metric_settings.refuse_unused(question, self.metric)
         if goal.detect is not None:
             flags = [*question.given("metric"), *self.menu.given("method"), *self.metric_settings.given()]
             refuse(flags, "goes with --target: a detection is by the raw estimate of one value")
@@ -155,13 +155,8 @@ class PlanQuestion:
 
     def unrestricted(self) -> PlanQuestion:
         """Return the same question over the whole menu."""
-        queries, ordered = METRICS[self.metric].clipped is not None, self.frequencies.ordered
-        methods = (
-            name
-            for name, member in POSTPROCESSORS.items()
-            if (ordered or not member.uses_order) and (queries or not member.queries_only)
-        )
-        return replace(self, protocols=tuple(PROTOCOLS), methods=tuple(methods), named=(), restricted=False)
+        methods = fitting_methods(Menu(), (self.metric,), self.frequencies.ordered)
+        return replace(self, protocols=tuple(PROTOCOLS), methods=methods, named=(), restricted=False)
 
 
 def shape_frequencies(settings: PlanSettings, domain: Categories, shape: Shape) -> Frequencies:

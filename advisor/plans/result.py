@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from advisor.plans.question import ROUNDING, PlanQuestion
+from simulator.crossing import Crossing
 from simulator.ranking import Pair
 
 # A floor is told from a falling error by the end of the range: a decade of n, a doubling of ε, by which noise falls as
@@ -49,6 +50,24 @@ class PlanRow:
         if self.value is not None:
             return False, self.value
         return True, math.inf if self.error is None else self.error
+
+
+def settled_row(protocol: str, method: str | None, place: Crossing) -> PlanRow:
+    """Return where the simulated error of a pair crosses the target as its row."""
+    reached = place.reached
+    return PlanRow(
+        protocol=protocol,
+        method=method,
+        value=place.x if reached else None,
+        low=place.low if reached else None,
+        high=place.high if reached else None,
+        error=place.error,
+        error_low=place.error_low,
+        error_high=place.error_high,
+        repetitions=place.repetitions,
+        source="simulation",
+        met_at_once=reached and not place.inside,
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError, listed
 from advisor.plans.question import PlanQuestion
-from advisor.plans.result import LAST, Curve, PlanRow, Progress
+from advisor.plans.result import LAST, Curve, PlanRow, Progress, settled_row
 from advisor.question.settings import Simulation
 from advisor.rank.result import DEFAULT_PAIR
 from knowledge.menu import METHODS
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, race, simulate
-from simulator.crossing import Crossing, crossing
+from simulator.crossing import crossing
 from simulator.domain import Domain
 from simulator.methods import possible
 from simulator.ranking import Pair, paired_ratio
@@ -151,7 +151,7 @@ class Search:
             not place.reached and (have := len(seen.get(before, ()))) < place.repetitions
         ):  # `PlanResult.falls` asks for it
             measure(before, have, place.repetitions - have)
-        return row_of(pair, place)
+        return settled_row(*pair, place)
 
     def _experiment(self, x: float, pairs: Sequence[Pair]) -> Experiment:
         question = self._question
@@ -171,21 +171,3 @@ class Search:
         """Return the curve of a pair: what was predicted, and what was measured."""
         measured = [(x, float(errors.mean()), True) for x, errors in self._measured.get(pair, {}).items()]
         return tuple(sorted([*before, *measured]))
-
-
-def row_of(pair: Pair, place: Crossing) -> PlanRow:
-    """Return a crossing as the row of a pair."""
-    reached = place.reached
-    return PlanRow(
-        protocol=pair[0],
-        method=pair[1],
-        value=place.x if reached else None,
-        low=place.low if reached else None,
-        high=place.high if reached else None,
-        error=place.error,
-        error_low=place.error_low,
-        error_high=place.error_high,
-        repetitions=place.repetitions,
-        source="simulation",
-        met_at_once=reached and not place.inside,
-    )

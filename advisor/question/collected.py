@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,8 +11,10 @@ from numpy.typing import NDArray
 from advisor.errors import InputError
 from advisor.inputs.labels import by_value, check_domain, value_of
 from advisor.inputs.numbers import all_numbers
+from advisor.inputs.reports.settings import Parameters, protocol_with
+from advisor.inputs.tally import shortened
 from advisor.question.request import Collected
-from simulator import PROTOCOLS, Noise
+from simulator import Noise
 from simulator._normal import normal_quantile
 
 FloatArray = NDArray[np.float64]
@@ -31,6 +34,7 @@ def collect(
     protocol: str,
     epsilon: float,
     n: int,
+    parameters: Parameters | None = None,
     k: int | None = None,
     domain: Sequence[str] | None = None,
     ordered: bool | None = None,
@@ -45,6 +49,8 @@ def collect(
         One label and one frequency or count per category; which of the two, their sum tells.
     protocol, epsilon, n
         What the estimate is said to come from.
+    parameters
+        Those of the protocol that are not the usual ones, see `advisor.inputs.reports.settings.protocol_with`.
     k, domain
         The domain size, and all labels in their order, if they are known.
     ordered
@@ -63,18 +69,17 @@ def collect(
             "of the domain, those nobody holds included"
         )
     names, arranged, numeric = _arranged(labels, values, domain)
-    noise = PROTOCOLS[protocol](size, epsilon).noise(n)
+    oracle = protocol_with(protocol, size, epsilon, parameters or {})
+    noise = oracle.noise(n)
     frequencies, unit = _as_frequencies(arranged, noise)
     said.append(unit)
-    cut = _cut_note(frequencies, noise)
-    if cut is not None:
-        worries.append(cut)
-    _check_spread(frequencies, noise, cut=cut is not None)
-    repaired = _repaired_note(frequencies, noise) if cut is None else None
-    if repaired is not None:
-        worries.append(repaired)
+    lost = _rounded_note(frequencies, noise) or _cut_note(frequencies, noise)
+    _check_spread(frequencies, noise, lost=lost is not None)
+    worry = lost or _repaired_note(frequencies, noise)
+    if worry is not None:
+        worries.append(worry)
     is_ordered = numeric if ordered is None else ordered
-    return Collected(protocol, n, names, frequencies, is_ordered, tuple(said), tuple(worries))
+    return Collected(oracle, n, names, frequencies, is_ordered, tuple(said), tuple(worries))
 
 
 def _arranged(
@@ -94,7 +99,9 @@ def _arranged(
         if missing or extra:
             what, label = ("has no value for", missing[0]) if missing else ("has a value for", extra[0])
             where = "of the domain" if missing else ", which is not in the domain"
-            raise InputError(f"the estimate {what} {label!r} {where}".replace(" ,", ",") + "; both must name the same")
+            raise InputError(
+                f"the estimate {what} {shortened(label)} {where}".replace(" ,", ",") + "; both must name the same"
+            )
     else:
         order = by_value(labels) if numeric else list(labels)
     place = {label: at for at, label in enumerate(labels)}
@@ -123,26 +130,52 @@ def _as_frequencies(values: FloatArray, noise: Noise) -> tuple[FloatArray, str]:
     )
 
 
+def _rounded_note(values: FloatArray, noise: Noise) -> str | None:
+    """Return a warning for an estimate that was rounded so far that its noise is lost, or None."""
+    digits = _decimals(values)
+    if digits is None or not values.any():
+        return None
+    half = 0.5 * 10.0**-digits
+    if half <= max(noise.sd, 0.5 / noise.n):
+        return None
+    zeros = int((values == 0).sum())
+    visible = math.erfc(half / noise.sd / 2**0.5) / 2 if noise.sd else 0.0
+    # With so many zeros, one value would be below them, had nothing been clipped.
+    if values.min() == 0 and not np.signbit(values).any() and (1 - visible) ** zeros < UNLIKELY:
+        return None
+    return (
+        f"the estimate is rounded to {digits} decimals, further than its noise reaches (standard deviation "
+        f"{noise.sd:.2g}), so the answer is less sure: give more decimals"
+    )
+
+
+def _decimals(values: FloatArray) -> int | None:
+    """Return the decimals that all values are rounded to, None if there are more than `COARSE`."""
+    return next((at for at in range(COARSE + 1) if np.allclose(values, values.round(at), rtol=0, atol=1e-12)), None)
+
+
 def _cut_note(values: FloatArray, noise: Noise) -> str | None:
     """Return a warning for an estimate that was clipped (and renormalised) before, or None."""
     k, lowest = len(values), float(values.min())
     alike = int((values == lowest).sum())
     if lowest == 0 and alike == k:
         raise InputError("the estimate is 0 for every category: nothing was collected, or it is not an estimate")
-    if lowest < 0 or alike < max(2 if lowest == 0 else 3, k // 50) or alike == k:
+    # "-0.00" is a negative value that was rounded; "-0.0" among full digits one that was multiplied by 0.
+    rounded = bool(np.signbit(values).any()) and _decimals(values) is not None
+    if lowest < 0 or rounded or alike < max(2 if lowest == 0 else 3, k // 50) or alike == k:
         return None
     one = abs(float(values.sum()) - 1) < 1e-3
     how = "clipped at 0 and made to sum to 1" if one and not noise.sums_to_one else "clipped at 0"
     return (
-        f"this is not a raw estimate: it was {how} before ({alike:,} of {k:,} values are exactly {lowest:.3g}, none is "
-        "negative); what was cut off is lost, so the answer and its confidence are less sure: give the unbiased "
-        "estimate if you can"
+        f"this is not a raw estimate: it was {how} before ({alike:,} of {k:,} values are exactly {abs(lowest):.3g}, "
+        "none is negative); what was cut off is lost, so the answer and its confidence are less sure: give the "
+        "unbiased estimate if you can"
     )
 
 
 def _repaired_note(values: FloatArray, noise: Noise) -> str | None:
     """Return a warning for an estimate without zeros that was repaired before, or None."""
-    near = int((values < noise.sd / 2).sum())
+    near = int((values < _sd_at_zero(values, noise) / 2).sum())
     if values.min() >= 0 and (1 - LOW_NEGATIVE) ** near < UNLIKELY:
         return (
             f"this hardly is a raw estimate: none of its {near:,} values under half an sd of the noise "
@@ -151,8 +184,7 @@ def _repaired_note(values: FloatArray, noise: Noise) -> str | None:
         )
     free = not noise.sums_to_one and not noise.cancels
     reach = (len(values) * noise.variance_at_zero + noise.variance_slope) ** 0.5
-    coarse = bool(np.allclose(values, values.round(COARSE), rtol=0, atol=1e-12))
-    if free and not coarse and abs(float(values.sum()) - 1) < CHANCE * reach:
+    if free and _decimals(values) is None and abs(float(values.sum()) - 1) < CHANCE * reach:
         return (
             f"this hardly is a raw estimate: it sums to 1 exactly, where chance leaves {reach:.2g} more or less; it "
             "was renormalised before, so the answer is less sure: give the unbiased estimate if you can"
@@ -160,13 +192,18 @@ def _repaired_note(values: FloatArray, noise: Noise) -> str | None:
     return None
 
 
-def _check_spread(values: FloatArray, noise: Noise, *, cut: bool) -> None:
+def _sd_at_zero(values: FloatArray, noise: Noise) -> FloatArray:
+    """Return the sd of the noise in each value, were its true frequency 0 and the others as estimated: ``(k,)``."""
+    return np.broadcast_to(np.sqrt(noise.line(values)[0]), values.shape)
+
+
+def _check_spread(values: FloatArray, noise: Noise, *, lost: bool) -> None:
     """Raise InputError if the estimate spreads more or less than its noise allows, chance aside."""
-    k, sd = len(values), noise.sd
-    lowest = float(values.min())
+    k, own = len(values), _sd_at_zero(values, noise)
     allowed = normal_quantile(1 - CHANCE / k)
-    below = np.minimum(values, 0.0)
-    squares = float((below**2).sum()) / sd**2 if sd else 0.0
+    in_sd = np.divide(np.minimum(values, 0.0), own, out=np.zeros(k), where=own > 0)
+    squares, farthest = float((in_sd**2).sum()), int(in_sd.argmin())
+    lowest, sd = float(values[farthest]), float(own[farthest])
     # Were every true frequency 0, the negative half of the noise would have this mean and variance.
     most = k / 2 + SUM_SD * (1.25 * k) ** 0.5 + allowed**2
     if sd and (lowest < -allowed * sd - ROUNDING / k or squares > most):
@@ -177,7 +214,7 @@ def _check_spread(values: FloatArray, noise: Noise, *, cut: bool) -> None:
             f"the estimate spreads more than the noise of this protocol at this eps and n: {what} {far:.1f} sd of the "
             f"noise ({sd:.3g}) below 0, and {reach:.1f} can happen; check eps, n and the protocol"
         )
-    if cut or k < FEWEST_FOR_SPREAD:
+    if lost or k < FEWEST_FOR_SPREAD:
         return
     from scipy.special import gammaincinv  # imported when used
 

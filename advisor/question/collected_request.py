@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar
 
-from advisor.checks import text
+from advisor.checks import text, whole
 from advisor.errors import InputError
 from advisor.inputs.domain_file import read_domain
 from advisor.inputs.estimates import read_estimates
 from advisor.inputs.reports import read_reports
+from advisor.inputs.reports.settings import PARAMETERS, Parameters, check_parameters, protocol_with
 from advisor.question.collected import collect
 from advisor.question.estimate_request import build_estimate_request
-from advisor.question.option import Settings, option
+from advisor.question.option import Settings, like, option
 from advisor.question.request import Collected, RankSettings, Request
 from advisor.question.sample import sample_name
-from advisor.question.settings import Categories, Cleaning, Columns, member, require_one
-from simulator import PROTOCOLS
+from advisor.question.settings import Categories, Cleaning, Columns, Menu, require_one
+from simulator.protocols.hadamard import HadamardResponse
 
 
 @dataclass(frozen=True)
@@ -26,14 +26,33 @@ class Collection(Settings):
 
     panel: ClassVar[str] = "Question"
 
-    used: tuple[str, ...] = option(
-        "--protocol", "-p", read=partial(member, "protocol"), metavar="NAME", repeated=True,
-        help="the protocol that was used",
-    )  # fmt: skip
+    used: tuple[str, ...] = like(Menu, "protocol", help="the protocol that was used")
     surrogate: str | None = option(
         "--surrogate", read=text, metavar="NAME", advanced=True,
         help="what stands for the truth: ensemble, norm_sub, … [default: ensemble]",
     )  # fmt: skip
+    subset_size: int | None = option(
+        "--subset-size", read=whole(1), metavar="N", advanced=True,
+        help="values in a subset of ss [default: the best]",
+    )  # fmt: skip
+    hash_range: int | None = option(
+        "--hash-range", read=whole(2), metavar="G", advanced=True,
+        help="symbols of olh [default: e^ε + 1]",
+    )  # fmt: skip
+    block_count: int | None = option(
+        "--blocks", read=whole(1), metavar="N", advanced=True,
+        help="blocks of hr; pure-ldp has 1 up to ε = 1 [default: the best]",
+    )  # fmt: skip
+
+    @property
+    def parameters(self) -> Parameters:
+        """The parameters of the protocol that were given."""
+        return {name: value for name in PARAMETERS if (value := getattr(self, name)) is not None}
+
+    def check(self) -> None:
+        """Refuse parameters that the protocol does not have."""
+        if self.protocol is not None:
+            check_parameters(self.protocol, self.parameters)
 
     @property
     def protocol(self) -> str | None:
@@ -88,6 +107,7 @@ def estimate_request(
         read.values,
         protocol=collection.protocol or "",
         epsilon=settings.epsilon,
+        parameters=collection.parameters,
         n=settings.question.n or 0,
         k=domain.k,
         domain=categories,
@@ -125,17 +145,19 @@ def reports_request(
         column=columns.column,
         header=columns.header,
         hash=how.hash,
+        parameters=collection.parameters,
     )
     n = settings.question.n
     if n not in (None, read.n):
         raise InputError(f"the file holds {read.n:,} reports, --n {n:,} was given: leave --n out")
-    oracle = PROTOCOLS[protocol](len(read.labels), settings.epsilon)
+    oracle = protocol_with(protocol, len(read.labels), settings.epsilon, collection.parameters)
     try:
         collected: Collected = collect(
             read.labels,
             oracle.estimate(read.support, read.n),
             protocol=protocol,
             epsilon=settings.epsilon,
+            parameters=collection.parameters,
             n=read.n,
             domain=categories,
             ordered=domain.ordered,
@@ -143,6 +165,8 @@ def reports_request(
             warnings=read.warnings,
         )
     except InputError as error:
-        # What looked odd on the way, a hash for instance, may be the reason.
-        raise InputError("; ".join([str(error), *read.warnings])) from None
+        pure = isinstance(oracle, HadamardResponse) and oracle.blocks > 1 and settings.epsilon <= 1
+        hint = "; reports of pure-ldp have one block here: --blocks 1" if pure else ""
+        # That the reports are odd is the reason why their estimate is.
+        raise InputError((str(error) if read.plausible else read.warnings[0]) + hint) from None
     return build_estimate_request(settings, collected, name=sample_name(path), surrogate=collection.surrogate)

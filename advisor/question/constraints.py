@@ -9,7 +9,7 @@ from itertools import product
 from advisor.question.removals import Removal
 from advisor.question.request import Request
 from advisor.question.settings import Limits
-from simulator import POSTPROCESSORS, PROTOCOLS, PostProcessor
+from simulator import POSTPROCESSORS, PostProcessor
 from simulator.domain import Domain
 from simulator.methods import possible
 from simulator.protocols.protocol import Protocol
@@ -19,7 +19,7 @@ def constrained(request: Request, limits: Limits) -> Request:
     """Return the request with nothing on its menu that a constraint excludes, and with what each one removed."""
     if limits == Limits():
         return request
-    oracles = {name: PROTOCOLS[name](request.k, request.epsilon) for name in request.protocols}
+    oracles = {name: request.oracle(name) for name in request.protocols}
     methods = {name: POSTPROCESSORS[name] for name in request.methods}
     given = removals_of(oracles, methods, request.n, limits)
     gone = {name for removal in given for name in (*removal.protocols, *removal.methods)}
@@ -68,9 +68,7 @@ def fitting_pairs(request: Request, protocols: Iterable[str]) -> list[tuple[str,
 
 def _fits(pair: tuple[str, str], request: Request) -> bool:
     protocol, method = pair
-    return possible(
-        POSTPROCESSORS[method], PROTOCOLS[protocol](request.k, request.epsilon), Domain(request.ordered), request.n
-    )
+    return possible(POSTPROCESSORS[method], request.oracle(protocol), Domain(request.ordered), request.n)
 
 
 def nothing_left(request: Request) -> bool:

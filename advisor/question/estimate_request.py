@@ -10,7 +10,6 @@ from advisor.question.constraints import constrained
 from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics
 from advisor.question.option import refuse
 from advisor.question.request import FULL_RACE_DOMAIN, Collected, RankSettings, Request
-from simulator import PROTOCOLS
 from simulator.populations import apportion
 from simulator.seeding import rng_for
 
@@ -39,7 +38,7 @@ def build_estimate_request(
     frequencies = surrogate_populations(
         chosen,
         collected.estimate,
-        PROTOCOLS[collected.protocol](k, settings.epsilon).noise(n),
+        collected.oracle.noise(n),
         ordered=collected.ordered,
         rng=rng_for(seed, "surrogate", chosen),
         draws=min(draws, wanted),

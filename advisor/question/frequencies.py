@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from advisor.errors import InputError, near_miss
 from advisor.question.settings import Shape
-from advisor.question.shape import assumed_shape
-from simulator.populations import apportion
+from knowledge.describe.assumption import SKEW, parse_shape
+from knowledge.describe.profile import SKEW_MAX
+from simulator import METRICS
+from simulator.populations import SHAPES, apportion, frequencies
 
 
 @dataclass(frozen=True, eq=False)  # holds an array, which does not compare to one truth
@@ -31,6 +34,8 @@ class Frequencies:
         Users in the sample; None for a shape.
     assumptions, warnings
         What was decided for the user, and what they should worry about.
+    skew
+        The exponent of a Zipf distribution that was only assumed, else None.
     """
 
     weights: NDArray[np.int64] | NDArray[np.float64] = field(repr=False)
@@ -40,6 +45,7 @@ class Frequencies:
     users: int | None
     assumptions: tuple[str, ...]
     warnings: tuple[str, ...]
+    skew: float | None = None
 
     @property
     def k(self) -> int:
@@ -51,22 +57,55 @@ class Frequencies:
         return apportion(self.weights, n)
 
 
-def from_shape(
+def assumed_shape(
     k: int, shape: Shape, *, ordered: bool | None = None, metrics: Iterable[str] = (), seed: int = 0
 ) -> Frequencies:
-    """Return the frequencies of a Zipf exponent (default 1) or of a named shape.
+    """Return the frequencies of a Zipf exponent (default 1), or of a shape ``NAME[:PARAMETER]``.
 
-    Unlike a look-up without data, which averages over four populations of one skew, what is simulated is one
-    population: Zipf in falling order.
+    The categories are ordered if `ordered` says so; if it is None, where the shape is, and for a skew where one of the
+    metrics needs an order.
 
     Raises
     ------
     InputError
         If the skew, the shape or its parameter is wrong.
     """
-    assumed = assumed_shape(k, skew=shape.skew, shape=shape.shape, ordered=ordered, metrics=metrics, seed=seed)
-    in_order = ["categories in the order of their frequencies, most frequent first"]
-    more = in_order if assumed.skew is not None and assumed.ordered else []
-    return Frequencies(
-        assumed.weights, (), assumed.ordered, assumed.name, None, (*assumed.assumptions, *more), ()
-    )  # fmt: skip
+    if shape.skew is not None and not 0 <= shape.skew <= SKEW_MAX:
+        raise InputError(f"skew must be a number between 0 and {SKEW_MAX:g}, got {shape.skew:g}")
+    assumed = []
+    if shape.shape is not None:
+        try:
+            name, parameter = parse_shape(shape.shape)
+        except ValueError as error:
+            raise InputError(f"{error}{near_miss(shape.shape.partition(':')[0], SHAPES)}") from None
+        is_ordered = SHAPES[name].ordered if ordered is None else ordered
+    else:
+        name, parameter = "zipf", SKEW if shape.skew is None else shape.skew
+        if shape.skew is None:
+            assumed.append("frequencies are as skewed as 1/rank: skew 1 (--skew or --shape say otherwise)")
+        needs = [metric for metric in metrics if METRICS[metric].ordered_only]
+        is_ordered = bool(needs) if ordered is None else ordered
+        if needs and ordered is None:
+            assumed.append(f"the categories are ordered: {needs[0]} needs an order (--ordered or --unordered say so)")
+    try:
+        weights = frequencies(name, k, parameter, seed=seed)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    used = SHAPES[name].parameter if parameter is None else parameter
+    called, skew = (f"skew {used:g}", used) if shape.shape is None else (f"shape {name}:{used:g}", None)
+    return Frequencies(weights, (), is_ordered, called, None, tuple(assumed), (), skew)
+
+
+def from_shape(
+    k: int, shape: Shape, *, ordered: bool | None = None, metrics: Iterable[str] = (), seed: int = 0
+) -> Frequencies:
+    """Return the frequencies of `assumed_shape` as what is simulated.
+
+    Unlike a look-up without data, which averages over four populations of one skew, that is one population: Zipf in
+    falling order.
+    """
+    found = assumed_shape(k, shape, ordered=ordered, metrics=metrics, seed=seed)
+    if found.skew is None or not found.ordered:
+        return found
+    note = "categories in the order of their frequencies, most frequent first"
+    return replace(found, assumptions=(*found.assumptions, note))

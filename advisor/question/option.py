@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from itertools import chain
 from typing import Any, ClassVar, TypeAlias
 
 from advisor.errors import InputError
@@ -13,28 +14,16 @@ Read: TypeAlias = Callable[[str, object], object]  # a reader of `advisor.checks
 
 @dataclass(frozen=True)
 class Option:
-    """How a field is called on the command line, and what it may be.
+    """How a field is called on the command line, and what it may be."""
 
-    Attributes
-    ----------
-    flags
-        Names on the command line, the first of which messages use; a slash separates yes from no.
-    help, metavar
-        What `--help` says, and what stands for the value; no metavar for a flag.
-    read
-        Reads and checks a value, see `advisor.checks`; None for a flag.
-    repeated
-        Whether it may be given several times.
-    advanced
-        Whether ``--help --verbose`` alone shows it.
-    """
-
-    flags: tuple[str, ...]
+    flags: tuple[str, ...]  # names on the command line, the first of which messages use; a slash separates yes from no
+    # help, metavar: what `--help` says, and what stands for the value; no metavar for a flag
     help: str
     metavar: str | None
-    read: Read | None
-    repeated: bool = False
-    advanced: bool = False
+    read: Read | None  # reads and checks a value, see `advisor.checks`; None for a flag
+    repeated: bool = False  # whether it may be given several times, or several values with commas between them
+    advanced: bool = False  # whether ``--help --verbose`` alone shows it
+    variant: bool = False  # whether it is the option of another group with another range, see `like`
 
     @property
     def name(self) -> str:
@@ -58,14 +47,28 @@ def option(
     return field(default=default, metadata={"option": declared})
 
 
+def like(
+    group: type[Settings],
+    name: str,
+    *,
+    help: str | None = None,  # noqa: A002 - what it is called everywhere
+    read: Read | None = None,
+    metavar: str | None = None,
+    default: object = None,
+) -> Any:
+    """Return the field of an option that another group declares, with another range where this one says so."""
+    (spec,) = (spec for item, spec in options_of(group) if item.name == name)
+    changed = replace(
+        spec, help=help or spec.help, read=read or spec.read, metavar=metavar or spec.metavar, variant=True
+    )
+    return field(default=() if spec.repeated else default, metadata={"option": changed})
+
+
 @dataclass(frozen=True)
 class Settings:
     """Base of all groups of options; values are read, checked and converted when an instance is made.
 
-    Raises
-    ------
-    InputError
-        For the first value that is wrong.
+    Raises InputError for the first value that is wrong.
     """
 
     panel: ClassVar[str] = "Options"
@@ -76,8 +79,9 @@ class Settings:
             if value is None or spec.read is None or value == ():
                 continue
             if spec.repeated:
-                values = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
-                read = tuple(dict.fromkeys(spec.read(spec.name, one) for one in values))
+                values = [value] if isinstance(value, str) or not isinstance(value, Iterable) else value
+                listed = (map(str.strip, one.split(",")) if isinstance(one, str) else [one] for one in values)
+                read = tuple(dict.fromkeys(spec.read(spec.name, one) for one in chain.from_iterable(listed)))
                 object.__setattr__(self, item.name, read)
             else:
                 object.__setattr__(self, item.name, spec.read(spec.name, value))
@@ -109,15 +113,9 @@ def _default(item: Field[Any]) -> object:
 def require(*needs: tuple[str, object, str]) -> None:
     """Refuse a question in which something is missing, and name all of it at once.
 
-    Parameters
-    ----------
-    needs
-        (name, value, what to give with an example) of everything that is needed.
+    needs: (name, value, what to give with an example) of everything that is needed.
 
-    Raises
-    ------
-    InputError
-        If a value is None or empty.
+    Raises InputError if a value is None or empty.
     """
     missing = [(name, hint) for name, value, hint in needs if value is None or value == ()]
     if not missing:
@@ -131,10 +129,7 @@ def require(*needs: tuple[str, object, str]) -> None:
 def refuse(options: Iterable[str], reason: str) -> None:
     """Refuse options that do not go with the question, all of them in one message.
 
-    Raises
-    ------
-    InputError
-        If there are any.
+    Raises InputError if there are any.
     """
     given = tuple(options)
     if given:

@@ -20,6 +20,8 @@ from advisor.question.settings import (
     Simulation,
     Threat,
 )
+from simulator import PROTOCOLS
+from simulator.protocols import FrequencyOracle
 
 REPETITIONS, MAX_REPETITIONS = 20, 400
 FULL_RACE_DOMAIN = 4096  # above it the most repetitions, where not asked for, fall as 1/k: a race must end in minutes
@@ -36,6 +38,9 @@ class RankSettings:
     plurality: Plurality = field(default_factory=Plurality)
     threat: Threat = field(default_factory=Threat)
     simulation: Simulation = field(default_factory=Simulation)
+
+    def __post_init__(self) -> None:
+        self.metric_settings.refuse_unused(self.question)
 
     @property
     def epsilon(self) -> float:
@@ -84,8 +89,8 @@ class Collected:
 
     Attributes
     ----------
-    protocol
-        Key of the protocol that was used.
+    oracle
+        The protocol that was used.
     n
         Users who reported.
     labels, estimate
@@ -96,13 +101,18 @@ class Collected:
         What was decided for the user, and what they should worry about.
     """
 
-    protocol: str
+    oracle: FrequencyOracle
     n: int
     labels: tuple[str, ...] = field(repr=False)
     estimate: NDArray[np.float64] = field(repr=False)
     ordered: bool
     assumptions: tuple[str, ...]
     warnings: tuple[str, ...]
+
+    @property
+    def protocol(self) -> str:
+        """Key of the protocol that was used."""
+        return self.oracle.key
 
 
 @dataclass(frozen=True, eq=False)  # holds an array, which does not compare to one truth
@@ -174,3 +184,9 @@ class Request:
     removals: tuple[Removal, ...] = ()
     threat: float | None = None
     plan: Plan | None = None
+
+    def oracle(self, protocol: str) -> FrequencyOracle:
+        """Return a protocol at this budget and domain size: the one that was used as it was used."""
+        if self.collected is not None and self.collected.protocol == protocol:
+            return self.collected.oracle
+        return PROTOCOLS[protocol](self.k, self.epsilon)

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from advisor.errors import InputError
+from advisor.errors import InputError, printable
 from advisor.inputs.domain import build_domain
 from advisor.inputs.domain_file import read_domain
 from advisor.inputs.histogram import RawHistogram, read_histogram
 from advisor.inputs.memory import sample_in_memory
-from advisor.inputs.source import printable
 from advisor.question.constraints import constrained
 from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics
 from advisor.question.frequencies import Frequencies

@@ -12,7 +12,7 @@ from advisor.checks import budget, choice, path, real, several, share, text, who
 from advisor.errors import InputError
 from advisor.inputs.numbers import MOST_LABELS
 from advisor.names import resolve, resolve_all
-from advisor.question.option import Settings, option
+from advisor.question.option import Settings, like, option, refuse
 from simulator.metrics import KL_MIX, SET_SHARE, TOP_SHARE
 
 N_MAX = 10**12
@@ -22,7 +22,6 @@ JOBS_MAX = 1024
 PARALLEL_CELLS = 20_000_000  # pairs x repetitions x categories from which workers are worth their start
 SOLUTIONS = ("smp", "spl")
 EVERY = "all"
-EPS = ("--eps", "-e", "--epsilon")  # one budget, or several where a question takes them
 
 
 def metric_name(name: str, value: object) -> str:
@@ -74,7 +73,9 @@ class Question(Settings):
 
     panel: ClassVar[str] = "Question"
 
-    epsilon: float | None = option(*EPS, read=budget, metavar="ε", help="privacy budget of one report")
+    epsilon: float | None = option(
+        "--eps", "-e", "--epsilon", read=budget, metavar="ε", help="privacy budget of one report"
+    )
     n: int | None = option("--n", read=whole(1, N_MAX), metavar="N", help="number of users: 2000000, 2e6 or 2M")
     metric: tuple[str, ...] = option(
         "--metric",
@@ -109,23 +110,6 @@ class Question(Settings):
 
 
 @dataclass(frozen=True)
-class Grid(Settings):
-    """Several budgets, users and domain sizes at once."""
-
-    panel: ClassVar[str] = "Question"
-
-    epsilons: tuple[float, ...] = option(
-        *EPS, read=several(budget), metavar="ε,ε,…", default=(), help="privacy budgets of one report"
-    )
-    users: tuple[int, ...] = option(
-        "--n", read=several(whole(1, N_MAX)), metavar="N,N,…", default=(), help="numbers of users: 1e4,1e5,1M"
-    )
-    sizes: tuple[int, ...] = option(
-        "--k", read=several(whole(2, MOST_LABELS)), metavar="N,N,…", default=(), help="domain sizes"
-    )
-
-
-@dataclass(frozen=True)
 class MetricSettings(Settings):
     """Settings of single metrics."""
 
@@ -141,13 +125,18 @@ class MetricSettings(Settings):
         "--kl-mix", read=share, metavar="X", advanced=True, help="kl, js: weight of the uniform [default: 1e-4]"
     )
 
+    def refuse_unused(self, question: Question, default: str = "l1") -> None:
+        """Refuse the setting of a metric that is not asked for."""
+        metrics = question.metrics or (default,)
+        for setting, owners in (("top_values", ("topk",)), ("set_share", ("set",)), ("kl_mix", ("kl", "js"))):
+            if not question.every_metric and not set(owners) & set(metrics):
+                wanted = " or ".join(f"--metric {owner}" for owner in owners)
+                refuse(self.given(setting), f"goes with {wanted}: the metric is {', '.join(metrics)}")
+
     def resolved(self, k: int) -> MetricValues:
         """Return the values for a domain of k categories, defaults filled in.
 
-        Raises
-        ------
-        InputError
-            If more top values are asked for than there are categories.
+        Raises InputError if more top values are asked for than there are categories.
         """
         top = max(1, round(TOP_SHARE * k)) if self.top_values is None else self.top_values
         if top > k:
@@ -191,21 +180,15 @@ class Menu(Settings):
 
     protocol: tuple[str, ...] = option(
         "--protocol", "-p", read=partial(member, "protocol"), metavar="NAME", repeated=True,
-        help="only this protocol; repeatable",
+        help="only this protocol, or several: a,b",
     )  # fmt: skip
     method: tuple[str, ...] = option(
         "--method", read=partial(member, "method"), metavar="NAME", repeated=True,
-        help="only this post-processing method; repeatable",
+        help="only this post-processing method, or several: a,b",
     )  # fmt: skip
 
     def one_protocol(self, who: str) -> str | None:
-        """Return the one protocol of a question that has at most one.
-
-        Raises
-        ------
-        InputError
-            If there are several.
-        """
+        """Return the one protocol of a question that has at most one; raises InputError if there are several."""
         return require_one("protocol", self.protocol, who)
 
     @property
@@ -229,6 +212,23 @@ class Categories(Settings):
         "--k", read=whole(2, MOST_LABELS), metavar="N", help="number of categories, if more than SAMPLE shows"
     )
     ordered: bool | None = option("--ordered/--unordered", help="treat categories as ordered [default: numbers]")
+
+
+@dataclass(frozen=True)
+class Grid(Settings):
+    """Several budgets, users and domain sizes at once."""
+
+    panel: ClassVar[str] = "Question"
+
+    epsilons: tuple[float, ...] = like(
+        Question, "epsilon", read=several(budget), metavar="ε,ε,…", default=(), help="privacy budgets of one report"
+    )
+    users: tuple[int, ...] = like(
+        Question, "n", read=several(whole(1, N_MAX)), metavar="N,N,…", default=(), help="numbers of users: 1e4,1e5,1M"
+    )
+    sizes: tuple[int, ...] = like(
+        Categories, "k", read=several(whole(2, MOST_LABELS)), metavar="N,N,…", default=(), help="domain sizes"
+    )
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,9 @@ class Cleaning(Settings):
     drop_missing: bool = option("--drop-missing", advanced=True, help="leave out rows without a value")
 
     def check(self) -> None:
-        """Refuse to merge what nothing leaves out."""
+        """Refuse to merge what nothing leaves out, and to drop rows that miss nothing."""
+        if self.drop_missing and self.transactions:
+            raise InputError("--drop-missing does not go with --transactions: there an empty cell is no item anyway")
         if self.other and self.keep_top is None and not self.transactions:
             raise InputError("--other merges what --keep-top leaves out: give both, for example --keep-top 20 --other")
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from advisor.errors import InputError
 from advisor.question.constraints import constrained
 from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics
+from advisor.question.frequencies import assumed_shape
 from advisor.question.plurality import make_plan
 from advisor.question.request import RankSettings, Request
 from advisor.question.settings import N_MAX, Categories, Shape
-from advisor.question.shape import assumed_shape
 from knowledge.describe.assumption import USERS
 from knowledge.menu import METRICS
 
@@ -29,15 +31,14 @@ def shape_request(settings: RankSettings, domain: Categories, shape: Shape) -> R
         raise InputError("--k is missing: give a sample, or the number of categories, for example --k 256")
     assumed = [] if settings.question.n is not None else [f"n = {n:,} users will report (--n says otherwise)"]
     seed = settings.simulation.seed
-    found = assumed_shape(
-        k, skew=shape.skew, shape=shape.shape, ordered=domain.ordered, metrics=settings.question.metrics, seed=seed
-    )
+    found = assumed_shape(k, shape, ordered=domain.ordered, metrics=settings.question.metrics, seed=seed)
     assumed += found.assumptions
     if found.skew is not None:
         assumed.append(
             "four shapes of this skew are averaged: Zipf in order and without, a bell, a typical Dirichlet draw"
         )
-    plan = make_plan(settings.plurality, settings.epsilon, settings.menu.protocols, found.weights, n)
+    shares = found.weights.astype(np.float64)
+    plan = make_plan(settings.plurality, settings.epsilon, settings.menu.protocols, shares, n)
     if plan is not None:
         n = plan.reports
     metrics, notes = fitting_metrics(settings.question, found.ordered, predictable=METRICS)

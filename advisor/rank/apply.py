@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from advisor.errors import InputError
 from advisor.names import resolve
 from advisor.rank.result import Ranking
-from simulator import POSTPROCESSORS, PROTOCOLS, Noise
+from simulator import POSTPROCESSORS, Noise
 from simulator._normal import normal_quantile
 
 COLUMNS = ("value", "raw", "post_processed", "low", "high")
@@ -24,7 +24,7 @@ def post_process(advice: Ranking, estimate: ArrayLike, method: str | None = None
     raw = np.asarray(estimate, dtype=np.float64)
     if raw.ndim == 0 or raw.shape[-1] != request.k:
         raise InputError(f"an estimate must have k = {request.k} categories on its last axis, got shape {raw.shape}")
-    noise = PROTOCOLS[best.protocol](request.k, request.epsilon).noise(request.n)
+    noise = request.oracle(best.protocol).noise(request.n)
     reach = 2 + 10 * (request.k * noise.variance_at_zero + noise.variance_slope) ** 0.5
     if np.isfinite(raw).all() and (np.abs(raw.sum(axis=-1)) > reach).any():
         raise InputError(
@@ -44,15 +44,16 @@ def frequency_interval(estimate: NDArray[np.float64], noise: Noise) -> tuple[NDA
     """Return for each raw estimate the 95 % interval of the true frequency, within 0 and 1.
 
     All frequencies f whose own noise puts the estimate no further off than 1.96 sd: ``(estimate - f)^2 <= z^2 (a + b
-    f)``, solved for f (the score interval of Wilson, 1927, for randomised response). It holds for one category at a
-    time, whatever the method that is used beside it, and rests on nothing but the raw estimate. One below 0 counts as
-    0: an interval of nothing but 0 would sound like certainty.
+    f)``, a and b being those of `Noise.line`, solved for f (the score interval of Wilson, 1927, for randomised
+    response). It holds for one category at a time, whatever the method that is used beside it, and rests on nothing but
+    the raw estimate. One below 0 counts as 0: an interval of nothing but 0 would sound like certainty.
     """
     z = normal_quantile((1 + LEVEL) / 2)
+    at_zero, slope = noise.line(estimate)
     estimate = np.clip(estimate, 0.0, 1.0)
-    half_slope = z**2 * noise.variance_slope / 2
+    half_slope = z**2 * slope / 2
     middle = estimate + half_slope
-    reach = np.sqrt(np.maximum(middle**2 - estimate**2 + z**2 * noise.variance_at_zero, 0.0))
+    reach = np.sqrt(np.maximum(middle**2 - estimate**2 + z**2 * at_zero, 0.0))
     return np.clip(middle - reach, 0.0, 1.0), np.clip(middle + reach, 0.0, 1.0)
 
 
@@ -67,7 +68,7 @@ def applied_csv(advice: Ranking) -> str:
     collected = advice.request.collected
     if collected is None:
         raise InputError("there is no estimate to apply a method to: give one (in Python: estimate=...)")
-    noise = PROTOCOLS[collected.protocol](advice.request.k, advice.request.epsilon).noise(collected.n)
+    noise = collected.oracle.noise(collected.n)
     low, high = frequency_interval(collected.estimate, noise)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

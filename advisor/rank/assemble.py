@@ -1,19 +1,17 @@
-"""From simulated errors to advice: rank the menu, add the rows to compare with."""
+"""From simulated errors to advice: who competes, who is first, and the rows to compare with."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import TypeAlias
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from advisor.errors import InputError, listed
 from advisor.question.request import Request
 from advisor.rank.result import DEFAULT_PAIR, DETECTION_LEVEL, Baseline, Ranking, Recommendation, finite
-from simulator import PROTOCOLS
 from simulator._normal import normal_quantile
 from simulator.benchmark import Experiment, Runs
 from simulator.confidence import (
@@ -24,87 +22,119 @@ from simulator.confidence import (
     probability_best,
     ranking_root,
 )
-from simulator.ranking import Pair, Standing, contenders, paired_ratio, rank, t_quantile
+from simulator.ranking import MeanError, Pair, Standing, contenders, mean_error, paired_ratio, rank, t_quantile
 
 OTHERS_REPETITIONS = 20  # for the protocols that were not used: they are for the next round
-Errors: TypeAlias = Mapping[Pair, NDArray[np.float64]]
+RAW = "none"
 
 
 @dataclass(frozen=True)
-class _Contest:
-    """Who competes, by which errors, and what the usual choice is.
+class Contest:
+    """Who competes for the rows of one table, and what decides it."""
 
-    Attributes
-    ----------
-    errors
-        For each pair ``(repetitions,)`` errors of the metric.
-    menu
-        The pairs that compete.
-    default
-        The usual choice.
-    populations
-        How many populations the repetitions go through; 1 where the truth is taken as known.
-    root
-        Which root of errors is averaged over populations, see `simulator.confidence.ranking_root`; 1 for one.
-    belief
-        How far several populations are to be believed.
-    """
+    metric: str
+    experiment: Experiment
+    runs: Runs  # the repetitions that decide
+    menu: tuple[Pair, ...]  # the pairs that compete
+    default: Pair  # the usual choice
+    belief: Belief | None = None  # how far several populations are to be believed; None where the truth is known
+    about_estimate: bool = False  # whether it is about what was collected, not about another collection
 
-    errors: Errors
-    menu: tuple[Pair, ...]
-    default: Pair
-    populations: int = 1
-    root: int = 1
-    belief: Belief | None = None
+    @property
+    def populations(self) -> int:
+        """How many populations the repetitions go through; 1 where the truth is taken as known."""
+        return 1 if self.belief is None else len(self.experiment.populations)
+
+    @property
+    def root(self) -> int:
+        """Which root of errors is averaged over populations, see `simulator.confidence.ranking_root`; 1 for one."""
+        return 1 if self.belief is None else ranking_root(self.experiment.metrics[self.metric].degree)
 
     def ranked_errors(self, pair: Pair) -> NDArray[np.float64]:
         """Return what a pair is ranked by: its errors, or for several populations roots of their mean errors."""
-        errors = self.errors[pair]
-        return errors if self.populations == 1 else population_errors(errors, self.populations, self.root)
+        errors = self.runs.column(pair, self.metric)
+        return errors if self.belief is None else population_errors(errors, self.populations, self.root)
 
-    def error(self, pair: Pair) -> float:
-        """Return the mean error; over several populations, the mean of roots, brought back.
+    def figures(self, errors: NDArray[np.float64]) -> MeanError:
+        """Return the mean error and its 95 % interval.
 
-        That is below the plain mean, which the hardest populations decide.
+        Over several populations it is the mean of roots, brought back, which is below the plain mean that the hardest
+        populations decide; and the interval holds the mean errors of 95 % of what may be the truth.
         """
-        return float(self.ranked_errors(pair).mean()) ** self.root
+        plain = mean_error(errors)
+        if self.belief is None:
+            return plain
+        error = float(population_errors(errors, self.populations, self.root).mean()) ** self.root
+        low, high = population_range(errors, self.populations, self.belief, self.root)
+        return plain._replace(error=error, low=low, high=high)
 
-    def interval(self, pair: Pair) -> tuple[float, float]:
-        """Return the 95 % interval of the mean error.
+    @cached_property
+    def ranked(self) -> dict[Pair, NDArray[np.float64]]:
+        """What each pair of the menu is ranked by."""
+        return {pair: self.ranked_errors(pair) for pair in self.menu}
 
-        For several populations it holds the mean errors of 95 % of what may be the truth.
+    @cached_property
+    def standings(self) -> tuple[Standing, ...]:
+        """The menu, ranked."""
+        bits = {name: oracle.report_bits for name, oracle in self.experiment.oracles.items()}
+        return rank(self.ranked, bits, self.root)
+
+    @cached_property
+    def leader(self) -> Pair:
+        """The pair with the lowest error, which all are compared with. Ranking in tiers is not by error alone."""
+        return min(self.menu, key=lambda pair: float(self.ranked[pair].mean()))
+
+    @cached_property
+    def probabilities(self) -> dict[Pair, float]:
+        """How likely each pair is the best; only several collections from each population can tell."""
+        if self.belief is None or not self.about_estimate:
+            return {}
+        wins = {standing.pair: standing.win_share for standing in self.standings}
+        return probability_best(wins, self.leader, self.belief)
+
+    @cached_property
+    def chosen(self) -> tuple[Pair, ...]:
+        """The pairs whose error is below what it should be, as they were chosen by it from several.
+
+        The range of several populations is fitted to errors of chosen pairs (`simulator.confidence`).
         """
-        errors = self.errors[pair]
-        if self.belief is not None:
-            return population_range(errors, self.populations, self.belief, self.root)
-        reach = t_quantile(len(errors)) * float(errors.std(ddof=1)) / len(errors) ** 0.5
-        return max(0.0, float(errors.mean()) - reach), float(errors.mean()) + reach
+        return () if len(self.menu) < 2 or self.belief is not None else (self.standings[0].pair, self.leader)
 
 
-def simulated_advice(metric: str, request: Request, experiment: Experiment, runs: Runs) -> Ranking:
-    """Return the advice for one metric of a request whose menu was raced."""
-    errors = runs.of(metric)
-    menu = tuple(pair for pair in errors if pair[0] in request.protocols and pair[1] in request.methods)
-    return _advice(metric, request, experiment, runs, _Contest(errors, menu, DEFAULT_PAIR))
+def contests(metric: str, request: Request, experiment: Experiment, runs: Runs) -> tuple[Contest, ...]:
+    """Return the contest for one metric of a request; about an estimate, a second one for the next round.
 
+    There is no second one where constraints exclude all protocols for it.
 
-def estimate_advice(metric: str, request: Request, experiment: Experiment, runs: Runs) -> Ranking:
-    """Return the advice for one metric about an estimate: the methods for its protocol, and the next round."""
-    used = request.collected.protocol if request.collected is not None else request.protocols[0]
+    Raises
+    ------
+    InputError
+        If no pair has a finite error.
+    """
+    sound = _sound(metric, runs)
+    menu = tuple(pair for pair in sound if pair[0] in request.protocols and pair[1] in request.methods)
     populations = len(experiment.populations)
-    root = ranking_root(experiment.metrics[metric].degree) if populations > 1 else 1
-    belief = belief_in(metric, ordered=request.ordered) if populations > 1 else None
-    errors = runs.of(metric)
-    fair = {pair: block[: others_repetitions(populations, runs.repetitions)] for pair, block in errors.items()}
-    for_all = tuple(pair for pair in errors if pair[0] in request.protocols and pair[1] in request.methods)
-    next_round = (
-        _advice(metric, request, experiment, runs, _Contest(fair, for_all, DEFAULT_PAIR, populations, root, belief))
-        if for_all
-        else None  # constraints exclude all protocols for a next round
-    )
-    menu = tuple(pair for pair in errors if pair[0] == used and pair[1] in request.methods)
-    contest = _Contest(errors, menu, (used, "norm_sub"), populations, root, belief)
-    return _advice(metric, request, experiment, runs, contest, about_estimate=True, next_round=next_round)
+    belief = None
+    if request.collected is not None:
+        used = request.collected.protocol
+        belief = belief_in(metric, ordered=request.ordered) if populations > 1 else None
+        most = others_repetitions(populations, runs.repetitions)
+        fair = Runs(runs.experiment_id, runs.metrics, runs.first, {pair: runs.errors[pair][:most] for pair in sound})
+        later = [Contest(metric, experiment, fair, menu, DEFAULT_PAIR, belief)] if menu else []
+        menu = tuple(pair for pair in sound if pair[0] == used and pair[1] in request.methods)
+        default = (used, DEFAULT_PAIR[1])
+    else:
+        later, default = [], DEFAULT_PAIR
+    if not menu:
+        raise InputError(f"no pair has a finite {metric} error: ask for other protocols, methods or another metric")
+    about_estimate = request.collected is not None
+    return (Contest(metric, experiment, runs, menu, default, belief, about_estimate), *later)
+
+
+def _sound(metric: str, runs: Runs) -> list[Pair]:
+    """Return the pairs that have a finite error, and so has the raw estimate of their protocol."""
+    able = {pair for pair, errors in runs.of(metric).items() if np.isfinite(errors).all()}
+    return [pair for pair in runs.errors if pair in able and (pair[0], RAW) in able]
 
 
 def others_repetitions(populations: int, repetitions: int) -> int:
@@ -112,56 +142,115 @@ def others_repetitions(populations: int, repetitions: int) -> int:
     return min(OTHERS_REPETITIONS, repetitions, populations if populations > 1 else repetitions)
 
 
-def _advice(
-    metric: str,
-    request: Request,
-    experiment: Experiment,
-    runs: Runs,
-    contest: _Contest,
-    *,
-    about_estimate: bool = False,
-    next_round: Ranking | None = None,
-) -> Ranking:
-    ranked = {pair: contest.ranked_errors(pair) for pair in contest.menu}
-    standings = rank(ranked, {name: oracle.report_bits for name, oracle in experiment.oracles.items()}, contest.root)
-    # Ranking in tiers is not by error alone; the lowest error is what all rows are compared with.
-    lowest = min(ranked, key=lambda pair: float(ranked[pair].mean()))
-    sure = _probabilities(standings, lowest, contest, main=about_estimate)
-    rows = tuple(_row(standing, contest, experiment, runs, sure.get(standing.pair)) for standing in standings)
-    noise = PROTOCOLS[rows[0].protocol](request.k, request.epsilon).noise(request.n)
+def ranking_of(request: Request, table: tuple[Contest, ...], again: Runs | None) -> Ranking:
+    """Return the ranking of a contest, and that of the next round.
+
+    again: fresh repetitions of the pairs that were chosen: what a chosen pair, and the raw estimate beside it, are
+        said to reach is measured there. Ratios, tiers and shares of wins are those of the contest.
+    """
+    contest, *later = table
+    experiment, metric = contest.experiment, contest.metric
+    rows = tuple(_row(standing, contest, again) for standing in contest.standings)
+    noise = request.oracle(rows[0].protocol).noise(request.n)
     without_data = _errors_without_data(metric, experiment)
     uniform, zero = ((without_data ** (1 / contest.root)).mean(axis=0) ** contest.root).tolist()
-    reference = contest.error(lowest)
+    lowest = contest.figures(contest.runs.column(contest.leader, metric)).error
+    beside = [
+        _baseline("raw", (rows[0].protocol, RAW), contest, again),
+        Baseline("uniform", None, None, uniform, uniform, uniform, uniform / lowest if lowest else None, None, None),
+        _baseline("default", contest.default, contest, again),
+    ]
     return Ranking(
         request=request,
         metric=metric,
         source=request.source,
         recommendations=rows,
-        baselines=(
-            _baseline("raw", (rows[0].protocol, "none"), lowest, contest),
-            Baseline(
-                "uniform", None, None, uniform, uniform, uniform, uniform / reference if reference else None, None, None
-            ),
-            _baseline("default", contest.default, lowest, contest),
-        ),
-        repetitions=max(len(contest.errors[pair]) for pair in contest.menu),
+        baselines=tuple(row for row in beside if math.isfinite(row.error)),
+        repetitions=max(len(contest.runs.errors[pair]) for pair in contest.menu),
         detectable_frequency=normal_quantile(1 - DETECTION_LEVEL) * noise.sd,
-        warnings=request.warnings,
-        error_without_data=min(uniform, zero),
-        beats_uniform_guess=_beats(contest, lowest, without_data),
-        resolved=not contenders(ranked, contest.root).open,
+        warnings=(*request.warnings, *_left_out(contest)),
+        error_without_data=finite(min(uniform, zero)),
+        beats_uniform_guess=_beats(contest, without_data, again),
+        resolved=not contenders(contest.ranked, contest.root).open,
         identify=partial(str, experiment.id),
-        next_round=next_round,
+        leader=contest.leader,
+        next_round=ranking_of(request, (later[0],), again) if later else None,
     )
 
 
-def _probabilities(
-    standings: tuple[Standing, ...], lowest: Pair, contest: _Contest, *, main: bool
-) -> dict[Pair, float]:
-    """Return how likely each pair is the best; only several collections from each population can tell."""
-    if contest.belief is None or not main:
-        return {}
-    return probability_best({standing.pair: standing.win_share for standing in standings}, lowest, contest.belief)
+def _left_out(contest: Contest) -> list[str]:
+    """Return a sentence for each method that has no finite error with some protocols."""
+    protocols: dict[str, list[str]] = {}
+    runs, sound = contest.runs, set(_sound(contest.metric, contest.runs))
+    for protocol, method in runs.of(contest.metric):
+        if (protocol, method) not in sound and (protocol, RAW) in runs.errors:
+            protocols.setdefault(method, []).append(protocol)
+    return [
+        f"{method} has no finite {contest.metric} error with {listed(names)}: it is not ranked there"
+        for method, names in protocols.items()
+    ]
+
+
+def _measured(contest: Contest, pair: Pair, again: Runs | None) -> Runs:
+    """Return the repetitions that tell what a pair reaches: fresh ones, if it was chosen by the others."""
+    if again is None or pair not in contest.chosen or pair not in _sound(contest.metric, again):
+        return contest.runs
+    return again
+
+
+def _figures(contest: Contest, pair: Pair, again: Runs | None) -> MeanError:
+    errors = _measured(contest, pair, again).column(pair, contest.metric)
+    return contest.figures(errors[: contest.runs.repetitions])
+
+
+def _row(standing: Standing, contest: Contest, again: Runs | None) -> Recommendation:
+    protocol, method = standing.pair
+    runs, n = _measured(contest, standing.pair, again), contest.experiment.n
+    oracle = contest.experiment.oracles[protocol]
+    errors = runs.column(standing.pair, contest.metric)[: contest.runs.repetitions]
+    figures = contest.figures(errors)
+    # Over the repetitions of the row, so that the two share noise.
+    raw = contest.figures(runs.column((protocol, RAW), contest.metric)[: len(errors)])
+    mean_square, absolute = (
+        finite(float(runs.column(standing.pair, name)[: len(errors)].mean())) for name in ("mse", "mae")
+    )
+    linear = oracle.linear
+    return Recommendation(
+        rank=standing.rank,
+        tier=standing.tier,
+        tied=standing.tied,
+        protocol=protocol,
+        method=method,
+        error=figures.error,
+        error_low=figures.low,
+        error_high=figures.high,
+        standard_error=figures.standard_error,
+        spread=figures.spread,
+        ratio_to_best=finite(standing.ratio.value),
+        ratio_low=finite(standing.ratio.low),
+        ratio_high=finite(standing.ratio.high),
+        win_share=standing.win_share,
+        repetitions=len(errors),
+        error_without_postprocessing=raw.error,
+        equivalent_users=(
+            float(n)
+            if method == RAW
+            # Raw variance falls as 1/n, so the n that gives this mean square is n * raw variance / mean square.
+            else n * float(linear.covariance(n).entry(contest.experiment.truth).mean()) / mean_square
+            if mean_square and linear is not None
+            else None
+        ),
+        mean_absolute_error=absolute,
+        report_bits=oracle.report_bits,
+        attack_success=oracle.attack_success,
+        probability_best=contest.probabilities.get(standing.pair),
+    )
+
+
+def _baseline(kind: str, pair: Pair, contest: Contest, again: Runs | None) -> Baseline:
+    figures = _figures(contest, pair, again)
+    ratio = paired_ratio(contest.ranked_errors(pair), contest.ranked[contest.leader], contest.root)
+    return Baseline(kind, *pair, figures.error, figures.low, figures.high, *map(finite, ratio))
 
 
 def _errors_without_data(metric: str, experiment: Experiment) -> NDArray[np.float64]:
@@ -171,75 +260,11 @@ def _errors_without_data(metric: str, experiment: Experiment) -> NDArray[np.floa
     return np.stack([measure(answers, row / experiment.n) for row in experiment.populations])
 
 
-def _beats(contest: _Contest, lowest: Pair, without_data: NDArray[np.float64]) -> bool:
+def _beats(contest: Contest, without_data: NDArray[np.float64], again: Runs | None) -> bool:
     """Tell whether the lowest error, interval included, is below that of both answers without data."""
     if contest.populations == 1 or len(without_data) != contest.populations:
-        return contest.interval(lowest)[1] < float(without_data.mean(axis=0).min())
-    errors = population_errors(contest.errors[lowest], contest.populations)
+        return _figures(contest, contest.leader, again).high < float(without_data.mean(axis=0).min())
+    errors = population_errors(contest.runs.column(contest.leader, contest.metric), contest.populations)
     gap = errors[:, None] - without_data[: len(errors)]
     reach = t_quantile(len(gap)) * gap.std(axis=0, ddof=1) / math.sqrt(len(gap))
     return bool((gap.mean(axis=0) + reach < 0).all())
-
-
-def _row(
-    standing: Standing, contest: _Contest, experiment: Experiment, runs: Runs, probability: float | None
-) -> Recommendation:
-    protocol, method = standing.pair
-    oracle, errors = experiment.oracles[protocol], contest.errors[standing.pair]
-    linear = oracle.linear
-    raw_variance = math.nan if linear is None else float(linear.covariance(experiment.n).entry(experiment.truth).mean())
-    squares, absolutes = (runs.of(name).get(standing.pair) for name in ("mse", "mae"))
-    mean_square = None if squares is None else float(squares[: len(errors)].mean())
-    low, high = contest.interval(standing.pair)
-    spread = float(errors.std(ddof=1))
-    return Recommendation(
-        rank=standing.rank,
-        tier=standing.tier,
-        tied=standing.tied,
-        protocol=protocol,
-        method=method,
-        error=contest.error(standing.pair),
-        error_low=low,
-        error_high=high,
-        standard_error=spread / math.sqrt(len(errors)),
-        spread=spread,
-        ratio_to_best=finite(standing.ratio.value),
-        ratio_low=finite(standing.ratio.low),
-        ratio_high=finite(standing.ratio.high),
-        win_share=standing.win_share,
-        repetitions=len(errors),
-        error_without_postprocessing=_raw_error(protocol, len(errors), contest),
-        # Raw variance falls as 1/n, so the n that gives this mean square is n * raw variance / mean square.
-        equivalent_users=(
-            float(experiment.n)
-            if method == "none"
-            else experiment.n * raw_variance / mean_square
-            if mean_square and linear is not None
-            else None
-        ),
-        mean_absolute_error=None if absolutes is None else float(absolutes[: len(errors)].mean()),
-        report_bits=oracle.report_bits,
-        attack_success=oracle.attack_success,
-        probability_best=probability,
-    )
-
-
-def _raw_error(protocol: str, repetitions: int, contest: _Contest) -> float:
-    """Return the error of the raw estimate over the first repetitions, those of a row, so that the two share noise."""
-    errors = contest.errors[protocol, "none"]
-    if contest.populations > 1:
-        return contest.error((protocol, "none"))
-    return float(errors[:repetitions].mean())
-
-
-def _baseline(kind: str, pair: Pair, lowest: Pair, contest: _Contest) -> Baseline:
-    ratio = paired_ratio(contest.ranked_errors(pair), contest.ranked_errors(lowest), contest.root)
-    return Baseline(
-        kind,
-        *pair,
-        contest.error(pair),
-        *contest.interval(pair),
-        finite(ratio.value),
-        finite(ratio.low),
-        finite(ratio.high),
-    )

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from advisor.document.model import Json, Records, Scalar
-from advisor.question.budget import Plan
-from advisor.rank.result import Ranking, Recommendation, Why
+from advisor.rank.result import Ranking, Recommendation
+from advisor.rank.words import summary
 from simulator import METRICS
 
-Summary = Callable[[Ranking], str]  # says an answer in a sentence
 
-
-def rank_data(rankings: tuple[Ranking, ...], summary: Summary) -> dict[str, Json]:
+def rank_data(rankings: tuple[Ranking, ...]) -> dict[str, Json]:
     """Return the fields of the JSON object: the first metric's ranking, and under ``further_metrics`` the others'."""
     first, request = rankings[0], rankings[0].request
     return {
@@ -33,7 +29,7 @@ def rank_data(rankings: tuple[Ranking, ...], summary: Summary) -> dict[str, Json
             "max_repetitions": request.max_repetitions,
             "metric_options": request.metric_values.plain(),
             "threat": request.threat,
-            "plan": None if request.plan is None else plan_data(request.plan),
+            "plan": None if request.plan is None else request.plan._asdict(),
         },
         "source": first.source,
         "surrogate": request.surrogate,
@@ -43,18 +39,14 @@ def rank_data(rankings: tuple[Ranking, ...], summary: Summary) -> dict[str, Json
         "assumptions": list(request.assumptions),
         "warnings": list(first.warnings),
         "constraints": [removal._asdict() for removal in request.removals],
-        **ranking_data(first, summary),
-        "further_metrics": [{"metric": ranking.metric, **ranking_data(ranking, summary)} for ranking in rankings[1:]],
+        **_ranking_data(first),
+        "further_metrics": [{"metric": ranking.metric, **_ranking_data(ranking)} for ranking in rankings[1:]],
     }
 
 
-def plan_data(plan: Plan) -> dict[str, Json]:
-    """Return how a budget is used."""
-    return plan._asdict()
-
-
-def ranking_data(ranking: Ranking, summary: Summary) -> dict[str, Json]:
+def _ranking_data(ranking: Ranking) -> dict[str, Json]:
     """Return the fields of one metric's ranking."""
+    why, later = ranking.why, ranking.next_round
     return {
         "summary": summary(ranking),
         "unit": METRICS[ranking.metric].unit,
@@ -67,14 +59,9 @@ def ranking_data(ranking: Ranking, summary: Summary) -> dict[str, Json]:
         "other_users": [
             {"n": n, "protocol": protocol, "method": method} for n, protocol, method in ranking.other_users
         ],
-        "why": None if ranking.why is None else why_data(ranking.why),
-        "next_round": None if ranking.next_round is None else ranking_data(ranking.next_round, summary),
+        "why": None if why is None else why._asdict() | {"changes": [change._asdict() for change in why.changes]},
+        "next_round": None if later is None else _ranking_data(later),
     }
-
-
-def why_data(why: Why) -> dict[str, Json]:
-    """Return an explanation."""
-    return why._asdict() | {"changes": [change._asdict() for change in why.changes]}
 
 
 def rank_records(rankings: tuple[Ranking, ...]) -> Records:

@@ -15,11 +15,10 @@ from advisor.rank.words import (
     next_round_sentence,
     note_sentences,
     setting_text,
-    summary,
     why_sentences,
     worth_sentences,
 )
-from simulator import METRICS, PROTOCOLS
+from simulator import METRICS
 
 
 def rank_document(rankings: tuple[Ranking, ...]) -> Document:
@@ -46,7 +45,7 @@ def rank_document(rankings: tuple[Ranking, ...]) -> Document:
     return Document(
         title=f"{best}: LDP advice",
         parts=tuple(parts),
-        data=rank_data(rankings, summary),
+        data=rank_data(rankings),
         records=rank_records(rankings),
         value="\n".join(pairs),
         setting=f"{setting_text(request)}, {METRICS[first.metric].title}",
@@ -70,7 +69,7 @@ def _details(ranking: Ranking) -> list[Part]:
     request = ranking.request
     rows = []
     for name in request.protocols:
-        oracle = PROTOCOLS[name](request.k, request.epsilon)
+        oracle = request.oracle(name)
         probabilities = ("–" if value is None else f"{value:.6g}" for value in (oracle.p, oracle.q))
         sd = oracle.noise(request.n).sd
         rows.append(Row((name, *probabilities, f"{sd:.4g}", f"{oracle.report_bits:,}", number(oracle.attack_success))))

@@ -39,16 +39,9 @@ class _Case:
         """The frequencies ``(k,)``; of a skew, those of its first shape."""
         return self.request.counts / self.request.counts.sum()
 
-    def predicted(self, n: int | None = None, protocols: list[str] | None = None) -> model.Prediction:
+    def predicted(self, n: int, protocols: tuple[str, ...]) -> model.Prediction:
         """Predict for other users or protocols."""
-        request = self.request
-        noises = model.noises_of(
-            request.k,
-            request.epsilon,
-            request.n if n is None else n,
-            request.protocols if protocols is None else protocols,
-        )
-        return model.predict(self.frequencies, noises)
+        return model.predict(self.frequencies, model.noises_of(self.request.k, self.request.epsilon, n, protocols))
 
 
 def look_up(request: Request) -> tuple[Ranking, ...]:
@@ -87,28 +80,19 @@ def check_settings_known(request: Request) -> None:
             )
 
 
-def _ranked(
-    metric: str, case: _Case, prediction: model.Prediction | None = None, n: int | None = None
-) -> ranking.LookUp:
-    request = case.request
-    if not any(ALIASES.get(method, method) in METHODS for method in request.methods):
-        raise InputError(f"predictions do not cover {listed(request.methods)}: give a sample to simulate")
+def _ranked(metric: str, case: _Case, methods: tuple[str, ...], prediction: model.Prediction, n: int) -> ranking.LookUp:
+    if not any(ALIASES.get(method, method) in METHODS for method in methods):
+        raise InputError(f"predictions do not cover {listed(methods)}: give a sample to simulate")
+    epsilon, ordered = case.request.epsilon, case.request.ordered
     try:
-        return ranking.rank(
-            case.prediction if prediction is None else prediction,
-            metric,
-            epsilon=request.epsilon,
-            n=request.n if n is None else n,
-            ordered=request.ordered,
-            methods=request.methods,
-        )
+        return ranking.rank(prediction, metric, epsilon=epsilon, n=n, ordered=ordered, methods=methods)
     except ValueError as error:
         raise InputError(str(error)) from None
 
 
 def _advice(metric: str, case: _Case) -> Ranking:
     request, prediction = case.request, case.prediction
-    answer = _ranked(metric, case)
+    answer = _ranked(metric, case, request.methods, prediction, request.n)
     rows = _recommendations(answer, prediction)
     uniform, zero = _without_data(metric, case)
     first = rows[0]
@@ -125,6 +109,7 @@ def _advice(metric: str, case: _Case) -> Ranking:
         beats_uniform_guess=answer.best.high < min(uniform, zero),
         resolved=not first.tied,
         identify=partial(_digest, case),
+        leader=(answer.best.protocol, answer.best.method),
         elsewhere=partial(_other_users, metric, case, first.pair),
     )
 
@@ -180,9 +165,9 @@ def _digest(case: _Case) -> str:
 
 
 def _other_users(metric: str, case: _Case, pair: tuple[str, str]) -> tuple[tuple[int, str, str], ...]:
-    choose = stays(pair)
-    answers = {n: case.prediction if n == case.request.n else case.predicted(n) for n in COMMON_USERS}
-    return tuple((n, *choose(_ranked(metric, case, answer, n))) for n, answer in answers.items())
+    choose, request = stays(pair), case.request
+    answers = {n: case.prediction if n == request.n else case.predicted(n, request.protocols) for n in COMMON_USERS}
+    return tuple((n, *choose(_ranked(metric, case, request.methods, answer, n))) for n, answer in answers.items())
 
 
 def _without_data(metric: str, case: _Case) -> tuple[float, float]:
@@ -196,22 +181,17 @@ def _without_data(metric: str, case: _Case) -> tuple[float, float]:
 def _baselines(
     rows: tuple[Recommendation, ...], answer: ranking.LookUp, metric: str, case: _Case, uniform: float
 ) -> tuple[Baseline, ...]:
-    lowest = answer.best.error
+    lowest, n = answer.best.error, case.request.n
 
     def row_of(kind: str, pair: tuple[str, str]) -> Baseline:
-        inside = next((row for row in rows if row.pair == pair), None)
+        inside = next((row for row in answer.rows if (row.protocol, row.method) == pair), None)
         if inside is not None:
             return Baseline(
-                kind, *pair, inside.error, inside.error_low, inside.error_high,
-                inside.ratio_to_best, inside.ratio_low, inside.ratio_high,
-            )  # fmt: skip
+                kind, *pair, inside.error, inside.low, inside.high, inside.ratio, inside.ratio_low, inside.ratio_high
+            )
         protocol, method = pair
-        request, prediction = case.request, case.prediction
-        if protocol not in prediction.noises:
-            prediction = case.predicted(protocols=[protocol])
-        others = ranking.rank(
-            prediction, metric, epsilon=request.epsilon, n=request.n, ordered=request.ordered, methods=[method]
-        ).rows
+        prediction = case.prediction if protocol in case.prediction.noises else case.predicted(n, (protocol,))
+        others = _ranked(metric, case, (method,), prediction, n).rows
         single = next(row for row in others if row.protocol == protocol)
         return Baseline(kind, *pair, single.error, single.low, single.high, single.error / lowest, None, None)
 

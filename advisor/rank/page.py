@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.document.model import Figure, Part, Role, Section, Sentence
-from advisor.rank.result import Ranking, Why
+from advisor.rank.result import Ranking
 from advisor.rank.why import explain
 from advisor.rank.words import why_sentences
 
@@ -30,8 +30,9 @@ def page_sections(rankings: tuple[Ranking, ...]) -> tuple[Section, ...]:
 
 
 def _reasons(ranking: Ranking) -> tuple[Part, ...]:
-    why = ranking.why if ranking.why is not None else _explanation(ranking)
-    if why is None:
+    try:
+        why = explain(ranking) if ranking.why is None else ranking.why
+    except ValueError:
         return (Sentence("The model behind predictions does not cover this question, so it has no reasons to give."),)
     sentences = [text.removeprefix("Why: ") for text in why_sentences(why._replace(agrees=True))]
     if ranking.source == "grid":
@@ -40,11 +41,3 @@ def _reasons(ranking: Ranking) -> tuple[Part, ...]:
         sentences.insert(1, f"The simulation of this very case decides, and it puts {ranking.best.method} first.")
     note = "The ranking was simulated; these are the reasons of the rules and the model behind predictions."
     return (Sentence(note, Role.NOTE), *(Sentence(text) for text in sentences))
-
-
-def _explanation(ranking: Ranking) -> Why | None:
-    """Explain an answer that was simulated by what the model knows of the same frequencies."""
-    try:
-        return explain(ranking)
-    except ValueError:
-        return None

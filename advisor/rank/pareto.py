@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from advisor.rank.result import Ranking, Recommendation
@@ -51,7 +52,8 @@ def pareto(advice: Ranking) -> Frontier:
 
 
 def _costs(row: Recommendation) -> tuple[float, float, float]:
-    return row.error, row.attack_success, row.report_bits
+    # Errors over the lowest one, as those are of the same repetitions.
+    return math.inf if row.ratio_to_best is None else row.ratio_to_best, row.attack_success, row.report_bits
 
 
 def _dominates(one: Recommendation, other: Recommendation) -> bool:

@@ -67,29 +67,25 @@ def summary(frontier: Frontier) -> str:
 
 
 def _table(frontier: Frontier) -> Table:
-    advice = frontier.advice
-    columns = (
-        Column("protocol", text=True),
-        Column("method", text=True),
-        Column(f"{advice.metric} error"),
-        Column("to best", "error over the lowest one", drop=1),
-        Column("bits", "size of one report"),
-        Column("attack", ATTACK),
-    )
+    metric, ranges = frontier.advice.metric, frontier.advice.over_populations
+    columns = _columns(metric, Column("to best", "error over the lowest one", drop=1))
     rows = (
-        Row(
-            (
-                *row.pair,
-                error_with_margin(row, ranges=advice.over_populations),
-                times(row.ratio_to_best),
-                f"{row.report_bits:,}",
-                percent(row.attack_success),
-            ),
-            (None, None, row.error, row.ratio_to_best, row.report_bits, row.attack_success),
-        )
+        _row(row, error_with_margin(row, ranges=ranges), (times(row.ratio_to_best), row.ratio_to_best))
         for row in frontier.rows
     )
     return Table(columns, tuple(rows), noun="pairs")
+
+
+def _columns(metric: str, *more: Column) -> tuple[Column, ...]:
+    pair = Column("protocol", text=True), Column("method", text=True)
+    return *pair, Column(f"{metric} error"), *more, Column("bits", "size of one report"), Column("attack", ATTACK)
+
+
+def _row(row: Recommendation, error: str, *more: tuple[str, float | None], beaten_by: str = "") -> Row:
+    bits, attack = (f"{row.report_bits:,}", row.report_bits), (percent(row.attack_success), row.attack_success)
+    figures = [(row.protocol, None), (row.method, None), (error, row.error), *more, bits, attack]
+    cells, values = zip(*figures, *([(beaten_by, None)] if beaten_by else []), strict=True)
+    return Row(cells, values)
 
 
 def _data(frontier: Frontier) -> dict[str, Json]:
@@ -131,26 +127,8 @@ def pareto_sections(frontier: Frontier) -> tuple[Section, ...]:
     from advisor.pictures.pareto import pareto_figure
 
     picture = Figure("Error against bits per report", "the frontier", lambda: to_svg(pareto_figure(frontier), "pareto"))
-    columns = (
-        Column("protocol", text=True),
-        Column("method", text=True),
-        Column(f"{frontier.advice.metric} error"),
-        Column("bits", "size of one report"),
-        Column("attack", ATTACK),
-        Column("beaten by", "a pair that is at least as good in all three", text=True),
-    )
-    rows = (
-        Row(
-            (
-                *row.pair,
-                number(row.error),
-                f"{row.report_bits:,}",
-                percent(row.attack_success),
-                pair_text(*better.pair),
-            ),
-            (None, None, row.error, row.report_bits, row.attack_success, None),
-        )
-        for row, better in frontier.dominated
-    )
+    beaten_by = Column("beaten by", "a pair that is at least as good in all three", text=True)
+    columns = (*_columns(frontier.advice.metric), beaten_by)
+    rows = (_row(row, number(row.error), beaten_by=pair_text(*better.pair)) for row, better in frontier.dominated)
     others = Section("Other pairs", (Table(columns, tuple(rows), noun="pairs"),))
     return (Section("Picture", (picture,)), *([others] if frontier.dominated else []))

@@ -26,7 +26,10 @@ class Recommendation(NamedTuple):
     protocol, method
         Names in the tables.
     error, error_low, error_high
-        Mean error over the repetitions and its 95 % interval, in the metric's unit.
+        Mean error over the repetitions and its 95 % interval, in the metric's unit. Where pairs are simulated, the
+        first one and that with the lowest error are chosen by their errors, which are therefore too low: their own
+        figures are of fresh repetitions. Ratios, tiers and shares of wins are those of the repetitions that
+        all pairs share.
     standard_error, spread
         Standard error of the mean, and standard deviation from one collection to the next.
     ratio_to_best, ratio_low, ratio_high
@@ -169,8 +172,8 @@ class Ranking:
     repetitions
         Most repetitions behind any row.
     detectable_frequency
-        Smallest frequency that the recommended protocol tells from 0 (one-sided, level 5 %); None, like
-        `error_without_data`, where constraints leave nothing to recommend.
+        Smallest frequency that the recommended protocol tells from 0 (one-sided, level 5 %, power one half); None,
+        like `error_without_data`, where constraints leave nothing to recommend.
     warnings
         What the reader should worry about.
     error_without_data
@@ -182,6 +185,8 @@ class Ranking:
         Whether the top tier is settled: every pair is either out of it or within 5 % of the lowest error.
     identify
         Makes the `experiment_id`.
+    leader
+        The pair with the lowest mean error, by the repetitions or predictions that ranked them.
     next_round
         For an estimate: what all protocols would have given, each with every method; else None.
     elsewhere
@@ -193,15 +198,16 @@ class Ranking:
     request: Request
     metric: str
     source: str
-    recommendations: tuple[Recommendation, ...]
-    baselines: tuple[Baseline, ...]
-    repetitions: int
-    detectable_frequency: float | None
-    warnings: tuple[str, ...]
-    error_without_data: float | None
-    beats_uniform_guess: bool
-    resolved: bool
-    identify: Callable[[], str] = field(repr=False)
+    recommendations: tuple[Recommendation, ...] = ()
+    baselines: tuple[Baseline, ...] = ()
+    repetitions: int = 0
+    detectable_frequency: float | None = None
+    warnings: tuple[str, ...] = ()
+    error_without_data: float | None = None
+    beats_uniform_guess: bool = False
+    resolved: bool = True
+    identify: Callable[[], str] = field(default=str, repr=False)
+    leader: tuple[str, str] | None = None
     next_round: Ranking | None = None
     elsewhere: Callable[[], tuple[tuple[int, str, str], ...]] | None = field(default=None, repr=False)
     why: Why | None = None
@@ -241,8 +247,8 @@ class Ranking:
 
     @property
     def lowest(self) -> Recommendation:
-        """The row with the lowest mean error; not always `best`, where pairs cannot be told apart."""
-        return min((self.best, *self.recommendations), key=lambda row: row.error)
+        """The row of the `leader`; not always `best`, where pairs cannot be told apart."""
+        return next((row for row in self.recommendations if row.pair == self.leader), self.best)
 
     @property
     def over_populations(self) -> bool:
@@ -260,31 +266,15 @@ def finite(value: float) -> float | None:
 
 def empty_rankings(request: Request) -> tuple[Ranking, ...]:
     """Return for each metric of a request a ranking without any pair: its constraints leave none."""
-    return tuple(
-        Ranking(
-            request=request,
-            metric=metric,
-            source=request.source,
-            recommendations=(),
-            baselines=(),
-            repetitions=0,
-            detectable_frequency=None,
-            warnings=request.warnings,
-            error_without_data=None,
-            beats_uniform_guess=False,
-            resolved=True,
-            identify=str,
-        )
-        for metric in request.metrics
-    )
+    return tuple(Ranking(request, metric, request.source, warnings=request.warnings) for metric in request.metrics)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The ranking for each metric, and the simulated errors behind it; None where nothing was simulated."""
+    """The ranking for each metric, and the simulated errors behind it: of all pairs, and of chosen ones once more."""
 
     rankings: tuple[Ranking, ...]
-    runs: Runs | None = None
+    runs: tuple[Runs, ...] = ()
 
     @property
     def first(self) -> Ranking:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 from advisor.errors import InputError, listed
 from advisor.question.constraints import fitting_pairs, nothing_left
 from advisor.question.request import Request
 from advisor.question.settings import Simulation
-from advisor.rank.assemble import estimate_advice, others_repetitions, simulated_advice
-from advisor.rank.result import DEFAULT_PAIR, Answer, Ranking, empty_rankings
+from advisor.rank.assemble import contests, others_repetitions, ranking_of
+from advisor.rank.result import DEFAULT_PAIR, Answer, empty_rankings
 from advisor.rank.threat import with_gains
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
-from simulator.benchmark import Experiment, Runs, race, simulate
+from simulator import METRICS, POSTPROCESSORS
+from simulator.benchmark import Experiment, Runs, measured_again, race, simulate
 from simulator.domain import Domain
 
+SHARE_AGAIN = 4  # one in so many repetitions of the race is spent again on the pairs that it chose
 ALWAYS_MEASURED = ("mae", "mse")  # behind the answer in users, whatever the metric
 
 
@@ -25,7 +28,19 @@ def simulated_answer(
     if nothing_left(request):
         return Answer(empty_rankings(request))
     experiment, runs = simulate_request(request, jobs=jobs, progress=progress)
-    return Answer(advice_from(request, experiment, runs), runs)
+    menu = [pair for pair in runs.errors if pair[1] in request.methods]
+    request = replace(request, metrics=runs.metrics_of(request.metrics, menu))
+    tables = [contests(metric, request, experiment, runs) for metric in request.metrics]
+    chosen = [pair for table in tables for contest in table for pair in contest.chosen]
+    again = None
+    if chosen:
+        size = max(request.repetitions, runs.repetitions // SHARE_AGAIN)
+        workers = _workers(experiment, request, jobs)
+        again = measured_again(experiment, runs, chosen, size, jobs=workers, progress=progress)
+    rankings = tuple(ranking_of(request, table, again) for table in tables)
+    if request.threat is not None:
+        rankings = with_gains(rankings, experiment)
+    return Answer(rankings, (runs,) if again is None else (runs, again))
 
 
 def simulate_request(
@@ -47,14 +62,14 @@ def simulate_request(
     measured = dict.fromkeys([*request.metrics, *ALWAYS_MEASURED])
     experiment = Experiment(
         counts=request.counts if request.populations is None else request.populations,
-        oracles={name: PROTOCOLS[name](request.k, request.epsilon) for name in dict.fromkeys(p for p, _ in pairs)},
+        oracles={name: request.oracle(name) for name in dict.fromkeys(p for p, _ in pairs)},
         methods={name: POSTPROCESSORS[name] for name in dict.fromkeys(m for _, m in pairs)},
         metrics={name: METRICS[name].with_options(**options) for name in measured},
         pairs=pairs,
         seed=request.seed,
         domain=Domain(request.ordered),
     )
-    jobs = Simulation(jobs=jobs).workers(len(pairs) * request.repetitions * request.k)
+    jobs = _workers(experiment, request, jobs)
     if used:
         return experiment, _simulate_collected(experiment, request, used[0], jobs, progress)
     runs = race(
@@ -70,33 +85,24 @@ def simulate_request(
     return experiment, runs
 
 
+def _workers(experiment: Experiment, request: Request, jobs: int | None) -> int:
+    return Simulation(jobs=jobs).workers(len(experiment.pairs) * request.repetitions * request.k)
+
+
 def _simulate_collected(
     experiment: Experiment, request: Request, used: str, jobs: int, progress: Callable[[int, int], None] | None
 ) -> Runs:
     """Simulate several collections from every population with the protocol that was used, and fewer with the others."""
     others = others_repetitions(len(experiment.populations), request.repetitions)
     more = request.repetitions - others
-    cells = others * len(experiment.oracles) + more
-    done_before = others * len(experiment.oracles)
-    runs = simulate(
-        experiment, 0, others, jobs=jobs, progress=None if progress is None else lambda done, _: progress(done, cells)
-    )
+    before = others * len(experiment.oracles)
+
+    def show(done: int, _: int, start: int = 0) -> None:
+        if progress is not None:
+            progress(start + done, before + more)
+
+    runs = simulate(experiment, 0, others, jobs=jobs, progress=show)
     if not more:
         return runs
-    return runs + simulate(
-        experiment,
-        others,
-        more,
-        pairs=[pair for pair in experiment.pairs if pair[0] == used],
-        jobs=jobs,
-        progress=None if progress is None else lambda done, _: progress(done_before + done, cells),
-    )
-
-
-def advice_from(request: Request, experiment: Experiment, runs: Runs) -> tuple[Ranking, ...]:
-    """Turn simulated errors into one advice for each metric of the request."""
-    one = simulated_advice if request.collected is None else estimate_advice
-    advices = tuple(one(metric, request, experiment, runs) for metric in request.metrics)
-    if request.threat is None:
-        return advices
-    return with_gains(advices, experiment)
+    pairs = [pair for pair in experiment.pairs if pair[0] == used]
+    return runs + simulate(experiment, others, more, pairs=pairs, jobs=jobs, progress=partial(show, start=before))

@@ -10,7 +10,12 @@ from advisor.figures import change, error_text, gain, number, percent, times
 from advisor.rank.result import Baseline, Ranking, Recommendation
 
 BASELINE_NAMES = {"raw": "raw estimate", "uniform": "uniform guess", "default": "usual default"}
+FRESH = (
+    "mean over the repetitions, with its 95 % interval; for the first pair and the lowest error over fresh ones, "
+    "which had no part in the choice"
+)
 ERROR = "mean over the populations (of square roots, squared), with its 95 % range"
+RANK = "pairs that share one are within 5 % of the lowest error among them, or not separable from it"
 
 Figure = tuple[str, float | None]  # what a cell shows, and the figure behind it
 
@@ -62,11 +67,14 @@ def _baseline_row(row: Baseline, columns: tuple[Column, ...]) -> Row:
 
 def _fields(ranking: Ranking) -> tuple[_Field, ...]:
     return (
-        _Field(Column("rank"), lambda row, _: (f"{row.rank}=" if row.tied else str(row.rank), row.rank)),
+        _Field(Column("rank", RANK), lambda row, _: (f"{row.rank}=" if row.tied else str(row.rank), row.rank)),
         _Field(Column("protocol", text=True), lambda row, _: (row.protocol, None)),
         _Field(Column("method", text=True), lambda row, _: (row.method, None)),
         _Field(
-            Column(f"{ranking.metric} error", ERROR if _is_estimate(ranking) else ""),
+            Column(
+                f"{ranking.metric} error",
+                "" if ranking.source == "grid" else ERROR if ranking.over_populations else FRESH,
+            ),
             lambda row, one: (
                 error_text(row.error, row.error_low, row.error_high, ranges=one.over_populations),
                 row.error,

@@ -7,8 +7,11 @@ from advisor.figures import error_text, number, percent, points, times, users
 from advisor.question.budget import plan_sentences
 from advisor.question.removals import nothing_left_sentence, removal_sentences
 from advisor.question.request import Request
-from advisor.rank.result import Change, Ranking, Recommendation, Why
+from advisor.rank.result import Ranking, Recommendation, Why
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator.foreign import FAILURES
+
+UNSURE = 0.25  # probability of being the best below which a pick is no more than the first of a ranking
 
 
 def pair_text(protocol: str | None, method: str | None) -> str:
@@ -45,7 +48,9 @@ def answer_sentences(ranking: Ranking) -> list[Sentence]:
                 "An answer without any data is 'every category is equally frequent', or 0 for all of them.", Role.DETAIL
             ),
         ]
-    use = Sentence(f"Use {full_names(ranking.best)}: {_figure(ranking)}.", Role.ANSWER)
+    sure = ranking.best.probability_best is None or ranking.best.probability_best >= UNSURE
+    verdict, tone = ("Use", Tone.PLAIN) if sure else ("Nothing is sure. First of the ranking:", Tone.DOUBTFUL)
+    use = Sentence(f"{verdict} {full_names(ranking.best)}: {_figure(ranking)}.", Role.ANSWER, tone)
     return [use, Sentence(_about_ties(ranking))]
 
 
@@ -63,13 +68,14 @@ def _about_ties(ranking: Ranking) -> str:
     """Return how many others are as good as the first row, and why it is first."""
     best, ties = ranking.best, ranking.ties
     what = "method" if ranking.next_round is not None else "pair"
-    sure = (
-        ""
-        if best.probability_best is None
-        else f"It is the best {what} with probability {100 * best.probability_best:.0f} %. "
-    )
+    sure = ""
+    if best.probability_best is not None:
+        only = "only " if best.probability_best < UNSURE else ""
+        sure = f"It is the best {what} with probability {only}{100 * best.probability_best:.0f} %. "
     if len(ranking.recommendations) == 1:
-        return f"{sure}There is no other {what} to compare with: no other {what} was asked for."
+        failed = FAILURES.keys() & {*ranking.request.protocols, *ranking.request.methods}
+        why = "the others failed and are left out" if failed else f"no other {what} was asked for"
+        return f"{sure}There is no other {what} to compare with: {why}."
     if len(ties) == 1:
         return f"{sure}No other {what} comes within 5 % of it."
     others = f"1 other {what} is" if len(ties) == 2 else f"{len(ties) - 1} other {what}s are"
@@ -199,7 +205,10 @@ def _detection_sentences(ranking: Ranking) -> list[str]:
     if smallest >= 1:
         return [f"{protocol} cannot detect any frequency, not even 1 (level 5 %)."]
     count = users(smallest * ranking.request.n)
-    return [f"Smallest frequency that {protocol} can detect (level 5 %): {number(smallest, 3)}, that is {count} users."]
+    return [
+        f"Smallest frequency that {protocol} can detect: {number(smallest, 3)}, that is {count} users (level 5 %, "
+        "power 50 %: half of all collections miss it)."
+    ]
 
 
 def _threat_sentence(request: Request) -> str:
@@ -208,11 +217,12 @@ def _threat_sentence(request: Request) -> str:
     targets = draw_targets(request.k, request.seed)
     holders = float(request.counts[targets].sum() / request.counts.sum())
     fakes = max(1, round(request.threat * request.n)) if request.threat is not None else 0
+    hashes = any(PROTOCOLS[name].report_kind == "hash" for name in request.protocols)
     return (
         f"Gain: an attacker who controls {fakes:,} of the n = {request.n:,} users promotes {len(targets)} "
         f"{'category' if len(targets) == 1 else 'categories'}, drawn at random, that {percent(holders)} of users hold. "
         "A gain is how much their estimates rise together when the fake users send random reports (random), or those "
-        "that help most (max.)."
+        f"that help most (max.{'; with local hashing, of any hash function' if hashes else ''})."
     )
 
 
@@ -249,14 +259,11 @@ def why_sentences(why: Why) -> list[str]:
         lines.append(disagreement(why.method, why.ratio))
     if why.changes:
         nearest = "; ".join(
-            f"{change.what} = {_change_figure(change)} ({pair_text(change.protocol, change.method)})"
+            f"{change.what} = {users(change.value) if change.what == 'n' else f'{change.value:.3g}'} "
+            f"({pair_text(change.protocol, change.method)})"
             for change in why.changes
         )
         lines.append(f"Nearest values from which another pair is predicted to be more than 5 % better: {nearest}.")
     else:
         lines.append("No other ε, n or skew that the model covers makes another pair more than 5 % better.")
     return lines
-
-
-def _change_figure(change: Change) -> str:
-    return users(change.value) if change.what == "n" else f"{change.value:.3g}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,6 +30,7 @@ from advisor.sweeps.document import sweep_document
 from advisor.sweeps.question import Place, SweepQuestion, SweepSettings, build_question, shape_frequencies
 from advisor.sweeps.records import CellFile
 from advisor.sweeps.result import Cell, SweepResult, Winner
+from knowledge.making.workers import in_processes
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate
 from simulator.domain import Domain
@@ -137,15 +139,19 @@ def run_sweep(
     Raises InputError if no method fits a protocol, or the file holds anything else than cells of this sweep or cannot
     be written.
     """
-    file = None if resume is None else CellFile(Path(resume), question.plan)
-    done = {} if file is None else file.cells()
+    file = None if resume is None else CellFile(Path(resume), question)
+    done = {} if file is None else file.cells
     places = question.places
     missing = [place for place in places if place not in done]
     if progress is not None:
         progress(len(places) - len(missing), len(places))
     for number, cell in enumerate(_simulated(question, missing, simulation), start=1):
         if file is not None:
-            file.add(cell)
+            try:
+                file.add(cell)
+            except OSError as error:
+                kept = f"{len(places) - len(missing) + number - 1} of {len(places)} cells are kept"
+                raise InputError(f"--resume {resume}: {(error.strerror or str(error)).lower()}; {kept}") from None
         done[cell.place] = cell
         if progress is not None:
             progress(len(places) - len(missing) + number, len(places))
@@ -160,10 +166,9 @@ def _simulated(question: SweepQuestion, missing: Sequence[Place], simulation: Si
     if jobs == 1 or len(missing) < 2:
         yield from (simulate_cell(question, place) for place in by_size)
         return
-    from joblib import Parallel, delayed  # heavy
-
-    work = (delayed(simulate_cell)(question, place) for place in by_size)
-    yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(work)
+    # A worker is sent the frequencies of its cell alone.
+    narrow = {k: replace(question, sizes=(k,), frequencies=(question.at(k),)) for k in question.sizes}
+    yield from in_processes(simulate_cell, ((narrow[place[2]], place) for place in by_size), jobs)
 
 
 def simulate_cell(question: SweepQuestion, place: Place) -> Cell:
@@ -172,7 +177,7 @@ def simulate_cell(question: SweepQuestion, place: Place) -> Cell:
     Raises InputError if no method fits a protocol, or none has an error in the metric.
     """
     epsilon, n, k = place
-    frequencies = question.frequencies[question.sizes.index(k)]
+    frequencies = question.at(k)
     domain = Domain(frequencies.ordered)
     oracles = {name: PROTOCOLS[name](k, epsilon) for name in question.protocols}
     pairs = tuple(

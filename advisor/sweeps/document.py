@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import asdict, astuple
 
 from advisor.document.model import (
     Column,
@@ -144,9 +145,8 @@ def _records(sweep: SweepResult) -> Records:
     rows: list[tuple[Scalar, ...]] = []
     for cell in sweep.cells:
         for among, one in [("all", cell.winner), *(("protocol", winner) for winner in cell.by_protocol)]:
-            numbers = (one.error, one.standard_error, one.win_share, one.margin, one.margin_low, one.margin_high)
-            names = (one.protocol, one.method)
-            rows.append((cell.k, cell.epsilon, cell.n, among, *names, *numbers, *(one.runner_up or (None, None))))
+            *figures, runner_up = astuple(one)
+            rows.append((cell.k, cell.epsilon, cell.n, among, *figures, *(runner_up or (None, None))))
     return Records(COLUMNS, tuple(rows))
 
 
@@ -189,14 +189,4 @@ def _cell_data(cell: Cell) -> dict[str, Json]:
 
 
 def _winner_data(winner: Winner) -> dict[str, Json]:
-    return {
-        "protocol": winner.protocol,
-        "method": winner.method,
-        "error": finite(winner.error),
-        "standard_error": finite(winner.standard_error),
-        "win_share": winner.win_share,
-        "margin": winner.margin,
-        "margin_low": winner.margin_low,
-        "margin_high": winner.margin_high,
-        "runner_up": None if winner.runner_up is None else list(winner.runner_up),
-    }
+    return asdict(winner) | {"error": finite(winner.error), "standard_error": finite(winner.standard_error)}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from advisor.errors import InputError
 from advisor.question.fitting import fitting_methods, fitting_metrics
@@ -17,6 +18,7 @@ from simulator import __version__
 
 REPETITIONS = 20
 MOST_CELLS = 10_000
+MOST_CATEGORIES = 10_000_000  # of all domains together: they are in memory at once
 
 Place = tuple[float, int, int]  # (epsilon, n, k)
 
@@ -51,10 +53,15 @@ class SweepSettings:
                 ("--k", grid.sizes, "domain sizes, for example --k 64,1024 (a sample brings its own)"),
             ]
         require(*needs)
-        _ = self.metric
+        self.metric_settings.refuse_unused(self.question, self.metric)
         cells = len(grid.epsilons) * max(1, len(grid.users)) * max(1, len(grid.sizes))
         if cells > MOST_CELLS:
             raise InputError(f"a sweep has at most {MOST_CELLS:,} cells, got {cells:,}: give fewer values")
+        if sum(grid.sizes) > MOST_CATEGORIES:
+            raise InputError(
+                f"the values of --k add up to at most {MOST_CATEGORIES:,} in one sweep, got {sum(grid.sizes):,}: give "
+                "fewer at once, and keep what is done with --resume"
+            )
 
 
 @dataclass(frozen=True, eq=False)  # `frequencies` hold arrays
@@ -98,25 +105,38 @@ class SweepQuestion:
 
     @property
     def plan(self) -> dict[str, object]:
-        """What decides the numbers of a cell besides its place; cells of the same plan can be kept in one file."""
-        digest = hashlib.blake2b(digest_size=16)
-        if self.first.users is not None:
-            digest.update(np.asarray(self.first.weights, dtype="<i8").tobytes())
-        values = self.metric_settings.resolved(self.sizes[0]).plain()
+        """What decides the numbers of a cell besides its place; cells of the same plan can be kept in one file.
+
+        Of a sample that is the users of the values that occur: those that do not, another k adds.
+        """
+        values: dict[str, object] = {**self.metric_settings.resolved(self.sizes[0]).plain()}
         if self.metric_settings.top_values is None:
             del values["top_values"]
+        weights = self.first.weights
         return {
-            "sweep": 1,
+            "sweep": 2,
             "version": __version__,
             "metric": self.metric,
             "protocols": list(self.protocols),
             "methods": list(self.methods),
             "repetitions": self.repetitions,
             "seed": self.seed,
-            "frequencies": self.first.name if self.first.users is None else digest.hexdigest(),
+            "frequencies": self.first.name if self.first.users is None else _digest(weights[weights > 0]),
             "ordered": self.first.ordered,
-            "metric_options": values,
+            **values,
         }
+
+    def population(self, k: int) -> str:
+        """Return what tells the frequencies over k categories from others of the same sample: where the zeros are."""
+        return "" if self.first.users is None else _digest(self.at(k).weights)
+
+    def at(self, k: int) -> Frequencies:
+        """Return the frequencies over k categories."""
+        return self.frequencies[self.sizes.index(k)]
+
+
+def _digest(weights: NDArray[np.int64] | NDArray[np.float64]) -> str:
+    return hashlib.blake2b(np.asarray(weights, dtype="<i8").tobytes(), digest_size=16).hexdigest()
 
 
 def shape_frequencies(settings: SweepSettings, shape: Shape, *, ordered: bool | None) -> tuple[Frequencies, ...]:

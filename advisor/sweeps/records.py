@@ -4,37 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TypedDict
+from typing import TypeVar
 
 from advisor.errors import InputError
-from advisor.sweeps.question import Place
+from advisor.sweeps.question import Place, SweepQuestion
 from advisor.sweeps.result import Cell, Winner
 from knowledge.making.store import Store
 
 LONGEST_PLAN = 1_000_000  # bytes of a first line that is still read
-
-
-class WinnerRecord(TypedDict):
-    """A winner as it stands in the file."""
-
-    pair: list[str]
-    error: float
-    standard_error: float
-    win_share: float
-    runner_up: list[str] | None
-    margin: list[float | None]
-
-
-class CellRecord(TypedDict):
-    """A cell as it stands in the file."""
-
-    index: int
-    place: list[float]
-    winner: WinnerRecord
-    by_protocol: list[WinnerRecord]
-    errors: list[tuple[str, str, float]]
+NAMED = 3  # protocols or methods that a refusal names
+CELL_START = b'{"index":'
+T = TypeVar("T")
+FLAGS = {
+    "metric": "--metric", "protocols": "--protocol", "methods": "--method", "repetitions": "--reps", "seed": "--seed",
+    "ordered": "--ordered", "top_values": "--top-values", "set_share": "--set-share", "mix": "--kl-mix",
+    "version": "the version of ldp-advise", "sweep": "the version of the file",
+}  # fmt: skip
 
 
 class CellFile:
@@ -44,32 +33,50 @@ class CellFile:
     used.
     """
 
-    def __init__(self, path: Path, plan: Mapping[str, object]) -> None:
-        self._path = path
+    def __init__(self, path: Path, question: SweepQuestion) -> None:
+        self._question = question
         try:
-            check_cell_file(path, plan)
-            self._store: Store[CellRecord] = Store(path, plan)
-        except ValueError as error:
-            if isinstance(error, InputError):
-                raise
-            raise _foreign(path, "the cells of another sweep") from None
+            check_cell_file(path, question.plan)
+            self.cells = {cell.place: cell for cell in self._read(path)}
+            self._store: Store[dict[str, object]] = Store(path, question.plan)
         except OSError as error:
             raise InputError(f"--resume {path}: cannot be used ({error.strerror or error})") from None
 
-    def cells(self) -> dict[Place, Cell]:
-        """Return the finished cells by their places; a line that is none of them is passed over."""
-        cells = {}
-        for record in self._store.records().values():
-            try:
-                cell = cell_of(record)
-            except (KeyError, TypeError, ValueError):
-                continue
-            cells[cell.place] = cell
-        return cells
-
     def add(self, cell: Cell) -> None:
         """Append a finished cell."""
-        self._store.add(record_of(cell))
+        record = {"index": number_of(cell.place), "population": self._question.population(cell.k), **asdict(cell)}
+        errors = [(*pair, error) for pair, error in cell.errors.items()]
+        self._store.add({**record, "errors": errors})
+
+    def _read(self, path: Path) -> Iterator[Cell]:
+        """Yield the finished cells; half a cell at the end, which a kill leaves, is cut off once all others are read.
+
+        Raises InputError if a line is no cell, or one of other frequencies.
+        """
+        lines = path.read_bytes().splitlines(keepends=True)[1:] if path.exists() else []
+        for number, line in enumerate(lines, start=2):
+            if not line.strip():
+                continue
+            try:
+                cell, population = cell_of(json.loads(line))
+            except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
+                if number > len(lines) and _is_half(line):
+                    os.truncate(path, path.stat().st_size - len(line))
+                    return
+                raise InputError(
+                    f"--resume {path}: line {number} is damaged and holds no cell; delete that line, and its cell is "
+                    "simulated again"
+                ) from None
+            if cell.k in self._question.sizes and population != self._question.population(cell.k):
+                raise _foreign(
+                    path, f"the cells of another sweep: other frequencies of the k = {cell.k:,} values on line {number}"
+                )
+            yield cell
+
+
+def _is_half(line: bytes) -> bool:
+    """Tell whether a line may be the beginning of a cell."""
+    return not line.endswith(b"\n") and line.startswith(CELL_START[: len(line)])
 
 
 def check_cell_file(path: Path, plan: Mapping[str, object] | None = None) -> None:
@@ -91,13 +98,33 @@ def check_cell_file(path: Path, plan: Mapping[str, object] | None = None) -> Non
         return
     try:
         head = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         head = None
-    held = head.get("plan") if isinstance(head, dict) else None
-    if not isinstance(held, dict) or "sweep" not in held:
+    there = head.get("plan") if isinstance(head, dict) else None
+    if not isinstance(there, dict) or "sweep" not in there:
         raise _foreign(path, "no cells of a sweep")
-    if plan is not None and held != json.loads(json.dumps(plan)):
-        raise _foreign(path, "the cells of another sweep")
+    here = None if plan is None else json.loads(json.dumps(plan))
+    if here is not None and there != here:
+        raise _foreign(path, f"the cells of another sweep: {'; '.join(_differences(there, here))}")
+
+
+def _differences(there: Mapping[str, object], here: Mapping[str, object]) -> Iterator[str]:
+    """Yield what differs between two plans, as people set it."""
+    for name in {**here, **there}:
+        then, now = there.get(name), here.get(name)
+        if then == now:
+            continue
+        if name == "frequencies":
+            shapes = all(str(one).startswith(("skew", "shape")) for one in (then, now))
+            yield f"{then} there, {now} here" if shapes else "another sample"
+        else:
+            yield f"{FLAGS.get(name, name)} is {_setting(then)} there, {_setting(now)} here"
+
+
+def _setting(value: object) -> str:
+    if isinstance(value, list):
+        return f"{len(value)} names" if len(value) > NAMED else " and ".join(map(str, value))
+    return "not given" if value is None else str(value).lower()
 
 
 def _first_line(plan: Mapping[str, object]) -> bytes:
@@ -117,52 +144,47 @@ def number_of(place: Place) -> int:
     return int.from_bytes(hashlib.blake2b(repr(place).encode(), digest_size=6).digest(), "big")
 
 
-def record_of(cell: Cell) -> CellRecord:
-    """Return a cell in JSON types."""
-    return {
-        "index": number_of(cell.place),
-        "place": list(cell.place),
-        "winner": _winner_record(cell.winner),
-        "by_protocol": [_winner_record(winner) for winner in cell.by_protocol],
-        "errors": [(protocol, method, error) for (protocol, method), error in cell.errors.items()],
-    }
+def cell_of(record: dict[str, object]) -> tuple[Cell, str]:
+    """Return a cell that was kept, and what tells its frequencies from others over as many categories.
 
-
-def _winner_record(winner: Winner) -> WinnerRecord:
-    return {
-        "pair": [winner.protocol, winner.method],
-        "error": winner.error,
-        "standard_error": winner.standard_error,
-        "win_share": winner.win_share,
-        "runner_up": None if winner.runner_up is None else list(winner.runner_up),
-        "margin": [winner.margin, winner.margin_low, winner.margin_high],
-    }
-
-
-def cell_of(record: CellRecord) -> Cell:
-    """Return a cell that was kept."""
-    epsilon, n, k = record["place"]
-    return Cell(
-        epsilon=float(epsilon),
-        n=int(n),
-        k=int(k),
+    Raises KeyError, TypeError or ValueError if it is none.
+    """
+    by_protocol, errors = record["by_protocol"], record["errors"]
+    if not isinstance(by_protocol, list) or not isinstance(errors, list):
+        raise TypeError("no lists")
+    cell = Cell(
+        epsilon=_of(float, record["epsilon"]),
+        n=_of(int, record["n"]),
+        k=_of(int, record["k"]),
         winner=_winner_of(record["winner"]),
-        by_protocol=tuple(_winner_of(one) for one in record["by_protocol"]),
-        errors={(protocol, method): float(error) for protocol, method, error in record["errors"]},
+        by_protocol=tuple(_winner_of(one) for one in by_protocol),
+        errors={(_of(str, protocol), _of(str, method)): _of(float, error) for protocol, method, error in errors},
     )
+    pairs = {(one.protocol, one.method) for one in (cell.winner, *cell.by_protocol)}
+    if record["index"] != number_of(cell.place) or not pairs <= cell.errors.keys():
+        raise ValueError("an index or a winner of another cell")
+    return cell, _of(str, record["population"])
 
 
-def _winner_of(record: WinnerRecord) -> Winner:
-    runner_up, (protocol, method) = record["runner_up"], record["pair"]
-    margin, low, high = record["margin"]
-    return Winner(
-        protocol=protocol,
-        method=method,
-        error=record["error"],
-        standard_error=record["standard_error"],
-        win_share=record["win_share"],
-        margin=margin,
-        margin_low=low,
-        margin_high=high,
-        runner_up=None if runner_up is None else (runner_up[0], runner_up[1]),
-    )
+def _winner_of(record: object) -> Winner:
+    if not isinstance(record, dict) or record.keys() != {field.name for field in fields(Winner)}:
+        raise TypeError("no winner")
+    runner_up = record["runner_up"]
+    if runner_up is not None:
+        first, second = runner_up
+        record["runner_up"] = (_of(str, first), _of(str, second))
+    for name in ("error", "standard_error", "win_share"):
+        _of(float, record[name])
+    for name in ("margin", "margin_low", "margin_high"):
+        if record[name] is not None:
+            _of(float, record[name])
+    return Winner(**{**record, "protocol": _of(str, record["protocol"]), "method": _of(str, record["method"])})
+
+
+def _of(kind: type[T], value: object) -> T:
+    """Return a value that is of a type; whole numbers serve as figures too."""
+    if isinstance(value, int) and not isinstance(value, bool) and issubclass(float, kind):
+        value = float(value)
+    if isinstance(value, bool) or not isinstance(value, kind):
+        raise TypeError(f"no {kind.__name__}")
+    return value

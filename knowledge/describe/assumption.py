@@ -44,26 +44,6 @@ def parse_shape(text: str) -> tuple[str, float | None]:
     return key, parameter
 
 
-def assumed_profile(k: int, n: int = USERS, *, skew: float | None = None, shape: str | None = None) -> Profile:
-    """Return the histogram of an assumed skew (default 1) or shape (``NAME[:PARAM]``).
-
-    Raises ValueError if both are given, `k` is below 2, the skew is not between 0 and 8, or the shape or its parameter
-    is wrong.
-
-    >>> round(assumed_profile(100, 10_000_000, skew=0.5).skew, 3)
-    0.5
-    """
-    if skew is not None and shape is not None:
-        raise ValueError("give a skew or a shape, not both")
-    if shape is not None:
-        name, parameter = parse_shape(shape)
-        return profile_of(frequencies(name, k, parameter), n)
-    exponent = SKEW if skew is None else skew
-    if not 0 <= exponent <= SKEW_MAX:
-        raise ValueError(f"skew must be between 0 and {SKEW_MAX:g}, got skew={exponent:g}")
-    return profile_of(frequencies("zipf", k, float(exponent)), n)
-
-
 class AssumedSkew(NamedTuple):
     """A skew between 0 and 8 of which nothing else is known: it stands for four histograms; see `assumed_profiles`."""
 
@@ -88,7 +68,9 @@ def assumed_profiles(k: int, n: int = USERS, *, skew: float = SKEW) -> tuple[Pro
 
     Raises ValueError if `k` is below 2 or the skew is not between 0 and 8.
     """
-    first = assumed_profile(k, n, skew=skew)
+    if not 0 <= skew <= SKEW_MAX:
+        raise ValueError(f"skew must be between 0 and {SKEW_MAX:g}, got skew={skew:g}")
+    first = profile_of(frequencies("zipf", k, float(skew)), n)
     concentration = 1 / first.participation  # k times the sum of squares: 1 for equal frequencies
     width = min(max(1 / (concentration * 2 * math.sqrt(math.pi)), NARROWEST / k), WIDEST)
     gamma = min(max(1 / max(concentration - 1, 1e-2), LEAST_GAMMA), MOST_GAMMA)

@@ -11,7 +11,7 @@ from knowledge.describe.noises import columns_of
 from knowledge.describe.normal import SINGLE
 from knowledge.describe.order import ORDER_FEATURES, order_figures
 from knowledge.describe.profile import Profile
-from knowledge.describe.reference import Description, description_of
+from knowledge.describe.reference import Description, set_error
 from knowledge.describe.values import VALUE_FEATURES, value_figures
 from simulator import Noise
 from simulator._types import SingleArray
@@ -39,21 +39,36 @@ def describe(profiles: Sequence[Profile], noises: Sequence[Noise]) -> Descriptio
         ]
     )
     table[LOGS] = np.log(table[LOGS] + OFFSETS)
+    k, every = histograms.k, histograms.which
     total, raw_l1, raw_kl, raw_top = (
-        of[histograms.which].astype(np.float64) for of in (values.total, values.raw_l1, values.raw_kl, values.raw_top)
+        of[every].astype(np.float64) for of in (values.total, values.raw_l1, values.raw_kl, values.raw_top)
     )
-    squares, top_squares = (histograms.squares[histograms.which, :, place].astype(np.float64) for place in (0, 1))
-    return description_of(
+    raw_emd, fixed = order.raw_emd.astype(np.float64), columns.fixed[:, 0].astype(np.float64)
+    squares, top_squares = (histograms.squares[every, :, place].astype(np.float64) for place in (0, 1))
+    return Description(
         table.transpose(1, 2, 0).astype(np.float64),
-        histograms.k,
-        total=total,
-        raw_l1=raw_l1,
-        raw_kl=raw_kl,
-        raw_top=raw_top,
-        raw_emd=order.raw_emd.astype(np.float64),
-        fixed=columns.fixed[:, 0].astype(np.float64),
-        squares=squares,
-        top_square=top_squares / histograms.top_size,
+        raw={
+            "l1": raw_l1,
+            "mse": total / k,
+            "l2": np.sqrt(total),
+            "kl": raw_kl,
+            "js": raw_kl / 4,
+            "emd": raw_emd * k,
+            "topk": raw_top,
+            "set": set_error(k, total, (1 - fixed) * total),
+            "range": raw_emd * 1.2,
+        },
+        cap={
+            "l1": 1.0,
+            "mse": squares / k,
+            "l2": np.sqrt(squares),
+            "kl": 1.0,
+            "js": 0.5,
+            "emd": k / 4,
+            "topk": top_squares / histograms.top_size,
+            "set": set_error(k, squares, 1.0),
+            "range": 0.25,
+        },
     )
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from knowledge.describe.shifts import shifted_haar
 from simulator._types import FloatArray, IntArray
 from simulator.metrics import TOP_SHARE
 from simulator.populations import apportion
@@ -94,7 +95,7 @@ def profile_of(weights: FloatArray | IntArray, n: int | None = None) -> Profile:
     points, counts, ends = _blocks(f)
     spread_places = _spaced(k, PLACES)
     places = np.append(spread_places, top[_spaced(len(top), TOP_PLACES)])
-    energies, parts = _shifted(f, places)
+    energies, parts = shifted_haar(f, places)
     return Profile(
         k=k,
         skew=zipf_skew(f),
@@ -210,27 +211,6 @@ def _depths(levels: list[FloatArray]) -> FloatArray:
 
 def _above(levels: list[FloatArray], places: IntArray) -> FloatArray:
     return np.stack([squares[places >> (depth + 1)] for depth, squares in enumerate(levels)], axis=1)
-
-
-def _shifted(f: FloatArray, places: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return `energies` and `parts` of the Haar transform at every shift (Coifman, Donoho, 1995).
-
-    A level takes the difference of two neighbouring blocks of `half` values, and brings to a value the mean of what the
-    shifts bring that put it into the left block, or with the other sign into the right one.
-    """
-    smooth = np.concatenate([f, f[::-1]])
-    size, half = len(smooth), 1
-    energies, parts = [], []
-    while 2 * half <= size:
-        following = np.roll(smooth, -half)
-        details = (smooth - following) / 2
-        smooth = (smooth + following) / 2
-        energies.append(2 * half * float((details**2).mean()))
-        sums = np.cumsum(np.concatenate([[0.0], details, details]))
-        ends = places + size + 1
-        parts.append((sums[ends] - 2 * sums[ends - half] + sums[ends - 2 * half]) / (2 * half))
-        half *= 2
-    return np.array(energies), np.stack(parts, axis=1)
 
 
 def _spaced(size: int, most: int) -> IntArray:

@@ -20,55 +20,7 @@ class Description(NamedTuple):
     cap: dict[str, FloatArray | float]
 
 
-def description_of(
-    features: FloatArray,
-    k: int,
-    *,
-    total: FloatArray,
-    raw_l1: FloatArray,
-    raw_kl: FloatArray,
-    raw_top: FloatArray,
-    raw_emd: FloatArray,
-    fixed: FloatArray,
-    squares: FloatArray,
-    top_square: FloatArray,
-) -> Description:
-    """Put the reference errors of every metric beside features.
-
-    features: ``(S, P, F)``.
-    total, raw_l1, raw_kl, raw_top, raw_emd: of the raw estimate ``(S, P)``: sum of the variances; error as l1 and kl;
-        mean variance of the top values; earth mover's distance as a share of the domain.
-    fixed: share of the variances that cancels in the sum ``(P,)``.
-    squares, top_square: sum of the squared frequencies, and mean square of the top ones ``(S, 1)``.
-    """
-    return Description(
-        features,
-        {
-            "l1": raw_l1,
-            "mse": total / k,
-            "l2": np.sqrt(total),
-            "kl": raw_kl,
-            "js": raw_kl / 4,
-            "emd": raw_emd * k,
-            "topk": raw_top,
-            "set": _set_error(k, total, (1 - fixed) * total),
-            "range": raw_emd * 1.2,
-        },
-        {
-            "l1": 1.0,
-            "mse": squares / k,
-            "l2": np.sqrt(squares),
-            "kl": 1.0,
-            "js": 0.5,
-            "emd": k / 4,
-            "topk": top_square,
-            "set": _set_error(k, squares, 1.0),
-            "range": 0.25,
-        },
-    )
-
-
-def _set_error(k: int, squares: FloatArray, squared_total: FloatArray | float) -> FloatArray:
+def set_error(k: int, squares: FloatArray, squared_total: FloatArray | float) -> FloatArray:
     """Return the mean squared error of a random subset from the sum of squared errors and their squared sum."""
     size = min(k, max(1, round(SET_SHARE * k)))
     pairs = (size - 1) / (k - 1)

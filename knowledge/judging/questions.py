@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 from knowledge.describe.profile import Profile, profile_of
 from knowledge.judging.holdout import Histogram
 from knowledge.menu import ALIASES, METHODS, METRICS, ORDERED_METRICS
-from knowledge.model import Model, load
-from knowledge.ranking import goes_with, look_up_noises
+from knowledge.model import Model, predict
+from knowledge.ranking import rank
 from knowledge.tiers import tiers
 from knowledge.tree import DATA as TREES
 from knowledge.tree import explain
@@ -49,63 +50,50 @@ class Setting:
 Progress = Callable[[int, int], None]
 
 
-def settings(
-    histograms: Sequence[Histogram],
-    *,
-    users: Sequence[int] = USERS,
-    epsilons: Sequence[float] = BUDGETS,
-    metrics: Sequence[str] = MEASURED,
-    protocols: Iterable[str] | None = None,
-    repetitions: int = 40,
-    seed: int = 0,
-    jobs: int = 1,
-    model: Model | None = None,
-    progress: Progress | None = None,
-) -> tuple[Setting, ...]:
-    """Simulate every question about every histogram, and look it up.
-
-    histograms: what to judge on.
-    users, epsilons, metrics, protocols: the questions; all protocols by default.
-    repetitions, seed, jobs: of the simulation; the numbers do not depend on the jobs.
-    model: default: the shipped one.
-    progress: called with the questions that are done and their number.
+@dataclass(frozen=True)
+class Judging:
+    """What is asked about each histogram, and how it is simulated.
 
     Raises ValueError if a metric is unknown.
     """
-    unknown = [name for name in metrics if name not in METRICS]
-    if unknown:
-        raise ValueError(f"metric must be one of {', '.join(METRICS)}, got {unknown[0]!r}")
-    predictor = load() if model is None else model
-    names = tuple(PROTOCOLS if protocols is None else protocols)
+
+    # users, epsilons, metrics, protocols: the questions; all protocols where none is named
+    users: Sequence[int] = USERS
+    epsilons: Sequence[float] = BUDGETS
+    metrics: Sequence[str] = MEASURED
+    protocols: Sequence[str] = ()
+    # repetitions, seed, jobs: of the simulation; the numbers do not depend on the jobs
+    repetitions: int = 40
+    seed: int = 0
+    jobs: int = 1
+    model: Model | None = None  # default: the shipped one
+
+    def __post_init__(self) -> None:
+        unknown = [name for name in self.metrics if name not in METRICS]
+        if unknown:
+            raise ValueError(f"metric must be one of {', '.join(METRICS)}, got {unknown[0]!r}")
+
+
+def settings(histograms: Sequence[Histogram], asked: Judging, progress: Progress | None = None) -> tuple[Setting, ...]:
+    """Simulate every question about every histogram, and look it up.
+
+    progress: called with the questions that are done and their number.
+    """
     done: list[Setting] = []
-    number = len(histograms) * len(users) * len(epsilons)
-    for histogram in histograms:
-        for n in users:
-            profile = profile_of(histogram.counts, n)
-            for epsilon in epsilons:
-                done.append(
-                    _setting(histogram, profile, n, epsilon, metrics, names, repetitions, seed, jobs, predictor)
-                )
-                if progress is not None:
-                    progress(len(done), number)
+    number = len(histograms) * len(asked.users) * len(asked.epsilons)
+    for histogram, n in product(histograms, asked.users):
+        profile = profile_of(histogram.counts, n)
+        for epsilon in asked.epsilons:
+            done.append(_setting(histogram, profile, n, epsilon, asked))
+            if progress is not None:
+                progress(len(done), number)
     return tuple(done)
 
 
-def _setting(
-    histogram: Histogram,
-    profile: Profile,
-    n: int,
-    epsilon: float,
-    metrics: Sequence[str],
-    protocols: tuple[str, ...],
-    repetitions: int,
-    seed: int,
-    jobs: int,
-    model: Model,
-) -> Setting:
-    oracles = {name: PROTOCOLS[name](profile.k, epsilon) for name in protocols}
+def _setting(histogram: Histogram, profile: Profile, n: int, epsilon: float, asked: Judging) -> Setting:
+    oracles = {name: PROTOCOLS[name](profile.k, epsilon) for name in asked.protocols or PROTOCOLS}
     noises = {name: oracle.noise(n) for name, oracle in oracles.items()}
-    fitting = [metric for metric in metrics if histogram.ordered or metric not in ORDERED_METRICS]
+    fitting = [metric for metric in asked.metrics if histogram.ordered or metric not in ORDERED_METRICS]
     pairs = [
         (protocol, method)
         for protocol, noise in noises.items()
@@ -119,9 +107,9 @@ def _setting(
         methods={name: POSTPROCESSORS[name] for name in dict.fromkeys(method for _, method in pairs)},
         metrics={name: ERRORS[name] for name in fitting},
         pairs=tuple(pairs),
-        seed=seed,
+        seed=asked.seed,
     )
-    runs = simulate(experiment, 0, repetitions, jobs=jobs)
+    runs = simulate(experiment, 0, asked.repetitions, jobs=asked.jobs)
     bits = {name: oracle.report_bits for name, oracle in oracles.items()}
     measured, halves, predicted, tree = {}, {}, {}, {}
     choice: dict[str, dict[str, Labels]] = {}
@@ -129,7 +117,8 @@ def _setting(
         errors = runs.of(metric)
         choice[metric] = {}
         for name, menu in [*((name, {name: noise}) for name, noise in noises.items()), ("", noises)]:
-            answer = look_up_noises(profile, menu, metric, epsilon=epsilon, n=n, ordered=histogram.ordered, model=model)
+            prediction = predict(profile, menu, model=asked.model)
+            answer = rank(prediction, metric, epsilon=epsilon, n=n, ordered=histogram.ordered)
             first = tiers(answer.rows, bits, noises, metric)[0][0]
             choice[metric][name] = first.protocol, first.method
         predicted[metric] = {(row.protocol, row.method): math.log(row.error) for row in answer.rows}
@@ -138,7 +127,15 @@ def _setting(
             pair: (_log_mean(errors[pair][::2]), _log_mean(errors[pair][1::2])) for pair in measured[metric]
         }
         tree[metric] = {
-            name: _tree_choice(metric, profile, noise, [one for of, one in predicted[metric] if of == name], histogram)
+            name: explain(
+                metric,
+                noise_to_uniform=profile.k * noise.sd,
+                k=profile.k,
+                skew=profile.skew,
+                ordered=histogram.ordered,
+                methods=[one for of, one in predicted[metric] if of == name],
+                folder=TREES,
+            ).method
             for name, noise in noises.items()
         }
     every = {name: PROTOCOLS[name](profile.k, epsilon).noise(n).sd for name in ("grr", "oue")}
@@ -147,26 +144,10 @@ def _setting(
     return Setting(histogram.name, n, epsilon, measured, halves, predicted, tree, smallest, quietest, choice, counts)
 
 
-def _tree_choice(metric: str, profile: Profile, noise: Noise, methods: Sequence[str], histogram: Histogram) -> str:
-    """Return the method that the tree chooses for a protocol given by its noise."""
-    return explain(
-        metric,
-        noise_to_uniform=profile.k * noise.sd,
-        k=profile.k,
-        skew=profile.skew,
-        ordered=histogram.ordered,
-        methods=methods,
-        folder=TREES,
-    ).method
-
-
 def _log_mean(errors: FloatArray) -> float:
     return math.log(max(float(errors.mean()), 1e-300))
 
 
 def _in_menu(method: str, noise: Noise, k: int, *, ordered: bool) -> bool:
-    if ALIASES.get(method, method) not in METHODS:
-        return False
-    if not ordered and POSTPROCESSORS[method].uses_order:
-        return False
-    return goes_with(method, noise, k)
+    member = POSTPROCESSORS[method]
+    return ALIASES.get(method, method) in METHODS and (ordered or not member.uses_order) and member.accepts(noise, k)

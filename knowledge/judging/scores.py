@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ from knowledge.menu import ALIASES
 WORSE = 1.05  # over the single best: from here on a choice counts as worse than it
 METHOD, PAIR = "method", "pair"
 MODEL, SINGLE = "model", "single best"
+RULES = (MODEL, "tree", "oue + norm_sub", "variance rule + norm_sub")
 
 
 @dataclass(frozen=True)
@@ -72,16 +73,11 @@ def _contests(metric: str, task: str, done: Sequence[Setting]) -> list[_Contest]
         for question in _questions(metric, task, place, setting)
     ]
     single = _single_best([question.measured for question in questions])
-    choosers: dict[str, Callable[[_Question], str]] = {
-        MODEL: lambda question: question.fixed[MODEL],
-        "tree": lambda question: question.fixed["tree"],
-        "oue + norm_sub": lambda question: question.fixed["default"],
-        "variance rule + norm_sub": lambda question: question.fixed["variance"],
-        SINGLE: lambda _: single,
-    }
     contests = [
-        _Contest(metric, task, chooser, questions, [choose(question) for question in questions], single)
-        for chooser, choose in choosers.items()
+        _Contest(
+            metric, task, chooser, questions, [question.fixed.get(chooser, single) for question in questions], single
+        )
+        for chooser in (*questions[0].fixed, SINGLE)
     ]
     # A baseline whose protocol is not on the menu is left out.
     return [
@@ -155,45 +151,35 @@ class _Contest:
 
 def _questions(metric: str, task: str, place: int, setting: Setting) -> list[_Question]:
     """Return the questions that a setting asks: with options by name, IBU under one name."""
-    measured, halves, predicted = setting.measured[metric], setting.halves[metric], setting.predicted[metric]
-    tree = setting.tree[metric]
+    tree, choice = setting.tree[metric], setting.choice[metric]
     if task == PAIR:
-        fixed = {
-            MODEL: _name(setting.choice[metric][""]),
-            "tree": f"{setting.quietest} + {_plain(tree[setting.quietest])}",
-            "default": "oue + norm_sub",
-            "variance": f"{setting.smallest} + norm_sub",
-        }
-        names = {pair: _name(pair) for pair in measured}
-        return [_question(place, names, measured, halves, predicted, fixed)]
-    questions = []
-    for protocol in dict.fromkeys(pair[0] for pair in measured):
-        fixed = {
-            MODEL: _plain(setting.choice[metric][protocol][1]),
-            "tree": _plain(tree[protocol]),
-            "default": "norm_sub",
-            "variance": "norm_sub",
-        }
-        names = {pair: _plain(pair[1]) for pair in measured if pair[0] == protocol}
-        questions.append(_question(place, names, measured, halves, predicted, fixed))
-    return questions
+        names = {pair: _name(pair) for pair in setting.measured[metric]}
+        quietest = setting.quietest, tree[setting.quietest]
+        picks = (choice[""], quietest, ("oue", "norm_sub"), (setting.smallest, "norm_sub"))
+        return [_question(metric, place, setting, names, map(_name, picks))]
+    return [
+        _question(
+            metric,
+            place,
+            setting,
+            {pair: _plain(pair[1]) for pair in setting.measured[metric] if pair[0] == protocol},
+            map(_plain, (choice[protocol][1], tree[protocol], "norm_sub", "norm_sub")),
+        )
+        for protocol in dict.fromkeys(pair[0] for pair in setting.measured[metric])
+    ]
 
 
 def _question(
-    place: int,
-    names: Mapping[Labels, str],
-    measured: Mapping[Labels, float],
-    halves: Mapping[Labels, tuple[float, float]],
-    predicted: Mapping[Labels, float],
-    fixed: Mapping[str, str],
+    metric: str, place: int, setting: Setting, names: Mapping[Labels, str], picks: Iterable[str]
 ) -> _Question:
     """Return the question between the pairs that have a name."""
+    measured, halves, predicted = setting.measured[metric], setting.halves[metric], setting.predicted[metric]
     return _Question(
         place=place,
         measured={name: measured[pair] for pair, name in names.items()},
         halves={name: halves[pair] for pair, name in names.items()},
         predicted={name: predicted[pair] for pair, name in names.items()},
-        fixed=fixed,
+        fixed=dict(zip(RULES, picks, strict=True)),
         pairs={name: pair for pair, name in names.items()},
     )
 

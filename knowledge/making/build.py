@@ -20,7 +20,7 @@ from knowledge.making.fitting import NETWORKS, fit_model
 from knowledge.making.populations import FAMILIES
 from knowledge.making.store import Store
 from knowledge.making.trees import grow_trees
-from knowledge.making.workers import BACKENDS, collect
+from knowledge.making.workers import BACKENDS, Workers, collect
 from knowledge.menu import DOMAIN, EPSILON, MEASURED, METHODS, SIMULATED_DOMAIN, USERS
 from knowledge.model import DATA, save
 from knowledge.provenance import Networks, Provenance, Range
@@ -39,6 +39,7 @@ class Size:
     epochs: int
 
 
+ALONE = Workers()
 FULL = Size(4000, SIMULATED_DOMAIN, 256, 100)
 QUICK = Size(40, 256, 32, 40)
 
@@ -49,9 +50,7 @@ def build(
     work: Path | None = None,
     size: Size = FULL,
     seed: int = 0,
-    jobs: int = 1,
-    backend: str = "loky",
-    scheduler: str | None = None,
+    workers: Workers = ALONE,
     progress: Callable[[int, int], None] | None = None,
 ) -> Provenance:
     """Make the data and return its provenance. After a kill, call it again: finished cells are kept.
@@ -59,24 +58,14 @@ def build(
     folder: where ``model.npz``, ``tree.json``, ``cells.npz`` and ``provenance.json`` go.
     work: file of finished cells; ``cells.jsonl`` in the folder by default.
     size: how much is simulated.
-    seed, jobs, backend, scheduler, progress: as in `knowledge.making.workers.collect`; the data does not depend on
-        jobs, backend or scheduler.
+    seed, workers, progress: as in `knowledge.making.workers.collect`; the data does not depend on the workers.
 
-    Raises ValueError if `work` holds the cells of another build, or backend and scheduler do not go together.
+    Raises ValueError if `work` holds the cells of another build.
     """
     start = time.time()
     folder.mkdir(parents=True, exist_ok=True)
     store: Store[Record] = Store(folder / "cells.jsonl" if work is None else work, plan_of(size, seed))
-    collect(
-        store,
-        size.cells,
-        seed=seed,
-        largest=size.largest,
-        jobs=jobs,
-        backend=backend,
-        scheduler=scheduler,
-        progress=progress,
-    )
+    collect(store, size.cells, seed=seed, largest=size.largest, workers=workers, progress=progress)
     records = store.records()
     measured = [measured_from(records[index], seed, size.largest) for index in range(size.cells)]
     data = assemble(measured)
@@ -149,16 +138,8 @@ def main(arguments: Iterable[str] | None = None) -> int:
         if done % 10 == 0 or done == number:
             sys.stderr.write(f"\r{done} of {number} cells" + ("\n" if done == number else ""))
 
-    build(
-        options.folder,
-        work=options.work,
-        size=size,
-        seed=options.seed,
-        jobs=options.jobs,
-        backend=options.backend,
-        scheduler=options.scheduler,
-        progress=show,
-    )
+    workers = Workers(options.jobs, options.backend, options.scheduler)
+    build(options.folder, work=options.work, size=size, seed=options.seed, workers=workers, progress=show)
     return 0
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
 
 import numpy as np
-from numpy.typing import NDArray
 
 from knowledge.describe.features import describe
 from knowledge.describe.profile import profile_of
@@ -60,11 +58,10 @@ def competes(method: str, metric: str) -> bool:
 def assemble(cells: Iterable[Measured]) -> Dataset:
     """Turn finished cells into rows."""
     parts = [_rows(measured) for measured in cells]
-    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    return Dataset(*columns)
+    return Dataset(*(np.concatenate([getattr(part, column.name) for part in parts]) for column in fields(Dataset)))
 
 
-def _rows(measured: Measured) -> tuple[NDArray[Any], ...]:
+def _rows(measured: Measured) -> Dataset:
     cell = measured.cell
     populations = cell.populations()
     profiles = [profile_of(apportion(population.frequencies, cell.n) / cell.n) for population in populations]
@@ -72,7 +69,7 @@ def _rows(measured: Measured) -> tuple[NDArray[Any], ...]:
     scale = log_reference(described)[:, 0]
     # The logarithm of a mean of few repetitions is too low by half its variance.
     logs = np.log(np.maximum(measured.error, 1e-300)) + np.minimum(measured.relative_variance, 1.0) / 2
-    return (
+    return Dataset(
         described.features[:, 0],
         np.clip(logs - scale, -LIMIT, LIMIT),
         scale,

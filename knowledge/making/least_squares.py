@@ -9,6 +9,8 @@ import numpy as np
 from knowledge.network import Layers, Network, layer_values, sigmoid, standardised
 from simulator._types import RealArray, SingleArray
 
+RATE, DECAY = 2e-3, 1e-4  # first rate of the steps, and weight decay
+
 
 def fit(
     features: RealArray,
@@ -19,22 +21,19 @@ def fit(
     width: int = 128,
     epochs: int = 60,
     batch: int = 128,
-    rate: float = 2e-3,
-    decay: float = 1e-4,
 ) -> Network:
     """Fit one network per generator by weighted least squares (AdamW, the rate falling as a half cosine).
 
     features, outputs, weights: ``(rows, F)``, ``(rows, O)``, and the weight of each output ``(rows, O)``.
     rngs: one generator per network: first weights and order of the rows.
-    width, epochs, batch, rate, decay: units in each of the two hidden layers, passes over the rows, rows per step,
-        first rate, weight decay.
+    width, epochs, batch: units in each of the two hidden layers, passes over the rows, rows per step.
     """
     centre, scale = features.mean(axis=0), features.std(axis=0) + 1e-3
     output_centre, output_scale = outputs.mean(axis=0), outputs.std(axis=0) + 1e-3
     x = standardised(features, centre.astype(np.float32), scale.astype(np.float32))
     y = ((outputs - output_centre) / output_scale).astype(np.float32)
     w = (weights * output_scale**2 / np.mean(weights * output_scale**2)).astype(np.float32)
-    members = tuple(_fit_one(x, y, w, rng, width, epochs, batch, rate, decay) for rng in rngs)
+    members = tuple(_fit_one(x, y, w, rng, width, epochs, batch) for rng in rngs)
     return Network(
         centre.astype(np.float32),
         scale.astype(np.float32),
@@ -52,8 +51,6 @@ def _fit_one(
     width: int,
     epochs: int,
     batch: int,
-    rate: float,
-    decay: float,
 ) -> Layers:
     sizes = (x.shape[1], width, width, y.shape[1])
     parameters: list[SingleArray] = []
@@ -69,7 +66,7 @@ def _fit_one(
         for part in np.array_split(order, steps):
             step += 1
             warm = min(1.0, step / (2 * steps))
-            speed = rate * warm * (1 + np.cos(np.pi * step / (epochs * steps))) / 2
+            speed = RATE * warm * (1 + np.cos(np.pi * step / (epochs * steps))) / 2
             layers = tuple(zip(parameters[0::2], parameters[1::2], strict=True))
             _, gradients = loss_gradients(layers, x[part], y[part], w[part])
             for place, (parameter, gradient) in enumerate(zip(parameters, gradients, strict=True)):
@@ -77,7 +74,7 @@ def _fit_one(
                 second[place] = 0.99 * second[place] + 0.01 * gradient**2
                 move = first[place] / (1 - 0.9**step) / (np.sqrt(second[place] / (1 - 0.99**step)) + 1e-8)
                 if parameter.ndim == 2:
-                    move = move + decay * parameter
+                    move = move + DECAY * parameter
                 parameters[place] = (parameter - speed * move).astype(np.float32)
     return tuple(zip(parameters[0::2], parameters[1::2], strict=True))
 

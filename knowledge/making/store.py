@@ -28,14 +28,15 @@ class Store(Generic[R]):
         if not path.exists() or path.stat().st_size == 0:
             self._write({"plan": self.plan})
             return
-        if b"\n" not in path.read_bytes():  # a kill cut the very first line short: nothing is lost
-            path.write_text("", encoding="utf-8")
+        content = path.read_bytes()
+        if b"\n" not in content and self._line({"plan": self.plan}).encode().startswith(content):
+            path.write_bytes(b"")  # a kill cut the very first line short: nothing is lost
             self._write({"plan": self.plan})
             return
         first = next(self._lines(), None)
         if first is None or first.get("plan") != self.plan:
             raise ValueError(f"{path} holds the cells of another build: remove it or name another file")
-        if not path.read_bytes().endswith(b"\n"):
+        if not content.endswith(b"\n"):
             with path.open("a", encoding="utf-8") as file:
                 file.write("\n")
 
@@ -45,19 +46,23 @@ class Store(Generic[R]):
 
     def records(self) -> dict[int, R]:
         """Return the finished cells by number."""
-        return {int(str(line["index"])): cast(R, line) for line in self._lines() if "index" in line}
+        lines = ((line.get("index"), line) for line in self._lines())
+        return {index: cast(R, line) for index, line in lines if isinstance(index, int)}
 
     def _write(self, record: Mapping[str, object]) -> None:
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(record, separators=(",", ":")) + "\n")
-            file.flush()
+            file.write(self._line(record))
+
+    @staticmethod
+    def _line(record: Mapping[str, object]) -> str:
+        return json.dumps(record, separators=(",", ":")) + "\n"
 
     def _lines(self) -> Iterator[dict[str, object]]:
         with self.path.open(encoding="utf-8", errors="replace") as file:
             for line in file:
                 try:
                     record = json.loads(line)
-                except ValueError:
-                    continue  # a line that a kill cut short
+                except (ValueError, RecursionError):
+                    continue  # a line that a kill cut short, or that somebody edited
                 if isinstance(record, dict):
                     yield record

@@ -5,13 +5,12 @@ Arcolezi, Gambs, "Revealing the true cost of locally differentially private prot
 
 from __future__ import annotations
 
-from simulator.audit.attack import ATTACKS
 from simulator.audit.attributes import SOLUTIONS, attribute_subjects
 from simulator.audit.client import REPORTS, ClientError, audit_client
 from simulator.audit.confidence import ceiling, clopper_pearson
 from simulator.audit.hashing_only import hashing_subject
 from simulator.audit.rounds import rounds_subject
-from simulator.audit.run import ALPHA, TRIALS, Audit, audit_protocol, protocol_subject, run_audit
+from simulator.audit.run import ALPHA, ATTACKS, TRIALS, Audit, audit_protocol, protocol_subject, run_audit
 
 __all__ = [
     "ALPHA",

@@ -4,27 +4,47 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 
-from simulator._types import FloatArray
-from simulator.audit.run import Subject, protocol_subject
+from simulator._types import FloatArray, IntArray
+from simulator.audit.run import ALPHA, TRIALS, Subject, protocol_subject
 from simulator.protocols import PROTOCOLS, FrequencyOracle
 from simulator.protocols.protocol import Probabilities
+from simulator.seeding import rng_for
 
 SOLUTIONS = ("spl", "smp", "rsfd")
 FAKES = {key: protocol.fakes for key, protocol in PROTOCOLS.items() if protocol.fakes}
+PILOT, PILOT_CELLS = 20_000, 20_000_000  # users from whom a threshold is learned, and the numbers they take at most
+SAME = 1e-9  # likelihood ratios that differ by rounding only
 
 
-def amplified(epsilon: float, attributes: int) -> float:
-    """Return the budget ``ln(d (e^epsilon - 1) + 1)`` of a report that hides among d - 1 fake ones.
+def published_budget(epsilon: float, attributes: int) -> float:
+    """Return the budget ``ln(d (e^epsilon - 1) + 1)`` at which RS+FD was published to report the sampled attribute.
 
-    Li, Qardaji, Su, 2012; Arcolezi, Couchot, Al Bouna, Xiao, "Random sampling plus fake data", CIKM 2021.
+    It keeps epsilon between users who differ in one attribute (a little more with the fakes ``"r"``), and loses all
+    of itself between users who differ in every one. Li, Qardaji, Su, 2012; Arcolezi, Couchot, Al Bouna, Xiao, "Random
+    sampling plus fake data", CIKM 2021.
 
-    >>> round(amplified(1.0, 1), 12)
-    1.0
+    >>> round(published_budget(1.0, 1), 12), round(published_budget(1.0, 2), 3)
+    (1.0, 1.49)
     """
     return math.log1p(attributes * math.expm1(epsilon))
+
+
+def one_attribute_loss(k: int, epsilon: float, attributes: int, fake: str | None) -> float:
+    """Return the most that RS+FD with reports of this budget loses between users who differ in one attribute.
+
+    The likelihood of all that is sent is a mean over the attributes of how much likelier each report is from its own
+    value than as a fake. An attribute that does not differ hides most where it is least likely: one that supports
+    other values alone, all of them under the fakes ``"r"``, which makes it rarer than a vector of zeros would be.
+    """
+    odds = math.exp(epsilon)
+    hides = attributes - 1.0
+    if fake == "r":
+        hides *= (odds + k - 1) / ((k - 1) * odds + 1)
+    return math.log((odds + hides) / (1 + hides))
 
 
 def attribute_subjects(
@@ -34,16 +54,22 @@ def attribute_subjects(
     attributes: int,
     solution: str,
     values: tuple[int, int] = (0, 1),
+    *,
+    trials: int = TRIALS,
+    alpha: float = ALPHA,
 ) -> tuple[Subject, ...]:
     """Return what is audited when a user has several attributes, all with k values; one subject a way to fake.
 
     The promise is epsilon for all attributes together; the two users who are told apart hold v1, and v2, in every one.
+    Beside it stands what is promised to users who differ in one attribute.
 
     solution: ``"spl"``: every attribute at ``epsilon / attributes``; one of them is attacked. ``"smp"``: one attribute,
-        drawn and told, at epsilon. ``"rsfd"``: one attribute at `amplified` epsilon and fake data for the others,
-        without telling which; the attacker draws an attribute and guesses its value (Arcolezi and Gambs, Algorithm 3).
+        drawn and told, at epsilon. ``"rsfd"``: one attribute at epsilon and fake data for the others, without telling
+        which; the attacker says v1 where the likelihood ratio of all reports of a user is high enough. Published is
+        `published_budget` for that one attribute, which keeps epsilon only where users differ in no other.
         For `grr` fakes are uniform values; for unary encodings the protocol's report of a zero vector (``"z"``) or of a
         random one-hot vector (``"r"``).
+    trials, alpha: of the audit to come; what ratio is high enough is chosen for them.
 
     Raises ValueError if there are fewer than 2 attributes, the solution is unknown, or has no fake data for the
     protocol.
@@ -52,42 +78,109 @@ def attribute_subjects(
         raise ValueError(f"attributes must be at least 2, got {attributes}")
     if solution not in SOLUTIONS:
         raise ValueError(f"solution must be one of {', '.join(SOLUTIONS)}, got {solution!r}")
-    if solution != "rsfd":
-        oracle = protocol(k, epsilon / attributes if solution == "spl" else epsilon)
-        subject = protocol_subject(oracle, values=values)
-        return (replace(subject, epsilon=epsilon, guaranteed=epsilon, attributes=attributes, solution=solution),)
-    if not protocol.fakes:
-        raise ValueError(f"solution rsfd has fake data for {', '.join(FAKES)}, got {protocol.key}")
-    oracle = protocol(k, amplified(epsilon, attributes))
-    return tuple(_fake_subject(oracle, epsilon, attributes, fake, values) for fake in protocol.fakes)
-
-
-def _fake_subject(
-    oracle: FrequencyOracle, epsilon: float, attributes: int, fake: str | None, values: tuple[int, int]
-) -> Subject:
-    def sample(held: int, trials: int, rng: np.random.Generator) -> FloatArray:
-        # Only the report of the attribute that the attacker draws is looked at: it is the true one of d.
-        true = int(rng.binomial(trials, 1 / attributes))
-        reports = np.concatenate(
-            [oracle.perturb(np.full(true, held), rng), oracle.fake_reports(fake, trials - true, rng)]
-        )
-        return oracle.chances(reports, values, "guess")
-
-    return replace(
+    part = epsilon / attributes if solution == "spl" else epsilon
+    oracle = protocol(k, part)
+    subject = replace(
         protocol_subject(oracle, values=values),
         epsilon=epsilon,
-        guaranteed=epsilon,
-        sampler=sample,
-        known=_diluted(oracle.attack_probabilities("guess", values), attributes, oracle.k),
+        epsilon_guaranteed=epsilon,
+        epsilon_one_attribute=part,
         attributes=attributes,
-        solution="rsfd",
+        solution=solution,
+    )
+    if solution != "rsfd":
+        return (subject,)
+    if not protocol.fakes:
+        raise ValueError(f"solution rsfd has fake data for {', '.join(FAKES)}, got {protocol.key}")
+    return tuple(_fake_subject(subject, oracle, fake, trials, alpha) for fake in protocol.fakes)
+
+
+def _fake_subject(subject: Subject, oracle: FrequencyOracle, fake: str | None, trials: int, alpha: float) -> Subject:
+    d, cells = subject.attributes, subject.attributes * oracle.k
+    threshold, known = _threshold(oracle, d, fake, subject.values, trials, alpha)
+
+    def sample(held: int, users: int, rng: np.random.Generator) -> FloatArray:
+        losses = _losses(oracle, d, fake, subject.values, _reports(oracle, d, fake, held, users, rng))
+        return (losses >= threshold - SAME).astype(np.float64)
+
+    return replace(
+        subject,
+        attack="likelihood",
+        sampler=sample,
+        known=known,
+        cells=cells,
         fake=fake,
+        epsilon_one_attribute=one_attribute_loss(oracle.k, oracle.epsilon, d, fake),
     )
 
 
-def _diluted(true: Probabilities | None, attributes: int, k: int) -> Probabilities | None:
-    """Mix the probabilities of a true report with those of fake data, which names every value equally often."""
-    if true is None:
-        return None
-    own, other = (value / attributes + (attributes - 1) / (attributes * k) for value in true)
-    return own, other
+def _reports(
+    oracle: FrequencyOracle, attributes: int, fake: str | None, held: int, users: int, rng: np.random.Generator
+) -> IntArray:
+    """Return all that users send who hold one value in every attribute: ``(users * attributes, ...)``."""
+    reports = oracle.fake_reports(fake, users * attributes, rng)
+    sampled = np.arange(users) * attributes + rng.integers(0, attributes, size=users)
+    reports[sampled] = oracle.perturb(np.full(users, held), rng)
+    return reports
+
+
+def _losses(
+    oracle: FrequencyOracle, attributes: int, fake: str | None, values: tuple[int, int], reports: IntArray
+) -> FloatArray:
+    """Return ``(users,)`` log-ratios of the likelihood of all reports of a user under v1 and under v2."""
+    seen = oracle.supports(reports, values)
+    more = math.expm1(oracle.epsilon)
+    # How unlikely a report is as a fake: the same for all, but where fakes are reports of random values.
+    weights = 1 / (oracle.k + seen.size * more) if fake == "r" else np.ones(len(seen.size))
+    first, second = (
+        (weights * (1 + more * supported)).reshape(-1, attributes).sum(axis=1)
+        for supported in (seen.first, seen.second)
+    )
+    return np.log(first / second)
+
+
+def _threshold(
+    oracle: FrequencyOracle, attributes: int, fake: str | None, values: tuple[int, int], trials: int, alpha: float
+) -> tuple[float, Probabilities | None]:
+    """Return the log-ratio from which to say v1, and the probabilities of that, where there is a closed form.
+
+    The higher, the nearer the ratio of the two probabilities comes to the privacy loss, and the fewer trials show it:
+    taken is what makes the bound of so many trials highest. Where the ratio depends on all k bits, users of a stream of
+    their own show how it is distributed.
+    """
+    if fake == "r":
+        users = max(2, min(PILOT, PILOT_CELLS // (attributes * oracle.k)))
+        rng = rng_for(0, "audit", "pilot", oracle.key, repr(oracle.epsilon), oracle.k, attributes, *values)
+        losses = _losses(oracle, attributes, fake, values, _reports(oracle, attributes, fake, values[0], users, rng))
+        return _highest_bound(losses, np.full(users, 1 / users), trials, alpha)[0], None
+    from scipy.stats import binom
+
+    # Of d fakes so many support v1, and so many v2: one value each at k evenly, or each bit by itself.
+    first, second = np.indices((attributes + 1, attributes + 1))
+    share = 1 / oracle.k if fake is None else oracle.q or 0.0
+    left, again = (attributes - first, share / (1 - share)) if fake is None else (attributes, share)
+    fakes = binom.pmf(first, attributes, share) * binom.pmf(second, left, again)
+    odds = math.exp(oracle.epsilon)
+    rests = (first * odds + attributes - first, second * odds + attributes - second)
+    scale = share * odds + 1 - share  # a mean of 1 over the fakes
+    chances = fakes * rests[0] / (attributes * scale)
+    possible = chances > 0
+    return _highest_bound(np.log(rests[0] / rests[1])[possible], chances[possible], trials, alpha)
+
+
+def _highest_bound(
+    losses: FloatArray, chances: FloatArray, trials: int, alpha: float
+) -> tuple[float, tuple[float, float]]:
+    """Return the log-ratio from which on the bound is highest, and how likely v1 and v2 reach it.
+
+    chances: of each of the log-ratios where v1 is held; where v2 is, each is smaller by the ratio itself.
+    """
+    order = np.argsort(-losses, kind="stable")
+    hits, confusions = (np.cumsum(one[order]) for one in (chances, chances * np.exp(-losses)))
+    z = NormalDist().inv_cdf(1 - alpha / 4)
+    low = hits - z * np.sqrt(hits / trials)
+    high = confusions + z * np.sqrt(confusions / trials) + z * z / trials
+    best = int(np.argmax(np.maximum(low, 1e-300) / high))
+    threshold = float(losses[order[best]])
+    reached = losses >= threshold - SAME
+    return threshold, (float(chances[reached].sum()), float((chances * np.exp(-losses))[reached].sum()))

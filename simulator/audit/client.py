@@ -11,24 +11,24 @@ from typing import Any
 
 import numpy as np
 
-from simulator.audit.attack import ATTACKS
 from simulator.audit.client_reports import (
+    LONGEST,
     REPORTS,
     ClientError,
     Reader,
     SupportFunction,
-    described,
     reader_by_function,
     reader_by_type,
 )
-from simulator.audit.run import ALPHA, Audit, Subject, check_audit, conclude
+from simulator.audit.run import ALPHA, ATTACKS, Audit, Subject, check_audit, conclude
+from simulator.foreign import ForeignError, containment, guard
 from simulator.hashing import DEFAULT_HASH
 from simulator.seeding import rng_for
 
 __all__ = ["REPORTS", "ClientError", "audit_client"]
 
 Client = Callable[..., Any]
-Call = Callable[[int, np.random.Generator], Any]
+Call = Callable[[int, int, np.random.Generator], list[Any]]
 
 CLIENT_TRIALS = 20_000  # calls for each of the two values: foreign code runs one report at a time
 BLOCK = 2_000  # reports held at once
@@ -87,9 +87,12 @@ def audit_client(
     else:
         read = reader_by_type(str(reports), called, k, epsilon, values, hash, symbols)
     tried = ATTACKS if attack == "both" else (attack,)
-    call, add = _caller(client, called, k, epsilon), _adding(progress, 2 * trials)
-    counts = [_counted(call, read, held, tried, trials, (seed, k, epsilon), add) for held in values]
-    subject, each = Subject(called, epsilon, k, None, epsilon, None, values=values), alpha / len(tried)
+    add = _adding(progress, 2 * trials)
+    with containment() as check:
+        call = _caller(client, called, k, epsilon, check)
+        counts = [_counted(call, read, held, tried, trials, (seed, k, epsilon), add) for held in values]
+    subject = Subject(protocol=called, epsilon=epsilon, k=k, values=values, epsilon_guaranteed=epsilon)
+    each = alpha / len(tried)
     found = (
         conclude(replace(subject, attack=one), *(n[one] for n in counts), trials=trials, alpha=each) for one in tried
     )
@@ -112,7 +115,9 @@ def _counted(
     with _seeded(int(rng.integers(2**32))):
         for start in range(0, trials, BLOCK):
             size = min(BLOCK, trials - start)
-            seen = read([call(held, rng) for _ in range(size)], held)
+            reports = call(held, 1, rng)
+            read(reports, held)  # before thousands of them are held
+            seen = read(reports + call(held, size - 1, rng), held)
             coins = rng.random(size)
             for one in attacks:
                 counts[one] += int(np.count_nonzero(coins < seen.chances(one)))
@@ -149,20 +154,22 @@ def _seeded(seed: int) -> Iterator[None]:
         np.random.set_state(legacy)  # noqa: NPY002
 
 
-def _caller(client: Client, called: str, k: int, epsilon: float) -> Call:
+def _caller(client: Client, called: str, k: int, epsilon: float, check: Callable[[], None]) -> Call:
+    """Return what calls a client so many times for one value; `check` is that of `containment`."""
     try:
         takes_rng = "rng" in inspect.signature(client).parameters
-    except (TypeError, ValueError):  # builtins may have no signature
+    except (TypeError, ValueError, AttributeError):  # builtins may have no signature
         takes_rng = False
 
-    def call(value: int, rng: np.random.Generator) -> Any:
-        try:
+    def call(value: int, times: int, rng: np.random.Generator) -> list[Any]:
+        def once() -> Any:
             return client(value, k, epsilon, rng=rng) if takes_rng else client(value, k, epsilon)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # foreign code may raise anything, or try to leave
-            raise ClientError(
-                f"{called} failed for value {value}, k={k}, epsilon={epsilon:g}: {described(error)}"
-            ) from error
+
+        try:
+            reports = [guard(once, LONGEST) for _ in range(times)]
+            check()
+            return reports
+        except ForeignError as error:
+            raise ClientError(f"{called} failed for value {value}, k={k}, epsilon={epsilon:g}: {error}") from error
 
     return call

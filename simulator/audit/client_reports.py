@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from simulator._types import IntArray
+from simulator.foreign import ForeignError, guard, short
 from simulator.hashing import HASHES, SEED_BITS
 from simulator.protocols import PROTOCOLS
 from simulator.supports import Supports, of_hashes
 
 LONGEST = 60  # characters of a foreign report or message that is repeated
+SCALAR = -1  # "length" of what has none
 SupportFunction = Callable[[Any, int, float], Any]
 
 REPORTS = {key: protocol.report_kind for key, protocol in PROTOCOLS.items() if protocol.report_kind != "own"}
@@ -24,18 +26,9 @@ class ClientError(ValueError):
     """A client, or the support function for it, fails or returns what it should not; one line says what."""
 
 
-def described(error: BaseException) -> str:
-    """Return an error in a few words."""
-    return f"{type(error).__name__}: {_short(error, str)}".rstrip(": ")
-
-
-def _short(value: object, write: Callable[[object], str]) -> str:
-    """Return a foreign object as one short line; it may fail to describe itself."""
-    try:
-        line = " ".join(write(value).split())
-    except Exception:  # noqa: BLE001 - foreign objects may raise anything
-        return ""
-    return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
+def report_text(value: object) -> str:
+    """Return a foreign report as one short line, and its type."""
+    return f"{short(value, repr, LONGEST)} ({type(value).__name__})".lstrip()
 
 
 Reader = Callable[[list[Any], int], Supports]
@@ -70,8 +63,7 @@ def reader_by_type(
 
     def refuse(report: Any, held: int) -> ClientError:
         return ClientError(
-            f"{called} returned {_short(report, repr)} ({type(report).__name__}) for value {held}: "
-            f"a report of {reports} is {expected}"
+            f"{called} returned {report_text(report)} for value {held}: a report of {reports} is {expected}"
         )
 
     def numbers(batch: list[Any], held: int) -> Any:
@@ -79,8 +71,8 @@ def reader_by_type(
         whole = kind != "cells"
         array = _as_array(batch, shape, high, whole=whole)
         if array is None:
-            wrong = next(report for report in batch if _as_array([report], shape, high, whole=whole) is None)
-            raise refuse(wrong, held)
+            wrong = (report for report in batch if _as_array([report], shape, high, whole=whole) is None)
+            raise refuse(next(wrong, batch[0]), held)
         return array
 
     def read(batch: list[Any], held: int) -> Supports:
@@ -102,9 +94,12 @@ def reader_by_type(
 
 def _as_array(batch: list[Any], shape: tuple[int, ...], high: float, *, whole: bool) -> Any:
     """Return reports as one array ``(n, *shape)`` of numbers from 0 (if whole) to below `high`, or None."""
-    try:
-        array = np.array(batch)
-    except Exception:  # noqa: BLE001 - of different lengths, or no numbers, or foreign objects that raise
+    wanted = shape[0] if shape else SCALAR
+    try:  # lengths first: what claims to have billions of entries must not be asked for them
+        array = guard(lambda: np.array(batch) if all(_length(report) == wanted for report in batch) else None)
+    except ForeignError:  # of different lengths, or no numbers, or foreign objects that raise
+        return None
+    if array is None:
         return None
     if array.shape != (len(batch), *shape) or array.dtype.kind not in "biuf" or not np.isfinite(array).all():
         return None
@@ -115,16 +110,27 @@ def _as_array(batch: list[Any], shape: tuple[int, ...], high: float, *, whole: b
     return array.astype(np.int64)
 
 
+def _length(report: Any) -> int:
+    try:
+        return len(report)
+    except TypeError:
+        return SCALAR
+
+
 def _as_set(report: Any, k: int) -> set[int] | None:
     """Return the different values in 0..k-1 that a report lists, or None if it is no such list."""
-    if isinstance(report, str | bytes | dict):
-        return None
-    try:
+
+    def read() -> set[int] | None:
+        if isinstance(report, str | bytes | dict):
+            return None
         listed = list(islice(report, k + 1))  # a set of values has at most k, and a report may have no end
-        some = {int(value) for value in listed if not isinstance(value, str | bytes) and value == int(value)}
-    except (TypeError, ValueError, OverflowError):
+        some = {int(value) for value in listed if not isinstance(value, str | bytes) and bool(value == int(value))}
+        return some if len(some) == len(listed) and all(0 <= value < k for value in some) else None
+
+    try:
+        return guard(read)
+    except ForeignError:
         return None
-    return some if len(some) == len(listed) and all(0 <= value < k for value in some) else None
 
 
 def _of_sets(sets: list[set[int]], k: int, values: tuple[int, int]) -> Supports:
@@ -140,16 +146,16 @@ def reader_by_function(
 
     def supported(report: Any, held: int) -> set[int]:
         try:
-            listed = support(report, k, epsilon)
-        except (Exception, SystemExit) as error:  # foreign code may raise anything, or try to leave
+            listed = guard(lambda: support(report, k, epsilon), LONGEST)
+        except ForeignError as error:
             raise ClientError(
-                f"{name} failed on the report {_short(report, repr)} of {called} for value {held}: {described(error)}"
+                f"{name} failed on the report {report_text(report)} of {called} for value {held}: {error}"
             ) from error
         some = _as_set(listed, k)
         if some is None:
             raise ClientError(
-                f"{name} returned {_short(listed, repr)} ({type(listed).__name__}) for the report "
-                f"{_short(report, repr)}: it must give the different values in 0..{k - 1} that the report supports"
+                f"{name} returned {report_text(listed)} for the report {report_text(report)}: it must give the "
+                f"different values in 0..{k - 1} that the report supports"
             )
         return some
 

@@ -10,6 +10,9 @@ from simulator.attacks import evenly_confused, expected_inverse
 from simulator.protocols import FrequencyOracle
 from simulator.protocols.protocol import Probabilities
 
+SURE = 1e-9  # of a success that is nearer to 1 too few digits are left
+NODES = 32  # of the Gauss-Legendre rule, which is exact up to k = 64
+
 
 def hashing_only(k: int, g: int) -> Probabilities:
     """Return both probabilities of the guess from a hash to g symbols that is not perturbed (LHO)."""
@@ -35,7 +38,18 @@ def most_supported(oracle: FrequencyOracle, rounds: int) -> Probabilities | None
     mean = np.where(
         step > 1e-9, (upto**oracle.k - below**oracle.k) / (oracle.k * np.maximum(step, 1e-300)), upto ** (oracle.k - 1)
     )
-    return evenly_confused(float(binom.pmf(z, rounds, p) @ mean), oracle.k)
+    own = binom.pmf(z, rounds, p)
+    success = float(own @ mean)
+    if success < 1 - SURE:
+        return evenly_confused(success, oracle.k)
+    # What is lost beside 1 is the integral of 1 - u^(k-1), by the tails 1 - u.
+    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    low, high = binom.sf(z, rounds, q), binom.sf(z - 1, rounds, q)
+    missed = 0.0
+    for node, weight in zip(nodes, weights, strict=True):
+        tail = np.minimum(low + (high - low) * (1 + node) / 2, 1 - 1e-16)
+        missed -= weight / 2 * float(own @ np.expm1((oracle.k - 1) * np.log1p(-tail)))
+    return min(success, 1.0), missed / (oracle.k - 1)
 
 
 def log_ratio(both: Probabilities | None) -> float | None:

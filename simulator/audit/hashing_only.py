@@ -31,7 +31,6 @@ def hashing_subject(k: int, symbols: int, values: tuple[int, int] = (0, 1)) -> S
         epsilon=None,
         k=k,
         sampler=sample,
-        guaranteed=None,
         known=hashing_only(k, symbols),
         values=values,
         cells=k,

@@ -35,7 +35,7 @@ def rounds_subject(oracle: FrequencyOracle, rounds: int, values: tuple[int, int]
         epsilon=oracle.epsilon,
         k=oracle.k,
         sampler=sample,
-        guaranteed=rounds * oracle.epsilon,
+        epsilon_guaranteed=rounds * oracle.epsilon,
         known=most_supported(oracle, rounds),
         values=values,
         cells=oracle.rounds_cells(rounds),

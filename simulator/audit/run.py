@@ -3,36 +3,72 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
 
 import numpy as np
 
-from simulator.audit.attack import ATTACKS, Sampler, protocol_sampler
+from simulator._types import FloatArray
 from simulator.audit.closed_form import log_ratio
 from simulator.audit.confidence import ceiling, lowest_likely, ratio_bounds
 from simulator.protocols.protocol import Probabilities, Protocol
 from simulator.seeding import rng_for
 
 BLOCK_CELLS = 500_000  # trials x categories drawn from one stream: bounds memory, and jobs cannot change a number
-Progress = Callable[[int, int], None]
+ATTACKS = ("guess", "pair")  # what they make of a report is the protocol's to say, `Protocol.chances`
 TRIALS, ALPHA = 1_000_000, 0.01
 
+Progress = Callable[[int, int], None]
+Sampler = Callable[[int, int, np.random.Generator], FloatArray]
+"""``(held, trials, rng)``: let users who hold `held` report, and return ``(trials,)`` chances that v1 is named."""
 
-@dataclass(frozen=True)
-class Audit:
-    """What one audit found.
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """What an audit is of.
 
     Attributes
     ----------
     protocol
         Key in the table, or the name of the client that was audited.
     epsilon, k
-        Budget of one report (None: the reports are not perturbed at all) and domain size.
+        Budget of one report, or of all attributes together (None: the reports are not perturbed at all), and domain
+        size.
     attack
-        ``"guess"`` or ``"pair"``.
+        ``"guess"``, ``"pair"``, or ``"likelihood"``: v1 is said where all that a user sends is likely enough under it.
     values
         The two values that were told apart.
+    rounds, attributes, solution, fake, symbols
+        Collections of the same value; attributes of a user, how they are collected (``"spl"``, ``"smp"``, ``"rsfd"``)
+        and how fake data is made (``"z"``, ``"r"``); symbols that a value is hashed to, where that is all that
+        protects it.
+    epsilon_guaranteed
+        The privacy loss that is promised for all that a user sends: epsilon, or what composition makes of it; None
+        where nothing is.
+    epsilon_one_attribute
+        The privacy loss that is promised where users differ in one of several attributes; None where there is but one.
+    """
+
+    protocol: str
+    epsilon: float | None
+    k: int
+    attack: str = "guess"
+    values: tuple[int, int] = (0, 1)
+    rounds: int = 1
+    attributes: int = 1
+    solution: str | None = None
+    fake: str | None = None
+    symbols: int | None = None
+    epsilon_guaranteed: float | None = None
+    epsilon_one_attribute: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit(Setting):
+    """What one audit found.
+
+    Attributes
+    ----------
     trials, alpha
         Reports of each of the two values, and the probability that the bounds miss.
     hits, confusions
@@ -47,24 +83,13 @@ class Audit:
     epsilon_slack
         How far the lower bound falls below the analytic value at most, with confidence 1 - alpha for all audits of a
         table together.
-    epsilon_guaranteed
-        The privacy loss that is promised: epsilon, or what composition makes of it; None where nothing is.
     agrees
         Whether the analytic value is within the bounds, those that hold with confidence 1 - alpha for all audits of a
         table together; None where there is none.
     leaks
         Whether the lower bound is above what is promised.
-    rounds, attributes, solution, fake, symbols
-        Collections of the same value; attributes of a user, how they are collected (``"spl"``, ``"smp"``, ``"rsfd"``)
-        and how fake data is made (``"z"``, ``"r"``); symbols that a value is hashed to, where that is all that
-        protects it.
     """
 
-    protocol: str
-    epsilon: float | None
-    k: int
-    attack: str
-    values: tuple[int, int]
     trials: int
     alpha: float
     hits: int
@@ -74,36 +99,17 @@ class Audit:
     epsilon_analytic: float | None
     epsilon_ceiling: float
     epsilon_slack: float | None
-    epsilon_guaranteed: float | None
     agrees: bool | None
     leaks: bool
-    rounds: int = 1
-    attributes: int = 1
-    solution: str | None = None
-    fake: str | None = None
-    symbols: int | None = None
 
 
-@dataclass(frozen=True)
-class Subject:
-    """What is audited: how its reports are attacked, and what is known of it beforehand."""
+@dataclass(frozen=True, kw_only=True)
+class Subject(Setting):
+    """What is audited, how its reports are attacked, and what is known of it beforehand."""
 
-    # protocol, epsilon, k, rounds, attributes, solution, fake, symbols: as in `Audit`
-    protocol: str
-    epsilon: float | None
-    k: int
-    sampler: Sampler | None  # gives the chances that an attacker names v1; None where the reports were attacked already
-    guaranteed: float | None  # privacy loss that is promised
-    known: Probabilities | None  # the two probabilities of the attack in closed form, or None
-    # attack, values: as in `Audit`
-    attack: str = "guess"
-    values: tuple[int, int] = (0, 1)
+    sampler: Sampler | None = None  # gives the chances that v1 is named; None where reports were attacked already
+    known: Probabilities | None = None  # the two probabilities of the attack in closed form
     cells: int = 0  # numbers that one report takes to draw and to attack
-    rounds: int = 1
-    attributes: int = 1
-    solution: str | None = None
-    fake: str | None = None
-    symbols: int | None = None
 
     @property
     def address(self) -> tuple[str | int, ...]:
@@ -172,13 +178,17 @@ def audit_protocol(
 
 
 def protocol_subject(protocol: Protocol, attack: str = "guess", values: tuple[int, int] = (0, 1)) -> Subject:
-    """Return one collection with a protocol, as what is audited."""
+    """Return one collection with a protocol, as what is audited: by its own client."""
+
+    def sample(held: int, trials: int, rng: np.random.Generator) -> FloatArray:
+        return protocol.chances(protocol.perturb(np.full(trials, held), rng), values, attack)
+
     return Subject(
         protocol=protocol.key,
         epsilon=protocol.epsilon,
         k=protocol.k,
-        sampler=protocol_sampler(protocol, values, attack),
-        guaranteed=protocol.privacy_loss(values),
+        sampler=sample,
+        epsilon_guaranteed=protocol.privacy_loss(values),
         known=protocol.attack_probabilities(attack, values),
         attack=attack,
         values=values,
@@ -219,12 +229,9 @@ def conclude(subject: Subject, hits: int, confusions: int, *, trials: int, alpha
     bounds = ratio_bounds(hits, confusions, trials, alpha)
     wide = ratio_bounds(hits, confusions, trials, alpha / comparisons)
     analytic = log_ratio(subject.known)
+    promise = subject.epsilon_guaranteed
     return Audit(
-        protocol=subject.protocol,
-        epsilon=subject.epsilon,
-        k=subject.k,
-        attack=subject.attack,
-        values=subject.values,
+        **{field.name: getattr(subject, field.name) for field in fields(Setting)},
         trials=trials,
         alpha=alpha,
         hits=hits,
@@ -236,18 +243,12 @@ def conclude(subject: Subject, hits: int, confusions: int, *, trials: int, alpha
         epsilon_slack=None
         if analytic is None or subject.known is None
         else analytic - lowest_likely(*subject.known, trials, alpha, comparisons),
-        epsilon_guaranteed=subject.guaranteed,
         agrees=None if analytic is None else wide.low <= analytic <= wide.high,
-        leaks=subject.guaranteed is not None and bounds.low > subject.guaranteed,
-        rounds=subject.rounds,
-        attributes=subject.attributes,
-        solution=subject.solution,
-        fake=subject.fake,
-        symbols=subject.symbols,
+        leaks=promise is not None and bounds.low > promise,
     )
 
 
-def _counts(subject: Subject, held: int, *, trials: int, block: int, seed: int, jobs: int) -> Iterable[int]:
+def _counts(subject: Subject, held: int, *, trials: int, block: int, seed: int, jobs: int) -> Iterator[int]:
     tasks = [(place, min(block, trials - start)) for place, start in enumerate(range(0, trials, block))]
     sampler = subject.sampler
     if sampler is None:
@@ -259,11 +260,8 @@ def _counts(subject: Subject, held: int, *, trials: int, block: int, seed: int, 
         return int(np.count_nonzero(rng.random(size) < chances))
 
     if jobs == 1 or len(tasks) == 1:
-        return (count(*task) for task in tasks)
-    return _in_threads(count, tasks, jobs)
-
-
-def _in_threads(count: object, tasks: list[tuple[int, int]], jobs: int) -> Iterator[int]:
+        yield from (count(*task) for task in tasks)
+        return
     from joblib import Parallel, delayed  # only here: starting it costs more than a small audit
 
     work = (delayed(count)(*task) for task in tasks)

@@ -14,7 +14,7 @@ from simulator.channels.decoder import SingularChannelError, left_inverse
 from simulator.protocols.fakes import group_sizes
 from simulator.protocols.likelihood import MatrixLikelihood
 from simulator.protocols.oracle import Noise, bits_for
-from simulator.protocols.protocol import Covariance, Linear, Probabilities, Protocol, Tally, users_of
+from simulator.protocols.protocol import Counts, Covariance, Linear, Probabilities, Protocol, Tally, users_of
 
 ROW_SLACK = 1e-9  # how far the sum of a row may be from 1
 EQUAL = 1e-12  # relative difference up to which two probabilities are the same but for rounding
@@ -140,10 +140,6 @@ class Channel(Protocol):
             out[:] = rng.multinomial(row[held], self.matrix[held]).sum(axis=0)
         return result.reshape(*counts.shape[:-1], self.outputs)
 
-    def replay_observed(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
-        """Let every user ``(k,)`` perturb and the server count: the slow reference that defines the law."""
-        return self.observe(self.perturb(np.repeat(np.arange(self.k), counts), rng))
-
     def expected_distance(self, frequencies: FloatArray, distances: FloatArray) -> float:
         """Return the mean distance between the true and the reported place, in the unit of the distances.
 
@@ -185,7 +181,7 @@ class Channel(Protocol):
     @property
     def linear(self) -> Linear | None:
         """Matrix inversion, where the channel can be inverted."""
-        return Linear(self._inverted, self._covariance) if self._invertible else None
+        return Linear(lambda tally: invert(self, tally.counts), self._covariance) if self._invertible else None
 
     @cached_property
     def likelihood(self) -> MatrixLikelihood:
@@ -205,18 +201,10 @@ class Channel(Protocol):
         except SingularChannelError:
             return False
 
-    def _inverted(self, tally: Tally) -> FloatArray:
-        shares = tally.counts / tally.counts.sum(axis=-1, keepdims=True)
-        result: FloatArray = shares @ self.decoder
-        return result
-
     def _covariance(self, n: int) -> Covariance:
         if self.flat is None:
             return InversionCovariance(self, n)
-        p, q = self.flat
-        scale = n * (p - q) ** 2
-        at_zero, at_one = q * (1 - q) / scale, p * (1 - p) / scale
-        return Noise(n, p, q, at_zero, at_one - at_zero, sums_to_one=True)
+        return Noise.of_supports(n, *self.flat, sums_to_one=True)
 
     def privacy_loss(self, values: tuple[int, int]) -> float:
         """Return the largest log-ratio of the two rows: less than `epsilon`, where nearer values are protected more."""
@@ -261,6 +249,17 @@ class Channel(Protocol):
         counts = np.zeros(self.outputs, dtype=np.int64)
         counts[best] = group_sizes(fakes, len(best), keep_empty=True)
         return Tally(counts, fakes)
+
+
+def invert(channel: Channel, observed: Counts) -> FloatArray:
+    """Return unbiased estimates ``(..., k)`` from counts of outputs ``(..., outputs)``; negative ones stay negative.
+
+    Agrawal, Srikant, Thomas, "Privacy preserving OLAP", SIGMOD 2005; Kairouz, Bonawitz, Ramage, ICML 2016 (for k-RR).
+
+    Raises SingularChannelError as `Channel.decoder`.
+    """
+    result: FloatArray = observed / observed.sum(axis=-1, keepdims=True) @ channel.decoder
+    return result
 
 
 class InversionCovariance(Covariance):

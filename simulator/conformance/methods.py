@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import cache
 
@@ -14,6 +15,7 @@ from simulator.methods import PostProcessor
 from simulator.protocols import PROTOCOLS, FrequencyOracle, Noise
 from simulator.seeding import rng_for
 
+WITHOUT_FIGURES = ("a protocol that has none", Noise(1000, None, None, math.nan, math.nan, sums_to_one=False))
 CLOSELY = 2  # noises of each domain size under which the rows of a batch are also tried one by one
 
 
@@ -35,7 +37,7 @@ def check_postprocessor(method: PostProcessor) -> None:
     fitted = False
     for labels, estimates in _estimates():
         k, closely = estimates.shape[-1], CLOSELY
-        for origin, noise in _noises(k):
+        for origin, noise in (*_noises(k), *([] if "iid" in method.needs else [WITHOUT_FIGURES])):
             if not answer_of(f"{method.name}: fits", method.accepts, noise, k):
                 continue
             fitted = True

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from simulator.foreign import described
+
 ROUNDING = 1e-9
 
 
@@ -27,8 +29,7 @@ def answer_of(question: str, call: Callable[..., Any], *arguments: Any) -> Any:
     except ConformanceError:
         raise
     except Exception as error:  # foreign code may raise anything; it goes on as the cause of ours
-        reason = " ".join(str(error).split())
-        raise ConformanceError(f"{question} must not fail, but raised {type(error).__name__}: {reason}") from error
+        raise ConformanceError(f"{question} must not fail, but raised {described(error)}") from error
 
 
 def text_of(member: Any, field: str) -> str:

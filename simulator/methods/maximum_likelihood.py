@@ -46,9 +46,7 @@ def ibu(observed: Observed) -> FloatArray:
             raise ValueError("ibu needs a likelihood and a tally, or an estimate and its p and q")
         return closed_form(observed.estimate, observed.noise)
     if isinstance(likelihood, FlatLikelihood):
-        return closed_form(
-            _flat_estimate(tally.counts / tally.n, *likelihood.flat), _flat_noise(tally.n, *likelihood.flat)
-        )
+        return _solved(tally.counts, tally.n, *likelihood.flat)
     rows = tally.counts.reshape(-1, tally.counts.shape[-1])
     result = np.stack([remembered_maximum(likelihood, row).frequencies for row in rows])
     return result.reshape(*tally.counts.shape[:-1], -1)
@@ -98,7 +96,7 @@ def maximum(
     step = _Step(likelihood, observed)
     flat = likelihood.flat if closed else None
     if flat is not None:
-        frequencies = closed_form(_flat_estimate(observed / n, *flat), _flat_noise(n, *flat))
+        frequencies = _solved(observed, n, *flat)
         _, reached, gap = step(frequencies)
         return Update(frequencies, reached, gap, 0, True)
     return _iterated(step, likelihood.shape[0], accelerate, tolerance, most_updates)
@@ -167,12 +165,5 @@ def _extrapolated(
     return result
 
 
-def _flat_estimate(shares: FloatArray, p: float, q: float) -> FloatArray:
-    result: FloatArray = (shares - q) / (p - q)
-    return result
-
-
-def _flat_noise(n: int, p: float, q: float) -> Noise:
-    scale = n * (p - q) ** 2
-    at_zero = q * (1 - q) / scale
-    return Noise(n, p, q, at_zero, p * (1 - p) / scale - at_zero, sums_to_one=True)
+def _solved(counts: Counts, n: int, p: float, q: float) -> FloatArray:
+    return closed_form((counts / n - q) / (p - q), Noise.of_supports(n, p, q, sums_to_one=True))

@@ -48,7 +48,8 @@ class PostProcessor:
     unbiased
         Whether estimates that are right on average stay so.
     needs
-        What it must be given: ``"estimate"``; ``"iid"``, noise that is alike in all entries; ``"haar"``, the variances
+        What it must be given: ``"estimate"`` (with that alone the figures of `noise` may be NaN); ``"iid"``, noise that
+        is alike in all entries; ``"haar"``, the variances
         of Haar differences; ``"pq"``; ``"likelihood"``; ``"pseudo_likelihood"``, for reports that support several
         values; ``"order"``, an ordered domain; ``"ground"``, a domain on which some categories are near others.
     condition

@@ -28,7 +28,8 @@ def base_cut(estimate: FloatArray, noise: Noise) -> FloatArray:
     """
     k = estimate.shape[-1]
     quantile = normal_quantile(1 - FALSE_POSITIVES / k) if k > 2 * FALSE_POSITIVES else 0.0
-    return np.where(estimate >= quantile * noise.sd, np.maximum(estimate, 0.0), 0.0)
+    at_zero, _ = noise.line(estimate)
+    return np.where(estimate >= quantile * np.sqrt(at_zero), np.maximum(estimate, 0.0), 0.0)
 
 
 def norm(estimate: FloatArray, noise: Noise) -> FloatArray:  # noqa: ARG001

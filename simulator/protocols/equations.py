@@ -1,7 +1,7 @@
 """Users whose reports are even draws from the solutions of one linear equation each, sampled and counted together.
 
 Two protocols report a vector that solves an equation of the user's value: Hadamard response over the field of two
-elements, projective geometry response over a prime field of q elements. Here the equation is ``s + <w, y> = 0`` with y
+elements, projective geometry response over a field of q elements. Here the equation is ``s + <w, y> = 0`` with y
 in F_q^d. It is given by the vector ``(s, w)`` up to a factor, so there are about q^d different ones, and once the
 first coordinate of y is fixed what remains is an equation of the same kind, with one coordinate less. Users whose
 equations have become the same can be merged, whoever they are: that is why neither `spread` (draw a histogram of y)
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simulator._types import IntArray
+from simulator.protocols.fields import field
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,10 +45,15 @@ def vectors(numbers: IntArray, t: int, q: int) -> IntArray:
     >>> vectors(np.arange(5), 2, 3).tolist()
     [[0, 1], [1, 0], [1, 1], [1, 2], [0, 0]]
     """
+    return _spelled(numbers, t, q)[:, None] // q ** np.arange(t - 1, -1, -1) % q
+
+
+def _spelled(numbers: IntArray, t: int, q: int) -> IntArray:
+    """Return what the coordinates of the canonical vectors of points ``(m,)`` spell in base q."""
     starts = np.array([points(j, q) for j in range(t + 1)])
     free = np.searchsorted(starts, numbers, side="right") - 1  # coordinates after the leading 1
-    spelled = np.where(free < t, numbers - starts[free] + q ** np.minimum(free, t - 1), 0)
-    return spelled[:, None] // q ** np.arange(t - 1, -1, -1) % q
+    added = np.array([q**j - points(j, q) for j in range(t)] + [-points(t, q)])
+    return numbers + added[free]
 
 
 def numbers_of(rows: IntArray, q: int) -> IntArray:
@@ -58,39 +64,24 @@ def numbers_of(rows: IntArray, q: int) -> IntArray:
     """
     t = rows.shape[1]
     lead = np.where(rows.any(axis=1), (rows != 0).argmax(axis=1), t)
-    factor = inverses(q)[rows[np.arange(len(rows)), np.minimum(lead, t - 1)]]
+    factor = field(q).inverses[rows[np.arange(len(rows)), np.minimum(lead, t - 1)]]
     free = t - 1 - lead
-    spelled = (rows * factor[:, None] % q) @ q ** np.arange(t - 1, -1, -1)
+    spelled = field(q).mul(rows, factor[:, None]) @ q ** np.arange(t - 1, -1, -1)
     starts = np.array([points(j, q) for j in range(t)])
     return np.where(free >= 0, spelled - q ** np.maximum(free, 0) + starts[free], points(t, q))
 
 
 @lru_cache(maxsize=8)
-def inverses(q: int) -> IntArray:
-    """Return the inverses modulo a prime q of 0..q-1; 0 for 0."""
-    # Fermat: a^(q-2), by squaring
-    result, base, exponent = np.ones(q, dtype=np.int64), np.arange(q), q - 2
-    while exponent:
-        if exponent & 1:
-            result = result * base % q
-        base = base * base % q
-        exponent >>= 1
-    result[0] = 0
-    result.flags.writeable = False
-    return result
-
-
-@lru_cache(maxsize=64)
-def successors(d: int, q: int, size: int) -> NDArray[np.int32]:
-    """Return what is left of the equations 0..size-1 in d >= 2 unknowns once the first unknown is 0..q-1, (size, q)."""
-    table = np.empty((size, q), dtype=np.int32)
+def _numbers_left(d: int, q: int) -> NDArray[np.int32]:
+    """Return the numbers of equations in d - 1 unknowns, by constant and by what their factors spell: (q, q^(d-1))."""
+    rest = q ** (d - 1)
+    table = np.empty((q, rest), dtype=np.int32)
     step = max(1, TABLE_CELLS // (q * d))
-    for start in range(0, size, step):
-        rows = vectors(np.arange(start, min(start + step, size)), d + 1, q)
-        constant = (rows[:, :1] + rows[:, 1:2] * np.arange(q)) % q
-        rest = np.broadcast_to(rows[:, None, 2:], (*constant.shape, d - 1))
-        left = np.concatenate([constant[:, :, None], rest], axis=2)
-        table[start : start + step] = numbers_of(left.reshape(-1, d), q).reshape(-1, q)
+    for start in range(0, rest, step):
+        factors = np.arange(start, min(start + step, rest))[:, None] // q ** np.arange(d - 2, -1, -1) % q
+        constants = np.repeat(np.arange(q), len(factors))
+        rows = np.concatenate([constants[:, None], np.tile(factors, (q, 1))], axis=1)
+        table[:, start : start + step] = numbers_of(rows, q).reshape(q, -1)
     table.flags.writeable = False
     return table
 
@@ -103,13 +94,20 @@ def solutions(numbers: IntArray, d: int, q: int) -> IntArray:
 
 def evenly(users: IntArray, cells: int, rng: np.random.Generator) -> IntArray:
     """Draw for every user one of the cells, all equally likely: counts ``(m, cells)`` of users ``(m,)``."""
-    result = np.empty((len(users), cells), dtype=np.int64)
-    few = users < cells  # then it is quicker to go user by user
-    result[~few] = rng.multinomial(users[~few], np.full(cells, 1 / cells))
-    row = np.repeat(np.arange(int(few.sum())), users[few])
-    cell = row * cells + rng.integers(0, cells, size=len(row))
-    result[few] = np.bincount(cell, minlength=int(few.sum()) * cells).reshape(-1, cells)
+    many, counts, row, cell = _drawn(users, cells, rng)
+    result = np.bincount(row * cells + cell, minlength=len(users) * cells).reshape(-1, cells)
+    result[many] = counts
     return result
+
+
+def _drawn(
+    users: IntArray, cells: int, rng: np.random.Generator
+) -> tuple[NDArray[np.bool_], IntArray, IntArray, IntArray]:
+    """Draw as `evenly`: which rows have many users and their counts; of the others, row and cell of each user."""
+    many = users >= cells  # where there are fewer it is quicker to go user by user
+    counts = rng.multinomial(users[many], np.full(cells, 1 / cells))
+    row = np.repeat(np.arange(len(users)), np.where(many, 0, users))
+    return many, counts, row, rng.integers(0, cells, size=len(row))
 
 
 def spread(users: IntArray, d: int, q: int, rng: np.random.Generator) -> IntArray:
@@ -117,30 +115,20 @@ def spread(users: IntArray, d: int, q: int, rng: np.random.Generator) -> IntArra
 
     users: ``(rows, equations)`` users by the number of their equation in d unknowns; the last equations may be left
         out.
-    d, q: number of unknowns, at least 1, and of elements of the field, a prime.
+    d, q: number of unknowns, at least 1, and of elements of the field.
 
     Returns ``(rows, q^d)`` counts of y, its coordinates read as a number in base q. The cost grows with ``d q^(d+1)``
     at most, and with the number of users not at all.
     """
     for unknowns in range(d, 1, -1):
-        rows, size = users.shape
-        table = successors(unknowns, q, size)
-        zero = points(unknowns, q)  # in the equations that come next
-        width = zero + 1
+        width = points(unknowns, q) + 1  # of the equations that come next
         held = np.nonzero(users)
-        users, before = np.zeros(rows * q * width, dtype=np.int64), users[held]
+        users, before = np.zeros(len(users) * q * width, dtype=np.int64), users[held]
         step = max(1, TABLE_CELLS // q)
         for start in range(0, len(before), step):
-            row, equation = (index[start : start + step] for index in held)
-            count = before[start : start + step]
-            # An equation in the first unknown alone settles it; all values of it solve the others equally often.
-            settled = _first_unknown_only(equation, unknowns, q)
-            some, one = np.flatnonzero(~settled), np.flatnonzero(settled)
-            after = (row[some, None] * q + np.arange(q)) * width + table[equation[some]]
-            value = (table[equation[one]] == zero).argmax(axis=1)
-            cells = np.concatenate([after.ravel(), (row[one] * q + value) * width + zero])
-            users += tally(cells, np.concatenate([evenly(count[some], q, rng).ravel(), count[one]]), len(users))
-        users = users.reshape(rows * q, width)
+            row, equation, count = (part[start : start + step] for part in (*held, before))
+            _spread_unknown(users, row, equation, count, unknowns, q, rng)
+        users = users.reshape(-1, width)
     result = np.zeros((len(users), q), dtype=np.int64)
     root = _roots(q)
     size = min(users.shape[1], q + 1)
@@ -149,6 +137,31 @@ def spread(users: IntArray, d: int, q: int, rng: np.random.Generator) -> IntArra
     if users.shape[1] > q + 1:
         result += evenly(users[:, q + 1], q, rng)
     return result.reshape(-1, q**d)
+
+
+def _spread_unknown(
+    users: IntArray, row: IntArray, equation: IntArray, count: IntArray, d: int, q: int, rng: np.random.Generator
+) -> None:
+    """Draw the first of d >= 2 unknowns for so many users of each row and equation, and add them to `users`.
+
+    `users` are, one after the other, those of each row, of each value of that unknown, of each equation that is left.
+    """
+    arithmetic, left, width = field(q), _numbers_left(d, q), points(d, q) + 1
+    others, rest = np.divmod(_spelled(equation, d + 1, q), q ** (d - 1))
+    constant, factor = np.divmod(others, q)
+
+    def cells(some: IntArray, first: IntArray) -> IntArray:
+        left_over = arithmetic.add(constant[some], arithmetic.mul(factor[some], first))
+        return (row[some] * q + first) * width + left[left_over, rest[some]]
+
+    # An equation in the first unknown alone settles it; all values of it solve the others equally often.
+    settled = (rest == 0) & (factor != 0)
+    some, one = np.flatnonzero(~settled), np.flatnonzero(settled)
+    many, counts, place, first = _drawn(count[some], q, rng)
+    users += np.bincount(cells(some[place], first), minlength=len(users))
+    value = arithmetic.negatives[arithmetic.mul(constant[one], arithmetic.inverses[factor[one]])]
+    into = np.concatenate([cells(some[many][:, None], np.arange(q)).ravel(), cells(one, value)])
+    users += tally(into, np.concatenate([counts.ravel(), count[one]]), len(users))
 
 
 def collect(histogram: IntArray, d: int, q: int, size: int) -> IntArray:
@@ -160,26 +173,33 @@ def collect(histogram: IntArray, d: int, q: int, size: int) -> IntArray:
     values[:, solvable] = cells[:, root[solvable]]
     values[:, q + 1] = cells.sum(axis=1)
     for unknowns in range(2, d + 1):
-        table = successors(unknowns, q, size if unknowns == d else points(unknowns + 1, q) + 1)
         below = values.reshape(-1, q, values.shape[1])
-        values = np.zeros((len(below), len(table)), dtype=np.int64)
-        for first in range(q):
-            values += below[:, first, table[:, first]]
+        values = _collect_unknown(below, unknowns, q, size if unknowns == d else points(unknowns + 1, q) + 1)
     return values[:, :size]
+
+
+def _collect_unknown(below: IntArray, d: int, q: int, size: int) -> IntArray:
+    """Add up the first of d >= 2 unknowns: from ``(cells, q, equations in d - 1 unknowns)`` to ``(cells, size)``."""
+    left = _numbers_left(d, q)
+    # In the order of their numbers: equations without constant and first unknown, which stay what they are; then
+    # stretches with all other factors, for constant 0 and first factor 1, and for constant 1 and first factor 0..q-1.
+    same, stretch = points(d - 1, q), left.shape[1]
+    stretches = min(q + 1, -(-(size - same) // stretch))
+    result = np.zeros((len(below), same + stretches * stretch + 1), dtype=np.int64)
+    result[:, :same] = below[:, :, :same].sum(axis=1)
+    result[:, -1] = below[:, :, points(d, q)].sum(axis=1)  # no condition: the last one, where all are asked for
+    for first in range(q):
+        constants = np.append(first, field(q).add(np.array(1), field(q).mul(np.arange(stretches - 1), np.array(first))))
+        result[:, same:-1] += np.take(below[:, first], left[constants].reshape(-1), axis=1)
+    return result[:, :size]
 
 
 def _roots(q: int) -> IntArray:
     """Solution of each equation 0..q in one unknown; -1 for the one that has none."""
     # Point 0 is (0, 1): y = 0. Point 1 + a is (1, a): 1 + a y = 0, impossible for a = 0.
-    root = np.concatenate([[0], (-inverses(q)) % q])
+    root = np.append(0, field(q).negatives[field(q).inverses])
     root[1] = -1
     return root
-
-
-def _first_unknown_only(equation: IntArray, d: int, q: int) -> NDArray[np.bool_]:
-    """Whether the equation is one of ``s + w y_1 = 0``, w not 0: points (0, 1, 0, ..., 0) and (1, w, 0, ..., 0)."""
-    offset = equation - points(d, q)
-    return (equation == points(d - 1, q)) | ((offset > 0) & (offset < q**d) & (offset % q ** (d - 1) == 0))
 
 
 def tally(cells: IntArray, weights: IntArray, size: int) -> IntArray:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +15,7 @@ from simulator.protocols.oracle import Noise, Support, bits_for, check_users
 from simulator.protocols.symbols import SymbolOracle
 
 
+@dataclass(frozen=True)
 class HadamardResponse(SymbolOracle):
     """Report one of K = B b symbols: those of the own value's half block are e^epsilon times as likely as the others.
 
@@ -30,18 +33,39 @@ class HadamardResponse(SymbolOracle):
     blocks are neither supported nor contradicted, and those of the same block as often one as the other.
 
     A report's square is 1 for the values of its block and 0 for others, so that the variance of an estimate depends on
-    F, the share of users whose value is in the same block: `block_variance` gives it exactly. `variance` and `noise`
-    put for F its mean over all ways to assign the frequencies to the values: exact where B = 1, too small for a
-    value that shares its block with a very frequent one, by a factor of (e^epsilon + 1)/2 at most.
+    F, the share of users whose value is in the same block: `noise` says how (`BlockNoise`). `variance` puts for F its
+    mean over all ways to assign the frequencies to the values: exact where B = 1, too small for a value that shares its
+    block with a very frequent one, by a factor of (e^epsilon + 1)/2 at most.
+
+    Parameters
+    ----------
+    k, epsilon
+        As in `FrequencyOracle`.
+    block_count
+        B, for reports that were made with another one. The package pure-ldp has 1 up to epsilon = 1.
+
+    Raises
+    ------
+    ValueError
+        If `block_count` is not a power of 2, or above 2k.
     """
 
-    key = "hr"
-    title = "Hadamard response"
-    reference = "Acharya, Sun, Zhang, AISTATS 2019"
+    block_count: int | None = None
+    key: ClassVar[str] = "hr"
+    title: ClassVar[str] = "Hadamard response"
+    reference: ClassVar[str] = "Acharya, Sun, Zhang, AISTATS 2019"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        blocks = self.block_count
+        if blocks is not None and not (1 <= blocks <= 2 * self.k and blocks.bit_count() == 1):
+            raise ValueError(f"the number of blocks is a power of 2 up to 2k = {2 * self.k}, got {blocks}")
 
     @property
     def blocks(self) -> int:
         """Number of blocks B: the largest power of 2 below min(e^epsilon, 2k), at least 1."""
+        if self.block_count is not None:
+            return self.block_count
         return int(2 ** (min(math.ceil(self.epsilon / math.log(2)), (2 * self.k - 1).bit_length()) - 1))
 
     @property
@@ -156,27 +180,45 @@ class HadamardResponse(SymbolOracle):
         check_users(n)
         return support / n / self._slope
 
-    def noise(self, n: int) -> Noise:
+    def noise(self, n: int) -> BlockNoise:
         check_users(n)
-        scale = n * self._slope**2
-        at_zero = float(self._reached(self._same)) / scale
-        at_one = (float(self._reached(1.0)) - self._slope**2) / scale
-        return Noise(n, self.p, self.q, at_zero, at_one - at_zero, self.sums_to_one)
-
-    def block_variance(self, frequency: FloatArray, n: int) -> FloatArray:
-        """Return the exact variance (frequency squared) of the estimates of the true frequencies ``(..., k)``."""
-        check_users(n)
-        share = np.zeros((*frequency.shape[:-1], -(-self.k // self.blocks) * self.blocks))
-        share[..., : self.k] = frequency
-        of_block = share.reshape(*frequency.shape[:-1], -1, self.blocks).sum(axis=-2)
-        reached = self._reached(of_block[..., np.arange(self.k) % self.blocks])
-        return reached / (n * self._slope**2) - frequency / n
-
-    def _reached(self, in_block: FloatArray | float) -> FloatArray:
-        """Probability that a report falls into a block, given the share of users whose own block it is."""
         x = math.exp(-self.epsilon)
-        own = np.asarray(in_block, dtype=np.float64)
-        return (own * (1 + x) + (1 - own) * 2 * x) / self._shrunk
+        # A report falls into a block with probability (2 x + (1 - x) F) / shrunk, F being the users whose block it is.
+        empty, full = (share / (self._shrunk * n * self._slope**2) for share in (2 * x, 1 + x))
+        at_zero = empty + (full - empty) * self._same
+        return BlockNoise(
+            n, self.p, self.q, at_zero, full - 1 / n - at_zero, self.sums_to_one, None, self.blocks, empty, full - empty
+        )
+
+
+@dataclass(frozen=True)
+class BlockNoise(Noise):
+    """Noise that is larger in blocks which many users share; `variance_at_zero` and so on are means over the values.
+
+    Value v is in block ``v mod blocks``. The variance of its estimate is ``empty + shared * F - f / n``, F being the
+    frequency of the whole block and f its own.
+    """
+
+    blocks: int = 1
+    empty: float = 0.0
+    shared: float = 0.0
+
+    def entry(self, frequency: FloatArray) -> FloatArray:
+        return self.empty + self.shared * self._in_block(frequency) - frequency / self.n
+
+    def line(self, estimate: FloatArray) -> tuple[FloatArray, float]:
+        # The blocks hold all users together.
+        missing = (1 - estimate.sum(axis=-1, keepdims=True)) / self.blocks
+        others = np.clip(self._in_block(estimate) + missing - estimate, 0.0, 1.0)
+        return self.empty + self.shared * others, self.shared - 1 / self.n
+
+    def _in_block(self, frequency: FloatArray) -> FloatArray:
+        """Return for each value the frequency of its block, ``(..., k)``."""
+        k, rows = frequency.shape[-1], frequency.shape[:-1]
+        padded = np.zeros((*rows, -(-k // self.blocks) * self.blocks))
+        padded[..., :k] = frequency
+        of_block = padded.reshape(*rows, -1, self.blocks).sum(axis=-2)
+        return of_block[..., np.arange(k) % self.blocks]
 
 
 def _walsh_hadamard(x: IntArray, size: int) -> IntArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,7 @@ ONE_VALUE = 1e-9  # how far p + (k - 1) q may lie from 1 by rounding
 FAKES_TRIED = 1000  # honest reports among which fakes for a protocol of another package are chosen
 
 Support: TypeAlias = Counts
+Chance = TypeVar("Chance", float, FloatArray)  # one probability, or one for each of several settings
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,13 @@ class Noise(Covariance):
     sums_to_one: bool
     cancels: float | None = None
 
+    @classmethod
+    def of_supports(cls, n: int, p: float, q: float, *, sums_to_one: bool) -> Noise:
+        """Return the noise where a report supports the own value with probability p, and any other one with q."""
+        scale = n * (p - q) ** 2
+        at_zero, at_one = q * (1 - q) / scale, p * (1 - p) / scale
+        return cls(n, p, q, at_zero, at_one - at_zero, sums_to_one)
+
     @property
     def sd(self) -> float:
         """Standard deviation of an estimate whose true frequency is 0 (unit: frequency)."""
@@ -69,6 +77,13 @@ class Noise(Covariance):
 
     def entry(self, frequency: FloatArray) -> FloatArray:
         return self.variance_at_zero + self.variance_slope * np.asarray(frequency, dtype=np.float64)
+
+    def line(self, estimate: FloatArray) -> tuple[FloatArray | float, float]:  # noqa: ARG002
+        """Return a and b of the variance ``a + b f`` of each entry, all other frequencies being as estimated.
+
+        They are `variance_at_zero` and `variance_slope`, unless what others hold matters: then a is ``(..., k)``.
+        """
+        return self.variance_at_zero, self.variance_slope
 
     def of(self, rows: FloatArray) -> FloatArray:
         k = rows.shape[-1]
@@ -209,8 +224,12 @@ class FrequencyOracle(Protocol):
         return (support / n - q) / (p - q)
 
     def variance(self, frequency: FloatArray | float, n: int) -> FloatArray:
-        """Return the variance (frequency squared) of the estimate of each true `frequency`, f-term included."""
-        return self.noise(n).entry(np.asarray(frequency, dtype=np.float64))
+        """Return the variance (frequency squared) of the estimate of each true `frequency`, f-term included.
+
+        Where it depends on what others hold too, the mean over all ways to assign frequencies to values.
+        """
+        noise = self.noise(n)
+        return noise.variance_at_zero + noise.variance_slope * np.asarray(frequency, dtype=np.float64)
 
     def noise(self, n: int) -> Noise:
         """Return what a post-processing method may know when `n` users reported.
@@ -221,10 +240,7 @@ class FrequencyOracle(Protocol):
             If `n` is below 1.
         """
         check_users(n)
-        p, q = self._probabilities
-        scale = n * (p - q) ** 2
-        at_zero, at_one = q * (1 - q) / scale, p * (1 - p) / scale
-        return Noise(n, p, q, at_zero, at_one - at_zero, self.sums_to_one)
+        return Noise.of_supports(n, *self._probabilities, sums_to_one=self.sums_to_one)
 
     @property
     def _probabilities(self) -> Probabilities:
@@ -322,6 +338,11 @@ def binomial_support(counts: IntArray, p: float, q: float, rng: np.random.Genera
     """Draw ``Bin(n_v, p) + Bin(n - n_v, q)`` independently for each value: reports that support independently."""
     others = counts.sum(axis=-1, keepdims=True) - counts
     return rng.binomial(counts, p) + rng.binomial(others, q)
+
+
+def mean_variance(k: int, p: Chance, q: Chance) -> Chance:
+    """Return the variance of the estimates of one user, averaged over the k values: the same for all frequencies."""
+    return (p * (1 - p) + (k - 1) * q * (1 - q)) / (k * (p - q) ** 2)
 
 
 def bits_for(symbols: int) -> int:

@@ -6,22 +6,24 @@ import math
 from dataclasses import replace
 from functools import lru_cache
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simulator._types import IntArray, Reports
+from simulator._types import FloatArray, IntArray, Reports
 from simulator.protocols.equations import collect, evenly, numbers_of, points, solutions, spread, tally, vectors
-from simulator.protocols.oracle import Noise, bits_for
+from simulator.protocols.fields import field, is_prime_power, smallest_divisor
+from simulator.protocols.oracle import Chance, Noise, bits_for, mean_variance
 from simulator.protocols.symbols import SymbolOracle
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Larger spaces are passed over, as time and memory grow with them: points (4k if more), k times elements of the field.
-SYMBOLS_MAX, CELLS_MAX = 2**16, 2**24
+# Larger spaces are passed over: memory grows with points, time with steps of counting in.
+POINTS_MAX, STEPS_A_POINT = 2**23, 32
+POWER_MAX = 256  # beyond, primes are so near to each other that powers of primes gain less than 0.2 %
 NEARLY = 1.01  # of the spaces whose variance is within 1 % of the best one's, the smallest is taken
-EXACT_DOMAIN = 1024  # up to here the supported values of each point are counted to describe the noise
+EXACT_DOMAIN, EXACT_POINTS = 1024, 2**16  # up to here the values that points support are counted to describe the noise
 GOLDEN = (math.sqrt(5) - 1) / 2
 CHUNK_CELLS = 1_000_000  # symbols x elements of the field drawn at once: bounds memory
 
@@ -35,10 +37,10 @@ class ProjectiveGeometry(SymbolOracle):
     q is the same for all pairs of values. A report is the number of the point.
 
     Feldman, Nelson, Nguyen, Talwar, "Private frequency estimation via projective geometry", ICML 2022. They take the
-    prime power nearest to e^epsilon + 1. Here the order is a prime (which costs up to 3 % of variance), chosen by the
-    variance: among the primes next to e^epsilon + 1 and those whose space is hardly larger than k, the one with the
-    fewest points of all within 1 % of the lowest variance. Spaces of more than 2^16 and 4k points are passed over. For
-    large epsilon or small k that leaves t = 2: randomised response with up to a few symbols more than k.
+    prime power nearest to e^epsilon + 1. Here the order is any prime power that has a space which is not too large
+    (2^23 points, or 4k), and the space is the one with the fewest points of all within 1 % of the lowest variance,
+    averaged over the domain. For large epsilon or small k that is t = 2: randomised response with up to a few symbols
+    more than k.
 
     Which point stands for which value is free. Noise is shared along a line by as much as the values on it hold, and
     points with numbers in a row are on one line: were they to stand for values in a row, smoothing over neighbours
@@ -54,7 +56,7 @@ class ProjectiveGeometry(SymbolOracle):
 
     @property
     def order(self) -> int:
-        """Number of elements of the field, a prime."""
+        """Number of elements of the field, a power of a prime."""
         return _space(self.k, self.epsilon)[0]
 
     @property
@@ -100,7 +102,7 @@ class ProjectiveGeometry(SymbolOracle):
         if self.k == self.symbols:
             return replace(noise, sums_to_one=True)
         share = (self.k - 1) / (self.symbols - 1)  # as for k points drawn at random
-        if self.k <= EXACT_DOMAIN:
+        if self.k <= EXACT_DOMAIN and self.symbols <= EXACT_POINTS:
             estimates = self.k * noise.variance_at_zero + noise.variance_slope
             share = 1 - self._variance_of_size() / (n * (self.p - self.q) ** 2 * estimates)
         return replace(noise, cancels=min(max(share, 0.0), 1.0))
@@ -124,8 +126,8 @@ class ProjectiveGeometry(SymbolOracle):
             some = rng.integers(0, order, size=(len(open_users), t))
             np.put_along_axis(some, lead[open_users], 0, axis=1)
             # The own vector has a 1 in front: the coordinate there is what makes the product zero.
-            balance = -(some * own[open_users]).sum(axis=1, keepdims=True) % order
-            np.put_along_axis(some, lead[open_users], balance, axis=1)
+            balance = field(order).negatives[field(order).inner(some, own[open_users])]
+            np.put_along_axis(some, lead[open_users], balance[:, None], axis=1)
             y[open_users] = some
             open_users = open_users[~some.any(axis=1)]
         anything = rng.integers(0, self.symbols, size=len(values))
@@ -170,7 +172,7 @@ class ProjectiveGeometry(SymbolOracle):
     def supporting(self, value: int) -> NDArray[np.bool_]:
         t, order = self.dimension, self.order
         own = vectors(self.point_of(np.array([value])), t, order)[0]
-        return (vectors(np.arange(self.symbols), t, order) @ own) % order == 0
+        return field(order).inner(vectors(np.arange(self.symbols), t, order), own) == 0
 
     def supported_values(self) -> IntArray:
         return _supported(self.k, self.order, self.dimension).copy()
@@ -211,8 +213,8 @@ def _probabilities(order: int, t: int, epsilon: float) -> tuple[float, float]:
     return _supporting(points(t, order), points(t - 1, order), points(t - 2, order), epsilon)
 
 
-def _supporting(total: int, on_one: int, on_two: int, epsilon: float) -> tuple[float, float]:
-    """Return p and q from the numbers of points."""
+def _supporting(total: Chance, on_one: Chance, on_two: Chance, epsilon: float) -> tuple[Chance, Chance]:
+    """Return p and q from the numbers of points, of one space or several."""
     x = math.exp(-epsilon)
     weight = on_one + (total - on_one) * x
     return on_one / weight, (on_two + (on_one - on_two) * x) / weight
@@ -226,90 +228,67 @@ def _stride(k: int) -> int:
 @lru_cache(maxsize=256)
 def _space(k: int, epsilon: float) -> tuple[int, int]:
     """Choose the order of the field and the number of coordinates."""
-    tight, large = _tight_spaces(k), _large_orders(k)
-    # No prime beyond the first one of t = 2 is of use: it only adds symbols.
-    aim = math.floor(min(math.exp(epsilon) + 1, tight[0][0]))
-    spaces = _spaces(k, frozenset((*_primes_next_to(aim), *large)))
-    variances = {space: _variance(space, epsilon) for space in spaces}
-    limit = NEARLY * min(variances.values())
-    good = [(space.points, variance, space) for space, variance in variances.items() if variance <= limit]
-    chosen = min(good)[-1]
-    return chosen.order, chosen.coordinates
-
-
-class _Space(NamedTuple):
-    """A projective space: how many points it has, how many of them a hyperplane, and how many two of those share."""
-
-    order: int
-    coordinates: int
-    points: int
-    on_one: int
-    on_two: int
-
-
-@lru_cache(maxsize=256)  # budgets next to each other have the same primes next to them
-def _spaces(k: int, orders: frozenset[int]) -> list[_Space]:
-    """Return the tight spaces, and the smallest one of each of the fields, as far as none is passed over."""
-    most = max(SYMBOLS_MAX, 4 * k)
-    spaces = {*_tight_spaces(k), *((order, next(t for t in count(2) if points(t, order) >= k)) for order in orders)}
-    # Two coordinates need no table of cells. There always is such a space of less than 4k points, or of 3.
-    return [
-        _Space(order, t, points(t, order), points(t - 1, order), points(t - 2, order))
-        for order, t in sorted(spaces)
-        if points(t, order) <= most and (t == 2 or k * order <= CELLS_MAX)
-    ]
-
-
-def _variance(space: _Space, epsilon: float) -> float:
-    p, q = _supporting(space.points, space.on_one, space.on_two, epsilon)
-    return q * (1 - q) / (p - q) ** 2
+    order, coordinates, total, on_one, on_two = _spaces(k)
+    p, q = _supporting(total, on_one, on_two, epsilon)
+    variance = mean_variance(k, p, q)
+    nearly = np.flatnonzero(variance <= NEARLY * variance.min())
+    chosen = nearly[np.lexsort((variance[nearly], total[nearly]))[0]]
+    return int(order[chosen]), int(coordinates[chosen])
 
 
 @lru_cache(maxsize=64)
-def _tight_spaces(k: int) -> list[tuple[int, int]]:
-    """Return the smallest space of 2, 3, ... coordinates, until the field cannot be smaller."""
-    tight = []
-    for t in count(2):
-        tight.append((_prime_from(_root(k, t)), t))
-        if tight[-1][0] == 2:
+def _spaces(k: int) -> FloatArray:
+    """Return the spaces to choose from: order and coordinates, and the points of all, one and two hyperplanes."""
+    # No field beyond the first one of t = 2 is of use: it only adds symbols. There always is one.
+    spaces = [(next(order for order in count(max(2, k - 1)) if _exists(order)), 2)]
+    for t in count(3):
+        least, most = _root(k, t), _root(k, t - 1)
+        for order in range(least, most):
+            steps = order * (k + (t - 3) * points(t, order))
+            if max(points(t, order), steps / STEPS_A_POINT) > max(POINTS_MAX, 4 * k):
+                break
+            if _exists(order):
+                spaces.append((order, t))
+        if least == 2:
             break
-    return tight
-
-
-@lru_cache(maxsize=64)
-def _large_orders(k: int) -> frozenset[int]:
-    """Return the fields of the largest spaces that are not passed over, should the best ones be."""
-    most = max(SYMBOLS_MAX, 4 * k)
-    return frozenset(_prime_to(min(_root(most, t) - 1, CELLS_MAX // k)) for _, t in _tight_spaces(k)[1:])
+    return np.array([(order, t, *(points(t - less, order) for less in range(3))) for order, t in spaces], dtype=float).T
 
 
 def _root(k: int, t: int) -> int:
-    """Return the smallest field, prime or not, whose points of t coordinates are at least k."""
+    """Return the smallest order, of a field or not, with which t coordinates make at least k points."""
     guess = max(2, math.floor(k ** (1 / (t - 1))) - 2)
     return next(order for order in count(guess) if points(t, order) >= k)
 
 
-@lru_cache(maxsize=256)
-def _primes_next_to(number: int) -> tuple[int, int]:
-    """Return the largest prime up to a number, and the smallest above."""
-    return _prime_to(number), _prime_from(number + 1)
-
-
-def _prime_from(low: int) -> int:
-    return next(order for order in count(low) if _is_prime(order))
-
-
-def _prime_to(high: int) -> int:
-    return next(order for order in range(max(2, high), 1, -1) if _is_prime(order))
-
-
-def _is_prime(number: int) -> bool:
-    return number >= 2 and all(number % divisor for divisor in range(2, math.isqrt(number) + 1))
+def _exists(order: int) -> bool:
+    prime = smallest_divisor(order)
+    return prime == order or (order <= POWER_MAX and is_prime_power(order))
 
 
 @lru_cache(maxsize=32)  # the same for all budgets that choose this space
 def _supported(k: int, order: int, t: int) -> IntArray:
     """Return how many of the k values each point supports, ``(K,)``."""
-    symbols = points(t, order)
-    values = (np.arange(symbols) < k).astype(np.int64)  # the first points stand for the values
-    return _add_up(values[None, :], _equations_of(np.arange(symbols), order, t), order)[0]
+    every, rest = vectors(np.arange(points(t, order)), t, order), k
+    # The first points stand for the values: all that have j coordinates, and of those with a 1 before them so many
+    # whose j coordinates spell a number below `rest`.
+    j = next(j for j in range(t, 0, -1) if points(j, order) <= k)
+    tail, rest = every[:, t - j :], k - points(j, order)
+    result = np.where(tail.any(axis=1), points(j - 1, order), points(j, order))
+    if rest:
+        result += _solutions_below(every[:, t - j - 1], tail, rest, order)
+    return result
+
+
+def _solutions_below(constant: IntArray, factors: IntArray, bound: int, order: int) -> IntArray:
+    """Return how many x in F_q^j that spell a number below a bound solve ``constant + <factors, x> = 0``, ``(m,)``."""
+    result, unknowns = np.zeros(len(constant), dtype=np.int64), factors.shape[1]
+    arithmetic = field(order)
+    for place in range(unknowns):
+        # Those that differ from the bound first at this place: a smaller digit here, and anything in the free ones.
+        free = unknowns - 1 - place
+        digit, factor = bound // order**free % order, factors[:, place]
+        root = arithmetic.negatives[arithmetic.mul(constant, arithmetic.inverses[factor])]
+        here = np.where(factor == 0, np.where(constant == 0, digit, 0), root < digit)
+        result += np.where(factors[:, place + 1 :].any(axis=1), digit * order**free // order, here * order**free)
+        constant = arithmetic.add(constant, arithmetic.mul(factor, np.array(digit)))
+    return result

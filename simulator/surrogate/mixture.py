@@ -16,7 +16,7 @@ from simulator.methods.empirical_bayes import (
 from simulator.methods.mixtures import mix
 from simulator.methods.wavelet import odds
 from simulator.protocols.oracle import Noise
-from simulator.surrogate.posterior import Posterior, gaussian_draws, log_free_prior
+from simulator.surrogate.posterior import Posterior, gaussian_draws, gaussian_variance, log_free_prior
 
 
 def mixture_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.random.Generator) -> Posterior:
@@ -34,11 +34,11 @@ def mixture_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.ra
     weights = _bootstrapped_weights(bins[low], max(1.0 - estimate[~low].sum(), 0.0), kernel, atoms / sd, sd, draws, rng)
     likeliest, equal = _log_likelihoods(centres, atoms, noise), _log_likelihoods(centres, np.array([1 / k]), noise)
     gain = (np.log(mix(weights, kernel.T)) + likeliest - equal)[:, bins[low]].sum(axis=1)
-    populations = np.empty((draws, k))
+    populations, variance = np.empty((draws, k)), gaussian_variance(estimate, noise)
     for population, row in zip(populations, weights, strict=True):
         odd = np.cumsum(kernel * row, axis=1)[bins]
         drawn = (odd < rng.random((k, 1)) * odd[:, -1:]).sum(axis=1)
-        population[:] = np.where(low, atoms[np.minimum(drawn, len(atoms) - 1)], gaussian_draws(estimate, noise, rng))
+        population[:] = np.where(low, atoms[np.minimum(drawn, len(atoms) - 1)], gaussian_draws(estimate, variance, rng))
     if low.all():
         populations[rng.random(draws) >= odds(gain - EVIDENCE)] = 1 / k
     far = (estimate[~low] - 1 / k) ** 2 / (2 * (noise.variance_at_zero + noise.variance_slope / k))

@@ -18,9 +18,15 @@ class Posterior(NamedTuple):
     evidence: float  # log marginal likelihood of the estimate under the model, over that of equal frequencies
 
 
-def gaussian_draws(estimate: FloatArray, noise: Noise, rng: np.random.Generator) -> FloatArray:
-    """Draw true frequencies under a flat prior: the estimate and noise of the size that its frequency has."""
-    variance = noise.variance_at_zero + noise.variance_slope * np.clip(estimate, 0.0, 1.0)
+def gaussian_variance(estimate: FloatArray, noise: Noise) -> FloatArray:
+    """Return the variance of the noise of the size that each frequency has, the estimates ``(k,)`` being the truth."""
+    at_zero, slope = noise.line(estimate)
+    result: FloatArray = at_zero + slope * np.clip(estimate, 0.0, 1.0)
+    return result
+
+
+def gaussian_draws(estimate: FloatArray, variance: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Draw true frequencies under a flat prior: the estimate and noise."""
     return estimate + rng.standard_normal(estimate.shape) * np.sqrt(variance)
 
 

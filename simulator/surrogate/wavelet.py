@@ -23,7 +23,7 @@ from simulator.methods.wavelet import (
 )
 from simulator.populations import apportion
 from simulator.protocols.oracle import Noise
-from simulator.surrogate.posterior import Posterior, gaussian_draws, log_free_prior
+from simulator.surrogate.posterior import Posterior, gaussian_draws, gaussian_variance, log_free_prior
 
 PEAKS = (0, 1, 2, 4, 8, 16, 32)  # categories set aside from the curve; the evidence weighs the choices
 PEAK_SD = 4.0  # only estimates this many noise sd above 0 can be peaks
@@ -57,10 +57,10 @@ def wavelet_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.ra
     evidence = np.array([curve.evidence for curve in curves])
     weights = np.exp((evidence - evidence.max()) / TEMPER)
     populations = [_draw(curve, sd, count, rng) for curve, count in zip(curves, apportion(weights, draws), strict=True)]
+    variance = gaussian_variance(centred, noise)
     for curve, population in zip(curves, populations, strict=True):
-        population[:, curve.peaks] = gaussian_draws(
-            np.broadcast_to(centred[curve.peaks], (len(population), len(curve.peaks))), noise, rng
-        )
+        peaks = np.broadcast_to(centred[curve.peaks], (len(population), len(curve.peaks)))
+        population[:, curve.peaks] = gaussian_draws(peaks, variance[curve.peaks], rng)
     return Posterior(np.concatenate(populations), float(TEMPER * np.log(weights.sum()) + evidence.max()))
 
 

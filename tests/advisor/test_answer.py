@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import pickle
 from typing import Any
 
@@ -15,7 +16,9 @@ from advisor.question.request import RankSettings
 from advisor.question.sample import build_request
 from advisor.question.settings import Question, Simulation
 from advisor.rank.simulate import simulated_answer
+from advisor.rank.words import note_sentences
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 
 COUNTS = [5000, 3000, 1500, 400, 100, 0]
@@ -89,6 +92,19 @@ def test_detectable_frequency_is_the_one_sided_quantile() -> None:
     assert advice.detectable_frequency == pytest.approx(1.6448536 * PROTOCOLS["oue"](6, 1.0).noise(10_000).sd, rel=1e-7)
 
 
+def test_half_of_all_collections_miss_the_detectable_frequency_and_the_answer_says_so() -> None:
+    n, k = 1_000_000, 6
+    advice = advise(1.0, sample_counts=COUNTS, n=n, protocol="oue", max_repetitions=20)
+    assert advice.detectable_frequency is not None
+    oracle, users = PROTOCOLS["oue"](k, 1.0), round(advice.detectable_frequency * n)
+    counts = np.tile([users, *[(n - users) // (k - 1)] * (k - 1)], (2500, 1))
+    estimates = oracle.estimate(oracle.sample_support(counts, rng_for(0, "tests", "power")), int(counts[0].sum()))
+    detected = (estimates[:, 0] > advice.detectable_frequency).mean()
+    assert abs(detected - 0.5) < 4 * 0.5 / math.sqrt(len(counts))  # false alarm once in 16,000 seeds
+    notes = " ".join(sentence.text for sentence in note_sentences(advice))
+    assert "(level 5 %, power 50 %: half of all collections miss it)" in notes
+
+
 def test_a_restricted_menu_races_among_itself() -> None:
     """The usual default and the raw estimates must not end the race of a menu they are not on."""
     counts = [round(1000 * (1.3 + np.sin(place / 9))) for place in range(60)]
@@ -97,6 +113,17 @@ def test_a_restricted_menu_races_among_itself() -> None:
     assert advice.repetitions > 20
     by_kind = {row.kind: row for row in advice.baselines}
     assert by_kind["default"].error < advice.lowest.error  # it would have led
+
+
+@pytest.mark.parametrize("metric", ["topk", "emd"])
+def test_the_first_tier_holds_nothing_that_is_proven_worse(metric: str) -> None:
+    counts = apportion(frequencies("zipf", 30, 1.0), 10_000)
+    for seed in (21, 22):
+        advice = advise(1.0, sample_counts=counts, metric=metric, seed=seed, max_repetitions=80)
+        for row in advice.recommendations:
+            assert row.ratio_to_best is not None
+            assert row.ratio_low is not None
+            assert (row.tier == 1) == (row.ratio_to_best < 1.05 or row.ratio_low <= 1)
 
 
 def test_gain_is_measured_on_the_repetitions_of_the_row() -> None:

@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from advisor import InputError, advise
+from advisor.question.collected import collect
 from advisor.rank.apply import COLUMNS, applied_csv, frequency_interval
 from simulator import POSTPROCESSORS, PROTOCOLS, Noise
 from simulator.populations import apportion, frequencies
@@ -25,12 +26,14 @@ def test_interval_is_a_scan_of_all_frequencies(protocol: str, epsilon: float) ->
     grid = np.linspace(0, 1, 20_001)
     estimates = np.concatenate([np.linspace(-2, 3, 41), np.linspace(-3, 3, 13) * noise.sd, [0.0, 1.0]])
     low, high = frequency_interval(estimates, noise)
+    at_zero, slope = noise.line(estimates)
     assert ((low >= 0) & (low <= high) & (high <= 1)).all()
-    for estimate, least, most in zip(estimates, low, high, strict=True):
+    lines = np.broadcast_to(at_zero, estimates.shape)
+    for estimate, a, least, most in zip(estimates, lines, low, high, strict=True):
         counted = min(
             max(estimate, 0.0), 1.0
         )  # an estimate outside of what is possible counts as the nearest frequency
-        inside = (counted - grid) ** 2 <= Z**2 * (noise.variance_at_zero + noise.variance_slope * grid)
+        inside = (counted - grid) ** 2 <= Z**2 * (a + slope * grid)
         assert inside.any()
         # the ends of the scan are off by one step
         assert least == pytest.approx(grid[inside].min(), abs=1 / 20_000)
@@ -56,6 +59,49 @@ def test_interval_covers_the_frequency_as_often_as_it_says(protocol: str, share:
     covered = ((low <= share) & (share <= high)).mean()
     expected = 0.95 if share > 1.96 * oracle.noise(n).sd else 0.975
     assert abs(covered - expected) < 5 * (expected * (1 - expected) / trials) ** 0.5 + 0.002
+
+
+@pytest.mark.parametrize(("k", "epsilon", "n"), [(256, 5.0, 100_000), (256, 3.0, 100_000), (64, 2.0, 10_000)])
+def test_intervals_beside_a_frequent_value_cover_too_although_it_brings_noise_into_their_block(k, epsilon, n) -> None:
+    """Hadamard response; false alarm: 1 of 16,000 streams a comparison (4 standard errors of 2,000 collections)."""
+    oracle, repetitions = PROTOCOLS["hr"](k, epsilon), 2000
+    counts = np.full(k, int(0.6 * n) // k)
+    mate, unused = oracle.blocks, 2 * oracle.blocks if k > 2 * oracle.blocks else None
+    counts[0], counts[mate], counts[1] = int(0.3 * n), int(0.05 * n), 0
+    if unused is not None:
+        counts[unused] = 0
+    counts[1] = n - counts.sum()
+    rows = np.broadcast_to(counts, (repetitions, k))
+    estimate = oracle.estimate(oracle.sample_support(rows, rng_for(0, "tests", "beside", k, repr(epsilon))), n)
+    error = 4 * np.sqrt(0.95 * 0.05 / repetitions)
+
+    def coverage(noise: Noise) -> float:
+        low, high = frequency_interval(estimate, noise)
+        return float(((low <= counts / n) & (counts / n <= high))[:, mate].mean())
+
+    noise = oracle.noise(n)
+    assert abs(coverage(noise) - 0.95) < error
+    # What holds for the mean of all values does not cover here.
+    means = Noise(n, noise.p, noise.q, noise.variance_at_zero, noise.variance_slope, noise.sums_to_one)
+    assert coverage(means) < 0.95 - error
+    if unused is not None:
+        at_zero, _ = noise.line(estimate)
+        detected = (estimate / np.sqrt(at_zero))[:, unused] > stats.norm.ppf(0.95)
+        assert abs(detected.mean() - 0.05) < error
+        assert (estimate[:, unused] / noise.sd > stats.norm.ppf(0.95)).mean() > 0.05 + error
+
+
+def test_an_estimate_with_a_frequent_value_is_not_refused_for_the_noise_it_brings() -> None:
+    k, epsilon, n = 256, 5.0, 100_000
+    oracle = PROTOCOLS["hr"](k, epsilon)
+    counts = np.full(k, int(0.1 * n) // (k - 1))
+    counts[0] = n - counts[1:].sum()
+    # Of 30 streams: where the value that shares the block is left out at frequency 0, its noise is 5 sd of the others.
+    for stream in range(30):
+        rng = rng_for(0, "tests", "frequent", stream)
+        estimate = oracle.estimate(oracle.sample_support(counts, rng), n)
+        collected = collect(tuple(map(str, range(k))), estimate, protocol="hr", epsilon=epsilon, n=n)
+        assert not collected.warnings
 
 
 def test_interval_without_noise_is_the_estimate() -> None:

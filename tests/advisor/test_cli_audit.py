@@ -164,8 +164,18 @@ def test_a_comma_separates_domain_sizes_of_any_length(run: Run) -> None:
     assert [row["k"] for row in json.loads(out)["results"]] == [10, 100]
 
 
-def test_errors_fit_the_schema_too(run: Run) -> None:
-    code, out, err = run("audit", "--all", "--eps", "1", "--format", "json")
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "--all --eps 1",
+        "--all --eps nan --k 10",
+        "--all --eps 1 --k 4 --rounds 1e300",
+        "--target nothing:f --reports oue --eps 1 --k 4",
+        "--nosuch",
+    ],
+)
+def test_errors_fit_the_schema_too(run: Run, asked: str) -> None:
+    code, out, err = run("audit", *asked.split(), "--format", "json")
     assert code == 2
     assert json.loads(out)["error"]["message"] in err
     jsonschema.validate(json.loads(out), SCHEMA)
@@ -274,6 +284,11 @@ def test_a_target_that_cannot_be_audited_has_its_own_message(run: Run, target: s
         ("--protocol olh --eps 1 --k 5 --attributes 2 --solution rsfd", "fake data for grr, rappor, oue only"),
         ("--all --eps 1 --k 5 --rounds 2 --attributes 2", "either --rounds or --attributes"),
         ("--all --eps 1 --k 5 --rounds 2 --attack pair", "--rounds does not go with --attack pair"),
+        ("--all --eps 1 --k 5 --rounds 1e300", "rounds must be a whole number of at least 1 and at most 1,000,000"),
+        ("--all --eps 1 --k 5 --attributes 1e300", "attributes must be a whole number of at least 2 and at most 1,000"),
+        ("--all --eps 1 --k 1000000 --attributes 1000", "attributes times k must be at most 100,000,000"),
+        ("--all --eps 1e-5 --k 5 --attributes 20", "eps / attributes must be at least 1e-06"),
+        ("--k 5 --lho 1e300", "lho must be a whole number of at least 2 and at most 2,147,483,648"),
         ("--target a:b --eps 1 --k 5", "--reports PROTOCOL or --support"),
         ("--target a:b --all --jobs 2 --eps 1 --k 5 --reports oue", "--all, --jobs does not go with --target"),
         ("--target a:b --eps 1 --k 5 --reports oue --hash xxh32", "--hash is for reports of blh or olh"),
@@ -285,3 +300,22 @@ def test_bad_options_are_one_line_and_exit_2(run: Run, asked: str, said: str) ->
     assert (code, out) == (2, "")
     assert said in err
     assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "--all --eps 32 --k 2,30 --rounds 2,1000",
+        "--all --eps 1e-6 --k 2,30 --rounds 2,1000",
+        "--all --eps 1e-6,32 --k 2,1000",
+        "-p grr -p oue -p rappor --eps 32 --k 4 --attributes 2,1000",
+        "-p grr --eps 1 --k 4 --alpha 1e-300",
+        "--lho 2,2147483648 --k 2,30",
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_extremes_are_answered_without_a_warning_of_numpy(run: Run, asked: str) -> None:
+    code, out, err = run("audit", *asked.split(), "--trials", "20", "--format", "json")
+    assert (code, err) == (0, "")
+    jsonschema.validate(json.loads(out), SCHEMA)
+    assert not json.loads(out)["results"][0]["leaks"]

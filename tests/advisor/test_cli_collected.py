@@ -14,6 +14,7 @@ import pytest
 
 from advisor import advise
 from advisor.cli.run import NOTICE
+from advisor.rank.apply import frequency_interval
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
@@ -161,8 +162,73 @@ def test_the_hash_of_the_reports_matters(run: Run, tmp_path: Path) -> None:
     # Under another hash nobody's report supports the own category more often than any: the estimates sum to about 0.
     code, out, err = run(*base, "--hash", "xxh32")
     assert code == 2
-    assert "check n, eps and the protocol" in answer(out)["error"]["message"]
-    assert "check n, eps and the protocol" in err
+    assert (
+        "these are hardly olh reports at eps = 1, k = 8: 2 categories supported on average"
+        in answer(out)["error"]["message"]
+    )
+    assert "hash may be wrong" in err
+
+
+PARAMETERS = {
+    "ss": ("subset_size", "--subset-size", 3),
+    "olh": ("hash_range", "--hash-range", 7),
+    "hr": ("block_count", "--blocks", 1),
+}
+
+
+@pytest.mark.parametrize("protocol", PARAMETERS)
+def test_parameters_of_other_packages_are_those_of_reports_estimate_noise_and_simulation(
+    run: Run, tmp_path: Path, protocol: str
+) -> None:
+    field, flag, value = PARAMETERS[protocol]
+    oracle = PROTOCOLS[protocol](K, EPSILON, **{field: value})
+    assert oracle.noise(N) != PROTOCOLS[protocol](K, EPSILON).noise(N)
+    users = np.repeat(np.arange(K), COUNTS)
+    made = oracle.perturb(users, rng_for(0, "tests", "parameters", protocol))
+    rows = made.reshape(N, -1).tolist()
+    path, target = tmp_path / "reports.csv", tmp_path / "out.csv"
+    path.write_text("".join(",".join(map(str, row)) + "\n" for row in rows), encoding="utf-8")
+    base = (*QUICK, "-p", protocol, flag, str(value), "--apply", str(target), "--force", "--format", "json")
+    read = answer(run("reports", *base, "--k", str(K), str(path))[1])
+    expected = oracle.estimate(oracle.support(made), N)
+    applied = table(target)
+    np.testing.assert_array_equal([float(row["raw"]) for row in applied], expected)
+    low, high = frequency_interval(expected, oracle.noise(N))
+    np.testing.assert_array_equal([float(row["low"]) for row in applied], low)
+    np.testing.assert_array_equal([float(row["high"]) for row in applied], high)
+    assert {row["report_bits"] for row in read["recommendations"]} == {oracle.report_bits}
+    # The estimate alone is answered alike.
+    path.write_text(estimate_text(expected), encoding="utf-8")
+    again = answer(run("estimate", *base, "--n", str(N), str(path))[1])
+    assert again["recommendations"] == read["recommendations"]
+    other = answer(run("estimate", *QUICK, "-p", protocol, "--n", str(N), "--format", "json", str(path))[1])
+    assert other["recommendations"] != read["recommendations"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("-p", "oue", "--subset-size", "3"),
+            "--subset-size: oue has no such parameter; leave it out (it belongs to ss)",
+        ),
+        (
+            ("-p", "blh", "--hash-range", "3"),
+            "--hash-range: blh has no such parameter; leave it out (it belongs to olh)",
+        ),
+        (("-p", "hr", "--blocks", "3"), "--blocks: the number of blocks is a power of 2 up to 2k = 16, got 3"),
+        (("-p", "ss", "--subset-size", "8"), "--subset-size: the size of subsets of k=8 values is 1 to 7, got 8"),
+        (("-p", "hr", "--blocks", "0"), "blocks must be a whole number of at least 1, got 0"),
+    ],
+)
+def test_parameters_that_cannot_be_are_refused(
+    run: Run, tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    path = tmp_path / "reports.csv"
+    path.write_text("1\n2\n", encoding="utf-8")
+    code, _, err = run("reports", *QUICK, *arguments, "--k", "8", str(path))
+    assert code == 2
+    assert message in err
 
 
 def test_a_surrogate_of_one_population(run: Run, estimate: str) -> None:

@@ -150,7 +150,7 @@ def test_a_build_spares_the_files_of_others(tmp_path: Path) -> None:
     (tmp_path / "model.npz").touch()  # of a build that cannot go on
     with pytest.raises(InputError, match=r"holds other files \(model.npz\); give --force"):
         check()
-    (tmp_path / "cells.jsonl").touch()
+    (tmp_path / "model.npz").rename(tmp_path / "cells.jsonl")  # where a build keeps what is done
     check()
     (tmp_path / "thesis.tex").touch()
     with pytest.raises(InputError, match=r"holds other files \(thesis.tex\)"):
@@ -171,6 +171,8 @@ def test_a_quick_build_is_made_and_resumed(run: Run, tmp_path: Path) -> None:
     # Killed in the middle of a line: all other cells are kept, and the result is the same.
     (folder / "cells.jsonl").write_text("".join(cells[:20]) + cells[20][:50], encoding="utf-8")
     code, _, _ = run("knowledge", "build", "--quick", "--to", str(folder), "-q")
+    assert code == 2  # the finished files would be replaced
+    code, _, _ = run("knowledge", "build", "--quick", "--to", str(folder), "-q", "--force")
     assert code == 0
     assert (folder / "model.npz").read_bytes() == first
     (folder / "notes.txt").touch()

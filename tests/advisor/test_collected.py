@@ -162,6 +162,27 @@ def test_an_estimate_that_was_only_clipped_does_not_sum_to_1() -> None:
     assert "sum to 1" not in warning
 
 
+@pytest.mark.parametrize(("n", "digits"), [(10**6, 2), (10**7, 2), (10**8, 3)])
+def test_an_estimate_rounded_beyond_its_noise_is_called_rounded_not_clipped(n: int, digits: int) -> None:
+    rounded = raw("oue", 16, n, "sparse").round(digits)
+    for values in (rounded, np.where(rounded == 0, 0.0, rounded)):  # a spreadsheet writes 0.00 for -0.00
+        (warning,) = checked(values, n=n).warnings
+        assert "clipped" not in warning
+        assert f"rounded to {digits} decimals" in warning
+    assert (rounded == 0).sum() > 1
+
+
+def test_minus_zero_among_rounded_values_is_no_sign_of_clipping() -> None:
+    values = np.array([0.42, 0.31, 0.27, 0.0, -0.0, -0.0])
+    assert checked(values, n=20_000, epsilon=2.0).warnings == ()
+
+
+def test_clipping_by_a_product_leaves_minus_zeros_and_is_seen() -> None:
+    values = raw("oue", K, N)
+    (warning,) = checked(values * (values > 0)).warnings
+    assert "values are exactly 0, none is negative" in warning
+
+
 def test_a_raw_estimate_with_a_zero_is_no_clipped_one() -> None:
     values = raw("grr", 16, N)
     values[3] = 0.0

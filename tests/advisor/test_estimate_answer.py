@@ -7,6 +7,7 @@ import io
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import resources
 
 import jsonschema
@@ -24,6 +25,7 @@ from advisor.question.estimate_request import COLLECTIONS, build_estimate_reques
 from advisor.question.request import RankSettings
 from advisor.question.settings import Question, Simulation
 from advisor.rank.document import rank_document
+from advisor.rank.words import summary
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.confidence import belief_in
 from simulator.populations import apportion, frequencies
@@ -55,6 +57,14 @@ def text_of(advice: Advice) -> str:
 def full() -> Advice:
     """All methods, all repetitions."""
     return advise(1.0, estimate=raw(), protocol="oue", n=N)
+
+
+def test_a_pick_that_is_hardly_ever_the_best_is_no_sure_choice(full: Advice) -> None:
+    for probability, sure in ((0.26, True), (0.08, False)):
+        first = full.best._replace(probability_best=probability)
+        text = summary(replace(full, recommendations=(first, *full.recommendations[1:])))
+        assert text.startswith("Use oue" if sure else "Nothing is sure. First of the ranking: oue")
+        assert f"with probability {'26' if sure else 'only 8'} %." in text
 
 
 def test_all_methods_for_the_protocol_are_ranked_and_all_protocols_for_the_next_round(full: Advice) -> None:

@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import termios
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -207,3 +208,128 @@ def test_closed_standard_output_is_no_crash() -> None:
     command = f"{sys.executable} -m advisor --eps 1 --k 16 --format json >&-"
     done = subprocess.run(["bash", "-c", command], stderr=subprocess.PIPE, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def typed(arguments: list[str], keys: bytes, **environment: str) -> tuple[int, bytes, bytes]:
+    """Run the command with all streams on a terminal, type, and return its exit code, the screen and what is said."""
+    control, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, *arguments],
+        stdin=terminal,
+        stdout=subprocess.PIPE,
+        stderr=terminal,
+        env={**os.environ, **environment},
+    )
+    os.close(terminal)
+    screen = b""
+    while b"Ctrl-D" not in screen:  # it reads now
+        screen += os.read(control, 65536)
+    os.write(control, keys)
+    out, _ = process.communicate(timeout=60)
+    with suppress(OSError):
+        while block := os.read(control, 65536):
+            screen += block
+    os.close(control)
+    return process.returncode, out, screen
+
+
+def test_what_is_typed_ends_with_one_end_of_file_and_no_spinner_hides_it() -> None:
+    code, out, screen = typed([*QUICK, "--format", "json", "-"], b"a\nb\na\nc\n\x04", TERM="xterm")
+    assert code == 0, screen
+    assert json.loads(out)["request"]["n"] == 4
+    assert b"reading the sample" not in screen
+    assert b"\x1b" not in screen
+
+
+@pytest.mark.parametrize("module", ["typer", "numpy", "advisor.checks", "advisor.cli.rank", "knowledge.model"])
+def test_an_interrupt_while_modules_are_imported_leaves_no_traceback(module: str) -> None:
+    script = (
+        "import os, signal, sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {module!r}: os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "from advisor.cli.app import main\n"
+        "sys.exit(main(['--eps', '1', '--k', '16']))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
+    assert done.returncode in (130, -2)
+    assert done.stdout == b""
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("closed", ["<&-", "2>&-", ">&- 2>&- <&-"])
+def test_closed_streams_are_no_crash(closed: str) -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m advisor --eps 1 --k 16 {closed}"], capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_closed_standard_input_is_said() -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m advisor --eps 1 - <&-"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("ldp-advise: error: standard input: is closed")
+
+
+def test_a_full_standard_error_keeps_no_answer_from_standard_output(states: str) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no device that is always full")
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*COMMAND, *QUICK, states], stdout=subprocess.PIPE, stderr=full, text=True, check=False)
+    assert done.returncode == 0
+    assert done.stdout.startswith("Use ")
+
+
+def test_the_answer_goes_through_the_name_of_standard_output() -> None:
+    for name in ("/dev/stdout", "/dev/fd/1", "-"):
+        done = subprocess.run(
+            [*COMMAND, "--eps", "1", "--k", "16", "-o", name], capture_output=True, text=True, check=True
+        )
+        assert done.stdout.startswith("Use ")
+
+
+def test_files_beside_an_answer_that_nobody_reads_are_written(states: str, tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    runs = tmp_path / "runs.csv"
+    command = [*COMMAND, *QUICK, "-q", "--runs", str(runs), states]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert runs.read_text(encoding="utf-8").startswith("protocol,method,metric,repetition,error\n")
+
+
+@pytest.mark.parametrize("name", ["table", "plain", "markdown", "csv", "json", "value", "html"])
+def test_a_file_name_that_is_no_utf_8_is_read_and_written(tmp_path: Path, name: str) -> None:
+    source, target, runs = (os.fsencode(tmp_path) + b"/caf\xe9" + end for end in (b".csv", b".out", b".runs.csv"))
+    Path(os.fsdecode(source)).write_text("a\nb\na\nc\n", encoding="utf-8")
+    command = [*map(os.fsencode, COMMAND), *map(os.fsencode, QUICK), b"-p", b"grr", source]
+    shown = subprocess.run([*command, b"--format", name.encode()], capture_output=True, check=False)
+    assert shown.returncode == 0, shown.stderr
+    assert shown.stdout.decode()  # UTF-8, whatever the names
+    done = subprocess.run([*command, b"-o", target, b"--format", name.encode(), b"--runs", runs], check=False)
+    assert done.returncode == 0
+    assert Path(os.fsdecode(target)).read_text(encoding="utf-8")
+    assert Path(os.fsdecode(runs)).stat().st_size
+
+
+@pytest.mark.parametrize("content", ["text.usetex: True\nfont.size: 40\n", "no such key: \x1b[31m\n", "\x00\x00"])
+def test_settings_of_pictures_in_the_folder_of_the_data_do_not_matter(tmp_path: Path, content: str) -> None:
+    pytest.importorskip("matplotlib")
+    pictures = []
+    for name, settings, backend in (("plain", None, None), ("set", content, "no such backend")):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "sample.csv").write_text("a\nb\na\nc\n", encoding="utf-8")
+        if settings is not None:
+            (folder / "matplotlibrc").write_text(settings, encoding="utf-8")
+        command = [*COMMAND, *QUICK, "-q", "-p", "grr", "--plot-frequencies", "x.svg", "sample.csv"]
+        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+        environment |= {} if backend is None else {"MPLBACKEND": backend}
+        done = subprocess.run(command, cwd=folder, capture_output=True, check=False, env=environment)
+        assert (done.returncode, done.stderr) == (0, b"")
+        pictures.append((folder / "x.svg").read_bytes())
+    assert pictures[0] == pictures[1]

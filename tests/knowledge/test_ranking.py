@@ -9,8 +9,8 @@ import pytest
 
 from knowledge.describe.profile import profile_of
 from knowledge.menu import METRICS, ORDERED_METRICS
-from knowledge.model import load
-from knowledge.ranking import EXTRAPOLATED, RangeWarning, look_up, look_up_noises
+from knowledge.model import load, predict
+from knowledge.ranking import EXTRAPOLATED, RangeWarning, look_up, rank
 from simulator import PROTOCOLS, Noise
 from simulator.populations import frequencies
 
@@ -63,7 +63,7 @@ def test_the_menu_can_be_restricted(tiny: Path) -> None:
 
 def test_other_packages_protocols_are_served_by_their_noise(tiny: Path) -> None:
     noise = Noise(n=10_000, p=0.6, q=0.3, variance_at_zero=2e-4, variance_slope=1e-5, sums_to_one=False)
-    found = look_up_noises(ZIPF, {"new": noise}, "l2", epsilon=1.0, n=10_000, model=load(tiny))
+    found = rank(predict(ZIPF, {"new": noise}, model=load(tiny)), "l2", epsilon=1.0, n=10_000)
     assert {row.protocol for row in found.rows} == {"new"}
 
 

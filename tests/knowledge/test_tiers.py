@@ -63,17 +63,37 @@ def test_of_the_steady_method_the_quietest_protocols_lead_whatever_is_predicted(
     assert leader([row("long", "eb_ns", 1.0), row("short", "eb_ns", 1.02)]) == ("short", "eb_ns")
 
 
-def test_a_quieter_protocol_leads_though_it_is_predicted_to_be_clearly_worse_and_is_listed_once() -> None:
-    rows = [row("long", "norm", 1.0), row("short", "eb_ns", 1.03), row("long", "eb_ns", 1.2, 1.1)]
+def test_a_quieter_protocol_leads_though_it_is_predicted_to_be_worse_and_is_listed_once() -> None:
+    rows = [row("long", "norm", 1.0), row("short", "eb_ns", 1.03), row("long", "eb_ns", 1.2, 1.04)]
     bits, noises = {"long": 64, "short": 3}, {"long": NOISE, "short": LOUDER}
     split = tiers(rows, bits, noises, "l1")
     assert [[(one.protocol, one.method) for one in tier] for tier in split] == [
         [("long", "eb_ns"), ("long", "norm"), ("short", "eb_ns")]
     ]
-    same = [row("short", "eb_ns", 1.0), row("long", "eb_ns", 1.2, 1.1), row("long", "norm", 1.4, 1.2)]
+    same = [row("short", "eb_ns", 1.0), row("long", "eb_ns", 1.2, 1.04), row("long", "norm", 1.4, 1.2)]
     first, second = tiers(same, bits, noises, "l1")
     assert [one.protocol for one in first] == ["long", "short"]
     assert [one.method for one in second] == ["norm"]
+
+
+def test_what_is_predicted_for_sure_to_be_five_percent_worse_is_not_in_the_first_tier() -> None:
+    rows = [row("short", "eb_ns", 1.0), row("long", "eb_ns", 1.2, 1.06), row("short", "norm", 1.3, 0.9)]
+    first, second = tiers(rows, {"long": 64, "short": 3}, {"long": NOISE, "short": LOUDER}, "l1")
+    assert [(one.protocol, one.method) for one in first] == [("short", "eb_ns"), ("short", "norm")]
+    assert [(one.protocol, one.method) for one in second] == [("long", "eb_ns")]
+
+
+@pytest.mark.parametrize(
+    ("k", "epsilon", "n", "metric", "skew"),
+    [(639, 0.38, 9758, "kl", 1.0), (2, 0.39, 10889, "emd", 1.0), (242, 5.25, 3575, "topk", 1.0)],
+)
+def test_no_row_of_the_first_tier_is_predicted_to_be_worse_for_sure(
+    k: int, epsilon: float, n: int, metric: str, skew: float
+) -> None:
+    for exponent in (skew / 2, skew, 2 * skew):
+        found = look_up(profile_of(frequencies("zipf", k, exponent)), epsilon, n, metric)
+        bits = {name: PROTOCOLS[name](k, epsilon).report_bits for name in PROTOCOLS}
+        assert all(row.ratio_low <= 1.05 for row in tiers(found.rows, bits, noises_of(k, epsilon, n), metric)[0])
 
 
 def test_what_is_predicted_to_be_a_quarter_worse_is_never_first() -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +7,7 @@ import pytest
 
 from knowledge.making.trees import FEATURES, grow
 from knowledge.menu import METHODS
-from knowledge.tree import QUESTIONS, Tree, explain, from_json, leaves, load, rules, to_json, tree_for
+from knowledge.tree import QUESTIONS, WORDS, Tree, explain, leaves, load, rules, save, tree_for
 from simulator import rng_for
 
 
@@ -70,20 +69,27 @@ def test_values_are_compared_in_single_precision() -> None:
     assert tree.path([0.1000001]) == [0, 2]
 
 
-def test_a_tree_survives_json() -> None:
+def test_a_tree_survives_a_file(tmp_path: Path) -> None:
     tree, _, _ = grown(500)
-    assert from_json(json.loads(json.dumps(to_json(tree)))) == tree
+    save({"l1": tree}, tmp_path)
+    assert load(tmp_path) == {"l1": tree}
 
 
 def test_trees_ask_what_the_features_hold() -> None:
     assert len(QUESTIONS) == len(FEATURES)
 
 
-def test_an_explanation_follows_its_steps(tiny: Path) -> None:
+def test_an_explanation_is_the_rule_that_holds(tiny: Path) -> None:
     found = explain("l1", noise_to_uniform=0.3, k=40, skew=1.0, folder=tiny)
-    for step in found.steps:
-        assert (np.float32(step.value) <= np.float32(step.threshold)) == step.below
-        assert f"{step.threshold:g}" in str(step)
+    values = {"noise_to_uniform": 0.3, "k": 40.0, "skew": 1.0}
+    (rule,) = (
+        rule
+        for rule in leaves("l1", folder=tiny)
+        if all((one.above or -1.0) < values[one.feature] <= (one.at_most or 1e9) for one in rule.conditions)
+    )
+    assert found.reasons == tuple(
+        f"{WORDS[one.feature]} is {values[one.feature]:g} ({one.ends})" for one in rule.conditions
+    )
     assert found.method == found.ranking[0][0]
     regrets = [regret for _, regret in found.ranking]
     assert regrets == sorted(regrets)

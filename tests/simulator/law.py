@@ -21,6 +21,8 @@ from simulator.protocols.subset import SubsetSelection
 from simulator.protocols.summation import SHE
 from simulator.seeding import rng_for
 
+from .slow_field import inner_products
+
 FALSE_ALARM = 1e-6
 VERDICTS_PER_FILE = 3000
 # The normal and chi-square approximations are used at p-values near 1e-10; bins of at least 50 keep them honest there.
@@ -272,7 +274,7 @@ def channel_of(oracle):
         canonical = np.array([point for point in space if any(point) and next(filter(None, point)) == 1])
         stride = next(m for m in range(round(k * 2 / (1 + 5**0.5)), 2 * k) if np.gcd(m, k) == 1)
         own = canonical[[value * stride % k for value in range(k)]]
-        score = (canonical @ own.T % oracle.order == 0).astype(float)
+        score = (inner_products(canonical, own, oracle.order) == 0).astype(float)
     chance = np.where(score.T == 1, e, 1.0)
     return chance / chance.sum(axis=1, keepdims=True), score
 
@@ -388,7 +390,7 @@ def off_by_5_percent(oracle: FrequencyOracle) -> FrequencyOracle:
 
 def subset_of_size(omega: int, k: int, epsilon: float) -> SubsetSelection:
     """Return subset selection with a size of our choice."""
-    return type("Sized", (SubsetSelection,), {"omega": omega})(k, epsilon)
+    return SubsetSelection(k, epsilon, omega)
 
 
 def oracle_of(key: str, k: int, epsilon: float) -> FrequencyOracle:

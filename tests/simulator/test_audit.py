@@ -11,7 +11,6 @@ from scipy import stats
 
 from simulator.attacks import expected_inverse
 from simulator.audit import ATTACKS, audit_protocol, ceiling, clopper_pearson, hashing_subject, run_audit
-from simulator.audit.attack import protocol_sampler
 from simulator.audit.closed_form import hashing_only, log_ratio
 from simulator.audit.confidence import lowest_likely, ratio_bounds
 from simulator.audit.run import protocol_subject
@@ -158,8 +157,8 @@ def test_members_of_other_packages_are_audited_through_their_own_support():
         key = "foreign"
 
     subject = protocol_subject(Foreign(6, 1.0))
-    sampled = protocol_sampler(Foreign(6, 1.0), (0, 1), "guess")(0, 500, stream("foreign"))
-    assert subject.guaranteed == 1.0
+    sampled = protocol_subject(Foreign(6, 1.0)).sampler(0, 500, stream("foreign"))
+    assert subject.epsilon_guaranteed == 1.0
     assert set(np.unique(sampled)) <= {0.0, 1.0}
 
 

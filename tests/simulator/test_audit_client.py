@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import os
 import random
 
 import numpy as np
@@ -155,6 +157,119 @@ def crash(value, k, epsilon):  # noqa: ARG001
 def test_what_is_wrong_with_a_client_is_told(client, reports, said):
     with pytest.raises(ClientError, match=said):
         audit_client(client, 4, 1.0, reports, trials=50)
+
+
+class Abandoned(BaseException):
+    """What no `except Exception` catches, and what cannot be shown."""
+
+    def __str__(self):
+        raise Abandoned
+
+
+class Report:
+    """A report that fails as soon as anything is done with it."""
+
+    def fail(self, *_, **__):
+        raise Abandoned
+
+    __repr__ = __str__ = __len__ = __iter__ = __array__ = __eq__ = __int__ = __float__ = __index__ = __getitem__ = fail
+    __hash__ = None
+
+
+class Long:
+    """A report that claims to have more entries than there is memory for."""
+
+    def __len__(self):
+        return 10**12
+
+    def __getitem__(self, place):
+        return 0
+
+
+def late():
+    yield 1
+    raise Abandoned
+
+
+def raising(error):
+    def client(*_):
+        raise error
+
+    return client
+
+
+def closing(*_):
+    os.close(1)
+    os.close(2)
+    return 0
+
+
+def forking(value, *_):
+    if os.fork() == 0:
+        return value
+    os.wait()
+    return value
+
+
+HOSTILE_REPORTS = {
+    "fails": Report,
+    "long": Long,
+    "endless": itertools.count,
+    "endless of one": lambda: itertools.repeat(1),
+    "late": late,
+    "nested": lambda: [Report(), Report(), Report(), Report()],
+    "objects": lambda: np.full(4, None, dtype=object),
+    "a class": lambda: Report,
+    "huge number": lambda: 10**400,
+    "text": lambda: "\x1b[31m",
+}
+
+
+@pytest.mark.parametrize("reports", ["grr", "oue", "ss", "olh", "she", "pgr"])
+@pytest.mark.parametrize("name", HOSTILE_REPORTS)
+def test_hostile_reports_are_refused_in_one_line(name, reports):
+    with pytest.raises(ClientError, match=f" for value 0: a report of {reports} is ") as told:
+        audit_client(lambda *_: HOSTILE_REPORTS[name](), 4, 1.0, reports, trials=50)
+    assert str(told.value).isprintable()
+
+
+@pytest.mark.parametrize("name", HOSTILE_REPORTS)
+def test_hostile_answers_of_a_support_function_are_refused(name):
+    with pytest.raises(ClientError, match="it must give the different values"):
+        audit_client(grr, 4, 1.0, support=lambda *_: HOSTILE_REPORTS[name](), trials=50)
+
+
+@pytest.mark.parametrize(
+    ("client", "said"),
+    [
+        (raising(KeyboardInterrupt()), "KeyboardInterrupt"),
+        (raising(GeneratorExit("x")), "GeneratorExit: x"),
+        (raising(SystemExit(0)), "SystemExit: 0"),
+        (raising(Abandoned()), "Abandoned"),
+        (raising(StopIteration()), "StopIteration"),
+        (raising(MemoryError()), "MemoryError"),
+        (closing, "it closes standard output or standard error"),
+        (forking, "it forks, and the child process comes back"),
+    ],
+)
+def test_whatever_a_client_does_is_one_error(client, said, capfd):
+    with pytest.raises(ClientError, match=f"failed for value 0, k=4, epsilon=1: .*{said}$"):
+        audit_client(client, 4, 1.0, "grr", trials=50)
+    os.write(1, b"out")
+    os.write(2, b"err")
+    assert capfd.readouterr() == ("out", "err")
+
+
+def test_a_first_report_that_is_wrong_is_the_last():
+    calls = []
+
+    def client(value, *_):
+        calls.append(value)
+        return "wrong"
+
+    with pytest.raises(ClientError):
+        audit_client(client, 4, 1.0, "grr", trials=50)
+    assert calls == [0]
 
 
 def test_the_first_wrong_report_is_shown():

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from simulator.audit import attribute_subjects, audit_protocol, rounds_subject, run_audit
-from simulator.audit.attributes import amplified
+from simulator.audit.attributes import one_attribute_loss, published_budget
 from simulator.audit.closed_form import log_ratio, most_supported
 from simulator.protocols import PROTOCOLS
 
@@ -43,7 +45,7 @@ def test_averaging_attack_is_algorithm_2(key, k, rounds):
         quick = subject.sampler(held, trials, rng)
         p = (slow + quick.sum()) / (2 * trials)
         assert accept(two_sided((slow - quick.sum()) / np.sqrt(2 * trials * p * (1 - p))))
-    assert subject.guaranteed == rounds
+    assert subject.epsilon_guaranteed == rounds
 
 
 @pytest.mark.parametrize(("k", "rounds", "key"), [(2, 1, "oue"), (3, 2, "rappor"), (3, 3, "olh"), (4, 2, "oue")])
@@ -89,34 +91,119 @@ def test_rounds_must_be_positive():
         rounds_subject(PROTOCOLS["oue"](10, 1.0), 0)
 
 
-def played_attributes(protocol, fake, k, epsilon, d, held, trials, rng):
-    """Algorithm 3 with a whole client: every attribute is reported, and the attacker draws one."""
-    oracle = protocol(k, amplified(epsilon, d))
-    sampled, drawn = rng.integers(0, d, size=trials), rng.integers(0, d, size=trials)
-    named = np.zeros(trials, dtype=bool)
-    for attribute in range(d):
-        true = oracle.perturb(np.full(trials, held), rng)
-        if fake == "z":
-            other = (rng.random((trials, k)) < oracle.q).view(np.uint8)
-        else:
-            other = rng.integers(0, k, size=trials)
-            other = other if fake is None else oracle.perturb(other, rng)
-        mine = sampled == attribute
-        reports = np.where(mine if true.ndim == 1 else mine[:, None], true, other)
-        named = np.where(drawn == attribute, guess(supports(oracle, reports), rng) == 0, named)
-    return named.sum()
+VARIANTS = [("grr", None), ("rappor", "z"), ("rappor", "r"), ("oue", "z"), ("oue", "r")]
 
 
-@pytest.mark.parametrize(("key", "fake"), [("grr", None), ("rappor", "z"), ("rappor", "r"), ("oue", "z"), ("oue", "r")])
-@pytest.mark.parametrize(("k", "d"), [(2, 2), (10, 3)])
-def test_random_sampling_plus_fake_data_is_algorithm_3(key, fake, k, d):
-    trials, rng = 20_000, stream("rsfd", key, fake or "", k)
-    subjects = attribute_subjects(PROTOCOLS[key], k, 1.0, d, "rsfd")
-    subject = next(one for one in subjects if one.fake == fake)
-    for held, chance in zip((0, 1), subject.known, strict=True):
-        slow = played_attributes(PROTOCOLS[key], fake, k, 1.0, d, held, trials, rng)
-        assert accept(two_sided((slow - trials * chance) / np.sqrt(trials * chance * (1 - chance))))
-    assert run_audit(subject, trials=20_000, alpha=RARE, seed=0).agrees
+def chances_of_reports(key, k, epsilon):
+    """Every report of one attribute, and its probability for each value: written out bit by bit."""
+    oracle = PROTOCOLS[key](k, epsilon)
+    if key == "grr":
+        return {(y,): [oracle.p if y == value else oracle.q for value in range(k)] for y in range(k)}, None
+    bits = list(itertools.product((0, 1), repeat=k))
+    one = {
+        y: [np.prod([abs(1 - bit - (oracle.p if v == x else oracle.q)) for v, bit in enumerate(y)]) for x in range(k)]
+        for y in bits
+    }
+    zero = {y: np.prod([oracle.q if bit else 1 - oracle.q for bit in y]) for y in bits}
+    return one, zero
+
+
+def chances_of_tuples(key, fake, k, epsilon, d):
+    """The probability of every tuple of reports for every tuple of values: RS+FD, enumerated."""
+    own, zero = chances_of_reports(key, k, epsilon)
+    faked = zero if fake == "z" else {y: np.mean(chances) for y, chances in own.items()}
+    tuples = list(itertools.product(range(k), repeat=d))
+    table = []
+    for sent in itertools.product(own, repeat=d):
+        fakes = [faked[y] for y in sent]
+        table.append(
+            [np.mean([own[sent[j]][x[j]] * np.prod(fakes[:j] + fakes[j + 1 :]) for j in range(d)]) for x in tuples]
+        )
+    table = np.array(table)
+    assert table.sum(axis=0) == pytest.approx(np.ones(len(tuples)), abs=1e-12)
+    return tuples, table
+
+
+def largest_losses(key, fake, k, epsilon, d):
+    """The largest log-ratio between any two tuples, and between tuples that differ in one attribute."""
+    tuples, table = chances_of_tuples(key, fake, k, epsilon, d)
+    worst = {True: 0.0, False: 0.0}
+    for a, b in itertools.permutations(range(len(tuples)), 2):
+        one = sum(x != y for x, y in zip(tuples[a], tuples[b], strict=True)) == 1
+        worst[one] = max(worst[one], float(np.log(table[:, a] / table[:, b]).max()))
+    return max(worst.values()), worst[True]
+
+
+SMALL = [(k, d) for k in (2, 3) for d in (2, 3)]
+
+
+@pytest.mark.parametrize(("key", "fake"), VARIANTS)
+@pytest.mark.parametrize(("k", "d"), SMALL)
+def test_both_promises_of_fake_data_are_the_largest_losses_of_all_tuples(key, fake, k, d):
+    subject = next(s for s in attribute_subjects(PROTOCOLS[key], k, 1.0, d, "rsfd", trials=100) if s.fake == fake)
+    whole, one = largest_losses(key, fake, k, 1.0, d)
+    assert subject.epsilon_guaranteed == pytest.approx(whole, rel=1e-12) == 1.0
+    assert subject.epsilon_one_attribute == pytest.approx(one, rel=1e-12)
+
+
+@pytest.mark.parametrize(("key", "fake"), VARIANTS)
+@pytest.mark.parametrize(("k", "d"), SMALL)
+def test_the_published_budget_is_what_a_whole_tuple_loses(key, fake, k, d):
+    budget = published_budget(1.0, d)
+    whole, one = largest_losses(key, fake, k, budget, d)
+    assert whole == pytest.approx(budget, rel=1e-12)
+    assert one == pytest.approx(one_attribute_loss(k, budget, d, fake), rel=1e-12)
+    if fake != "r" or k == 2:
+        assert one == pytest.approx(1.0, rel=1e-12)
+    else:
+        assert one > 1.1
+
+
+def test_fakes_of_random_values_exceed_the_published_promise_for_one_attribute():
+    for k, epsilon, loss in ((3, 1.0, 1.125), (4, 1.0, 1.182), (3, 2.0, 2.223)):
+        assert one_attribute_loss(k, published_budget(epsilon, 2), 2, "r") == pytest.approx(loss, abs=5e-4)
+
+
+@pytest.mark.parametrize(("key", "fake"), VARIANTS)
+@pytest.mark.parametrize(("k", "d"), SMALL)
+def test_the_whole_tuple_is_attacked_by_the_likelihood_ratio(key, fake, k, d):
+    """Over all reports that there are: v1 is named where the ratio is high, as often as the closed form says."""
+    subject = next(s for s in attribute_subjects(PROTOCOLS[key], k, 1.0, d, "rsfd", trials=2000) if s.fake == fake)
+    tuples, table = chances_of_tuples(key, fake, k, 1.0, d)
+    first, second = (table[:, tuples.index((value,) * d)] for value in (0, 1))
+    own, trials = chances_of_reports(key, k, 1.0)[0], 20_000
+    losses = np.log(first / second)
+    cuts = {loss: (first[losses >= loss - 1e-9].sum(), second[losses >= loss - 1e-9].sum()) for loss in losses}
+    assert len(own) ** d == len(losses)
+    if subject.known is not None:
+        assert any(subject.known == pytest.approx(cut, rel=1e-9) for cut in cuts.values())
+    hits = [subject.sampler(value, trials, stream("tuples", key, fake or "", k, value)).sum() for value in (0, 1)]
+    scores = [
+        [two_sided((hit - trials * p) / np.sqrt(trials * p * (1 - p) + 1e-9)) for hit, p in zip(hits, cut, strict=True)]
+        for cut in cuts.values()
+    ]
+    assert any(accept(score) for score in scores)
+
+
+@pytest.mark.parametrize(("key", "fake"), VARIANTS)
+@pytest.mark.parametrize(("k", "d"), [(3, 2), (20, 4)])
+def test_audits_of_fake_data_keep_the_promise_and_agree_with_the_closed_form(key, fake, k, d):
+    trials = 20_000
+    subjects = attribute_subjects(PROTOCOLS[key], k, 2.0, d, "rsfd", trials=trials, alpha=RARE)
+    found = run_audit(next(one for one in subjects if one.fake == fake), trials=trials, alpha=RARE, seed=0)
+    assert found.attack == "likelihood"
+    assert found.agrees in (True, None)
+    assert (found.agrees is None) == (fake == "r")
+    assert not found.leaks
+    assert found.epsilon_lower_bound > found.epsilon_one_attribute / 2
+
+
+def test_the_published_budget_is_shown_to_leak():
+    """What RS+FD was published with: reports at a higher budget, which the attack on whole tuples takes."""
+    trials, budget = 200_000, published_budget(1.0, 2)
+    for subject in attribute_subjects(PROTOCOLS["grr"], 3, budget, 2, "rsfd", trials=trials, alpha=RARE):
+        found = run_audit(subject, trials=trials, alpha=RARE, seed=0)
+        assert 1.3 < found.epsilon_lower_bound <= 1.49
 
 
 def test_fake_vectors_are_what_they_are_called():
@@ -127,36 +214,14 @@ def test_fake_vectors_are_what_they_are_called():
         assert accept(two_sided((ones - n * rate) / np.sqrt(n * rate * (1 - rate))))
 
 
-def test_amplified_budget_makes_the_whole_report_private():
-    """The likelihood ratio of a true report hidden among d, with the amplified budget, is e^epsilon."""
-    for epsilon, d in ((0.5, 2), (2.0, 10)):
-        oracle = PROTOCOLS["grr"](8, amplified(epsilon, d))
-        ratio = (oracle.p / d + (d - 1) / (d * 8)) / (oracle.q / d + (d - 1) / (d * 8))
-        assert ratio <= np.exp(epsilon) * (1 + 1e-12)
-
-
 def test_splitting_and_sampling_are_one_report():
     for solution, epsilon in (("spl", 0.25), ("smp", 1.0)):
         (subject,) = attribute_subjects(PROTOCOLS["oue"], 10, 1.0, 4, solution)
         assert subject.known == PROTOCOLS["oue"](10, epsilon).attack_probabilities("guess", (0, 1))
-        assert (subject.epsilon, subject.guaranteed) == (1.0, 1.0)
+        assert (subject.epsilon, subject.epsilon_guaranteed) == (1.0, 1.0)
+        assert subject.epsilon_one_attribute == epsilon
         found = run_audit(subject, trials=20_000, alpha=RARE, seed=0)
         assert found.agrees
-
-
-def test_paper_on_fake_data():
-    """Section 4.5: randomised response is highest, and levels off; symmetric bits beat optimised ones at k = 2 only."""
-
-    def loss(key, k, epsilon):
-        return log_ratio(attribute_subjects(PROTOCOLS[key], k, epsilon, 2, "rsfd")[0].known)
-
-    for k in (2, 100):
-        assert loss("grr", k, 30.0) - loss("grr", k, 10.0) < 0.01  # fake data names every value equally often
-        assert all(
-            loss("grr", k, epsilon) > loss(key, k, epsilon) for key in ("rappor", "oue") for epsilon in (1.0, 4.0)
-        )
-    assert loss("rappor", 2, 2.0) > loss("oue", 2, 2.0)
-    assert loss("rappor", 100, 2.0) < loss("oue", 100, 2.0)
 
 
 @pytest.mark.parametrize(
@@ -176,3 +241,29 @@ def test_bad_requests_are_told(change, said):
 def test_one_collection_is_audited_as_before():
     whole = audit_protocol(PROTOCOLS["oue"](10, 1.0), trials=500)
     assert (whole.rounds, whole.attributes, whole.solution) == (1, 1, None)
+
+
+@pytest.mark.parametrize(
+    ("key", "k", "rounds", "epsilon"), [("rappor", 2, 8, 20.0), ("rappor", 4, 6, 16.0), ("oue", 3, 60, 6.0)]
+)
+def test_a_loss_of_many_rounds_keeps_its_digits_where_the_guess_is_nearly_sure(key, k, rounds, epsilon):
+    """Against the sum over all counts, in exact fractions."""
+    oracle = PROTOCOLS[key](k, epsilon)
+    masses = [
+        [math.comb(rounds, z) * chance**z * (1 - chance) ** (rounds - z) for z in range(rounds + 1)]
+        for chance in (Fraction(oracle.p), Fraction(oracle.q))
+    ]
+    own = Fraction(0)
+    for z, mass in enumerate(masses[0]):
+        below, same = sum(masses[1][:z], Fraction(0)), masses[1][z]
+        for ties in range(k):
+            own += mass * math.comb(k - 1, ties) * same**ties * below ** (k - 1 - ties) / (ties + 1)
+    exact = math.log(own) - math.log((1 - own) / (k - 1))
+    assert log_ratio(most_supported(oracle, rounds)) == pytest.approx(exact, rel=1e-6)
+
+
+@pytest.mark.parametrize("rounds", [1000, 10**6])
+def test_a_loss_beyond_all_digits_is_no_error(rounds):
+    for key in ("rappor", "oue", "olh"):
+        loss = log_ratio(most_supported(PROTOCOLS[key](4, 8.0), rounds))
+        assert loss > 100

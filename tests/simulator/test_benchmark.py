@@ -7,6 +7,7 @@ import pytest
 
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, benchmark
 from simulator.benchmark import Experiment, Runs, race, simulate
+from simulator.metrics import Metric
 from simulator.populations import apportion, frequencies
 from simulator.ranking import Pair, contenders
 from simulator.seeding import rng_for
@@ -68,6 +69,14 @@ def test_post_pos_is_measured_on_queries_only() -> None:
     assert (runs.of("range")["grr", "post_pos"] <= runs.of("range")["grr", "none"]).all()
 
 
+def test_what_is_no_number_is_an_infinite_error_and_not_a_metric_that_does_not_apply() -> None:
+    odd = Metric("odd", "no number", lambda estimate, _: np.full(estimate.shape[:-1], np.nan), "")
+    task = replace(experiment(protocols=("oue",)), metrics={"l1": METRICS["l1"], "odd": odd})
+    runs = simulate(task, 0, 2)
+    assert set(runs.of("odd")) == set(runs.of("l1"))
+    assert all(np.isinf(errors).all() for errors in runs.of("odd").values())
+
+
 def test_blocks_of_different_experiments_do_not_add_up() -> None:
     one, other = simulate(experiment(), 0, 2), simulate(experiment(seed=1), 2, 2)
     with pytest.raises(ValueError, match="one experiment"):
@@ -115,7 +124,7 @@ def test_race_adds_repetitions_only_where_it_matters() -> None:
     runs = race(task, ["l1"], repetitions=10, max_repetitions=160)
     lengths = {pair: len(block) for pair, block in runs.errors.items()}
     assert set(lengths.values()) <= {10, 20, 40, 80, 160}
-    assert lengths["grr", "none"] == 10  # far behind from the start
+    assert lengths["grr", "norm"] == 10  # far behind from the start; raw estimates go on with any method of theirs
     verdict = contenders(runs.of("l1"))
     assert not verdict.open or max(lengths.values()) == 160
     leader = min(runs.of("l1"), key=lambda pair: runs.of("l1")[pair].mean())

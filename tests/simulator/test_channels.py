@@ -44,7 +44,9 @@ def test_observed_counts_have_mean_and_covariance_of_the_law(how: str) -> None:
     if how == "sample":
         drawn = channel.sample_observed(np.broadcast_to(counts, (repetitions, 4)), rng)
     else:
-        drawn = np.stack([channel.replay_observed(counts, rng) for _ in range(repetitions)])
+        drawn = np.stack(
+            [channel.observe(channel.perturb(np.repeat(np.arange(channel.k), counts), rng)) for _ in range(repetitions)]
+        )
     assert (drawn.sum(axis=1) == counts.sum()).all()
     mean = counts @ channel.matrix
     covariance = np.diag(mean) - (channel.matrix.T * counts) @ channel.matrix

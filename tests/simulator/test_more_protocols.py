@@ -132,7 +132,7 @@ def test_a_thousand_million_users_and_more(kind, k, epsilon, n):
     f = counts / n
     rng = stream("many", oracle.key, k, repr(epsilon), n)
     estimates = oracle.estimate(oracle.sample_support(np.broadcast_to(counts, (times, k)), rng), n)
-    variance = oracle.block_variance(f, n) if isinstance(oracle, HadamardResponse) else oracle.variance(f, n)
+    variance = oracle.noise(n).entry(f) if isinstance(oracle, HadamardResponse) else oracle.variance(f, n)
     assert accept(two_sided((estimates.mean(axis=0) - f) / np.sqrt(variance / times)))
     assert accept(variance_p(((estimates - f) ** 2).mean(axis=0), variance, times))
 
@@ -145,7 +145,7 @@ def test_a_thousand_values(kind, epsilon):
     f = counts / n
     rng = stream("thousand", oracle.key, repr(epsilon))
     estimates = oracle.estimate(oracle.sample_support(np.broadcast_to(counts, (times, k)), rng), n)
-    variance = oracle.block_variance(f, n) if isinstance(oracle, HadamardResponse) else oracle.variance(f, n)
+    variance = oracle.noise(n).entry(f) if isinstance(oracle, HadamardResponse) else oracle.variance(f, n)
     assert accept(two_sided((estimates.mean(axis=0) - f) / np.sqrt(variance / times)))
     assert accept(variance_p(((estimates - f) ** 2).mean(axis=0), variance, times))
 
@@ -200,8 +200,8 @@ def test_the_variance_of_hadamard_response_given_the_blocks(k, epsilon):
     slope = (math.exp(epsilon) - 1) / (math.exp(epsilon) - 1 + 2 * oracle.blocks)
     variance = (f @ (chance @ score**2) - f @ (chance @ score) ** 2) / (n * slope**2)
     close = {"rtol": 1e-9, "atol": 8 * 2**-52 / (n * slope**2)}  # rounding of differences of numbers below 1
-    np.testing.assert_allclose(oracle.block_variance(f, n), variance, **close)
-    np.testing.assert_allclose(oracle.block_variance(np.stack([f, f[::-1]]), n)[0], variance, **close)
+    np.testing.assert_allclose(oracle.noise(n).entry(f), variance, **close)
+    np.testing.assert_allclose(oracle.noise(n).entry(np.stack([f, f[::-1]]))[0], variance, **close)
     # One block: the variance depends on nothing else, and `variance` is exact.
     if oracle.blocks == 1:
         assert epsilon <= math.log(2)
@@ -209,22 +209,22 @@ def test_the_variance_of_hadamard_response_given_the_blocks(k, epsilon):
     # Several: `variance` is the mean over all assignments of the frequencies, by its two unknowns (linear in each).
     elif k <= 5:
         orders = [np.array(order) for order in itertools.permutations(range(k))]
-        by_value = [oracle.block_variance(f[order], n)[np.argsort(order)] for order in orders]
+        by_value = [oracle.noise(n).entry(f[order])[np.argsort(order)] for order in orders]
         np.testing.assert_allclose(np.mean(by_value, axis=0), oracle.variance(f, n), **close)
     worst = (math.exp(epsilon) + 1) / 2 * oracle.variance(f, n)
-    assert (oracle.block_variance(f, n) <= worst * (1 + 1e-9) + close["atol"]).all()
+    assert (oracle.noise(n).entry(f) <= worst * (1 + 1e-9) + close["atol"]).all()
 
 
 def test_negative_control_the_blocks_matter():
     # Three quarters of the users in one block: the mean over assignments is not the variance of that block's values.
     oracle, n, f = HadamardResponse(64, 3.0), 400, np.r_[0.75, np.full(63, 0.25 / 63)]
-    ratio = oracle.block_variance(f, n) / oracle.variance(f, n)
+    ratio = oracle.noise(n).entry(f) / oracle.variance(f, n)
     assert ratio[oracle.blocks] > 3  # shares the block
     assert 0.8 < ratio[0] < 1.2  # holds it
     assert ratio[1] < 1  # is elsewhere
     alone = HadamardResponse(12, 3.0)
     assert alone.block_size == 2  # every value has a block of its own
-    np.testing.assert_allclose(alone.block_variance(f[:12], n), alone.variance(f[:12], n), rtol=1e-12)
+    np.testing.assert_allclose(alone.noise(n).entry(f[:12]), alone.variance(f[:12], n), rtol=1e-12)
 
 
 @pytest.mark.parametrize("k", [2, 3, 12, 64, 1000, 5000])
@@ -236,6 +236,40 @@ def test_blocks_of_hadamard_response_are_those_of_the_paper(k, epsilon):
     assert oracle.block_size == 2 ** math.ceil(math.log2(k / blocks + 1))
     assert oracle.blocks * (oracle.block_size - 1) >= k
     assert oracle.blocks * oracle.block_size <= 6 * k
+
+
+@pytest.mark.parametrize("k", [5, 7, 8, 20])
+def test_one_block_reads_what_pure_ldp_sends_up_to_epsilon_1(k):
+    """The client of pure-ldp, one user at a time: of two columns that differ in one bit, that with a 1 or not."""
+    epsilon, n = 1.0, 40_000
+    size = 2 ** math.ceil(math.log2(k + 1))
+    counts = skewed(k, n)
+    rng, reports = stream("pure", k), []
+    for value in np.repeat(np.arange(k), counts).tolist():
+        row, column = value + 1, int(rng.integers(size))
+        other = column ^ (1 << (row.bit_length() - 1))
+        if (column & row).bit_count() % 2:
+            column, other = other, column
+        reports.append(column if rng.random() > 1 / (1 + math.exp(epsilon)) else other)
+    oracle = HadamardResponse(k, epsilon, 1)
+    assert (oracle.symbols, HadamardResponse(k, epsilon).blocks) == (size, 2)
+    estimate, f = oracle.estimate(oracle.support(np.array(reports)), n), counts / n
+    assert accept(two_sided((estimate - f) / np.sqrt(oracle.noise(n).entry(f))))
+    if HadamardResponse(k, epsilon).symbols == size:  # negative control: read as two blocks
+        two = HadamardResponse(k, epsilon)
+        wrong = two.estimate(two.support(np.array(reports)), n)
+        assert not accept(two_sided((wrong - f) / np.sqrt(two.noise(n).entry(f))))
+
+
+@pytest.mark.parametrize("kind", [HadamardResponse, ProjectiveGeometry])
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 1.9, 2.5])
+@pytest.mark.parametrize("k", [2, 3, 7, 12, 13, 40, 64, 100])
+def test_symbols_support_as_many_values_as_the_channel_says(kind, k, epsilon):
+    oracle = kind(k, epsilon)
+    supports = channel_of(oracle)[1] == 1
+    np.testing.assert_array_equal(oracle.supported_values(), supports.sum(axis=1))
+    for value in (0, k - 1):
+        np.testing.assert_array_equal(oracle.supporting(value), supports[:, value])
 
 
 def test_hadamard_decoding_is_the_matrix_product():
@@ -264,27 +298,63 @@ def test_clients_report_each_symbol_as_often_as_defined(kind, k, epsilon):
 # ---------------------------------------------------------------- projective geometry response: which space
 
 
-@pytest.mark.parametrize("k", [2, 3, 4, 12, 64, 100, 1000, 5000])
-@pytest.mark.parametrize("epsilon", [1e-6, 0.3, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 32.0])
+PRIMES = [m for m in range(2, 5100) if all(m % x for x in range(2, math.isqrt(m) + 1))]
+FIELDS = sorted({m**power for m in PRIMES for power in range(1, 13) if m**power < 5100})
+
+
+def mean_variance_of_space(order, t, k, epsilon):
+    e, total, c, d = math.exp(epsilon), points(t, order), points(t - 1, order), points(t - 2, order)
+    weight = e * c + total - c
+    p, q = e * c / weight, (e * d + c - d) / weight
+    return (p * (1 - p) + (k - 1) * q * (1 - q)) / (k * (p - q) ** 2)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 12, 64, 100, 1000, 5000, 22_000, 80_000])
+@pytest.mark.parametrize("epsilon", [1e-6, 0.3, 0.5, 1.0, 1.386, 1.9, 2.0, 3.0, 4.0, 5.0, 6.0, 7.75, 8.0, 12.0, 32.0])
 def test_the_space_is_the_smallest_of_the_nearly_best(k, epsilon):
-    e = math.exp(epsilon)
-
-    def variance(order, t):
-        c, d = points(t - 1, order), points(t - 2, order)
-        weight = e * c + points(t, order) - c
-        p, q = e * c / weight, (e * d + c - d) / weight
-        return q * (1 - q) / (p - q) ** 2
-
-    primes = [m for m in range(2, 5100) if all(m % x for x in range(2, math.isqrt(m) + 1))]
-    spaces = [(m, next(t for t in range(2, 20) if points(t, m) >= k)) for m in primes]
-    most = max(projective_geometry.SYMBOLS_MAX, 4 * k)
-    lowest = min(variance(*space) for space in spaces if points(space[1], space[0]) <= most)
     order, t = _space(k, epsilon)
-    assert points(t, order) <= most
-    assert order in primes
+    assert order in FIELDS or k > 5000
     assert points(t, order) >= k > (points(t - 1, order) if t > 2 else 1)
+    assert points(t, order) <= 2**23
     if epsilon > 1e-3:  # below, the difference of p and q has too few digits to compare variances to 1 %
-        assert variance(order, t) <= 1.0101 * lowest
+        spaces = [(m, next(t for t in range(2, 20) if points(t, m) >= k)) for m in FIELDS]
+        # A narrow field in many coordinates takes too long to count in: 32 times 2^23 steps are taken.
+        some = [(m, t) for m, t in spaces if points(t, m) <= 2**23 and m * (k + (t - 3) * points(t, m)) <= 2**28]
+        variances = [mean_variance_of_space(*space, k, epsilon) for space in some]
+        ours, lowest = mean_variance_of_space(order, t, k, epsilon), min(variances)
+        assert ours <= 1.0101 * lowest
+        # ... and hardly worse than the best of all, however large: published ones have 23 bits here.
+        assert ours <= 1.02 * min(mean_variance_of_space(*space, k, epsilon) for space in spaces) or epsilon > 7.75
+        smaller = [v for v, space in zip(variances, some, strict=True) if points(space[1], space[0]) < points(t, order)]
+        assert min(smaller, default=math.inf) > 1.0099 * lowest  # fields above 256 that are no prime are left out
+
+
+@pytest.mark.parametrize(
+    ("k", "epsilon", "n", "published", "error"),
+    [
+        (22_000, 5.0, 10_000, 272.73, 0.91),
+        (22_000, 5.0, 50_000, 1378.4, 4.9),
+        (22_000, 1.386, 10_000, 17_765, 12),
+        (1024, 5.0, 1000, 27.77, 0.45),
+    ],
+)
+def test_errors_of_published_simulations_are_those_of_ours(k, epsilon, n, published, error):
+    """Squared errors of counts, all users on one value: Feldman et al. 2022, private_frequency_oracles."""
+    oracle, repetitions = ProjectiveGeometry(k, epsilon), 40
+    counts = np.zeros(k, dtype=np.int64)
+    counts[k // 2] = n
+    rng = stream("published", k, repr(epsilon), n)
+    squares = np.array(
+        [
+            ((n * oracle.estimate(oracle.sample_support(counts, rng), n) - counts) ** 2).mean()
+            for _ in range(repetitions)
+        ]
+    )
+    difference = squares.mean() - published
+    # Four standard errors of both: a false alarm in 1 of 16,000 comparisons. Theirs of n = 50,000 is three off.
+    assert abs(difference) < 4 * math.hypot(error, squares.std(ddof=1) / math.sqrt(repetitions))
+    # What was taken before at 1.386, a space of fewer points, is 13 % worse and would be seen.
+    assert 4 * error < 0.1 * published
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 3.0, 4.0, 5.0])
@@ -309,10 +379,8 @@ def test_a_full_space_has_estimates_that_sum_to_one_and_says_so(k, epsilon):
 def test_a_domain_of_a_quarter_of_a_million_values(epsilon):
     k = 250_000
     oracle = ProjectiveGeometry(k, epsilon)
-    assert oracle.symbols <= 4 * k
-    # The field that is best at 5 has too many cells for so many values; beyond, it is worse.
-    allowed = 1.06 if epsilon <= 4 else 1.2
-    assert oracle.noise(1).variance_at_zero <= allowed * SubsetSelection(k, epsilon).noise(1).variance_at_zero
+    assert oracle.report_bits <= 21
+    assert oracle.noise(1).variance_at_zero <= 1.03 * SubsetSelection(k, epsilon).noise(1).variance_at_zero
     assert HadamardResponse(k, epsilon).report_bits <= 19
 
 
@@ -322,7 +390,7 @@ def test_hadamard_estimates_are_unbiased_with_the_stated_variance(epsilon):
     counts = skewed(12, n)
     f = counts / n
     estimates = oracle.estimate(oracle.sample_support(np.broadcast_to(counts, (800, 12)), stream("hr", epsilon)), n)
-    variance = oracle.block_variance(f, n)
+    variance = oracle.noise(n).entry(f)
     assert accept(two_sided((estimates.mean(axis=0) - f) / np.sqrt(variance / 800)))
     assert accept(variance_p(((estimates - f) ** 2).mean(axis=0), variance, 800))
 

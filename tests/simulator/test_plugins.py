@@ -162,6 +162,58 @@ def test_a_broken_package_costs_one_line_and_nothing_else(tmp_path, code):
     assert BROKEN[code] in line
 
 
+def faulty_site(place: Path, body: str, before: str = "") -> Path:
+    code = f"{before}\nimport numpy as np\nfrom simulator import PostProcessor\ndef f(estimate, noise):\n    {body}\n"
+    return broken_site(place, code + "MEMBER = PostProcessor('broken', 'B', f, False, False, 'x')\n", "postprocessors")
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("return estimate * np.nan", "it returns NaN or infinity"),
+        ("return estimate.tolist()", "it returns list, not an array"),
+        ("raise SystemExit(0)", "SystemExit: 0"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+    ],
+)
+def test_a_method_that_fails_when_it_is_used_is_left_out_with_one_warning(tmp_path, body, reason):
+    place = faulty_site(tmp_path, body)
+    arguments = ["-e", "1", "--protocol", "oue", "--max-reps", "20", "--format", "json", "--quiet", str(STATES)]
+    done = run("-m", "advisor", *arguments, "--method", "none", "--method", "broken", sites=(place,), strict=False)
+    assert done.returncode == 0
+    (row,) = json.loads(done.stdout)["recommendations"]
+    assert row["method"] == "none"
+    (line,) = done.stderr.splitlines()
+    assert "broken-members 0.5: entry point 'broken' of ldp_advise.postprocessors is left out: " in line
+    assert reason in line
+    done = run("-m", "advisor", *arguments, "--method", "broken", sites=(place,), strict=False)
+    assert done.returncode == 2
+    assert reason in json.loads(done.stdout)["error"]["message"]
+    assert [line for line in done.stderr.splitlines() if line.startswith("ldp-advise: error: ")]
+    assert "Traceback" not in done.stderr
+
+
+def test_what_a_package_prints_is_not_in_the_answer(tmp_path):
+    place = faulty_site(tmp_path, "print('used'); return estimate", before="print('imported')")
+    arguments = ["-e", "1", "--protocol", "oue", "--method", "broken", "--max-reps", "20", "--format", "json"]
+    done = run("-m", "advisor", *arguments, "--quiet", str(STATES), sites=(place,), strict=False)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["recommendations"][0]["method"] == "broken"
+    assert set(done.stderr.split()) == {"imported", "used"}
+
+
+def test_a_protocol_whose_figures_fail_is_not_taken_in(tmp_path):
+    code = (
+        "from simulator import PROTOCOLS\n"
+        "class MEMBER(PROTOCOLS['oue']):\n"
+        "    key, title, reference = 'broken', 'B', 'x'\n"
+        "    report_bits = property(lambda self: 1 / 0)\n"
+    )
+    done = run("-m", "advisor", "list", sites=(broken_site(tmp_path, code, "protocols"),), strict=False)
+    assert done.returncode == 0
+    assert "is left out: ZeroDivisionError: division by zero" in done.stderr
+
+
 def test_the_others_are_ranked_beside_a_broken_package(tmp_path, site):
     place = broken_site(tmp_path, "raise RuntimeError('no')")
     arguments = ["-e", "1", "--metric", "max_error", "--protocol", "sampled_bit", "--method", "james_stein"]
@@ -198,6 +250,7 @@ def members(monkeypatch):
     module.unfinished = Unfinished
     module.without_a_title = WithoutATitle
     module.instance = OUE(4, 1.0)
+    module.coloured = Metric("coloured", "\x1b[31mred", mse, "frequency²")
     for name in ("new", "all", "Capital", "two__words", "_x", "x-y", "l1", "oue", "norm_sub", "normsub", "power"):
         setattr(module, "m_" + name.replace("-", "_"), Metric(name, "a metric", mse, "frequency²"))
     monkeypatch.setitem(sys.modules, module.__name__, module)
@@ -255,6 +308,7 @@ def test_the_first_of_two_with_one_name_is_taken(members):
         ("without_a_title", "without_a_title", "PROTOCOLS", "not one with the texts key, title and reference"),
         ("newer", "m_new", "METRICS", "calls itself 'new', and the entry point must be called the same"),
         ("other", "another", "PROTOCOLS", "calls itself 'another'"),
+        ("coloured", "coloured", "METRICS", "its title has characters that cannot be printed"),
         ("new", "missing", "METRICS", "AttributeError: "),
     ],
 )
@@ -290,7 +344,7 @@ def test_a_reason_is_one_line_of_bounded_length(tmp_path, monkeypatch):
     assert line.endswith("…")
     assert len(line) < 400
     with pytest.warns(plugins.PluginWarning, match="broken-members 0.5") as caught:
-        plugins.warn([line])
+        plugins.warn(line)
     assert (
         warnings.formatwarning(caught[0].message, caught[0].category, caught[0].filename, caught[0].lineno)
         == f"ldp_advise:0: PluginWarning: {line}\n"

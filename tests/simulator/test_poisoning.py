@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
-from simulator.hashing import HASHES, SEED_BITS
+from simulator.channels import Channel
+from simulator.hashing import HASHES
 from simulator.methods import POSTPROCESSORS
 from simulator.poisoning import ATTACKS, draw_targets, gains
-from simulator.poisoning.fakes import maximal_gain, random_value
 from simulator.populations import apportion, frequencies
 from simulator.protocols import PROTOCOLS, FrequencyOracle
-from simulator.protocols.fakes import GROUPS
-from simulator.protocols.local_hashing import HASHES_TRIED
+from simulator.protocols.protocol import Tally
 
 from .law import accept, stream, two_sided
 
@@ -71,44 +72,84 @@ def test_random_reports_do_not_help_with_local_hashing(key):
     assert found["maximal_gain"] > found["random_value"]
 
 
+def all_reports(oracle):
+    """Every report that can be sent, as the support ``(k,)`` it gives."""
+    k, kind = oracle.k, oracle.report_kind
+    if kind == "value":
+        return np.eye(k)
+    if kind == "bits":
+        return np.array(list(itertools.product((0, 1), repeat=k)))
+    if kind == "subset":
+        return np.array([[v in chosen for v in range(k)] for chosen in itertools.combinations(range(k), oracle.omega)])
+    if kind == "hash":  # any function of the family, which is fully random, and any symbol
+        functions = np.array(list(itertools.product(range(oracle.g), repeat=k)))
+        return np.concatenate([functions == symbol for symbol in range(oracle.g)])
+    return np.array([oracle.support(np.array([symbol])) for symbol in range(oracle.symbols)])
+
+
+@pytest.mark.parametrize("key", [key for key, protocol in PROTOCOLS.items() if protocol.report_kind != "cells"])
+@pytest.mark.parametrize(("k", "targets", "epsilon"), [(4, [1], 1.0), (5, [0, 3], 0.5), (6, [1, 2, 5], 1.2)])
+def test_no_report_gains_more_than_the_maximal_gain(key, k, targets, epsilon):
+    """A raw estimate is linear in the supports: what the best report adds, every fake user can add."""
+    oracle, fakes, targets = PROTOCOLS[key](k, epsilon), 40, np.array(targets)
+    most = max(oracle.estimate(support, 1)[targets].sum() for support in all_reports(oracle))
+    sent = oracle.crafted(targets, fakes, stream("maximum", key, k)).counts
+    assert oracle.estimate(sent, fakes)[targets].sum() == pytest.approx(most, rel=1e-12)
+
+
+def test_no_output_of_a_matrix_gains_more_than_the_maximal_gain():
+    rows = stream("matrix").dirichlet(np.ones(6), size=4)
+    channel, targets, fakes = Channel("m", "matrix", 0.9 * rows + 0.1 * np.eye(4, 6)), np.array([0, 2]), 40
+    whole = channel.linear.estimate
+    most = max(float(whole(Tally(np.eye(6)[output], 1))[targets].sum()) for output in range(6))
+    sent = channel.crafted(targets, fakes, stream("matrix", "fakes"))
+    assert whole(sent)[targets].sum() == pytest.approx(most, rel=1e-9)
+
+
 @pytest.mark.parametrize("key", ["hr", "pgr"])
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
-def test_best_symbols_are_the_best_of_all(key, epsilon):
+def test_random_symbols_are_even_draws_of_all(key, epsilon):
     oracle = PROTOCOLS[key](K, epsilon)
-    symbols = oracle.symbols if key == "pgr" else oracle.blocks * oracle.block_size
-    best = max(int(oracle.support(np.array([symbol]))[TARGETS].sum()) for symbol in range(symbols))
-    sent = maximal_gain(oracle, TARGETS, FAKES, stream("symbols", key)).counts
-    assert sent[TARGETS].sum() == best * FAKES
-    reports = stream("even", key).integers(0, symbols, size=200_000)
+    reports = stream("even", key).integers(0, oracle.symbols, size=200_000)
     expected = oracle.support(reports) / 200_000
-    got = random_value(oracle, TARGETS, 200_000, stream("value", key)).counts / 200_000
+    got = oracle.random_fakes(200_000, stream("value", key)).counts / 200_000
     assert accept(two_sided((got - expected) / np.sqrt(2 / 200_000)))  # an entry of a report is within -1 and 1
 
 
-def test_hashes_are_the_best_of_those_tried():
-    oracle = PROTOCOLS["olh"](K, 1.0)
-    sent = maximal_gain(oracle, TARGETS, GROUPS, stream("hashes")).counts
-    rng, best = stream("hashes"), 0
-    for _ in range(GROUPS):
-        for seed in rng.integers(0, 2**SEED_BITS, size=HASHES_TRIED):
-            symbols = HASHES["mix64"](TARGETS, np.array([seed]), oracle.g)
-            best = max(best, int(np.bincount(symbols).max()))
-    assert sent[TARGETS].sum() == best * GROUPS  # four targets of three symbols: all collide somewhere in a thousand
+def test_the_gain_on_local_hashing_is_the_bound_of_the_paper():
+    """Section 4: all targets supported; 3.16 there with g = e + 1 symbols, here with the 4 that are used."""
+    oracle, targets, share = PROTOCOLS["olh"](256, 1.0), np.arange(10), 0.1
+    sent = oracle.crafted(targets, 1000, stream("bound")).counts
+    gain = share * oracle.estimate(sent, 1000)[targets].sum()
+    assert gain == pytest.approx(share * 10 * (1 - 1 / 4) / (oracle.p - 1 / 4), rel=1e-12)
+    assert share * 10 * (1 - 1 / (np.e + 1)) / (1 / 2 - 1 / (np.e + 1)) == pytest.approx(3.16, abs=5e-3)
+    others = sent[10:]
+    assert accept(two_sided((others - 250) / np.sqrt(1000 * 3 / 16)))
+
+
+@pytest.mark.parametrize("hashed", HASHES)
+def test_some_seed_sends_all_targets_to_one_symbol(hashed):
+    """What the attack claims can be sent: one seed of about 3^3 does for four targets of three symbols."""
+    oracle, seeds = PROTOCOLS["olh"](K, 0.8, hash=hashed), np.arange(1000)
+    sent = HASHES[hashed](TARGETS, seeds[:, None], oracle.g)
+    found = np.flatnonzero((sent == sent[:, :1]).all(axis=1))
+    report = np.array([[seeds[found[0]], sent[found[0], 0]]])
+    assert (oracle.support(report)[TARGETS] == 1).all()
 
 
 @pytest.mark.parametrize("key", ["grr", "ss"])
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_reports_of_a_fixed_size_stay_so(key, attack):
     for epsilon in (0.5, 1.0, 5.0):
-        oracle = PROTOCOLS[key](K, epsilon)
-        sent = ATTACKS[attack](oracle, TARGETS, 777, stream("size", key)).counts
+        oracle, rng = PROTOCOLS[key](K, epsilon), stream("size", key)
+        sent = (oracle.random_fakes(777, rng) if attack == "random_value" else oracle.crafted(TARGETS, 777, rng)).counts
         assert sent.sum() == 777 * getattr(oracle, "omega", 1)
         assert ((sent >= 0) & (sent <= 777)).all()
 
 
 def test_unary_fakes_have_as_many_ones_as_are_usual():
     oracle = PROTOCOLS["oue"](K, 1.0)
-    sent = maximal_gain(oracle, TARGETS, 100, stream("ones")).counts
+    sent = oracle.crafted(TARGETS, 100, stream("ones")).counts
     assert (sent[TARGETS] == 100).all()
     assert sent.sum() == 100 * round(oracle.p + (K - 1) * oracle.q)
 
@@ -127,7 +168,7 @@ def test_members_of_other_packages_are_attacked_with_the_best_of_many_honest_rep
         support = PROTOCOLS["oue"].support
         sample_support = PROTOCOLS["oue"].sample_support
 
-    sent = maximal_gain(Foreign(K, 1.0), TARGETS, 10, stream("foreign")).counts
+    sent = Foreign(K, 1.0).crafted(TARGETS, 10, stream("foreign")).counts
     assert sent[TARGETS].sum() >= 30  # of forty: the best of a thousand reports supports at least three of the four
 
 

@@ -171,3 +171,17 @@ def test_beliefs_are_fitted_to_other_settings_than_they_are_judged_on() -> None:
     )
     assert not judged & fitted
     assert {truth.ordered for truth in fit_beliefs.shapes()} == {True, False}
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(
+    strict=True,
+    reason="populations are rougher than a box: emd 1.86 times the best method's at n = 20,000 (5 estimates), and at "
+    "n = 500,000 emd 1.37 and kl 1.68 times",
+)
+def test_choosing_from_an_estimate_of_a_box_costs_under_a_fifth() -> None:
+    box = np.where((np.arange(64) >= 27) & (np.arange(64) < 37), 8.0, 1.0)
+    truth = Truth("box", True, box / box.sum())
+    made = [one for n in (20_000, 500_000) for one in decide(truth, 1.0, n, ("ensemble",), 3, 100)]
+    for metric in ("emd", "kl"):
+        assert np.mean([one.extra for one in made if one.metric == metric]) < 0.2

@@ -21,12 +21,8 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inli
 def page_html(document: Document, command: str = "") -> str:
     """Return the page of a document.
 
-    Parameters
-    ----------
-    document
-        The answer; its sections follow its parts.
-    command
-        The command that gives the same again, or "".
+    document: the answer; its sections follow its parts.
+    command: the command that gives the same again, or "".
     """
     head = f"<h1>{escape(document.title)}</h1>{_paragraphs([document.setting], 'quiet')}"
     again = [Code(command)] if command else []

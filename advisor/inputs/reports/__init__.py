@@ -37,6 +37,7 @@ from advisor.inputs.reports.categories import collect_sets, collect_values, labe
 from advisor.inputs.reports.settings import (
     READABLE,
     Collected,
+    Parameters,
     Settings,
     check_report_options,
     readable_protocols,
@@ -68,6 +69,7 @@ class RawReports:
     n: int  # number of reports
     assumptions: tuple[str, ...]  # what was decided for the user, one sentence each
     warnings: tuple[str, ...]  # what the user should look at, one sentence each
+    plausible: bool = True  # whether they can be such reports; if not, the first warning says why
 
 
 def read_reports(
@@ -80,6 +82,7 @@ def read_reports(
     column: str | None = None,
     header: bool | None = None,
     hash: str | None = None,  # noqa: A002 - the protocols call it so
+    parameters: Parameters | None = None,
     stdin: BinaryIO | None = None,
 ) -> RawReports:
     r"""Count the supports of reports in CSV, TSV, plain text, gzip of these, or Parquet, one report a row.
@@ -97,6 +100,9 @@ def read_reports(
         are 0 to k - 1, for grr and ss also 1 to k or other labels, if the reports hold these.
     column, header : str and bool, or None
         The column with the reports, by header or by number from 1; whether the first line names the columns.
+    parameters : mapping, or None
+        Parameters that other packages choose in another way: ``subset_size`` of ss, ``hash_range`` (g) of olh,
+        ``block_count`` of hr.
     hash, stdin : str and binary file, or None
         For blh and olh: "mix64" or "xxh32" (None: `simulator.hashing.DEFAULT_HASH`); what "-" reads.
 
@@ -112,7 +118,7 @@ def read_reports(
     >>> read.labels, read.support.tolist(), read.n
     (('0', '1', '2', '3'), [1, 1, 2, 0], 3)
     """
-    settings = _settings(protocol, epsilon, k, domain, column, hash)
+    settings = _settings(protocol, epsilon, k, domain, column, hash, parameters or {})
     kind = settings.kind
 
     def names_columns(first: Sequence[str], _rest: Sequence[Sequence[str]], _table: Table, usual: bool) -> bool:
@@ -128,12 +134,19 @@ def read_reports(
         found = _COLLECTORS[kind](rows, settings)
     # The size of a set is fixed, and was checked; what symbols support is not independent.
     odd = _implausible(found, settings.oracle(len(found.labels))) if kind in ("bits", "hash") else ()
-    warnings = (*rows.warnings(), *found.warnings, *odd)
-    return RawReports(found.labels, found.support, found.n, (*rows.assumptions, *found.assumptions), warnings)
+    doubts = rows.doubts if kind == "value" else ()
+    warnings = (*odd, *rows.warnings(), *doubts, *found.warnings)
+    return RawReports(found.labels, found.support, found.n, (*rows.assumptions, *found.assumptions), warnings, not odd)
 
 
 def _settings(
-    protocol: str, epsilon: float, k: int | None, domain: Sequence[str] | None, column: str | None, hashing: str | None
+    protocol: str,
+    epsilon: float,
+    k: int | None,
+    domain: Sequence[str] | None,
+    column: str | None,
+    hashing: str | None,
+    parameters: Parameters,
 ) -> Settings:
     check_report_options(protocol, epsilon, k=k, has_domain=domain is not None, column=column, hash=hashing)
     labels = None if domain is None else check_domain(domain)
@@ -141,7 +154,7 @@ def _settings(
         raise InputError(f"domain: has {len(labels)} label(s); a domain needs at least 2 categories")
     if labels is not None and k is not None and k != len(labels):
         raise InputError(f"--k: got {k}, but the domain has {len(labels)} labels; leave out --k")
-    return Settings(protocol, epsilon, k if labels is None else len(labels), labels, column, hashing)
+    return Settings(protocol, epsilon, k if labels is None else len(labels), labels, column, hashing, parameters)
 
 
 def _implausible(found: Collected, oracle: FrequencyOracle) -> tuple[str, ...]:
@@ -161,8 +174,10 @@ def _implausible(found: Collected, oracle: FrequencyOracle) -> tuple[str, ...]:
     # Six standard deviations; by Bernstein's inequality 12 more keep false alarms below 1 in 10^7 for any n, p and q.
     if abs(total - mean) <= 6 * math.sqrt(variance) + 12:
         return ()
-    culprits = "the protocol, eps, k or hash may be wrong"
+    what, culprits = (
+        ("bits set", "eps or k") if oracle.report_kind == "bits" else ("categories supported", "eps, k or hash")
+    )
     return (
-        f"a report supports {total / n:.4g} categories on average, while {oracle.key} with eps={oracle.epsilon:g} "
-        f"and k={k} gives {mean / n:.4g} whatever users hold; {culprits}",
+        f"these are hardly {oracle.key} reports at eps = {oracle.epsilon:g}, k = {k}: {total / n:.3g} {what} on "
+        f"average, {mean / n:.3g} expected whatever users hold; the protocol, {culprits} may be wrong",
     )

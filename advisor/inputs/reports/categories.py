@@ -87,7 +87,7 @@ class _Labels:
         table, domain = self.rows.table, self.settings.domain or ()
         if table.names is None and table.places and place == table.places[0]:
             return f"; it has {listed(domain, most=6)}; if the line names the columns, say --header"
-        return near_miss(label, domain[:20_000]) or f"; it has {listed(domain, most=6)}"
+        return near_miss(label, domain) or f"; it has {listed(domain, most=6)}"
 
     def collected(self, n: int, notes: tuple[str, ...]) -> Collected:
         """Put the labels in order, with those that nobody reported."""
@@ -212,7 +212,7 @@ def _wrong_set(members: Sequence[str], omega: int, size: str) -> str:
         return "the report is missing (an empty cell); fill it in, or remove the row"
     if len(members) != omega:
         got = f"the set has {plural(len(members), 'member', 'members')} ({listed(members, most=4)})"
-        return f"{got}, but {size}; k or eps may be wrong"
+        return f"{got}, but {size}; k or eps may be wrong, or they have another size: --subset-size {len(members)}"
     if "" in members:
         return f"the set holds an empty member ({listed(map(shortened, members), most=4)}); {size} categories"
     twice = next(label for label, times in Counter(members).items() if times > 1)

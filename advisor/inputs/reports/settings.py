@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.errors import InputError, near_miss
+from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.columns import Table, find_column
 from advisor.inputs.numbers import MOST_LABELS
 from simulator.hashing import HASHES
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN, PROTOCOLS, FrequencyOracle
-from simulator.protocols.local_hashing import LocalHashing
 
 _REPORT_NAMES = frozenset(
     {"report", "reports", "reported", "response", "bits", "bitstring", "bitvector", "set", "subset"}
@@ -21,6 +22,11 @@ _REPORT_NAMES = frozenset(
 
 READABLE = ("value", "bits", "subset", "hash", "symbol")
 """Kinds of reports that can be written into a file."""
+
+Parameters: TypeAlias = Mapping[str, int | str]
+
+PARAMETERS = {"subset_size": "--subset-size", "hash_range": "--hash-range", "block_count": "--blocks"}
+"""Options of parameters that other packages choose in another way, by the field of the protocol."""
 
 _TELL_K = ("value", "bits")
 
@@ -33,6 +39,27 @@ def report_kind(protocol: str) -> str:
 def readable_protocols() -> tuple[str, ...]:
     """Return the keys of the protocols whose reports can be read."""
     return tuple(key for key in PROTOCOLS if report_kind(key) in READABLE)
+
+
+def protocol_with(protocol: str, k: int, epsilon: float, parameters: Parameters) -> FrequencyOracle:
+    """Return the protocol for k categories, with parameters that are not the usual ones.
+
+    Raises InputError for one that cannot be.
+    """
+    kind: Callable[..., FrequencyOracle] = PROTOCOLS[protocol]
+    try:
+        return kind(k, epsilon, **parameters)
+    except ValueError as error:
+        flags = [flag for name, flag in PARAMETERS.items() if name in parameters]
+        raise InputError(f"{listed(flags)}: {error}") from None
+
+
+def check_parameters(protocol: str, parameters: Parameters) -> None:
+    """Raise InputError for a parameter that the protocol does not have."""
+    for name, flag in PARAMETERS.items():
+        owner = next(key for key, kind in PROTOCOLS.items() if name in kind.__dataclass_fields__)
+        if name in parameters and protocol != owner:
+            raise InputError(f"{flag}: {protocol} has no such parameter; leave it out (it belongs to {owner})")
 
 
 def check_report_options(
@@ -89,6 +116,7 @@ class Settings:
     domain: tuple[str, ...] | None
     column: str | None
     hash: str | None
+    parameters: Parameters
 
     @property
     def kind(self) -> str:
@@ -97,10 +125,8 @@ class Settings:
 
     def oracle(self, k: int) -> FrequencyOracle:
         """Return the protocol for k categories."""
-        kind = PROTOCOLS[self.protocol]
-        if issubclass(kind, LocalHashing) and self.hash is not None:
-            return kind(k, self.epsilon, self.hash)
-        return kind(k, self.epsilon)
+        hashed = {} if self.hash is None else {"hash": self.hash}
+        return protocol_with(self.protocol, k, self.epsilon, {**self.parameters, **hashed})
 
     def __str__(self) -> str:
         return f"{self.protocol} with eps={self.epsilon:g}"

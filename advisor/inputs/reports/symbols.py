@@ -22,6 +22,7 @@ from advisor.inputs.reports.settings import (
 from advisor.inputs.tally import shortened
 from simulator.hashing import SEED_BITS
 from simulator.protocols import FrequencyOracle
+from simulator.protocols.hadamard import HadamardResponse
 from simulator.protocols.local_hashing import LocalHashing
 from simulator.protocols.symbols import SymbolOracle
 
@@ -51,7 +52,12 @@ def collect_hashes(rows: Rows, settings: Settings) -> Collected:
     seed_at, symbol_at = _columns(table)
     columns = (
         _Column(seed_at, "seed", 2**SEED_BITS, f"a seed is a whole number from 0 to {2**SEED_BITS - 1}"),
-        _Column(symbol_at, "symbol", oracle.g, f"{settings} has g={oracle.g} symbols, from 0 to {oracle.g - 1}"),
+        _Column(
+            symbol_at,
+            "symbol",
+            oracle.g,
+            f"{settings} has g={oracle.g} symbols, from 0 to {oracle.g - 1}; another g: --hash-range",
+        ),
     )
     support, n = _collected(rows, oracle, columns)
     notes = (
@@ -75,9 +81,13 @@ def collect_symbols(rows: Rows, settings: Settings) -> Collected:
         raise TypeError(f"{oracle.key} does not say how many symbols it has")
     symbols = oracle.symbols
     allowed = f"{settings} and k={k} has {symbols} symbols, from 0 to {symbols - 1}; k or eps may be wrong"
+    blocks = ""
+    if isinstance(oracle, HadamardResponse):
+        blocks = f", {oracle.blocks} blocks of {oracle.block_size} symbols (--blocks; pure-ldp has 1 up to eps = 1)"
     support, n = _collected(rows, oracle, (_Column(at, "symbol", symbols, allowed),))
     note = (
         f"symbols of {settings.protocol} for the categories in order of the domain, which it numbers from 0 to {k - 1}"
+        f"{blocks}"
     )
     return Collected(settings.domain or place_names(k), support, n, (*column_note(table, at), note))
 
@@ -137,5 +147,6 @@ def _number(rows: Rows, place: int, cell: str, column: _Column) -> int:
         raise rows.bad(place, f"the {what} {shortened(cell)} is not a whole number written with digits; {allowed}")
     digits = digits.lstrip("0") or "0"
     if len(digits) > _LONGEST or int(digits) >= column.below:
-        raise rows.bad(place, f"the {what} {shortened(cell)} is too large; {allowed}")
+        hint = "; xxh32 uses the lowest 32 bits of a longer seed: give it modulo 4294967296" if what == "seed" else ""
+        raise rows.bad(place, f"the {what} {shortened(cell)} is too large; {allowed}{hint}")
     return int(digits)

@@ -7,6 +7,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -19,9 +20,6 @@ from tests.advisor.conftest import Run
 
 # Declared more than once, with the reason: everything else has one declaration, and so one meaning and one default.
 SEVERAL_DECLARATIONS = {
-    **dict.fromkeys(("--eps", "-e", "--epsilon", "--n", "--k"), "one value here, a list in grids"),
-    **dict.fromkeys(("--protocol", "-p", "--method"), "a menu here, a source there, a table of its own for places"),
-    "--plot": "every command draws its own picture",
     **dict.fromkeys(
         ("--target", "--hash", "--all", "--rounds", "--attributes", "--solution"), "audits ask about other subjects"
     ),
@@ -69,6 +67,8 @@ def test_every_option_has_help_and_a_metavar_unless_it_is_a_flag() -> None:
 def test_no_flag_is_declared_with_two_meanings() -> None:
     seen: dict[str, list[str]] = defaultdict(list)
     for group, spec in declared():
+        if spec.variant:
+            continue
         for flag in (name for names in spec.flags for name in names.split("/")):
             seen[flag].append(f"{group.__module__}.{group.__qualname__}")
     several = {flag: places for flag, places in seen.items() if len(places) > 1}
@@ -176,7 +176,7 @@ def test_all_that_is_missing_is_named_in_one_message(run: Run) -> None:
         (("--skew", "1"), "--skew is for a question without a file"),
         (("--why",), "--why explains a predicted answer"),
         (("--reps", "9", "--max-reps", "5"), "max-reps must be at least reps"),
-        (("--k", "4", "--top-values", "9"), "top-values must be at most k=4"),
+        (("--k", "4", "--top-values", "9", "-m", "topk"), "top-values must be at most k=4"),
         (("--other",), "--keep-top"),
     ],
 )
@@ -233,3 +233,44 @@ def test_the_environment_sets_numbers_and_lists_and_the_long_name_of_the_budget_
     assert (request["eps"], request["n"], request["metrics"]) == (1, 2_000_000, ["l1", "l2"])
     monkeypatch.setenv("LDP_ADVISE_N", "many")
     assert "n must be a whole number" in run("--epsilon", "1", "--k", "16")[2]
+
+
+@pytest.mark.parametrize("word", ["0", "false", "FALSE", "no", "off", " off ", ""])
+def test_a_flag_that_the_environment_denies_is_off(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, word: str
+) -> None:
+    mine = tmp_path / "mine.json"
+    mine.write_text("mine", encoding="utf-8")
+    monkeypatch.setenv("LDP_ADVISE_FORCE", word)
+    assert run("--eps", "1", "--k", "8", "-o", str(mine))[0] == 2
+    assert mine.read_text(encoding="utf-8") == "mine"
+    assert run("--eps", "1", "--k", "8", "-o", str(mine), "--force")[0] == 0  # the command line goes first
+
+
+@pytest.mark.parametrize("word", ["1", "true", "Yes", "on"])
+def test_a_flag_that_the_environment_sets_is_on(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, word: str
+) -> None:
+    mine = tmp_path / "mine.json"
+    mine.write_text("mine", encoding="utf-8")
+    monkeypatch.setenv("LDP_ADVISE_FORCE", word)
+    assert run("--eps", "1", "--k", "8", "-o", str(mine))[0] == 0
+    assert json.loads(mine.read_text(encoding="utf-8"))["recommendations"]
+
+
+def test_a_negatable_flag_of_the_environment_says_yes_or_no(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = ("--eps", "1", "--k", "8", "--format", "json")
+    for word, ordered in (("no", False), ("off", False), ("1", True)):
+        monkeypatch.setenv("LDP_ADVISE_ORDERED", word)
+        assert json.loads(run(*asked)[1])["request"]["ordered"] is ordered
+        assert json.loads(run(*asked, "--unordered")[1])["request"]["ordered"] is False
+
+
+@pytest.mark.parametrize("name", ["FORCE", "ORDERED", "QUIET", "HEADER"])
+def test_a_flag_of_the_environment_that_says_neither_is_refused(
+    run: Run, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(f"LDP_ADVISE_{name}", "maybe")
+    code, _, err = run("--eps", "1", "--k", "8")
+    assert code == 2
+    assert f"LDP_ADVISE_{name} must be 1, on, true, yes, or 0, false, no, off, got 'maybe'" in err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import threading
 from pathlib import Path
 
@@ -124,3 +125,105 @@ def test_a_pipe_and_a_link_take_what_is_written(tmp_path: Path) -> None:
     added(Outputs(force=True), "--output", tmp_path / "near.txt").write_text("new")
     assert (tmp_path / "near.txt").is_symlink()
     assert (tmp_path / "far.txt").read_text() == "new"
+
+
+# --- what would be lost otherwise --------------------------------------------------------------------------------
+
+
+def test_what_stdout_is_appended_to_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "log.txt"
+    path.write_text("before\n")
+    with path.open("a") as stream:
+        saved = os.dup(1)
+        os.dup2(stream.fileno(), 1)
+        try:
+            added(Outputs(force=True), "--output", "/dev/stdout").write_text("new\n")
+        finally:
+            os.dup2(saved, 1)
+            os.close(saved)
+    assert path.read_text() == "before\nnew\n"
+
+
+def test_a_pipe_that_is_read_is_not_written_and_takes_one_output(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    outputs = Outputs(force=True, inputs=[str(tmp_path / "pipe")])
+    with pytest.raises(InputError, match="is read in the same run"):
+        outputs.add("--output", str(tmp_path / "pipe"))
+    outputs = Outputs(force=True)
+    added(outputs, "--output", tmp_path / "pipe")
+    with pytest.raises(InputError, match="--output writes the same file"):
+        outputs.add("--apply", str(tmp_path / "pipe"))
+
+
+def test_standard_input_from_a_file_is_never_written(tmp_path: Path) -> None:
+    sample = tmp_path / "sample.csv"
+    sample.write_text("a\n")
+    saved, opened = os.dup(0), os.open(sample, os.O_RDONLY)
+    os.dup2(opened, 0)
+    try:
+        for name in ("-", "/dev/stdin", "/dev/fd/0"):
+            with pytest.raises(InputError, match="is read in the same run"):
+                Outputs(force=True, inputs=[name]).add("--output", str(sample))
+    finally:
+        os.dup2(saved, 0)
+        os.close(saved)
+        os.close(opened)
+
+
+def test_a_replaced_file_keeps_its_permissions(tmp_path: Path) -> None:
+    path = tmp_path / "secret.json"
+    path.write_text("old")
+    path.chmod(0o600)
+    added(Outputs(force=True), "--output", path).write_text("new")
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_name_of_255_bytes_is_written_and_a_longer_one_is_refused(tmp_path: Path) -> None:
+    longest = tmp_path / ("x" * 250 + ".json")
+    added(Outputs(force=False), "--output", longest).write_text("new")
+    assert longest.read_text() == "new"
+    for name in ("x" * 251 + ".json", "ü" * 128, "x/" * 3000 + "y"):
+        with pytest.raises(InputError, match=r"--output .*: cannot be written "):
+            Outputs(force=False).add("--output", str(tmp_path / name))
+
+
+def test_a_folder_that_cannot_be_entered_or_written_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.json"
+    path.write_text("old")
+    real = os.access
+    monkeypatch.setattr(os, "access", lambda one, mode: Path(one) != tmp_path and real(one, mode))
+    with pytest.raises(InputError, match="no permission to write there"):  # a file is made beside it first
+        Outputs(force=True).add("--output", str(path))
+
+    def denied(*_args: object, **_more: object) -> os.stat_result:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "stat", denied)
+    with pytest.raises(InputError, match=r"--output .*: cannot be written \(Permission denied\)"):
+        Outputs(force=True).add("--output", str(path))
+
+
+@pytest.mark.parametrize("name", ["new/", "link-to-nowhere/"])
+def test_a_name_that_ends_in_a_slash_is_no_file(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="this is a directory, a file name is needed"):
+        Outputs(force=True).add("--output", f"{tmp_path}/{name}")
+
+
+def test_links_that_lead_in_a_circle_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    with pytest.raises(InputError, match="cannot be written"):
+        Outputs(force=True).add("--output", str(tmp_path / "a"))
+
+
+def test_a_socket_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket(socket.AF_UNIX) as listener:
+        monkeypatch.chdir(tmp_path)  # the name of a socket is short
+        listener.bind("s")
+        with pytest.raises(InputError, match="neither a file nor a pipe"):
+            Outputs(force=True).add("--output", "s")
+
+
+def test_a_closed_stream_is_refused() -> None:
+    with pytest.raises(InputError, match="/dev/fd/987: is closed"):
+        Outputs(force=True).add("--output", "/dev/fd/987")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,17 @@ BAD = [
     (["-e", "1", "--jobs", "0"], "jobs must be a whole number of at least 1 and at most 1,024, got 0"),
     (["-e", "1", "--jobs", "99999999999"], "at most 1,024, got 99,999,999,999"),
     (["-e", "1", "--top", "0"], "top must be a whole number of at least 1"),
-    (["-e", "1", "--top-values", "9"], "at most k=4"),
+    (["-e", "1", "--top-values", "9", "-m", "topk"], "at most k=4"),
+    (["-e", "1", "--top-values", "2"], "--top-values goes with --metric topk: the metric is l1"),
+    (["-e", "1", "--set-share", "0.2", "-m", "kl,topk"], "--set-share goes with --metric set: the metric is kl, topk"),
+    (["-e", "1", "--kl-mix", "0.1", "-m", "l2"], "--kl-mix goes with --metric kl or --metric js: the metric is l2"),
+    (["-e", "1", "-p", "oue,ohl"], "unknown protocol 'ohl'"),
+    (["-e", "1", "-p", "oue,"], "protocol is empty"),
+    (["-e", "1", "-p", "gr"], "did you mean 'grr'?"),
+    (["-e", "1", "-p", "hadamard"], "did you mean 'hr'?"),
+    (["-e", "1", "-m", "mean-squared-error"], "did you mean 'mse'?"),
+    (["-e", "1", "--keep-top", "1"], "--keep-top 1 leaves 1 of 4 labels; keep 2, or add --other"),
+    (["-e", "1", "--drop-missing", "--transactions"], "--drop-missing does not go with --transactions"),
     (["-e", "1", "--set-share", "1"], "above 0 and below 1"),
     (["-e", "1", "--kl-mix", "0"], "above 0 and below 1"),
     (["-e", "1", "--format", "jsn"], "did you mean 'json'?"),
@@ -74,9 +85,12 @@ def test_bad_usage_gets_one_clear_line_and_exit_code_2(
     [
         (b"", "is empty"),
         (b"fruit,count\n", "only a header"),
-        (b"fruit,count\na,1\nb,-2\n", "line 3: the count '-2' is negative"),
-        (b"fruit,count\na,1\nb,2.5\n", "line 3: the count '2.5' is not a whole number"),
-        (b"fruit,count\na,1\nb,nan\n", "line 3: the count 'nan' is missing"),
+        (b"fruit,count\na,1\nb,-2\n", "column 'count' holds '-2' on line 3, which is no count: it is negative"),
+        (
+            b"fruit,count\na,1\nb,2.5\n",
+            "column 'count' holds '2.5' on line 3, which is no count: it is not a whole number",
+        ),
+        (b"fruit,count\na,1\nb,nan\n", "column 'count' holds 'nan' on line 3, which is no count: it is missing"),
         (b"\x00\x01\x02", "not text"),
         (b"caf\xe9\nx\n", "not UTF-8"),
         (b"a\na\n", "at least 2"),
@@ -98,7 +112,8 @@ def test_fractional_counts_are_refused_whatever_their_share(run: Run, tmp_path: 
     for extra in ((), ("--column", "value"), ("--counts", "count")):
         code, _, err = run("-e", "1", *extra, str(path))
         assert code == 2
-        assert "the count '0.25' is not a whole number" in err
+        assert "'0.25'" in err
+        assert "is not a whole number" in err
 
 
 def test_an_error_is_json_where_the_output_would_have_been(run: Run, states: str, tmp_path: Path) -> None:
@@ -128,6 +143,48 @@ def test_a_mistyped_command_is_named_whatever_else_is_wrong(
     monkeypatch.chdir(tmp_path)
     code, out, err = run(*words)
     assert (code, out) == (2, "")
-    assert err.startswith(f"ldp-advise: error: {words[0]}: no such command or file; did you mean ")
+    assert err.startswith(f"ldp-advise: error: {words[0]}: neither a file nor a command; did you mean ")
     Path(words[0]).write_text("a\nb\n", encoding="utf-8")  # now it is a sample
-    assert "no such command" not in run(*words)[2]
+    assert "nor a command" not in run(*words)[2]
+
+
+@pytest.mark.parametrize("words", [[""], ["--eps", "1", " "], ["estimate", ""], ["plan", ""], ["places", ""]])
+def test_an_empty_file_name_is_called_one(run: Run, words: list[str]) -> None:
+    code, _, err = run(*words)
+    assert code == 2
+    assert "the file name is empty: name a file, or - for standard input" in err
+
+
+def test_a_mistyped_command_about_the_knowledge_is_named(run: Run) -> None:
+    assert "knowledge has no command 'inf'; did you mean 'info'?" in run("knowledge", "inf")[2]
+    assert "there are info, rules, cells, evaluate, build" in run("knowledge", "xyz")[2]
+
+
+@pytest.mark.parametrize("words", [["--format", "csv"], ["-o", "x.csv"]])
+def test_an_explanation_is_no_table(run: Run, words: list[str]) -> None:
+    code, out, err = run("explain", "oue", *words)
+    assert (code, out) == (2, "")
+    assert "give table, plain, markdown, json, value, html" in err
+
+
+@pytest.mark.parametrize("error", [MemoryError("Unable to allocate 3 TiB"), RecursionError("maximum depth")])
+def test_exhaustion_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    def exhausted(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("advisor.cli.epsilon.run", exhausted)
+    code, out, err = run("epsilon", "--eps", "1")
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert "Unable to allocate 3 TiB" in err or "nested too deeply" in err
+
+
+def test_warnings_to_programmers_are_not_for_users(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def warned(*_: object) -> None:
+        warnings.warn("overflow encountered in exp", RuntimeWarning, stacklevel=1)
+        warnings.warn("a plug-in says \x1b[31mboo", UserWarning, stacklevel=1)
+
+    monkeypatch.setattr("advisor.cli.epsilon.run", warned)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        assert run("epsilon", "--eps", "1") == (0, "", "warning: a plug-in says \\x1b[31mboo\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -186,3 +187,78 @@ def test_a_page_holds_the_answer(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     run(Steps().job(), Output(report=str(tmp_path / "x.html")))
     assert "The answer is 7." in (tmp_path / "x.html").read_text(encoding="utf-8")
+
+
+# --- what cannot be written ------------------------------------------------------------------------------------
+
+
+def test_an_answer_whose_file_fails_is_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def appears(question: int, progress: None) -> int:
+        del progress
+        (tmp_path / "x.json").write_text("mine", encoding="utf-8")
+        return question
+
+    job = replace(Steps().job(files=[side(tmp_path / "x.txt")]), answer=appears)
+    monkeypatch.setattr("advisor.cli.epsilon.run", lambda _, output: run(job, output))
+    assert main(["epsilon", "--eps", "1", "-o", str(tmp_path / "x.json")]) == 2
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["x"] == 7  # and no second object, which would be about the error
+    assert "x.json: the file has appeared since this run began" in shown.err
+    assert (tmp_path / "x.json").read_text(encoding="utf-8") == "mine"
+    assert (tmp_path / "x.txt").read_text(encoding="utf-8") == "7"
+
+
+def test_files_are_written_though_one_of_them_fails_and_nobody_reads_the_answer(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def full(_answer: int, _target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    def gone(_text: str) -> None:
+        raise BrokenPipeError(32, "Broken pipe")
+
+    files = [SideFile[int]("--bad", str(tmp_path / "a.txt"), (".txt",), full), side(tmp_path / "b.txt")]
+    with pytest.raises(InputError, match=r"--bad .*a.txt: cannot be written \(No space left"):
+        run(Steps().job(files=files), Output())
+    assert (tmp_path / "b.txt").read_text(encoding="utf-8") == "7"
+    monkeypatch.setattr("sys.stdout.write", gone)
+    for name in ("table", "json"):
+        with pytest.raises(BrokenPipeError):
+            run(Steps().job(files=[side(tmp_path / f"{name}.txt")]), Output(format=name))
+        assert (tmp_path / f"{name}.txt").read_text(encoding="utf-8") == "7"
+
+
+def test_a_suffix_that_stands_for_no_format_is_refused_unless_one_is_named(tmp_path: Path) -> None:
+    steps = Steps()
+    with pytest.raises(InputError, match=r"x.docx: .docx stands for no format: give --format, or one of .txt, .md"):
+        run(steps.job(), Output(output=str(tmp_path / "x.docx")))
+    assert steps == []
+    run(Steps().job(), Output(output=str(tmp_path / "x.docx"), format="value"))
+    assert (tmp_path / "x.docx").read_text(encoding="utf-8") == "7\n"
+
+
+@pytest.mark.parametrize("output", [{"output": "x.html"}, {"format": "html", "output": "x"}, {"report": "x.htm"}])
+def test_a_page_is_written_for_its_suffix_or_its_format(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: dict[str, str]
+) -> None:
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    run(Steps().job(), Output(**output))
+    (page,) = tmp_path.iterdir()
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_a_hyphen_is_standard_output(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run(Steps().job(), Output(output="-", format="value"))
+    assert capsys.readouterr().out == "7\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_format_that_a_command_has_not_is_refused_before_anything_is_read() -> None:
+    steps = Steps()
+    with pytest.raises(InputError, match="this command has no --format csv: give table, json"):
+        run(replace(steps.job(), formats=("table", "json")), Output(format="csv"))
+    assert steps == []

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -166,7 +167,7 @@ def test_columns_that_do_not_fit_a_terminal_go_in_order_and_are_named(width: int
     table = [line for line in lines if "usual" in line or "second" in line]
     assert all(("20 %" in line or "40 %" in line) == ("share" not in dropped) for line in table)
     assert max(map(len, (line.rstrip() for line in lines))) <= width
-    assert "Not shown" not in on_terminal(width, View(quiet=True))
+    assert ("Not shown" in on_terminal(width, View(quiet=True))) == bool(dropped)
 
 
 def test_plain_text_is_aligned_and_has_no_boxes() -> None:
@@ -233,3 +234,82 @@ def test_a_notebook_gets_text_without_script_and_the_warning() -> None:
     assert page.count("<table>") == 2
     assert f"<b>Use {NASTY}".replace("<script>", "&lt;script&gt;").replace("</script>", "&lt;/script&gt;") in page
     assert "Warning: Beware of" in page
+
+
+# --- hostile texts -------------------------------------------------------------------------------------------------
+
+STEERING = "\x1b]0;title\x07\x9b31m\u202ee\ud800\x00\ufffe"
+ESCAPED = r"\x1b]0;title\x07\x9b31m\u202ee\ud800\x00\ufffe"
+HOSTILE = Document(
+    title=STEERING,
+    parts=(
+        Sentence(f"Use {STEERING}.", Role.ANSWER),
+        Sentence(f"Beware of {STEERING}.", Role.WARNING),
+        Table(
+            (Column(f"head {STEERING}", f"meaning {STEERING}", text=True),), (Row((STEERING,)),), title=f"of {STEERING}"
+        ),
+        Code(f"x = 1  # {STEERING}\ny = 2", STEERING),
+        Figure(STEERING, STEERING, lambda: "<svg></svg>"),
+    ),
+    data={"label": STEERING, STEERING: [STEERING]},
+    records=Records(("name",), ((STEERING,),)),
+    value=f"{STEERING}\nsecond",
+    setting=STEERING,
+    sections=lambda: (Section("Why", (Sentence(STEERING),)),),
+)
+
+
+def drawn_on_a_terminal(document: Document) -> str:
+    stream = io.StringIO()
+    show(document, View(verbose=True), Console(file=stream, width=300, no_color=True, highlight=False))
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    "renderer",
+    [
+        drawn_on_a_terminal,
+        lambda document: plain_text(document, View(verbose=True)),
+        lambda document: markdown(document, View(verbose=True)),
+        csv_text,
+        json_text,
+        page_html,
+        fragment_html,
+        lambda document: document.value,
+        lambda document: error_json(document.title),
+        lambda document: "".join(document.warnings),
+    ],
+)
+def test_no_format_hands_on_what_steers_a_terminal(renderer: Callable[[Document], str]) -> None:
+    text = renderer(HOSTILE)
+    assert "title" in text
+    assert all(mark.isprintable() or mark == "\n" for mark in text)
+    assert text.encode("utf-8")
+
+
+def test_json_hands_on_every_mark_as_an_escape_of_its_own() -> None:
+    data = json.loads(json_text(HOSTILE))
+    assert data["label"] == STEERING
+    assert data[STEERING] == [STEERING]
+    assert json.loads(error_json(STEERING))["error"]["message"] == STEERING
+
+
+def test_people_see_the_escapes() -> None:
+    assert ESCAPED in plain_text(HOSTILE, View())
+    assert HOSTILE.value == f"{ESCAPED}\nsecond"
+
+
+@pytest.mark.parametrize("width", [12, 24, 34])
+@pytest.mark.parametrize("quiet", [True, False])
+def test_nothing_is_cut_on_a_narrow_terminal_and_what_is_left_out_is_named(width: int, quiet: bool) -> None:
+    columns = (Column("method", text=True), Column("l1 error"), Column("bits", drop=1))
+    rows = tuple(Row((name, "0.0717 (0.053–0.097)", "16")) for name in ("eb_ns", "ibu_pseudo"))
+    document = replace(DOCUMENT, parts=(Table(columns, rows),))
+    stream = io.StringIO()
+    show(document, View(quiet=quiet), Console(file=stream, width=width, no_color=True, highlight=False))
+    text = stream.getvalue()
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= width
+    joined = re.sub(r"\s", "", text)
+    assert joined.count("(0.053–0.097)") == 2 or width == 12  # folded between header and rest there
+    assert re.search(r"Not\s+shown\s+at\s+this\s+width:\s+bits", text)

@@ -37,6 +37,29 @@ def test_longitude_and_latitude_become_cells_of_the_size_asked_for() -> None:
     assert larger.counts.reshape(8, 8)[2:6, 1:7].sum() == 4  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("order", ["lon,lat", "lat,lon"])
+@pytest.mark.parametrize(
+    ("lon", "lat"), [("longitude", "latitude"), ("Lon", "LAT"), ("pickup_lng", "pickup_lat"), ("x", "geoLatitude")]
+)
+def test_headers_tell_longitude_from_latitude_in_any_order(lon: str, lat: str, order: str) -> None:
+    lines = [(8.0, 50.0), (8.01, 50.0), (8.03, 50.0), (8.03, 50.01)]
+    usual = read(f"{lon},{lat}\n" + "".join(f"{x},{y}\n" for x, y in lines), columns=f"{lon},{lat}", cell_km=1.0)
+    swapped = f"{lat},{lon}\n" + "".join(f"{y},{x}\n" for x, y in lines)
+    for columns in (order.replace("lon", lon).replace("lat", lat), "1,2", "2,1"):
+        found = read(swapped, columns=columns, cell_km=1.0)
+        assert found.counts.tolist() == usual.counts.tolist()  # type: ignore[attr-defined]
+        assert f"columns {lon!r} and {lat!r} read as longitude and latitude" in found.assumptions[0]  # type: ignore[attr-defined]
+
+
+def test_headers_tell_rows_from_columns_in_any_order() -> None:
+    assert read("col,row\n2,0\n", columns="col,row", grid="2x3").counts.tolist() == [0, 0, 1, 0, 0, 0]  # type: ignore[attr-defined]
+
+
+def test_without_headers_the_order_given_counts() -> None:
+    found = read("50,8\n50,8.01\n", columns="2,1", cell_km=1.0)
+    assert "latitude 50.000, longitude 8.005" in found.assumptions[-1]  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize(
     ("text", "options", "words"),
     [
@@ -56,6 +79,7 @@ def test_longitude_and_latitude_become_cells_of_the_size_asked_for() -> None:
         ("1\n2\n", {"columns": "1,2", "grid": "2x2"}, "has one column"),
         ("r,c\n0,0\n", {"columns": "r,c", "grid": "99x99"}, "at most 4,096 cells"),
         ("r,c\n0,0\n", {"columns": "r,c", "grid": "2by2"}, "ROWSxCOLS"),
+        ("lat,latitude\n1,2\n", {"columns": "1,2", "cell_km": 1.0}, "are both a latitude; --columns takes longitude"),
         ("r,c\n0,95\n", {"columns": "r,c", "cell_km": 1.0}, "latitude must be between"),
         ("r,c\n0,0\n9,9\n", {"columns": "r,c", "cell_km": 1.0}, "take larger cells"),
         ("r,c\n0,0\n9,9\n", {"columns": "r,c", "cell_km": -1.0}, "above 0"),
@@ -120,14 +144,68 @@ def test_bad_channels_are_told_in_one_line(tmp_path: Path, text: str, words: str
         read_channel(str(path), 2)
 
 
-def test_objects_in_numpy_files_are_never_loaded(tmp_path: Path) -> None:
-    path = tmp_path / "own.npy"
-    np.save(path, np.array([{"a": 1}, None], dtype=object), allow_pickle=True)
-    with pytest.raises(InputError, match="not a NumPy file with one matrix"):
-        read_channel(str(path), 2)
-    header = "{'descr': '<f8', 'fortran_order': False, 'shape': (400000, 400000), }".ljust(117) + "\n"
-    path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
-    with pytest.raises(InputError, match="not a NumPy file with one matrix"):
-        read_channel(str(path), 2)
+def numpy_file(path: Path, header: str, data: bytes = b"", version: bytes = b"\x01\x00") -> str:
+    text = header.ljust(117) + "\n"
+    path.write_bytes(b"\x93NUMPY" + version + len(text).to_bytes(2, "little") + text.encode() + data)
+    return str(path)
+
+
+HEADER = "{{'descr': {}, 'fortran_order': False, 'shape': {}, }}"
+NUMPY_FILES = {
+    "objects": (HEADER.format("'|O'", "(2, 2)"), "must be one matrix of numbers"),
+    "texts": (HEADER.format("'<U4'", "(2, 2)"), "must be one matrix of numbers"),
+    "complex numbers": (HEADER.format("'<c16'", "(2, 2)"), "must be one matrix of numbers"),
+    "records": (HEADER.format("[('a', '<f8')]", "(2, 2)"), "must be one matrix of numbers"),
+    "one row": (HEADER.format("'<f8'", "(2,)"), "must be one matrix of numbers"),
+    "a huge claim": (HEADER.format("'<f8'", "(400000, 400000)"), "the most that are read"),
+    "no inputs": (HEADER.format("'<f8'", "(0, 2)"), "one row for each of the k = 2"),
+    "no outputs": (HEADER.format("'<f8'", "(2, 0)"), "one row for each of the k = 2"),
+    "negative outputs": (HEADER.format("'<f8'", "(2, -3)"), "one row for each of the k = 2"),
+    "too little": (HEADER.format("'<f8'", "(2, 2)"), "is damaged"),
+    "a number of 5,000 digits": (HEADER.format("'<f8'", f"(2, {'9' * 5000})"), "its header is damaged"),
+    "brackets": ("(" * 3000, "its header is damaged"),
+    "code": ("__import__('os').system('true')", "its header is damaged"),
+    "no closing bracket": ("{'descr': '<f8', ", "its header is damaged"),
+    "another type": (HEADER.format("'<q99'", "(2, 2)"), "its header is damaged"),
+    "no keys": ("{}", "its header is damaged"),
+    "no text": ("\x00", "its header is damaged"),
+}
+
+
+@pytest.mark.parametrize("name", NUMPY_FILES)
+def test_a_numpy_file_that_is_no_matrix_is_told_in_one_line(name: str, tmp_path: Path) -> None:
+    header, words = NUMPY_FILES[name]
+    path = numpy_file(tmp_path / "own.npy", header)
+    tracemalloc.start()
+    with pytest.raises(InputError, match=words) as caught:
+        read_channel(path, 2)
+    assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    tracemalloc.stop()
+    assert str(caught.value).startswith(path)
+
+
+@pytest.mark.parametrize("data", [b"", b"\x93NUMPY", b"\x93NUMPY\x09\x09", b"PK\x03\x04", b"0.5,0.5\n0.5,0.5\n"])
+def test_what_is_called_npy_and_is_none_is_refused(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "own.npy").write_bytes(data)
+    with pytest.raises(InputError, match="is not a NumPy file"):
+        read_channel(str(tmp_path / "own.npy"), 2)
     with pytest.raises(InputError, match="no such file"):
         read_channel(str(tmp_path / "none.npy"), 2)
+
+
+@pytest.mark.parametrize("dtype", ["<f8", ">f4", "<f2", "<i2", "|b1"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_numpy_matrices_of_any_number_are_read(dtype: str, order: str, tmp_path: Path) -> None:
+    matrix = np.array([[1, 0, 0], [0, 0, 1]], dtype=dtype, order=order)  # type: ignore[call-overload]
+    np.save(tmp_path / "own.npy", matrix)
+    assert read_channel(str(tmp_path / "own.npy"), 2)[0].matrix.tolist() == matrix.astype(float).tolist()
+
+
+def test_a_channel_is_read_no_further_than_it_may_be_large(tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text("0.5,0.5\n" * 2_000_000)
+    tracemalloc.start()
+    with pytest.raises(InputError, match="one row for each of the k = 2"):
+        read_channel(str(path), 2)
+    assert tracemalloc.get_traced_memory()[1] < 30_000_000
+    tracemalloc.stop()

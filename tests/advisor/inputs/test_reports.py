@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import math
+import re
 import tracemalloc
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,9 +15,10 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.inputs import dialect, source, text
-from advisor.inputs.reports import Collected, RawReports, _implausible, read_reports
+from advisor.inputs.reports import Collected, RawReports, _implausible, read_reports, readable_protocols
 from simulator import rng_for
 from simulator.protocols import PROTOCOLS
+from tests.advisor.conftest import Run
 
 UNARY = ("rappor", "oue", "the")
 HASHED = ("blh", "olh")
@@ -417,7 +419,7 @@ def test_symbols_in_every_form(tmp_path: Path, protocol: str, k: int, epsilon: f
 @pytest.mark.parametrize(
     ("protocol", "data", "said"),
     [
-        ("pgr", "0\n13\n", "line 2: the symbol '13' is too large; pgr with eps=1 and k=8 has 8 symbols, from 0 to 7"),
+        ("pgr", "0\n13\n", "line 2: the symbol '13' is too large; pgr with eps=1 and k=8 has 13 symbols, from 0 to 12"),
         ("hr", "0\n99\n", "line 2: the symbol '99' is too large; hr with eps=1 and k=8 has 16 symbols, from 0 to 15"),
         ("pgr", "0\n-1\n", "line 2: the symbol '-1' is not a whole number written with digits"),
         ("pgr", "0\n1.5\n", "line 2: the symbol '1.5' is not"),
@@ -540,8 +542,8 @@ def test_bits_of_another_protocol_or_budget_are_noticed(
     data = lines(reports, "")
     assert read_file(tmp_path, "a.txt", data, "oue", 1.0).warnings == ()
     (warning,) = read_file(tmp_path, "a.txt", data, protocol, epsilon, **options).warnings
-    assert warning.startswith("a report supports ")
-    assert warning.endswith("the protocol, eps, k or hash may be wrong")
+    assert warning.startswith(f"these are hardly {protocol} reports at eps = {epsilon:g}, k = 32: ")
+    assert warning.endswith("expected whatever users hold; the protocol, eps or k may be wrong")
 
 
 def test_another_hash_or_domain_is_noticed(tmp_path: Path) -> None:
@@ -594,3 +596,14 @@ def test_the_alarm_begins_where_it_says() -> None:
         for share, warned in ((0.999, False), (1.001, True)):
             total = round(mean + sign * share * (6 * math.sqrt(variance) + 12))
             assert bool(_implausible(Collected((), np.array([total, 0, 0, 0]), n), oracle)) is warned
+
+
+@pytest.mark.parametrize("seed", [2**32, 2**63 - 1, 10**30])
+def test_a_seed_of_other_libraries_is_refused_with_what_to_do(tmp_path: Path, seed: int) -> None:
+    message = error_of(tmp_path, "a.csv", f"seed,symbol\n{seed},0\n", "olh", 1.0, k=8)
+    assert message.endswith("; xxh32 uses the lowest 32 bits of a longer seed: give it modulo 4294967296")
+
+
+def test_the_help_of_reports_names_every_protocol_whose_reports_can_be_read(run: Run) -> None:
+    (line,) = (line for line in run("reports", "--help")[1].splitlines() if "Reads reports of" in line)
+    assert set(re.findall(r"\w+", line)) >= set(readable_protocols())

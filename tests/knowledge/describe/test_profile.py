@@ -8,6 +8,7 @@ import pytest
 from knowledge.describe.features import NAMES, describe
 from knowledge.describe.profile import FULL, profile_of, zipf_skew
 from knowledge.describe.reference import log_reference
+from knowledge.describe.shifts import shifted_haar
 from knowledge.model import load
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, rng_for
 from simulator.populations import apportion, frequencies
@@ -114,3 +115,21 @@ def test_reference_errors_are_those_of_the_raw_estimate() -> None:
             errors = METRICS[metric](POSTPROCESSORS["none"](estimate, oracle.noise(n)), counts / n)
             reach = 5 * errors.std() / math.sqrt(2000) + 0.01 * errors.mean()
             assert raw[metric][0, 0] == pytest.approx(errors.mean(), abs=reach), (name, metric)
+
+
+@pytest.mark.parametrize("k", [2, 3, 31, 32, 33, 64, 65, 300, 1025])
+def test_the_transform_at_every_shift_is_that_of_the_mirrored_histogram(k: int) -> None:
+    for f in (np.arange(k, 0.0, -1.0) ** -1.3, rng_for(k).standard_gamma(0.3, k), np.ones(k)):
+        f = f / f.sum()
+        places = np.append(rng_for(0, "places").integers(0, k, 20), [0, k - 1])
+        energies, parts = shifted_haar(f, places)
+        whole, half, level = np.concatenate([f, f[::-1]]), 1, 0
+        while half <= k:
+            details = (whole - np.roll(whole, -half)) / 2
+            whole = (whole + np.roll(whole, -half)) / 2
+            # what each shift brings: with one sign to the left block, with the other to the right one
+            brought = sum(np.roll(details, shift) - np.roll(details, shift + half) for shift in range(half))
+            assert energies[level] == pytest.approx(2 * half * (details**2).mean(), rel=1e-9, abs=1e-25)
+            np.testing.assert_allclose(parts[:, level], brought[places] / (2 * half), rtol=0, atol=1e-13)
+            half, level = 2 * half, level + 1
+        assert len(energies) == level

@@ -11,7 +11,7 @@ from advisor import advise
 from advisor.knowledge.answer import Judgement
 from advisor.knowledge.document import brief_table, full_table
 from knowledge.judging.holdout import Histogram, holdout
-from knowledge.judging.questions import Setting, settings
+from knowledge.judging.questions import Judging, Setting, settings
 from knowledge.judging.scores import METHOD, PAIR, evaluate
 from knowledge.model import load
 from simulator.populations import apportion, frequencies
@@ -72,7 +72,7 @@ def test_scores_by_hand() -> None:
 
 def test_what_is_judged_is_what_a_look_up_lists_first() -> None:
     histogram = Histogram("a", apportion(frequencies("zipf", 24, 1.0), 100_000), ordered=True)
-    (done,) = settings([histogram], users=[100_000], epsilons=[1.0], repetitions=10, metrics=["l1", "emd"])
+    (done,) = settings([histogram], Judging(users=[100_000], epsilons=[1.0], repetitions=10, metrics=["l1", "emd"]))
     for metric in ("l1", "emd"):
         asked = {"sample_counts": histogram.counts, "ordered": True, "instant": True, "metric": metric}
         assert done.choice[metric][""] == advise(1.0, **asked).best.pair
@@ -110,8 +110,8 @@ def test_an_evaluation_of_a_small_histogram(tiny: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("knowledge.judging.questions.TREES", tiny)
     histograms = [Histogram("a", np.array([50, 30, 15, 5]), ordered=True), Histogram("b", np.arange(5), ordered=False)]
     asked = {"users": [1_000], "epsilons": [1.0, 2.0], "protocols": ["oue", "grr"], "repetitions": 6}
-    done = settings(histograms, model=load(tiny), **asked)  # type: ignore[arg-type]
-    again = settings(histograms, model=load(tiny), jobs=2, **asked)  # type: ignore[arg-type]
+    done = settings(histograms, Judging(model=load(tiny), **asked))  # type: ignore[arg-type]
+    again = settings(histograms, Judging(model=load(tiny), jobs=2, **asked))  # type: ignore[arg-type]
     assert done == again
     assert len(done) == 4
     scores = evaluate(done)
@@ -143,7 +143,7 @@ def test_what_is_worse_is_told_by_fresh_repetitions(tiny: Path, monkeypatch: pyt
     monkeypatch.setattr("knowledge.judging.questions.TREES", tiny)
     histograms = [Histogram("a", np.array([50, 30, 15, 5]), ordered=False)]
     asked = {"users": [1_000], "epsilons": [1.0], "protocols": ["oue"], "metrics": ["l1"], "repetitions": 6}
-    done = settings(histograms, model=load(tiny), **asked)[0]  # type: ignore[arg-type]
+    done = settings(histograms, Judging(model=load(tiny), **asked))[0]  # type: ignore[arg-type]
     none, sub = ("oue", "none"), ("oue", "norm_sub")  # far worse than norm_sub at so much noise, whatever is said
     lies = {none: 0.0, sub: math.log(2.0)}
     turned = replace(
@@ -167,9 +167,9 @@ def test_questions_without_their_population_cannot_be_simulated_again() -> None:
         evaluate([ONE, OTHER], closer=True)
 
 
-def test_unknown_metrics_are_refused(tiny: Path) -> None:
+def test_unknown_metrics_are_refused() -> None:
     with pytest.raises(ValueError, match="metric must be one of"):
-        settings([], metrics=["l7"], model=load(tiny))
+        Judging(metrics=["l7"])
 
 
 def test_unseen_shapes_are_no_family_of_the_cells() -> None:

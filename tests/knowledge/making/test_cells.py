@@ -1,6 +1,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +13,7 @@ import pytest
 from knowledge.making.cells import OTHER_PROTOCOLS, Cell, cell, measured_from, simulate
 from knowledge.making.populations import FAMILIES, draw
 from knowledge.making.store import Store
-from knowledge.making.workers import collect, record_of
+from knowledge.making.workers import Workers, collect, record_of
 from knowledge.menu import ALIASES, EPSILON, MEASURED, METHODS, METRICS, USERS
 from simulator import METRICS as ERRORS
 from simulator import POSTPROCESSORS, PROTOCOLS, rng_for
@@ -93,14 +97,14 @@ def test_a_stored_cell_comes_back() -> None:
 def test_a_killed_build_loses_one_cell(tmp_path: Path) -> None:
     path = tmp_path / "cells.jsonl"
     store = Store(path, PLAN)
-    collect(store, 3, seed=0, largest=8)
+    collect(store, 3, seed=0, largest=8, workers=Workers())
     whole = store.records()
     text = path.read_text()
     path.write_text(text[:-200])  # killed while it wrote the last line
     again = Store(path, PLAN)
     assert sorted(again.records()) == [0, 1]
     steps: list[tuple[int, int]] = []
-    collect(again, 3, seed=0, largest=8, progress=lambda done, number: steps.append((done, number)))
+    collect(again, 3, seed=0, largest=8, workers=Workers(), progress=lambda done, number: steps.append((done, number)))
     assert steps == [(3, 3)]
     assert again.records() == whole
 
@@ -124,8 +128,43 @@ def test_the_cells_of_another_build_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("backend", "jobs"), [("threading", 2), ("loky", 2)])
 def test_cells_do_not_depend_on_the_workers(tmp_path: Path, backend: str, jobs: int) -> None:
     store = Store(tmp_path / "cells.jsonl", PLAN)
-    collect(store, 4, seed=0, largest=8, jobs=jobs, backend=backend)
+    collect(store, 4, seed=0, largest=8, workers=Workers(jobs, backend))
     assert store.records() == {index: record_of(index, 0, 8) for index in range(4)}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there a process does not know that its parent is gone")
+def test_workers_do_not_outlive_a_parent_that_is_killed(tmp_path: Path) -> None:
+    script = """
+import os, sys, time
+from pathlib import Path
+from knowledge.making.workers import in_processes
+
+def work(folder, seconds):
+    Path(folder, str(os.getpid())).touch()
+    time.sleep(seconds)
+
+list(in_processes(work, [(sys.argv[1], 600), (sys.argv[1], 600)], 2))
+"""
+    parent = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)])
+    deadline = time.monotonic() + 120
+    while len(workers := [int(file.name) for file in tmp_path.iterdir()]) < 2:
+        assert parent.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    parent.kill()
+    parent.wait()
+    while any(_runs(worker) for worker in workers):
+        assert time.monotonic() < deadline  # the work alone would take 600 s
+        time.sleep(0.1)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{process}/stat")
+    return not status.exists() or status.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 @pytest.mark.slow
@@ -133,15 +172,14 @@ def test_cells_do_not_depend_on_the_cluster(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed", reason="the extra ldp-advise[cluster] is not installed")
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
         store = Store(tmp_path / "cells.jsonl", PLAN)
-        collect(store, 4, seed=0, largest=8, backend="dask", scheduler=cluster.scheduler_address)
+        collect(store, 4, seed=0, largest=8, workers=Workers(1, "dask", cluster.scheduler_address))
     assert store.records() == {index: record_of(index, 0, 8) for index in range(4)}
 
 
 @pytest.mark.parametrize(("backend", "scheduler"), [("dask", None), ("loky", "tcp://127.0.0.1:1"), ("spark", None)])
-def test_backends_that_do_not_go_are_refused(tmp_path: Path, backend: str, scheduler: str | None) -> None:
-    store = Store(tmp_path / "cells.jsonl", PLAN)
+def test_backends_that_do_not_go_are_refused(backend: str, scheduler: str | None) -> None:
     with pytest.raises(ValueError, match="backend"):
-        collect(store, 1, seed=0, largest=8, backend=backend, scheduler=scheduler)
+        Workers(1, backend, scheduler)
 
 
 def test_a_build_that_was_killed_at_once_starts_over(tmp_path: Path) -> None:

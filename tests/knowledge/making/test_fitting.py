@@ -8,6 +8,7 @@ import pytest
 from knowledge.build import Size, build
 from knowledge.making.fitting import distil
 from knowledge.making.least_squares import fit, loss_gradients
+from knowledge.making.workers import Workers
 from knowledge.network import CAUTION, Network, standardised
 from simulator import rng_for
 
@@ -82,6 +83,6 @@ def test_far_features_are_clipped() -> None:
 @pytest.mark.slow
 def test_a_build_does_not_depend_on_its_workers(tmp_path: Path, tiny: Path) -> None:
     size = Size(cells=14, largest=48, width=16, epochs=8)
-    build(tmp_path, size=size, seed=3, jobs=2, backend="threading")
+    build(tmp_path, size=size, seed=3, workers=Workers(2, "threading"))
     for name in ("tree.json", "model.npz", "cells.npz"):
         assert (tmp_path / name).read_bytes() == (tiny / name).read_bytes()

@@ -1,0 +1,101 @@
+"""From the words of a command line to the command that is run, and from errors to exit codes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import typer
+
+from advisor.cli import options
+from advisor.cli.aliases import modern
+from advisor.cli.arguments import COMMANDS
+from advisor.cli.groups import MAIN, app_for, command_of, commands_with
+from advisor.cli.run import answered
+from advisor.document.json import error_json
+from advisor.errors import InputError, listed, near_miss, one_line
+from simulator.foreign import blame
+
+# Typer's own errors of usage (unknown option, missing value) share this base, which it does not export by name.
+USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
+INTERRUPTED = 130
+COMPLETION = "_LDP_ADVISE_COMPLETE"
+
+
+def prepare(args: list[str]) -> Callable[[], int]:
+    """Import what a command line needs, and return what runs it and returns its exit code."""
+    answered.set(False)
+    asks = {"-h", "--help"} & set(args) != set()
+    options.verbose_help.set(asks and {"-v", "--verbose"} & set(args) != set())
+    try:
+        words = modern(args)
+    except InputError as error:
+        refusal = error
+        return lambda: _report(refusal, args)
+    options.words.set(tuple(words))
+    # Typer's completion hands over the words in the environment, not as arguments.
+    app = app_for(os.environ.get("COMP_WORDS", "").split()[1:] if COMPLETION in os.environ else words)
+    return lambda: _run(app, words)
+
+
+def _run(app: typer.Typer, args: list[str]) -> int:
+    try:
+        code = app(args, prog_name="ldp-advise", standalone_mode=False)
+    except (InputError, USAGE_ERROR) as error:
+        return _report(error, args)
+    except MemoryError as error:
+        return _report(
+            InputError(f"there is not enough memory for this ({error or 'fewer categories take less'})"), args
+        )
+    except RecursionError:
+        return _report(InputError("something that was read is nested too deeply"), args)
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    except (Exception, SystemExit) as error:
+        line = blame(error)
+        if line is None:
+            raise
+        return _report(InputError(line), args)
+    if code == INTERRUPTED:
+        typer.echo("ldp-advise: interrupted", err=True)
+    return code if isinstance(code, int) else 0
+
+
+def _report(error: Exception, args: list[str]) -> int:
+    message = one_line(_message(error, args))
+    if _wants_json(args) and not answered.get():  # two objects would be none
+        typer.echo(error_json(message))
+    typer.echo(f"ldp-advise: error: {message}", err=True)
+    return 2
+
+
+def _message(error: Exception, args: list[str]) -> str:
+    first = args[0] if args[:1] and args[0].isalpha() and args[0] not in COMMANDS else ""
+    if first and not Path(first).exists():  # it was taken for a sample, whatever is wrong with it
+        return f"{first}: neither a file nor a command{near_miss(first, COMMANDS) or '; --help lists the commands'}"
+    if hasattr(error, "possibilities") and hasattr(error, "option_name"):
+        return _about_unknown(error.option_name, args, list(error.possibilities or ()))
+    return str(error.format_message() if hasattr(error, "format_message") else error)
+
+
+def _about_unknown(flag: str, args: list[str], similar: list[str]) -> str:
+    """Return what is said of an option that the command has not: which commands have it, or what is written like it."""
+    here = command_of(args)
+    others = ["ldp-advise" if name == MAIN else f"ldp-advise {name}" for name in commands_with(flag) if name != here]
+    if others and here != "knowledge":
+        who = "ldp-advise" if here == MAIN else f"ldp-advise {here}"
+        return f"{flag} is no option of {who}, but of {listed(others)}"
+    like = f"; did you mean {similar[0]}?" if similar else "; --help lists all options"
+    return f"there is no option {flag}{like}"
+
+
+def _wants_json(args: list[str]) -> bool:
+    """Tell whether JSON was asked for, from the raw words: they may be what could not be parsed."""
+    formats = [os.environ.get("LDP_ADVISE_FORMAT", "")]
+    formats += [word.partition("=")[2] for word in args if word.startswith("--format=")]
+    formats += [after for word, after in pairwise(args) if word == "--format"]
+    if not any(formats):
+        formats = ["json" for word, after in pairwise(args) if word in ("-o", "--output") and after.endswith(".json")]
+    return bool(formats) and formats[-1].lower() == "json"

@@ -1,0 +1,61 @@
+"""The Haar transform of a histogram at every shift, mirrored at the ends (Coifman, Donoho, 1995).
+
+A level takes the differences of neighbouring blocks of `half` values, and brings to a value the mean of what the shifts
+bring that put it into the left block, or with the other sign into the right one. Both follow from sums along the
+domain: of the values, and of these sums. They are odd and even about either end, so that one domain is enough.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simulator._types import FloatArray, IntArray
+
+SHORT = 32  # up to this many values in a block they are added up themselves: differences of long sums lose digits
+
+
+def shifted_haar(f: FloatArray, places: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mean squared coefficient of each level, of length 1, and what each brings to the values at places.
+
+    Levels from the finest, ``(L,)`` and ``(places, L)``.
+    """
+    energies, parts = _short(f, places)
+    k, half = len(f), 1 << len(energies)
+    if half <= k:
+        sums = np.append(0.0, np.cumsum(f - 1 / k))
+        sums[k] = 0.0
+        mirrored = np.concatenate([-sums[:0:-1], sums, -sums[-2::-1]])  # at -k .. 2k
+        seconds = np.append(0.0, np.cumsum(sums[:-1]))
+        twice, details = 2 * sums[1:-1], np.empty(k - 1)
+    while half <= k:
+        np.add(mirrored[k + 1 - half : 2 * k - half], mirrored[k + 1 + half : 2 * k + half], out=details)
+        details -= twice
+        energies.append(float(np.vdot(details, details)) / (2 * half * k))
+        around = [seconds[_mirrored(places + 1 + shift * half, k, centre=1)] for shift in (-2, -1, 0, 1, 2)]
+        parts.append(np.array([-1.0, 4.0, -6.0, 4.0, -1.0]) @ around / (4 * half**2))
+        half *= 2
+    return np.array(energies), np.stack(parts, axis=1)
+
+
+def _short(f: FloatArray, places: IntArray) -> tuple[list[float], list[FloatArray]]:
+    """Return the same for the levels of short blocks, from the values within reach of every shift and place."""
+    k = len(f)
+    line = np.pad(f, SHORT, mode="symmetric")
+    near = f[_mirrored(places[:, None] + 1 + np.arange(-2 * SHORT, 2 * SHORT), k)]
+    energies, parts, half = [], [], 1
+    while half <= min(SHORT, k):
+        details = line[SHORT + 1 - half : SHORT + k - half] - line[SHORT + 1 : SHORT + k]
+        energies.append(float(np.vdot(details, details)) * half / (2 * k))
+        own = (near[:, :-half] - near[:, half:]) / 2
+        end = 2 * SHORT
+        left, right = own[:, end - half : end], own[:, end - 2 * half : end - half]
+        parts.append((left - right).sum(axis=1) / (2 * half))
+        line, near = (line[:-half] + line[half:]) / 2, (near[:, :-half] + near[:, half:]) / 2
+        half *= 2
+    return energies, parts
+
+
+def _mirrored(places: IntArray, k: int, *, centre: int = 0) -> IntArray:
+    """Return where on ``0 .. k - 1 + centre`` places stand that run on beyond the ends, as in a mirror."""
+    inside = places % (2 * k)
+    return np.where(inside < k + centre, inside, 2 * k - 1 + 2 * centre - inside)

@@ -1,0 +1,333 @@
+"""Hostile command lines: nothing is lost, nothing gets in, and whatever is wrong is one line.
+
+Each line is run in this process, in a folder with files that were made to break readers and writers. Whatever it is
+about, it must keep the promises that `behaves` checks.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+import sys
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from typing import get_args
+from xml.etree import ElementTree
+
+import pytest
+
+from advisor.cli.groups import COMMANDS, MAIN, _function
+from advisor.cli.options import spread
+from advisor.cli.run import FORMATS
+from tests.advisor.conftest import Run
+
+QUICK = ("--reps", "2", "--max-reps", "2", "-p", "grr", "--method", "none", "--method", "norm_sub")
+SWEEP = ("sweep", "--eps", "1", "--n", "100", "--k", "4", "-p", "grr", "--method", "none", "--reps", "2", "--jobs", "1")
+STEERING = "\x1b]0;title\x07\x1b[2J\x9b31m\u202e"
+PROGRAMMERS = re.compile(r"(Runtime|Deprecation|Future|User|Resource)Warning|Traceback|warnings\.warn")
+
+FILES: dict[str, bytes] = {
+    "good.csv": b"value,count\n" + b"".join(b"c%d,%d\n" % (at, 1000 // at) for at in range(1, 11)),
+    "steering.csv": f"value,count\n{STEERING}a,50\nb{STEERING},30\nc,20\n".encode(),
+    "steering_header.csv": f"{STEERING}value,count{STEERING}\na,50\nb,30\n".encode(),
+    "markup.csv": b"value,count\n<script>alert(1)</script>,50\n$x^2$ & [bold]y[/],30\n\"a,\"\"b\"\"|c\",20\n",
+    "empty.csv": b"",
+    "blank.csv": b"\n\n\n",
+    "header.csv": b"value,count\n",
+    "one.csv": b"value\na\n",
+    "quoted_blank.csv": b'" "\n',
+    "quoted_nothing.csv": b'""\n""\n',
+    "open_quote.csv": b'value,count\n"a,5\nb,6\n',
+    "ragged.csv": b"value,count\na,5\nb,6,7\nc\n",
+    "nul.csv": b"value,count\na\x00b,5\nc,6\n",
+    "latin.csv": "value,count\ncafé,5\nthé,6\n".encode("latin-1"),
+    "utf16.csv": "value,count\na,5\n".encode("utf-16"),
+    "negative.csv": b"value,count\na,-5\nb,6\n",
+    "percent.csv": b"value,count\na,50%\nb,50%\n",
+    "huge.csv": b"value,count\na," + b"9" * 400 + b"\nb,6\n",
+    "infinite.csv": b"value,count\na,inf\nb,1e999\n",
+    "long.csv": b"value,count\n" + b"x" * 200_000 + b",5\nb,6\n",
+    "deep.jsonl": b"[" * 5000,
+    "uniq.txt": b"   1000 c1\n    500 c2\n    333 c3\n",
+    "domain.txt": b"".join(b"c%d\n" % at for at in range(1, 13)),
+    "estimate.csv": f"value,estimate\n{STEERING},0.5\nb,0.3\nc,0.25\n".encode(),
+    "estimate_bad.csv": b"value,estimate\na,nan\nb,1e400\nc,x\n",
+    "reports.csv": b"".join(b"%d\n" % (at % 4) for at in range(400)),
+    "map.csv": b"row,col\n" + b"".join(b"%d,%d\n" % (at % 4, at % 3) for at in range(200)),
+    "damaged.npy": b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (4",
+    "client.py": b"def f(value, k, epsilon):\n    return value\n",
+    "notes.txt": b"my notes, one line without a line end",
+    "matplotlibrc": b"text.usetex: True\nno such key: \x1b[31m\n",
+}  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with all these files, in which the command is run."""
+    monkeypatch.chdir(tmp_path)
+    for name, content in FILES.items():
+        Path(name).write_bytes(content)
+    Path(f"st{STEERING}eer.csv").write_bytes(FILES["good.csv"])
+    Path(os.fsdecode(b"caf\xe9.csv")).write_bytes(FILES["good.csv"])
+    return tmp_path
+
+
+Behaves = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def behaves(run: Run, folder: Path) -> Behaves:
+    """Run a command line, check what all of them promise, and return exit code and both streams."""
+
+    def check(*words: str, code: int | None = None, changes: tuple[str, ...] = ()) -> tuple[int, str, str]:
+        before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+        result, out, err = run(*words)
+        assert result in ((0, 2) if code is None else (code,)), err
+        assert not PROGRAMMERS.search(out + err)
+        assert all(mark.isprintable() or mark == "\n" for mark in err)
+        assert all(mark.isprintable() or mark in "\n\t" for mark in out)
+        errors = [line for line in err.splitlines() if line.startswith("ldp-advise: error:")]
+        assert len(errors) == (1 if result == 2 else 0)
+        if result == 2 and not any("json" in word for word in words):
+            assert out == ""
+        for path, content in before.items():
+            assert path.name in changes or path.read_bytes() == content, f"{path.name} was written"
+        assert not [path.name for path in folder.iterdir() if path.name.startswith(".")]
+        return result, out, err
+
+    return check
+
+
+# --- data ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--eps", "1", "good.csv", *QUICK, "-o", "good.csv"),
+        ("--eps", "1", "good.csv", *QUICK, "-o", "./x/../good.csv"),
+        ("--eps", "1", "good.csv", *QUICK, "-o", "hard.csv"),
+        ("--eps", "1", "good.csv", *QUICK, "-o", "soft.csv"),
+        ("--eps", "1", "good.csv", *QUICK, "--runs", "good.csv"),
+        ("--eps", "1", "good.csv", *QUICK, "--domain", "domain.txt", "-o", "domain.txt"),
+        ("estimate", "estimate.csv", "-p", "oue", "--eps", "1", "--n", "100", "--apply", "estimate.csv"),
+        ("places", "map.csv", "--eps", "1", "--grid", "4x4", "--columns", "row,col", "-o", "map.csv"),
+        ("audit", "--target", "client.py:f", "--reports", "grr", "--k", "4", "--eps", "1", "-o", "client.py"),
+        ("knowledge", "evaluate", "good.csv", "--reps", "10", "-o", "good.csv"),
+    ],
+)  # fmt: skip
+def test_no_input_is_overwritten_even_if_forced(behaves: Behaves, words: tuple[str, ...]) -> None:
+    os.link("good.csv", "hard.csv")
+    Path("soft.csv").symlink_to("good.csv")
+    assert "is read in the same run, so it is never overwritten" in behaves(*words, "--force", code=2)[2]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--eps", "1", "--k", "8", "-o", "notes.txt"),
+        ("--eps", "1", "good.csv", *QUICK, "--plot", "x.svg", "--plot-frequencies", "x.svg"),
+        ("--eps", "1", "good.csv", *QUICK, "-o", "x.csv", "--runs", "link.csv"),
+        (*SWEEP, "--resume", "notes.txt"),
+        (*SWEEP, "--resume", "deep.jsonl"),
+        (*SWEEP, "--resume", "new.json", "-o", "new.json", "--force"),
+        (*SWEEP, "--resume", "new.svg", "--plot", "./new.svg", "--force"),
+        ("knowledge", "build", "--to", ".", "--quick"),
+        ("knowledge", "build", "--to", "", "--quick"),
+        ("knowledge", "build", "--to", "notes.txt", "--quick", "--force"),
+    ],
+)  # fmt: skip
+def test_no_file_of_anybody_else_is_replaced(behaves: Behaves, words: tuple[str, ...]) -> None:
+    Path("link.csv").symlink_to("x.csv")
+    behaves(*words, code=2)
+
+
+@pytest.mark.parametrize("word", ["0", "false", "no", "off", "maybe", "\x1b[31m"])
+def test_the_environment_forces_nothing_unless_it_says_so(
+    behaves: Behaves, monkeypatch: pytest.MonkeyPatch, word: str
+) -> None:
+    monkeypatch.setenv("LDP_ADVISE_FORCE", word)
+    behaves("--eps", "1", "--k", "8", "-o", "notes.txt", code=2)
+
+
+def test_a_file_that_appears_meanwhile_is_kept_and_the_answer_is_said(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def appears(*_: object) -> str:
+        Path("x.csv").write_text("mine", encoding="utf-8")
+        return "7\n"
+
+    monkeypatch.setattr("advisor.cli.run.csv_text", appears)
+    code, out, err = run("--eps", "1", "--k", "8", "-o", "x.csv")
+    assert (code, out) == (2, "7\n")
+    assert "has appeared since this run began" in err
+    assert Path("x.csv").read_text(encoding="utf-8") == "mine"
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_file_beside_the_answer_that_is_full_leaves_the_answer(run: Run, folder: Path) -> None:
+    del folder
+    words = ("estimate", "estimate.csv", "-p", "oue", "--eps", "1", "--n", "1000", "--reps", "2")
+    code, out, err = run(*words, "--apply", "/dev/full", "--format", "json")
+    assert code == 2
+    assert json.loads(out)["recommendations"]
+    assert err.endswith("ldp-advise: error: --apply /dev/full: cannot be written (No space left on device)\n")
+
+
+def test_names_that_no_file_can_have_are_refused(behaves: Behaves) -> None:
+    for name in ("x" * 300 + ".csv", "new/", "nowhere/x.csv", " ", "good.csv/x.csv", "../" * 3000 + "x.csv"):
+        behaves("--eps", "1", "--k", "8", "-o", name, code=2)
+    behaves("--eps", "1", "--k", "8", "-o", "x" * 251 + ".csv", code=0)
+
+
+# --- what is read --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name != "matplotlibrc"])
+def test_whatever_is_in_a_file_it_is_answered_or_refused_in_a_line(behaves: Behaves, name: str) -> None:
+    behaves("--eps", "1", name, *QUICK, "-v")
+    behaves("--eps", "1", "good.csv", *QUICK, "--domain", name)
+    behaves("estimate", name, "-p", "grr", "--eps", "1", "--n", "1000", "--reps", "2")
+    behaves("reports", name, "-p", "grr", "--eps", "1", "--k", "4", "--reps", "2")
+    behaves("places", name, "--eps", "1", "--grid", "4x4", "--columns", "row,col", "--reps", "2")
+    behaves("places", "map.csv", "--eps", "1", "--grid", "4x3", "--columns", "row,col", "--reps", "2",
+            "--privacy", "metric", "--radius", "1", "--channel", name)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["ragged.csv", "open_quote.csv", "quoted_blank.csv", "negative.csv", "percent.csv"])
+def test_what_is_no_table_is_not_read_as_one(behaves: Behaves, name: str) -> None:
+    behaves("--eps", "1", name, *QUICK, code=2)
+
+
+def test_counts_that_stand_in_front_are_no_labels(behaves: Behaves) -> None:
+    code, _, err = behaves("--eps", "1", "uniq.txt", *QUICK)
+    assert code == 2 or "warning:" in err
+
+
+@pytest.mark.parametrize("content", ["a\nb\na\n", "", '" "\n', STEERING, "a\x00b\n"])
+def test_standard_input_is_read_like_a_file(behaves: Behaves, monkeypatch: pytest.MonkeyPatch, content: str) -> None:
+    Path("typed").write_text(content, encoding="utf-8")
+    with Path("typed").open(encoding="utf-8") as stream:
+        monkeypatch.setattr(sys, "stdin", stream)
+        behaves("--eps", "1", "-", *QUICK)
+    monkeypatch.setattr(sys, "stdin", None)
+    assert "standard input: is closed" in behaves("--eps", "1", "-", *QUICK, code=2)[2]
+
+
+# --- what is shown -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*FORMATS, "tsv", "", STEERING])
+@pytest.mark.parametrize("sample", ["steering.csv", f"st{STEERING}eer.csv", os.fsdecode(b"caf\xe9.csv"), "markup.csv"])
+def test_no_format_hands_on_what_steers_a_terminal(behaves: Behaves, sample: str, name: str) -> None:
+    if name == "html":
+        pytest.importorskip("matplotlib")
+    code, out, _ = behaves("--eps", "1", sample, *QUICK, "-v", "--format", name)
+    assert code == (0 if name in FORMATS else 2)
+    assert bool(out.encode("utf-8")) == (code == 0)
+    if name == "html":
+        assert "<script>alert" not in out
+    if name == "json":
+        assert json.loads(out)["recommendations"]
+
+
+@pytest.mark.parametrize("sample", ["steering.csv", f"st{STEERING}eer.csv", "markup.csv"])
+def test_pictures_and_pages_are_well_formed_whatever_the_labels(behaves: Behaves, sample: str) -> None:
+    pytest.importorskip("matplotlib")
+    words = ("--plot", "a.svg", "--plot-frequencies", "b.svg", "--report", "c.html")
+    behaves("--eps", "1", sample, *QUICK, *words, code=0)
+    for name in ("a.svg", "b.svg"):
+        ElementTree.fromstring(Path(name).read_bytes())  # noqa: S314 - our own picture
+    page = Path("c.html").read_text(encoding="utf-8")
+    assert "<script>alert" not in page
+    assert all(mark.isprintable() or mark in "\n\t" for mark in page)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("explain", STEERING), ("knowledge", STEERING), (STEERING,), ("--eps", "1", STEERING), (f"--{STEERING}", "1"),
+        ("--eps", "1", "--k", "8", "-p", STEERING), ("--eps", "1", "good.csv", "--column", STEERING),
+        ("audit", "--target", f"{STEERING}:f", "--reports", "grr", "--k", "4", "--eps", "1"),
+        ("--eps", "1", "steering_header.csv", "--counts", "no such column"), ("--eps", "1", "steering_header.csv"),
+        ("--eps", "1", "--k", "8", "-o", f"{STEERING}/x.csv"), (*SWEEP, "--resume", f"{STEERING}/x"),
+    ],
+)  # fmt: skip
+def test_what_was_typed_or_read_is_quoted_without_its_escapes(behaves: Behaves, words: tuple[str, ...]) -> None:
+    behaves(*words)
+
+
+# --- what is typed -------------------------------------------------------------------------------------------------
+
+COMMAND_LINES: dict[str, tuple[str, ...]] = {
+    MAIN: ("--eps", "1", "--k", "8"),
+    "estimate": ("estimate", "estimate.csv", "-p", "grr", "--eps", "1", "--n", "100", "--reps", "2"),
+    "reports": ("reports", "reports.csv", "-p", "grr", "--eps", "1", "--k", "4", "--reps", "2"),
+    "places": ("places", "map.csv", "--eps", "1", "--grid", "4x4", "--columns", "row,col", "--reps", "2"),
+    "plan": ("plan", "--target", "0.5", "--eps", "1", "--k", "8", "--instant"),
+    "sweep": SWEEP,
+    "pareto": ("pareto", "--eps", "1", "--k", "8"),
+    "audit": ("audit", "--eps", "1", "-p", "grr", "--k", "4", "--trials", "100"),
+    "epsilon": ("epsilon", "--eps", "1", "--k", "8"),
+    "list": ("list",),
+    "explain": ("explain", "oue"),
+}
+
+
+def options() -> list[tuple[str, str]]:
+    """Return every command with every option of it that takes a value."""
+    return [
+        (command, note.default)
+        for command in COMMAND_LINES
+        for parameter in inspect.signature(spread(_function(command))).parameters.values()
+        for note in get_args(parameter.annotation)[1:]
+        if note.metavar is not None and str(note.default).startswith("-")
+    ]
+
+
+@pytest.mark.parametrize(("command", "flag"), options())
+def test_no_value_of_any_option_breaks_a_command(behaves: Behaves, command: str, flag: str) -> None:
+    for value in ("", "9" * 400, "nan", f"-1{STEERING}½"):
+        behaves(*COMMAND_LINES[command], f"{flag}={value}")
+
+
+def test_every_command_is_tried() -> None:
+    assert set(COMMAND_LINES) == {MAIN, *COMMANDS} - {"knowledge"}
+    assert len(options()) > 100
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("",), "the file name is empty"),
+        (("swep",), "swep: neither a file nor a command; did you mean 'sweep'?"),
+        (("swep", "--eps", "1", "--n", "10", "--k", "4"), "did you mean 'sweep'?"),
+        (("knowledge",), "knowledge needs a command: info, rules, cells, evaluate or build"),
+        (("knowledge", "inf"), "did you mean 'info'?"),
+        (("explain", "oue", "--format", "csv"), "has no --format csv: give table"),
+        (("--eps", "1", "--k", "8", "-o", "x.docx"), ".docx stands for no format: give --format, or one of .txt"),
+        (("--hlep",), "there is no option --hlep"),
+        (("epsilon", "--flip-prob", "1e-17", "-p", "grr", "--k", "10"), ""),
+        (("audit", "--eps", "1", "-p", "grr", "--k", "4", "--rounds", "1e300"), "rounds must be a whole number"),
+        (("audit", "--eps", "1", "-p", "grr", "--k", "4", "--lho", "9" * 309), "lho must be a whole number"),
+        (("--eps", "1", "--k", "8", "--max-attack", "1"), "max-attack must be"),
+        (("sweep", "--eps", "1", "--n", "10", "--k", "1e9"), "k must be a whole number of at least 2 and at most"),
+    ],
+)  # fmt: skip
+def test_a_refusal_says_what_to_type(behaves: Behaves, words: tuple[str, ...], message: str) -> None:
+    assert message in behaves(*words)[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), list(product(["EPS", "FORMAT", "TOP", "QUIET", "SEED"], ["abc", "", STEERING]))
+)
+def test_nothing_in_the_environment_breaks_a_command(
+    behaves: Behaves, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(f"LDP_ADVISE_{name}", value)
+    behaves("--eps", "1", "--k", "8")
+    behaves("list")

@@ -1,0 +1,41 @@
+"""A file of finished cells: nothing of anybody else's is lost, and a line that was cut short costs itself only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from knowledge.making.store import Store
+
+PLAN = {"seed": 1}
+
+
+@pytest.mark.parametrize("content", ["my notes", '{"plan": {"seed": 1}', '{"plan":{"seed":2}}', "\ufeff", "{}"])
+def test_a_file_without_a_line_end_is_not_emptied(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(ValueError, match="holds the cells of another build"):
+        Store(path, PLAN)
+    assert path.read_text(encoding="utf-8") == content
+
+
+def test_a_first_line_that_was_cut_short_is_written_again(tmp_path: Path) -> None:
+    path = tmp_path / "cells.jsonl"
+    Store(path, PLAN).add({"index": 3})
+    first = path.read_text(encoding="utf-8").splitlines()[0]
+    for kept in range(len(first) + 1):
+        path.write_text(first[:kept], encoding="utf-8")
+        store: Store[dict[str, object]] = Store(path, PLAN)
+        store.add({"index": 5})
+        assert store.records() == {5: {"index": 5}}
+
+
+def test_lines_that_were_edited_are_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "cells.jsonl"
+    Store(path, PLAN).add({"index": 3})
+    with path.open("a", encoding="utf-8") as file:
+        file.write("[" * 100_000 + '\n{"index":\n[]\n"index"\n')
+    store: Store[dict[str, object]] = Store(path, PLAN)
+    store.add({"index": 5})
+    assert store.records() == {3: {"index": 3}, 5: {"index": 5}}

@@ -1,0 +1,240 @@
+"""Members of other packages that fail: they cost themselves only, with one warning; ours keep raising."""
+
+# What is tested here prints, and ignores what it is given.
+# ruff: noqa: ARG005, T201
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+from simulator import foreign
+from simulator.benchmark import Experiment, race, simulate
+from simulator.foreign import ForeignError, PluginWarning, blame, containment, guard, short
+from simulator.methods import POSTPROCESSORS, PostProcessor
+from simulator.metrics import METRICS, Metric
+from simulator.protocols import PROTOCOLS
+from simulator.protocols.unary import OUE
+
+COUNTS = np.array([50, 30, 15, 5])
+
+
+class Hostile(BaseException):
+    def __str__(self) -> str:
+        raise KeyboardInterrupt
+
+
+def leave(_estimate, _noise):
+    raise SystemExit(0)
+
+
+def fail(_estimate, _noise):
+    raise Hostile
+
+
+def overwrite(estimate, _noise):
+    estimate[...] = 0.25
+    return estimate
+
+
+METHODS = {
+    "raises": lambda estimate, noise: 1 / 0,
+    "leaves": leave,
+    "hostile": fail,
+    "overwrites": overwrite,
+    "nan": lambda estimate, noise: estimate * np.nan,
+    "one_nan": lambda estimate, noise: np.where(np.arange(4) == 2, np.nan, estimate),
+    "infinite": lambda estimate, noise: estimate + np.inf,
+    "huge": lambda estimate, noise: np.where(estimate > 0.2, 1.5e308, estimate),
+    "short": lambda estimate, noise: estimate[..., :-1],
+    "scalar": lambda estimate, noise: 0.5,
+    "list": lambda estimate, noise: estimate.tolist(),
+    "nothing": lambda estimate, noise: None,
+    "complex": lambda estimate, noise: estimate + 1j,
+    "text": lambda estimate, noise: np.full(estimate.shape, "x"),
+}
+ERRORS = {
+    "raises": lambda estimate, truth: 1 / 0,
+    "nan": lambda estimate, truth: np.full(estimate.shape[:-1], np.nan),
+    "below_zero": lambda estimate, truth: -np.abs(estimate - truth).sum(axis=-1),
+    "scalar": lambda estimate, truth: 0.5,
+    "of_three": lambda estimate, truth: np.zeros(3),
+    "nothing": lambda estimate, truth: None,
+}
+
+
+def drawn(result):
+    """A protocol whose support counts are something else."""
+
+    class Faulty(OUE):
+        key = "faulty"
+
+        def sample_support(self, counts, rng):  # noqa: ARG002
+            return result(counts)
+
+    return Faulty(4, 1.0)
+
+
+PROTOCOLS_AT_FAULT = {
+    "raises": lambda counts: 1 / 0,
+    "nan": lambda counts: counts * np.nan,
+    "negative": lambda counts: -counts,
+    "short": lambda counts: counts[..., :-1],
+    "nothing": lambda counts: None,
+}
+
+
+@pytest.fixture(autouse=True)
+def faulty(monkeypatch):
+    """Let what is called "faulty" come from another package."""
+    monkeypatch.setitem(foreign.SOURCES, "faulty", "evil 1.0: entry point 'faulty'")
+    monkeypatch.setitem(foreign.FAILURES, "faulty", "")
+
+
+def experiment(method=None, metric=None, protocol=None):
+    oracles = {"oue": PROTOCOLS["oue"](4, 1.0)} | ({} if protocol is None else {"faulty": protocol})
+    methods = {"none": POSTPROCESSORS["none"], "norm_sub": POSTPROCESSORS["norm_sub"]}
+    metrics = {"l1": METRICS["l1"]}
+    if method is not None:
+        methods = {"faulty": PostProcessor("faulty", "F", method, False, False, "nobody")} | methods
+    if metric is not None:
+        metrics = {"faulty": Metric("faulty", "F", metric, "unit")} | metrics
+    pairs = tuple((oracle, name) for oracle in oracles for name in methods)
+    return Experiment(COUNTS, oracles, methods, metrics, pairs, seed=3)
+
+
+def assert_costs_itself_only(whole):
+    with containment(), pytest.warns(PluginWarning, match="evil 1.0: entry point 'faulty' is left out: ") as caught:
+        runs = race(whole, ["l1"], repetitions=3, max_repetitions=12)
+    assert len(caught) == 1
+    assert "\n" not in str(caught[0].message)
+    alone = race(experiment(), ["l1"], repetitions=3, max_repetitions=12).of("l1")
+    assert {pair: list(errors) for pair, errors in runs.of("l1").items()} == {
+        pair: list(errors) for pair, errors in alone.items()
+    }
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_that_fails_costs_itself_only(name):
+    assert_costs_itself_only(experiment(method=METHODS[name]))
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_a_metric_that_fails_costs_itself_only(name):
+    assert_costs_itself_only(experiment(metric=ERRORS[name]))
+
+
+@pytest.mark.parametrize("name", PROTOCOLS_AT_FAULT)
+def test_a_protocol_that_fails_costs_itself_only(name):
+    assert_costs_itself_only(experiment(protocol=drawn(PROTOCOLS_AT_FAULT[name])))
+
+
+def test_whole_numbers_are_figures():
+    whole = experiment(method=lambda estimate, noise: np.round(estimate).astype(int))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ("oue", "faulty") in race(whole, ["l1"], repetitions=3, max_repetitions=3).of("l1")
+
+
+def test_where_nothing_is_left_there_is_one_error():
+    for whole, metrics in ((experiment(method=METHODS["nan"]), ["l1"]), (experiment(metric=ERRORS["nan"]), ["faulty"])):
+        with pytest.warns(PluginWarning), pytest.raises(ForeignError, match=r"nothing else is left to rank; .* NaN"):
+            race(whole, metrics, menu=[("oue", "faulty")], repetitions=3, max_repetitions=3)
+
+
+def test_a_member_of_ours_keeps_raising(monkeypatch):
+    monkeypatch.delitem(foreign.SOURCES, "faulty")
+    for faulty in (
+        experiment(method=METHODS["raises"]),
+        experiment(metric=ERRORS["raises"]),
+        experiment(protocol=drawn(PROTOCOLS_AT_FAULT["raises"])),
+    ):
+        with pytest.raises(ZeroDivisionError):
+            simulate(faulty, 0, 3)
+
+
+def test_what_foreign_code_prints_goes_to_standard_error(capfd):
+    def talk(estimate, _noise):
+        print("one")
+        sys.__stdout__.write("two\n")
+        os.write(1, b"three\n")
+        subprocess.run(["echo", "four"], check=True)
+        return estimate
+
+    with containment():
+        simulate(experiment(method=talk), 0, 2)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert set(err.split()) == {"one", "two", "three", "four"}
+    print("five")
+    assert capfd.readouterr().out == "five\n"
+
+
+def test_foreign_code_can_close_no_stream_for_good(capfd):
+    with containment() as check:
+        check()
+        sys.stdout.close()
+        sys.stderr.close()
+        print("still", file=sys.stderr)
+        os.close(1)
+        os.close(2)
+        with pytest.raises(ForeignError, match="closes standard output"):
+            check()
+    print("out")
+    print("err", file=sys.stderr)
+    assert capfd.readouterr() == ("out\n", "still\nerr\n")
+
+
+def test_whatever_foreign_code_raises_is_one_error():
+    def interrupt():
+        raise KeyboardInterrupt
+
+    def abandon():
+        raise GeneratorExit
+
+    for call, words in ((interrupt, "KeyboardInterrupt"), (abandon, "GeneratorExit"), (lambda: fail(0, 0), "Hostile")):
+        with containment(), pytest.raises(ForeignError, match=f"^{words}$"):
+            guard(call)
+
+
+def test_an_interrupt_of_the_user_stays_one():
+    code = """if True:
+        import os, signal
+        from simulator.foreign import containment, guard
+        def swallow():
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+                for _ in range(10**6): pass
+            except BaseException: raise ValueError
+        try:
+            with containment(): guard(swallow)
+        except KeyboardInterrupt: print("interrupted")
+        print(guard(lambda: "and over"))
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.stdout, done.stderr) == ("interrupted\nand over\n", "")
+
+
+def test_what_is_repeated_is_one_short_line_that_can_be_printed():
+    assert short("a\n\x1b[31m b") == "a ?[31m b"
+    assert short(Hostile()) == ""
+    assert len(short("long " * 1000)) == foreign.LONGEST
+
+
+def test_an_error_is_blamed_on_the_package_it_comes_out_of(monkeypatch):
+    monkeypatch.setitem(foreign._packages, "evil", "evil 1.0: entry point 'faulty'")
+    space = {"__name__": "evil.inner"}
+    exec("def fail(): raise RuntimeError('no')", space)  # noqa: S102 - code of another package
+    with pytest.raises(RuntimeError) as theirs:
+        space["fail"]()
+    assert blame(theirs.value) == "evil 1.0: entry point 'faulty' fails: RuntimeError: no"
+    with pytest.raises(ZeroDivisionError) as ours:
+        METHODS["raises"](0, 0)
+    assert blame(ours.value) == "there is no answer without what was left out:  (ZeroDivisionError: division by zero)"
+    monkeypatch.delitem(foreign.FAILURES, "faulty")
+    assert blame(ours.value) is None
