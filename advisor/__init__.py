@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from advisor.errors import InputError
-
 if TYPE_CHECKING:
     from advisor.audits.audit import AuditAnswer, audit
+    from advisor.errors import InputError
     from advisor.plans.answer import Plan, plan
     from advisor.rank.advice import Advice
     from advisor.rank.advise import advise
@@ -45,6 +44,7 @@ _HOMES = {
     "plan": "advisor.plans.answer",
     "sweep": "advisor.sweeps.answer",
     "Advice": "advisor.rank.advice",
+    "InputError": "advisor.errors",
     "Plan": "advisor.plans.answer",
     "Recommendation": "advisor.rank.result",
     "Sweep": "advisor.sweeps.answer",
@@ -53,7 +53,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import the heavier parts when they are first asked for, so that ``--help`` does not wait for numpy."""
+    """Import the parts when they are first asked for: ``--help`` does not wait for numpy, nor an interrupt for any."""
     if name in _HOMES:
         from importlib import import_module
 

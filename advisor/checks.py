@@ -10,7 +10,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import TypeVar
 
 import numpy as np
@@ -33,6 +33,8 @@ def shown(value: object) -> str:
     >>> shown("abc"), shown(1.5), shown("9" * 400)[-18:]
     ("'abc'", '1.5', '… (400 characters)')
     """
+    if isinstance(value, int) and abs(value) >= LARGEST:  # Python refuses to write out the longest ones
+        return f"a whole number of {value.bit_length()} bits"
     text = repr(value) if isinstance(value, str) else str(value)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(str(value))} characters)"
 
@@ -59,7 +61,7 @@ def _decimal(value: object, *, grouped: bool = False) -> Decimal | None:
         return None
     try:
         return Decimal(words) * factor
-    except (InvalidOperation, ValueError):
+    except (ArithmeticError, ValueError):
         return None
 
 

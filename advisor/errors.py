@@ -19,6 +19,10 @@ class InputError(ValueError):
         super().__init__(one_line(message))
 
 
+class LeftOutError(InputError):
+    """A member of another package was named that had to be left out; where others are named too, they are enough."""
+
+
 def printable(text: str) -> str:
     r"""Return a text with all that would steer a terminal, or has no place in XML or UTF-8, written as escapes.
 

@@ -59,14 +59,16 @@ def times(ratio: float | None) -> str:
 def percent(share: float) -> str:
     """Return a share in percent.
 
-    >>> percent(0.2689), percent(0.0102), percent(0.00012), percent(2.5e-6), percent(1.3e-14)
-    ('26.9 %', '1.02 %', '0.012 %', '0.00025 %', '1.3e-12 %')
+    >>> percent(0.2689), percent(0.0102), percent(0.00012), percent(2.5e-6), percent(1.3e-14), percent(1 - 1.7e-6)
+    ('26.9 %', '1.02 %', '0.012 %', '0.00025 %', '1.3e-12 %', '99.9998 %')
     """
     digits = 1 if share >= 0.1 else 2 if share >= 0.001 else 3
     if 0 < share < 1e-8:
         return f"{100 * share:.1e} %"
     if 0 < share < 1e-5:
         digits = 1 - math.floor(math.log10(100 * share))
+    if 1e-11 < 1 - share < 5e-4:  # what is nearly certain is not
+        digits = -math.floor(math.log10(100 * (1 - share)))
     return f"{100 * share:.{digits}f} %"
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from advisor.errors import InputError, closest, listed
+from advisor.checks import shown
+from advisor.errors import InputError, LeftOutError, closest, listed
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator.foreign import REFUSED
 
 TABLES: dict[str, Mapping[str, Any]] = {"protocol": PROTOCOLS, "method": POSTPROCESSORS, "metric": METRICS}
 
@@ -63,13 +65,21 @@ def resolve(kind: str, name: str) -> str:
     known = ALIASES[kind] | {squash(key): key for key in table}
     found = known.get(squash(name))
     if found is None:
+        if refusal := _refusal(kind, name):
+            raise LeftOutError(refusal)
         wanted = squash(name)
         titled = {squash(member.title): key for key, member in table.items()} | known
         begins = (one for one in (*known, *titled) if len(wanted) > 1 and one.startswith(wanted))
         close = next(begins, None) or closest(wanted, titled)
         miss = f"; did you mean {titled[close]!r}?" if close else ""
-        raise InputError(f"unknown {kind} {name!r}: allowed are {listed(table, most=20)}{miss}")
+        raise InputError(f"unknown {kind} {shown(name)}: allowed are {listed(table, most=20)}{miss}")
     return found
+
+
+def _refusal(kind: str, name: str) -> str | None:
+    """Return why a member of another package that is called so was left out; None if there is none."""
+    table = {"protocol": "PROTOCOLS", "method": "POSTPROCESSORS", "metric": "METRICS"}[kind]
+    return next((why for (place, key), why in REFUSED.items() if place == table and squash(key) == squash(name)), None)
 
 
 def resolve_all(kind: str, names: Iterable[str]) -> tuple[str, ...]:

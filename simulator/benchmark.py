@@ -121,7 +121,8 @@ class Runs:
         """
         left = tuple(name for name in metrics if any(pair in pairs for pair in self.of(name)))
         if not left:
-            raise ForeignError(f"nothing else is left to rank; ask for more members: {'; '.join(FAILURES.values())}")
+            failed = "; ".join(FAILURES.values())
+            raise ForeignError(f"all that was asked for has failed; ask for other members of the tables: {failed}")
         return left
 
     def column(self, pair: Pair, metric: str) -> FloatArray:

@@ -26,6 +26,8 @@ SOURCES: dict[str, str] = {}
 """Members of other packages by name, and the package and entry point that each comes from."""
 FAILURES: dict[str, str] = {}
 """Those of them that failed when they were called, and how: told once, not at every call."""
+REFUSED: dict[tuple[str, str], str] = {}
+"""Those that were not taken in, by table and name, and why."""
 
 T = TypeVar("T")
 _packages: dict[str, str] = {}  # the same by the package that the code is in
@@ -79,14 +81,18 @@ def guard(call: Callable[[], T], longest: int = LONGEST) -> T:
     Raises ForeignError for whatever it raises, KeyboardInterrupt if the user has interrupted (which is certain inside
     `containment`). A child process that it has forked, and that comes back here, ends.
     """
-    process = os.getpid()
+    process, tracer = os.getpid(), sys.gettrace()
     try:
         result = call()
     except BaseException as error:
+        sys.settrace(tracer)
         _end_of_child(process)
-        if _interrupt.is_set() or (isinstance(error, KeyboardInterrupt) and not _watch.is_set()):
+        # Where interrupts end the process, they raise nothing.
+        raised = callable(signal.getsignal(signal.SIGINT)) and not _watch.is_set()
+        if _interrupt.is_set() or (isinstance(error, KeyboardInterrupt) and raised):
             raise KeyboardInterrupt from None
         raise ForeignError(described(error, longest)) from error
+    sys.settrace(tracer)  # one that it has set would be called by all that follows, and may raise
     _end_of_child(process)
     if _interrupt.is_set():
         raise KeyboardInterrupt
@@ -158,10 +164,13 @@ def fault_of_figures(result: object, shape: tuple[int, ...]) -> str | None:
 class _Lent(io.TextIOBase):
     """A stream that foreign code may write to, and cannot close."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, *, steers: bool) -> None:
         self._stream = stream
+        self._steers = steers  # whether what is written may steer a terminal, as progress does
 
     def write(self, text: str) -> int:
+        if not self._steers:
+            text = "".join(mark if mark.isprintable() or mark in "\n\t" else "?" for mark in text)
         return self._stream.write(text)
 
     def flush(self) -> None:
@@ -194,7 +203,8 @@ def containment() -> Iterator[Callable[[], None]]:
     handler = _watching()
     if kept[1] is not None:
         os.dup2(2, 1)
-    sys.stdout, sys.stderr = _Lent(streams[1]), _Lent(streams[1])
+    sys.stdout, sys.stderr = _Lent(streams[1], steers=False), _Lent(streams[1], steers=True)
+    sys.unraisablehook, hook = _nothing, sys.unraisablehook
 
     def check() -> None:
         if kept[1] is not None and None in map(_kind, (1, 2)):
@@ -215,10 +225,15 @@ def containment() -> Iterator[Callable[[], None]]:
             os.fdopen(number, "w", closefd=False) if stream.closed else stream
             for number, stream in enumerate(streams, start=1)
         )
+        sys.unraisablehook = hook
         if handler is not None:
             signal.signal(signal.SIGINT, handler)
             _watch.clear()
             _interrupt.clear()
+
+
+def _nothing(problem: object) -> None:
+    """Say nothing of what foreign objects raise when they go: the interpreter would print a traceback."""
 
 
 def _copy(number: int) -> int | None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simulator.foreign import ForeignError, PluginWarning, containment, guard, register, short, warn
+from simulator.foreign import REFUSED, ForeignError, PluginWarning, containment, guard, register, short, warn
 from simulator.methods import POSTPROCESSORS, PostProcessor
 from simulator.metrics import METRICS, Metric
 from simulator.protocols import PROTOCOLS, FrequencyOracle
@@ -109,6 +109,7 @@ def take_in(
             member = _member(entry, tables)
         except _Refused as refusal:
             left_out.append(f"{_source(entry)} is left out: {refusal}")
+            REFUSED[GROUPS[entry.group], entry.name] = left_out[-1]
         else:
             tables[GROUPS[entry.group]][entry.name] = member
             register(entry.name, _source(entry), entry.value.partition(":")[0].strip())

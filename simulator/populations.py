@@ -79,7 +79,7 @@ def _dirichlet(k: int, concentration: float, stream: Stream) -> FloatArray:
 
 
 def _sparse(k: int, share: float, stream: Stream) -> FloatArray:
-    if share == 0:
+    if not 0 < share <= 1:
         raise ValueError
     rng, weights = stream(), np.zeros(k)
     filled = rng.choice(k, max(1, round(share * k)), replace=False)

@@ -135,11 +135,21 @@ def paired_ratio(errors: FloatArray, reference: FloatArray, root: int = 1) -> Ra
     return Ratio(value**root, max(0.0, value - reach) ** root, (value + reach) ** root)
 
 
+def leading(errors: Mapping[Pair, FloatArray]) -> Pair:
+    """Return the pair with the lowest mean error of those that have most repetitions.
+
+    Those with fewer were proven to be worse than a leader: the mean of the repetitions they have may be lower only
+    because these were easy for all.
+    """
+    longest = max(map(len, errors.values()))
+    return min((pair for pair, block in errors.items() if len(block) == longest), key=lambda pair: _mean(errors[pair]))
+
+
 def contenders(errors: Mapping[Pair, FloatArray], root: int = 1) -> Verdict:
     """Say which pairs may still belong to the top tier, and for which of them repetitions could still tell."""
     if not errors:
         return Verdict(frozenset(), frozenset())
-    leader = min(errors, key=lambda pair: _mean(errors[pair]))
+    leader = leading(errors)
     ratios = {pair: paired_ratio(block, errors[leader], root) for pair, block in errors.items()}
     return Verdict(
         frozenset(pair for pair, ratio in ratios.items() if ratio.low <= PRACTICAL_RATIO),
@@ -150,17 +160,22 @@ def contenders(errors: Mapping[Pair, FloatArray], root: int = 1) -> Verdict:
 def rank(errors: Mapping[Pair, FloatArray], cost: Mapping[str, float], root: int = 1) -> tuple[Standing, ...]:
     """Rank pairs by mean error in tiers that the data can tell apart.
 
-    A tier is led by the lowest error left, and takes in all pairs whose paired 95 % interval against the leader
-    includes 1 or whose ratio is under 1.05, and no others. Inside a tier the cheaper report comes first, then the lower
-    error. What has no finite mean error is worse than anything that has.
+    The first tier is led by `leading`, any other by the lowest error left, and takes in all pairs whose paired 95 %
+    interval against the leader includes 1 or whose ratio is under 1.05, and no others. Inside a tier the cheaper report
+    comes first, then the lower error. Errors are compared with that of the first leader over the repetitions both have,
+    never over different ones. What has no finite mean error is worse than anything that has.
 
     errors: for each pair ``(repetitions,)`` errors of one metric, at least two.
     cost: report size by protocol, in bits.
     root: of which root of errors `errors` are; ratios are of the errors themselves.
     """
+    if not errors:
+        return ()
     means = {pair: mean_error(block) for pair, block in errors.items()}
-    left = sorted(errors, key=lambda pair: means[pair].error)
-    best, wins = left[:1], win_shares(errors)
+    best, wins = leading(errors), win_shares(errors)
+    ratios = {pair: paired_ratio(block, errors[best], root) for pair, block in errors.items()}
+    worse = {pair: (pair != best, ratio.value, means[pair].error) for pair, ratio in ratios.items()}
+    left = sorted(errors, key=worse.__getitem__)
     standings: list[Standing] = []
     tier = 0
     while left:
@@ -177,18 +192,16 @@ def rank(errors: Mapping[Pair, FloatArray], cost: Mapping[str, float], root: int
                 tied=len(members) > 1,
                 repetitions=len(errors[pair]),
                 **means[pair]._asdict(),
-                ratio=paired_ratio(errors[pair], errors[best[0]], root),
+                ratio=ratios[pair],
                 win_share=wins[pair],
             )
-            for pair in sorted(members, key=lambda pair: (cost[pair[0]], means[pair].error))
+            for pair in sorted(members, key=lambda pair: (cost[pair[0]], *worse[pair]))
         ]
     return tuple(standings)
 
 
 def win_shares(errors: Mapping[Pair, FloatArray]) -> dict[Pair, float]:
     """Return the share of repetitions that each pair won; pairs that differ by rounding only split the win."""
-    if not errors:
-        return {}
     longest = max(map(len, errors.values()))
     table = np.full((len(errors), longest), np.inf)
     for row, block in zip(table, errors.values(), strict=True):

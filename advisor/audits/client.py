@@ -24,16 +24,16 @@ def load_function(option: str, name: str) -> Callable[..., Any]:
         raise InputError(f"{option} must be module:function or file.py:function, got {name!r}")
     try:
         with containment():
-            found: Any = guard(lambda: _module(where))
+            member: Any = guard(lambda: _module(where))
             for part in path.split("."):
-                if not guard(partial(hasattr, found, part)):
-                    raise InputError(f"{option} {name}: {where} has no {part!r}{near_miss(part, dir(found))}")
-                found = getattr(found, part)
+                if not guard(partial(hasattr, member, part)):
+                    raise InputError(f"{option} {name}: {where} has no {part!r}{near_miss(part, dir(member))}")
+                member = getattr(member, part)
     except ForeignError as error:
         raise InputError(f"{option}: {where} cannot be imported ({error})") from None
-    if not callable(found):
-        raise InputError(f"{option} {name}: this is a {type(found).__name__}, a function is needed")
-    function: Callable[..., Any] = found
+    if not callable(member):
+        raise InputError(f"{option} {name}: this is a {type(member).__name__}, a function is needed")
+    function: Callable[..., Any] = member
     return function
 
 

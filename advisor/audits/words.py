@@ -86,21 +86,24 @@ def notes(rows: Sequence[Audit]) -> list[str]:
         "guess": "guess: the attacker names one value from each report",
         "pair": f"pair: the attacker says v1 = {first.values[0]} where a report supports it and not v2 = "
         f"{first.values[1]}",
-        "likelihood": f"likelihood: the attacker says v1 = {first.values[0]} in every attribute where all that a user "
-        f"sends is likely enough under it, compared with v2 = {first.values[1]}",
+        "likelihood": f"likelihood: the attacker knows that a user holds v1 = {first.values[0]} in every attribute, or "
+        f"v2 = {first.values[1]} in every one, and compares how likely all that the user sends is under each",
     }
     lines = [
         f"{first.trials:,} trials of each value; attack {'; '.join(what[name] for name in attacks)}; highest bound "
         f"that so many trials can give: {figure(first.epsilon_ceiling)}.",
     ]
+    if any(row.solution in ("spl", "smp") for row in rows):
+        lines.append("spl: every attribute is reported, at ε divided by their number; smp: one, drawn and named, at ε.")
     hidden = [row for row in rows if row.solution == "rsfd"]
     if hidden:
         row = hidden[0]
         published = published_budget(row.epsilon or 0.0, row.attributes)
         lines.append(
-            "Sampling plus fake data (rsfd) reports at ε, which keeps ε for all attributes together. As published it "
-            f"reports at {published:.4g} for d = {row.attributes}, ε = {row.epsilon:g}, and loses so much between "
-            "users who differ in all attributes."
+            "rsfd (random sampling plus fake data): one attribute, drawn at random, is reported at ε, and the others "
+            "are faked: [oue-z] as reports of no value, [oue-r] of a random one. That keeps ε for all attributes "
+            f"together. As published it reports at ε = {published:.4g} here (d = {row.attributes}, promise "
+            f"{row.epsilon:g}), and users who differ in all attributes lose all of that."
         )
     closed = [row for row in rows if row.agrees is not None]
     if closed:

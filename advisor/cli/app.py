@@ -1,7 +1,7 @@
 """Where a command line begins and ends: streams, interrupts, exit codes.
 
 Exit codes: 0 answer given (a tie is an answer), 2 bad usage or bad data, or the answer cannot be written, 130
-interrupted. Little is imported before an interrupt is sure to leave no traceback.
+interrupted. Nothing of ours is imported before an interrupt is sure to leave no traceback.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
-
-from advisor.errors import one_line, reason
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,6 +50,8 @@ def _with_streams(run: Callable[[], int], streams: tuple[TextIO, TextIO]) -> int
         _muffle(*streams)
         return 0
     except OSError as error:
+        from advisor.errors import reason
+
         if error.errno is None or error.filename is not None:
             raise  # not from writing to a stream, which has no file name
         with suppress(OSError):  # standard error may be as full
@@ -90,5 +90,7 @@ def _show_warning(message: Warning | str, category: type[Warning], *where: Any, 
     """Show a warning in one line: users have no use for the place in the code, or for warnings to programmers."""
     del where, more
     if issubclass(category, UserWarning):
+        from advisor.errors import one_line
+
         with suppress(OSError):
             print(f"warning: {one_line(str(message))}", file=sys.stderr)  # noqa: T201

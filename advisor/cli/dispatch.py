@@ -58,6 +58,8 @@ def _run(app: typer.Typer, args: list[str]) -> int:
         if line is None:
             raise
         return _report(InputError(line), args)
+    if code == 1:  # of Typer's completion alone
+        return _report(InputError("completion knows bash, zsh, fish and PowerShell: name one, or run this in it"), args)
     if code == INTERRUPTED:
         typer.echo("ldp-advise: interrupted", err=True)
     return code if isinstance(code, int) else 0

@@ -25,6 +25,7 @@ class Target:
     option: str  # the option
     path: Path  # where is written: what a link points to, not the link
     force: bool  # whether a file that is there may be replaced
+    suffix: str  # of the name that was given: what a link points to may be called otherwise
     # whether it is a device or a pipe, which takes what is written and is never replaced by a file
     is_stream: bool = False
 
@@ -36,7 +37,7 @@ class Target:
         """
         try:
             folder = None if self.is_stream else self.path.parent
-            handle, name = tempfile.mkstemp(prefix=".ldp-advise-", suffix=self.path.suffix[:9], dir=folder)
+            handle, name = tempfile.mkstemp(prefix=".ldp-advise-", suffix=self.suffix[:9], dir=folder)
             os.close(handle)
             temporary = Path(name)
             try:
@@ -116,7 +117,7 @@ class Outputs:
         if descriptor is not None and state is None:
             raise InputError(f"{option} {path}: is closed")
         if descriptor is not None or (state is not None and _is_stream(state)):
-            return Target(option, target, self._force, is_stream=True)
+            return Target(option, target, self._force, Path(path).suffix, is_stream=True)
         if state is not None and not stat.S_ISREG(state.st_mode):
             raise InputError(f"{option} {path}: this is neither a file nor a pipe")
         if state is not None and not replaces:
@@ -127,7 +128,7 @@ class Outputs:
         needed = [(target.parent, os.W_OK | os.X_OK), *([] if state is None else [(target, os.W_OK)])]
         if not all(os.access(one, mode) for one, mode in needed):
             raise InputError(f"{option} {path}: no permission to write there")
-        return Target(option, target, self._force)
+        return Target(option, target, self._force, Path(path).suffix)
 
 
 def _state(path: str | Path) -> os.stat_result | None:

@@ -11,7 +11,7 @@ from advisor.checks import path
 from advisor.cli.arguments import Sample
 from advisor.cli.options import Only
 from advisor.cli.progress import TimedProgress
-from advisor.cli.run import Job, Output, SideFile, run
+from advisor.cli.run import Job, Output, SideFile, run, say
 from advisor.document.model import Figure, Section
 from advisor.pictures import PICTURES, require_matplotlib, save
 from advisor.question.option import Settings, option
@@ -83,7 +83,12 @@ def sweep_command(
         return build_question(settings, tuple(over_domain(histogram, name, one, cleaning) for one in domains))
 
     def answer(asked_for: SweepQuestion, progress: TimedProgress) -> Sweep:
-        return run_sweep(asked_for, simulation, resume=files.resume, progress=progress)
+        try:
+            return run_sweep(asked_for, simulation, resume=files.resume, progress=progress)
+        except KeyboardInterrupt as stop:
+            if stop.args:
+                say(str(stop))
+            raise
 
     run(
         Job(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from advisor.checks import shown
 from advisor.errors import InputError, listed, near_miss, printable
 from advisor.inputs.numbers import is_missing, looks_numeric, whole_count
 from advisor.inputs.tally import bad_count, shortened
@@ -107,7 +108,7 @@ def find_column(table: Table, name: str, option: str) -> int:
     hint = near_miss(wanted, names)
     if table.names is None:
         hint = "; if the first line holds the names, say --header"
-    raise InputError(f"{table.source}: no column {name!r} for {option}; the columns are {table.columns()}{hint}")
+    raise InputError(f"{table.source}: no column {shown(name)} for {option}; the columns are {table.columns()}{hint}")
 
 
 def choose_columns(table: Table, column: str | None, counts: str | None) -> Choice:

@@ -65,7 +65,7 @@ def header_doubt(table: Table) -> tuple[str, ...]:
     """Say so if the first value of one column of words may be the column's name: there once, among repeated values."""
     first, *rest = table.cells(0)
     times = Counter(rest)
-    if first in times or looks_numeric(first) or 2 * sum(held for held in times.values() if held > 1) <= len(rest):
+    if first in times or looks_numeric(first) or 2 * sum(count for count in times.values() if count > 1) <= len(rest):
         return ()
     return (
         f"the first line ({printable(first[:60])}) was counted as a value, and no other line near it is the same; if "

@@ -336,12 +336,12 @@ def _area(
     middle = float(low[1] + high[1]) / 2
     east, south = _plane(high[:1], low[1:], float(low[0]), float(high[1]), middle)
     reach = float(south[0]), float(east[0])
-    needed = (int(reach[0] // cell_km) + 1, int(reach[1] // cell_km) + 1)
+    needed = reach[0] // cell_km + 1, reach[1] // cell_km + 1  # floats: infinite where cells are of almost no size
     wanted = (max(needed[0], 2), max(needed[1], 2)) if size is None else size
     if wanted[0] < needed[0] or wanted[1] < needed[1] or wanted[0] * wanted[1] > MOST_CELLS:
         allowed = f"at most {MOST_CELLS:,} cells" if size is None else f"--grid {size[0]}x{size[1]}"
         raise InputError(
-            f"{source}: the places reach over {needed[0]:,} rows and {needed[1]:,} columns of {cell_km:g} km, allowed: "
-            f"{allowed}; take larger cells, or leave out far-off places"
+            f"{source}: the places reach over {needed[0]:,.6g} rows and {needed[1]:,.6g} columns of {cell_km:g} km, "
+            f"allowed: {allowed}; take larger cells, or leave out far-off places"
         )
-    return _Area(*wanted, cell_km, float(low[0]), float(high[1]), middle, reach)
+    return _Area(int(wanted[0]), int(wanted[1]), cell_km, float(low[0]), float(high[1]), middle, reach)

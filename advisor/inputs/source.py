@@ -56,6 +56,7 @@ class Source:
         self.name = name
         self.suffix = suffix
         self._stream = stream
+        self._state = _state(stream)
         # Standard input may be a file of which another program has read the first part.
         self._origin = stream.tell() if stream.seekable() else 0
         self._begin = _first_bytes(stream, name)
@@ -64,6 +65,14 @@ class Source:
     def is_parquet(self) -> bool:
         """Whether it is a Parquet file; a text that happens to begin with PAR1 is not."""
         return self._begin.startswith(_PARQUET) and any(byte < 9 or 13 < byte < 32 for byte in self._begin)
+
+    def check_unchanged(self) -> None:
+        """Raise InputError if another program has cut the file short, or written to it, since it was opened."""
+        if self._state != _state(self._stream):
+            raise InputError(
+                f"{self.name}: changed while it was read, so the counts may be those of a part; wait until it is "
+                "complete, or give a copy"
+            )
 
     @contextmanager
     def rereadable(self) -> Iterator[Source]:
@@ -101,7 +110,7 @@ class Source:
             if begin.startswith(_PARQUET) and b"\x00" in begin:
                 raise InputError(f"{self.name}: is a gzip of a Parquet file; decompress it first")
             stream = _joined(begin, stream)
-        return _checked(stream, self.name)
+        return _checked(stream, self)
 
 
 @contextmanager
@@ -114,29 +123,24 @@ def opened(path: str, stdin: BinaryIO | None = None) -> Iterator[Source]:
         if stdin is None and sys.stdin is None:
             raise InputError("standard input: is closed; name a file, or pipe the data in")
         stream = sys.stdin.buffer if stdin is None else stdin
-        with _unchanged(stream, "standard input"):
-            # What is typed ends with the first Ctrl-D; a terminal would be read on after it.
-            yield Source("standard input", "", io.BytesIO(stream.read()) if stream.isatty() else stream)
+        # What is typed ends with the first Ctrl-D; a terminal would be read on after it.
+        with _unchanged(
+            Source("standard input", "", io.BytesIO(stream.read()) if stream.isatty() else stream)
+        ) as source:
+            yield source
         return
-    with _open_path(path) as stream, _unchanged(stream, printable(path)):
-        yield Source(printable(path), _suffix(path), stream)
+    with _open_path(path) as stream, _unchanged(Source(printable(path), _suffix(path), stream)) as source:
+        yield source
 
 
 @contextmanager
-def _unchanged(stream: BinaryIO, name: str) -> Iterator[None]:
-    """Refuse a file that another program cut short or wrote to between the first and the last byte that were read."""
-    before, problem = _state(stream), None
+def _unchanged(source: Source) -> Iterator[Source]:
     try:
-        yield
-    except InputError as error:  # half of a line, say
-        problem = error
-    if before != _state(stream):
-        raise InputError(
-            f"{name}: changed while it was read, so the counts may be those of a part; wait until it is complete, or "
-            "give a copy"
-        )
-    if problem is not None:
-        raise problem
+        yield source
+    except InputError:  # half of a line, say
+        source.check_unchanged()
+        raise
+    source.check_unchanged()
 
 
 def _state(stream: BinaryIO) -> tuple[int, int] | None:
@@ -233,10 +237,11 @@ class _Joined(io.RawIOBase):
         return len(block)
 
 
-def _checked(stream: BinaryIO, name: str) -> Iterator[bytes]:
-    check = _Check(name)
+def _checked(stream: BinaryIO, source: Source) -> Iterator[bytes]:
+    check = _Check(source.name)
     skipped = len(codecs.BOM_UTF8)
-    while chunk := _read(stream, max(CHUNK_BYTES, skipped), name):
+    while chunk := _read(stream, max(CHUNK_BYTES, skipped), source.name):
+        source.check_unchanged()  # a file that grows faster than it is read would never end
         check.add(chunk)
         yield chunk[skipped if chunk.startswith(codecs.BOM_UTF8) else 0 :] if skipped else chunk
         skipped = 0

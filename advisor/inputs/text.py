@@ -88,7 +88,7 @@ class TextRows(Rows):
         for text in texts:
             pending += text
             layout = find_records(pending, self.form.delimiter, quoted=self.form.quoted)
-            if layout is None or len(pending) - layout.taken > LONGEST_LINE or layout.data.startswith(_MARK):
+            if layout is None or self._for_csv(layout, len(pending)):
                 yield from self._read_rows(chain([pending], texts), place, even=True)
                 return
             if layout.data:
@@ -98,6 +98,13 @@ class TextRows(Rows):
             pending = pending[layout.taken :]
         if pending:
             yield from self._read_rows(iter([pending]), place, even=True)
+
+    def _for_csv(self, layout: Layout, pending: int) -> bool:
+        """Tell whether records are to be read character by character: pandas has no bound, and skips a mark."""
+        if pending - layout.taken > LONGEST_LINE or layout.data.startswith(_MARK):
+            return True
+        longest = len(layout.data) if self.form.delimiter is None else csv.field_size_limit()
+        return len(layout.data) > longest and bool((layout.ends - layout.starts > longest).any())
 
     def _text_block(self, layout: Layout, first: int) -> Block | None:
         """Return a block without blank lines; None if there is nothing else."""

@@ -13,7 +13,7 @@ ROWS = 15
 
 def ranking_figure(advice: Ranking, rows: int = ROWS) -> Figure:
     """Return the first pairs in the order of the ranking, and the usual default and raw estimate if they are apart."""
-    shown = list(advice.recommendations[:rows])
+    shown = list(advice.rows[:rows])
     inside = {row.pair for row in shown}
     labels = [f"{row.protocol}  {row.method}" for row in shown]
     figures = [(row.error, row.error_low, row.error_high, row.tier == 1) for row in shown]

@@ -17,7 +17,7 @@ from simulator.methods import observe
 from simulator.methods.maximum_likelihood import remembered_maximum
 from simulator.metrics import EMD_SLACK
 from simulator.protocols.protocol import Tally
-from simulator.ranking import Standing, mean_error, rank
+from simulator.ranking import MeanError, Standing, mean_error, rank
 from simulator.seeding import rng_for
 
 
@@ -46,6 +46,7 @@ def answer_places(
     return PlacesAdvice(
         request,
         {key: _measured(key, one, request) for key, one in menu.items()},
+        rankings,
         _measured_afresh(rankings, experiment, runs, jobs),
         {metric: float(experiment.metrics[metric](uniform, request.truth)) for metric in request.metrics},
         max((float(block.max()) for block in slack), default=0.0) if "emd" in request.metrics else None,
@@ -55,17 +56,13 @@ def answer_places(
 
 def _measured_afresh(
     rankings: dict[str, tuple[Standing, ...]], experiment: Experiment, runs: Runs, jobs: int
-) -> dict[str, tuple[Standing, ...]]:
-    """Return the rankings with the error of each first pair from repetitions that had no part in choosing it."""
+) -> dict[str, MeanError]:
+    """Return for each metric the error of the first pair, from repetitions that had no part in choosing it."""
     chosen = {metric: rows[0].pair for metric, rows in rankings.items() if len(rows) > 1}
     if not chosen:
-        return rankings
+        return {}
     again = measured_again(experiment, runs, chosen.values(), runs.repetitions, jobs=jobs)
-    fresh = {metric: mean_error(again.column(pair, metric)) for metric, pair in chosen.items()}
-    return rankings | {
-        metric: (rankings[metric][0]._replace(**figures._asdict()), *rankings[metric][1:])
-        for metric, figures in fresh.items()
-    }
+    return {metric: mean_error(again.column(pair, metric)) for metric, pair in chosen.items()}
 
 
 def _metrics(request: PlacesRequest) -> dict[str, Metric]:

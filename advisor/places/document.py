@@ -61,19 +61,13 @@ def _without_data(advice: PlacesAdvice, metric: str) -> str:
     return f"Without any data (every place equally frequent): {metric} error {error} {unit_of(metric, advice.request)}."
 
 
-FRESH = (
-    "mean over the repetitions, with its 95 % interval; for the first pair over fresh ones, which had no part in the "
-    "choice"
-)
-
-
 def _table(advice: PlacesAdvice, metric: str) -> Table:
     near = advice.request.privacy == "metric"
     columns = (
         Column("rank"),
         Column("protocol", text=True),
         Column("method", text=True),
-        Column(f"{metric} error", FRESH),
+        Column(f"{metric} error"),
         Column("to best", "error over the lowest one", drop=1),
         Column("vs raw", "change against the raw estimate of the same protocol", drop=4),
         Column("moved", "mean distance between the true and the reported place", drop=1),
@@ -124,16 +118,17 @@ def _figures(advice: PlacesAdvice, metric: str, row: Standing) -> dict[str, Scal
     """Return one row of the ranking as plain figures; None where there is none, or an infinite one."""
     protocol, method = row.pair
     member = advice.mechanisms[protocol]
+    measured = advice.error(metric) if row is advice.best(metric) else row
     return {
         "rank": row.rank,
         "tier": row.tier,
         "tied": row.tied,
         "protocol": protocol,
         "method": method,
-        "error": _finite(row.error),
-        "error_low": _finite(row.low),
-        "error_high": _finite(row.high),
-        "standard_error": _finite(row.standard_error),
+        "error": _finite(measured.error),
+        "error_low": _finite(measured.low),
+        "error_high": _finite(measured.high),
+        "standard_error": _finite(measured.standard_error),
         "ratio_to_best": _finite(row.ratio.value),
         "ratio_low": _finite(row.ratio.low),
         "ratio_high": _finite(row.ratio.high),

@@ -23,6 +23,7 @@ from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.places import GROUNDS
 
 PRIVACIES = ("ldp", "metric")
+KM_AROUND = 40_075  # around the earth
 CHANNEL_METHODS = ("none", "norm_mul", "norm_sub", "wavelet_eb", "ibu")
 METHODS = tuple(
     name for name, method in POSTPROCESSORS.items() if not method.queries_only and "order" not in method.needs
@@ -45,7 +46,9 @@ class Ground(Settings):
     columns: str | None = option(
         "--columns", read=text, metavar="A,B", help="the coordinates: row,col, or longitude,latitude with --cell-km"
     )
-    cell_km: float | None = option("--cell-km", read=real(above=0), metavar="KM", help="side of a cell of the grid")
+    cell_km: float | None = option(
+        "--cell-km", read=real(above=0, below=KM_AROUND), metavar="KM", help="side of a cell of the grid"
+    )
     distance: str | None = option(
         "--distance", read=choice(GROUNDS), metavar="NAME", help="euclidean or manhattan [default: euclidean]"
     )

@@ -48,8 +48,21 @@ def places_request(sample: str, settings: PlacesSettings) -> PlacesRequest:
         sample=sample_name(sample),
         channel=channel,
         assumptions=(*assumed, *values.assumptions(metrics)),
-        warnings=read.warnings,
+        warnings=(*read.warnings, *_short_radius(settings.promise.radius, settings.epsilon, read)),
         limits=settings.limits,
+    )
+
+
+def _short_radius(radius: float | None, epsilon: float, read: PlacesRead) -> tuple[str, ...]:
+    """Warn where the radius of a promise is below the distance of neighbouring cells, which are all that is told."""
+    places = read.places
+    nearest = min(side for side, cells in ((places.height, places.rows), (places.width, places.columns)) if cells > 1)
+    if radius is None or radius >= nearest * (1 - 1e-9):
+        return ()
+    return (
+        f"--radius {radius:g} is below the distance of neighbouring cells ({nearest:.3g} {read.unit}), between whose "
+        f"centres it is measured: two people on the two sides of a border are told apart as at ε = "
+        f"{epsilon * nearest / radius:.3g}; give a --radius of at least {nearest:.3g}, or smaller cells",
     )
 
 

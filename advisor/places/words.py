@@ -77,7 +77,8 @@ def answer_sentences(advice: PlacesAdvice, metric: str) -> list[Sentence]:
     """Return the answer: the pair to use, its error, and how many others are as good."""
     rows, best, unit = advice.rankings[metric], advice.best(metric), unit_of(metric, advice.request)
     pair = f"{best.pair[0]} with {best.pair[1]}"
-    figure = f"{metric} error {error_text(best.error, best.low, best.high)} {unit}"
+    measured = advice.error(metric)
+    figure = f"{metric} error {error_text(measured.error, measured.low, measured.high)} {unit}"
     if min(row.error for row in rows) >= advice.uniform_errors[metric]:
         return [
             Sentence(
@@ -140,6 +141,11 @@ def footer_sentences(advice: PlacesAdvice) -> list[str]:
         f"Simulated from {request.sample}: {shape}, {places.ground} distance in {request.unit}, n = {request.n:,}; "
         f"{request.repetitions} repetitions, seed {request.seed}; intervals are 95 %."
     ]
+    if advice.fresh:
+        lines.append(
+            "The error in the first sentence comes from as many fresh repetitions, because a pair that is chosen by "
+            "its error tends to be a lucky one. In the table, all pairs share the same repetitions."
+        )
     lines += removal_sentences(request.removals)
     if "emd" in request.metrics and advice.emd_error:
         lines.append(

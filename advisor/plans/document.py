@@ -150,8 +150,8 @@ def _note_sentences(plan: PlanResult) -> list[str]:
         lines.append(f"First answer, {how}: {question.sign} = {value_text(question, plan.first)}.")
         if any(row.value < (plan.value or math.inf) for row in plan.rows if row.value and row.source == "grid"):
             lines.append(
-                "Rows that are predicted to need less raced against the answer in simulation, the likeliest of them, "
-                "and did not win."
+                "The likeliest of the rows that are predicted to need less were simulated against the answer too, and "
+                "did not win."
             )
     if question.detects:
         lines.append(

@@ -104,8 +104,8 @@ def from_shape(
     Unlike a look-up without data, which averages over four populations of one skew, that is one population: Zipf in
     falling order.
     """
-    found = assumed_shape(k, shape, ordered=ordered, metrics=metrics, seed=seed)
-    if found.skew is None or not found.ordered:
-        return found
+    assumption = assumed_shape(k, shape, ordered=ordered, metrics=metrics, seed=seed)
+    if assumption.skew is None or not assumption.ordered:
+        return assumption
     note = "categories in the order of their frequencies, most frequent first"
-    return replace(found, assumptions=(*found.assumptions, note))
+    return replace(assumption, assumptions=(*assumption.assumptions, note))

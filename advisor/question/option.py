@@ -7,7 +7,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from itertools import chain
 from typing import Any, ClassVar, TypeAlias
 
-from advisor.errors import InputError
+from advisor.errors import InputError, LeftOutError
 
 Read: TypeAlias = Callable[[str, object], object]  # a reader of `advisor.checks`
 
@@ -81,8 +81,7 @@ class Settings:
             if spec.repeated:
                 values = [value] if isinstance(value, str) or not isinstance(value, Iterable) else value
                 listed = (map(str.strip, one.split(",")) if isinstance(one, str) else [one] for one in values)
-                read = tuple(dict.fromkeys(spec.read(spec.name, one) for one in chain.from_iterable(listed)))
-                object.__setattr__(self, item.name, read)
+                object.__setattr__(self, item.name, _read_all(spec.name, spec.read, chain.from_iterable(listed)))
             else:
                 object.__setattr__(self, item.name, spec.read(spec.name, value))
         self.check()
@@ -97,6 +96,20 @@ class Settings:
             for item, spec in options_of(type(self))
             if (not names or item.name in names) and getattr(self, item.name) != _default(item)
         )
+
+
+def _read_all(name: str, read: Read, values: Iterable[object]) -> tuple[object, ...]:
+    """Return values, each once; raises the refusal of one that is left out only where no other is there."""
+    result: dict[object, None] = {}
+    refusal: LeftOutError | None = None
+    for value in values:
+        try:
+            result[read(name, value)] = None
+        except LeftOutError as error:
+            refusal = error
+    if refusal is not None and not result:
+        raise refusal
+    return tuple(result)
 
 
 def options_of(group: type[Settings]) -> Iterator[tuple[Field[Any], Option]]:

@@ -31,17 +31,17 @@ def shape_request(settings: RankSettings, domain: Categories, shape: Shape) -> R
         raise InputError("--k is missing: give a sample, or the number of categories, for example --k 256")
     assumed = [] if settings.question.n is not None else [f"n = {n:,} users will report (--n says otherwise)"]
     seed = settings.simulation.seed
-    found = assumed_shape(k, shape, ordered=domain.ordered, metrics=settings.question.metrics, seed=seed)
-    assumed += found.assumptions
-    if found.skew is not None:
+    frequencies = assumed_shape(k, shape, ordered=domain.ordered, metrics=settings.question.metrics, seed=seed)
+    assumed += frequencies.assumptions
+    if frequencies.skew is not None:
         assumed.append(
             "four shapes of this skew are averaged: Zipf in order and without, a bell, a typical Dirichlet draw"
         )
-    shares = found.weights.astype(np.float64)
+    shares = frequencies.weights.astype(np.float64)
     plan = make_plan(settings.plurality, settings.epsilon, settings.menu.protocols, shares, n)
     if plan is not None:
         n = plan.reports
-    metrics, notes = fitting_metrics(settings.question, found.ordered, predictable=METRICS)
+    metrics, notes = fitting_metrics(settings.question, frequencies.ordered, predictable=METRICS)
     values = settings.metric_settings.resolved(k)
     request = Request(
         epsilon=settings.epsilon if plan is None else plan.epsilon_report,
@@ -49,11 +49,11 @@ def shape_request(settings: RankSettings, domain: Categories, shape: Shape) -> R
         n=min(n, N_MAX),
         metrics=metrics,
         protocols=settings.menu.protocols,
-        methods=fitting_methods(settings.menu, metrics, found.ordered),
-        ordered=found.ordered,
+        methods=fitting_methods(settings.menu, metrics, frequencies.ordered),
+        ordered=frequencies.ordered,
         labels=(),
-        counts=found.counts(n),
-        sample=found.name,
+        counts=frequencies.counts(n),
+        sample=frequencies.name,
         sample_users=n,
         seed=seed,
         repetitions=0,
@@ -62,7 +62,7 @@ def shape_request(settings: RankSettings, domain: Categories, shape: Shape) -> R
         assumptions=(*assumed, *notes, *values.assumptions(metrics)),
         warnings=(),
         source="grid",
-        skew=found.skew,
+        skew=frequencies.skew,
         plan=plan,
         threat=checked_threat(settings.threat, n, instant=True),
     )

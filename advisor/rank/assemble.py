@@ -22,7 +22,7 @@ from simulator.confidence import (
     probability_best,
     ranking_root,
 )
-from simulator.ranking import MeanError, Pair, Standing, contenders, mean_error, paired_ratio, rank, t_quantile
+from simulator.ranking import MeanError, Pair, Standing, contenders, leading, mean_error, paired_ratio, rank, t_quantile
 
 OTHERS_REPETITIONS = 20  # for the protocols that were not used: they are for the next round
 RAW = "none"
@@ -81,13 +81,13 @@ class Contest:
 
     @cached_property
     def leader(self) -> Pair:
-        """The pair with the lowest error, which all are compared with. Ranking in tiers is not by error alone."""
-        return min(self.menu, key=lambda pair: float(self.ranked[pair].mean()))
+        """The pair which all are compared with. Ranking in tiers is not by error alone."""
+        return leading(self.ranked)
 
     @cached_property
     def probabilities(self) -> dict[Pair, float]:
         """How likely each pair is the best; only several collections from each population can tell."""
-        if self.belief is None or not self.about_estimate:
+        if self.belief is None or not self.about_estimate or len(self.menu) < 2:  # one alone wins for want of others
             return {}
         wins = {standing.pair: standing.win_share for standing in self.standings}
         return probability_best(wins, self.leader, self.belief)
@@ -145,26 +145,27 @@ def others_repetitions(populations: int, repetitions: int) -> int:
 def ranking_of(request: Request, table: tuple[Contest, ...], again: Runs | None) -> Ranking:
     """Return the ranking of a contest, and that of the next round.
 
-    again: fresh repetitions of the pairs that were chosen: what a chosen pair, and the raw estimate beside it, are
-        said to reach is measured there. Ratios, tiers and shares of wins are those of the contest.
+    again: fresh repetitions of the pairs that were chosen: what the first pair, and the raw estimate of its protocol,
+        are said to reach is measured there. What compares pairs is of the repetitions that all of them share.
     """
     contest, *later = table
     experiment, metric = contest.experiment, contest.metric
-    rows = tuple(_row(standing, contest, again) for standing in contest.standings)
+    rows = tuple(_row(standing, contest, contest.runs) for standing in contest.standings)
+    first = _row(contest.standings[0], contest, _measured(contest, contest.standings[0].pair, again))
     noise = request.oracle(rows[0].protocol).noise(request.n)
     without_data = _errors_without_data(metric, experiment)
     uniform, zero = ((without_data ** (1 / contest.root)).mean(axis=0) ** contest.root).tolist()
     lowest = contest.figures(contest.runs.column(contest.leader, metric)).error
     beside = [
-        _baseline("raw", (rows[0].protocol, RAW), contest, again),
+        _baseline("raw", (rows[0].protocol, RAW), contest),
         Baseline("uniform", None, None, uniform, uniform, uniform, uniform / lowest if lowest else None, None, None),
-        _baseline("default", contest.default, contest, again),
+        _baseline("default", contest.default, contest),
     ]
     return Ranking(
         request=request,
         metric=metric,
         source=request.source,
-        recommendations=rows,
+        recommendations=(first, *rows[1:]),
         baselines=tuple(row for row in beside if math.isfinite(row.error)),
         repetitions=max(len(contest.runs.errors[pair]) for pair in contest.menu),
         detectable_frequency=normal_quantile(1 - DETECTION_LEVEL) * noise.sd,
@@ -175,6 +176,7 @@ def ranking_of(request: Request, table: tuple[Contest, ...], again: Runs | None)
         identify=partial(str, experiment.id),
         leader=contest.leader,
         next_round=ranking_of(request, (later[0],), again) if later else None,
+        compared=rows if first.fresh else (),
     )
 
 
@@ -198,14 +200,9 @@ def _measured(contest: Contest, pair: Pair, again: Runs | None) -> Runs:
     return again
 
 
-def _figures(contest: Contest, pair: Pair, again: Runs | None) -> MeanError:
-    errors = _measured(contest, pair, again).column(pair, contest.metric)
-    return contest.figures(errors[: contest.runs.repetitions])
-
-
-def _row(standing: Standing, contest: Contest, again: Runs | None) -> Recommendation:
+def _row(standing: Standing, contest: Contest, runs: Runs) -> Recommendation:
     protocol, method = standing.pair
-    runs, n = _measured(contest, standing.pair, again), contest.experiment.n
+    n = contest.experiment.n
     oracle = contest.experiment.oracles[protocol]
     errors = runs.column(standing.pair, contest.metric)[: contest.runs.repetitions]
     figures = contest.figures(errors)
@@ -244,11 +241,12 @@ def _row(standing: Standing, contest: Contest, again: Runs | None) -> Recommenda
         report_bits=oracle.report_bits,
         attack_success=oracle.attack_success,
         probability_best=contest.probabilities.get(standing.pair),
+        fresh=runs is not contest.runs,
     )
 
 
-def _baseline(kind: str, pair: Pair, contest: Contest, again: Runs | None) -> Baseline:
-    figures = _figures(contest, pair, again)
+def _baseline(kind: str, pair: Pair, contest: Contest) -> Baseline:
+    figures = contest.figures(contest.runs.column(pair, contest.metric))
     ratio = paired_ratio(contest.ranked_errors(pair), contest.ranked[contest.leader], contest.root)
     return Baseline(kind, *pair, figures.error, figures.low, figures.high, *map(finite, ratio))
 
@@ -263,7 +261,8 @@ def _errors_without_data(metric: str, experiment: Experiment) -> NDArray[np.floa
 def _beats(contest: Contest, without_data: NDArray[np.float64], again: Runs | None) -> bool:
     """Tell whether the lowest error, interval included, is below that of both answers without data."""
     if contest.populations == 1 or len(without_data) != contest.populations:
-        return _figures(contest, contest.leader, again).high < float(without_data.mean(axis=0).min())
+        errors = _measured(contest, contest.leader, again).column(contest.leader, contest.metric)
+        return contest.figures(errors[: contest.runs.repetitions]).high < float(without_data.mean(axis=0).min())
     errors = population_errors(contest.runs.column(contest.leader, contest.metric), contest.populations)
     gap = errors[:, None] - without_data[: len(errors)]
     reach = t_quantile(len(gap)) * gap.std(axis=0, ddof=1) / math.sqrt(len(gap))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from advisor.document.model import Json, Records, Scalar
 from advisor.rank.result import Ranking, Recommendation
-from advisor.rank.words import summary
 from simulator import METRICS
 
+Summary = Callable[[Ranking], str]  # says an answer in a sentence
 
-def rank_data(rankings: tuple[Ranking, ...]) -> dict[str, Json]:
+
+def rank_data(rankings: tuple[Ranking, ...], summary: Summary) -> dict[str, Json]:
     """Return the fields of the JSON object: the first metric's ranking, and under ``further_metrics`` the others'."""
     first, request = rankings[0], rankings[0].request
     return {
@@ -39,12 +42,12 @@ def rank_data(rankings: tuple[Ranking, ...]) -> dict[str, Json]:
         "assumptions": list(request.assumptions),
         "warnings": list(first.warnings),
         "constraints": [removal._asdict() for removal in request.removals],
-        **_ranking_data(first),
-        "further_metrics": [{"metric": ranking.metric, **_ranking_data(ranking)} for ranking in rankings[1:]],
+        **_ranking_data(first, summary),
+        "further_metrics": [{"metric": ranking.metric, **_ranking_data(ranking, summary)} for ranking in rankings[1:]],
     }
 
 
-def _ranking_data(ranking: Ranking) -> dict[str, Json]:
+def _ranking_data(ranking: Ranking, summary: Summary) -> dict[str, Json]:
     """Return the fields of one metric's ranking."""
     why, later = ranking.why, ranking.next_round
     return {
@@ -60,7 +63,7 @@ def _ranking_data(ranking: Ranking) -> dict[str, Json]:
             {"n": n, "protocol": protocol, "method": method} for n, protocol, method in ranking.other_users
         ],
         "why": None if why is None else why._asdict() | {"changes": [change._asdict() for change in why.changes]},
-        "next_round": None if later is None else _ranking_data(later),
+        "next_round": None if later is None else _ranking_data(later, summary),
     }
 
 

@@ -15,6 +15,7 @@ from advisor.rank.words import (
     next_round_sentence,
     note_sentences,
     setting_text,
+    summary,
     why_sentences,
     worth_sentences,
 )
@@ -45,7 +46,7 @@ def rank_document(rankings: tuple[Ranking, ...]) -> Document:
     return Document(
         title=f"{best}: LDP advice",
         parts=tuple(parts),
-        data=rank_data(rankings),
+        data=rank_data(rankings, summary),
         records=rank_records(rankings),
         value="\n".join(pairs),
         setting=f"{setting_text(request)}, {METRICS[first.metric].title}",

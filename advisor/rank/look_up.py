@@ -106,7 +106,7 @@ def _advice(metric: str, case: _Case) -> Ranking:
         detectable_frequency=NormalDist().inv_cdf(1 - DETECTION_LEVEL) * prediction.noises[first.protocol].sd,
         warnings=(*request.warnings, *map(str, answer.warnings), *_missing(answer)),
         error_without_data=min(uniform, zero),
-        beats_uniform_guess=answer.best.high < min(uniform, zero),
+        beats_uniform_guess=min(row.high for row in answer.rows) < min(uniform, zero),
         resolved=not first.tied,
         identify=partial(_digest, case),
         leader=(answer.best.protocol, answer.best.method),

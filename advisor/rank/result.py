@@ -26,10 +26,7 @@ class Recommendation(NamedTuple):
     protocol, method
         Names in the tables.
     error, error_low, error_high
-        Mean error over the repetitions and its 95 % interval, in the metric's unit. Where pairs are simulated, the
-        first one and that with the lowest error are chosen by their errors, which are therefore too low: their own
-        figures are of fresh repetitions. Ratios, tiers and shares of wins are those of the repetitions that
-        all pairs share.
+        Mean error over the repetitions and its 95 % interval, in the metric's unit.
     standard_error, spread
         Standard error of the mean, and standard deviation from one collection to the next.
     ratio_to_best, ratio_low, ratio_high
@@ -61,6 +58,9 @@ class Recommendation(NamedTuple):
         With a threat: by how much an attacker lifts the estimated frequencies of the targets, added up (Cao et al.
         2021), with random reports and with those that help the targets most. None without a threat, and where a report
         may claim anything, so that there is no bound.
+    fresh
+        Whether the errors of the row are of repetitions that had no part in ranking the pairs: a pair that is chosen
+        from several by its error was lucky more often than not. Rank, ratios and the share of wins never are.
     """
 
     rank: int
@@ -87,6 +87,7 @@ class Recommendation(NamedTuple):
     origin: str | None = None
     gain_random_value: float | None = None
     gain_maximal: float | None = None
+    fresh: bool = False
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -166,7 +167,9 @@ class Ranking:
         Where the figures come from: ``"simulation"`` (of a sample), or ``"surrogate"`` (populations that may be behind
         an estimate or a small sample), or ``"grid"`` (looked up).
     recommendations
-        Rows in rank order.
+        Rows in rank order; where pairs were simulated, the errors of the first are of fresh repetitions.
+    compared
+        The same rows by the repetitions that ranked them, which they share; empty where these are no others.
     baselines
         Raw estimate, uniform guess and usual default.
     repetitions
@@ -180,7 +183,7 @@ class Ranking:
         The lower of the errors of two answers that use no data: all categories equally frequent, and 0 for all.
     beats_uniform_guess
         Whether the lowest error, interval included, is below what is reached without data: with all categories equally
-        frequent, or 0 for all of them.
+        frequent, or 0 for all of them. For a look-up, whether any predicted error is.
     resolved
         Whether the top tier is settled: every pair is either out of it or within 5 % of the lowest error.
     identify
@@ -211,6 +214,12 @@ class Ranking:
     next_round: Ranking | None = None
     elsewhere: Callable[[], tuple[tuple[int, str, str], ...]] | None = field(default=None, repr=False)
     why: Why | None = None
+    compared: tuple[Recommendation, ...] = ()
+
+    @property
+    def rows(self) -> tuple[Recommendation, ...]:
+        """Rows that can be compared with each other, in rank order."""
+        return self.compared or self.recommendations
 
     @cached_property
     def experiment_id(self) -> str:

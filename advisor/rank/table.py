@@ -10,10 +10,7 @@ from advisor.figures import change, error_text, gain, number, percent, times
 from advisor.rank.result import Baseline, Ranking, Recommendation
 
 BASELINE_NAMES = {"raw": "raw estimate", "uniform": "uniform guess", "default": "usual default"}
-FRESH = (
-    "mean over the repetitions, with its 95 % interval; for the first pair and the lowest error over fresh ones, "
-    "which had no part in the choice"
-)
+REPEATED = "mean over the repetitions, with its 95 % interval"
 ERROR = "mean over the populations (of square roots, squared), with its 95 % range"
 RANK = "pairs that share one are within 5 % of the lowest error among them, or not separable from it"
 
@@ -34,18 +31,18 @@ def ranked_table(ranking: Ranking) -> Table:
     columns = (*(field.column for field in chosen), Column("", text=True, drop=2))
     notes = {(row.protocol, row.method): row.kind for row in ranking.baselines if row.protocol is not None}
     rows: list[tuple[int, bool, Row]] = []
-    for place, one in enumerate(ranking.recommendations):
+    for place, one in enumerate(ranking.rows):
         note = notes.get(one.pair)
         figures = [field.cell(one, ranking) for field in chosen]
         tone = Tone.GOOD if one.tier == 1 else Tone.PLAIN if note is None else Tone.MARKED
         mark = "" if note is None else f"◂ {BASELINE_NAMES[note]}"
         cells, values = tuple(text for text, _ in figures), tuple(value for _, value in figures)
         rows.append((place, False, Row((*cells, mark), (*values, None), tone, kept=note is not None)))
-    inside = {row.pair for row in ranking.recommendations}
+    inside = {row.pair for row in ranking.rows}
     for baseline in ranking.baselines:
         if baseline.protocol is None or (baseline.protocol, baseline.method) not in inside:
             # Tiers are not sorted by error row by row, so a marked row goes behind the last row that it loses to.
-            better = [place for place, row in enumerate(ranking.recommendations) if row.error <= baseline.error]
+            better = [place for place, row in enumerate(ranking.rows) if row.error <= baseline.error]
             rows.append((max(better, default=-1), True, _baseline_row(baseline, columns)))
     rows.sort(key=lambda item: item[:2])
     return Table(columns, tuple(row for _, _, row in rows), noun="pairs")
@@ -73,7 +70,7 @@ def _fields(ranking: Ranking) -> tuple[_Field, ...]:
         _Field(
             Column(
                 f"{ranking.metric} error",
-                "" if ranking.source == "grid" else ERROR if ranking.over_populations else FRESH,
+                "" if ranking.source == "grid" else ERROR if ranking.over_populations else REPEATED,
             ),
             lambda row, one: (
                 error_text(row.error, row.error_low, row.error_high, ranges=one.over_populations),
@@ -131,7 +128,7 @@ def _fields(ranking: Ranking) -> tuple[_Field, ...]:
 
 
 def _is_estimate(ranking: Ranking) -> bool:
-    return any(row.probability_best is not None for row in ranking.recommendations)
+    return any(row.probability_best is not None for row in ranking.rows)
 
 
 def _is_threatened(ranking: Ranking) -> bool:

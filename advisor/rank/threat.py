@@ -34,11 +34,14 @@ def with_gains(advices: tuple[Ranking, ...], experiment: Experiment) -> tuple[Ra
 
 
 def _filled(advice: Ranking, measured: Gains) -> Ranking:
-    rows = tuple(
-        row._replace(
-            gain_random_value=measured[row.pair]["random_value"], gain_maximal=measured[row.pair]["maximal_gain"]
+    rows, compared = (
+        tuple(
+            row._replace(
+                gain_random_value=measured[row.pair]["random_value"], gain_maximal=measured[row.pair]["maximal_gain"]
+            )
+            for row in table
         )
-        for row in advice.recommendations
+        for table in (advice.recommendations, advice.compared)
     )
     later = None if advice.next_round is None else _filled(advice.next_round, measured)
-    return replace(advice, recommendations=rows, next_round=later)
+    return replace(advice, recommendations=rows, compared=compared, next_round=later)

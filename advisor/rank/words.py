@@ -112,13 +112,13 @@ def worth_sentences(ranking: Ranking) -> list[Sentence]:
     """Return what the answer means in users: the error of a category, and what post-processing is worth."""
     if not ranking.recommendations or not ranking.beats_uniform_guess:
         return []
-    best, n = ranking.best, ranking.request.n
+    best, n, users_alike = ranking.best, ranking.request.n, ranking.rows[0].equivalent_users
     lines = []
     if best.mean_absolute_error is not None:
         error = best.mean_absolute_error
         lines.append(f"Expect each category to be off by about {users(error * n)} of {n:,} users ({points(error)}).")
-    if best.equivalent_users is not None and best.method != "none":
-        ratio, same = best.equivalent_users / n, users(best.equivalent_users)
+    if users_alike is not None and best.method != "none":
+        ratio, same = users_alike / n, users(users_alike)
         lines.append(
             f"Post-processing is worth {times(ratio)} the users: the raw estimate would need {same} for the same mean "
             "squared error."
@@ -139,7 +139,7 @@ def note_sentences(ranking: Ranking) -> list[Sentence]:
     request = ranking.request
     if not ranking.recommendations:
         return []
-    lines = [_source_sentence(ranking), *_detection_sentences(ranking)]
+    lines = [_source_sentence(ranking), *_fresh_sentences(ranking), *_detection_sentences(ranking)]
     if request.plan is not None:
         lines += plan_sentences(request.plan)
     lines += removal_sentences(request.removals)
@@ -168,6 +168,15 @@ def _source_sentence(ranking: Ranking) -> str:
         f"Simulated from {request.sample}: {setting_text(request)}, {request.repetitions} repetitions{extra}, seed "
         f"{request.seed}; intervals are 95 %."
     )
+
+
+def _fresh_sentences(ranking: Ranking) -> list[str]:
+    if not ranking.best.fresh:
+        return []
+    return [
+        f"The error in the first sentence comes from {ranking.best.repetitions} fresh repetitions, because a pair that "
+        "is chosen by its error tends to be a lucky one. In the table, all pairs share the same repetitions."
+    ]
 
 
 def _prediction_sentence(ranking: Ranking) -> str:

@@ -143,18 +143,24 @@ def run_sweep(
     done = {} if file is None else file.cells
     places = question.places
     missing = [place for place in places if place not in done]
+    before = len(places) - len(missing)
     if progress is not None:
-        progress(len(places) - len(missing), len(places))
-    for number, cell in enumerate(_simulated(question, missing, simulation), start=1):
-        if file is not None:
-            try:
-                file.add(cell)
-            except OSError as error:
-                kept = f"{len(places) - len(missing) + number - 1} of {len(places)} cells are kept"
-                raise InputError(f"--resume {resume}: {(error.strerror or str(error)).lower()}; {kept}") from None
-        done[cell.place] = cell
-        if progress is not None:
-            progress(len(places) - len(missing) + number, len(places))
+        progress(before, len(places))
+    try:
+        for number, cell in enumerate(_simulated(question, missing, simulation), start=1):
+            if file is not None:
+                try:
+                    file.add(cell)
+                except OSError as error:
+                    problem = (error.strerror or str(error)).lower()
+                    kept = f"{len(done)} of {len(places)} cells are kept"
+                    raise InputError(f"--resume {resume}: {problem}; {kept}") from None
+            done[cell.place] = cell
+            if progress is not None:
+                progress(before + number, len(places))
+    except KeyboardInterrupt:
+        kept = f"{len(done)} of {len(places)} cells are kept in {resume}; the same command goes on"
+        raise KeyboardInterrupt(*([] if file is None else [kept])) from None
     return Sweep(question, tuple(done[place] for place in places))
 
 

@@ -74,26 +74,28 @@ class Judging:
             raise ValueError(f"metric must be one of {', '.join(METRICS)}, got {unknown[0]!r}")
 
 
-def settings(histograms: Sequence[Histogram], asked: Judging, progress: Progress | None = None) -> tuple[Setting, ...]:
+def settings(
+    histograms: Sequence[Histogram], judging: Judging, progress: Progress | None = None
+) -> tuple[Setting, ...]:
     """Simulate every question about every histogram, and look it up.
 
     progress: called with the questions that are done and their number.
     """
     done: list[Setting] = []
-    number = len(histograms) * len(asked.users) * len(asked.epsilons)
-    for histogram, n in product(histograms, asked.users):
+    number = len(histograms) * len(judging.users) * len(judging.epsilons)
+    for histogram, n in product(histograms, judging.users):
         profile = profile_of(histogram.counts, n)
-        for epsilon in asked.epsilons:
-            done.append(_setting(histogram, profile, n, epsilon, asked))
+        for epsilon in judging.epsilons:
+            done.append(_setting(histogram, profile, n, epsilon, judging))
             if progress is not None:
                 progress(len(done), number)
     return tuple(done)
 
 
-def _setting(histogram: Histogram, profile: Profile, n: int, epsilon: float, asked: Judging) -> Setting:
-    oracles = {name: PROTOCOLS[name](profile.k, epsilon) for name in asked.protocols or PROTOCOLS}
+def _setting(histogram: Histogram, profile: Profile, n: int, epsilon: float, judging: Judging) -> Setting:
+    oracles = {name: PROTOCOLS[name](profile.k, epsilon) for name in judging.protocols or PROTOCOLS}
     noises = {name: oracle.noise(n) for name, oracle in oracles.items()}
-    fitting = [metric for metric in asked.metrics if histogram.ordered or metric not in ORDERED_METRICS]
+    fitting = [metric for metric in judging.metrics if histogram.ordered or metric not in ORDERED_METRICS]
     pairs = [
         (protocol, method)
         for protocol, noise in noises.items()
@@ -107,9 +109,9 @@ def _setting(histogram: Histogram, profile: Profile, n: int, epsilon: float, ask
         methods={name: POSTPROCESSORS[name] for name in dict.fromkeys(method for _, method in pairs)},
         metrics={name: ERRORS[name] for name in fitting},
         pairs=tuple(pairs),
-        seed=asked.seed,
+        seed=judging.seed,
     )
-    runs = simulate(experiment, 0, asked.repetitions, jobs=asked.jobs)
+    runs = simulate(experiment, 0, judging.repetitions, jobs=judging.jobs)
     bits = {name: oracle.report_bits for name, oracle in oracles.items()}
     measured, halves, predicted, tree = {}, {}, {}, {}
     choice: dict[str, dict[str, Labels]] = {}
@@ -117,7 +119,7 @@ def _setting(histogram: Histogram, profile: Profile, n: int, epsilon: float, ask
         errors = runs.of(metric)
         choice[metric] = {}
         for name, menu in [*((name, {name: noise}) for name, noise in noises.items()), ("", noises)]:
-            prediction = predict(profile, menu, model=asked.model)
+            prediction = predict(profile, menu, model=judging.model)
             answer = rank(prediction, metric, epsilon=epsilon, n=n, ordered=histogram.ordered)
             first = tiers(answer.rows, bits, noises, metric)[0][0]
             choice[metric][name] = first.protocol, first.method

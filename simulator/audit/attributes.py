@@ -97,17 +97,17 @@ def attribute_subjects(
 
 def _fake_subject(subject: Subject, oracle: FrequencyOracle, fake: str | None, trials: int, alpha: float) -> Subject:
     d, cells = subject.attributes, subject.attributes * oracle.k
-    threshold, known = _threshold(oracle, d, fake, subject.values, trials, alpha)
+    threshold, probabilities = _threshold(oracle, d, fake, subject.values, trials, alpha)
 
-    def sample(held: int, users: int, rng: np.random.Generator) -> FloatArray:
-        losses = _losses(oracle, d, fake, subject.values, _reports(oracle, d, fake, held, users, rng))
+    def sample(value: int, users: int, rng: np.random.Generator) -> FloatArray:
+        losses = _losses(oracle, d, fake, subject.values, _reports(oracle, d, fake, value, users, rng))
         return (losses >= threshold - SAME).astype(np.float64)
 
     return replace(
         subject,
         attack="likelihood",
         sampler=sample,
-        known=known,
+        probabilities=probabilities,
         cells=cells,
         fake=fake,
         epsilon_one_attribute=one_attribute_loss(oracle.k, oracle.epsilon, d, fake),
@@ -115,12 +115,12 @@ def _fake_subject(subject: Subject, oracle: FrequencyOracle, fake: str | None, t
 
 
 def _reports(
-    oracle: FrequencyOracle, attributes: int, fake: str | None, held: int, users: int, rng: np.random.Generator
+    oracle: FrequencyOracle, attributes: int, fake: str | None, value: int, users: int, rng: np.random.Generator
 ) -> IntArray:
     """Return all that users send who hold one value in every attribute: ``(users * attributes, ...)``."""
     reports = oracle.fake_reports(fake, users * attributes, rng)
     sampled = np.arange(users) * attributes + rng.integers(0, attributes, size=users)
-    reports[sampled] = oracle.perturb(np.full(users, held), rng)
+    reports[sampled] = oracle.perturb(np.full(users, value), rng)
     return reports
 
 

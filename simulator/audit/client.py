@@ -90,7 +90,7 @@ def audit_client(
     add = _adding(progress, 2 * trials)
     with containment() as check:
         call = _caller(client, called, k, epsilon, check)
-        counts = [_counted(call, read, held, tried, trials, (seed, k, epsilon), add) for held in values]
+        counts = [_counted(call, read, value, tried, trials, (seed, k, epsilon), add) for value in values]
     subject = Subject(protocol=called, epsilon=epsilon, k=k, values=values, epsilon_guaranteed=epsilon)
     each = alpha / len(tried)
     found = (
@@ -102,7 +102,7 @@ def audit_client(
 def _counted(
     call: Call,
     read: Reader,
-    held: int,
+    value: int,
     attacks: tuple[str, ...],
     trials: int,
     stream: tuple[int, int, float],
@@ -110,17 +110,16 @@ def _counted(
 ) -> dict[str, int]:
     """Call the client for one value, and count for each attack how often it names the first of the two."""
     seed, k, epsilon = stream
-    rng = rng_for(seed, "audit", "client", k, repr(epsilon), held)
+    rng = rng_for(seed, "audit", "client", k, repr(epsilon), value)
     counts = dict.fromkeys(attacks, 0)
     with _seeded(int(rng.integers(2**32))):
         for start in range(0, trials, BLOCK):
             size = min(BLOCK, trials - start)
-            reports = call(held, 1, rng)
-            read(reports, held)  # before thousands of them are held
-            seen = read(reports + call(held, size - 1, rng), held)
+            # One is read before thousands of them are in memory, and none twice: a report may be an iterator.
+            parts = [read(call(value, calls, rng), value) for calls in (1, size - 1) if calls]
             coins = rng.random(size)
             for one in attacks:
-                counts[one] += int(np.count_nonzero(coins < seen.chances(one)))
+                counts[one] += int(np.count_nonzero(coins < np.concatenate([part.chances(one) for part in parts])))
             progress(size)
     return counts
 

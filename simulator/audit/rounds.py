@@ -36,7 +36,7 @@ def rounds_subject(oracle: FrequencyOracle, rounds: int, values: tuple[int, int]
         k=oracle.k,
         sampler=sample,
         epsilon_guaranteed=rounds * oracle.epsilon,
-        known=most_supported(oracle, rounds),
+        probabilities=most_supported(oracle, rounds),
         values=values,
         cells=oracle.rounds_cells(rounds),
         rounds=rounds,

@@ -20,7 +20,7 @@ TRIALS, ALPHA = 1_000_000, 0.01
 
 Progress = Callable[[int, int], None]
 Sampler = Callable[[int, int, np.random.Generator], FloatArray]
-"""``(held, trials, rng)``: let users who hold `held` report, and return ``(trials,)`` chances that v1 is named."""
+"""``(value, trials, rng)``: let users who hold a value report, and return ``(trials,)`` chances that v1 is named."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +108,7 @@ class Subject(Setting):
     """What is audited, how its reports are attacked, and what is known of it beforehand."""
 
     sampler: Sampler | None = None  # gives the chances that v1 is named; None where reports were attacked already
-    known: Probabilities | None = None  # the two probabilities of the attack in closed form
+    probabilities: Probabilities | None = None  # the two of the attack, in closed form
     cells: int = 0  # numbers that one report takes to draw and to attack
 
     @property
@@ -180,8 +180,8 @@ def audit_protocol(
 def protocol_subject(protocol: Protocol, attack: str = "guess", values: tuple[int, int] = (0, 1)) -> Subject:
     """Return one collection with a protocol, as what is audited: by its own client."""
 
-    def sample(held: int, trials: int, rng: np.random.Generator) -> FloatArray:
-        return protocol.chances(protocol.perturb(np.full(trials, held), rng), values, attack)
+    def sample(value: int, trials: int, rng: np.random.Generator) -> FloatArray:
+        return protocol.chances(protocol.perturb(np.full(trials, value), rng), values, attack)
 
     return Subject(
         protocol=protocol.key,
@@ -189,7 +189,7 @@ def protocol_subject(protocol: Protocol, attack: str = "guess", values: tuple[in
         k=protocol.k,
         sampler=sample,
         epsilon_guaranteed=protocol.privacy_loss(values),
-        known=protocol.attack_probabilities(attack, values),
+        probabilities=protocol.attack_probabilities(attack, values),
         attack=attack,
         values=values,
         cells=protocol.k,
@@ -213,12 +213,14 @@ def run_audit(
     """
     block = max(1, BLOCK_CELLS // max(subject.cells, 1))
     counted = []
-    for value, held in enumerate(subject.values):
+    for place, value in enumerate(subject.values):
         total = 0
-        for done, count in enumerate(_counts(subject, held, trials=trials, block=block, seed=seed, jobs=jobs), start=1):
+        for done, count in enumerate(
+            _counts(subject, value, trials=trials, block=block, seed=seed, jobs=jobs), start=1
+        ):
             total += count
             if progress is not None:
-                progress(value * trials + min(done * block, trials), 2 * trials)
+                progress(place * trials + min(done * block, trials), 2 * trials)
         counted.append(total)
     hits, confusions = counted
     return conclude(subject, hits, confusions, trials=trials, alpha=alpha, comparisons=comparisons)
@@ -228,7 +230,7 @@ def conclude(subject: Subject, hits: int, confusions: int, *, trials: int, alpha
     """Return the audit that two counts make."""
     bounds = ratio_bounds(hits, confusions, trials, alpha)
     wide = ratio_bounds(hits, confusions, trials, alpha / comparisons)
-    analytic = log_ratio(subject.known)
+    analytic = log_ratio(subject.probabilities)
     promise = subject.epsilon_guaranteed
     return Audit(
         **{field.name: getattr(subject, field.name) for field in fields(Setting)},
@@ -241,22 +243,22 @@ def conclude(subject: Subject, hits: int, confusions: int, *, trials: int, alpha
         epsilon_analytic=analytic,
         epsilon_ceiling=ceiling(trials, alpha),
         epsilon_slack=None
-        if analytic is None or subject.known is None
-        else analytic - lowest_likely(*subject.known, trials, alpha, comparisons),
+        if analytic is None or subject.probabilities is None
+        else analytic - lowest_likely(*subject.probabilities, trials, alpha, comparisons),
         agrees=None if analytic is None else wide.low <= analytic <= wide.high,
         leaks=promise is not None and bounds.low > promise,
     )
 
 
-def _counts(subject: Subject, held: int, *, trials: int, block: int, seed: int, jobs: int) -> Iterator[int]:
+def _counts(subject: Subject, value: int, *, trials: int, block: int, seed: int, jobs: int) -> Iterator[int]:
     tasks = [(place, min(block, trials - start)) for place, start in enumerate(range(0, trials, block))]
     sampler = subject.sampler
     if sampler is None:
         raise ValueError(f"{subject.protocol} has no sampler: its reports were attacked already")
 
     def count(place: int, size: int) -> int:
-        rng = rng_for(seed, *subject.address, held, place)
-        chances = sampler(held, size, rng)
+        rng = rng_for(seed, *subject.address, value, place)
+        chances = sampler(value, size, rng)
         return int(np.count_nonzero(rng.random(size) < chances))
 
     if jobs == 1 or len(tasks) == 1:

@@ -37,7 +37,7 @@ def check_postprocessor(method: PostProcessor) -> None:
     fitted = False
     for labels, estimates in _estimates():
         k, closely = estimates.shape[-1], CLOSELY
-        for origin, noise in (*_noises(k), *([] if "iid" in method.needs else [WITHOUT_FIGURES])):
+        for origin, noise in (*_noises(k), *([] if method.needs & {"iid", "haar"} else [WITHOUT_FIGURES])):
             if not answer_of(f"{method.name}: fits", method.accepts, noise, k):
                 continue
             fitted = True

@@ -49,9 +49,9 @@ class PostProcessor:
         Whether estimates that are right on average stay so.
     needs
         What it must be given: ``"estimate"`` (with that alone the figures of `noise` may be NaN); ``"iid"``, noise that
-        is alike in all entries; ``"haar"``, the variances
-        of Haar differences; ``"pq"``; ``"likelihood"``; ``"pseudo_likelihood"``, for reports that support several
-        values; ``"order"``, an ordered domain; ``"ground"``, a domain on which some categories are near others.
+        is alike in all entries; ``"haar"``, the variances of Haar differences; ``"pq"``; ``"likelihood"``;
+        ``"pseudo_likelihood"``, for reports that support several values; ``"order"``, an ordered domain; ``"ground"``,
+        a domain on which some categories are near others.
     condition
         Asked beside the needs, unless it is None.
     """
@@ -145,6 +145,8 @@ class PostProcessor:
 def possible(method: PostProcessor, protocol: Protocol, domain: Domain, n: int) -> bool:
     """Tell whether a method goes with a protocol on a domain, for `n` users."""
     offered = domain.provides
+    if protocol.ordered_only and not domain.ordered:
+        return False
     if not all(need in offered or protocol.offers(need) for need in method.needs):
         return False
     if method.condition is None:

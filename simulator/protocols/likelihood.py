@@ -31,10 +31,10 @@ class FlatLikelihood(Likelihood):
         return self._p, self._q
 
     def forward(self, frequencies: FloatArray) -> FloatArray:
-        return self._q * frequencies.sum() + (self._p - self._q) * frequencies
+        return self._q * frequencies.sum(axis=-1, keepdims=True) + (self._p - self._q) * frequencies
 
     def backward(self, weights: FloatArray) -> FloatArray:
-        return self._q * weights.sum() + (self._p - self._q) * weights
+        return self._q * weights.sum(axis=-1, keepdims=True) + (self._p - self._q) * weights
 
 
 class MatrixLikelihood(Likelihood):
@@ -64,10 +64,10 @@ class MatrixLikelihood(Likelihood):
         return (p, q) if same and p > q > 0 else None
 
     def forward(self, frequencies: FloatArray) -> FloatArray:
-        return self._transposed @ frequencies
+        return (self._transposed @ frequencies[..., None])[..., 0]
 
     def backward(self, weights: FloatArray) -> FloatArray:
-        return self._matrix @ weights
+        return (self._matrix @ weights[..., None])[..., 0]
 
     def restricted(self, outputs: NDArray[np.bool_]) -> MatrixLikelihood:
         return MatrixLikelihood(self._matrix[:, outputs])

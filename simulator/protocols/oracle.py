@@ -153,16 +153,10 @@ class FrequencyOracle(Protocol):
     title: ClassVar[str]
     reference: ClassVar[str]
     report_kind: ClassVar[str] = "own"
-    fakes: ClassVar[tuple[str | None, ...]] = ()  # ways to fake the report of an attribute that was not sampled
-    independent_supports: ClassVar[bool] = False  # whether a report supports the values independently of each other
-    sums_to_one: ClassVar[bool] = False
     support_dtype: ClassVar[type[np.int64] | type[np.float64]] = np.int64
 
     def __post_init__(self) -> None:
-        if not isinstance(self.k, int | np.integer) or self.k < 2:
-            raise ValueError(f"k must be a whole number of at least 2, got k={self.k}")
-        if not EPSILON_MIN <= self.epsilon <= EPSILON_MAX:
-            raise ValueError(f"epsilon must be between {EPSILON_MIN:g} and {EPSILON_MAX:g}, got epsilon={self.epsilon}")
+        check_setting(self.k, self.epsilon)
 
     @property
     @abstractmethod
@@ -326,6 +320,14 @@ class FrequencyOracle(Protocol):
         each = [self.support(reports[row : row + 1]) for row in range(FAKES_TRIED)]
         best = max(each, key=lambda support: int(support[targets].sum()))
         return Tally((best * fakes).astype(np.int64), fakes)
+
+
+def check_setting(k: int, epsilon: float) -> None:
+    """Raise ValueError if a domain size is not a whole number of at least 2, or a budget is outside its range."""
+    if not isinstance(k, int | np.integer) or k < 2:
+        raise ValueError(f"k must be a whole number of at least 2, got k={k}")
+    if not EPSILON_MIN <= epsilon <= EPSILON_MAX:
+        raise ValueError(f"epsilon must be between {EPSILON_MIN:g} and {EPSILON_MAX:g}, got epsilon={epsilon}")
 
 
 def check_users(n: int) -> None:

@@ -38,9 +38,9 @@ class ProjectiveGeometry(SymbolOracle):
 
     Feldman, Nelson, Nguyen, Talwar, "Private frequency estimation via projective geometry", ICML 2022. They take the
     prime power nearest to e^epsilon + 1. Here the order is any prime power that has a space which is not too large
-    (2^23 points, or 4k), and the space is the one with the fewest points of all within 1 % of the lowest variance,
-    averaged over the domain. For large epsilon or small k that is t = 2: randomised response with up to a few symbols
-    more than k.
+    (2^23 points, or 4k) or too slow to count in, and the space is the one with the fewest points of all within 1 % of
+    the lowest variance, averaged over the domain. For large epsilon or small k that is t = 2: randomised response with
+    up to a few symbols more than k.
 
     Which point stands for which value is free. Noise is shared along a line by as much as the values on it hold, and
     points with numbers in a row are on one line: were they to stand for values in a row, smoothing over neighbours

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
 
 import numpy as np
 
@@ -93,11 +93,11 @@ class Likelihood(ABC):
 
     @abstractmethod
     def forward(self, frequencies: FloatArray) -> FloatArray:
-        """Return the probabilities ``(outputs,)`` of the outputs under frequencies ``(k,)``."""
+        """Return the probabilities ``(..., outputs)`` of the outputs under frequencies ``(..., k)``."""
 
     @abstractmethod
     def backward(self, weights: FloatArray) -> FloatArray:
-        """Return for each value the mean ``(k,)`` of weights ``(outputs,)`` over its reports: the transpose."""
+        """Return for each value the mean ``(..., k)`` of weights ``(..., outputs)`` over its reports: the transpose."""
 
     @property
     @abstractmethod
@@ -123,11 +123,11 @@ class _Restricted(Likelihood):
         return self._whole.shape[0], int(self._outputs.sum())
 
     def forward(self, frequencies: FloatArray) -> FloatArray:
-        return self._whole.forward(frequencies)[self._outputs]
+        return self._whole.forward(frequencies)[..., self._outputs]
 
     def backward(self, weights: FloatArray) -> FloatArray:
-        every = np.zeros(len(self._outputs))
-        every[self._outputs] = weights
+        every = np.zeros((*weights.shape[:-1], len(self._outputs)))
+        every[..., self._outputs] = weights
         return self._whole.backward(every)
 
 
@@ -151,6 +151,11 @@ class Protocol(ABC):
         (hash seed and symbol), ``"symbol"`` (number of a symbol), ``"cells"`` (k numbers), or ``"own"``: known to the
         member alone.
     """
+
+    ordered_only: ClassVar[bool] = False  # whether it is for ordered domains alone
+    sums_to_one: ClassVar[bool] = False  # whether raw estimates always do
+    fakes: ClassVar[tuple[str | None, ...]] = ()  # ways to fake the report of an attribute that was not sampled
+    independent_supports: ClassVar[bool] = False  # whether a report supports the values independently of each other
 
     if TYPE_CHECKING:  # members give these as fields, class attributes or properties
 

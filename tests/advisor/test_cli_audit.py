@@ -165,7 +165,7 @@ def test_a_comma_separates_domain_sizes_of_any_length(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "words",
     [
         "--all --eps 1",
         "--all --eps nan --k 10",
@@ -174,8 +174,8 @@ def test_a_comma_separates_domain_sizes_of_any_length(run: Run) -> None:
         "--nosuch",
     ],
 )
-def test_errors_fit_the_schema_too(run: Run, asked: str) -> None:
-    code, out, err = run("audit", *asked.split(), "--format", "json")
+def test_errors_fit_the_schema_too(run: Run, words: str) -> None:
+    code, out, err = run("audit", *words.split(), "--format", "json")
     assert code == 2
     assert json.loads(out)["error"]["message"] in err
     jsonschema.validate(json.loads(out), SCHEMA)
@@ -303,7 +303,7 @@ def test_bad_options_are_one_line_and_exit_2(run: Run, asked: str, said: str) ->
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "words",
     [
         "--all --eps 32 --k 2,30 --rounds 2,1000",
         "--all --eps 1e-6 --k 2,30 --rounds 2,1000",
@@ -314,8 +314,8 @@ def test_bad_options_are_one_line_and_exit_2(run: Run, asked: str, said: str) ->
     ],
 )
 @pytest.mark.filterwarnings("error")
-def test_extremes_are_answered_without_a_warning_of_numpy(run: Run, asked: str) -> None:
-    code, out, err = run("audit", *asked.split(), "--trials", "20", "--format", "json")
+def test_extremes_are_answered_without_a_warning_of_numpy(run: Run, words: str) -> None:
+    code, out, err = run("audit", *words.split(), "--trials", "20", "--format", "json")
     assert (code, err) == (0, "")
     jsonschema.validate(json.loads(out), SCHEMA)
     assert not json.loads(out)["results"][0]["leaks"]

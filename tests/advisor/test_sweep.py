@@ -365,3 +365,17 @@ def test_bad_input_gets_one_line(run: Run, arguments: tuple[str, ...], says: str
     assert out == ""
     assert says in err
     assert err.count("\n") == 1
+
+
+def test_an_interrupt_says_what_is_kept(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(question: SweepQuestion, place: Place) -> Cell:
+        if place[2] == 8:  # the smaller of two domains comes last
+            raise KeyboardInterrupt
+        return simulate_cell(question, place)
+
+    monkeypatch.setattr("advisor.sweeps.answer.simulate_cell", interrupted)
+    file = tmp_path / "cells.jsonl"
+    words = ["--eps", "1", "--n", "500", "--k", "8,12", "-p", "grr", "--method", "none", "--jobs", "1"]
+    code, _, err = run("sweep", *words, "--resume", str(file))
+    assert code == 130
+    assert f"1 of 2 cells are kept in {file}; the same command goes on" in err

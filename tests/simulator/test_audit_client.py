@@ -109,6 +109,14 @@ def test_every_type_of_report_is_read(client, reports):
         assert found.epsilon_lower_bound > 0  # something was read
 
 
+def test_a_report_may_be_an_iterator_and_is_read_once():
+    def plain(value, k, epsilon):  # noqa: ARG001
+        return iter([value])
+
+    found = audit_client(plain, 4, 1.0, support=lambda report, k, epsilon: list(report), trials=3000)  # noqa: ARG005
+    assert (found.hits, found.confusions) == (3000, 0)
+
+
 def test_a_support_function_reads_any_report():
     def perturb(value, k, epsilon, rng):  # noqa: ARG001
         return f"<{value}>"
@@ -136,7 +144,7 @@ def crash(value, k, epsilon):  # noqa: ARG001
 
 
 @pytest.mark.parametrize(
-    ("client", "reports", "said"),
+    ("client", "reports", "message"),
     [
         (crash, "oue", "crash failed for value 0, k=4, epsilon=1: RuntimeError: no noise left"),
         (lambda *_: "0101", "oue", r"returned '0101' \(str\) for value 0: a report of oue is a vector of k=4"),
@@ -154,8 +162,8 @@ def crash(value, k, epsilon):  # noqa: ARG001
         (lambda: 1, "grr", "TypeError"),
     ],
 )
-def test_what_is_wrong_with_a_client_is_told(client, reports, said):
-    with pytest.raises(ClientError, match=said):
+def test_what_is_wrong_with_a_client_is_told(client, reports, message):
+    with pytest.raises(ClientError, match=message):
         audit_client(client, 4, 1.0, reports, trials=50)
 
 
@@ -228,9 +236,9 @@ HOSTILE_REPORTS = {
 @pytest.mark.parametrize("reports", ["grr", "oue", "ss", "olh", "she", "pgr"])
 @pytest.mark.parametrize("name", HOSTILE_REPORTS)
 def test_hostile_reports_are_refused_in_one_line(name, reports):
-    with pytest.raises(ClientError, match=f" for value 0: a report of {reports} is ") as told:
+    with pytest.raises(ClientError, match=f" for value 0: a report of {reports} is ") as refusal:
         audit_client(lambda *_: HOSTILE_REPORTS[name](), 4, 1.0, reports, trials=50)
-    assert str(told.value).isprintable()
+    assert str(refusal.value).isprintable()
 
 
 @pytest.mark.parametrize("name", HOSTILE_REPORTS)
@@ -240,7 +248,7 @@ def test_hostile_answers_of_a_support_function_are_refused(name):
 
 
 @pytest.mark.parametrize(
-    ("client", "said"),
+    ("client", "message"),
     [
         (raising(KeyboardInterrupt()), "KeyboardInterrupt"),
         (raising(GeneratorExit("x")), "GeneratorExit: x"),
@@ -252,8 +260,8 @@ def test_hostile_answers_of_a_support_function_are_refused(name):
         (forking, "it forks, and the child process comes back"),
     ],
 )
-def test_whatever_a_client_does_is_one_error(client, said, capfd):
-    with pytest.raises(ClientError, match=f"failed for value 0, k=4, epsilon=1: .*{said}$"):
+def test_whatever_a_client_does_is_one_error(client, message, capfd):
+    with pytest.raises(ClientError, match=f"failed for value 0, k=4, epsilon=1: .*{message}$"):
         audit_client(client, 4, 1.0, "grr", trials=50)
     os.write(1, b"out")
     os.write(2, b"err")
@@ -290,7 +298,7 @@ def test_a_support_function_must_give_values():
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"reports": "zz"}, "reports must be one of"),
         ({"reports": None}, "either reports or support"),
@@ -300,8 +308,8 @@ def test_a_support_function_must_give_values():
         ({"trials": 0}, "trials must be at least 1"),
     ],
 )
-def test_bad_parameters_are_told(change, said):
-    with pytest.raises(ValueError, match=said):
+def test_bad_parameters_are_told(change, message):
+    with pytest.raises(ValueError, match=message):
         audit_client(**{"client": grr, "k": 4, "epsilon": 1.0, "reports": "grr", "trials": 10, **change})
 
 

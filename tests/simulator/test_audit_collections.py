@@ -175,8 +175,8 @@ def test_the_whole_tuple_is_attacked_by_the_likelihood_ratio(key, fake, k, d):
     losses = np.log(first / second)
     cuts = {loss: (first[losses >= loss - 1e-9].sum(), second[losses >= loss - 1e-9].sum()) for loss in losses}
     assert len(own) ** d == len(losses)
-    if subject.known is not None:
-        assert any(subject.known == pytest.approx(cut, rel=1e-9) for cut in cuts.values())
+    if subject.probabilities is not None:
+        assert any(subject.probabilities == pytest.approx(cut, rel=1e-9) for cut in cuts.values())
     hits = [subject.sampler(value, trials, stream("tuples", key, fake or "", k, value)).sum() for value in (0, 1)]
     scores = [
         [two_sided((hit - trials * p) / np.sqrt(trials * p * (1 - p) + 1e-9)) for hit, p in zip(hits, cut, strict=True)]
@@ -217,7 +217,7 @@ def test_fake_vectors_are_what_they_are_called():
 def test_splitting_and_sampling_are_one_report():
     for solution, epsilon in (("spl", 0.25), ("smp", 1.0)):
         (subject,) = attribute_subjects(PROTOCOLS["oue"], 10, 1.0, 4, solution)
-        assert subject.known == PROTOCOLS["oue"](10, epsilon).attack_probabilities("guess", (0, 1))
+        assert subject.probabilities == PROTOCOLS["oue"](10, epsilon).attack_probabilities("guess", (0, 1))
         assert (subject.epsilon, subject.epsilon_guaranteed) == (1.0, 1.0)
         assert subject.epsilon_one_attribute == epsilon
         found = run_audit(subject, trials=20_000, alpha=RARE, seed=0)

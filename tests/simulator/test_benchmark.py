@@ -9,7 +9,7 @@ from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, benchmark
 from simulator.benchmark import Experiment, Runs, race, simulate
 from simulator.metrics import Metric
 from simulator.populations import apportion, frequencies
-from simulator.ranking import Pair, contenders
+from simulator.ranking import Pair, contenders, leading
 from simulator.seeding import rng_for
 
 
@@ -127,7 +127,7 @@ def test_race_adds_repetitions_only_where_it_matters() -> None:
     assert lengths["grr", "norm"] == 10  # far behind from the start; raw estimates go on with any method of theirs
     verdict = contenders(runs.of("l1"))
     assert not verdict.open or max(lengths.values()) == 160
-    leader = min(runs.of("l1"), key=lambda pair: runs.of("l1")[pair].mean())
+    leader = leading(runs.of("l1"))
     assert lengths[leader] == max(lengths.values())
     assert_same(Runs(runs.experiment_id, runs.metrics, 0, {leader: runs.errors[leader]}), only(task, leader, runs))
 

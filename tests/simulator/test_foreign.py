@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import warnings
@@ -143,7 +144,10 @@ def test_whole_numbers_are_figures():
 
 def test_where_nothing_is_left_there_is_one_error():
     for whole, metrics in ((experiment(method=METHODS["nan"]), ["l1"]), (experiment(metric=ERRORS["nan"]), ["faulty"])):
-        with pytest.warns(PluginWarning), pytest.raises(ForeignError, match=r"nothing else is left to rank; .* NaN"):
+        with (
+            pytest.warns(PluginWarning),
+            pytest.raises(ForeignError, match=r"all that was asked for has failed; .* NaN"),
+        ):
             race(whole, metrics, menu=[("oue", "faulty")], repetitions=3, max_repetitions=3)
 
 
@@ -238,3 +242,46 @@ def test_an_error_is_blamed_on_the_package_it_comes_out_of(monkeypatch):
     assert blame(ours.value) == "there is no answer without what was left out:  (ZeroDivisionError: division by zero)"
     monkeypatch.delitem(foreign.FAILURES, "faulty")
     assert blame(ours.value) is None
+
+
+def test_an_interrupt_that_no_user_can_have_raised_is_foreign():
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        with pytest.raises(ForeignError, match="KeyboardInterrupt"):
+            guard(lambda: exec("raise KeyboardInterrupt"))  # noqa: S102 - an expression that raises
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_what_foreign_code_prints_steers_no_terminal(capfd):
+    with containment():
+        print("\x1b[31mred\x07\ttab")
+    assert capfd.readouterr().err == "?[31mred?\ttab\n"
+
+
+def test_what_foreign_objects_raise_when_they_go_is_not_printed(capfd):
+    class Clinging:
+        def __del__(self) -> None:
+            raise RuntimeError("not yet")
+
+    with containment():
+        guard(lambda: Clinging() and None)
+    assert capfd.readouterr().err == ""
+
+
+def test_foreign_code_traces_nothing_but_itself():
+    def fault(*_event):
+        raise RuntimeError
+
+    def trace():
+        sys.settrace(fault)
+
+    def trace_and_fail():
+        sys.settrace(fault)
+        raise ValueError("no")
+
+    before = sys.gettrace()
+    assert guard(trace) is None
+    with pytest.raises(ForeignError, match="ValueError: no"):
+        guard(trace_and_fail)
+    assert sys.gettrace() is before

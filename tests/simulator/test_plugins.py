@@ -214,6 +214,19 @@ def test_a_protocol_whose_figures_fail_is_not_taken_in(tmp_path):
     assert "is left out: ZeroDivisionError: division by zero" in done.stderr
 
 
+def test_a_member_that_is_left_out_is_named_in_vain_only_where_no_other_is(tmp_path):
+    site = broken_site(tmp_path, "raise KeyboardInterrupt", "protocols")
+    asked = ["-m", "advisor", "-e", "1", "--k", "8", "--method", "none", "--format", "json", "--quiet", "--protocol"]
+    done = run(*asked, "oue,broken", sites=(site,), strict=False)
+    assert done.returncode == 0
+    assert [row["protocol"] for row in json.loads(done.stdout)["recommendations"]] == ["oue"]
+    (line,) = done.stderr.splitlines()
+    assert "entry point 'broken' of ldp_advise.protocols is left out: KeyboardInterrupt" in line
+    done = run(*asked, "broken", sites=(site,), strict=False)
+    assert done.returncode == 2
+    assert "is left out: KeyboardInterrupt" in json.loads(done.stdout)["error"]["message"]
+
+
 def test_the_others_are_ranked_beside_a_broken_package(tmp_path, site):
     place = broken_site(tmp_path, "raise RuntimeError('no')")
     arguments = ["-e", "1", "--metric", "max_error", "--protocol", "sampled_bit", "--method", "james_stein"]

@@ -7,6 +7,7 @@ from pathlib import Path
 import compare_methods
 import compare_places
 import numpy as np
+import ordered_domains
 import pytest
 
 from advisor.errors import InputError
@@ -40,3 +41,14 @@ def test_the_busiest_block_is_found() -> None:
     assert compare_places.busiest_block(table.ravel(), Places(4, 5), 2, 2) == (2, 3)
     with pytest.raises(InputError, match="must fit"):
         compare_places.busiest_block(table.ravel(), Places(4, 5), 5, 2)
+
+
+def test_pairs_for_ordered_domains_are_compared_with_categorical_and_published_ones() -> None:
+    truth = np.array([0.3, 0.25, 0.2, 0.1, 0.1, 0.05])
+    found = list(ordered_domains.ratios(truth, 1.0, 1000, 4))
+    assert {ratio.against for ratio in found} == {"categorical", "published"}
+    own = {(ratio.pair, ratio.metric): ratio.value for ratio in found if ratio.against == "categorical"}
+    assert own["ss + wavelet_eb", "emd"] == 1
+    assert {pair for pair, _ in own} > {"chosen", "tree + tree_eb", "sw + em"}
+    published = {ratio.pair: ratio.value for ratio in found if ratio.against == "published" and ratio.metric == "emd"}
+    assert min(published[" + ".join(pair)] for pair in ordered_domains.PUBLISHED) == 1

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from advisor.checks import real, whole
 from advisor.cli.groups import COMMANDS, MAIN, _function, commands_with
 from advisor.cli.options import flags_of, spread
 from advisor.errors import InputError
@@ -259,11 +260,11 @@ def test_a_flag_that_the_environment_sets_is_on(
 
 
 def test_a_negatable_flag_of_the_environment_says_yes_or_no(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = ("--eps", "1", "--k", "8", "--format", "json")
+    words = ("--eps", "1", "--k", "8", "--format", "json")
     for word, ordered in (("no", False), ("off", False), ("1", True)):
         monkeypatch.setenv("LDP_ADVISE_ORDERED", word)
-        assert json.loads(run(*asked)[1])["request"]["ordered"] is ordered
-        assert json.loads(run(*asked, "--unordered")[1])["request"]["ordered"] is False
+        assert json.loads(run(*words)[1])["request"]["ordered"] is ordered
+        assert json.loads(run(*words, "--unordered")[1])["request"]["ordered"] is False
 
 
 @pytest.mark.parametrize("name", ["FORCE", "ORDERED", "QUIET", "HEADER"])
@@ -274,3 +275,12 @@ def test_a_flag_of_the_environment_that_says_neither_is_refused(
     code, _, err = run("--eps", "1", "--k", "8")
     assert code == 2
     assert f"LDP_ADVISE_{name} must be 1, on, true, yes, or 0, false, no, off, got 'maybe'" in err
+
+
+@pytest.mark.parametrize("number", [10**5000, -(10**5000), 10**30, "1e99999999999", "9" * 5000], ids=range(5))
+def test_numbers_beyond_all_bounds_are_refused_in_a_short_line(number: object) -> None:
+    with pytest.raises(InputError, match="n must be a whole number of at least 1") as refusal:
+        whole(1)("n", number)
+    assert len(str(refusal.value)) < 200
+    with pytest.raises(InputError, match="eps must be a number"):
+        real(0, 32)("eps", number)

@@ -227,3 +227,10 @@ def test_a_socket_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_a_closed_stream_is_refused() -> None:
     with pytest.raises(InputError, match="/dev/fd/987: is closed"):
         Outputs(force=True).add("--output", "/dev/fd/987")
+
+
+def test_what_a_link_points_to_is_written_in_the_format_of_the_link(tmp_path: Path) -> None:
+    (tmp_path / "a.svg").symlink_to("unnamed")
+    target = added(Outputs(force=False), "--plot", tmp_path / "a.svg", suffixes=(".svg",))
+    target.write(lambda temporary: temporary.write_text(temporary.suffix))
+    assert (tmp_path / "unnamed").read_text() == ".svg"

@@ -188,3 +188,17 @@ def test_warnings_to_programmers_are_not_for_users(run: Run, monkeypatch: pytest
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         assert run("epsilon", "--eps", "1") == (0, "", "warning: a plug-in says \\x1b[31mboo\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--k", "32", "--shape", "sparse:1e160"], "sparse"),
+        (["places", "--cell-km", "1e300", "--columns", "x,y", "map.csv"], "cell-km must be a number above 0 and below"),
+    ],
+)
+def test_figures_beyond_all_use_are_refused(arguments: list[str], words: str, run: Run) -> None:
+    code, _, err = run(*arguments, "--eps", "1")
+    assert code == 2
+    assert err.startswith("ldp-advise: error: ")
+    assert words in err

@@ -262,3 +262,11 @@ def test_a_format_that_a_command_has_not_is_refused_before_anything_is_read() ->
     with pytest.raises(InputError, match="this command has no --format csv: give table, json"):
         run(replace(steps.job(), formats=("table", "json")), Output(format="csv"))
     assert steps == []
+
+
+def test_a_shell_without_completion_is_an_error_of_usage(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    # As Typer does there.
+    monkeypatch.setattr("advisor.cli.dispatch.app_for", lambda words: lambda *args, **options: 1)  # noqa: ARG005
+    code, _, err = run("--show-completion")
+    assert code == 2
+    assert err.startswith("ldp-advise: error: completion knows bash, zsh, fish and PowerShell")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 from pathlib import Path
 
@@ -70,3 +71,21 @@ def test_numbers_of_thousands_of_digits_in_memory_are_refused() -> None:
         sample_in_memory(None, {"a": 10**400, "b": 1})
     with pytest.raises(InputError, match="estimate must hold numbers"):
         estimate_in_memory([0.5, 10**400])
+
+
+@pytest.mark.parametrize("place", [0, 1500, 200_000])
+@pytest.mark.parametrize(("characters", "fits"), [(csv.field_size_limit(), True), (csv.field_size_limit() + 1, False)])
+def test_a_value_is_as_long_as_it_may_be_wherever_it_stands(
+    place: int, characters: int, fits: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.csv"
+    rows = ["b,2\n"] * 200_001
+    rows[place] = f"{'a' * characters},1\n"
+    path.write_text("v,w\n" + "".join(rows))
+    if fits:
+        assert read_histogram(str(path), column="v").counts.sum() == len(rows)
+    else:
+        with pytest.raises(
+            InputError, match=rf"line {place + 2}: a value is longer than {csv.field_size_limit()} char"
+        ):
+            read_histogram(str(path), column="v")

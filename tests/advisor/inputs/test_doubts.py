@@ -115,3 +115,20 @@ def test_an_input_that_was_changed_before_is_read(tmp_path: Path) -> None:
     with path.open("rb") as stream:
         path.write_text("a\nb\nb\n")
         assert sum(read_histogram("-", stdin=stream).counts) == 3
+
+
+class Growing(io.FileIO):
+    """A file to which another program appends a block whenever one is read."""
+
+    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+        with Path(self.name).open("ab") as other:
+            other.write(b"a\nb\n" * (1 << 18))
+        return super().readinto(buffer) or 0
+
+
+def test_a_file_that_grows_faster_than_it_is_read_is_not_read_for_ever(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("a\nb\n")
+    with io.BufferedReader(Growing(path)) as stream, pytest.raises(InputError, match="input: changed while it was"):
+        read_histogram("-", stdin=stream)
+    assert path.stat().st_size < 20 << 20

@@ -209,3 +209,10 @@ def test_a_channel_is_read_no_further_than_it_may_be_large(tmp_path: Path) -> No
         read_channel(str(path), 2)
     assert tracemalloc.get_traced_memory()[1] < 30_000_000
     tracemalloc.stop()
+
+
+@pytest.mark.parametrize("cell_km", [5e-324, 1e-300, 1e-9])
+def test_cells_of_almost_no_size_are_refused_in_a_short_line(cell_km: float) -> None:
+    with pytest.raises(InputError, match=r"reach over .* allowed: at most 4,096 cells; take larger cells") as refusal:
+        read("x,y\n8,50\n9,51\n", columns="x,y", cell_km=cell_km)
+    assert len(str(refusal.value)) < 250

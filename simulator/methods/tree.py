@@ -1,0 +1,231 @@
+"""Shrinkage from the root down: of each difference between two halves, as far as its noise and its level suggest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator._types import FloatArray, IntArray
+from simulator.methods.observed import Observed
+from simulator.methods.wavelet import odds
+from simulator.protocols.dyadic import differences, divided, nodes_at
+
+SCALES = np.array([0.0, 0.02, 0.05, 0.12, 0.3, 1.0])  # prior sd around what is expected, as shares of a node's mass
+STEPS = 25
+ZEROS, ENOUGH = 3.0, 32.0  # differences of 0 that the prior of 32 nodes is taken to have seen; fewer for fewer
+ALIKE = 2.0  # differences like those of the coarser level that it is taken to have seen
+INTERPOLATED = 1 / 8  # of the difference of the neighbours' masses: exact where a density is quadratic
+EVIDENCE = 2.0  # log-likelihood that all levels must gain over equal frequencies to be believed half
+ALIGNED = 4  # levels of more nodes than this are shifted
+AT_ONCE = 4096  # numbers of a block of rows that stay in the cache together
+LEAST = 1e-300
+
+
+def tree_eb(observed: Observed) -> FloatArray:
+    """Return frequencies ``(..., k)`` made from the root of a tree down, by posterior means of what divides each node.
+
+    The difference of the halves of a node lies between minus and plus its mass. The prior of a level is a mixture of 0,
+    of what the masses of both neighbours suggest (average interpolation; Donoho, "Smooth wavelet decompositions with
+    blocky coefficient kernels", 1993), exactly or with an sd of 0.02 to 1 times that mass, and of all mass on one side;
+    at the root all weights but the last are even, below those of a level are fitted by EM, drawn to 0 and to those of
+    the level above. The noise is that of the Haar differences that the covariance states: trees of levels and oracles
+    of the leaves are served alike. On all but the coarsest levels, what divides a node is taken from all shifts of the
+    tree instead: there, any two adjacent blocks of one length, of the estimate and its mirror image, are the halves of
+    a node, with the prior of the level, and a block has the mean mass of the two nodes that it is a half of. Where all
+    levels together gain hardly any likelihood over equal frequencies, the two answers are averaged in proportion to
+    their likelihoods. Non-negative with sum 1 by construction.
+
+    Raises ValueError if there is no estimate.
+    """
+    estimate, covariance = observed.estimate, observed.covariance
+    if estimate is None or covariance is None:
+        raise ValueError("tree_eb needs an estimate, and there is none")
+    k = estimate.shape[-1]
+    rows, variances = estimate.reshape(-1, k), covariance.haar(k)
+    noise = shifted_variances(k, variances)
+    step = max(1, AT_ONCE // k)
+    blocks = [_frequencies(rows[start : start + step], variances, noise) for start in range(0, len(rows), step)]
+    return np.concatenate([rows[:0], *blocks]).reshape(estimate.shape)
+
+
+def _frequencies(rows: FloatArray, variances: tuple[FloatArray, ...], noise: FloatArray) -> FloatArray:
+    k = rows.shape[1]
+    fit = _fitted(rows, variances)
+    shifted = differences(_shifted(rows, fit, noise))
+    result = np.ones((len(rows), 1))
+    for height, detail in reversed(list(enumerate(differences(fit.frequencies)))):
+        if nodes_at(k, height + 1) > ALIGNED:
+            detail = shifted[height]
+        result = divided(result, np.clip(detail, -result, result), nodes_at(k, height))
+    trust = odds(fit.gain - EVIDENCE)
+    return trust * result + (1 - trust) / k
+
+
+@dataclass(frozen=True)
+class _Fit:
+    weights: list[FloatArray]  # for each level, the finest first, ``(rows, components)``
+    frequencies: FloatArray  # ``(rows, k)`` posterior means
+    gain: FloatArray  # ``(rows, 1)`` log-likelihood gained over equal frequencies
+
+
+def _fitted(rows: FloatArray, variances: tuple[FloatArray, ...]) -> _Fit:
+    """Fit the weights of all levels from the root down, each given the masses above."""
+    k, details = rows.shape[1], differences(rows)
+    every: list[FloatArray] = []
+    masses, gain = np.ones((len(rows), 1)), np.zeros((len(rows), 1))
+    for height in reversed(range(len(details))):
+        both = np.flatnonzero(variances[height])
+        # Indexing would lay the result out by batch size, and sums over it would change their digits.
+        beyond = np.concatenate([masses[:, :1], masses, masses[:, -1:]], axis=1)
+        expected = INTERPOLATED * (beyond[:, :-2] - beyond[:, 2:])
+        detail, expected, mass = (each.take(both, axis=1) for each in (details[height], expected, masses))
+        level = _Level(detail, expected, mass, variances[height][both])
+        weights = level.fitted(every[-1]) if every else level.even()
+        every.append(weights)
+        gain += level.gain(weights)
+        means = np.zeros_like(masses)
+        means[:, both] = level.means(weights)
+        masses = divided(masses, means, nodes_at(k, height))
+    return _Fit(every[::-1], masses, gain)
+
+
+class _Level:
+    """Differences ``(rows, m)`` of halves of nodes of given masses, and how likely the components of a prior are.
+
+    `expected` are the differences that the neighbours of the nodes suggest.
+    """
+
+    def __init__(self, details: FloatArray, expected: FloatArray, masses: FloatArray, variances: FloatArray) -> None:
+        self._details, self._masses, self._variances = details, masses, variances
+        self._expected = np.clip(expected, -masses, masses)
+        prior = (masses[..., None] * SCALES) ** 2
+        total = prior + variances[:, None]
+        self._kept = prior / total
+        # Half a Gaussian around plus the mass, half one around minus it.
+        self._side = details * masses / variances
+        one_side = (np.abs(details) - masses) ** 2 / variances
+        around = (details - self._expected)[..., None] ** 2 / total
+        powers = np.concatenate([(details**2 / variances)[..., None], around, one_side[..., None]], axis=-1) / -2
+        # Of the Gaussians the widest is the likeliest so far out that it matters.
+        self._top = np.maximum(powers[..., -2:-1], powers[..., -1:])
+        self._likely = np.exp(powers - self._top)
+        self._likely[..., 0] /= np.sqrt(variances)
+        self._likely[..., 1:-1] /= np.sqrt(total)
+        self._likely[..., -1] *= (1 + np.exp(-2 * np.abs(self._side))) / (2 * np.sqrt(variances))
+
+    def even(self) -> FloatArray:
+        """Return even weights ``(rows, components)``, but for all mass on one side: nothing suggests it yet."""
+        components = self._likely.shape[-1]
+        weights = np.full((len(self._likely), components), 1 / (components - 1))
+        weights[:, -1] = 0.0
+        return weights
+
+    def fitted(self, coarser: FloatArray) -> FloatArray:
+        """Return the weights ``(rows, components)`` after some EM steps, given those of the coarser level."""
+        weights, pseudo = np.full_like(coarser, 1 / coarser.shape[1]), ALIKE * coarser
+        pseudo[:, 0] += ZEROS * min(1.0, self._details.shape[1] / ENOUGH)
+        for _ in range(STEPS):
+            mixed = np.maximum(self._likely @ weights[..., None], LEAST)
+            weights = weights * (np.swapaxes(1 / mixed, 1, 2) @ self._likely)[:, 0] + pseudo
+            weights /= weights.sum(axis=1, keepdims=True)
+        return weights
+
+    def gain(self, weights: FloatArray) -> FloatArray:
+        """Return the log-likelihood ``(rows, 1)`` gained over differences of 0."""
+        mixed = np.log(np.maximum(self._likely @ weights[..., None], LEAST)) + self._top
+        zero = -(self._details**2) / (2 * self._variances) - np.log(self._variances) / 2
+        result: FloatArray = (mixed[..., 0] - zero).sum(axis=1, keepdims=True)
+        return result
+
+    def means(self, weights: FloatArray) -> FloatArray:
+        """Return the posterior means, between minus and plus the mass."""
+        mixed = np.maximum(self._likely @ weights[..., None], LEAST)[..., 0]
+        around = self._likely[..., 1:-1]
+        kept = ((around * self._kept) @ weights[:, 1:-1, None])[..., 0] * (self._details - self._expected)
+        kept += (around @ weights[:, 1:-1, None])[..., 0] * self._expected
+        sided = self._likely[..., -1] * weights[:, -1:] * self._masses * np.tanh(self._side)
+        means = (kept + sided) / mixed
+        return np.clip(means, -self._masses, self._masses)
+
+
+def _shifted(rows: FloatArray, fit: _Fit, noise: FloatArray) -> FloatArray:
+    """Return posterior means ``(rows, k)`` from all shifts of the tree over the estimate and its mirror images.
+
+    Nodes are numbered by their middle, from 0 to k; what is beyond an end is the mirror image of what is within. A
+    node has its middle half of its length before that of the node whose left half it is, and as far after that of the
+    one whose right half it is.
+    """
+    k = rows.shape[1]
+    running, middles = _running(rows), np.arange(k + 1)
+    inner = slice(1, k)  # a node whose middle is at an end has two halves alike
+    masses = means = np.empty(0)
+    for level in reversed(range(len(noise))):
+        if nodes_at(k, level + 1) <= ALIGNED:
+            continue
+        before, after = middles - (1 << level), middles + (1 << level)
+        if not masses.size:
+            fitted = _running(fit.frequencies)
+            masses = _until(fitted, after) - _until(fitted, before)
+        else:
+            masses = (_mirrored(masses, means, after) + _mirrored(masses, -means, before)) / 4
+        details = (2 * running - _until(running, before) - _until(running, after))[:, inner]
+        means = np.zeros_like(masses)
+        # The neighbours of a node are as long as it is itself.
+        expected = INTERPOLATED * (_at(masses, 2 * before - middles) - _at(masses, 2 * after - middles))[:, inner]
+        means[:, inner] = _Level(details, expected, masses[:, inner], noise[level]).means(fit.weights[level])
+    if not masses.size:
+        return fit.frequencies
+    result = (masses + means)[:, 1:] + (masses - means)[:, :-1]
+    return result / result.sum(axis=1, keepdims=True)
+
+
+def _running(rows: FloatArray) -> FloatArray:
+    """Return running sums ``(rows, k + 1)``, the empty one first."""
+    return np.concatenate([np.zeros((len(rows), 1)), np.cumsum(rows, axis=1)], axis=1)
+
+
+def _until(running: FloatArray, places: IntArray) -> FloatArray:
+    """Return running sums ``(rows, k + 1)`` until places between -k and 2k, of the values and their mirror images."""
+    k = running.shape[1] - 1
+    inside = _at(running, places)
+    return np.where(places < 0, -inside, np.where(places > k, 2 * running[:, -1:] - inside, inside))
+
+
+def _mirrored(masses: FloatArray, means: FloatArray, places: IntArray) -> FloatArray:
+    """Return ``masses + means`` at places between -k and 2k, where in a mirror image left is right."""
+    k = masses.shape[1] - 1
+    turned = (places < 0) | (places > k)
+    return _at(masses, places) + np.where(turned, -1.0, 1.0) * _at(means, places)
+
+
+def _at(masses: FloatArray, places: IntArray) -> FloatArray:
+    """Return masses at places between -k and 2k."""
+    return masses.take(_reflected(places, masses.shape[1] - 1), axis=1)
+
+
+def _reflected(places: IntArray, k: int) -> IntArray:
+    return np.where(places > k, 2 * k - places, np.abs(places))
+
+
+def shifted_variances(k: int, variances: tuple[FloatArray, ...]) -> FloatArray:
+    """Return the variances ``(levels, k - 1)`` of differences of two blocks of 1, 2, 4, ... that meet at 1 to k - 1.
+
+    Such a difference is that of three running sums, and the estimate of a running sum takes a share of one Haar
+    difference of each height: of that whose node it cuts. Where k is no power of 2, nearly so.
+    """
+    halves = 1 << np.arange(len(variances))[:, None]
+    middles = np.arange(1, k)
+    ends = np.stack(np.broadcast_arrays(middles - halves, middles, middles + halves))
+    signs = np.array([-1.0, 2.0, -1.0])[:, None, None] * np.where((ends < 0) | (ends > k), -1.0, 1.0)
+    cuts = _reflected(ends, k)
+    result = np.zeros(ends.shape[1:])
+    for height, own in enumerate(variances, start=1):
+        node = np.minimum(cuts >> height, len(own) - 1)
+        inside = cuts & ((1 << height) - 1)
+        shares = signs * np.where(cuts == k, 0.0, np.minimum(inside, (1 << height) - inside)) / (1 << height)
+        for one in range(3):
+            for other in range(one, 3):
+                both = (node[one] == node[other]) * (1.0 if one == other else 2.0)
+                result += both * own[node[one]] * shares[one] * shares[other]
+    return np.maximum(result, LEAST)

@@ -1,0 +1,104 @@
+"""Halving an ordered domain again and again: node i of height t holds the values v with ``v >> t == i``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from simulator._types import FloatArray, RealArray
+
+
+def height_of(k: int) -> int:
+    """Return the height of the node that holds all of k values."""
+    return (k - 1).bit_length()
+
+
+def nodes_at(k: int, height: int) -> int:
+    """Return how many nodes of a height hold some of k values; the last may hold fewer than the others."""
+    return -(-k >> height)
+
+
+def halves(nodes: RealArray) -> tuple[RealArray, RealArray]:
+    """Return the left and the right halves ``(..., ceil(m/2))`` of the nodes above ``(..., m)``; none counts as 0."""
+    left, right = nodes[..., 0::2], nodes[..., 1::2]
+    if right.shape[-1] < left.shape[-1]:
+        right = np.concatenate([right, np.zeros_like(left[..., -1:])], axis=-1)
+    return left, right
+
+
+def merged(nodes: RealArray) -> RealArray:
+    """Return the sums of the nodes one height up ``(..., ceil(m/2))``."""
+    left, right = halves(nodes)
+    return left + right
+
+
+def sums_at(values: RealArray, height: int) -> RealArray:
+    """Return the sums ``(..., nodes)`` of values ``(..., k)`` in each node of a height."""
+    for _ in range(height):
+        values = merged(values)
+    return values
+
+
+def doubled(parents: RealArray, below: int) -> RealArray:
+    """Return for each of the nodes ``(..., below)`` below what its parent has."""
+    return np.repeat(parents, 2, axis=-1)[..., :below]
+
+
+def parts(k: int, height: int) -> FloatArray:
+    """Return for each node below a height its part of an estimate of its parent: half, or all without a sibling."""
+    below = nodes_at(k, height - 1)
+    result = np.full(below, 0.5)
+    if below % 2:
+        result[-1] = 1.0
+    return result
+
+
+def divided(parents: RealArray, difference: RealArray, nodes: int) -> RealArray:
+    """Return the nodes ``(..., nodes)`` below: left half ``(parent + difference) / 2``, right half the rest of it.
+
+    A parent without a right half is its left half.
+    """
+    result = np.repeat(parents, 2, axis=-1)
+    result[..., 0::2] += difference
+    result[..., 1::2] -= difference
+    result /= 2
+    if nodes % 2:
+        result[..., nodes - 1] = parents[..., -1]
+    return result[..., :nodes]
+
+
+def differences(values: FloatArray) -> list[FloatArray]:
+    """Return all Haar differences, left half less right half, of values ``(..., k)``, the finest first."""
+    result = []
+    while values.shape[-1] > 1:
+        left, right = halves(values)
+        result.append(left - right)
+        values = left + right
+    return result
+
+
+def rebuilt(details: Sequence[FloatArray], k: int) -> FloatArray:
+    """Return the values ``(..., k)`` with sum 1 that have these Haar differences, the finest first."""
+    result = np.ones((*details[0].shape[:-1], 1))
+    for height in reversed(range(len(details))):
+        result = divided(result, details[height], nodes_at(k, height))
+    return result
+
+
+def weights_of_differences(rows: FloatArray) -> list[FloatArray]:
+    """Return the weights of all Haar differences, the finest first, in the sums ``rows @ rebuilt(...)``."""
+    result, k, height = [], rows.shape[-1], 1
+    while rows.shape[-1] > 1:
+        left, right = halves(parts(k, height) * rows)
+        both = halves(np.ones(rows.shape[-1]))[1] > 0
+        result.append(np.where(both, left - right, 0.0))
+        rows, height = left + right, height + 1
+    return result
+
+
+def spread_of(rows: FloatArray, mass: FloatArray) -> FloatArray:
+    """Return the covariance of rows ``(m, nodes)`` of weights of one value drawn with these frequencies."""
+    mean = rows @ mass
+    result: FloatArray = (rows * mass) @ rows.T - np.outer(mean, mean)
+    return result

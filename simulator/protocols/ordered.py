@@ -1,0 +1,14 @@
+"""The protocols for ordered domains."""
+
+from __future__ import annotations
+
+from simulator.protocols.haar_hadamard import HaarHadamard
+from simulator.protocols.square_wave import SquareWave
+from simulator.protocols.tree import HalfTree, Tree
+
+ORDERED_PROTOCOLS: dict[str, type[Tree | SquareWave | HaarHadamard]] = {
+    "tree": Tree,
+    "tree_half": HalfTree,
+    "sw": SquareWave,
+    "haar_hrr": HaarHadamard,
+}

@@ -1,0 +1,212 @@
+"""The square wave: report a place near the own value, or any other one, on a line a little longer than the domain."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from simulator._types import FloatArray, IntArray, Reports
+from simulator.protocols.fakes import group_sizes
+from simulator.protocols.oracle import bits_for, check_setting
+from simulator.protocols.protocol import Likelihood, Probabilities, Protocol, Tally, users_of
+from simulator.supports import Supports
+
+SMALL = 1e-3  # of epsilon: below, the best width is that of the series
+
+
+@dataclass(frozen=True)
+class SquareWave(Protocol):
+    """Report one of k + 2b places: those up to b from the own value's are e^epsilon times as likely as the others.
+
+    Value v has its place at v + b. Li, Wang, Lopuhaä-Zwakenberg, Li, Škorić, "Estimating numerical distributions under
+    local differential privacy", SIGMOD 2020; b is theirs, rounded down. There is a likelihood, and no estimate without
+    one that is of use.
+
+    Parameters and errors as for `FrequencyOracle`.
+    """
+
+    k: int
+    epsilon: float
+
+    key: ClassVar[str] = "sw"
+    title: ClassVar[str] = "Square wave"
+    reference: ClassVar[str] = "Li, Wang, Lopuhaä-Zwakenberg, Li, Škorić, SIGMOD 2020"
+    report_kind: ClassVar[str] = "symbol"
+    ordered_only: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_setting(self.k, self.epsilon)
+
+    @cached_property
+    def reach(self) -> int:
+        """How many places b on either side count as near."""
+        epsilon = self.epsilon
+        if epsilon < SMALL:  # both differences vanish as epsilon^2 / 2
+            share = 0.5 - epsilon / 3
+        else:
+            grown = math.expm1(epsilon)
+            share = (epsilon * (grown + 1) - grown) / (2 * (grown + 1) * (grown - epsilon))
+        return math.floor(self.k * share)
+
+    @property
+    def width(self) -> int:
+        """Number of places that are near a value."""
+        return 2 * self.reach + 1
+
+    @property
+    def symbols(self) -> int:
+        """Number of places: of different reports."""
+        return self.k + 2 * self.reach
+
+    @property
+    def p(self) -> float:
+        """Probability of one place near the own value."""
+        return 1 / (self.width + (self.k - 1) * math.exp(-self.epsilon))
+
+    @property
+    def q(self) -> float:
+        """Probability of any one other place."""
+        return math.exp(-self.epsilon) * self.p
+
+    @property
+    def report_bits(self) -> int:
+        return bits_for(self.symbols)
+
+    @property
+    def attack_success(self) -> float:
+        return self.p * self.symbols / self.k
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        near = rng.random(len(values)) < self.width * self.p
+        places = rng.integers(0, self.width, size=len(values)), rng.integers(0, self.k - 1, size=len(values))
+        # Of the others, those before the value's window keep their numbers, and those after it follow.
+        others = np.where(places[1] < values, places[1], places[1] + self.width)
+        return np.where(near, values + places[0], others)
+
+    def tally(self, reports: Reports) -> Tally:
+        return Tally(np.bincount(reports, minlength=self.symbols), len(reports))
+
+    def sample_tally(self, counts: IntArray, rng: np.random.Generator) -> Tally:
+        # Staying near with probability w (p - q) and else drawing from all places is the same channel.
+        near = rng.binomial(counts, self.width * (self.p - self.q))
+        rest = counts.sum(axis=-1) - near.sum(axis=-1)
+        even = rng.multinomial(rest, np.full(self.symbols, 1 / self.symbols))
+        return Tally(even + _scattered(near, self.width, rng), users_of(counts))
+
+    @cached_property
+    def likelihood(self) -> SquareWaveLikelihood:
+        return SquareWaveLikelihood(self.k, self.width, self.p, self.q)
+
+    def offers(self, need: str) -> bool:
+        return need == "likelihood"
+
+    def server_operations(self, n: int) -> int:  # noqa: ARG002
+        return self.symbols
+
+    def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
+        """Return which of two values each report is near, and of how many."""
+        first, second = ((reports >= value) & (reports < value + self.width) for value in values)
+        return Supports(first, second, self._near(np.asarray(reports, dtype=np.int64)), self.k)
+
+    def _near(self, places: IntArray) -> IntArray:
+        """Return how many values each place is near."""
+        return np.minimum(places, self.k - 1) - np.maximum(places - self.width + 1, 0) + 1
+
+    def chances(self, reports: Reports, values: tuple[int, int], attack: str) -> FloatArray:
+        return self.supports(reports, values).chances(attack)
+
+    def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
+        named = self.chances(np.arange(self.symbols), values, attack)
+        running = np.concatenate([[0.0], np.cumsum(named)])
+        near = [running[value + self.width] - running[value] for value in values]
+        held, other = (self.q * running[-1] + (self.p - self.q) * each for each in near)
+        return float(held), float(other)
+
+    def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
+        return Tally(rng.multinomial(fakes, np.full(self.symbols, 1 / self.symbols)), fakes)
+
+    def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:
+        """Return reports of the places that are near most targets."""
+        places = np.arange(self.symbols)
+        helped = ((places[:, None] >= targets) & (places[:, None] < targets + self.width)).sum(axis=1)
+        best = rng.permutation(np.flatnonzero(helped == helped.max()))
+        counts = np.zeros(self.symbols, dtype=np.int64)
+        counts[best] = group_sizes(fakes, len(best), keep_empty=True)
+        return Tally(counts, fakes)
+
+
+class SquareWaveLikelihood(Likelihood):
+    """Products with the matrix of a square wave, by running sums: O(k) each, and of batches ``(..., k)`` too."""
+
+    def __init__(self, k: int, width: int, p: float, q: float) -> None:
+        self._k, self._width, self._p, self._q = k, width, p, q
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self._k, self._k + self._width - 1
+
+    def forward(self, frequencies: FloatArray) -> FloatArray:
+        k, outputs = self.shape
+        running = np.zeros((*frequencies.shape[:-1], 1 + outputs + self._width))
+        np.cumsum(frequencies, axis=-1, out=running[..., self._width : self._width + k])
+        running[..., self._width + k :] = running[..., self._width + k - 1, None]
+        # A place is near the values up to the own number, and not further back than the width.
+        near = running[..., self._width : self._width + outputs] - running[..., :outputs]
+        return self._q * running[..., -1:] + (self._p - self._q) * near
+
+    def backward(self, weights: FloatArray) -> FloatArray:
+        running = np.zeros((*weights.shape[:-1], weights.shape[-1] + 1))
+        np.cumsum(weights, axis=-1, out=running[..., 1:])
+        near = running[..., self._width :] - running[..., : self._k]
+        return self._q * running[..., -1:] + (self._p - self._q) * near
+
+
+def _scattered(starts: IntArray, width: int, rng: np.random.Generator) -> IntArray:
+    """Draw a place for every user, evenly among the `width` places from the own start on: ``(..., k + width - 1)``.
+
+    Cut into blocks of that width, a user's places are the end of one block and the beginning of the next: first it is
+    drawn which of the two, then where. That takes a number of draws that grows with k log k, for any number of users.
+    """
+    if width == 1:
+        return starts.copy()
+    *shape, k = starts.shape
+    blocks = -(-k // width)
+    users = np.zeros((*shape, blocks * width), dtype=np.int64)
+    users[..., :k] = starts
+    users = users.reshape(*shape, blocks, width)
+    places = np.arange(width)
+    ending = rng.binomial(users, (width - places) / width)
+    beginning = users - ending  # of those who start at place s of a block, among the first s places of the next
+    result = np.zeros((*shape, blocks + 1, width), dtype=np.int64)
+    result[..., :-1, :] += _along_suffixes(ending, rng)
+    mirrored = np.zeros_like(beginning)
+    mirrored[..., 1:] = beginning[..., :0:-1]  # the first s places, seen from the other end, are those from w - s on
+    result[..., 1:, :] += _along_suffixes(mirrored, rng)[..., ::-1]
+    return result.reshape(*shape, -1)[..., : k + width - 1]
+
+
+def _along_suffixes(starts: IntArray, rng: np.random.Generator) -> IntArray:
+    """Draw a place for every user, evenly among the places ``(..., width)`` from the own start to the end.
+
+    By halves: who leaves the left half of a stretch is anywhere in its right half, as if started at its beginning.
+    """
+    width = starts.shape[-1]
+    size = 1 << (width - 1).bit_length()
+    users = np.zeros((*starts.shape[:-1], size), dtype=np.int64)
+    users[..., :width] = starts
+    while size > 1:
+        stretches = users.reshape(*starts.shape[:-1], -1, size)
+        half = size // 2
+        first = np.arange(stretches.shape[-2])[:, None] * size
+        middle, end = np.minimum(first + half, width), np.minimum(first + size, width)
+        start = first + np.arange(half)
+        leaving = np.divide(end - middle, end - start, out=np.zeros(start.shape), where=start < end)
+        gone = rng.binomial(stretches[..., :half], leaving)
+        stretches[..., :half] -= gone
+        stretches[..., half] += gone.sum(axis=-1)
+        size = half
+    return users[..., :width]

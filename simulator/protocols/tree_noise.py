@@ -1,0 +1,183 @@
+"""The noise of a tree of levels: of what users at each height say of all Haar differences above."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator._types import FloatArray
+from simulator.protocols.dyadic import (
+    doubled,
+    halves,
+    merged,
+    nodes_at,
+    parts,
+    spread_of,
+    sums_at,
+    weights_of_differences,
+)
+from simulator.protocols.grr import GRR
+from simulator.protocols.protocol import Covariance
+from simulator.protocols.unary import OUE
+
+Inner: TypeAlias = GRR | OUE
+
+
+@dataclass(frozen=True)
+class Products:
+    """Of weights b_i of the nodes of a height that hold frequencies f_i: products of sums, that a variance takes.
+
+    Or of two such rows of weights b and c, for their covariance.
+    """
+
+    squares: FloatArray  # sum of b c
+    mean_squares: FloatArray  # sum of f b c
+    plain: FloatArray  # (sum of b) (sum of c)
+    mixed: FloatArray  # mean of (sum of b) (sum of f c) and (sum of c) (sum of f b)
+
+
+def perturbing(oracle: Inner, of: Products) -> FloatArray:
+    """Return the variance that perturbing one report of a given value adds to the estimate of ``sum b_i f_i``."""
+    p, q = oracle.p, oracle.q
+    gain = p - q
+    if isinstance(oracle, OUE):
+        own, other = p * (1 - p), q * (1 - q)
+        return (other * of.squares + (own - other) * of.mean_squares) / gain**2
+    expected = q**2 * of.plain + 2 * q * gain * of.mixed + gain**2 * of.mean_squares
+    return (q * of.squares + gain * of.mean_squares - expected) / gain**2
+
+
+class HeightNoise:
+    """How precise reports at each height are for the Haar differences above it."""
+
+    def __init__(self, k: int, inner: tuple[Inner, ...], chances: FloatArray) -> None:
+        self.k, self.inner, self.chances = k, inner, chances
+
+    @property
+    def top(self) -> int:
+        """Height of the root."""
+        return len(self.inner)
+
+    @cached_property
+    def precision(self) -> list[list[FloatArray]]:
+        """What one report at each height tells of the Haar differences above: 1 / variance at equal frequencies.
+
+        By the height of the differences, from 1, then by that of the report, which is lower.
+        """
+        result = []
+        for height in range(1, self.top + 1):
+            spread, both = self.spread(height)
+            noises = (self._below(height, lower) for lower in range(height))
+            result.append([np.where(both, 1 / (spread + noise), 0.0) for noise in noises])
+        return result
+
+    def spread(self, height: int) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """Return how much equal frequencies vary in the differences of a height, and which nodes have two halves."""
+        left, right = halves(sums_at(np.full(self.k, 1 / self.k), height - 1))
+        return left + right - (left - right) ** 2, right > 0
+
+    def _below(self, height: int, lower: int) -> FloatArray:
+        """Return the variance that perturbing a report at a lower height adds to each difference of a height."""
+        mass = sums_at(np.full(self.k, 1 / self.k), lower)
+        # The weights of the nodes are +1 on the left and -1 on the right.
+        (left, right), (left_mass, right_mass) = (
+            halves(sums_at(each, height - 1 - lower)) for each in (np.ones_like(mass), mass)
+        )
+        plain, mean = left - right, left_mass - right_mass
+        return perturbing(self.inner[lower], Products(left + right, left_mass + right_mass, plain**2, plain * mean))
+
+    def information(self, height: int) -> FloatArray:
+        """Return the precision that one user adds to each difference of a height."""
+        result: FloatArray = np.tensordot(self.chances[:height], self.precision[height - 1], axes=1)
+        return result
+
+    def share(self, height: int, lower: int) -> FloatArray:
+        """Return the weight of what a lower height says of each difference of a height."""
+        total, own = self.information(height), self.chances[lower] * self.precision[height - 1][lower]
+        return np.divide(own, total, out=np.zeros_like(total), where=total > 0)
+
+
+class TreeCovariance(Covariance):
+    """The noise of the estimate of so many users, spread over the heights as many as are expected.
+
+    Those who report at one height are drawn from all users without replacement: what is drawn of the true frequencies
+    at all heights together is what n users hold, and does not vary.
+    """
+
+    def __init__(self, noise: HeightNoise, n: int) -> None:
+        self._noise, self._n = noise, n
+
+    def haar(self, k: int) -> tuple[FloatArray, ...]:  # noqa: ARG002 - that of the tree
+        result = []
+        for height in range(1, self._noise.top + 1):
+            spread, both = self._noise.spread(height)
+            noise = np.divide(1.0, self._noise.information(height), out=spread.copy(), where=both)
+            result.append((noise - spread) / self._n)
+        return tuple(result)
+
+    def entry(self, frequency: FloatArray) -> FloatArray:
+        frequency = np.asarray(frequency, dtype=np.float64)
+        result = -frequency * (1 - frequency)
+        for lower, chance in enumerate(self._noise.chances):
+            result += self._variance_of(lower, frequency) / chance
+        return result / self._n
+
+    def _variance_of(self, lower: int, frequency: FloatArray) -> FloatArray:
+        """Return the variance that one report at a height adds to the estimate of each value, ``(..., k)``.
+
+        From the root down for the estimate of each node: the weight b of the report for the node itself, and sums over
+        all others. The estimate of a child is half of that of its parent, and half of their difference more or less.
+        """
+        tree, top = self._noise, self._noise.top
+        masses = [sums_at(frequency, lower)]
+        counts = [np.ones(masses[0].shape[-1])]
+        for _ in range(lower, top):
+            masses.append(merged(masses[-1]))
+            counts.append(merged(counts[-1]))
+        own, sums = np.zeros(1), [np.zeros((*frequency.shape[:-1], 1)) for _ in range(4)]
+        for height in range(top, lower, -1):
+            share, part = tree.share(height, lower), parts(tree.k, height)
+            below = len(part)
+            sibling = part * doubled(own - share, below)
+            own = part * doubled(own + share, below)
+            count, mass = (_siblings(each[height - 1 - lower]) for each in (counts, masses))
+            added = (sibling * count, sibling**2 * count, sibling * mass, sibling**2 * mass)
+            sums = [
+                part**power * doubled(each, below) + more
+                for power, each, more in zip((1, 2, 1, 2), sums, added, strict=True)
+            ]
+        plain, squares = sums[0] + own, sums[1] + own**2
+        mean, mean_squares = sums[2] + own * masses[0], sums[3] + own**2 * masses[0]
+        noise = perturbing(tree.inner[lower], Products(squares, mean_squares, plain**2, plain * mean))
+        result = noise + mean_squares - mean**2
+        for height in range(lower, 0, -1):
+            part = parts(tree.k, height)
+            result = part**2 * doubled(result, len(part))
+        return result
+
+    def of(self, rows: FloatArray) -> FloatArray:
+        tree = self._noise
+        details = weights_of_differences(rows)
+        result = -spread_of(rows, np.full(tree.k, 1 / tree.k))
+        for lower, (oracle, chance) in enumerate(zip(tree.inner, tree.chances, strict=True)):
+            own = np.zeros((len(rows), 1))
+            for height in range(tree.top, lower, -1):
+                below = nodes_at(tree.k, height - 1)
+                signs = np.where(np.arange(below) % 2, -1.0, 1.0)
+                own = doubled(own, below) + signs * doubled(details[height - 1] * tree.share(height, lower), below)
+            mass = sums_at(np.full(tree.k, 1 / tree.k), lower)
+            plain, mean = own.sum(axis=1), own @ mass
+            mixed = (np.outer(plain, mean) + np.outer(mean, plain)) / 2
+            products = Products(own @ own.T, (own * mass) @ own.T, np.outer(plain, plain), mixed)
+            result += (perturbing(oracle, products) + spread_of(own, mass)) / chance
+        return result / self._n
+
+
+def _siblings(nodes: FloatArray) -> FloatArray:
+    """Return for each node what its sibling has, 0 without one."""
+    left, right = halves(nodes)
+    return np.stack([right, left], axis=-1).reshape(*nodes.shape[:-1], -1)[..., : nodes.shape[-1]]
