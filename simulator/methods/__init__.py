@@ -27,7 +27,8 @@ _METHODS = [
     PostProcessor("none", "Base (no post-processing)", none, False, False, _WANG, unbiased=True, needs=_ANY),
     PostProcessor("base_pos", "Base-Pos", base_pos, True, False, _WANG, needs=_ANY),
     PostProcessor("post_pos", "Post-Pos", none, False, False, _WANG, queries_only=True, needs=_ANY),
-    PostProcessor("base_cut", "Base-Cut", base_cut, True, False, _WANG),
+    # Where values have noise of their own, the larger of two may be cut and the smaller one stay.
+    PostProcessor("base_cut", "Base-Cut", base_cut, True, False, _WANG, keeps_order=False),
     PostProcessor("norm", "Norm", norm, False, True, _WANG, unbiased=True, needs=_ANY),
     PostProcessor("norm_mul", "Norm-Mul", norm_mul, True, True, _WANG, needs=_ANY),
     PostProcessor("norm_sub", "Norm-Sub (CLS)", norm_sub, True, True, _WANG, needs=_ANY),

@@ -24,7 +24,8 @@ def base_pos(estimate: FloatArray, noise: Noise) -> FloatArray:  # noqa: ARG001
 def base_cut(estimate: FloatArray, noise: Noise) -> FloatArray:
     """Set to 0 what a value of frequency 0 could have reached: below ``T = quantile(1 - 2/k) * sd``.
 
-    For k of at most 4 that quantile is not positive, and the threshold stays at 0.
+    For k of at most 4 that quantile is not positive, and the threshold stays at 0. Each value has the sd of its own
+    noise, which differs between the blocks of Hadamard response.
     """
     k = estimate.shape[-1]
     quantile = normal_quantile(1 - FALSE_POSITIVES / k) if k > 2 * FALSE_POSITIVES else 0.0

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from simulator.methods import POSTPROCESSORS
+from simulator.protocols import PROTOCOLS
 
 from .law import oracle_of, stream
 
@@ -58,3 +59,17 @@ def test_base_cut_lets_two_of_the_absent_values_through():
     assert (run("base_cut", x)[x >= threshold] > 0).all()
     # mean of 4000 binomials Bin(50, 0.04): z of at most 5.3 is a false alarm of 1e-7
     assert abs(kept.mean() - 2) < 5.3 * np.sqrt(50 * 0.04 * 0.96 / 4000)
+
+
+def test_base_cut_asks_more_of_values_that_share_a_block_with_a_frequent_one():
+    oracle = PROTOCOLS["hr"](256, 5.0)
+    estimate = np.full(256, 0.7 / 255)
+    estimate[0] = 0.3
+    shares = np.arange(256) % oracle.blocks == 0
+    shares[0] = False
+    kept = POSTPROCESSORS["base_cut"](estimate, oracle.noise(100_000)) > 0
+    assert shares.any()
+    assert not kept[shares].any()
+    assert kept[~shares].all()
+    even = POSTPROCESSORS["base_cut"](estimate, PROTOCOLS["oue"](256, 5.0).noise(100_000)) > 0
+    assert even.all() == even[1]  # noise that is alike asks the same of all
