@@ -54,9 +54,8 @@ def smoothing_risk(parts: RealArray, energies: RealArray, variance: RealArray) -
     """
     lost = variance[..., None] / (variance[..., None] + energies[:, None])
     halves = (0.5 ** np.arange(1, energies.shape[-1] + 1)).astype(variance.dtype)
-    with np.errstate(invalid="ignore"):  # matrix products may raise the flag for lanes of a register that hold nothing
-        noise = (1 - lost) ** 2 @ halves * variance
-        risk = lost @ parts
+    noise = (1 - lost) ** 2 @ halves * variance
+    risk = lost @ parts
     risk *= risk
     risk += noise[..., None]
     return risk
