@@ -39,6 +39,16 @@ ALIASES: dict[str, dict[str, str]] = {
         "jensenshannon": "js",
         "kld": "kl",
         "top": "topk",
+        "average": "mean",
+        "meanerror": "mean",
+        "quantile": "quantiles",
+        "decile": "quantiles",
+        "deciles": "quantiles",
+        "median": "quantiles",
+        "percentile": "quantiles",
+        "percentiles": "quantiles",
+        "kolmogorov": "ks",
+        "kolmogorovsmirnov": "ks",
     },
 }
 

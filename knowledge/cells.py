@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from knowledge.describe.features import NAMES, describe
 from knowledge.describe.profile import Profile
-from knowledge.menu import ALIASES, MEASURED, METHODS
+from knowledge.menu import ALIASES, METHODS
 from knowledge.model import DATA, Model, load
 from simulator import Noise
 from simulator._types import FloatArray, IntArray
@@ -79,6 +79,7 @@ class Neighbour:
     noise_to_uniform: float  # k times the noise sd at frequency 0
     # Root mean square difference of the features, each in standard deviations over the simulated populations
     distance: float
+    metrics: tuple[str, ...]  # what was measured in its cell
     errors: FloatArray  # mean errors ``(methods, metrics)``, in the unit of each metric
 
     @property
@@ -91,9 +92,9 @@ class Neighbour:
 
         Raises ValueError if the metric was not simulated.
         """
-        if metric not in (*MEASURED, "mae"):
-            raise ValueError(f"metric must be one of {', '.join(MEASURED)} or mae, got {metric!r}")
-        errors = self.errors[:, MEASURED.index("l1" if metric == "mae" else metric)] / (
+        if metric not in (*self.metrics, "mae"):
+            raise ValueError(f"metric must be one of {', '.join(self.metrics)} or mae, got {metric!r}")
+        errors = self.errors[:, self.metrics.index("l1" if metric == "mae" else metric)] / (
             self.k if metric == "mae" else 1
         )
         names = dict.fromkeys(ALIASES.get(name, name) for name in methods)
@@ -109,7 +110,7 @@ def nearest(
     profiles: the histogram, or several of one k: then a population is as near as it is to the nearest of them.
     noise: of the protocol asked about.
     count: how many.
-    cells, model: default: the shipped ones. The model has the standard deviations of the features.
+    cells, model: default: the shipped ones, of one build. The model has the standard deviations of the features.
     """
     archive, predictor = load_cells() if cells is None else cells, load() if model is None else model
     scale = predictor.network.scale.astype(np.float64)[PLACES]
@@ -118,11 +119,12 @@ def nearest(
     distances = np.sqrt((differences**2).mean(axis=-1)).min(axis=0)
     order = np.argsort(distances, axis=None, kind="stable")[:count]
     places = zip(*np.unravel_index(order, distances.shape), strict=True)
-    return tuple(_neighbour(archive, int(cell), int(population), float(distances[cell, population]))
+    metrics = predictor.provenance.metrics
+    return tuple(_neighbour(archive, metrics, int(cell), int(population), float(distances[cell, population]))
                  for cell, population in places)  # fmt: skip
 
 
-def _neighbour(cells: Cells, cell: int, population: int, distance: float) -> Neighbour:
+def _neighbour(cells: Cells, metrics: tuple[str, ...], cell: int, population: int, distance: float) -> Neighbour:
     return Neighbour(
         index=int(cells.index[cell]),
         family=str(cells.family[cell, population]),
@@ -133,6 +135,7 @@ def _neighbour(cells: Cells, cell: int, population: int, distance: float) -> Nei
         protocol=str(cells.protocol[cell]),
         noise_to_uniform=float(np.exp(cells.features[cell, population, FEATURES.index("log_noise")])),
         distance=distance,
+        metrics=metrics,
         errors=np.exp(cells.log_errors[cell, population]),
     )
 
@@ -191,3 +194,32 @@ def _encoded(log_errors: FloatArray) -> tuple[NDArray[np.int16], NDArray[np.uint
 def _decoded(best: NDArray[np.int16], codes: NDArray[np.uint8]) -> FloatArray:
     regret: FloatArray = GROWTH * STEP * np.expm1(codes.astype(np.float64) / GROWTH)
     return regret + BEST_STEP * best[..., None, :]
+
+
+SAMPLE = "ordered_cells.npz"
+
+
+@dataclass(frozen=True, eq=False, repr=False)  # holds arrays
+class OrderedSample:
+    """What was measured in a few small cells of ordered domains: whoever simulates them again gets the same."""
+
+    index: IntArray  # number of each cell, ``(C,)``
+    log_errors: FloatArray  # ``(C, P, pairs, metrics)``, first those of `knowledge.menu.LEAVES`, then of `CURVES`
+
+    def save(self, folder: Path) -> None:
+        """Write it where `load` finds it."""
+        np.savez_compressed(
+            folder / SAMPLE,
+            allow_pickle=False,
+            index=self.index.astype(np.uint32),
+            log_errors=self.log_errors.astype(np.float16),
+        )
+
+    @classmethod
+    def load(cls, folder: Path = DATA) -> OrderedSample:
+        """Read the sample of a folder.
+
+        Raises FileNotFoundError if the folder holds none.
+        """
+        with np.load(folder / SAMPLE, allow_pickle=False) as stored:
+            return cls(stored["index"].astype(np.int64), stored["log_errors"].astype(np.float64))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from knowledge.menu import EPSILON, USERS
-from knowledge.model import Frequencies, Prediction, first_of, noises_of, predict
+from knowledge.model import Frequencies, Prediction, first_of, predicted
 from knowledge.ranking import LookUp, rank
 
 STEP = 2**0.25  # ratio of neighbouring values that are tried
@@ -17,7 +17,15 @@ COMMON_USERS = (10_000, 100_000, 1_000_000, 10_000_000)
 
 Pair = tuple[str, str]
 Choice = Callable[[LookUp], Pair]
-Predictions = Callable[[Frequencies, float, int, tuple[str, ...] | None], Prediction]
+
+
+class Predictions(Protocol):
+    """What predicts, as `knowledge.model.predicted` does."""
+
+    def __call__(
+        self, frequencies: Frequencies, epsilon: float, n: int, protocols: tuple[str, ...] | None, *, ordered: bool
+    ) -> Prediction:
+        """Return a prediction."""
 
 
 class Change(NamedTuple):
@@ -33,11 +41,6 @@ class Change(NamedTuple):
 def best_pair(answer: LookUp) -> Pair:
     """Return the pair with the lowest predicted error."""
     return answer.best.protocol, answer.best.method
-
-
-def predicted(frequencies: Frequencies, epsilon: float, n: int, protocols: tuple[str, ...] | None) -> Prediction:
-    """Return the prediction of the shipped model."""
-    return predict(frequencies, noises_of(first_of(frequencies).k, epsilon, n, protocols))
 
 
 def nearest_changes(
@@ -58,14 +61,15 @@ def nearest_changes(
     frequencies, epsilon, n, metric, ordered, protocols, methods: the question, as in `knowledge.ranking.look_up`.
     of_skew: what makes a question of a skew; None when the histogram is given and its skew no option.
     choose: what counts as the answer.
-    predictions: what predicts for frequencies, ε, n and protocols; by default the shipped model. A caller who asks
-        about several metrics may give one that remembers.
+    predictions: what predicts; by default the shipped models. A caller who asks about several metrics may give one that
+        remembers.
 
     Returns at most one change each of epsilon, n and skew: the nearest by ratio, for skew by difference.
     """
 
     def answer(of: Frequencies, budget: float, users: float) -> LookUp:
-        prediction = predictions(of, budget, round(users), None if protocols is None else tuple(protocols))
+        menu = None if protocols is None else tuple(protocols)
+        prediction = predictions(of, budget, round(users), menu, ordered=ordered)
         return rank(prediction, metric, epsilon=budget, n=round(users), ordered=ordered, methods=methods)
 
     searches: list[tuple[str, float, list[list[float]], Callable[[float], LookUp]]] = [

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
+from numpy.typing import NDArray
 
 METHODS = (
     "none",
@@ -21,17 +26,63 @@ METHODS = (
     "wavelet_eb",
 )
 ALIASES = {"ibu_pseudo": "ibu"}
-MEASURED = ("l1", "mse", "l2", "kl", "js", "emd", "topk", "set", "range")
-METRICS = (*MEASURED[:1], "mae", *MEASURED[1:])  # mae is l1 / k
-ORDERED_METHODS = frozenset({"wavelet_eb"})
-ORDERED_METRICS = frozenset({"emd", "range"})
+# What a build measures. Data that was built before knows those of its provenance; mae, which is l1 / k, goes with them.
+MEASURED = ("l1", "mse", "l2", "kl", "js", "emd", "topk", "set", "range", "mean", "quantiles", "ks")
+ORDERED_METHODS = frozenset({"wavelet_eb", "iso_cdf", "tree_eb", "em", "ems", "em_stopped"})
+ORDERED_METRICS = frozenset({"emd", "range", "mean", "quantiles", "ks"})
 QUERY_METHODS, QUERY_METRICS = frozenset({"post_pos"}), frozenset({"set", "range"})
 UNBOUNDED = frozenset({"none", "post_pos", "norm", "base_pos", "base_cut"})  # results may lie anywhere
-REPAIRED = frozenset({"kl", "js"})  # metrics that bring every result to the simplex first
-FREE = np.array([[method in UNBOUNDED and metric not in REPAIRED for metric in MEASURED] for method in METHODS])
+BOUNDED = frozenset({"kl", "js", "quantiles"})  # metrics that are, whatever the result
 
 EPSILON, DOMAIN, USERS = (0.1, 16.0), (2, 250_000), (1_000, 1_000_000_000)  # what the advice covers
 SIMULATED_DOMAIN = 4096  # largest domain that is simulated
+
+Labels = tuple[str, str]  # protocol and method
+
+
+@dataclass(frozen=True)
+class Table:
+    """What is predicted: errors of pairs in metrics."""
+
+    pairs: tuple[Labels, ...]  # without a protocol where its noise is all that matters
+    metrics: tuple[str, ...]
+
+    @classmethod
+    def of(cls, names: Iterable[str], metrics: tuple[str, ...]) -> Table:
+        """Return the table of pairs by name: a method, or protocol and method with a plus between."""
+        return cls(tuple((protocol, method) for protocol, _, method in (n.rpartition("+") for n in names)), metrics)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the pairs, as `of` takes them."""
+        return tuple("+".join(filter(None, pair)) for pair in self.pairs)
+
+    @cached_property
+    def free(self) -> NDArray[np.bool_]:
+        """Whether nothing bounds the error ``(pairs, metrics)``."""
+        return np.array([[m in UNBOUNDED and metric not in BOUNDED for metric in self.metrics] for _, m in self.pairs])
+
+    @cached_property
+    def competing(self) -> NDArray[np.bool_]:
+        """Whether the method is made for the metric ``(pairs, metrics)``."""
+        return np.array([[applies(m, metric, ordered=True) for metric in self.metrics] for _, m in self.pairs])
+
+
+CATEGORIES = Table.of(METHODS, MEASURED)
+# For ordered domains there are cells of their own: with more methods for the same protocols, beside two to compare
+# with, and with protocols whose error is not a matter of one noise scale.
+ORDERED_DOMAIN = 2048
+LEAVES = Table.of(("norm_sub", "eb_ns", "iso_cdf", "tree_eb"), MEASURED)
+_LINEAR = ("none", "base_pos", "post_pos", "norm", "norm_mul", "norm_sub", "norm_cut", "iso_cdf", "tree_eb")
+CURVES = Table(
+    (
+        *((protocol, method) for protocol in ("tree", "tree_half", "haar_hrr") for method in _LINEAR),
+        *(("sw", method) for method in ("em", "ems", "em_stopped")),
+    ),
+    MEASURED,
+)
+CURVE_PROTOCOLS = tuple(dict.fromkeys(protocol for protocol, _ in CURVES.pairs))
+COVERED = frozenset(method for _, method in (*CATEGORIES.pairs, *LEAVES.pairs, *CURVES.pairs))
 
 
 def applies(method: str, metric: str, *, ordered: bool) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-FILE = "provenance.json"
 Range = tuple[float, float]
 
 
@@ -46,6 +45,11 @@ class Provenance:
     finished: str = ""
 
     @property
+    def predicted(self) -> tuple[str, ...]:
+        """Metrics that are predicted: those that were simulated, and mae, which is l1 / k."""
+        return (self.metrics[0], "mae", *self.metrics[1:])
+
+    @property
     def largest(self) -> int:
         """Largest domain that was simulated."""
         return int(self.simulated["k"][1])
@@ -55,18 +59,22 @@ class Provenance:
         return asdict(self)
 
 
-def save(provenance: Provenance, folder: Path) -> None:
-    """Write provenance where `load` finds it."""
-    (folder / FILE).write_text(json.dumps(provenance.to_json(), indent=1) + "\n", encoding="utf-8")
+def save(provenance: Provenance, folder: Path, part: str) -> None:
+    """Write the provenance of a model where `load` finds it."""
+    _file(folder, part).write_text(json.dumps(provenance.to_json(), indent=1) + "\n", encoding="utf-8")
 
 
-def load(folder: Path) -> Provenance:
-    """Return the provenance of a folder.
+def load(folder: Path, part: str) -> Provenance:
+    """Return the provenance of a model of a folder.
 
     Raises FileNotFoundError if the folder holds none.
     """
-    stored = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    stored = json.loads(_file(folder, part).read_text(encoding="utf-8"))
     names = {name: tuple(stored[name]) for name in ("methods", "metrics", "shapes")}
     ranges = {name: {of: (low, high) for of, (low, high) in stored[name].items()} for name in ("covers", "simulated")}
     networks = Networks(**{**stored["networks"], "features": tuple(stored["networks"]["features"])})
     return Provenance(**{**stored, **names, **ranges, "networks": networks})
+
+
+def _file(folder: Path, part: str) -> Path:
+    return folder / ("provenance.json" if part == "model" else f"{part}.json")

@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from knowledge.describe.features import NAMES
-from knowledge.menu import (
-    ALIASES,
-    DOMAIN,
-    EPSILON,
-    MEASURED,
-    METHODS,
-    METRICS,
-    SIMULATED_DOMAIN,
-    USERS,
-    applies,
-)
-from knowledge.model import Frequencies, Model, Prediction, first_of, noises_of, predict
-from simulator import POSTPROCESSORS
-from simulator._types import FloatArray, IntArray
+from knowledge.menu import ALIASES, COVERED, DOMAIN, EPSILON, USERS, Labels, applies
+from knowledge.model import Block, Frequencies, Model, Prediction, predicted
+from simulator import POSTPROCESSORS, Noise
+from simulator._types import FloatArray
 
 INTERPOLATED, ASYMPTOTIC, EXTRAPOLATED = "interpolated", "asymptotic", "extrapolated"
 SHAPE_FEATURES = ("entropy_gap", "zeros", "skew", "neighbours", "log_variation", "log_displacement")
@@ -50,7 +40,7 @@ class Row(NamedTuple):
     ratio: float
     ratio_low: float
     ratio_high: float
-    raw_error: float  # predicted error of the protocol's raw estimate
+    raw_error: float | None  # predicted error of the protocol's raw estimate, if it has one
     per_category: float  # predicted mean absolute error of a category (frequency), whatever the metric
     origin: str  # ``interpolated``: predicted among simulated cells; ``asymptotic`` past them; or ``extrapolated``
 
@@ -89,7 +79,7 @@ def look_up(
 
     frequencies: as in `knowledge.model.predict`.
     epsilon, n: privacy budget of one report, and users who report.
-    metric: one of `knowledge.menu.METRICS`.
+    metric: one of `Provenance.predicted` of the model.
     ordered: whether the categories have an order.
     protocols, methods: restrict the menu; of other packages, protocols are served like any other.
     model: default: the shipped one.
@@ -97,7 +87,7 @@ def look_up(
     Raises ValueError if the model does not predict the metric, the metric needs an order that the domain has not, or no
     pair is left.
     """
-    prediction = predict(frequencies, noises_of(first_of(frequencies).k, epsilon, n, protocols), model=model)
+    prediction = predicted(frequencies, epsilon, n, protocols, ordered=ordered, model=model)
     return rank(prediction, metric, epsilon=epsilon, n=n, ordered=ordered, methods=methods)
 
 
@@ -111,79 +101,132 @@ def rank(
     methods: Iterable[str] | None = None,
 ) -> LookUp:
     """Rank the pairs of a prediction by their error in one metric; see `look_up`."""
-    if metric not in METRICS:
-        raise ValueError(f"predictions need one of the metrics {', '.join(METRICS)}, got {metric!r}")
-    menu = tuple(dict.fromkeys(POSTPROCESSORS if methods is None else methods))
-    column = MEASURED.index("l1" if metric == "mae" else metric)
-    logs = prediction.logs[..., column] - (math.log(prediction.k) if metric == "mae" else 0.0)
-    pairs = _pairs(prediction, [name for name in menu if in_menu(name, metric, ordered=ordered)])
-    if not pairs:
+    if metric not in prediction.metrics:
         raise ValueError(
-            f"metric {metric} needs a method that goes with it and with the protocols, got {', '.join(menu)}"
+            f"predictions need one of the metrics {', '.join(prediction.metrics)}, got {metric!r}: give a sample to "
+            "simulate"
         )
-    protocols, places = (np.array(of) for of in zip(*((row, _place(method)) for row, method in pairs), strict=True))
-    order = np.argsort(logs.mean(axis=0)[protocols, places], kind="stable")
+    menu = tuple(dict.fromkeys(POSTPROCESSORS if methods is None else methods))
     warnings = _warnings(prediction.k, epsilon, n)
-    origins = _origins(prediction.k, prediction.outside, warned=bool(warnings))
+    fitting = [name for name in menu if in_menu(name, metric, ordered=ordered)]
+    parts = _parts(prediction, "l1" if metric == "mae" else metric, fitting, warned=bool(warnings))
+    if not parts:
+        raise ValueError(
+            f"metric {metric} needs a method that goes with it and with the protocols, and is predicted, got "
+            f"{', '.join(menu)}: give a sample to simulate"
+        )
     return LookUp(
         metric=metric,
         k=prediction.k,
         epsilon=epsilon,
         n=n,
         ordered=ordered,
-        rows=_rows(
-            prediction, logs, column, [pairs[at] for at in order.tolist()], protocols[order], places[order], origins
-        ),
+        rows=_rows(parts, prediction.noises, math.log(prediction.k), per_category=metric == "mae"),
         warnings=warnings,
-        missing=tuple(name for name in menu if ALIASES.get(name, name) not in METHODS),
+        missing=tuple(name for name in menu if ALIASES.get(name, name) not in COVERED),
     )
 
 
 def in_menu(method: str, metric: str, *, ordered: bool) -> bool:
-    """Tell whether the model predicts the error of a method in a metric, on a domain with or without an order."""
-    return ALIASES.get(method, method) in METHODS and applies(method, metric, ordered=ordered)
+    """Tell whether some model predicts the error of a method in a metric, on a domain with or without an order."""
+    return ALIASES.get(method, method) in COVERED and applies(method, metric, ordered=ordered)
 
 
-def _pairs(prediction: Prediction, methods: Sequence[str]) -> list[tuple[int, str]]:
-    """Return the possible pairs: number of the protocol, and method."""
-    return [
-        (number, method)
-        for number, noise in enumerate(prediction.noises.values())
-        for method in methods
-        if POSTPROCESSORS[method].accepts(noise, prediction.k)
-    ]
+class _Part(NamedTuple):
+    """The pairs that one model predicts, with figures of one metric."""
+
+    pairs: tuple[Labels, ...]
+    logs: FloatArray  # log errors ``(profiles, pairs)``
+    # raw, l1: log error of the raw estimate of each protocol, NaN without one, and log error as l1, ``(pairs,)``
+    raw: FloatArray
+    l1: FloatArray
+    # spread, own: standard deviation of the log errors, and of what is not shared within the part, ``(pairs,)``
+    spread: FloatArray
+    own: FloatArray
+    origins: list[str]
 
 
-def _place(method: str) -> int:
-    return METHODS.index(ALIASES.get(method, method))
+def _parts(prediction: Prediction, metric: str, methods: Sequence[str], *, warned: bool) -> list[_Part]:
+    """Return the possible pairs, each as predicted by the first model that has the metric."""
+    parts: list[_Part] = []
+    present: set[Labels] = set()
+    for block in prediction.blocks:
+        if metric not in block.metrics:
+            continue
+        pairs = [
+            (protocol, method)
+            for protocol in block.protocols
+            for method in methods
+            if (protocol, ALIASES.get(method, method)) in block.places
+            and (protocol, method) not in present
+            and (protocol not in prediction.noises or _fits(method, prediction, protocol))
+        ]
+        if pairs:
+            present.update(pairs)
+            parts.append(_part(block, metric, tuple(pairs), prediction, warned=warned))
+    return parts
 
 
-def _rows(
-    prediction: Prediction,
-    logs: FloatArray,
-    column: int,
-    pairs: Sequence[tuple[int, str]],
-    protocols: IntArray,
-    places: IntArray,
-    origins: Sequence[str],
-) -> tuple[Row, ...]:
-    """Return the rows of sorted pairs, from log errors of the metric ``(profiles, protocols, methods)``."""
-    model, names = prediction.model, list(prediction.noises)
-    by_profile = logs[:, protocols, places]
+def _fits(method: str, prediction: Prediction, protocol: str) -> bool:
+    return POSTPROCESSORS[method].accepts(prediction.noises[protocol], prediction.k)
+
+
+def _part(block: Block, metric: str, pairs: tuple[Labels, ...], prediction: Prediction, *, warned: bool) -> _Part:
+    column = block.metrics.index(metric)
+    own = [(protocol, ALIASES.get(method, method)) for protocol, method in pairs]
+    places = np.array([block.places[pair] for pair in own])
+    raw = {protocol: prediction.mean((protocol, "none"), metric) for protocol in dict.fromkeys(p for p, _ in pairs)}
+    origins = _origins(prediction.k, block, warned=warned)
+    l1 = block.means[places, block.metrics.index("l1")]
+    first = prediction.blocks[0]
+    if block is not first:
+        for place, pair in enumerate(own):
+            if pair in first.places:  # asked for another metric, the first answers
+                l1[place] = first.means[first.places[pair], first.metrics.index("l1")]
+    return _Part(
+        pairs,
+        block.logs[:, places, column],
+        np.array([raw[protocol] for protocol, _ in pairs]),
+        l1,
+        block.spread[places, column],
+        block.own_spread[places, column],
+        [origins[at] for at in block.described[places]],
+    )
+
+
+def _rows(parts: Sequence[_Part], noises: Mapping[str, Noise], log_k: float, *, per_category: bool) -> tuple[Row, ...]:
+    """Return the rows of all pairs by rising error; errors over k `per_category`."""
+    pairs = [pair for part in parts for pair in part.pairs]
+    origins = [origin for part in parts for origin in part.origins]
+    by_profile = np.concatenate([part.logs for part in parts], axis=1) - log_k * per_category
+    order = np.argsort(by_profile.mean(axis=0), kind="stable")
+    raw, l1, spread, own, wider = (
+        np.concatenate(figures)[order]
+        for figures in (
+            [part.raw - log_k * per_category for part in parts],
+            [part.l1 - log_k for part in parts],
+            [part.spread for part in parts],
+            [part.own for part in parts],
+            [[WIDER[origin] for origin in origins]],
+        )
+    )
+    number = np.repeat(np.arange(len(parts)), [len(part.pairs) for part in parts])[order]
+    by_profile = by_profile[:, order]
     errors = by_profile.mean(axis=0)
     ratios = errors - errors[0]
-    wider = np.array([WIDER[origin] for origin in origins])[protocols]
-    width = INTERVAL * np.hypot(wider * model.spread[places, column], by_profile.std(axis=0))
-    own = wider * np.hypot(model.own_spread[places, column], model.own_spread[places[0], column])
-    apart = INTERVAL * np.hypot(own, (by_profile - by_profile[:, :1]).std(axis=0))
-    apart[places == places[0]] *= SAME_METHOD
+    width = INTERVAL * np.hypot(wider * spread, by_profile.std(axis=0))
+    # What two models err by is not shared.
+    apart = np.where(number == number[0], np.hypot(own, own[0]), np.hypot(spread, spread[0]))
+    apart = INTERVAL * np.hypot(wider * apart, (by_profile - by_profile[:, :1]).std(axis=0))
+    sorted_pairs = [pairs[at] for at in order.tolist()]
+    (first, method), *_ = sorted_pairs
+    if first in noises:
+        apart[[other == method and protocol in noises for protocol, other in sorted_pairs]] *= SAME_METHOD
     apart[0] = 0.0
-    raw = logs.mean(axis=0)[protocols, METHODS.index("none")]
-    l1 = prediction.logs[..., MEASURED.index("l1")].mean(axis=0)[protocols, places] - math.log(prediction.k)
     figures = np.exp([errors, errors - width, errors + width, ratios, ratios - apart, ratios + apart, raw, l1])
     return tuple(
-        Row._make((names[number], method, *of_pair, origins[number]))
-        for (number, method), of_pair in zip(pairs, figures.T.tolist(), strict=True)
+        Row._make((*pair, *of_pair[:6], None if math.isnan(of_pair[6]) else of_pair[6], of_pair[7], origins[at]))
+        for pair, of_pair, at in zip(sorted_pairs, figures.T.tolist(), order.tolist(), strict=True)
     )
 
 
@@ -204,12 +247,12 @@ def _plain(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:g}"
 
 
-def _origins(k: int, outside: FloatArray, *, warned: bool) -> list[str]:
-    """Return for each protocol how its figures were made, from how far its features ``(P, F)`` are out of range."""
+def _origins(k: int, block: Block, *, warned: bool) -> list[str]:
+    """Return how figures were made for each row of features ``(P, F)``, from how far they are out of range."""
     if warned:
-        return [EXTRAPOLATED] * len(outside)
-    if k > SIMULATED_DOMAIN:
-        return [ASYMPTOTIC] * len(outside)
-    beyond = outside > SLACK
+        return [EXTRAPOLATED] * len(block.outside)
+    if k > block.largest:
+        return [ASYMPTOTIC] * len(block.outside)
+    beyond = block.outside > SLACK
     shape = [NAMES.index(name) for name in SHAPE_FEATURES]
     return [EXTRAPOLATED if row[shape].any() else ASYMPTOTIC if row.any() else INTERPOLATED for row in beyond]

@@ -14,7 +14,9 @@ SAME = 1.01  # noise, or predicted errors, within 1 % of the lowest are as good 
 DOUBT = 0.5  # standard deviations of the ratio of two predictions that do not count as a difference
 MOST = 1.25  # over the lowest predicted error: more than that is never listed first, whatever speaks for it
 DEVIATIONS = 1.96  # between a ratio and the end of its 95 % interval
-ADDED_UP = frozenset({"emd", "range", "set"})  # metrics of sums of estimates, where it matters whether noise cancels
+ADDED_UP = frozenset(
+    {"emd", "range", "set", "mean", "quantiles", "ks"}
+)  # metrics of sums, where it matters whether noise cancels
 
 # The method of the pair that is best for all questions together on the shapes of `knowledge.judging.holdout`. The
 # lowest of many predictions within 5 % of each other is hardly ever the lowest error; this one is never far off.
@@ -29,6 +31,9 @@ STEADY = {
     "topk": "base_pos",
     "set": "eb_ns",
     "range": "wavelet_eb",
+    "mean": "wavelet_eb",
+    "quantiles": "wavelet_eb",
+    "ks": "wavelet_eb",
 }
 
 
@@ -38,11 +43,12 @@ def tiers(rows: Sequence[Row], bits: Mapping[str, int], noises: Mapping[str, Noi
     The same method is no worse under a protocol that makes no more noise, unless it is predicted to be by 5 % for sure.
 
     The first tier begins with the steady method, unless another is predicted to be better by 5 % and by half the
-    standard deviation of that ratio: with the protocols that make the least noise, the shortest report first.
+    standard deviation of that ratio, or some protocols have no noise of one scale: with the protocols that make the
+    least noise, the shortest report first.
     Otherwise it begins with what is predicted within 1 % of the lowest error, in the same order.
 
     rows: by rising error.
-    bits, noises: size of a report, and noise, of each protocol.
+    bits, noises: size of a report of each protocol, and noise of those that have one of one scale.
     metric: what the errors are of.
     """
     split: list[list[Row]] = []
@@ -59,7 +65,7 @@ def tiers(rows: Sequence[Row], bits: Mapping[str, int], noises: Mapping[str, Noi
 def _parted(rows: Sequence[Row], noises: Mapping[str, Noise], metric: str) -> tuple[list[Row], list[Row]]:
     """Return the rows that the prediction does not tell apart from the first, and the others."""
     leader = rows[0]
-    lowest, method, noise = leader.ratio, leader.method, noises[leader.protocol]
+    lowest, method, noise = leader.ratio, leader.method, noises.get(leader.protocol)
     limit = PRACTICAL_RATIO * lowest
     near: list[Row] = []
     others: list[Row] = []
@@ -67,7 +73,7 @@ def _parted(rows: Sequence[Row], noises: Mapping[str, Noise], metric: str) -> tu
         if (
             row.ratio < limit
             or row.ratio_low <= lowest
-            or (row.method == method and row.ratio_low <= limit and _as_quiet(noises[row.protocol], noise, metric))
+            or (row.method == method and row.ratio_low <= limit and _as_quiet(noises.get(row.protocol), noise, metric))
         ):
             near.append(row)
         else:
@@ -77,7 +83,8 @@ def _parted(rows: Sequence[Row], noises: Mapping[str, Noise], metric: str) -> tu
 
 def _leading(rows: Sequence[Row], bits: Mapping[str, int], noises: Mapping[str, Noise], metric: str) -> list[Row]:
     possible = (row for row in rows if row.ratio < MOST and row.ratio_low <= PRACTICAL_RATIO)
-    steady = [row for row in possible if row.method == STEADY[metric]]
+    alike = all(row.protocol in noises for row in rows)
+    steady = [row for row in possible if row.method == STEADY[metric]] if alike else []
     if any(map(_no_worse, steady)):
         # What one method errs by under two protocols, the formulas of their noise tell better than the prediction.
         own = [noises[row.protocol] for row in steady]
@@ -94,8 +101,13 @@ def _no_worse(row: Row) -> bool:
     return math.log(row.ratio) < max(math.log(PRACTICAL_RATIO), DOUBT * deviation)
 
 
-def _as_quiet(noise: Noise, other: Noise, metric: str) -> bool:
-    """Tell whether the sd is within 1 % of the other's, of rare values and of one that all hold, or below it."""
+def _as_quiet(noise: Noise | None, other: Noise | None, metric: str) -> bool:
+    """Tell whether the sd is within 1 % of the other's, of rare values and of one that all hold, or below it.
+
+    Not where one has no noise of one scale.
+    """
+    if noise is None or other is None:
+        return False
     ends = [(one.variance_at_zero, one.variance_at_zero + one.variance_slope) for one in (noise, other)]
     if any(own > SAME**2 * most for own, most in zip(*ends, strict=True)):
         return False

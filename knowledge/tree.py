@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from knowledge.menu import ALIASES, METHODS, METRICS, ORDERED_METRICS
+from knowledge.menu import ALIASES, METHODS, ORDERED_METRICS, Labels
 
 DATA = Path(__file__).parent / "data"
+# Trees of methods, for protocols whose noise of one scale is all that matters; and of pairs, on ordered domains, where
+# the noise that is asked for is that of OUE.
+METHOD_TREES, PAIR_TREES = "tree", "pairs"
 QUESTIONS = ("noise_to_uniform", "k", "skew")
 WORDS: Mapping[str, str] = {
     "noise_to_uniform": "noise-to-uniform ratio (k x noise sd)",
     "k": "domain size k",
     "skew": "skew (Zipf-equivalent exponent)",
 }
+
+
+def pair_name(pair: Labels) -> str:
+    """Return how trees call a pair."""
+    return " + ".join(pair)
 
 
 @dataclass(frozen=True)
@@ -87,6 +95,7 @@ class Tree:
     right: tuple[int, ...]
     regret: tuple[tuple[float, ...], ...]  # for each node the mean log error of every method over the best
     share: tuple[float, ...]  # for each node the share of the simulated populations that come by
+    options: tuple[str, ...] = METHODS  # what it chooses from
 
     def path(self, values: Sequence[float]) -> list[int]:
         """Return the nodes from the root to the leaf; values are compared in single precision, as in training."""
@@ -115,43 +124,51 @@ class Tree:
         kept = sorted(children)
         place = {node: number for number, node in enumerate(kept)} | {-1: -1}
         return replace(
-            Tree(*(tuple(column[node] for node in kept) for column in astuple(self))),
+            self,
+            feature=tuple(self.feature[node] for node in kept),
+            threshold=tuple(self.threshold[node] for node in kept),
+            regret=tuple(self.regret[node] for node in kept),
+            share=tuple(self.share[node] for node in kept),
             left=tuple(place[children[node][0]] for node in kept),
             right=tuple(place[children[node][1]] for node in kept),
         )
 
 
 @cache
-def load(folder: Path = DATA) -> Mapping[str, Tree]:
+def load(folder: Path = DATA, kind: str = METHOD_TREES) -> Mapping[str, Tree]:
     """Load the trees of a folder, by metric and ``metric/unordered``; each folder is read once.
 
     Raises FileNotFoundError if the folder holds no trees.
     """
-    stored = json.loads((folder / "tree.json").read_text(encoding="utf-8"))
+    stored = json.loads((folder / f"{kind}.json").read_text(encoding="utf-8"))
+    options = tuple(stored["methods"])
     trees = {}
     for name, arrays in stored["trees"].items():
         regret = tuple(map(tuple, arrays.pop("regret")))
-        trees[name] = Tree(**{field: tuple(values) for field, values in arrays.items()}, regret=regret)
+        trees[name] = Tree(**{of: tuple(values) for of, values in arrays.items()}, regret=regret, options=options)
     return trees
 
 
-def save(trees: Mapping[str, Tree], folder: Path) -> None:
+def save(trees: Mapping[str, Tree], folder: Path, kind: str = METHOD_TREES) -> None:
     """Write trees where `load` finds them."""
-    stored = {"methods": METHODS, "trees": {name: asdict(tree) for name, tree in trees.items()}}
-    (folder / "tree.json").write_text(json.dumps(stored, separators=(",", ":")) + "\n", encoding="utf-8")
+    every = {name: asdict(tree) for name, tree in trees.items()}
+    options = [arrays.pop("options") for arrays in every.values()]
+    stored = {"methods": options[0], "trees": every}
+    (folder / f"{kind}.json").write_text(json.dumps(stored, separators=(",", ":")) + "\n", encoding="utf-8")
 
 
-def tree_for(metric: str, *, ordered: bool, folder: Path = DATA) -> Tree:
+def tree_for(metric: str, *, ordered: bool, folder: Path = DATA, kind: str = METHOD_TREES) -> Tree:
     """Return the tree of a metric, for domains with or without an order.
 
     Raises ValueError if the metric is unknown, or needs an order that the domain has not.
     """
-    if metric not in METRICS:
-        raise ValueError(f"metric must be one of {', '.join(METRICS)} for a decision tree, got {metric!r}")
+    trees, own = load(folder, kind), "l1" if metric == "mae" else metric
+    if own not in trees:
+        allowed = ("mae", *(name for name in trees if "/" not in name))
+        raise ValueError(f"metric must be one of {', '.join(allowed)} for a decision tree, got {metric!r}")
     if metric in ORDERED_METRICS and not ordered:
         raise ValueError(f"metric {metric} needs an ordered domain")
-    name = "l1" if metric == "mae" else metric
-    return load(folder)[name if ordered else f"{name}/unordered"]
+    return trees[own if ordered else f"{own}/unordered"]
 
 
 def explain(
@@ -163,18 +180,19 @@ def explain(
     ordered: bool = True,
     methods: Iterable[str] | None = None,
     folder: Path = DATA,
+    kind: str = METHOD_TREES,
 ) -> Explanation:
     """Walk down the tree of a metric.
 
     metric, ordered: which tree.
     noise_to_uniform: k times the noise sd of an estimate at frequency 0.
     k, skew: domain size, and Zipf-equivalent exponent of the frequencies.
-    methods: restrict the ranking.
-    folder: where the trees are.
+    methods: restrict the ranking; of trees of pairs, pairs.
+    folder, kind: where the trees are, and which.
 
     Raises ValueError if the metric has no tree, or the tree knows none of the methods.
     """
-    tree = tree_for(metric, ordered=ordered, folder=folder)
+    tree = tree_for(metric, ordered=ordered, folder=folder, kind=kind)
     values = dict(zip(QUESTIONS, (noise_to_uniform, float(k), skew), strict=True))
     nodes = tree.path(tuple(values.values()))
     conditions = intervals(
@@ -182,34 +200,34 @@ def explain(
         for node, chosen in pairwise(nodes)
     )
     reasons = tuple(f"{WORDS[one.feature]} is {values[one.feature]:.3g} ({one.ends})" for one in conditions)
-    menu = METHODS if methods is None else tuple(dict.fromkeys(methods))
-    own = {name: ALIASES.get(name, name) for name in menu if ALIASES.get(name, name) in METHODS}
+    menu = tree.options if methods is None else tuple(dict.fromkeys(methods))
+    own = {name: ALIASES.get(name, name) for name in menu if ALIASES.get(name, name) in tree.options}
     ranking = _ranking(tree, nodes[-1], own)
     if not ranking:
         raise ValueError(f"the tree of {metric} needs a method that goes with the metric, got {', '.join(menu)}")
     return Explanation(ranking[0][0], reasons, ranking)
 
 
-def rules(metric: str, *, ordered: bool = True, folder: Path = DATA) -> str:
+def rules(metric: str, *, ordered: bool = True, folder: Path = DATA, kind: str = METHOD_TREES) -> str:
     """Return the tree of a metric as readable rules, one line each.
 
     Raises ValueError if the metric has no tree.
     """
-    tree = tree_for(metric, ordered=ordered, folder=folder)
+    tree = tree_for(metric, ordered=ordered, folder=folder, kind=kind)
     return "\n".join(_lines(tree, 0, 0))
 
 
-def leaves(metric: str, *, ordered: bool = True, folder: Path = DATA) -> tuple[Rule, ...]:
+def leaves(metric: str, *, ordered: bool = True, folder: Path = DATA, kind: str = METHOD_TREES) -> tuple[Rule, ...]:
     """Return the tree of a metric as one rule for each leaf, from left to right.
 
     Raises ValueError if the metric has no tree.
     """
-    return tuple(_rules_below(tree_for(metric, ordered=ordered, folder=folder), 0, ()))
+    return tuple(_rules_below(tree_for(metric, ordered=ordered, folder=folder, kind=kind), 0, ()))
 
 
 def _rules_below(tree: Tree, node: int, path: tuple[tuple[str, bool, float], ...]) -> Iterator[Rule]:
     if tree.left[node] < 0:
-        yield Rule(intervals(path), _ranking(tree, node, {name: name for name in METHODS}), tree.share[node])
+        yield Rule(intervals(path), _ranking(tree, node, {name: name for name in tree.options}), tree.share[node])
         return
     name, threshold = QUESTIONS[tree.feature[node]], tree.threshold[node]
     for below, child in ((True, tree.left[node]), (False, tree.right[node])):
@@ -219,14 +237,14 @@ def _rules_below(tree: Tree, node: int, path: tuple[tuple[str, bool, float], ...
 def _ranking(tree: Tree, node: int, methods: Mapping[str, str]) -> tuple[tuple[str, float], ...]:
     """Return the methods that compete at a node with their mean extra error; methods by the name they are asked by."""
     regret = tree.regret[node]
-    ranked = sorted((regret[METHODS.index(own)], name) for name, own in methods.items())
+    ranked = sorted((regret[tree.options.index(own)], name) for name, own in methods.items())
     return tuple((name, float(np.expm1(value))) for value, name in ranked if value >= 0)
 
 
 def _lines(tree: Tree, node: int, depth: int) -> list[str]:
     indent = "  " * depth
     if tree.left[node] < 0:
-        (best, first), (second_best, second) = _ranking(tree, node, {name: name for name in METHODS})[:2]
+        (best, first), (second_best, second) = _ranking(tree, node, {name: name for name in tree.options})[:2]
         return [
             f"{indent}use {best}: {first:.0%} above the best on average, then {second_best} "
             f"({second:.0%}); {tree.share[node]:.0%} of the cases"

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from knowledge.describe.assumption import AssumedSkew
 from knowledge.describe.profile import Profile
+from knowledge.menu import Labels
+from knowledge.model import REFERENCE, noises_of
 from knowledge.ranking import LookUp
-from knowledge.tree import DATA, Explanation, explain
+from knowledge.tree import DATA, PAIR_TREES, Explanation, explain, load, pair_name
 from simulator import Noise
 
 SAME_ERROR = 1.001  # a method whose error differs by less is the same for anyone who reads figures
@@ -21,7 +23,8 @@ class Why:
 
     explanation: Explanation  # the way down the tree
     agrees: bool  # whether the tree ends at the method of the answer, or at one that is no different to the eye
-    ratio: float  # predicted error of the tree's method over that of the answer's, for the same protocol
+    # Predicted error of the tree's method over that of the answer's, for the same protocol; or of its pair
+    ratio: float
 
 
 def disagreement(method: str, ratio: float) -> str:
@@ -56,6 +59,8 @@ def why(
     folder: where the trees are.
     """
     protocol, method = (answer.best.protocol, answer.best.method) if pair is None else pair
+    if protocol not in noises or answer.metric not in (*load(folder), "mae"):
+        return _why_pair(answer, frequencies, (protocol, method), folder)
     own = {row.method: row for row in answer.rows if row.protocol == protocol}
     explanation = explain(
         answer.metric,
@@ -66,5 +71,28 @@ def why(
         methods=own,
         folder=folder,
     )
-    ratio = own[explanation.method].error / own[method].error
+    return _compared(explanation, own[explanation.method].error / own[method].error)
+
+
+def _why_pair(answer: LookUp, frequencies: Profile | AssumedSkew, pair: Labels, folder: Path) -> Why:
+    """Explain a pair by the tree of pairs, if it has any of those that were asked about."""
+    own = {pair_name((row.protocol, row.method)): row for row in answer.rows}
+    (noise,) = noises_of(answer.k, answer.epsilon, answer.n, (REFERENCE,)).values()
+    try:
+        explanation = explain(
+            answer.metric,
+            noise_to_uniform=answer.k * noise.sd,
+            k=answer.k,
+            skew=frequencies.skew,
+            methods=own,
+            folder=folder,
+            kind=PAIR_TREES,
+        )
+    except ValueError:  # none of its pairs was asked about
+        name = pair_name(pair)
+        return Why(Explanation(name, (), ((name, 0.0),)), agrees=True, ratio=1.0)
+    return _compared(explanation, own[explanation.method].error / own[pair_name(pair)].error)
+
+
+def _compared(explanation: Explanation, ratio: float) -> Why:
     return Why(explanation, 1 / SAME_ERROR < ratio < SAME_ERROR, ratio)

@@ -33,6 +33,13 @@ else:
         return tables[name]
 
 
+def frequency_oracles() -> dict[str, type[FrequencyOracle]]:
+    """Return the protocols of the table whose estimates have noise of one scale: those for categories."""
+    from simulator import PROTOCOLS  # with the members of other packages
+
+    return {name: kind for name, kind in PROTOCOLS.items() if issubclass(kind, FrequencyOracle)}
+
+
 __all__ = [
     "METRICS",
     "POSTPROCESSORS",
@@ -45,5 +52,6 @@ __all__ = [
     "Protocol",
     "Tally",
     "__version__",
+    "frequency_oracles",
     "rng_for",
 ]

@@ -11,7 +11,8 @@ import numpy as np
 from simulator._types import FloatArray
 from simulator.ranking import Pair
 
-POOLED = frozenset({"emd", "topk", "set", "range"})  # metrics that few values, or sums of values, decide
+# Metrics that few values, or sums of values, decide
+POOLED = frozenset({"emd", "topk", "set", "range", "mean", "quantiles", "ks"})
 RANGE = (0.025, 0.975)
 ROOT = 2  # of distances: what populations are averaged by
 
@@ -39,10 +40,14 @@ BELIEFS = {
     (False, True): Belief(power=0.535, doubt=0.0154, lead=1.33, lower=1.17, upper=1.23),
 }
 
+# Where nobody has counted how often populations come true: their range as it is, and no probabilities.
+BOOTSTRAP = "bootstrap"  # the surrogate that makes such populations
+UNFITTED = Belief(power=1.0, doubt=0.0, lead=0.0, lower=1.0, upper=1.0)
 
-def belief_in(metric: str, *, ordered: bool) -> Belief:
-    """Return how far populations are to be believed for a metric, on a domain with or without an order."""
-    return BELIEFS[ordered, metric in POOLED]
+
+def belief_in(metric: str, *, ordered: bool, surrogate: str | None = None) -> Belief:
+    """Return how far populations of a surrogate are to be believed for a metric, on a domain with or without order."""
+    return UNFITTED if surrogate == BOOTSTRAP else BELIEFS[ordered, metric in POOLED]
 
 
 def ranking_root(degree: int) -> int:

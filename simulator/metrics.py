@@ -17,6 +17,8 @@ from simulator.transport import differences, transport
 
 KL_MIX = 1e-4
 TOP_SHARE = 0.05
+DECILES = np.arange(1, 10) / 10
+ROUNDING = 1e-10  # by which a running sum may miss a level that it meets, less than the share of any one user
 SET_SHARE = 0.1
 CLIPPED_SETS, CLIPPED_RANGES = 256, 1024  # sampled queries that measure what clipping each answer changes
 
@@ -174,6 +176,40 @@ def _transport(row: bytes, ground: Places) -> tuple[float, float]:
     return found.value, found.high / found.value - 1 if found.value else 0.0
 
 
+def ks(estimate: FloatArray, truth: FloatArray) -> FloatArray:
+    """Return the Kolmogorov-Smirnov distance: the largest absolute difference of the two running sums (frequency).
+
+    Of an estimate that does not sum to 1, the missing or excess total counts too, as in `emd`.
+    """
+    return np.abs(np.cumsum(estimate - truth, axis=-1)).max(axis=-1)
+
+
+def mean_error(estimate: FloatArray, truth: FloatArray) -> FloatArray:
+    """Return the absolute error of the mean, category v having the value v (bins).
+
+    The estimated mean is the sum of v times the estimate, as it stands: where the estimate does not sum to 1, nothing
+    is rescaled, as in `emd` and `range`. Its error then depends on which category has the value 0: the first.
+    """
+    return np.abs(((estimate - truth) * np.arange(truth.shape[-1])).sum(axis=-1))
+
+
+def quantile_error(estimate: FloatArray, truth: FloatArray) -> FloatArray:
+    """Return the mean absolute error of the nine deciles (bins).
+
+    The estimated quantile of a level is the first category at which the running sum reaches it, even if negative
+    estimates take the sum below it again, and the last category if the sum never does. Nothing is rescaled. Where the
+    running sum of the truth meets a level exactly, all from the category that reaches it to the first that exceeds it
+    are quantiles of the truth, and the error is the distance to the nearest of them.
+    """
+    last = truth.shape[-1] - 1
+    reached = np.maximum.accumulate(np.cumsum(estimate, axis=-1), axis=-1).reshape(-1, last + 1)
+    own = np.array([row.searchsorted(DECILES - ROUNDING) for row in reached], dtype=np.int64)
+    quantiles = np.minimum(own, last).reshape(*estimate.shape[:-1], len(DECILES))
+    true = np.cumsum(truth)
+    low, high = (np.minimum(true.searchsorted(DECILES + slack), last) for slack in (-ROUNDING, ROUNDING))
+    return np.abs(quantiles - np.clip(quantiles, low, high)).mean(axis=-1)
+
+
 def topk(estimate: FloatArray, truth: FloatArray, top_values: int | None = None) -> FloatArray:
     """Return the mean squared error over the `top_values` most frequent values (default 5 %, at least 1).
 
@@ -285,6 +321,9 @@ _ALL = [
     Metric("topk", "mean squared error of the most frequent values", topk, "frequency²", degree=2),
     Metric("set", "mean squared error of random subsets", set_error, "frequency²", clipped=set_error_clipped, degree=2),
     Metric("range", "mean absolute error of random ranges", range_error, "frequency", True, range_error_clipped),
+    Metric("mean", "absolute error of the mean", mean_error, "bins", ordered_only=True),
+    Metric("quantiles", "mean absolute error of the nine deciles", quantile_error, "bins", ordered_only=True),
+    Metric("ks", "Kolmogorov-Smirnov distance", ks, "frequency", ordered_only=True),
 ]
 
 EMD_SLACK = Metric("emd_slack", "largest relative error of the earth mover's distance", emd_slack, "", True)

@@ -166,5 +166,10 @@ def apportion(weights: FloatArray | IntArray, n: int) -> IntArray:
     exact = weights / total * n
     counts = np.floor(exact).astype(np.int64)
     missing = n - int(counts.sum())
-    counts[np.argsort(counts - exact, kind="stable")[:missing]] += 1
+    if missing:
+        remainders = exact - counts
+        least = np.partition(remainders, -missing)[-missing]
+        larger = remainders > least
+        counts += larger
+        counts[np.flatnonzero(remainders == least)[: missing - np.count_nonzero(larger)]] += 1
     return counts

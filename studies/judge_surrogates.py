@@ -22,7 +22,7 @@ from advisor.errors import InputError, listed
 from advisor.inputs.domain import build_domain
 from advisor.inputs.histogram import read_histogram
 from advisor.question.estimate_request import COLLECTIONS
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator import METRICS, POSTPROCESSORS, frequency_oracles
 from simulator._types import FloatArray, IntArray
 from simulator.benchmark import Experiment, simulate
 from simulator.confidence import (
@@ -123,7 +123,7 @@ def _coarser(counts: IntArray, factor: int, *, ordered: bool) -> IntArray:
 def methods_experiment(truth: Truth, populations: IntArray, epsilon: float, seed: int) -> Experiment:
     """Return the experiment of all methods for the protocol on the populations."""
     k = len(truth.frequencies)
-    oracle = PROTOCOLS[PROTOCOL](k, epsilon)
+    oracle = frequency_oracles()[PROTOCOL](k, epsilon)
     n = int(np.atleast_2d(populations)[0].sum())
     methods = {
         name: method
@@ -146,7 +146,7 @@ def decide(
     """Return all decisions of one setting: for each estimate, surrogate and metric."""
     counts = apportion(truth.frequencies, n)
     known = methods_experiment(truth, counts, epsilon, seed=1)
-    oracle = PROTOCOLS[PROTOCOL](len(truth.frequencies), epsilon)
+    oracle = frequency_oracles()[PROTOCOL](len(truth.frequencies), epsilon)
     runs = simulate(known, 0, repetitions)
     true = {name: {pair: float(block.mean()) for pair, block in runs.of(name).items()} for name in known.metrics}
     made = []
@@ -190,7 +190,7 @@ def _from_estimate(
     true: dict[str, dict[tuple[str, str], float]],
     rng: np.random.Generator,
 ) -> list[Decision]:
-    noise = PROTOCOLS[PROTOCOL](len(estimate), epsilon).noise(n)
+    noise = frequency_oracles()[PROTOCOL](len(estimate), epsilon).noise(n)
     drawn = surrogate_populations(name, estimate, noise, ordered=truth.ordered, rng=rng, draws=DRAWS)
     populations = np.stack([apportion(row, n) for row in drawn])
     experiment = methods_experiment(truth, populations, epsilon, seed=int(rng.integers(2**31)))

@@ -10,7 +10,7 @@ from advisor.audits.client import load_function
 from advisor.audits.question import BOTH, RSFD, AuditQuestion
 from advisor.audits.words import summary
 from advisor.errors import InputError
-from simulator import PROTOCOLS
+from simulator import PROTOCOLS, frequency_oracles
 from simulator.audit import (
     ATTACKS,
     Audit,
@@ -102,7 +102,10 @@ def _subjects(question: AuditQuestion) -> list[Subject]:
 
 
 def _subjects_of(question: AuditQuestion, name: str, k: int, epsilon: float) -> list[Subject]:
-    subjects, values, oracle = question.subjects, question.attack.pair, PROTOCOLS[name]
+    subjects, values = question.subjects, question.attack.pair
+    if not subjects.attributes and not subjects.rounds:
+        return [protocol_subject(PROTOCOLS[name](k, epsilon), question.attack.attack or ATTACKS[0], values)]
+    oracle = frequency_oracles()[name]
     if subjects.attributes:
         return [
             subject
@@ -113,9 +116,7 @@ def _subjects_of(question: AuditQuestion, name: str, k: int, epsilon: float) -> 
                 oracle, k, epsilon, attributes, solution, values, trials=question.trials, alpha=question.attack.level
             )
         ]
-    if subjects.rounds:
-        return [rounds_subject(oracle(k, epsilon), rounds, values) for rounds in subjects.rounds]
-    return [protocol_subject(oracle(k, epsilon), question.attack.attack or ATTACKS[0], values)]
+    return [rounds_subject(oracle(k, epsilon), rounds, values) for rounds in subjects.rounds]
 
 
 def _audits_of_client(question: AuditQuestion, progress: Progress) -> tuple[Audit, ...]:

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from advisor.checks import choice, several, share, text, whole
 from advisor.errors import InputError, listed
-from advisor.names import resolve_all
 from advisor.question.option import Settings, option, refuse, require
 from advisor.question.settings import Grid, Menu, Simulation, member
+from simulator import PROTOCOLS, frequency_oracles
 from simulator.audit import ALPHA, ATTACKS, REPORTS, SOLUTIONS, TRIALS
 from simulator.audit.attributes import FAKES
 from simulator.audit.client import CLIENT_TRIALS, Client
@@ -204,7 +204,8 @@ class AuditQuestion:
     @property
     def protocols(self) -> tuple[str, ...]:
         """Protocols to audit; none where a client is, or hashing alone."""
-        return resolve_all("protocol", ()) if self.subjects.every else self.menu.protocol
+        every = frequency_oracles() if self.subjects.rounds or self.subjects.attributes else PROTOCOLS
+        return tuple(every) if self.subjects.every else self.menu.protocol
 
     @property
     def solutions(self) -> tuple[str, ...]:
@@ -227,6 +228,14 @@ class AuditQuestion:
             raise InputError("--solution needs --attributes, for example --attributes 2")
         if subjects.rounds and subjects.attributes:
             raise InputError("give either --rounds or --attributes: no attack on both together is implemented")
+        several = "rounds" if subjects.rounds else "attributes"
+        oracles = frequency_oracles()
+        strangers = [name for name in self.protocols if name not in oracles]
+        if strangers and (subjects.rounds or subjects.attributes):
+            raise InputError(
+                f"--{several}: no attack on several reports of {listed(strangers)} is implemented; leave it out, or "
+                f"give --protocol one of {listed(oracles)}"
+            )
         if self.attack.attack == "pair":
             refuse(
                 subjects.given("rounds", "attributes", "hashing_only"),

@@ -11,8 +11,9 @@ from advisor.errors import InputError, closest, listed
 from advisor.names import TABLES, resolve, squash
 from knowledge.cards import CARDS, Card
 from knowledge.recipes import numpy_recipe, package_recipe
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, FrequencyOracle, Metric, PostProcessor
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Metric, PostProcessor
 from simulator.methods import NEARNESS
+from simulator.protocols import StandardProtocol
 
 Entry = dict[str, str | bool | tuple[str, ...]]
 
@@ -46,7 +47,8 @@ def catalog() -> dict[str, tuple[Entry, ...]]:
                 "name": key,
                 "title": _title(key, member),
                 "sums_to_one": member.sums_to_one,
-                "promises": ("raw sums to 1",) if member.sums_to_one else (),
+                "ordered_only": member.ordered_only,
+                "promises": _protocol_words(member),
                 "cost": _cost(key),
                 "reference": _reference(member),
             }
@@ -121,7 +123,7 @@ def _member(name: str) -> tuple[str, str]:
     )
 
 
-Member = type[FrequencyOracle] | PostProcessor | Metric
+Member = type[StandardProtocol] | PostProcessor | Metric
 
 
 def _title(key: str, member: Member) -> str:
@@ -145,6 +147,21 @@ def _order_words(*, ordered: bool) -> str:
     return "ordered only" if ordered else "any order"
 
 
+def _protocol_words(protocol: type[StandardProtocol]) -> tuple[str, ...]:
+    """Return what a protocol keeps and needs, in the words of the list."""
+    words = (
+        ("raw sums to 1", protocol.sums_to_one),
+        ("no raw estimate", not _estimates(protocol)),
+        ("ordered only", protocol.ordered_only),
+    )
+    return tuple(text for text, holds in words if holds)
+
+
+def _estimates(protocol: type[StandardProtocol]) -> bool:
+    """Tell whether there is an unbiased estimate."""
+    return protocol(k=8, epsilon=1.0).offers("estimate")
+
+
 def _method_words(method: PostProcessor) -> tuple[str, ...]:
     """Return what a method keeps and needs, in the words of the list."""
     words = (
@@ -160,7 +177,9 @@ def _method_words(method: PostProcessor) -> tuple[str, ...]:
 def _promises(member: Member) -> tuple[str, ...]:
     """Return what a member keeps and needs, in the words of an explanation."""
     if isinstance(member, type):
-        return ("raw estimates sum to exactly 1" if member.sums_to_one else "raw estimates sum to 1 on average only",)
+        total = "raw estimates sum to exactly 1" if member.sums_to_one else "raw estimates sum to 1 on average only"
+        total = total if _estimates(member) else "no raw estimate, but a likelihood"
+        return (total, "ordered domains only") if member.ordered_only else (total,)
     if isinstance(member, Metric):
         return ("ordered domains only",) if member.ordered_only else ()
     words = (

@@ -16,6 +16,7 @@ from advisor.cli.ranking import RankFiles, rank_files, rank_page, rank_sections,
 from advisor.cli.run import Job, Output, SideFile, run
 from advisor.errors import InputError
 from advisor.inputs.reports import check_report_options
+from advisor.question.cleaning import Cleaning
 from advisor.question.collected_request import (
     Collection,
     EstimateColumns,
@@ -29,7 +30,6 @@ from advisor.question.option import Settings, option, require
 from advisor.question.request import RankSettings, Request
 from advisor.question.settings import (
     Categories,
-    Cleaning,
     Columns,
     Limits,
     Menu,
@@ -120,7 +120,7 @@ def estimate_command(*, sample: Sample = None, options: CollectedOptions, where:
 def reports_command(*, sample: Sample = None, options: CollectedOptions, how: ReportFormat) -> None:
     """Count collected reports and post-process their estimate.
 
-    Reads reports of grr, rappor, oue, the, ss, blh, olh, hr and pgr.
+    Reads reports of grr, rappor, oue, the, ss, blh, olh, hr, pgr, tree, tree_half, sw and haar_hrr.
 
     Example: ldp-advise reports reports.csv --protocol olh --eps 1 --k 256 --apply repaired.csv
     """
@@ -149,7 +149,9 @@ def _run(sample: str, options: CollectedOptions, read: Callable[[str], Request])
     """
     settings, question = options.settings, options.question
     check_early(settings, options.domain)
-    check_surrogate(options.collection.surrogate, ordered=options.domain.ordered is not False)
+    check_surrogate(
+        options.collection.surrogate, options.collection.protocol or "", ordered=options.domain.ordered is not False
+    )
     several = question.every_metric or len(question.metrics) > 1
     if options.next_round.apply is not None and several and len(settings.menu.method) != 1:
         raise InputError("--apply writes one estimate, so it needs one --metric, or the one --method to apply")

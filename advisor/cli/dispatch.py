@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 
 import typer
@@ -22,22 +22,41 @@ from simulator.foreign import blame
 USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
 INTERRUPTED = 130
 COMPLETION = "_LDP_ADVISE_COMPLETE"
+# What libraries read as a number, and fail over: of matplotlib, of joblib's processes and of Typer's completion.
+NUMBERS = ("SOURCE_DATE_EPOCH", "LOKY_MAX_CPU_COUNT", "COMP_CWORD")
+LONGEST = 11  # digits: the date of a picture is before the year 3000
 
 
 def prepare(args: list[str]) -> Callable[[], int]:
     """Import what a command line needs, and return what runs it and returns its exit code."""
     answered.set(False)
-    asks = {"-h", "--help"} & set(args) != set()
-    options.verbose_help.set(asks and {"-v", "--verbose"} & set(args) != set())
+    _ignore_nonsense()
+    flags = set(takewhile(lambda word: word != "--", args))
+    asks = not flags.isdisjoint(("-h", "--help"))
+    options.verbose_help.set(asks and not flags.isdisjoint(("-v", "--verbose")))
     try:
         words = modern(args)
     except InputError as error:
         refusal = error
         return lambda: _report(refusal, args)
+    if asks:  # whatever else is given, and whatever is wrong with it
+        named = words[: {MAIN: 0, "knowledge": 2}.get(command_of(words), 1)]
+        words = [*takewhile(lambda word: not word.startswith("-"), named), "--help"]
     options.words.set(tuple(words))
     # Typer's completion hands over the words in the environment, not as arguments.
     app = app_for(os.environ.get("COMP_WORDS", "").split()[1:] if COMPLETION in os.environ else words)
     return lambda: _run(app, words)
+
+
+def _ignore_nonsense() -> None:
+    """Take out of the environment what should be a number and is none."""
+    for name in NUMBERS:
+        text = os.environ.get(name, "0")
+        if not text.isdecimal() or len(text) > LONGEST:
+            del os.environ[name]
+    if COMPLETION in os.environ:  # the shell has set the others too, a person who tries it has not
+        os.environ.setdefault("COMP_WORDS", "ldp-advise")
+        os.environ.setdefault("COMP_CWORD", "0")
 
 
 def _run(app: typer.Typer, args: list[str]) -> int:

@@ -21,12 +21,12 @@ from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.domain import build_domain
 from advisor.inputs.histogram import read_histogram
 from advisor.knowledge import answer, document
+from advisor.question.cleaning import Cleaning
 from advisor.question.option import Settings, option, refuse, require
 from advisor.question.request import RankSettings
 from advisor.question.sample import sample_request
-from advisor.question.settings import Categories, Cleaning, Columns, Menu, Question, Shape, Simulation
+from advisor.question.settings import Categories, Columns, Menu, Question, Shape, Simulation
 from advisor.question.shape_request import shape_request
-from advisor.rank.look_up import look_up
 from knowledge.judging.holdout import Histogram
 from knowledge.making.workers import BACKENDS, Workers
 
@@ -84,7 +84,7 @@ def rules_command(
 def cells_command(
     *,
     sample: Annotated[
-        str | None, typer.Argument(metavar="[SAMPLE]", help="look up this file instead of a shape", show_default=False)
+        str | None, typer.Argument(metavar="SAMPLE", help="look up this file instead of a shape", show_default=False)
     ] = None,
     question: Question,
     domain: Categories,
@@ -120,7 +120,7 @@ def cells_command(
                 else sample_request(sample, settings, domain, columns, cleaning, instant=True)
             ),
             warnings=lambda request: request.warnings,
-            answer=lambda request, progress: look_up(request)[0],  # noqa: ARG005
+            answer=lambda request, progress: answer.look_up_categories(request),  # noqa: ARG005
             document=partial(document.cells_document, count=count),
             inputs=[sample, cleaning.domain],
             progress=silence,
@@ -143,7 +143,7 @@ class Evaluation(Settings):
 def evaluate_command(
     *,
     files: Annotated[
-        list[str] | None, typer.Argument(metavar="[FILES]...", help="samples to judge on too", show_default=False)
+        list[str] | None, typer.Argument(metavar="FILES", help="samples to judge on too", show_default=False)
     ] = None,
     columns: Columns,
     evaluation: Evaluation,

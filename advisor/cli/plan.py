@@ -14,10 +14,10 @@ from advisor.pictures import PICTURES, require_matplotlib, save
 from advisor.plans.answer import Plan, make_plan
 from advisor.plans.document import plan_document
 from advisor.plans.question import Goal, PlanQuestion, PlanSettings, build_question, shape_frequencies
+from advisor.question.cleaning import Cleaning
 from advisor.question.sample import from_file, refuse_mixed
 from advisor.question.settings import (
     Categories,
-    Cleaning,
     Columns,
     Instant,
     Menu,

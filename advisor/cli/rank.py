@@ -48,7 +48,7 @@ def rank_command(
 ) -> None:
     """Say which LDP protocol and post-processing method to use, and how large the error will be.
 
-    Simulates the whole collection for data like SAMPLE, or predicts the answer from --k alone.
+    Simulates the collection for data like SAMPLE, or predicts from --k alone.
 
     Examples: ldp-advise --eps 1 --metric emd sample.csv
               ldp-advise --eps 1 --k 256 --n 2M

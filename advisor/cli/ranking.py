@@ -17,12 +17,12 @@ from advisor.cli.run import SideFile
 from advisor.document.model import Document, Section
 from advisor.errors import InputError
 from advisor.pictures import PICTURES, require_matplotlib, save
+from advisor.question.cleaning import Cleaning
 from advisor.question.early import check_early
 from advisor.question.option import Settings, option, refuse, require
 from advisor.question.request import RankSettings, Request
 from advisor.question.settings import (
     Categories,
-    Cleaning,
     Columns,
     Instant,
     Limits,

@@ -49,11 +49,12 @@ class Output(Settings):
     """Where the answer goes, in which format, and how much of it."""
 
     panel: ClassVar[str] = "Output"
+    formats: ClassVar[tuple[str, ...]] = FORMATS
 
     top: int | None = option("--top", read=whole(1), metavar="N", help="rows to show; csv, json: all [default: 10]")
     every_row: bool = option("--all", help="show every row")
     format: str | None = option(
-        "--format", read=choice(FORMATS), metavar="FORMAT", help=f"{', '.join(FORMATS)} [default: table]"
+        "--format", read=choice(FORMATS), metavar="FORMAT", help=f"table (default), {', '.join(FORMATS[1:])}"
     )
     output: str | None = option(
         "--output", "-o", read=path, metavar="FILE",
@@ -68,15 +69,16 @@ class Output(Settings):
     def chosen_format(self) -> str:
         """The format that was named, or that of the file's suffix, or the table.
 
-        Raises InputError if the suffix stands for none.
+        Raises InputError if the suffix stands for none of this command.
         """
         suffix = Path(self.output or "").suffix.lower()
-        if self.format is None and suffix not in SUFFIX_FORMATS:
+        suffixes = {known: name for known, name in SUFFIX_FORMATS.items() if name in self.formats}
+        if self.format is None and suffix not in suffixes:
             raise InputError(
                 f"--output {self.output}: {suffix} stands for no format: give --format, or one of "
-                f"{listed(filter(None, SUFFIX_FORMATS))}"
+                f"{listed(filter(None, suffixes))}"
             )
-        return self.format or SUFFIX_FORMATS[suffix]
+        return self.format or suffixes[suffix]
 
     def view(self, top: int | None = TOP) -> View:
         """Return what is to be shown, `top` rows where nothing else was said."""
@@ -124,18 +126,15 @@ class Job(Generic[Q, A, P]):
     inputs: Sequence[str | None] = ()  # files that are read, where they were given, and never written over
     files: Sequence[SideFile[A]] = ()  # files that are written beside the answer
     resume: str | None = None  # file from which `answer` goes on, and in which it keeps what is done
-    formats: Sequence[str] = FORMATS  # formats in which the answer can be given
     warnings: Callable[[Q], Sequence[str]] | None = None  # what the reader should worry about, known from the question
     reading: str = "reading the sample"  # what is being done while `read` works
     unprotected: bool = False  # whether something is read as it is that people might want to protect
     sections: Callable[[A], tuple[Section, ...]] | None = None  # makes what pages show besides; called only for a page
 
     @classmethod
-    def of(cls, document: Callable[[], Document], formats: Sequence[str] = FORMATS) -> Job[None, None, None]:
+    def of(cls, document: Callable[[], Document]) -> Job[None, None, None]:
         """Return a job that reads nothing and is answered at once."""
-        return Job(
-            lambda: None, lambda question, progress: None, lambda answer: document(), silence, formats=formats  # noqa: ARG005
-        )  # fmt: skip
+        return Job(lambda: None, lambda question, progress: None, lambda answer: document(), silence)  # noqa: ARG005
 
 
 def run(job: Job[Q, A, P], output: Output, top: int | None = TOP) -> None:
@@ -150,8 +149,6 @@ def run(job: Job[Q, A, P], output: Output, top: int | None = TOP) -> None:
     page: SideFile[Document] = SideFile("--report", output.report, PAGES, _write_page, require_matplotlib)
     targets = [_target(file, outputs) for file in job.files]
     page_target = _target(page, outputs)
-    if output.chosen_format not in job.formats:
-        raise InputError(f"this command has no --format {output.chosen_format}: give {listed(job.formats)}")
     if output.chosen_format == "html":
         require_matplotlib("--format html")
     with containment() if SOURCES else nullcontext():  # what members of other packages print is no part of the answer

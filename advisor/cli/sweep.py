@@ -14,11 +14,11 @@ from advisor.cli.progress import TimedProgress
 from advisor.cli.run import Job, Output, SideFile, run, say
 from advisor.document.model import Figure, Section
 from advisor.pictures import PICTURES, require_matplotlib, save
+from advisor.question.cleaning import Cleaning
 from advisor.question.option import Settings, option
-from advisor.question.sample import over_domain, read_sample, refuse_mixed, sample_name
+from advisor.question.sample import over_domain, read_sample, refuse_beside_bins, refuse_mixed, sample_name
 from advisor.question.settings import (
     Categories,
-    Cleaning,
     Columns,
     Grid,
     Menu,
@@ -78,6 +78,7 @@ def sweep_command(
             check_cell_file(Path(files.resume))
         if sample is None:
             return build_question(settings, shape_frequencies(settings, shape, ordered=domain.ordered))
+        refuse_beside_bins(Categories(next(iter(grid.sizes), None), domain.ordered), cleaning)
         histogram, name = read_sample(sample, columns, cleaning), sample_name(sample)
         domains = (Categories(k, domain.ordered) for k in grid.sizes or (None,))
         return build_question(settings, tuple(over_domain(histogram, name, one, cleaning) for one in domains))

@@ -16,6 +16,7 @@ from advisor.checks import budget, real, whole
 from advisor.errors import InputError, listed
 from advisor.names import resolve
 from advisor.question.option import Settings, option
+from knowledge.deployments import DEPLOYMENTS
 from simulator.attacks import independent_support_attack
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN
 
@@ -73,8 +74,15 @@ def convert(
     """
     p, q = statement.p, statement.q
     stated = sum(one is not None for one in (epsilon, statement.flip_prob, statement.random_prob, statement.odds))
-    if stated + (p is not None or q is not None) != 1:
-        raise InputError(f"give one of {listed(STATED)}, got {'several' if stated else 'none'} of them")
+    stated += p is not None or q is not None
+    if not stated:
+        least, most = DEPLOYMENTS[0], DEPLOYMENTS[-1]
+        raise InputError(
+            f"ε is missing: give --eps, for example --eps 1 (known deployments have {least.epsilon:g}, {least.name}, "
+            f"to {most.epsilon:g}, {most.name}; less is more private), or one of {listed(STATED[1:])}"
+        )
+    if stated > 1:
+        raise InputError(f"give one of {listed(STATED)}, got several of them")
     name = None if protocol is None else resolve("protocol", protocol)
     if name is not None and k is None and (epsilon is not None or statement.odds is not None):
         raise InputError(f"--protocol {name} goes with --k here: how well one report is guessed depends on both")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -16,7 +15,14 @@ from advisor.errors import InputError
 from advisor.inputs.blocks import Rows
 from advisor.inputs.columns import Table, find_column
 from advisor.inputs.labels import value_of
-from advisor.inputs.numbers import MOST_LABELS, all_numbers, is_missing
+from advisor.inputs.numbers import (
+    MOST_LABELS,
+    all_numbers,
+    decimal_signs,
+    is_missing,
+    plain_number,
+    real_number,
+)
 from advisor.inputs.rows import opened_rows
 from advisor.inputs.tally import shortened
 
@@ -27,12 +33,6 @@ _ESTIMATE_NAMES = (
     frozenset({"count", "counts", "cnt", "n"}),
 )
 _TOTALS = frozenset({"total", "totals", "sum", "overall", "grandtotal", "all"})
-_EXPONENT = r"(?:[eE][+-]?[0-9]{1,4})?"
-_POINT = re.compile(rf"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+){_EXPONENT}")
-_COMMA = re.compile(rf"[+-]?(?:[0-9]+(?:,[0-9]*)?|,[0-9]+){_EXPONENT}")
-_COMMA_GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?")
-_POINT_GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+(?:,[0-9]*)?")
-_NOT_FINITE = re.compile(r"[+-]?(?:inf(?:inity)?|∞)", re.IGNORECASE)
 _TWO_WAYS = "can be read in two ways (thousands or decimals); write all estimates with the same decimal sign"
 
 
@@ -122,8 +122,8 @@ def _names_columns(first: Sequence[str], rest: Sequence[Sequence[str]], table: T
 
 
 def _is_number(cell: str, table: Table) -> bool:
-    forms = (_POINT, _COMMA_GROUPED, *((_COMMA, _POINT_GROUPED) if table.decimal_comma else ()))
-    return any(form.fullmatch(cell.replace("−", "-")) for form in forms)
+    comma, point = decimal_signs(cell)
+    return point or (comma and table.decimal_comma)
 
 
 def _columns(table: Table, column: str | None, estimates: str | None) -> tuple[int | None, int]:
@@ -181,7 +181,7 @@ def _values(rows: Rows, cells: list[str], places: list[int]) -> tuple[NDArray[np
     comma = rows.table.decimal_comma and _writes_commas(rows, cells, places)
     values = np.empty(len(cells))
     for at, (cell, place) in enumerate(zip(cells, places, strict=True)):
-        value = _real(cell, comma=comma)
+        value = real_number(cell, comma=comma)
         if isinstance(value, str):
             got = f" {shortened(cell)}" if cell else ""
             raise rows.bad(
@@ -196,11 +196,9 @@ def _writes_commas(rows: Rows, cells: list[str], places: list[int]) -> bool:
     """Tell by the cells that can be read in one way only which of the two is the decimal sign."""
     with_comma = with_point = unclear = None
     for cell, place in zip(cells, places, strict=True):
-        plain = cell.replace("−", "-")
-        if "," not in plain and "." not in plain:
+        if "," not in cell and "." not in cell:
             continue
-        comma = bool(_COMMA.fullmatch(plain) or _POINT_GROUPED.fullmatch(plain))
-        point = bool(_POINT.fullmatch(plain) or _COMMA_GROUPED.fullmatch(plain))
+        comma, point = decimal_signs(cell)
         if comma and point:
             unclear = unclear or (cell, place)
         elif comma:
@@ -219,32 +217,6 @@ def _writes_commas(rows: Rows, cells: list[str], places: list[int]) -> bool:
     if unclear and not with_comma and not with_point:
         raise rows.bad(unclear[1], f"the estimate {shortened(unclear[0])} {_TWO_WAYS}")
     return with_comma is not None
-
-
-def _real(cell: str, *, comma: bool) -> float | str:
-    """Return a number, or what is wrong with the cell in a few words."""
-    if not cell:
-        return "is empty"
-    if is_missing(cell):
-        return "is missing"
-    if _NOT_FINITE.fullmatch(cell):
-        return "is not finite"
-    plain = _plain(cell, comma=comma)
-    if not _POINT.fullmatch(plain):
-        return "is not a number"
-    value = float(plain)
-    return value if math.isfinite(value) else "is too large"
-
-
-def _plain(cell: str, *, comma: bool) -> str:
-    """Write a number without thousands separators and with a decimal point, if it is one."""
-    cell = cell.replace("−", "-")
-    if comma:
-        if _POINT_GROUPED.fullmatch(cell):
-            cell = cell.replace(".", "")
-        # A point that groups no thousands is an error, so it must not become a decimal point.
-        return cell.replace(",", ".") if "." not in cell else "?"
-    return cell.replace(",", "") if _COMMA_GROUPED.fullmatch(cell) else cell
 
 
 def _check_labels(rows: Rows, labels: list[str], places: list[int]) -> None:
@@ -278,7 +250,7 @@ def _refuse_total(
     """Raise if the last row adds up all others, within what rounding the printed figures can do to a sum."""
     if "".join(filter(str.isalpha, labels[-1].casefold())) not in _TOTALS or len(labels) < 3:
         return
-    digits = [Decimal(_plain(cell, comma=decimal_comma)).as_tuple().exponent for cell in cells]
+    digits = [Decimal(plain_number(cell, comma=decimal_comma)).as_tuple().exponent for cell in cells]
     unit = 10.0 ** min(int(digit) for digit in digits)
     # Rounding has the standard deviation unit / sqrt(12) in each figure: four of them, and half a unit in the total.
     rounding = unit * (0.5 + 1.2 * math.sqrt(len(cells))) + 1e-9 * float(np.abs(values).sum())

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
+from advisor.inputs.bins import Bins, Cut
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import Choice, Table, choose_columns
+from advisor.inputs.number_tally import NumberTally, names_numbers
 from advisor.inputs.rows import opened_rows
 from advisor.inputs.tally import Tally, plural, shortened
 from advisor.inputs.transactions import tally_items
@@ -25,6 +27,7 @@ class RawHistogram:
     from_histogram: bool  # True if the file held labels with their counts, False if it held one row a user
     assumptions: tuple[str, ...]  # what was decided for the user, one sentence each
     warnings: tuple[str, ...]  # what the user should look at, one sentence each
+    bins: Bins | None = None  # the bins that the labels are, None for labels as they were
 
 
 def read_histogram(
@@ -36,6 +39,7 @@ def read_histogram(
     drop_missing: bool = False,
     transactions: bool = False,
     keep_top: int | None = None,
+    cut: Cut | None = None,
     stdin: BinaryIO | None = None,
 ) -> RawHistogram:
     r"""Count the users per label in CSV, TSV, plain text (one value a line), gzip of these, or Parquet.
@@ -59,6 +63,8 @@ def read_histogram(
     keep_top : int or None
         With transactions: keep only the most frequent items; users with none of them are counted under
         `OTHER_LABEL`. Otherwise of no effect here (see `advisor.inputs.domain.build_domain`).
+    cut : Cut or None
+        How numbers become bins, None for labels as they are.
     stdin : binary file or None
         What "-" reads, None for the standard input of the process.
 
@@ -82,17 +88,27 @@ def read_histogram(
             )
         tallied, assumptions = tally_items(path, keep_top, header, stdin)
         return RawHistogram(tallied.labels, tallied.counts, False, assumptions, tallied.warnings)
-    with opened_rows(path, "users", header=header, asked=(column, counts), stdin=stdin) as rows:
+    asked, binned = (column, counts), cut is not None
+    named = names_numbers if binned else None
+    with opened_rows(
+        path, "users", header=header, asked=asked, names_columns=named, decimals=binned, stdin=stdin
+    ) as rows:
         choice = choose_columns(rows.table, column, counts)
-        tallied = _tallied(rows, choice).result(drop_missing=drop_missing)
+        tallied = _tallied(rows, choice, cut).result(drop_missing=drop_missing)
     assumptions = (*rows.assumptions, *_assumed_columns(rows.table, choice))
     warnings = (*rows.warnings(), *rows.doubts, *tallied.warnings, *_odd_labels(rows, tallied.labels))
-    return RawHistogram(tallied.labels, tallied.counts, choice.count is not None, assumptions, warnings)
+    return RawHistogram(tallied.labels, tallied.counts, choice.count is not None, assumptions, warnings, tallied.bins)
 
 
-def _tallied(rows: Rows, choice: Choice) -> Tally:
-    tally = Tally(rows.table.source, unit=rows.table.unit, decimal_comma=rows.table.decimal_comma)
-    label, count = choice.label, choice.count
+def _tallied(rows: Rows, choice: Choice, cut: Cut | None) -> Tally:
+    table, label, count = rows.table, choice.label, choice.count
+    if cut is None:
+        tally = Tally(table.source, unit=table.unit, decimal_comma=table.decimal_comma)
+    else:
+        name, cells = table.names[label] if table.names else None, table.cells(label)
+        tally = NumberTally(
+            table.source, cut, name, unit=table.unit, decimal_comma=table.decimal_comma, head=cells
+        )  # fmt: skip
     for block in rows.blocks([label] if count is None else [label, count]):
         if count is None:
 

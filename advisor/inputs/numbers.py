@@ -14,12 +14,17 @@ LARGEST_TOTAL = 2**53
 MOST_LABELS = 2_000_000
 """Most categories: with more, a column identifies people and is no category."""
 
+EMPTY, MISSING, NOT_FINITE, NO_NUMBER = "is empty", "is missing", "is not finite", "is not a number"
+"""What is wrong with a cell, in a few words."""
+
 _LONGEST_NUMBER = 40
 _LABEL_NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
-_GROUPED = re.compile(r"\+?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.0*)?")
-_DOT_GROUPED = re.compile(r"\+?[1-9][0-9]{0,2}(?:\.[0-9]{3})+")
-_NOT_FINITE = frozenset({"inf", "infinity", "-inf", "-infinity", "+inf", "+infinity", "∞"})
+_EXPONENT = r"(?:[eE][+-]?[0-9]{1,4})?"
+_NUMBER = re.compile(rf"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+){_EXPONENT}")
+_COMMA = re.compile(rf"[+-]?(?:[0-9]+(?:,[0-9]*)?|,[0-9]+){_EXPONENT}")
+_GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?")
+_DOT_GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+(?:,[0-9]*)?")
+_NOT_FINITE = re.compile(r"[+-]?(?:inf(?:inity)?|∞)", re.IGNORECASE)
 _MISSING_WORDS = ("nan", "na", "n/a", "null", "none")
 
 MISSING_SPELLINGS = frozenset(
@@ -96,17 +101,17 @@ def whole_count(cell: str, *, decimal_comma: bool = False) -> int | str:
     if cell.isascii() and cell.isdecimal() and len(cell) <= 15:
         return int(cell)
     if not cell:
-        return "is empty"
+        return EMPTY
     if decimal_comma and (_GROUPED.fullmatch(cell) or _DOT_GROUPED.fullmatch(cell)):
         return "can be read in two ways (thousands or decimals); write it with digits only"
     if _GROUPED.fullmatch(cell):
         cell = cell.replace(",", "")
     if cell in MISSING_SPELLINGS:
-        return "is missing"
-    if cell.casefold() in _NOT_FINITE:
-        return "is not finite"
+        return MISSING
+    if _NOT_FINITE.fullmatch(cell):
+        return NOT_FINITE
     if not _NUMBER.fullmatch(cell):
-        return "is not a number"
+        return NO_NUMBER
     return _whole(Decimal(cell))
 
 
@@ -118,3 +123,42 @@ def _whole(value: Decimal) -> int | str:
     if value != value.to_integral_value():
         return "is not a whole number"
     return int(value)
+
+
+def decimal_signs(cell: str) -> tuple[bool, bool]:
+    """Tell whether a cell is a number if "," is the decimal sign, and whether it is one if "." is.
+
+    >>> decimal_signs("3,5"), decimal_signs("3.5"), decimal_signs("1,000"), decimal_signs("x")
+    ((True, False), (False, True), (True, True), (False, False))
+    """
+    cell = cell.replace("−", "-")
+    comma = bool(_COMMA.fullmatch(cell) or _DOT_GROUPED.fullmatch(cell))
+    return comma, bool(_NUMBER.fullmatch(cell) or _GROUPED.fullmatch(cell))
+
+
+def real_number(cell: str, *, comma: bool) -> float | str:
+    """Return a number, or what is wrong with the cell in a few words; `comma` is whether "," is the decimal sign.
+
+    >>> real_number("-1,250.5", comma=False), real_number("1.250,5", comma=True), real_number("x", comma=False)
+    (-1250.5, 1250.5, 'is not a number')
+    """
+    plain = plain_number(cell, comma=comma)
+    if _NUMBER.fullmatch(plain):
+        value = float(plain)
+        return value if math.isfinite(value) else "is too large"
+    if not cell:
+        return EMPTY
+    if is_missing(cell):
+        return MISSING
+    return NOT_FINITE if _NOT_FINITE.fullmatch(cell) else NO_NUMBER
+
+
+def plain_number(cell: str, *, comma: bool) -> str:
+    """Write a number without thousands separators and with a decimal point, if it is one."""
+    cell = cell.replace("−", "-")
+    if comma:
+        if _DOT_GROUPED.fullmatch(cell):
+            cell = cell.replace(".", "")
+        # A point that groups no thousands is an error, so it must not become a decimal point.
+        return cell.replace(",", ".") if "." not in cell else "?"
+    return cell.replace(",", "") if "," in cell and _GROUPED.fullmatch(cell) else cell

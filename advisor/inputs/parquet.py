@@ -18,7 +18,7 @@ _HEAD_ROWS = 1000
 _FLAT = ("integer", "floating", "boolean", "string", "large_string", "null", "decimal", "date", "timestamp")
 _BUFFER_BYTES = 1 << 20  # without it whole row groups are held
 _LARGEST_CHUNK = 1 << 26  # bytes of a column in a row group from which its values must be short: a page is read whole
-_LONGEST_MEAN = 1 << 10
+_LONGEST_MEAN = 1 << 8  # a million rows, which is what writers put into a row group, may have one value of 256 MB
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
+from advisor.inputs.bins import Bins
 from advisor.inputs.numbers import LARGEST_TOTAL, MISSING_SPELLINGS, MOST_LABELS, all_numbers, is_missing, whole_count
 
 _WORTH_FINDING = MISSING_SPELLINGS | {""}
@@ -22,6 +23,7 @@ class Tallied:
     labels: tuple[str, ...]
     counts: NDArray[np.int64]
     warnings: tuple[str, ...]
+    bins: Bins | None = None  # the bins that the labels are, None for labels as they were
 
 
 class Tally:
@@ -87,11 +89,7 @@ class Tally:
         """
         warnings = [self._describe_repeated()] if self._repeated else []
         missing = self._missing_labels()
-        if missing and not drop_missing:
-            self._report_missing(missing)
-        dropped = sum(self.users.pop(label) for label in missing)
-        if missing:
-            warnings.append(plural(dropped, "user was", "users were") + " left out: the value is missing")
+        warnings += self._leave_out(missing, allowed=drop_missing)
         if sum(self.users.values()) < 1:
             why = "every value is missing" if missing else "all counts are 0"
             raise InputError(f"{self.source}: holds no user ({why}); at least one is needed")
@@ -104,6 +102,15 @@ class Tally:
         if all_numbers(known):
             return [label for label in self.users if is_missing(label)]
         return [""] if "" in self.users else []
+
+    def _leave_out(self, missing: Sequence[str], *, allowed: bool) -> list[str]:
+        """Take out users without a value and say so; raises InputError where they may not be dropped."""
+        if not missing:
+            return []
+        if not allowed:
+            self._report_missing(missing)
+        dropped = sum(self.users.pop(label) for label in missing)
+        return [plural(dropped, "user was", "users were") + " left out: the value is missing"]
 
     def _report_missing(self, missing: Sequence[str]) -> None:
         label = min(missing, key=lambda word: self._missing_at[word])
@@ -127,7 +134,8 @@ class Tally:
         if len(self.users) > MOST_LABELS:
             raise InputError(
                 f"{self.source}: more than {MOST_LABELS} distinct values, which looks like an identifier "
-                "column, not a category (--keep-top does not help); choose another --column"
+                "column, not a category (--keep-top does not help); choose another --column, or cut numbers into bins "
+                "with --bins"
             )
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
 from advisor.errors import InputError, listed, reason
+from advisor.question.request import Request
+from advisor.rank.look_up import look_up
 from advisor.rank.prediction import frequencies_of
 from advisor.rank.result import Ranking
 from knowledge import build as builder
@@ -15,11 +17,12 @@ from knowledge import cells, model
 from knowledge.judging import questions, scores
 from knowledge.judging.holdout import Histogram, holdout
 from knowledge.making.workers import Workers
+from knowledge.menu import ALIASES, METHODS
 from knowledge.provenance import Provenance
-from simulator import PROTOCOLS
+from simulator import frequency_oracles
 
 METHODS_SHOWN = 3  # of a simulated cell
-WORK = "cells.jsonl"  # by which a build goes on
+WORK = ("cells.jsonl", "ordered_cells.jsonl")  # by which a build goes on
 
 Progress = Callable[[int, int], None]
 
@@ -68,6 +71,26 @@ def evaluate(
     return tuple(judgements)
 
 
+def look_up_categories(request: Request) -> Ranking:
+    """Answer a request by what the cells have: protocols for categories, and their methods.
+
+    Raises InputError if the cells have none of what was asked about, or not the metric.
+    """
+    protocols = tuple(name for name in request.protocols if name in frequency_oracles())
+    methods = tuple(name for name in request.methods if name in (*METHODS, *ALIASES))
+    known = model.load().provenance.predicted
+    for what, asked, left, every in (
+        ("protocol", request.protocols, protocols, frequency_oracles()),
+        ("method", request.methods, methods, METHODS),
+        ("metric", request.metrics, [name for name in request.metrics if name in known], known),
+    ):
+        if asked and not left:
+            raise InputError(
+                f"knowledge cells has no cells of {listed(asked)}: give --{what} one of {listed(every, most=20)}"
+            )
+    return look_up(replace(request, protocols=protocols, methods=methods))[0]
+
+
 def nearest_cells(advice: Ranking, count: int) -> tuple[CellRow, ...]:
     """Return the simulated populations that are nearest to a look-up, and what was best in them; nearest first.
 
@@ -77,7 +100,7 @@ def nearest_cells(advice: Ranking, count: int) -> tuple[CellRow, ...]:
         raise InputError("knowledge cells needs a look-up that recommends a pair: leave the file out, or relax limits")
     request, best = advice.request, advice.best
     profiles = model.profiles_of(frequencies_of(request), request.n)
-    noise = PROTOCOLS[best.protocol](request.k, request.epsilon).noise(request.n)
+    noise = model.noises_of(request.k, request.epsilon, request.n, [best.protocol])[best.protocol]
     methods = dict.fromkeys(row.method for row in advice.recommendations)
     rows = []
     for near in cells.nearest(profiles, noise, count):
@@ -98,7 +121,7 @@ def check_folder(option: str, folder: str, *, force: bool) -> None:
         raise InputError(f"{option} {folder}: this is a file, the name of a folder is needed") from None
     except OSError as error:
         raise InputError(f"{option} {folder}: cannot be used ({reason(error)})") from None
-    others = [name for name in inside if name != WORK]
+    others = [name for name in inside if name not in WORK]
     if others and not force:
         raise InputError(
             f"{option} {folder}: the folder holds other files ({listed(others, most=3)}); give --force to build there "

@@ -10,15 +10,16 @@ from typing import cast
 import numpy as np
 
 from advisor.document.model import Code, Column, Document, Json, Records, Role, Row, Scalar, Sentence, Table
-from advisor.errors import InputError
+from advisor.errors import InputError, listed
 from advisor.knowledge.answer import Judgement, nearest_cells
 from advisor.names import resolve
+from advisor.question.units import unit_text
 from advisor.rank.result import Ranking
 from knowledge import model, tree
 from knowledge.cells import Neighbour
 from knowledge.judging.scores import MODEL, SINGLE, Score
+from knowledge.menu import CURVE_PROTOCOLS
 from knowledge.provenance import Provenance
-from simulator import METRICS
 from simulator.ranking import PRACTICAL_RATIO
 
 BRIEF = (
@@ -74,6 +75,7 @@ def info_document() -> Document:
         f"Shapes: {', '.join(made.shapes)}.",
         f"Methods: {', '.join(made.methods)}.",
         f"Metrics: {', '.join(made.metrics)}.",
+        *_of_ordered_domains(),
     )
     names = ("tool_version", "seed", "cells", "populations", "repetitions", "seconds", "finished")
     facts: dict[str, Scalar] = {name: getattr(made, name) for name in names}
@@ -89,43 +91,77 @@ def info_document() -> Document:
     )
 
 
+def _of_ordered_domains() -> tuple[str, ...]:
+    """Return what is predicted besides on ordered domains, and from what."""
+    leaves, curves = (model.load(part=part).provenance for part in (model.LEAVES, model.CURVES))
+    low, high = curves.simulated["k"]
+    return (
+        f"Ordered domains besides: {listed(CURVE_PROTOCOLS, most=9)}, and {listed(leaves.methods, most=9)} with all "
+        f"protocols; {curves.cells:,} settings of k, epsilon and n with 8 populations each, k {_figure(low)} to "
+        f"{_figure(high)}, repetitions {curves.repetitions}.",
+        f"Metrics of ordered domains: {', '.join(curves.metrics)}.",
+    )
+
+
 def _figure(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
 def rules_document(metric: str, *, ordered: bool) -> Document:
-    """Return the decision tree of a metric as indented rules.
+    """Return the decision trees of a metric as indented rules: of pairs where there is an order, and of methods.
 
     Raises InputError if the metric is unknown, has no tree, or needs an order.
     """
     key = resolve("metric", metric)
+    pairs = tree.load(kind=tree.PAIR_TREES) if ordered else {}
+    kinds = [tree.PAIR_TREES] if key in pairs or (key == "mae" and pairs) else []
+    if not kinds or key == "mae" or key in tree.load():
+        kinds.append(tree.METHOD_TREES)
     try:
-        text, leaves = tree.rules(key, ordered=ordered), tree.leaves(key, ordered=ordered)
+        every = {kind: tree.rules(key, ordered=ordered, kind=kind) for kind in kinds}
+        leaves = {kind: tree.leaves(key, ordered=ordered, kind=kind) for kind in kinds}
     except ValueError as error:
         raise InputError(str(error)) from None
     what = f"{key}, categories {'with' if ordered else 'without'} an order"
-    rows = [("; ".join(map(str, leaf.conditions)), *leaf.ranking[0], leaf.populations) for leaf in leaves]
+    parts = [
+        part
+        for kind, text in every.items()
+        for part in (Sentence(f"Decision tree of {what}: {_TREES[kind]}"), Code(text))
+    ]
+    rows = [
+        ("; ".join(map(str, leaf.conditions)), *leaf.ranking[0], leaf.populations)
+        for rules in leaves.values()
+        for leaf in rules
+    ]
     return Document(
         title=f"Decision tree of {what}",
-        parts=(
-            Sentence(f"Decision tree of {what}: the methods that are best on average where all conditions hold."),
-            Code(text),
-        ),
+        parts=tuple(parts),
         data={
             "metric": key,
             "ordered": ordered,
-            "rules": [
-                {
-                    "conditions": [str(condition) for condition in leaf.conditions],
-                    "ranking": [{"method": method, "extra_error": extra} for method, extra in leaf.ranking],
-                    "populations": leaf.populations,
-                }
-                for leaf in leaves
-            ],
+            "rules": _rules_data(leaves.get(tree.METHOD_TREES, ()), "method"),
+            "pairs": _rules_data(leaves.get(tree.PAIR_TREES, ()), "pair"),
         },
         records=Records(("conditions", "method", "extra_error", "populations"), tuple(rows)),
-        value=text,
+        value="\n".join(every.values()),
     )
+
+
+_TREES = {
+    tree.METHOD_TREES: "the methods that are best on average where all conditions hold.",
+    tree.PAIR_TREES: "the pairs that are best on average, of all protocols; the noise is that of oue.",
+}
+
+
+def _rules_data(rules: Sequence[tree.Rule], option: str) -> list[Json]:
+    return [
+        {
+            "conditions": [str(condition) for condition in rule.conditions],
+            "ranking": [{option: name, "extra_error": extra} for name, extra in rule.ranking],
+            "populations": rule.populations,
+        }
+        for rule in rules
+    ]
 
 
 def evaluation_document(judgements: Sequence[Judgement], *, full: bool) -> Document:
@@ -236,14 +272,20 @@ def cells_document(advice: Ranking, count: int) -> Document:
     Raises InputError as `advisor.knowledge.answer.nearest_cells`.
     """
     cells, best, metric = nearest_cells(advice, count), advice.best, advice.metric
+    unit = unit_text(metric, advice.request.bins)
     near = sum(row.error is not None and row.error <= PRACTICAL_RATIO * row.best[0][1] for row in cells)
     first = (
         f"{best.method} was within 5 % of the best method in {near} of the {len(cells)} nearest simulated populations."
     )
     rest = (
         f"The answer itself is predicted by a model fitted to {model.load().populations:,} simulated populations: "
-        f"{best.protocol} with {best.method}, {metric} error {best.error:.3g} ({METRICS[metric].unit}).",
+        f"{best.protocol} with {best.method}, {metric} error {best.error:.3g} ({unit}).",
         "Each row has its own k, n and noise, so its errors are not those of the answer.",
+        *(
+            ["Protocols for ordered domains have no cells here: a look-up ranks them too."]
+            if advice.request.ordered
+            else []
+        ),
     )
     rows = [
         (

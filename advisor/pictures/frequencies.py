@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from advisor.errors import printable
 from advisor.pictures.style import BAND, BLUE, INK, ORANGE, QUIET, blank, settings
-from advisor.rank.apply import post_process
+from advisor.rank.apply import collected_frequencies
 from advisor.rank.result import Ranking
-from simulator import POSTPROCESSORS, PROTOCOLS
+from simulator import POSTPROCESSORS
+from simulator.domain import Domain
+from simulator.methods import observe
 from simulator.seeding import rng_for
 
 LABELLED = 40  # categories that can be named on the axis
@@ -38,7 +40,8 @@ def frequencies_figure(advice: Ranking) -> Figure:
         xs = np.arange(len(places))
         if by_name:
             axes.bar(xs, truth[places], width=0.8, color="#c8cdd2", label=behind, linewidth=0)
-            axes.plot(xs, raw[places], "x", color=ORANGE, markersize=5, label="raw estimate")
+            if raw is not None:
+                axes.plot(xs, raw[places], "x", color=ORANGE, markersize=5, label="raw estimate")
             axes.plot(xs, processed[places], "o", color=BLUE, markersize=4, label=f"after {advice.best.method}")
             if request.labels:
                 names = [_short(request.labels[place]) for place in places.tolist()]
@@ -46,17 +49,18 @@ def frequencies_figure(advice: Ranking) -> Figure:
         else:
             pixels = len(places) > AS_PIXELS
             axes.plot(xs, truth[places], color=INK, linewidth=1.6, rasterized=pixels, label=behind)
-            axes.plot(
-                xs,
-                raw[places],
-                ".",
-                color=ORANGE,
-                markersize=2.5,
-                alpha=0.6,
-                zorder=1,
-                rasterized=pixels,
-                label="raw estimate",
-            )
+            if raw is not None:
+                axes.plot(
+                    xs,
+                    raw[places],
+                    ".",
+                    color=ORANGE,
+                    markersize=2.5,
+                    alpha=0.6,
+                    zorder=1,
+                    rasterized=pixels,
+                    label="raw estimate",
+                )
             axes.plot(
                 xs,
                 processed[places],
@@ -78,20 +82,18 @@ def frequencies_figure(advice: Ranking) -> Figure:
     return figure
 
 
-def _columns(advice: Ranking) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return true or surrogate, raw and post-processed frequencies ``(k,)``."""
-    request, best = advice.request, advice.best
+def _columns(advice: Ranking) -> tuple[NDArray[Any], NDArray[Any] | None, NDArray[Any]]:
+    """Return true or surrogate, raw and post-processed frequencies ``(k,)``; no raw ones where there are none."""
+    request, method = advice.request, POSTPROCESSORS[advice.best.method]
     truth = request.counts / request.counts.sum()
     if request.collected is not None:
-        raw = request.collected.estimate
-    else:
-        oracle = PROTOCOLS[best.protocol](request.k, request.epsilon)
-        # The first repetition of the simulation.
-        support = oracle.sample_support(request.counts, rng_for(request.seed, "collect", best.protocol, 0))
-        raw = oracle.estimate(support, request.n)
-    if POSTPROCESSORS[best.method].queries_only:
-        return truth, raw, raw
-    return truth, raw, post_process(advice, raw)
+        raw = request.collected.observed.estimate
+        return truth, raw, raw if method.queries_only and raw is not None else collected_frequencies(advice)
+    protocol = request.oracle(advice.best.protocol)
+    # The first repetition of the simulation.
+    tally = protocol.sample_tally(request.counts, rng_for(request.seed, "collect", advice.best.protocol, 0))
+    observed = observe(protocol, tally, Domain(request.ordered))
+    return truth, observed.estimate, method.apply(observed)
 
 
 def _short(label: str) -> str:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from advisor.pictures.style import BAND, INK, QUIET, blank, log_axis, settings
+from advisor.question.units import unit_text
 from advisor.rank.pareto import Frontier
-from simulator import METRICS
 
 SHADES = "cividis_r"  # rises in brightness, and is the same to all who see colours differently
 
 
 def pareto_figure(frontier: Frontier) -> Figure:
     """Return the pairs of the frontier with their names, and the others as dots behind them."""
-    request, metric = frontier.advice.request, METRICS[frontier.advice.metric]
+    request, metric = frontier.advice.request, frontier.advice.metric
     beaten = [row for row, _ in frontier.dominated]
     with settings():
         figure, axes = blank(7.2, 4.5)
@@ -35,7 +35,7 @@ def pareto_figure(frontier: Frontier) -> Figure:
         log_axis(axes.xaxis, powers=True)
         log_axis(axes.yaxis)
         axes.set_xlabel("bits per report")
-        axes.set_ylabel(f"{metric.name} error ({metric.unit})")
+        axes.set_ylabel(f"{metric} error ({unit_text(metric, request.bins)})")
         axes.grid(color=BAND, linewidth=0.8)
         axes.set_axisbelow(True)
         axes.set_title(f"ε = {request.epsilon:g}, k = {request.k:,}, n = {request.n:,}")

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from advisor.pictures.style import BAND, BLUE, INK, ORANGE, QUIET, blank, log_axis, settings
 from advisor.plans.question import POWER
 from advisor.plans.result import PlanResult, value_text
-from simulator import METRICS
+from advisor.question.units import unit_text
 
 
 def plan_figure(plan: PlanResult) -> Figure:
@@ -46,8 +46,8 @@ def plan_figure(plan: PlanResult) -> Figure:
             axes.set_ylabel(f"power to detect {question.target:g}")
             axes.set_ylim(0, 1.02)
         else:
-            metric = METRICS[question.metric]
-            axes.set_ylabel(f"{metric.name} error ({metric.unit})")
+            unit = unit_text(question.metric, question.frequencies.bins)
+            axes.set_ylabel(f"{question.metric} error ({unit})")
         axes.grid(color=BAND, linewidth=0.8)
         axes.set_axisbelow(True)
         axes.legend(loc="lower right" if detects else "lower left")

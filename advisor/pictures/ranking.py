@@ -5,8 +5,8 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from advisor.pictures.style import BAND, BLUE, INK, PAPER, QUIET, blank, settings
+from advisor.question.units import unit_text
 from advisor.rank.result import Ranking
-from simulator import METRICS
 
 ROWS = 15
 
@@ -45,7 +45,7 @@ def ranking_figure(advice: Ranking, rows: int = ROWS) -> Figure:
                 "without any data", (advice.error_without_data, 1), xycoords=("data", "axes fraction"), fontsize=8,
                 ha="right", va="bottom", xytext=(0, 2), textcoords="offset points",
             )  # fmt: skip
-        request, metric = advice.request, METRICS[advice.metric]
-        axes.set_xlabel(f"{metric.name} error ({metric.unit}) and 95 % interval; shaded: first tier")
+        request, metric = advice.request, advice.metric
+        axes.set_xlabel(f"{metric} error ({unit_text(metric, request.bins)}) and 95 % interval; shaded: first tier")
         axes.set_title(f"ε = {request.epsilon:g}, k = {request.k:,}, n = {request.n:,}", pad=14)
     return figure

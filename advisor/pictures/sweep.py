@@ -9,9 +9,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from advisor.pictures.style import BAND, DASHES, INK, MARKERS, PAPER, SERIES, log_axis, settings
+from advisor.question.units import unit_text
 from advisor.sweeps.question import Place
 from advisor.sweeps.result import SweepResult
-from simulator import METRICS
 
 SHADES = ("#ffffff", "#deebf5", "#a9cce6")  # open, wins at least half, sure: lighter is less certain
 METHODS_SHOWN = 7
@@ -63,7 +63,6 @@ def curves_figure(sweep: SweepResult) -> Figure:
     along_n = len(question.users) > 1
     panels = list(product(question.sizes, question.epsilons if along_n else question.users))
     shown = _methods(sweep)
-    metric = METRICS[question.metric]
     across = min(3, len(panels))
     down = math.ceil(len(panels) / across)
     cells = {cell.place: cell for cell in sweep.cells}
@@ -94,7 +93,8 @@ def curves_figure(sweep: SweepResult) -> Figure:
         for axes in every[len(panels) :]:
             axes.set_visible(False)
         figure.supxlabel("users n" if along_n else "privacy budget ε of one report", fontsize=9)
-        figure.supylabel(f"{metric.name} error ({metric.unit}), best protocol of each method", fontsize=9)
+        unit = unit_text(question.metric, question.first.bins)
+        figure.supylabel(f"{question.metric} error ({unit}), best protocol of each method", fontsize=9)
         handles, labels = every[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=min(4, len(labels)))
     return figure

@@ -19,7 +19,7 @@ from advisor.question.settings import (
     Question,
     Simulation,
 )
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator import METRICS, POSTPROCESSORS, frequency_oracles
 from simulator.places import GROUNDS
 
 PRIVACIES = ("ldp", "metric")
@@ -116,7 +116,7 @@ class PlacesSettings:
         """The protocols on the menu: channels that are calibrated to the promise, or those of local privacy."""
         if self.promise.privacy == "metric":
             return _named("protocol", self.menu.protocol, CHANNELS, CHANNEL_ALIASES)
-        return _named("protocol", self.menu.protocol, PROTOCOLS, PROTOCOL_ALIASES)
+        return _named("protocol", self.menu.protocol, frequency_oracles(), PROTOCOL_ALIASES)
 
     @property
     def methods(self) -> tuple[str, ...]:

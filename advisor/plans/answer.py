@@ -17,6 +17,8 @@ from advisor.plans.prediction import first_answers
 from advisor.plans.question import Goal, PlanQuestion, PlanSettings, build_question, shape_frequencies
 from advisor.plans.result import Curve, PlanResult, PlanRow, Progress
 from advisor.plans.search import Search
+from advisor.question.cleaning import Cleaning
+from advisor.question.option import refuse
 from advisor.question.sample import from_memory, refuse_both
 from advisor.question.settings import (
     Categories,
@@ -64,6 +66,11 @@ def plan(
     top_values: int | None = None,
     set_share: float | None = None,
     kl_mix: float | None = None,
+    bins: int | None = None,
+    bin_width: float | None = None,
+    edges: Sequence[float] = (),
+    clamp: bool = False,
+    unit: str | None = None,
     eps: float | None = None,
 ) -> Plan:
     """Say how many users, or which ε, an error takes; or how many to detect a small frequency.
@@ -86,7 +93,7 @@ def plan(
         Predict the answer (for a detection, by formula) instead of simulating.
     max_repetitions
         Simulated collections for one pair at one place, at most (2000).
-    seed, jobs, top_values, set_share, kl_mix
+    seed, jobs, top_values, set_share, kl_mix, bins, bin_width, edges, clamp, unit
         As in `advisor.advise`.
 
     Raises
@@ -108,11 +115,14 @@ def plan(
         Simulation(max_repetitions=max_repetitions, seed=seed, jobs=jobs),
     )
     domain, assumed = Categories(k, ordered), Shape(skew, shape)
+    cleaning = Cleaning(bins=bins, bin_width=bin_width, edges=tuple(edges), clamp=clamp, unit=unit)
     has_sample = refuse_both(assumed, sample, sample_counts)
     settings.check(has_data=has_sample or k is not None)
-    frequencies = (
-        from_memory(sample, sample_counts, domain) if has_sample else shape_frequencies(settings, domain, assumed)
-    )
+    if has_sample:
+        frequencies = from_memory(sample, sample_counts, domain, cleaning)
+    else:
+        refuse(cleaning.given(), "is for a sample, and none is given")
+        frequencies = shape_frequencies(settings, domain, assumed)
     question = build_question(settings, frequencies)
     return make_plan(question, instant=instant, simulation=settings.simulation)
 

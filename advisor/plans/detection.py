@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from advisor.plans.question import LEVEL, POWER, PlanQuestion
 from advisor.plans.result import Curve, PlanRow, settled_row
-from simulator import PROTOCOLS
+from simulator import frequency_oracles
 from simulator.crossing import crossing
 from simulator.seeding import rng_for
 
@@ -62,7 +62,7 @@ def power_by_formula(protocol: str, k: int, epsilon: float, n: int, frequency: f
     >>> round(power_by_formula("oue", 64, 1.0, 2_000_000, 1e-12), 2)
     0.05
     """
-    oracle = PROTOCOLS[protocol](k, epsilon)
+    oracle = frequency_oracles()[protocol](k, epsilon)
     at_zero, at_frequency = (math.sqrt(float(oracle.variance(f, n))) for f in (0.0, frequency))
     return NormalDist().cdf((frequency - NormalDist().inv_cdf(1 - LEVEL) * at_zero) / at_frequency)
 
@@ -97,7 +97,7 @@ def miss_rates(
     As many values as fit have the frequency (at least one, at most half of the domain and half of the users); the
     others share the rest evenly.
     """
-    oracle = PROTOCOLS[protocol](k, epsilon)
+    oracle = frequency_oracles()[protocol](k, epsilon)
     users = max(1, round(n * frequency))
     small = max(1, min(k // 2, int(n / 2 / users)))
     counts = np.full(k, users, dtype=np.int64)

@@ -22,7 +22,7 @@ from advisor.figures import number, times
 from advisor.plans.prediction import ENDS
 from advisor.plans.question import LEVEL, POWER, PlanQuestion
 from advisor.plans.result import PlanResult, PlanRow, value_text
-from simulator import METRICS
+from advisor.question.units import data_text, unit_text
 
 SOURCES = {"simulation": "simulated", "grid": "predicted", "formula": "by formula"}
 
@@ -49,7 +49,9 @@ def plan_document(plan: PlanResult) -> Document:
 def _goal(question: PlanQuestion) -> str:
     if question.detects:
         return f"to detect a frequency of {question.target:g} (power {POWER:g}, level {LEVEL:g})"
-    return f"to reach {question.metric} error {question.target:g} ({METRICS[question.metric].unit})"
+    bins = question.frequencies.bins
+    unit = unit_text(question.metric, bins) + data_text(question.metric, question.target, bins)
+    return f"to reach {question.metric} error {question.target:g} ({unit})"
 
 
 def _setting(question: PlanQuestion) -> str:
@@ -249,6 +251,7 @@ def _data(plan: PlanResult) -> dict[str, Json]:
             "detect": question.target if question.detects else None,
             "ordered": frequencies.ordered,
             "sample": frequencies.name,
+            "bins": None if frequencies.bins is None else frequencies.bins.data,
             "protocols": list(question.protocols),
             "methods": list(question.methods),
         },

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from advisor.errors import listed
 from advisor.plans.question import PlanQuestion
 from advisor.plans.result import Curve, PlanRow
 from advisor.question.settings import MetricSettings
 from knowledge.describe.profile import profile_of
-from knowledge.menu import EPSILON, METRICS, USERS
+from knowledge.menu import EPSILON, USERS
+from knowledge.model import predicted_metrics, predicted_protocols
 from knowledge.ranking import look_up
 from simulator.ranking import Pair
 
@@ -47,11 +49,14 @@ class Prediction:
 def first_answers(question: PlanQuestion) -> Prediction:
     """Predict every pair along the range that the model covers; nothing where it does not know the metric."""
     xs = np.geomspace(*ENDS[question.unknown], PLACES)
-    if question.metric not in METRICS:
+    if question.metric not in predicted_metrics(ordered=question.frequencies.ordered):
         return Prediction(xs, {}, (), f"the model does not know the metric {question.metric}")
     usual = MetricSettings().resolved(question.frequencies.k)
     if question.metric in ("topk", "set", "kl", "js") and question.metric_values != usual:
         return Prediction(xs, {}, (), f"the model knows {question.metric} in its usual setting only")
+    protocols = tuple(name for name in question.protocols if name in predicted_protocols())
+    if not protocols:
+        return Prediction(xs, {}, (), f"the model does not know {listed(question.protocols)}")
     figures: dict[Pair, list[tuple[float, float, float]]] = {}
     profile = None
     for x in xs.tolist():
@@ -61,7 +66,7 @@ def first_answers(question: PlanQuestion) -> Prediction:
         try:
             answer = look_up(
                 profile, epsilon, n, question.metric,
-                ordered=question.frequencies.ordered, protocols=question.protocols, methods=question.methods,
+                ordered=question.frequencies.ordered, protocols=protocols, methods=question.methods,
             )  # fmt: skip
         except ValueError as error:
             return Prediction(xs, {}, (), str(error))

@@ -7,8 +7,8 @@ from itertools import product
 from typing import ClassVar
 
 from advisor.checks import real, share
-from advisor.errors import InputError
-from advisor.question.fitting import fitting_methods, fitting_metrics
+from advisor.errors import InputError, listed
+from advisor.question.fitting import fitting_methods, fitting_metrics, fitting_protocols
 from advisor.question.frequencies import Frequencies, from_shape
 from advisor.question.option import Settings, option, refuse, require
 from advisor.question.settings import (
@@ -21,7 +21,7 @@ from advisor.question.settings import (
     Shape,
     Simulation,
 )
-from simulator import PROTOCOLS
+from simulator import frequency_oracles
 from simulator.protocols import EPSILON_MAX
 from simulator.ranking import Pair
 
@@ -156,7 +156,8 @@ class PlanQuestion:
     def unrestricted(self) -> PlanQuestion:
         """Return the same question over the whole menu."""
         methods = fitting_methods(Menu(), (self.metric,), self.frequencies.ordered)
-        return replace(self, protocols=tuple(PROTOCOLS), methods=methods, named=(), restricted=False)
+        protocols = fitting_protocols(Menu(), self.frequencies.ordered)
+        return replace(self, protocols=protocols, methods=methods, named=(), restricted=False)
 
 
 def shape_frequencies(settings: PlanSettings, domain: Categories, shape: Shape) -> Frequencies:
@@ -184,8 +185,8 @@ def build_question(settings: PlanSettings, frequencies: Frequencies) -> PlanQues
         methods = fitting_methods(menu, (metric,), ordered)
         assumed = (*frequencies.assumptions, *notes, *values.assumptions((metric,)))
         frequencies = replace(frequencies, assumptions=assumed)
-    fewer = len(menu.protocols) < len(PROTOCOLS)
-    pairs = tuple(product(menu.protocols, methods)) if fewer and menu.method else ()
+    protocols = _protocols(menu, ordered, detects=goal.detect is not None)
+    pairs = tuple(product(protocols, methods)) if menu.protocol and menu.method else ()
     most = settings.simulation.max_repetitions
     return PlanQuestion(
         frequencies=frequencies,
@@ -193,12 +194,30 @@ def build_question(settings: PlanSettings, frequencies: Frequencies) -> PlanQues
         target=float(goal.target or goal.detect or 0),
         epsilon=settings.question.epsilon,
         n=settings.question.n,
-        protocols=menu.protocols,
+        protocols=protocols,
         methods=methods,
         named=pairs if len(pairs) <= NAMED else (),
-        restricted=fewer or bool(menu.method),
+        restricted=bool(menu.protocol or menu.method),
         seed=settings.simulation.seed,
         precision=PRECISION,
         max_repetitions=MAX_REPETITIONS if most is None else most,
         metric_values=values,
     )
+
+
+def _protocols(menu: Menu, ordered: bool, *, detects: bool) -> tuple[str, ...]:
+    """Return the protocols that are asked about.
+
+    Raises InputError if one that was named does not fit the domain, or cannot tell a single frequency from 0.
+    """
+    protocols = fitting_protocols(menu, ordered)
+    if not detects:
+        return protocols
+    able = frequency_oracles()
+    strangers = [name for name in protocols if name not in able]
+    if menu.protocol and strangers:
+        raise InputError(
+            f"--detect is about single categories, and {listed(strangers)} is for a distribution as a whole: leave it "
+            f"out, or give --protocol one of {listed(able)}"
+        )
+    return tuple(name for name in protocols if name in able)

@@ -13,7 +13,7 @@ from advisor.plans.question import PlanQuestion
 from advisor.plans.result import LAST, Curve, PlanRow, Progress, settled_row
 from advisor.question.settings import Simulation
 from advisor.rank.result import DEFAULT_PAIR
-from knowledge.menu import METHODS
+from knowledge.menu import COVERED
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, race, simulate
 from simulator.crossing import crossing
@@ -92,7 +92,10 @@ class Search:
             return list(menu)
         ranked = [row.pair for row in sorted(predicted.values(), key=lambda row: row.need)]
         of_each = {protocol: (protocol, method) for protocol, method in reversed(ranked)}
-        strangers = [pair for pair in menu if pair not in predicted and pair[1] not in METHODS]
+        predictable = {protocol for protocol, _ in predicted}
+        strangers = [
+            pair for pair in menu if pair not in predicted and not (pair[0] in predictable and pair[1] in COVERED)
+        ]
         return list(dict.fromkeys([*ranked[:CONTENDERS], *of_each.values(), *strangers]))
 
     def _race(self, racing: Sequence[Pair], predicted: Mapping[Pair, PlanRow], at: float) -> Pair:
@@ -157,12 +160,15 @@ class Search:
         question = self._question
         epsilon, n = question.at(x)
         k, options = question.frequencies.k, question.metric_values.options(question.seed)
+        oracles = {name: PROTOCOLS[name](k, epsilon) for name in dict.fromkeys(p for p, _ in pairs)}
         return Experiment(
             counts=question.frequencies.counts(n),
-            oracles={name: PROTOCOLS[name](k, epsilon) for name in dict.fromkeys(p for p, _ in pairs)},
+            oracles=oracles,
             methods={name: POSTPROCESSORS[name] for name in ("none", *(m for _, m in pairs))},
             metrics={question.metric: METRICS[question.metric].with_options(**options)},
-            pairs=tuple(dict.fromkeys([*pairs, *((p, "none") for p, _ in pairs)])),
+            pairs=tuple(
+                dict.fromkeys([*pairs, *((p, "none") for p, one in oracles.items() if one.offers("estimate"))])
+            ),
             seed=question.seed,
             domain=Domain(question.frequencies.ordered),
         )

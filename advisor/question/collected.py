@@ -1,4 +1,4 @@
-"""What has been collected already: a raw estimate and the protocol it came from, checked against each other."""
+"""What has been collected already: an estimate or a tally, checked against the protocol it came from."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 from advisor.errors import InputError
 from advisor.inputs.labels import by_value, check_domain, value_of
 from advisor.inputs.numbers import all_numbers
-from advisor.inputs.reports.settings import Parameters, protocol_with
+from advisor.inputs.reports.plausibility import implausible
+from advisor.inputs.reports.settings import Parameters, place_names, protocol_with
 from advisor.inputs.tally import shortened
 from advisor.question.request import Collected
-from simulator import Noise
+from simulator import FrequencyOracle, Noise, Observed, Tally
 from simulator._normal import normal_quantile
+from simulator.domain import Domain
+from simulator.methods import observe
 
 FloatArray = NDArray[np.float64]
 CHANCE = 1e-6  # how rarely an estimate that is as it is said to be may be refused
@@ -70,6 +73,11 @@ def collect(
         )
     names, arranged, numeric = _arranged(labels, values, domain)
     oracle = protocol_with(protocol, size, epsilon, parameters or {})
+    if not isinstance(oracle, FrequencyOracle):
+        raise InputError(
+            f"an estimate of {protocol} is not enough, its tally is needed: give the reports, for example ldp-advise "
+            f"reports reports.csv --protocol {protocol} --eps {epsilon:g} --k {size} (in Python: tally=...)"
+        )
     noise = oracle.noise(n)
     frequencies, unit = _as_frequencies(arranged, noise)
     said.append(unit)
@@ -79,7 +87,67 @@ def collect(
     if worry is not None:
         worries.append(worry)
     is_ordered = numeric if ordered is None else ordered
-    return Collected(oracle, n, names, frequencies, is_ordered, tuple(said), tuple(worries))
+    observed = Observed(frequencies, noise, domain=Domain(is_ordered))
+    return Collected(oracle, n, names, observed, tuple(said), tuple(worries))
+
+
+def collect_tally(
+    labels: Sequence[str],
+    tally: Tally,
+    *,
+    protocol: str,
+    epsilon: float,
+    parameters: Parameters | None = None,
+    domain: Sequence[str] | None = None,
+    ordered: bool | None = None,
+    assumptions: Sequence[str] = (),
+    warnings: Sequence[str] = (),
+) -> Collected:
+    """Join the tally of reports and the labels of the categories, in the order that the clients know.
+
+    Where the protocol is one for categories, its estimate is all that is kept, see `collect`.
+
+    Raises InputError if nobody reported, or as `collect`; also if an order is needed and there is none.
+    """
+    if tally.n < 1:
+        raise InputError("the tally holds no report: n must be at least 1")
+    oracle = protocol_with(protocol, len(labels), epsilon, parameters or {})
+    if isinstance(oracle, FrequencyOracle):
+        return collect(
+            labels,
+            oracle.estimate(tally.counts, tally.n),
+            protocol=protocol,
+            epsilon=epsilon,
+            n=tally.n,
+            parameters=parameters,
+            domain=domain,
+            ordered=ordered,
+            assumptions=assumptions,
+            warnings=warnings,
+        )
+    if ordered is False:
+        raise InputError(
+            f"protocol {protocol} needs an ordered domain: leave out --unordered (in Python: ordered=False)"
+        )
+    none = () if oracle.offers("estimate") else (f"{protocol} has no raw estimate, and no intervals from one",)
+    observed = observe(oracle, tally, Domain(ordered=True))
+    return Collected(oracle, tally.n, tuple(labels), observed, (*assumptions, *none), tuple(warnings))
+
+
+def tally_in_memory(tally: Tally, protocol: str, k: int, epsilon: float, *, ordered: bool | None = None) -> Collected:
+    """Check a tally of k numbered categories, and return it as `collect_tally` does.
+
+    Raises InputError if it cannot be a tally of the protocol.
+    """
+    oracle = protocol_with(protocol, k, epsilon, {})
+    counts = np.asarray(tally.counts)
+    size = oracle.sample_tally(np.bincount([0], minlength=k), np.random.default_rng(0)).counts.shape
+    if counts.shape != size or counts.dtype.kind not in "iuf" or not np.isfinite(counts).all():
+        raise InputError(f"a tally of {protocol} with k = {k} holds {size[0]} counts, got shape {counts.shape}")
+    if counts.dtype.kind != "f" and counts.min() < 0:
+        raise InputError(f"a tally of {protocol} counts reports, got {counts.min()}: a count is at least 0")
+    odd = implausible(tally, oracle) if tally.n > 0 else ()
+    return collect_tally(place_names(k), tally, protocol=protocol, epsilon=epsilon, ordered=ordered, warnings=odd)
 
 
 def _arranged(

@@ -11,12 +11,13 @@ from advisor.inputs.domain_file import read_domain
 from advisor.inputs.estimates import read_estimates
 from advisor.inputs.reports import read_reports
 from advisor.inputs.reports.settings import PARAMETERS, Parameters, check_parameters, protocol_with
-from advisor.question.collected import collect
+from advisor.question.cleaning import Cleaning
+from advisor.question.collected import collect, collect_tally
 from advisor.question.estimate_request import build_estimate_request
 from advisor.question.option import Settings, like, option
-from advisor.question.request import Collected, RankSettings, Request
+from advisor.question.request import RankSettings, Request
 from advisor.question.sample import sample_name
-from advisor.question.settings import Categories, Cleaning, Columns, Menu, require_one
+from advisor.question.settings import Categories, Columns, Menu, require_one
 from simulator.protocols.hadamard import HadamardResponse
 
 
@@ -147,24 +148,23 @@ def reports_request(
         hash=how.hash,
         parameters=collection.parameters,
     )
-    n = settings.question.n
-    if n not in (None, read.n):
-        raise InputError(f"the file holds {read.n:,} reports, --n {n:,} was given: leave --n out")
-    oracle = protocol_with(protocol, len(read.labels), settings.epsilon, collection.parameters)
+    n, tally = settings.question.n, read.tally
+    if n not in (None, tally.n):
+        raise InputError(f"the file holds {tally.n:,} reports, --n {n:,} was given: leave --n out")
     try:
-        collected: Collected = collect(
+        collected = collect_tally(
             read.labels,
-            oracle.estimate(read.support, read.n),
+            tally,
             protocol=protocol,
             epsilon=settings.epsilon,
             parameters=collection.parameters,
-            n=read.n,
             domain=categories,
             ordered=domain.ordered,
-            assumptions=[f"{read.n:,} reports read", *read.assumptions],
+            assumptions=[f"{tally.n:,} reports read", *read.assumptions],
             warnings=read.warnings,
         )
     except InputError as error:
+        oracle = protocol_with(protocol, len(read.labels), settings.epsilon, collection.parameters)
         pure = isinstance(oracle, HadamardResponse) and oracle.blocks > 1 and settings.epsilon <= 1
         hint = "; reports of pure-ldp have one block here: --blocks 1" if pure else ""
         # That the reports are odd is the reason why their estimate is.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics
+from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics, fitting_protocols
 from advisor.question.plurality import check_attributes
 from advisor.question.request import RankSettings
 from advisor.question.settings import Categories
@@ -18,6 +18,7 @@ def check_early(settings: RankSettings, domain: Categories, *, instant: bool = F
     """
     may_be_ordered = domain.ordered is not False
     metrics, _ = fitting_metrics(settings.question, may_be_ordered)
+    fitting_protocols(settings.menu, may_be_ordered, instant=instant)
     fitting_methods(settings.menu, metrics, may_be_ordered)
     if domain.k is not None:
         settings.metric_settings.resolved(domain.k)

@@ -7,9 +7,12 @@ import numpy as np
 from advisor.checks import choice
 from advisor.errors import InputError
 from advisor.question.constraints import constrained
-from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics
+from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics, fitting_protocols
 from advisor.question.option import refuse
 from advisor.question.request import FULL_RACE_DOMAIN, Collected, RankSettings, Request
+from simulator import Noise, frequency_oracles
+from simulator._types import FloatArray
+from simulator.confidence import BOOTSTRAP
 from simulator.populations import apportion
 from simulator.seeding import rng_for
 
@@ -26,23 +29,16 @@ def build_estimate_request(
     InputError
         If a metric, a method or the surrogate that was asked for does not fit.
     """
-    from simulator.surrogate import DRAWS, surrogate_populations  # imported when used
+    from simulator.surrogate import DRAWS  # imported when used
 
     check_estimate_settings(settings)
     k, n, seed = len(collected.labels), collected.n, settings.simulation.seed
-    chosen = check_surrogate(surrogate, ordered=collected.ordered)
+    chosen = check_surrogate(surrogate, collected.protocol, ordered=collected.ordered)
     metrics, notes = fitting_metrics(settings.question, collected.ordered)
     values = settings.metric_settings.resolved(k)
     draws = DRAWS if k <= FULL_RACE_DOMAIN else max(8, DRAWS * FULL_RACE_DOMAIN // k)
     wanted = settings.simulation.repetitions or draws * COLLECTIONS
-    frequencies = surrogate_populations(
-        chosen,
-        collected.estimate,
-        collected.oracle.noise(n),
-        ordered=collected.ordered,
-        rng=rng_for(seed, "surrogate", chosen),
-        draws=min(draws, wanted),
-    )
+    frequencies = _frequencies_behind(collected, chosen, seed, min(draws, wanted))
     populations = np.stack([apportion(row, n) for row in frequencies])
     repetitions = -(-wanted // len(populations)) * len(populations)
     request = Request(
@@ -50,7 +46,7 @@ def build_estimate_request(
         k=k,
         n=n,
         metrics=metrics,
-        protocols=settings.menu.protocols,
+        protocols=fitting_protocols(settings.menu, collected.ordered),
         methods=fitting_methods(settings.menu, metrics, collected.ordered),
         ordered=collected.ordered,
         labels=collected.labels,
@@ -72,6 +68,18 @@ def build_estimate_request(
     return constrained(request, settings.limits)
 
 
+def _frequencies_behind(collected: Collected, surrogate: str, seed: int, draws: int) -> FloatArray:
+    """Return frequencies ``(populations, k)`` that may be behind what was collected."""
+    from simulator.surrogate import bootstrap_populations, surrogate_populations  # imported when used
+
+    observed, rng = collected.observed, rng_for(seed, "surrogate", surrogate)
+    if observed.estimate is None or not isinstance(observed.covariance, Noise):
+        return bootstrap_populations(collected.oracle, observed, collected.n, rng=rng, draws=draws)
+    return surrogate_populations(
+        surrogate, observed.estimate, observed.covariance, ordered=collected.ordered, rng=rng, draws=draws
+    )
+
+
 def check_estimate_settings(settings: RankSettings) -> None:
     """Refuse what cannot be asked of a collection that is over.
 
@@ -85,8 +93,8 @@ def check_estimate_settings(settings: RankSettings) -> None:
         raise InputError("max-reps is for a sample: an estimate is answered with the same repetitions for every method")
 
 
-def check_surrogate(name: str | None, *, ordered: bool) -> str:
-    """Return the name of a surrogate, the usual one if none is named, that fits the domain.
+def check_surrogate(name: str | None, protocol: str, *, ordered: bool) -> str:
+    """Return the name of a surrogate, the usual one if none is named, that fits the protocol and the domain.
 
     Raises
     ------
@@ -95,6 +103,8 @@ def check_surrogate(name: str | None, *, ordered: bool) -> str:
     """
     from simulator.surrogate import DEFAULT, SURROGATES  # imported when used
 
+    if protocol not in frequency_oracles():
+        return BOOTSTRAP if name is None else choice((BOOTSTRAP,))(f"surrogate for {protocol}", name)
     chosen = DEFAULT if name is None else choice(SURROGATES)("surrogate", name)
     if SURROGATES[chosen].ordered_only and not ordered:
         raise InputError(f"surrogate {chosen} needs an ordered domain: give --ordered if the order means something")

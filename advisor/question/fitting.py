@@ -6,7 +6,7 @@ from collections.abc import Container
 
 from advisor.errors import InputError, listed
 from advisor.question.settings import Menu, Question, Threat
-from simulator import METRICS, POSTPROCESSORS
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 
 
 def fitting_metrics(
@@ -46,6 +46,35 @@ def fitting_metrics(
         fitting = [key for key in fitting if key in predictable]
         notes.append(f"metrics {listed(unknown)} are left out: the model does not know them, a simulation does")
     return tuple(fitting), notes
+
+
+def fitting_protocols(menu: Menu, ordered: bool, *, instant: bool = False) -> tuple[str, ...]:
+    """Return the protocols asked for that fit the domain; for a look-up (`instant`) those that it covers.
+
+    Raises
+    ------
+    InputError
+        If a protocol that was named does not.
+    """
+    covered = _predictable() if instant else PROTOCOLS
+    fitting = []
+    for name in menu.protocols:
+        if PROTOCOLS[name].ordered_only and not ordered:
+            reason = "needs an ordered domain: give --ordered if the order of the categories means something"
+        elif name not in covered:
+            reason = "is not predicted: give a sample, without --instant, to simulate it"
+        else:
+            fitting.append(name)
+            continue
+        if menu.protocol:
+            raise InputError(f"protocol {name} {reason}")
+    return tuple(fitting)
+
+
+def _predictable() -> Container[str]:
+    from knowledge.model import predicted_protocols  # a simulation has no need of it
+
+    return predicted_protocols()
 
 
 def fitting_methods(menu: Menu, metrics: tuple[str, ...], ordered: bool) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError, near_miss
+from advisor.inputs.bins import Bins
 from advisor.question.settings import Shape
 from knowledge.describe.assumption import SKEW, parse_shape
 from knowledge.describe.profile import SKEW_MAX
@@ -36,6 +37,8 @@ class Frequencies:
         What was decided for the user, and what they should worry about.
     skew
         The exponent of a Zipf distribution that was only assumed, else None.
+    bins
+        The bins that the categories are, where numbers were cut into such.
     """
 
     weights: NDArray[np.int64] | NDArray[np.float64] = field(repr=False)
@@ -46,6 +49,7 @@ class Frequencies:
     assumptions: tuple[str, ...]
     warnings: tuple[str, ...]
     skew: float | None = None
+    bins: Bins | None = field(default=None, repr=False)
 
     @property
     def k(self) -> int:

@@ -76,7 +76,7 @@ class Settings:
     def __post_init__(self) -> None:
         for item, spec in options_of(type(self)):
             value = getattr(self, item.name)
-            if value is None or spec.read is None or value == ():
+            if value is None or spec.read is None or (isinstance(value, tuple) and not value):
                 continue
             if spec.repeated:
                 values = [value] if isinstance(value, str) or not isinstance(value, Iterable) else value

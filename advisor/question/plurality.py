@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from advisor.errors import InputError
 from advisor.question.budget import Plan
 from advisor.question.settings import SOLUTIONS, Plurality
-from simulator import PROTOCOLS
+from simulator import PROTOCOLS, frequency_oracles
 from simulator.protocols import EPSILON_MIN
 
 
@@ -84,4 +84,9 @@ def check_attributes(plurality: Plurality, epsilon: float, n: int) -> None:
 
 def _error(protocols: Iterable[str], epsilon: float, n: int, frequencies: NDArray[np.float64]) -> float:
     k = len(frequencies)
-    return min(float(PROTOCOLS[name](k, epsilon).variance(frequencies, n).mean()) for name in protocols)
+    linear = [PROTOCOLS[name](k, epsilon).linear for name in protocols]
+    # Where no protocol has an unbiased estimate, those that have one stand for it: the noise falls in the same way.
+    able = [one for one in linear if one is not None] or [
+        kind(k, epsilon).linear for kind in frequency_oracles().values()
+    ]
+    return min(float(one.covariance(n).entry(frequencies).mean()) for one in able)

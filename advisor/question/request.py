@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
+from advisor.inputs.bins import Bins
 from advisor.question.budget import Plan
 from advisor.question.removals import Removal
 from advisor.question.settings import (
@@ -20,8 +21,7 @@ from advisor.question.settings import (
     Simulation,
     Threat,
 )
-from simulator import PROTOCOLS
-from simulator.protocols import FrequencyOracle
+from simulator import PROTOCOLS, Observed, Protocol
 
 REPETITIONS, MAX_REPETITIONS = 20, 400
 FULL_RACE_DOMAIN = 4096  # above it the most repetitions, where not asked for, fall as 1/k: a race must end in minutes
@@ -85,7 +85,7 @@ def needed_budget(question: Question) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Collected:
-    """A raw estimate that someone holds.
+    """What someone holds of a collection: a raw estimate, or the tally of the reports.
 
     Attributes
     ----------
@@ -93,21 +93,25 @@ class Collected:
         The protocol that was used.
     n
         Users who reported.
-    labels, estimate
-        ``(k,)`` labels and raw frequency estimates.
-    ordered
-        Whether the categories have an order.
+    labels
+        Those of the k categories.
+    observed
+        All that a method may see of it.
     assumptions, warnings
         What was decided for the user, and what they should worry about.
     """
 
-    oracle: FrequencyOracle
+    oracle: Protocol
     n: int
     labels: tuple[str, ...] = field(repr=False)
-    estimate: NDArray[np.float64] = field(repr=False)
-    ordered: bool
+    observed: Observed = field(repr=False)
     assumptions: tuple[str, ...]
     warnings: tuple[str, ...]
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the categories have an order."""
+        return self.observed.domain.ordered
 
     @property
     def protocol(self) -> str:
@@ -147,7 +151,7 @@ class Request:
     populations
         ``(populations, k)`` users of each, or None.
     collected
-        The estimate that the request is about, or None.
+        What was collected, if the request is about that, or None.
     skew
         The exponent, where the frequencies are a Zipf distribution that was only assumed.
     removals
@@ -157,6 +161,8 @@ class Request:
     plan
         How the budget is used, where users have several attributes or report several times; `epsilon` and `n` are then
         those of one report and of the reports of one attribute.
+    bins
+        The bins that the categories are, where numbers were cut into such.
     """
 
     epsilon: float
@@ -184,8 +190,9 @@ class Request:
     removals: tuple[Removal, ...] = ()
     threat: float | None = None
     plan: Plan | None = None
+    bins: Bins | None = field(default=None, repr=False)
 
-    def oracle(self, protocol: str) -> FrequencyOracle:
+    def oracle(self, protocol: str) -> Protocol:
         """Return a protocol at this budget and domain size: the one that was used as it was used."""
         if self.collected is not None and self.collected.protocol == protocol:
             return self.collected.oracle

@@ -13,13 +13,15 @@ from advisor.inputs.domain import build_domain
 from advisor.inputs.domain_file import read_domain
 from advisor.inputs.histogram import RawHistogram, read_histogram
 from advisor.inputs.memory import sample_in_memory
+from advisor.inputs.number_tally import NumberTally
+from advisor.question.cleaning import Cleaning
 from advisor.question.constraints import constrained
-from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics
+from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics, fitting_protocols
 from advisor.question.frequencies import Frequencies
 from advisor.question.option import refuse
 from advisor.question.plurality import make_plan
 from advisor.question.request import FULL_RACE_DOMAIN, RankSettings, Request
-from advisor.question.settings import Categories, Cleaning, Columns, Shape
+from advisor.question.settings import Categories, Columns, Shape
 from simulator.populations import apportion
 from simulator.seeding import rng_for
 
@@ -27,7 +29,10 @@ FAR_SMALLER = 10  # a sample this many times smaller than n is not taken for the
 
 
 def from_memory(
-    sample: Iterable[Any] | None, sample_counts: ArrayLike | Mapping[Any, int] | None, domain: Categories
+    sample: Iterable[Any] | None,
+    sample_counts: ArrayLike | Mapping[Any, int] | None,
+    domain: Categories,
+    cleaning: Cleaning | None = None,
 ) -> Frequencies:
     """Return the frequencies of a sample in memory: one value per user, or one count per category.
 
@@ -36,9 +41,18 @@ def from_memory(
     InputError
         If both are given, or what is given is no sample.
     """
+    cleaning = Cleaning() if cleaning is None else cleaning
+    refuse_beside_bins(domain, cleaning)
     labels, counts, is_histogram = sample_in_memory(sample, sample_counts)
+    name = "sample_counts" if is_histogram else "sample"
     histogram = RawHistogram(tuple(labels), np.asarray(counts, dtype=np.int64), is_histogram, (), ())
-    return over_domain(histogram, "sample_counts" if is_histogram else "sample", domain, Cleaning())
+    if cleaning.cut is not None:
+        column = getattr(sample, "name", None)  # of a pandas series
+        tally = NumberTally(name, cleaning.cut, column if isinstance(column, str) else None)
+        tally.add_block(dict(zip(labels, counts.tolist(), strict=True)), lambda _: 0)
+        binned = tally.result(drop_missing=False)
+        histogram = RawHistogram(binned.labels, binned.counts, is_histogram, (), binned.warnings, binned.bins)
+    return over_domain(histogram, name, domain, cleaning)
 
 
 def from_file(path: str, domain: Categories, columns: Columns, cleaning: Cleaning) -> Frequencies:
@@ -49,6 +63,7 @@ def from_file(path: str, domain: Categories, columns: Columns, cleaning: Cleanin
     InputError
         If the file cannot be read as a sample, or is none over the domain.
     """
+    refuse_beside_bins(domain, cleaning)
     return over_domain(read_sample(path, columns, cleaning), sample_name(path), domain, cleaning)
 
 
@@ -73,7 +88,23 @@ def read_sample(path: str, columns: Columns, cleaning: Cleaning) -> RawHistogram
         keep_top=cleaning.keep_top,
         drop_missing=cleaning.drop_missing,
         transactions=cleaning.transactions,
+        cut=cleaning.cut,
     )
+
+
+def refuse_beside_bins(domain: Categories, cleaning: Cleaning) -> None:
+    """Refuse what bins decide: which categories there are, and their order.
+
+    Raises
+    ------
+    InputError
+        If it was asked for too.
+    """
+    if cleaning.cut is not None:
+        flags = [*domain.given("k"), *cleaning.given("domain", "keep_top", "other", "transactions")]
+        refuse(flags, "does not go with bins: they are the categories, k is their number, and they hold numbers")
+        if domain.ordered is False:
+            raise InputError("--unordered does not go with bins: numbers have an order")
 
 
 def over_domain(histogram: RawHistogram, name: str, domain: Categories, cleaning: Cleaning) -> Frequencies:
@@ -84,6 +115,17 @@ def over_domain(histogram: RawHistogram, name: str, domain: Categories, cleaning
     InputError
         If the sample does not fit the domain.
     """
+    if histogram.bins is not None:
+        return Frequencies(
+            weights=histogram.counts,
+            labels=histogram.labels,
+            ordered=True,
+            name=name,
+            users=int(histogram.counts.sum()),
+            assumptions=(*histogram.assumptions, histogram.bins.sentence),
+            warnings=histogram.warnings,
+            bins=histogram.bins,
+        )
     built = build_domain(
         histogram.labels,
         histogram.counts,
@@ -152,6 +194,7 @@ def memory_request(
     domain: Categories,
     sample: Iterable[Any] | None,
     sample_counts: ArrayLike | Mapping[Any, int] | None,
+    cleaning: Cleaning,
     *,
     instant: bool,
 ) -> Request:
@@ -162,7 +205,7 @@ def memory_request(
     InputError
         If it is no sample, or what is asked of it is wrong.
     """
-    return build_request(settings, from_memory(sample, sample_counts, domain), instant=instant)
+    return build_request(settings, from_memory(sample, sample_counts, domain, cleaning), instant=instant)
 
 
 def build_request(settings: RankSettings, frequencies: Frequencies, *, instant: bool = False) -> Request:
@@ -180,7 +223,7 @@ def build_request(settings: RankSettings, frequencies: Frequencies, *, instant: 
     plan = make_plan(settings.plurality, settings.epsilon, settings.menu.protocols, counts / users, everyone)
     n = everyone if plan is None else plan.reports
     small = users * FAR_SMALLER <= n and not instant
-    metrics, notes = fitting_metrics(question, ordered, predictable=_predictable(instant=instant))
+    metrics, notes = fitting_metrics(question, ordered, predictable=_predictable(ordered, instant=instant))
     values = settings.metric_settings.resolved(k)
     size_notes, worries = _about_size(users, everyone, named=question.n is not None, small=small, n=n)
     first, most = settings.repetitions
@@ -193,7 +236,7 @@ def build_request(settings: RankSettings, frequencies: Frequencies, *, instant: 
         k=k,
         n=n,
         metrics=metrics,
-        protocols=settings.menu.protocols,
+        protocols=fitting_protocols(settings.menu, ordered, instant=instant),
         methods=fitting_methods(settings.menu, metrics, ordered),
         ordered=ordered,
         labels=frequencies.labels,
@@ -211,6 +254,7 @@ def build_request(settings: RankSettings, frequencies: Frequencies, *, instant: 
         populations=_behind_the_sample(counts, n, most, seed) if small else None,
         threat=checked_threat(settings.threat, n, instant=instant),
         plan=plan,
+        bins=frequencies.bins,
     )
     return constrained(request, settings.limits)
 
@@ -234,12 +278,12 @@ def _about_size(users: int, everyone: int, *, named: bool, small: bool, n: int) 
     return assumed, []
 
 
-def _predictable(*, instant: bool) -> tuple[str, ...] | None:
+def _predictable(ordered: bool, *, instant: bool) -> tuple[str, ...] | None:
     if not instant:
         return None
-    from knowledge.menu import METRICS  # a simulation has no need of it
+    from knowledge.model import predicted_metrics  # a simulation has no need of it
 
-    return tuple(METRICS)
+    return predicted_metrics(ordered=ordered)
 
 
 def _behind_the_sample(counts: NDArray[np.int64], n: int, draws: int, seed: int) -> NDArray[np.int64]:

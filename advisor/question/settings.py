@@ -245,32 +245,6 @@ class Columns(Settings):
 
 
 @dataclass(frozen=True)
-class Cleaning(Settings):
-    """What becomes of the rows and labels of a sample."""
-
-    panel: ClassVar[str] = "Data"
-
-    domain: str | None = option(
-        "--domain", read=path, metavar="FILE", advanced=True, help="all possible categories, one per line"
-    )
-    keep_top: int | None = option(
-        "--keep-top", read=whole(1), metavar="N", advanced=True, help="keep the N most frequent categories"
-    )
-    other: bool = option("--other", advanced=True, help="merge what --keep-top leaves out instead of dropping it")
-    transactions: bool = option(
-        "--transactions", advanced=True, help="several items per row: users keep their most frequent item"
-    )
-    drop_missing: bool = option("--drop-missing", advanced=True, help="leave out rows without a value")
-
-    def check(self) -> None:
-        """Refuse to merge what nothing leaves out, and to drop rows that miss nothing."""
-        if self.drop_missing and self.transactions:
-            raise InputError("--drop-missing does not go with --transactions: there an empty cell is no item anyway")
-        if self.other and self.keep_top is None and not self.transactions:
-            raise InputError("--other merges what --keep-top leaves out: give both, for example --keep-top 20 --other")
-
-
-@dataclass(frozen=True)
 class Shape(Settings):
     """What is assumed of the frequencies where there is no sample."""
 

@@ -6,13 +6,13 @@ import numpy as np
 
 from advisor.errors import InputError
 from advisor.question.constraints import constrained
-from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics
+from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics, fitting_protocols
 from advisor.question.frequencies import assumed_shape
 from advisor.question.plurality import make_plan
 from advisor.question.request import RankSettings, Request
 from advisor.question.settings import N_MAX, Categories, Shape
 from knowledge.describe.assumption import USERS
-from knowledge.menu import METRICS
+from knowledge.model import predicted_metrics
 
 
 def shape_request(settings: RankSettings, domain: Categories, shape: Shape) -> Request:
@@ -41,14 +41,15 @@ def shape_request(settings: RankSettings, domain: Categories, shape: Shape) -> R
     plan = make_plan(settings.plurality, settings.epsilon, settings.menu.protocols, shares, n)
     if plan is not None:
         n = plan.reports
-    metrics, notes = fitting_metrics(settings.question, frequencies.ordered, predictable=METRICS)
+    predictable = predicted_metrics(ordered=frequencies.ordered)
+    metrics, notes = fitting_metrics(settings.question, frequencies.ordered, predictable=predictable)
     values = settings.metric_settings.resolved(k)
     request = Request(
         epsilon=settings.epsilon if plan is None else plan.epsilon_report,
         k=k,
         n=min(n, N_MAX),
         metrics=metrics,
-        protocols=settings.menu.protocols,
+        protocols=fitting_protocols(settings.menu, frequencies.ordered, instant=True),
         methods=fitting_methods(settings.menu, metrics, frequencies.ordered),
         ordered=frequencies.ordered,
         labels=(),

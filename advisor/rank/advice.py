@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from advisor.document.json import json_text
 from advisor.document.page import fragment_html
 from advisor.rank.apply import post_process
+from advisor.rank.data import row_data
 from advisor.rank.document import rank_document
 from advisor.rank.result import Ranking
 
@@ -50,7 +51,7 @@ class Advice(Ranking):
         """Return the ranking as a pandas data frame, one row for each recommendation."""
         import pandas as pd  # heavy
 
-        return pd.DataFrame([row._asdict() for row in self.recommendations])
+        return pd.DataFrame([row_data(row, self) for row in self.recommendations])
 
     def to_json(self) -> str:
         """Return the advice as one JSON object (see the shipped JSON Schema)."""

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from advisor.errors import InputError, listed
 from advisor.inputs.memory import estimate_in_memory
-from advisor.question.collected import collect
+from advisor.question.cleaning import Cleaning
+from advisor.question.collected import collect, tally_in_memory
 from advisor.question.estimate_request import build_estimate_request
 from advisor.question.option import refuse
 from advisor.question.request import RankSettings
@@ -31,6 +32,7 @@ from advisor.question.shape_request import shape_request
 from advisor.rank.advice import Advice
 from advisor.rank.look_up import look_up
 from advisor.rank.simulate import simulated_answer
+from simulator import Tally
 
 
 def advise(
@@ -42,6 +44,7 @@ def advise(
     sample: Iterable[Any] | None = None,
     sample_counts: ArrayLike | Mapping[Any, int] | None = None,
     estimate: ArrayLike | Mapping[Any, float] | None = None,
+    tally: Tally | None = None,
     protocol: str | Sequence[str] | None = None,
     method: str | Sequence[str] | None = None,
     ordered: bool | None = None,
@@ -65,6 +68,11 @@ def advise(
     attributes: int | None = None,
     rounds: int | None = None,
     solution: str | None = None,
+    bins: int | None = None,
+    bin_width: float | None = None,
+    edges: Sequence[float] = (),
+    clamp: bool = False,
+    unit: str | None = None,
     eps: float | None = None,
 ) -> Advice:
     """Rank every protocol and post-processing method for a collection like the sample, or those for an estimate.
@@ -89,8 +97,11 @@ def advise(
         Instead of a sample, what was collected: one raw estimate per category (frequency, or count), or a mapping from
         label to estimate. `protocol` (one) and `n` say where it comes from; `Advice.next_round` compares with all
         protocols.
+    tally
+        Instead of an estimate, the tally of the reports that were collected, as `Protocol.tally` and sums of tallies
+        give it; protocols for ordered domains need it.
     protocol, method
-        Restrict the menu; with an estimate, `protocol` is the one it comes from.
+        Restrict the menu; with an estimate or a tally, `protocol` is the one it comes from.
     ordered
         Whether the categories have an order; default: numeric labels have, other labels have not. Counts without
         labels are numbered from 0.
@@ -120,6 +131,14 @@ def advise(
     solution
         With attributes: ``"smp"`` (each user reports one, drawn at random) or ``"spl"`` (all, splitting the budget);
         default: the one with the lower error.
+    bins, bin_width, edges
+        Cut the numbers of the sample into bins, an ordered domain: so many equal ones, equal ones of a width, or those
+        between the edges. With `bins` or `bin_width`, `edges` is the range, two numbers; left out, it is taken from
+        the sample. A bin holds its lower edge and not its upper one; the last one of a given range holds both.
+    clamp
+        Count numbers outside of the edges in the first and the last bin, instead of refusing them.
+    unit
+        What errors in bins are said in besides, such as ``"years"``; default: the name of a pandas series.
 
     Returns
     -------
@@ -142,10 +161,16 @@ def advise(
         raise InputError(f"metric must be the name of one metric, got {metric!r}")
     question = Question(epsilon=budget_alias(epsilon, eps), n=n, metric=(metric,))
     question.one_metric("advise")
+    refuse(["the estimate"] if estimate is not None and tally is not None else [], "does not go with a tally")
+    if tally is not None and not isinstance(tally, Tally):
+        raise InputError(
+            f"tally must be a simulator.Tally, as the protocol's tally(reports) gives it, got {tally!r:.40}"
+        )
+    collected = estimate if tally is None else tally
     settings = RankSettings(
         question=question,
         metric_settings=MetricSettings(top_values, set_share, kl_mix),
-        menu=Menu(() if estimate is not None else names(protocol), names(method)),
+        menu=Menu(() if collected is not None else names(protocol), names(method)),
         limits=Limits(
             max_bits=max_bits, max_attack=max_attack, proper=proper, unbiased=unbiased, server_cost=server_cost
         ),
@@ -154,44 +179,49 @@ def advise(
         simulation=Simulation(repetitions, max_repetitions, seed, jobs),
     )
     domain, assumed = Categories(k, ordered), Shape(skew, shape)
+    cleaning = Cleaning(bins=bins, bin_width=bin_width, edges=tuple(edges), clamp=clamp, unit=unit)
     has_sample = sample is not None or sample_counts is not None
-    if estimate is not None:
+    if not has_sample:
+        refuse(cleaning.given(), "is for a sample, and none is given")
+    if collected is not None:
         refuse(["the sample"] if has_sample else [], "does not go with an estimate: give one of the two")
         refuse(assumed.given(), "is for a question without data: leave it out, or the estimate")
         if instant:
             raise InputError("instant is for a sample: an estimate is answered by simulation")
-        return _advise_on_estimate(settings, estimate, names(protocol), domain, surrogate)
+        return _advise_on_collected(settings, collected, names(protocol), domain, surrogate)
     if surrogate is not None:
         raise InputError("surrogate goes with an estimate")
     if not has_sample:
         return Advice.of(look_up(shape_request(settings, domain, assumed))[0])
     refuse(assumed.given(), "is for a question without data: leave it out, or the sample")
-    request = memory_request(settings, domain, sample, sample_counts, instant=instant)
+    request = memory_request(settings, domain, sample, sample_counts, cleaning, instant=instant)
     ranking = look_up(request)[0] if instant else simulated_answer(request, jobs=settings.simulation.jobs).first
     return Advice.of(ranking)
 
 
-def _advise_on_estimate(
+def _advise_on_collected(
     settings: RankSettings,
-    estimate: ArrayLike | Mapping[Any, float],
+    collected: ArrayLike | Mapping[Any, float] | Tally,
     protocols: Sequence[str],
     domain: Categories,
     surrogate: str | None,
 ) -> Advice:
-    used = Menu(protocol=tuple(protocols)).protocol
+    what = "tally" if isinstance(collected, Tally) else "estimate"
+    used, n = Menu(protocol=tuple(protocols)).protocol, settings.question.n
     if len(used) != 1:
-        raise InputError(f"estimate needs the one protocol it comes from: protocol, got {listed(used) or 'none'}")
-    if settings.question.n is None:
-        raise InputError("estimate needs n, the number of users who reported")
-    labels, values = estimate_in_memory(estimate)
-    collected = collect(
-        labels,
-        values,
-        protocol=used[0],
-        epsilon=settings.epsilon,
-        n=settings.question.n,
-        k=domain.k,
-        ordered=domain.ordered,
-    )
-    request = build_estimate_request(settings, collected, name="estimate", surrogate=surrogate)
+        raise InputError(f"{what} needs the one protocol it comes from: protocol, got {listed(used) or 'none'}")
+    if isinstance(collected, Tally):
+        if domain.k is None:
+            raise InputError("tally needs k, the number of categories")
+        if n not in (None, collected.n):
+            raise InputError(f"the tally is of {collected.n:,} reports, n = {n:,} was given: leave n out")
+        kept = tally_in_memory(collected, used[0], domain.k, settings.epsilon, ordered=domain.ordered)
+    else:
+        if n is None:
+            raise InputError("estimate needs n, the number of users who reported")
+        labels, values = estimate_in_memory(collected)
+        kept = collect(
+            labels, values, protocol=used[0], epsilon=settings.epsilon, n=n, k=domain.k, ordered=domain.ordered
+        )
+    request = build_estimate_request(settings, kept, name=what, surrogate=surrogate)
     return Advice.of(simulated_answer(request, jobs=settings.simulation.jobs).first)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError, listed
 from advisor.question.request import Request
-from advisor.rank.result import DEFAULT_PAIR, DETECTION_LEVEL, Baseline, Ranking, Recommendation, finite
+from advisor.rank.result import DEFAULT_PAIR, DETECTION_LEVEL, Baseline, Ranking, Recommendation, finite, usual_pair
+from advisor.rank.trade_offs import best_for_single_categories
 from simulator._normal import normal_quantile
 from simulator.benchmark import Experiment, Runs
 from simulator.confidence import (
+    UNFITTED,
     Belief,
     belief_in,
     population_errors,
@@ -22,10 +24,11 @@ from simulator.confidence import (
     probability_best,
     ranking_root,
 )
+from simulator.protocols.protocol import Protocol
 from simulator.ranking import MeanError, Pair, Standing, contenders, leading, mean_error, paired_ratio, rank, t_quantile
 
 OTHERS_REPETITIONS = 20  # for the protocols that were not used: they are for the next round
-RAW = "none"
+RAW, PER_CATEGORY = "none", "mae"
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,8 @@ class Contest:
     @cached_property
     def probabilities(self) -> dict[Pair, float]:
         """How likely each pair is the best; only several collections from each population can tell."""
-        if self.belief is None or not self.about_estimate or len(self.menu) < 2:  # one alone wins for want of others
+        # One alone wins for want of others.
+        if self.belief is None or self.belief is UNFITTED or not self.about_estimate or len(self.menu) < 2:
             return {}
         wins = {standing.pair: standing.win_share for standing in self.standings}
         return probability_best(wins, self.leader, self.belief)
@@ -117,12 +121,13 @@ def contests(metric: str, request: Request, experiment: Experiment, runs: Runs) 
     belief = None
     if request.collected is not None:
         used = request.collected.protocol
-        belief = belief_in(metric, ordered=request.ordered) if populations > 1 else None
+        if populations > 1:
+            belief = belief_in(metric, ordered=request.ordered, surrogate=request.surrogate)
         most = others_repetitions(populations, runs.repetitions)
         fair = Runs(runs.experiment_id, runs.metrics, runs.first, {pair: runs.errors[pair][:most] for pair in sound})
         later = [Contest(metric, experiment, fair, menu, DEFAULT_PAIR, belief)] if menu else []
         menu = tuple(pair for pair in sound if pair[0] == used and pair[1] in request.methods)
-        default = (used, DEFAULT_PAIR[1])
+        default = usual_pair(request.oracle(used))
     else:
         later, default = [], DEFAULT_PAIR
     if not menu:
@@ -132,9 +137,10 @@ def contests(metric: str, request: Request, experiment: Experiment, runs: Runs) 
 
 
 def _sound(metric: str, runs: Runs) -> list[Pair]:
-    """Return the pairs that have a finite error, and so has the raw estimate of their protocol."""
+    """Return the pairs that have a finite error, and so has the raw estimate of their protocol, if it has one."""
     able = {pair for pair, errors in runs.of(metric).items() if np.isfinite(errors).all()}
-    return [pair for pair in runs.errors if pair in able and (pair[0], RAW) in able]
+    faulty = {protocol for protocol, method in runs.errors if method == RAW and (protocol, method) not in able}
+    return [pair for pair in runs.errors if pair in able and pair[0] not in faulty]
 
 
 def others_repetitions(populations: int, repetitions: int) -> int:
@@ -152,12 +158,12 @@ def ranking_of(request: Request, table: tuple[Contest, ...], again: Runs | None)
     experiment, metric = contest.experiment, contest.metric
     rows = tuple(_row(standing, contest, contest.runs) for standing in contest.standings)
     first = _row(contest.standings[0], contest, _measured(contest, contest.standings[0].pair, again))
-    noise = request.oracle(rows[0].protocol).noise(request.n)
+    single = replace(contest, metric=PER_CATEGORY)
     without_data = _errors_without_data(metric, experiment)
     uniform, zero = ((without_data ** (1 / contest.root)).mean(axis=0) ** contest.root).tolist()
     lowest = contest.figures(contest.runs.column(contest.leader, metric)).error
     beside = [
-        _baseline("raw", (rows[0].protocol, RAW), contest),
+        *(_baseline("raw", pair, contest) for pair in [(rows[0].protocol, RAW)] if pair in contest.runs.errors),
         Baseline("uniform", None, None, uniform, uniform, uniform, uniform / lowest if lowest else None, None, None),
         _baseline("default", contest.default, contest),
     ]
@@ -168,7 +174,7 @@ def ranking_of(request: Request, table: tuple[Contest, ...], again: Runs | None)
         recommendations=(first, *rows[1:]),
         baselines=tuple(row for row in beside if math.isfinite(row.error)),
         repetitions=max(len(contest.runs.errors[pair]) for pair in contest.menu),
-        detectable_frequency=normal_quantile(1 - DETECTION_LEVEL) * noise.sd,
+        detectable_frequency=detectable_frequency(request.oracle(rows[0].protocol), request.n),
         warnings=(*request.warnings, *_left_out(contest)),
         error_without_data=finite(min(uniform, zero)),
         beats_uniform_guess=_beats(contest, without_data, again),
@@ -177,7 +183,16 @@ def ranking_of(request: Request, table: tuple[Contest, ...], again: Runs | None)
         leader=contest.leader,
         next_round=ranking_of(request, (later[0],), again) if later else None,
         compared=rows if first.fresh else (),
+        single_categories=best_for_single_categories(metric, rows[0].pair, single.ranked, single.root),
     )
+
+
+def detectable_frequency(protocol: Protocol, n: int) -> float | None:
+    """Return the smallest frequency that raw estimates tell from 0, on average where they differ; None without any."""
+    if protocol.linear is None:
+        return None
+    variances = protocol.linear.covariance(n).entry(np.zeros(protocol.k))
+    return normal_quantile(1 - DETECTION_LEVEL) * float(variances.mean()) ** 0.5
 
 
 def _left_out(contest: Contest) -> list[str]:
@@ -185,7 +200,7 @@ def _left_out(contest: Contest) -> list[str]:
     protocols: dict[str, list[str]] = {}
     runs, sound = contest.runs, set(_sound(contest.metric, contest.runs))
     for protocol, method in runs.of(contest.metric):
-        if (protocol, method) not in sound and (protocol, RAW) in runs.errors:
+        if (protocol, method) not in sound:
             protocols.setdefault(method, []).append(protocol)
     return [
         f"{method} has no finite {contest.metric} error with {listed(names)}: it is not ranked there"
@@ -206,8 +221,9 @@ def _row(standing: Standing, contest: Contest, runs: Runs) -> Recommendation:
     oracle = contest.experiment.oracles[protocol]
     errors = runs.column(standing.pair, contest.metric)[: contest.runs.repetitions]
     figures = contest.figures(errors)
-    # Over the repetitions of the row, so that the two share noise.
-    raw = contest.figures(runs.column((protocol, RAW), contest.metric)[: len(errors)])
+    raw = None
+    if (protocol, RAW) in runs.errors:  # over the repetitions of the row, so that the two share noise
+        raw = contest.figures(runs.column((protocol, RAW), contest.metric)[: len(errors)]).error
     mean_square, absolute = (
         finite(float(runs.column(standing.pair, name)[: len(errors)].mean())) for name in ("mse", "mae")
     )
@@ -228,7 +244,7 @@ def _row(standing: Standing, contest: Contest, runs: Runs) -> Recommendation:
         ratio_high=finite(standing.ratio.high),
         win_share=standing.win_share,
         repetitions=len(errors),
-        error_without_postprocessing=raw.error,
+        error_without_postprocessing=raw,
         equivalent_users=(
             float(n)
             if method == RAW

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from advisor.document.model import Json, Records, Scalar
+from advisor.question.units import data_error
 from advisor.rank.result import Ranking, Recommendation
+from advisor.rank.trade_offs import compromise
 from simulator import METRICS
 
+ROW_FIELDS = (*Recommendation._fields, "data_error")
 Summary = Callable[[Ranking], str]  # says an answer in a sentence
 
 
 def rank_data(rankings: tuple[Ranking, ...], summary: Summary) -> dict[str, Json]:
     """Return the fields of the JSON object: the first metric's ranking, and under ``further_metrics`` the others'."""
-    first, request = rankings[0], rankings[0].request
+    first, request, both = rankings[0], rankings[0].request, compromise(rankings)
     return {
         "request": {
             "eps": request.epsilon,
@@ -33,6 +36,7 @@ def rank_data(rankings: tuple[Ranking, ...], summary: Summary) -> dict[str, Json
             "metric_options": request.metric_values.plain(),
             "threat": request.threat,
             "plan": None if request.plan is None else request.plan._asdict(),
+            "bins": None if request.bins is None else request.bins.data,
         },
         "source": first.source,
         "surrogate": request.surrogate,
@@ -42,6 +46,7 @@ def rank_data(rankings: tuple[Ranking, ...], summary: Summary) -> dict[str, Json
         "assumptions": list(request.assumptions),
         "warnings": list(first.warnings),
         "constraints": [removal._asdict() for removal in request.removals],
+        "compromise": None if both is None else both.data,
         **_ranking_data(first, summary),
         "further_metrics": [{"metric": ranking.metric, **_ranking_data(ranking, summary)} for ranking in rankings[1:]],
     }
@@ -49,7 +54,7 @@ def rank_data(rankings: tuple[Ranking, ...], summary: Summary) -> dict[str, Json
 
 def _ranking_data(ranking: Ranking, summary: Summary) -> dict[str, Json]:
     """Return the fields of one metric's ranking."""
-    why, later = ranking.why, ranking.next_round
+    why, later, single = ranking.why, ranking.next_round, ranking.single_categories
     return {
         "summary": summary(ranking),
         "unit": METRICS[ranking.metric].unit,
@@ -57,8 +62,9 @@ def _ranking_data(ranking: Ranking, summary: Summary) -> dict[str, Json]:
         "error_without_data": ranking.error_without_data,
         "resolved": ranking.resolved,
         "detectable_frequency": ranking.detectable_frequency,
+        "single_categories": None if single is None else single._asdict(),
         "baselines": [row._asdict() for row in ranking.baselines],
-        "recommendations": [row._asdict() for row in ranking.recommendations],
+        "recommendations": [row_data(row, ranking) for row in ranking.recommendations],
         "other_users": [
             {"n": n, "protocol": protocol, "method": method} for n, protocol, method in ranking.other_users
         ],
@@ -67,10 +73,16 @@ def _ranking_data(ranking: Ranking, summary: Summary) -> dict[str, Json]:
     }
 
 
+def row_data(row: Recommendation, ranking: Ranking) -> dict[str, Scalar]:
+    """Return the fields of a row, and its error in the unit of the data (None where there is none)."""
+    return row._asdict() | {"data_error": data_error(ranking.metric, row.error, ranking.request.bins)}
+
+
 def rank_records(rankings: tuple[Ranking, ...]) -> Records:
     """Return all rows of all rankings: the metric, the fields of a recommendation, whether it is for the next round."""
     rows: list[tuple[Scalar, ...]] = []
     for ranking in rankings:
         for table in (ranking, ranking.next_round):
-            rows += [(ranking.metric, *row, table is not ranking) for row in table.recommendations] if table else []
-    return Records(("metric", *Recommendation._fields, "next_round"), tuple(rows))
+            every = () if table is None else (row_data(row, ranking).values() for row in table.recommendations)
+            rows += [(ranking.metric, *row, table is not ranking) for row in every]
+    return Records(("metric", *ROW_FIELDS, "next_round"), tuple(rows))

@@ -10,6 +10,7 @@ from advisor.figures import number
 from advisor.rank.data import rank_data, rank_records
 from advisor.rank.result import Ranking
 from advisor.rank.table import ranked_table
+from advisor.rank.trade_offs import compromise_sentences
 from advisor.rank.words import (
     answer_sentences,
     next_round_sentence,
@@ -19,7 +20,7 @@ from advisor.rank.words import (
     why_sentences,
     worth_sentences,
 )
-from simulator import METRICS
+from simulator import METRICS, FrequencyOracle
 
 
 def rank_document(rankings: tuple[Ranking, ...]) -> Document:
@@ -28,6 +29,7 @@ def rank_document(rankings: tuple[Ranking, ...]) -> Document:
     parts: list[Part] = [Sentence(text, Role.WARNING) for text in first.warnings]
     for ranking in rankings:
         parts += _ranking_parts(ranking)
+    parts += compromise_sentences(rankings)
     if first.why is not None:
         parts += [
             Sentence(text, Role.ANSWER if place == 0 else Role.DETAIL)
@@ -70,10 +72,12 @@ def _details(ranking: Ranking) -> list[Part]:
     request = ranking.request
     rows = []
     for name in request.protocols:
-        oracle = request.oracle(name)
-        probabilities = ("–" if value is None else f"{value:.6g}" for value in (oracle.p, oracle.q))
-        sd = oracle.noise(request.n).sd
-        rows.append(Row((name, *probabilities, f"{sd:.4g}", f"{oracle.report_bits:,}", number(oracle.attack_success))))
+        protocol = request.oracle(name)
+        figures: tuple[str, ...] = ("–", "–", "–")
+        if isinstance(protocol, FrequencyOracle):  # one p, one q and one noise for all values
+            chances = ("–" if value is None else f"{value:.6g}" for value in (protocol.p, protocol.q))
+            figures = (*chances, f"{protocol.noise(request.n).sd:.4g}")
+        rows.append(Row((name, *figures, f"{protocol.report_bits:,}", number(protocol.attack_success))))
     columns = (
         Column("protocol", text=True),
         Column("p", "probability that a report supports the user's own value"),

@@ -6,7 +6,6 @@ import hashlib
 import json
 from dataclasses import dataclass
 from functools import partial
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +14,13 @@ from advisor.errors import InputError, listed
 from advisor.question.constraints import nothing_left
 from advisor.question.request import Request
 from advisor.question.settings import MetricSettings
+from advisor.rank.assemble import detectable_frequency
 from advisor.rank.prediction import frequencies_of, stays
-from advisor.rank.result import DEFAULT_PAIR, DETECTION_LEVEL, Baseline, Ranking, Recommendation, empty_rankings
+from advisor.rank.result import DEFAULT_PAIR, Baseline, Ranking, Recommendation, empty_rankings
+from advisor.rank.trade_offs import predicted_for_single_categories
 from knowledge import model, ranking
 from knowledge.changes import COMMON_USERS
-from knowledge.menu import ALIASES, METHODS
+from knowledge.menu import ALIASES, COVERED
 from knowledge.tiers import tiers
 from simulator import METRICS, PROTOCOLS
 
@@ -41,7 +42,7 @@ class _Case:
 
     def predicted(self, n: int, protocols: tuple[str, ...]) -> model.Prediction:
         """Predict for other users or protocols."""
-        return model.predict(self.frequencies, model.noises_of(self.request.k, self.request.epsilon, n, protocols))
+        return _predicted(self.request, self.frequencies, n, protocols)
 
 
 def look_up(request: Request) -> tuple[Ranking, ...]:
@@ -56,9 +57,14 @@ def look_up(request: Request) -> tuple[Ranking, ...]:
         return empty_rankings(request)
     check_settings_known(request)
     frequencies = frequencies_of(request)
-    noises = model.noises_of(request.k, request.epsilon, request.n, request.protocols)
-    case = _Case(request, frequencies, model.predict(frequencies, noises))
+    case = _Case(request, frequencies, _predicted(request, frequencies, request.n, request.protocols))
     return tuple(_advice(metric, case) for metric in request.metrics)
+
+
+def _predicted(
+    request: Request, frequencies: model.Frequencies, n: int, protocols: tuple[str, ...]
+) -> model.Prediction:
+    return model.predicted(frequencies, request.epsilon, n, protocols, ordered=request.ordered)
 
 
 def check_settings_known(request: Request) -> None:
@@ -81,7 +87,7 @@ def check_settings_known(request: Request) -> None:
 
 
 def _ranked(metric: str, case: _Case, methods: tuple[str, ...], prediction: model.Prediction, n: int) -> ranking.LookUp:
-    if not any(ALIASES.get(method, method) in METHODS for method in methods):
+    if not any(ALIASES.get(method, method) in COVERED for method in methods):
         raise InputError(f"predictions do not cover {listed(methods)}: give a sample to simulate")
     epsilon, ordered = case.request.epsilon, case.request.ordered
     try:
@@ -103,7 +109,7 @@ def _advice(metric: str, case: _Case) -> Ranking:
         recommendations=rows,
         baselines=_baselines(rows, answer, metric, case, uniform),
         repetitions=0,
-        detectable_frequency=NormalDist().inv_cdf(1 - DETECTION_LEVEL) * prediction.noises[first.protocol].sd,
+        detectable_frequency=detectable_frequency(request.oracle(first.protocol), request.n),
         warnings=(*request.warnings, *map(str, answer.warnings), *_missing(answer)),
         error_without_data=min(uniform, zero),
         beats_uniform_guess=min(row.high for row in answer.rows) < min(uniform, zero),
@@ -111,6 +117,7 @@ def _advice(metric: str, case: _Case) -> Ranking:
         identify=partial(_digest, case),
         leader=(answer.best.protocol, answer.best.method),
         elsewhere=partial(_other_users, metric, case, first.pair),
+        single_categories=predicted_for_single_categories(metric, rows),
     )
 
 
@@ -157,9 +164,14 @@ def _missing(answer: ranking.LookUp) -> list[str]:
 
 
 def _digest(case: _Case) -> str:
-    """Return a name for the figures: of the model, the noise of each protocol, the frequencies, and the skew if any."""
+    """Return a name for the figures: of the models, protocols and noises, the frequencies, and the skew if any."""
     text = json.dumps(
-        [case.prediction.model.provenance.to_json(), repr(case.prediction.noises), case.request.skew], sort_keys=True
+        [
+            [one.provenance.to_json() for one in case.prediction.models],
+            repr((case.request.epsilon, case.request.n, case.request.protocols, case.prediction.noises)),
+            case.request.skew,
+        ],
+        sort_keys=True,
     )
     return hashlib.blake2b(text.encode() + case.truth.tobytes(), digest_size=16).hexdigest()
 
@@ -182,6 +194,7 @@ def _baselines(
     rows: tuple[Recommendation, ...], answer: ranking.LookUp, metric: str, case: _Case, uniform: float
 ) -> tuple[Baseline, ...]:
     lowest, n = answer.best.error, case.request.n
+    raw = [] if rows[0].error_without_postprocessing is None else [(rows[0].protocol, "none")]
 
     def row_of(kind: str, pair: tuple[str, str]) -> Baseline:
         inside = next((row for row in answer.rows if (row.protocol, row.method) == pair), None)
@@ -190,13 +203,13 @@ def _baselines(
                 kind, *pair, inside.error, inside.low, inside.high, inside.ratio, inside.ratio_low, inside.ratio_high
             )
         protocol, method = pair
-        prediction = case.prediction if protocol in case.prediction.noises else case.predicted(n, (protocol,))
+        prediction = case.prediction if protocol in case.request.protocols else case.predicted(n, (protocol,))
         others = _ranked(metric, case, (method,), prediction, n).rows
         single = next(row for row in others if row.protocol == protocol)
         return Baseline(kind, *pair, single.error, single.low, single.high, single.error / lowest, None, None)
 
     return (
-        row_of("raw", (rows[0].protocol, "none")),
+        *(row_of("raw", pair) for pair in raw),
         Baseline("uniform", None, None, uniform, uniform, uniform, uniform / lowest if lowest else None, None, None),
         row_of("default", DEFAULT_PAIR),
     )

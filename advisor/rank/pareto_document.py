@@ -20,6 +20,7 @@ from advisor.document.model import (
 )
 from advisor.figures import number, percent, times
 from advisor.question.removals import nothing_left_sentence
+from advisor.rank.data import ROW_FIELDS, row_data
 from advisor.rank.pareto import Frontier
 from advisor.rank.result import Recommendation
 from advisor.rank.words import error_with_margin, note_sentences, pair_text, setting_text
@@ -45,7 +46,7 @@ def pareto_document(frontier: Frontier) -> Document:
         title=f"Pairs worth considering: {advice.metric} error, attack success and bits per report",
         parts=tuple(parts),
         data=_data(frontier),
-        records=Records(Recommendation._fields, tuple(tuple(row) for row in frontier.rows)),
+        records=Records(ROW_FIELDS, tuple(tuple(row_data(row, advice).values()) for row in frontier.rows)),
         value="\n".join(f"{row.protocol} {row.method}" for row in frontier.rows),
         setting=f"{setting_text(advice.request)}, {METRICS[advice.metric].title}",
     )
@@ -98,13 +99,14 @@ def _data(frontier: Frontier) -> dict[str, Json]:
             "n": request.n,
             "metric": advice.metric,
             "sample": request.sample,
+            "bins": None if request.bins is None else request.bins.data,
         },
         "source": advice.source,
         "seed": request.seed,
         "assumptions": list(request.assumptions),
         "warnings": list(advice.warnings),
         "summary": summary(frontier),
-        "frontier": [row._asdict() for row in frontier.rows],
+        "frontier": [row_data(row, advice) for row in frontier.rows],
         "dominated": [
             {
                 "protocol": row.protocol,

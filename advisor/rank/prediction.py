@@ -28,9 +28,8 @@ def stays(pair: tuple[str, str]) -> Choice:
     def choose(answer: ranking.LookUp) -> tuple[str, str]:
         if any((row.protocol, row.method) == pair and row.ratio <= PRACTICAL_RATIO for row in answer.rows):
             return pair
-        oracles = {name: PROTOCOLS[name](answer.k, answer.epsilon) for name in {row.protocol for row in answer.rows}}
-        bits = {name: oracle.report_bits for name, oracle in oracles.items()}
-        noises = {name: oracle.noise(answer.n) for name, oracle in oracles.items()}
+        noises = model.noises_of(answer.k, answer.epsilon, answer.n, {row.protocol for row in answer.rows})
+        bits = {row.protocol: PROTOCOLS[row.protocol](answer.k, answer.epsilon).report_bits for row in answer.rows}
         first = tiers(answer.rows, bits, noises, answer.metric)[0][0]
         return first.protocol, first.method
 

@@ -10,9 +10,11 @@ from typing import NamedTuple
 
 from advisor.question.removals import nothing_left_sentence
 from advisor.question.request import Request
+from simulator import Protocol
 from simulator.benchmark import Runs
 
 DEFAULT_PAIR = ("oue", "norm_sub")  # the usual choice, which every answer is compared with
+USUAL_ON_LIKELIHOODS = "ems"  # where a protocol has no estimate
 DETECTION_LEVEL = 0.05
 
 
@@ -37,7 +39,7 @@ class Recommendation(NamedTuple):
     repetitions
         Simulated collections behind the row.
     error_without_postprocessing
-        Mean error of the same protocol's raw estimate.
+        Mean error of the same protocol's raw estimate; None where it has none.
     equivalent_users
         Users who would give the raw estimate of the same protocol this row's mean squared error (Wang et al., "Benefit
         of post-processing"); None where the estimate itself is not changed or has no error.
@@ -78,7 +80,7 @@ class Recommendation(NamedTuple):
     ratio_high: float | None
     win_share: float | None
     repetitions: int | None
-    error_without_postprocessing: float
+    error_without_postprocessing: float | None
     equivalent_users: float | None
     mean_absolute_error: float | None
     report_bits: int
@@ -118,6 +120,25 @@ class Baseline(NamedTuple):
     ratio_to_best: float | None
     ratio_low: float | None
     ratio_high: float | None
+
+
+class SingleCategories(NamedTuple):
+    """The pair for single categories, where the first of a ranking gives up accuracy there.
+
+    Attributes
+    ----------
+    protocol, method
+        Names in the tables.
+    ratio, ratio_low, ratio_high
+        Mean absolute error of the first pair of the ranking over that of this one, with its 95 % interval where both
+        were simulated.
+    """
+
+    protocol: str
+    method: str
+    ratio: float
+    ratio_low: float
+    ratio_high: float
 
 
 class Change(NamedTuple):
@@ -175,8 +196,8 @@ class Ranking:
     repetitions
         Most repetitions behind any row.
     detectable_frequency
-        Smallest frequency that the recommended protocol tells from 0 (one-sided, level 5 %, power one half); None,
-        like `error_without_data`, where constraints leave nothing to recommend.
+        Smallest frequency that the recommended protocol tells from 0 (one-sided, level 5 %, power one half); None where
+        it has no raw estimate, and, like `error_without_data`, where constraints leave nothing to recommend.
     warnings
         What the reader should worry about.
     error_without_data
@@ -196,6 +217,8 @@ class Ranking:
         For a look-up: what finds `other_users` when they are asked for.
     why
         For a look-up that was to be explained: the explanation.
+    single_categories
+        For metrics of ordered domains: the pair for single categories, where `best` is clearly worse there; else None.
     """
 
     request: Request
@@ -215,6 +238,7 @@ class Ranking:
     elsewhere: Callable[[], tuple[tuple[int, str, str], ...]] | None = field(default=None, repr=False)
     why: Why | None = None
     compared: tuple[Recommendation, ...] = ()
+    single_categories: SingleCategories | None = None
 
     @property
     def rows(self) -> tuple[Recommendation, ...]:
@@ -266,6 +290,11 @@ class Ranking:
             return True
         populations = self.request.populations
         return self.request.collected is not None and populations is not None and len(populations) > 1
+
+
+def usual_pair(protocol: Protocol) -> tuple[str, str]:
+    """Return a protocol with the method that is usual for it."""
+    return protocol.key, DEFAULT_PAIR[1] if protocol.offers("estimate") else USUAL_ON_LIKELIHOODS
 
 
 def finite(value: float) -> float | None:

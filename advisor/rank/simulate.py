@@ -11,7 +11,7 @@ from advisor.question.constraints import fitting_pairs, nothing_left
 from advisor.question.request import Request
 from advisor.question.settings import Simulation
 from advisor.rank.assemble import contests, others_repetitions, ranking_of
-from advisor.rank.result import DEFAULT_PAIR, Answer, empty_rankings
+from advisor.rank.result import DEFAULT_PAIR, Answer, empty_rankings, usual_pair
 from advisor.rank.threat import with_gains
 from simulator import METRICS, POSTPROCESSORS
 from simulator.benchmark import Experiment, Runs, measured_again, race, simulate
@@ -55,8 +55,8 @@ def simulate_request(
             f"no method asked for goes with the protocols asked for: {listed(request.methods)} with "
             f"{listed(used or protocols)}"
         )
-    raw = [(protocol, "none") for protocol in protocols]
-    usual = [DEFAULT_PAIR, *((protocol, DEFAULT_PAIR[1]) for protocol in used)]
+    raw = [(protocol, "none") for protocol in protocols if request.oracle(protocol).offers("estimate")]
+    usual = [DEFAULT_PAIR, *(usual_pair(request.oracle(protocol)) for protocol in used)]
     pairs = tuple(dict.fromkeys([*menu, *raw, *usual]))
     options = request.metric_values.options(request.seed)
     measured = dict.fromkeys([*request.metrics, *ALWAYS_MEASURED])

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from advisor.document.model import Column, Row, Table, Tone
 from advisor.figures import change, error_text, gain, number, percent, times
+from advisor.question.units import data_error, size_text
 from advisor.rank.result import Baseline, Ranking, Recommendation
 
 BASELINE_NAMES = {"raw": "raw estimate", "uniform": "uniform guess", "default": "usual default"}
@@ -43,16 +44,17 @@ def ranked_table(ranking: Ranking) -> Table:
         if baseline.protocol is None or (baseline.protocol, baseline.method) not in inside:
             # Tiers are not sorted by error row by row, so a marked row goes behind the last row that it loses to.
             better = [place for place, row in enumerate(ranking.rows) if row.error <= baseline.error]
-            rows.append((max(better, default=-1), True, _baseline_row(baseline, columns)))
+            rows.append((max(better, default=-1), True, _baseline_row(baseline, columns, ranking)))
     rows.sort(key=lambda item: item[:2])
     return Table(columns, tuple(row for _, _, row in rows), noun="pairs")
 
 
-def _baseline_row(row: Baseline, columns: tuple[Column, ...]) -> Row:
+def _baseline_row(row: Baseline, columns: tuple[Column, ...], ranking: Ranking) -> Row:
     shown: dict[str, Figure] = {
         "rank": ("–", None),
         "protocol": (row.protocol or "–", None),
         "method": (row.method or "(no data)", None),
+        _in_unit(ranking): _in_data(row, ranking),
         "to best": (times(row.ratio_to_best), row.ratio_to_best),
         "95 % interval": (_interval(row), row.ratio_low),
         "": (f"◂ {BASELINE_NAMES[row.kind]}", None),
@@ -76,6 +78,11 @@ def _fields(ranking: Ranking) -> tuple[_Field, ...]:
                 error_text(row.error, row.error_low, row.error_high, ranges=one.over_populations),
                 row.error,
             ),
+        ),
+        _Field(
+            Column(_in_unit(ranking), "the error in the unit of the data: bins times their width", drop=2),
+            _in_data,
+            lambda ranking: data_error(ranking.metric, 0.0, ranking.request.bins) is not None,
         ),
         _Field(
             Column("to best", "error over the lowest one, paired over the repetitions that both have", drop=1),
@@ -127,6 +134,15 @@ def _fields(ranking: Ranking) -> tuple[_Field, ...]:
     )
 
 
+def _in_unit(ranking: Ranking) -> str:
+    return "" if ranking.request.bins is None else f"in {ranking.request.bins.name}"
+
+
+def _in_data(row: Recommendation | Baseline, ranking: Ranking) -> Figure:
+    size = data_error(ranking.metric, row.error, ranking.request.bins)
+    return "–" if size is None else size_text(size), size
+
+
 def _is_estimate(ranking: Ranking) -> bool:
     return any(row.probability_best is not None for row in ranking.rows)
 
@@ -143,7 +159,7 @@ def _interval(row: Recommendation | Baseline) -> str:
 
 def _versus_raw(row: Recommendation, _: Ranking) -> Figure:
     raw = row.error_without_postprocessing
-    return change(row.error, raw), row.error / raw if raw else None
+    return ("–", None) if raw is None else (change(row.error, raw), row.error / raw if raw else None)
 
 
 def _worth(row: Recommendation, ranking: Ranking) -> Figure:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from advisor.rank.prediction import frequencies_of, stays
 from advisor.rank.result import Change, Ranking, Why
 from knowledge import model, ranking
-from knowledge.changes import Predictions, nearest_changes, predicted
+from knowledge.changes import Predictions, nearest_changes
 from knowledge.describe.assumption import AssumedSkew
 from knowledge.why import why
 
@@ -22,21 +22,21 @@ def explained(advices: tuple[Ranking, ...]) -> tuple[Ranking, ...]:
     """
     if not advices[0].recommendations:
         return advices
-    predictions = lru_cache(maxsize=512)(predicted)
+    predictions = lru_cache(maxsize=512)(model.predicted)
     frequencies = frequencies_of(advices[0].request)
     return tuple(replace(advice, why=_explain(advice, frequencies, predictions)) for advice in advices)
 
 
 def explain(advice: Ranking) -> Why:
     """Explain a look-up: the path through the tree, and the nearest changes of the answer."""
-    return _explain(advice, frequencies_of(advice.request), lru_cache(maxsize=512)(predicted))
+    return _explain(advice, frequencies_of(advice.request), lru_cache(maxsize=512)(model.predicted))
 
 
 def _explain(advice: Ranking, frequencies: model.Frequencies, predictions: Predictions) -> Why:
     request = advice.request
     noises = model.noises_of(request.k, request.epsilon, request.n, request.protocols)
     answer = ranking.rank(
-        predictions(frequencies, request.epsilon, request.n, request.protocols),
+        predictions(frequencies, request.epsilon, request.n, request.protocols, ordered=request.ordered),
         advice.metric,
         epsilon=request.epsilon,
         n=request.n,

@@ -7,8 +7,11 @@ from advisor.figures import error_text, number, percent, points, times, users
 from advisor.question.budget import plan_sentences
 from advisor.question.removals import nothing_left_sentence, removal_sentences
 from advisor.question.request import Request
+from advisor.question.units import data_text, unit_text
 from advisor.rank.result import Ranking, Recommendation, Why
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from advisor.rank.trade_offs import single_category_sentences
+from simulator import POSTPROCESSORS, PROTOCOLS, frequency_oracles
+from simulator.confidence import BOOTSTRAP
 from simulator.foreign import FAILURES
 
 UNSURE = 0.25  # probability of being the best below which a pick is no more than the first of a ranking
@@ -37,10 +40,13 @@ def answer_sentences(ranking: Ranking) -> list[Sentence]:
         return [Sentence(nothing_left_sentence(ranking.request.removals), Role.ANSWER, Tone.DOUBTFUL)]
     if not ranking.beats_uniform_guess:
         lowest = pair_text(ranking.best.protocol, ranking.best.method)
+        lucky = (
+            "their mean happens to lie where that answer has it" if ranking.metric == "mean" else "they are too even"
+        )
         return [
             Sentence(
                 "Nothing is shown to beat an answer without any data: the setting is too noisy for these frequencies, "
-                f"or they are too even. First of the ranking: {lowest}, {_figure(ranking)}.",
+                f"or {lucky}. First of the ranking: {lowest}, {_figure(ranking)}.",
                 Role.ANSWER,
                 Tone.DOUBTFUL,
             ),
@@ -51,7 +57,7 @@ def answer_sentences(ranking: Ranking) -> list[Sentence]:
     sure = ranking.best.probability_best is None or ranking.best.probability_best >= UNSURE
     verdict, tone = ("Use", Tone.PLAIN) if sure else ("Nothing is sure. First of the ranking:", Tone.DOUBTFUL)
     use = Sentence(f"{verdict} {full_names(ranking.best)}: {_figure(ranking)}.", Role.ANSWER, tone)
-    return [use, Sentence(_about_ties(ranking))]
+    return [use, *single_category_sentences(ranking), Sentence(_about_ties(ranking))]
 
 
 def summary(ranking: Ranking) -> str:
@@ -60,8 +66,9 @@ def summary(ranking: Ranking) -> str:
 
 
 def _figure(ranking: Ranking) -> str:
-    metric = METRICS[ranking.metric]
-    return f"{metric.name} error {error_with_margin(ranking.best, ranges=ranking.over_populations)} ({metric.unit})"
+    metric, best, bins = ranking.metric, ranking.best, ranking.request.bins
+    unit = unit_text(metric, bins) + data_text(metric, best.error, bins)
+    return f"{metric} error {error_with_margin(best, ranges=ranking.over_populations)} ({unit})"
 
 
 def _about_ties(ranking: Ranking) -> str:
@@ -103,7 +110,8 @@ def _reason_of_look_up(ranking: Ranking) -> str:
 
     if ranking.best is ranking.lowest:
         return "its predicted error is the lowest"
-    if ranking.best.method == STEADY[ranking.metric]:
+    alike = {row.protocol for row in ranking.recommendations} <= {*frequency_oracles()}
+    if alike and ranking.best.method == STEADY[ranking.metric]:
         return f"{ranking.best.method} is best for {ranking.metric} on average, and no other is clearly better here"
     return "its predicted error is within 1 % of the lowest, and none of those has a shorter report"
 
@@ -180,7 +188,7 @@ def _fresh_sentences(ranking: Ranking) -> list[str]:
 
 
 def _prediction_sentence(ranking: Ranking) -> str:
-    from knowledge.model import load  # only look-ups have a use for it
+    from knowledge.model import simulated_populations  # only look-ups have a use for it
 
     origins = {row.origin for row in ranking.recommendations}
     how = " and ".join(origin for origin in ("asymptotic", "extrapolated") if origin in origins)
@@ -188,7 +196,8 @@ def _prediction_sentence(ranking: Ranking) -> str:
     more = "" if ranking.request.labels else " A sample, or --shape, says more about your data."
     return (
         f"Predicted for {ranking.request.sample}, not simulated: {setting_text(ranking.request)}; by a model fitted "
-        f"to {load().populations:,} simulated populations{beyond}; intervals are 95 % of the prediction.{more}"
+        f"to {simulated_populations(ordered=ranking.request.ordered):,} simulated populations{beyond}; intervals are "
+        f"95 % of the prediction.{more}"
     )
 
 
@@ -201,9 +210,21 @@ def _populations_sentence(request: Request) -> str:
         if count > 1
         else f"one population taken for the truth behind it (surrogate {request.surrogate}), {collections}"
     )
+    bootstrap = request.surrogate == BOOTSTRAP and count > 1
+    sure = _about_bootstrap(request) if bootstrap else "intervals are 95 %"
     return (
         f"Simulated from the estimate in {request.sample}: {setting_text(request)}; {what}, seed {request.seed}; "
-        "intervals are 95 %."
+        f"{sure}."
+    )
+
+
+def _about_bootstrap(request: Request) -> str:
+    from simulator.surrogate.bootstrap import best_founded  # only tallies need it
+
+    by = "" if request.collected is None else f" by {best_founded(request.collected.observed)}, which they favour"
+    return (
+        f"they are simulated anew from the best estimate,{by}; how far they are right was not measured, so intervals "
+        "hold 95 % of them, and no probabilities are given"
     )
 
 

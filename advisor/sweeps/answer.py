@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from advisor.document.json import json_text
 from advisor.document.page import fragment_html
 from advisor.errors import InputError
+from advisor.question.cleaning import Cleaning
+from advisor.question.option import refuse
 from advisor.question.sample import from_memory, refuse_both
 from advisor.question.settings import (
     Categories,
@@ -74,6 +76,11 @@ def sweep(
     top_values: int | None = None,
     set_share: float | None = None,
     kl_mix: float | None = None,
+    bins: int | None = None,
+    bin_width: float | None = None,
+    edges: Sequence[float] = (),
+    clamp: bool = False,
+    unit: str | None = None,
 ) -> Sweep:
     """Simulate every pair in every cell of a grid of ε, n and k, and say who wins where.
 
@@ -81,7 +88,8 @@ def sweep(
     ----------
     epsilons, users, sizes
         Values of ε, n and k. With a sample, n is the sample's and k what it shows, where they are left out.
-    metric, sample, sample_counts, skew, shape, ordered, protocol, method, seed, top_values, set_share, kl_mix
+    metric, sample, sample_counts, skew, shape, ordered, protocol, method, seed, top_values, set_share, kl_mix, bins,
+    bin_width, edges, clamp, unit
         As in `advisor.advise`.
     repetitions
         Simulated collections for every cell and pair (20).
@@ -109,14 +117,16 @@ def sweep(
         Simulation(repetitions, seed=seed, jobs=jobs),
     )
     assumed = Shape(skew, shape)
+    cleaning = Cleaning(bins=bins, bin_width=bin_width, edges=tuple(edges), clamp=clamp, unit=unit)
     has_sample = refuse_both(assumed, sample, sample_counts)
     settings.check(has_sample=has_sample)
     if not has_sample:
+        refuse(cleaning.given(), "is for a sample, and none is given")
         frequencies = shape_frequencies(settings, assumed, ordered=ordered)
     else:
-        values = sample if sample is None else list(sample)  # each k reads it anew
+        values = sample if sample is None or hasattr(sample, "__len__") else list(sample)  # each k reads it anew
         domains = (Categories(k, ordered) for k in settings.grid.sizes or (None,))
-        frequencies = tuple(from_memory(values, sample_counts, domain) for domain in domains)
+        frequencies = tuple(from_memory(values, sample_counts, domain, cleaning) for domain in domains)
     return run_sweep(build_question(settings, frequencies), settings.simulation, resume=resume)
 
 

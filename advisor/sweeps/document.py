@@ -19,9 +19,9 @@ from advisor.document.model import (
     Table,
     Tone,
 )
+from advisor.question.units import unit_text
 from advisor.rank.result import finite
 from advisor.sweeps.result import Cell, SweepResult, Winner
-from simulator import METRICS
 
 # Certainty by a mark, which every format keeps; by colour or weight as well where a format has them.
 MARKS = {Tone.GOOD: "*", Tone.PLAIN: "", Tone.FAINT: "?"}
@@ -74,8 +74,9 @@ def answer_sentence(sweep: SweepResult) -> str:
 
 def _cell_sentence(sweep: SweepResult) -> str:
     question = sweep.question
+    unit = unit_text(question.metric, question.first.bins)
     return (
-        f"Each cell: the pair with the lowest {question.metric} error ({METRICS[question.metric].unit}), the share of "
+        f"Each cell: the pair with the lowest {question.metric} error ({unit}), the share of "
         f"the {question.repetitions} repetitions it wins, and how far the runner-up is behind."
     )
 
@@ -162,6 +163,7 @@ def _data(sweep: SweepResult) -> dict[str, Json]:
             "protocols": list(question.protocols),
             "methods": list(question.methods),
             "sample": question.first.name,
+            "bins": None if question.first.bins is None else question.first.bins.data,
             "ordered": question.first.ordered,
         },
         "source": "simulation",

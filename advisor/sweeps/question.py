@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.question.fitting import fitting_methods, fitting_metrics
+from advisor.question.fitting import fitting_methods, fitting_metrics, fitting_protocols
 from advisor.question.frequencies import Frequencies, from_shape
 from advisor.question.option import require
 from advisor.question.settings import Grid, Menu, MetricSettings, Question, Shape, Simulation
@@ -165,7 +165,7 @@ def build_question(settings: SweepSettings, frequencies: tuple[Frequencies, ...]
         sizes=tuple(one.k for one in frequencies),
         frequencies=frequencies,
         metric=metric,
-        protocols=settings.menu.protocols,
+        protocols=fitting_protocols(settings.menu, first.ordered),
         methods=fitting_methods(settings.menu, (metric,), first.ordered),
         repetitions=REPETITIONS if repetitions is None else repetitions,
         seed=settings.simulation.seed,

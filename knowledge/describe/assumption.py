@@ -83,6 +83,7 @@ def assumed_profiles(k: int, n: int = USERS, *, skew: float = SKEW) -> tuple[Pro
     )
 
 
+@lru_cache(maxsize=1)
 def patternless(k: int) -> IntArray:
     """Return ``0 .. k - 1`` in a fixed order without a pattern: sorted by SplitMix64 (Steele et al., OOPSLA 2014)."""
     mixed = np.arange(1, k + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)

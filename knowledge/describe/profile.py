@@ -10,8 +10,10 @@ import numpy as np
 
 from knowledge.describe.shifts import shifted_haar
 from simulator._types import FloatArray, IntArray
+from simulator.methods.tree import INTERPOLATED
 from simulator.metrics import TOP_SHARE
 from simulator.populations import apportion
+from simulator.protocols.dyadic import halves
 
 FULL = 256  # values that are looked at; of larger domains, groups of them
 FEW, ATOMS = 64, 16  # values that are enough to find a level, and to find a Bayes risk
@@ -60,6 +62,10 @@ class Profile:
     details: FloatArray
     detail_weights: FloatArray
     finest: int  # how many of these are of the finest level
+    # residuals, residual_weights: the same of what is left of the differences after what the masses of the neighbours
+    # of each node suggest (average interpolation)
+    residuals: FloatArray
+    residual_weights: FloatArray
     depths: FloatArray  # mean squared coefficient of the finest level, and of three thirds of the others ``(4,)``
     # How many of the places of `paths` are spread evenly over the domain; the others are those of top values
     spread_places: int
@@ -83,15 +89,16 @@ def profile_of(weights: FloatArray | IntArray, n: int | None = None) -> Profile:
     f = raw / total
     if n is not None and n < EXACT_USERS * k:
         f = apportion(f, n) / n
-    order = np.argsort(-f, kind="stable")
-    falling = f[order]
+    falling = -np.sort(-f)
     occurring = falling[falling > 0]
     centred = f - 1 / k
     spread = float((centred**2).sum())
     values, few, fewest = (_grouped(falling, most) for most in (FULL, FEW, ATOMS))
     levels = _haar(f)
-    pooled = [_grouped(-np.sort(-squares), DETAILS) for squares in levels]
-    top = order[: max(1, round(TOP_SHARE * k))]
+    pooled, rest = ([_grouped(-np.sort(-squares), DETAILS) for squares in of] for of in (levels, _residuals(f)))
+    top_size = max(1, round(TOP_SHARE * k))
+    top = np.flatnonzero(f >= falling[top_size - 1])
+    top = top[np.argsort(-f[top], kind="stable")][:top_size]
     points, counts, ends = _blocks(f)
     spread_places = _spaced(k, PLACES)
     places = np.append(spread_places, top[_spaced(len(top), TOP_PLACES)])
@@ -120,6 +127,8 @@ def profile_of(weights: FloatArray | IntArray, n: int | None = None) -> Profile:
         details=np.concatenate([squares.means for squares in pooled]),
         detail_weights=np.concatenate([squares.sizes for squares in pooled]),
         finest=len(pooled[0].means),
+        residuals=np.concatenate([squares.means for squares in rest]),
+        residual_weights=np.concatenate([squares.sizes for squares in rest]),
         depths=_depths(levels),
         spread_places=len(spread_places),
         place_values=f[places],
@@ -196,6 +205,21 @@ def _haar(f: FloatArray) -> list[FloatArray]:
             smooth = np.append(smooth, smooth.mean())
         levels.append((smooth[0::2] - smooth[1::2]) ** 2 * scale)
         smooth = smooth[0::2] + smooth[1::2]
+        scale /= 2
+    return levels
+
+
+def _residuals(f: FloatArray) -> list[FloatArray]:
+    """Return what average interpolation leaves of squared orthonormal Haar coefficients by level, finest first."""
+    nodes, levels, scale = f, [], 0.5
+    while len(nodes) > 1:
+        left, right = halves(nodes)
+        single = len(nodes) % 2 > 0  # the last node has one half only: nothing divides it
+        nodes = left + right
+        around = np.concatenate([nodes[:1], nodes, nodes[-1:]])
+        residual = left - right - INTERPOLATED * (around[:-2] - around[2:])
+        residual[len(residual) - single :] = 0.0
+        levels.append(residual**2 * scale)
         scale /= 2
     return levels
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from simulator._types import FloatArray, IntArray
 
+STRETCH = 8192  # values whose squares are added up at once, in the processor's cache and on one core
 SHORT = 32  # up to this many values in a block they are added up themselves: differences of long sums lose digits
 
 
@@ -26,11 +27,15 @@ def shifted_haar(f: FloatArray, places: IntArray) -> tuple[FloatArray, FloatArra
         sums[k] = 0.0
         mirrored = np.concatenate([-sums[:0:-1], sums, -sums[-2::-1]])  # at -k .. 2k
         seconds = np.append(0.0, np.cumsum(sums[:-1]))
-        twice, details = 2 * sums[1:-1], np.empty(k - 1)
+        twice, details = 2 * sums[1:-1], np.empty(STRETCH)
     while half <= k:
-        np.add(mirrored[k + 1 - half : 2 * k - half], mirrored[k + 1 + half : 2 * k + half], out=details)
-        details -= twice
-        energies.append(float(np.vdot(details, details)) / (2 * half * k))
+        before, after, energy = mirrored[k + 1 - half :], mirrored[k + 1 + half :], 0.0
+        for start in range(0, k - 1, STRETCH):
+            end = min(start + STRETCH, k - 1)
+            of = np.add(before[start:end], after[start:end], out=details[: end - start])
+            of -= twice[start:end]
+            energy += float(np.vdot(of, of))
+        energies.append(energy / (2 * half * k))
         around = [seconds[_mirrored(places + 1 + shift * half, k, centre=1)] for shift in (-2, -1, 0, 1, 2)]
         parts.append(np.array([-1.0, 4.0, -6.0, 4.0, -1.0]) @ around / (4 * half**2))
         half *= 2

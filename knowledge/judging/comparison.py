@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from knowledge.menu import Labels
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator._types import FloatArray, IntArray
 from simulator.benchmark import Experiment, simulate
@@ -15,8 +16,6 @@ FIRST, LEAST = 40, 640  # repetitions, doubled from the first number on; and so 
 CATEGORIES = 1_310_720  # repetitions times categories: more repetitions than `LEAST` where these allow it
 CLEAR = 3.0  # standard errors that the ratio of two errors must be away from the limit
 ENOUGH = 0.01  # standard error of a log ratio that is known well enough, however near to the limit
-
-Labels = tuple[str, str]
 
 
 class Comparison(NamedTuple):

@@ -9,21 +9,22 @@ from itertools import product
 
 from knowledge.describe.profile import Profile, profile_of
 from knowledge.judging.holdout import Histogram
-from knowledge.menu import ALIASES, METHODS, METRICS, ORDERED_METRICS
-from knowledge.model import Model, predict
-from knowledge.ranking import rank
+from knowledge.menu import ORDERED_METRICS, Labels
+from knowledge.model import Model, noises_of, predicted, predicted_metrics
+from knowledge.ranking import LookUp, rank
 from knowledge.tiers import tiers
 from knowledge.tree import DATA as TREES
 from knowledge.tree import explain
+from knowledge.tree import load as load_trees
 from simulator import METRICS as ERRORS
 from simulator import POSTPROCESSORS, PROTOCOLS, Noise
 from simulator._types import FloatArray, IntArray
 from simulator.benchmark import Experiment, simulate
+from simulator.domain import Domain
 from simulator.populations import apportion
 
 USERS, BUDGETS = (10_000, 100_000, 1_000_000), (0.5, 1.0, 2.0, 4.0)
-MEASURED = ("l1", "l2", "kl", "emd", "topk")
-Labels = tuple[str, str]
+MEASURED = ("l1", "l2", "kl", "emd", "range", "topk")
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,10 @@ class Judging:
     model: Model | None = None  # default: the shipped one
 
     def __post_init__(self) -> None:
-        unknown = [name for name in self.metrics if name not in METRICS]
+        predicted = predicted_metrics(ordered=True, model=self.model)
+        unknown = [name for name in self.metrics if name not in predicted]
         if unknown:
-            raise ValueError(f"metric must be one of {', '.join(METRICS)}, got {unknown[0]!r}")
+            raise ValueError(f"metric must be one of {', '.join(predicted)}, got {unknown[0]!r}")
 
 
 def settings(
@@ -93,63 +95,76 @@ def settings(
 
 
 def _setting(histogram: Histogram, profile: Profile, n: int, epsilon: float, judging: Judging) -> Setting:
-    oracles = {name: PROTOCOLS[name](profile.k, epsilon) for name in judging.protocols or PROTOCOLS}
-    noises = {name: oracle.noise(n) for name, oracle in oracles.items()}
-    fitting = [metric for metric in judging.metrics if histogram.ordered or metric not in ORDERED_METRICS]
-    pairs = [
-        (protocol, method)
-        for protocol, noise in noises.items()
-        for method in POSTPROCESSORS
-        if _in_menu(method, noise, profile.k, ordered=histogram.ordered)
-    ]
+    ordered = histogram.ordered
+    names = judging.protocols or [name for name, kind in PROTOCOLS.items() if ordered or not kind.ordered_only]
+    protocols = {name: PROTOCOLS[name](profile.k, epsilon) for name in names}
+    fitting = [metric for metric in judging.metrics if ordered or metric not in ORDERED_METRICS]
+    # Answers for all protocols together, under the name "", and for each alone.
+    answers: dict[str, dict[str, LookUp]] = {}
+    for name, menu in [*((name, (name,)) for name in names), ("", tuple(names))]:
+        prediction = predicted(profile, epsilon, n, menu, ordered=ordered, model=judging.model)
+        answers[name] = {metric: rank(prediction, metric, epsilon=epsilon, n=n, ordered=ordered) for metric in fitting}
+    noises, bits = prediction.noises, {name: protocol.report_bits for name, protocol in protocols.items()}
+    every = answers[""]
+    pairs = tuple(dict.fromkeys((row.protocol, row.method) for metric in fitting for row in every[metric].rows))
     counts = apportion(histogram.counts, n)
     experiment = Experiment(
         counts=counts,
-        oracles=oracles,
+        oracles=protocols,
         methods={name: POSTPROCESSORS[name] for name in dict.fromkeys(method for _, method in pairs)},
         metrics={name: ERRORS[name] for name in fitting},
-        pairs=tuple(pairs),
+        pairs=pairs,
         seed=judging.seed,
+        domain=Domain(ordered),
     )
     runs = simulate(experiment, 0, judging.repetitions, jobs=judging.jobs)
-    bits = {name: oracle.report_bits for name, oracle in oracles.items()}
-    measured, halves, predicted, tree = {}, {}, {}, {}
-    choice: dict[str, dict[str, Labels]] = {}
+    measured, halves = {}, {}
     for metric in fitting:
-        errors = runs.of(metric)
-        choice[metric] = {}
-        for name, menu in [*((name, {name: noise}) for name, noise in noises.items()), ("", noises)]:
-            prediction = predict(profile, menu, model=judging.model)
-            answer = rank(prediction, metric, epsilon=epsilon, n=n, ordered=histogram.ordered)
-            first = tiers(answer.rows, bits, noises, metric)[0][0]
-            choice[metric][name] = first.protocol, first.method
-        predicted[metric] = {(row.protocol, row.method): math.log(row.error) for row in answer.rows}
-        measured[metric] = {pair: _log_mean(errors[pair]) for pair in predicted[metric]}
-        halves[metric] = {
-            pair: (_log_mean(errors[pair][::2]), _log_mean(errors[pair][1::2])) for pair in measured[metric]
-        }
-        tree[metric] = {
-            name: explain(
-                metric,
-                noise_to_uniform=profile.k * noise.sd,
-                k=profile.k,
-                skew=profile.skew,
-                ordered=histogram.ordered,
-                methods=[one for of, one in predicted[metric] if of == name],
-                folder=TREES,
-            ).method
-            for name, noise in noises.items()
-        }
-    every = {name: PROTOCOLS[name](profile.k, epsilon).noise(n).sd for name in ("grr", "oue")}
-    quietest = min(noises, key=lambda name: noises[name].sd)
-    smallest = min(every, key=lambda name: every[name])
-    return Setting(histogram.name, n, epsilon, measured, halves, predicted, tree, smallest, quietest, choice, counts)
+        errors, own = runs.of(metric), [(row.protocol, row.method) for row in every[metric].rows]
+        measured[metric] = {pair: _log_mean(errors[pair]) for pair in own}
+        halves[metric] = {pair: (_log_mean(errors[pair][::2]), _log_mean(errors[pair][1::2])) for pair in own}
+    usual = noises_of(profile.k, epsilon, n, ("grr", "oue"))
+    return Setting(
+        histogram=histogram.name,
+        n=n,
+        epsilon=epsilon,
+        measured=measured,
+        halves=halves,
+        predicted={
+            metric: {(row.protocol, row.method): math.log(row.error) for row in every[metric].rows}
+            for metric in fitting
+        },
+        tree={metric: _of_trees(metric, profile, noises, every[metric]) for metric in fitting},
+        smallest=min(usual, key=lambda name: usual[name].sd),
+        quietest=min(noises, key=lambda name: noises[name].sd),
+        choice={
+            metric: {name: tiers(own[metric].rows, bits, noises, metric)[0][0][:2] for name, own in answers.items()}
+            for metric in fitting
+        },
+        counts=counts,
+    )
+
+
+def _of_trees(metric: str, profile: Profile, noises: Mapping[str, Noise], answer: LookUp) -> dict[str, str]:
+    """Return the method that the tree of a metric chooses for each protocol that has a noise of one scale.
+
+    No name where there is no tree.
+    """
+    if metric != "mae" and metric not in load_trees(TREES):
+        return dict.fromkeys(noises, "")
+    return {
+        name: explain(
+            metric,
+            noise_to_uniform=profile.k * noise.sd,
+            k=profile.k,
+            skew=profile.skew,
+            ordered=answer.ordered,
+            methods=[row.method for row in answer.rows if row.protocol == name],
+            folder=TREES,
+        ).method
+        for name, noise in noises.items()
+    }
 
 
 def _log_mean(errors: FloatArray) -> float:
     return math.log(max(float(errors.mean()), 1e-300))
-
-
-def _in_menu(method: str, noise: Noise, k: int, *, ordered: bool) -> bool:
-    member = POSTPROCESSORS[method]
-    return ALIASES.get(method, method) in METHODS and (ordered or not member.uses_order) and member.accepts(noise, k)

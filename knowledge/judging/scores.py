@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from knowledge.judging.comparison import Comparison, log_ratios
-from knowledge.judging.questions import Labels, Progress, Setting
-from knowledge.menu import ALIASES
+from knowledge.judging.questions import Progress, Setting
+from knowledge.menu import ALIASES, Labels
 
 WORSE = 1.05  # over the single best: from here on a choice counts as worse than it
 METHOD, PAIR = "method", "pair"
@@ -165,7 +165,7 @@ def _questions(metric: str, task: str, place: int, setting: Setting) -> list[_Qu
             {pair: _plain(pair[1]) for pair in setting.measured[metric] if pair[0] == protocol},
             map(_plain, (choice[protocol][1], tree[protocol], "norm_sub", "norm_sub")),
         )
-        for protocol in dict.fromkeys(pair[0] for pair in setting.measured[metric])
+        for protocol in tree
     ]
 
 

@@ -5,25 +5,43 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from knowledge.cells import OrderedSample
 from knowledge.cells import save as save_cells
 from knowledge.describe.features import NAMES
+from knowledge.describe.heights import NAMES as HEIGHT_NAMES
 from knowledge.making.archive import archive_of
 from knowledge.making.cells import POPULATIONS, PROTOCOL_SHARES, Record, measured_from
 from knowledge.making.dataset import Dataset, assemble
 from knowledge.making.fitting import NETWORKS, fit_model
+from knowledge.making.ordered_cells import assemble_ordered, ordered_measured, ordered_record
 from knowledge.making.populations import FAMILIES
 from knowledge.making.store import Store
-from knowledge.making.trees import grow_trees
-from knowledge.making.workers import BACKENDS, Workers, collect
-from knowledge.menu import DOMAIN, EPSILON, MEASURED, METHODS, SIMULATED_DOMAIN, USERS
-from knowledge.model import DATA, save
+from knowledge.making.trees import grow_pair_trees, grow_trees
+from knowledge.making.workers import BACKENDS, Workers, collect, record_of
+from knowledge.menu import (
+    CURVE_PROTOCOLS,
+    CURVES,
+    DOMAIN,
+    EPSILON,
+    LEAVES,
+    MEASURED,
+    METHODS,
+    ORDERED_DOMAIN,
+    SIMULATED_DOMAIN,
+    USERS,
+)
+from knowledge.model import CATEGORIES as CATEGORY_MODEL
+from knowledge.model import CURVES as CURVE_MODEL
+from knowledge.model import DATA, Model, save
+from knowledge.model import LEAVES as LEAF_MODEL
 from knowledge.provenance import Networks, Provenance, Range
+from knowledge.tree import PAIR_TREES
 from knowledge.tree import save as save_trees
 from simulator import __version__
 
@@ -37,11 +55,34 @@ class Size:
     # width, epochs: units per hidden layer, and passes over the rows
     width: int
     epochs: int
+    # ordered_cells, ordered_width: the same for ordered domains
+    ordered_cells: int
+    ordered_width: int
+
+    @property
+    def ordered_largest(self) -> int:
+        """Largest ordered domain that is simulated."""
+        return min(self.largest, ORDERED_DOMAIN)
 
 
 ALONE = Workers()
-FULL = Size(4000, SIMULATED_DOMAIN, 256, 100)
-QUICK = Size(40, 256, 32, 40)
+SAMPLED, SAMPLED_DOMAIN = 12, 64  # cells of ordered domains that are shipped, and their largest domain
+CATEGORIES, ORDERED = PARTS = ("categories", "ordered")
+FULL = Size(4000, SIMULATED_DOMAIN, 256, 100, 1800, 160)
+QUICK = Size(40, 256, 32, 40, 40, 24)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """Where a build goes, and who works at what."""
+
+    folder: Path
+    work: Path
+    size: Size
+    seed: int
+    workers: Workers
+    progress: Callable[[int, int], None] | None
+    start: float
 
 
 def build(
@@ -52,29 +93,93 @@ def build(
     seed: int = 0,
     workers: Workers = ALONE,
     progress: Callable[[int, int], None] | None = None,
+    parts: Sequence[str] = PARTS,
 ) -> Provenance:
     """Make the data and return its provenance. After a kill, call it again: finished cells are kept.
 
-    folder: where ``model.npz``, ``tree.json``, ``cells.npz`` and ``provenance.json`` go.
-    work: file of finished cells; ``cells.jsonl`` in the folder by default.
+    folder: where the data goes.
+    work: file of finished cells, ``cells.jsonl`` in the folder by default; those of ordered domains are beside it, with
+        ``ordered_`` before the name.
     size: how much is simulated.
     seed, workers, progress: as in `knowledge.making.workers.collect`; the data does not depend on the workers.
+    parts: what is made: ``categories`` is ``model.npz``, ``tree.json``, ``cells.npz`` and ``provenance.json``, and
+        ``ordered`` is ``leaves``, ``curves`` and ``pairs.json``.
 
     Raises ValueError if `work` holds the cells of another build.
     """
-    start = time.time()
     folder.mkdir(parents=True, exist_ok=True)
-    store: Store[Record] = Store(folder / "cells.jsonl" if work is None else work, plan_of(size, seed))
-    collect(store, size.cells, seed=seed, largest=size.largest, workers=workers, progress=progress)
+    job = _Job(folder, folder / "cells.jsonl" if work is None else work, size, seed, workers, progress, time.time())
+    records = {part: _collected(part, job) for part in parts}
+    made = [_FITTED[part](job, own) for part, own in records.items()]
+    return made[0]
+
+
+def _collected(part: str, job: _Job) -> list[Record]:
+    size, plan, work = job.size, plan_of(job.size, job.seed), job.work
+    cells, largest, simulated = size.cells, size.largest, record_of
+    if part == ORDERED:
+        cells, largest, simulated = size.ordered_cells, size.ordered_largest, ordered_record
+        plan |= {"largest": largest, "methods": (*LEAVES.names, *CURVES.names)}
+        work = work.with_name(f"ordered_{work.name}")
+    store: Store[Record] = Store(work, plan)
+    collect(
+        store,
+        cells,
+        seed=job.seed,
+        largest=largest,
+        workers=job.workers,
+        progress=job.progress,
+        simulated=simulated,
+    )
     records = store.records()
-    measured = [measured_from(records[index], seed, size.largest) for index in range(size.cells)]
+    return [records[index] for index in range(cells)]
+
+
+def _fit_categories(job: _Job, records: Sequence[Record]) -> Provenance:
+    measured = [measured_from(record, job.seed, job.size.largest) for record in records]
     data = assemble(measured)
-    model = fit_model(data, _provenance(size, seed, data))
-    save_trees(grow_trees(data), folder)
-    save_cells(archive_of(measured, data), folder)
-    seconds, finished = round(time.time() - start), time.strftime("%Y-%m-%d", time.gmtime())
-    provenance = replace(model.provenance, seconds=seconds, finished=finished)
-    save(replace(model, provenance=provenance), folder)
+    model = fit_model(data, _provenance(job.size, job.seed, data))
+    save_trees(grow_trees(data), job.folder)
+    save_cells(archive_of(measured, data), job.folder)
+    return _saved(model, job, CATEGORY_MODEL)
+
+
+def _fit_ordered(job: _Job, records: Sequence[Record]) -> Provenance:
+    size, seed, largest = job.size, job.seed, job.size.ordered_largest
+    measured = [ordered_measured(record, seed, largest) for record in records]
+    sample = [one for one in measured if one.cell.k <= SAMPLED_DOMAIN][:SAMPLED]
+    OrderedSample(
+        np.array([one.cell.index for one in sample]), np.log([np.maximum(one.error, 1e-300) for one in sample])
+    ).save(job.folder)
+    leaves, curves = assemble_ordered(measured)
+    oracles = [one.cell.protocol for one in measured for _ in one.cell.families]
+    save_trees(grow_pair_trees(leaves, curves, oracles), job.folder, PAIR_TREES)
+    common = replace(
+        _provenance(size, seed, curves),
+        cells=size.ordered_cells,
+        repetitions="3 (large k) to 16 (small k) for each population",
+        simulated={"k": (2, largest), **_ranges(curves)},
+    )
+    for part, table, data, features in (
+        (LEAF_MODEL, LEAVES, leaves, NAMES),
+        (CURVE_MODEL, CURVES, curves, (*NAMES, *HEIGHT_NAMES)),
+    ):
+        networks = Networks(NETWORKS, size.ordered_width, size.epochs, features)
+        provenance = replace(common, methods=table.names, networks=networks)
+        if table is CURVES:
+            provenance = replace(provenance, protocols=dict.fromkeys(CURVE_PROTOCOLS, 1.0))
+        finished = _saved(fit_model(data, provenance, "ordered", part), job, part)
+    return finished
+
+
+_FITTED = {CATEGORIES: _fit_categories, ORDERED: _fit_ordered}
+
+
+def _saved(model: Model, job: _Job, part: str) -> Provenance:
+    """Write a model with the time it took, and return its provenance."""
+    seconds, day = round(time.time() - job.start), time.strftime("%Y-%m-%d", time.gmtime())
+    provenance = replace(model.provenance, seconds=seconds, finished=day)
+    save(replace(model, provenance=provenance), job.folder, part)
     return provenance
 
 
@@ -129,6 +234,7 @@ def main(arguments: Iterable[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, default=DATA, help="where the data goes")
     parser.add_argument("--work", type=Path, help="file of finished cells: a killed build goes on from there")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--part", choices=PARTS, help="make this alone")
     options = parser.parse_args(None if arguments is None else list(arguments))
     size = QUICK if options.quick else FULL
     if options.cells is not None:
@@ -139,7 +245,16 @@ def main(arguments: Iterable[str] | None = None) -> int:
             sys.stderr.write(f"\r{done} of {number} cells" + ("\n" if done == number else ""))
 
     workers = Workers(options.jobs, options.backend, options.scheduler)
-    build(options.folder, work=options.work, size=size, seed=options.seed, workers=workers, progress=show)
+    parts = PARTS if options.part is None else (options.part,)
+    build(
+        options.folder,
+        work=options.work,
+        size=size,
+        seed=options.seed,
+        workers=workers,
+        progress=show,
+        parts=parts,
+    )
     return 0
 
 

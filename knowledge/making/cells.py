@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -10,9 +11,9 @@ import numpy as np
 
 from knowledge.making.populations import COMPOSED, Population, draw
 from knowledge.menu import EPSILON, MEASURED, METHODS, QUERY_METRICS, SIMULATED_DOMAIN, USERS
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Noise, rng_for
-from simulator._types import FloatArray
-from simulator.methods import Observed
+from simulator import METRICS, POSTPROCESSORS, Noise, frequency_oracles, rng_for
+from simulator._types import FloatArray, IntArray
+from simulator.methods import Observed, PostProcessor
 from simulator.populations import SHAPES, apportion
 
 POPULATIONS, NAMED = 8, 4  # populations per cell (what a method precomputes serves all), of a named shape among them
@@ -20,6 +21,7 @@ COMMON, COMMON_SHARE = ((0.25, 8.0), (1e3, 1e7)), 0.6  # epsilon and n of most c
 PROTOCOL_SHARES = {"oue": 0.3, "grr": 0.3, "ss": 0.2, "rappor": 0.04, "olh": 0.1, "the": 0.04, "blh": 0.02}
 OTHER_PROTOCOLS = ("grr", "rappor", "oue", "blh", "olh", "ss", "the", "she", "hr", "pgr")  # not those of other packages
 LARGEST_SUBSET, CHAIN_DOMAIN = 3, 64  # subset selection on small domains draws slowly where subsets are large
+STEPS = {"quantiles": 1 / 9}  # metrics that move in steps, in the unit of the metric
 CLIPPED_ROWS = 4  # repetitions on which clipping the answers of queries is measured
 
 
@@ -38,7 +40,11 @@ class Cell:
     @property
     def noise(self) -> Noise:
         """What a method knows of the noise."""
-        return PROTOCOLS[self.protocol](self.k, self.epsilon).noise(self.n)
+        return frequency_oracles()[self.protocol](self.k, self.epsilon).noise(self.n)
+
+    def stream(self, name: str, *places: int | str) -> np.random.Generator:
+        """Return a random stream of the cell."""
+        return rng_for(self.seed, name, self.index, *places)
 
     @property
     def repetitions(self) -> int:
@@ -48,18 +54,28 @@ class Cell:
     def populations(self) -> tuple[Population, ...]:
         """Draw the populations."""
         return tuple(
-            draw(family, self.k, rng_for(self.seed, "population", self.index, place))
-            for place, family in enumerate(self.families)
+            draw(family, self.k, self.stream("population", place)) for place, family in enumerate(self.families)
         )
 
     def other_noises(self, number: int) -> list[Noise]:
         """Draw noises of any protocol, at budgets like those of cells, for as many users."""
-        rng, noises = rng_for(self.seed, "taught", self.index), []
+        rng, noises = self.stream("taught"), []
         for _ in range(number):
             epsilon = log_uniform(COMMON[0] if rng.random() < COMMON_SHARE else EPSILON, rng)
             name = str(rng.choice(OTHER_PROTOCOLS))
-            noises.append(PROTOCOLS[name](self.k, epsilon).noise(self.n))
+            noises.append(frequency_oracles()[name](self.k, epsilon).noise(self.n))
         return noises
+
+    def other_settings(self, number: int) -> list[tuple[float, int]]:
+        """Draw budgets and numbers of users like those of cells."""
+        rng = self.stream("settings")
+        return [setting(rng) for _ in range(number)]
+
+
+def setting(rng: np.random.Generator) -> tuple[float, int]:
+    """Draw a budget and a number of users."""
+    epsilon_range, n_range = COMMON if rng.random() < COMMON_SHARE else (EPSILON, USERS)
+    return log_uniform(epsilon_range, rng), round(log_uniform(n_range, rng))
 
 
 def cell(index: int, *, seed: int = 0, largest: int = SIMULATED_DOMAIN) -> Cell:
@@ -112,8 +128,13 @@ def _digits(value: float, digits: int = 5) -> float:
 
 def measured_from(record: Record, seed: int, largest: int) -> Measured:
     """Return a stored cell."""
+    return measured_of(record, cell(record["index"], seed=seed, largest=largest))
+
+
+def measured_of(record: Record, one: Cell) -> Measured:
+    """Return what a record holds of its cell."""
     return Measured(
-        cell(record["index"], seed=seed, largest=largest),
+        one,
         np.array(record["error"], dtype=np.float64),
         np.array(record["relative_variance"], dtype=np.float64),
     )
@@ -121,25 +142,35 @@ def measured_from(record: Record, seed: int, largest: int) -> Measured:
 
 def simulate(cell: Cell) -> Measured:
     """Simulate a cell: every method on the same noisy estimates of every population."""
-    oracle, noise, repetitions = PROTOCOLS[cell.protocol](cell.k, cell.epsilon), cell.noise, cell.repetitions
+    oracle, repetitions = frequency_oracles()[cell.protocol](cell.k, cell.epsilon), cell.repetitions
     counts = np.stack([apportion(population.frequencies, cell.n) for population in cell.populations()])
     rows = np.repeat(counts, repetitions, axis=0)
-    estimate = oracle.estimate(oracle.sample_support(rows, rng_for(cell.seed, "collect", cell.index)), cell.n)
-    error = np.empty((len(counts), len(METHODS), len(MEASURED)))
-    variance = np.empty_like(error)
-    for place, name in enumerate(METHODS):
-        method = POSTPROCESSORS[name]
-        processed = method.compute(Observed(estimate, noise)).reshape(len(counts), repetitions, cell.k)
-        for which, (answers, count) in enumerate(zip(processed, counts, strict=True)):
-            truth = count / cell.n
-            for column, metric in enumerate(MEASURED):
-                errors = METRICS[metric](answers, truth)
-                mean = float(errors.mean())
-                if method.queries_only and metric in QUERY_METRICS:
-                    few = answers[:CLIPPED_ROWS]
-                    plain = float(METRICS[metric](few, truth).mean())
-                    mean *= float(METRICS[metric].clipped_error(few, truth).mean()) / plain if plain else 1.0
-                error[which, place, column] = mean
-                spread = float(errors.std(ddof=1)) / mean if mean > 0 else 0.0
-                variance[which, place, column] = spread**2 / repetitions
-    return Measured(cell, error, variance)
+    estimate = oracle.estimate(oracle.sample_support(rows, cell.stream("collect")), cell.n)
+    observed = Observed(estimate, cell.noise)
+    blocks = [errors_of(POSTPROCESSORS[name], observed, counts, MEASURED) for name in METHODS]
+    return Measured(cell, *(np.stack(figures, axis=1) for figures in zip(*blocks, strict=True)))
+
+
+def errors_of(
+    method: PostProcessor, observed: Observed, counts: IntArray, metrics: Sequence[str]
+) -> tuple[FloatArray, FloatArray]:
+    """Return mean errors ``(populations, metrics)`` of what a method makes of collections, and relative variances.
+
+    counts: of the populations ``(populations, k)``; their collections are equally many each, one after the other.
+    """
+    results = method.compute(observed).reshape(len(counts), -1, counts.shape[1])
+    error, variance = np.empty((2, len(counts), len(metrics)))
+    for which, (answers, count) in enumerate(zip(results, counts, strict=True)):
+        truth = count / count.sum()
+        for column, metric in enumerate(metrics):
+            errors = METRICS[metric](answers, truth)
+            # Where no repetition shows an error, half of the least that they can show.
+            mean = max(float(errors.mean()), STEPS.get(metric, 0.0) / (2 * len(answers)))
+            if method.queries_only and metric in QUERY_METRICS:
+                few = answers[:CLIPPED_ROWS]
+                plain = float(METRICS[metric](few, truth).mean())
+                mean *= float(METRICS[metric].clipped_error(few, truth).mean()) / plain if plain else 1.0
+            error[which, column] = mean
+            spread = float(errors.std(ddof=1)) / mean if mean > 0 else 0.0
+            variance[which, column] = spread**2 / len(answers)
+    return error, variance

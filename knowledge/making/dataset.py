@@ -8,10 +8,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from knowledge.describe.features import describe
-from knowledge.describe.profile import profile_of
+from knowledge.describe.profile import Profile, profile_of
 from knowledge.describe.reference import log_reference
-from knowledge.making.cells import Measured
-from knowledge.menu import MEASURED, METHODS, QUERY_METHODS, QUERY_METRICS
+from knowledge.making.cells import Cell, Measured
+from knowledge.menu import CATEGORIES, Table
 from simulator._types import FloatArray, IntArray, RealArray, SingleArray
 from simulator.populations import apportion
 
@@ -35,47 +35,54 @@ class Dataset:
     others: SingleArray
     others_reference: SingleArray
 
-    @property
-    def weights(self) -> FloatArray:
-        """What each log ratio counts: most where the method is near the best, for that is what advice is about."""
-        return weights_of(self.log_ratios + self.log_reference)
 
+def weights_of(errors: RealArray, table: Table, even: float = EVEN) -> FloatArray:
+    """Return what each log error ``(rows, methods, metrics)`` counts: `even`, and 1 more where the method is best.
 
-def weights_of(errors: RealArray, even: float = EVEN) -> FloatArray:
-    """Return what each log error ``(rows, methods, metrics)`` counts: `even`, and 1 more where the method is best."""
-    best = np.full((len(errors), 1, len(MEASURED)), np.inf)
-    for column, metric in enumerate(MEASURED):
-        places = [place for place, name in enumerate(METHODS) if competes(name, metric)]
-        best[:, 0, column] = errors[:, places, column].min(axis=1)
+    That is what advice is about.
+    """
+    best = np.where(table.competing, errors, np.inf).min(axis=1, keepdims=True)
     return even + np.exp(-np.maximum(errors - best, 0.0) / NEAR)
-
-
-def competes(method: str, metric: str) -> bool:
-    """Tell whether a method is made for a metric, on a domain with an order."""
-    return method not in QUERY_METHODS or metric in QUERY_METRICS
 
 
 def assemble(cells: Iterable[Measured]) -> Dataset:
     """Turn finished cells into rows."""
-    parts = [_rows(measured) for measured in cells]
-    return Dataset(*(np.concatenate([getattr(part, column.name) for part in parts]) for column in fields(Dataset)))
+    return joined(_rows(measured) for measured in cells)
+
+
+def joined(parts: Iterable[Dataset]) -> Dataset:
+    """Put the rows of several together."""
+    every = tuple(parts)
+    return Dataset(*(np.concatenate([getattr(part, column.name) for part in every]) for column in fields(Dataset)))
 
 
 def _rows(measured: Measured) -> Dataset:
     cell = measured.cell
-    populations = cell.populations()
-    profiles = [profile_of(apportion(population.frequencies, cell.n) / cell.n) for population in populations]
+    profiles = profiles_in(cell)
     described, others = describe(profiles, [cell.noise]), describe(profiles, cell.other_noises(OTHERS))
-    scale = log_reference(described)[:, 0]
+    return rows_of(
+        measured,
+        (described.features[:, 0], log_reference(described, CATEGORIES)[:, 0]),
+        (others.features, log_reference(others, CATEGORIES)),
+    )
+
+
+def profiles_in(cell: Cell) -> list[Profile]:
+    """Return the populations of a cell as its users hold them."""
+    return [profile_of(apportion(population.frequencies, cell.n) / cell.n) for population in cell.populations()]
+
+
+def rows_of(measured: Measured, own: tuple[FloatArray, FloatArray], others: tuple[FloatArray, FloatArray]) -> Dataset:
+    """Return the rows of a cell from features and reference errors, its own and those under other noises."""
+    (features, scale), cell = own, measured.cell
     # The logarithm of a mean of few repetitions is too low by half its variance.
     logs = np.log(np.maximum(measured.error, 1e-300)) + np.minimum(measured.relative_variance, 1.0) / 2
     return Dataset(
-        described.features[:, 0],
+        features,
         np.clip(logs - scale, -LIMIT, LIMIT),
         scale,
         np.minimum(measured.relative_variance, 1.0),
-        np.full(len(populations), cell.index),
-        np.array([population.parameter for population in populations]),
-        others.features.astype(np.float32),
-        log_reference(others).astype(np.float32),
+        np.full(len(features), cell.index),
+        np.array([population.parameter for population in cell.populations()]),
+        *(each.astype(np.float32) for each in others),
     )

@@ -6,7 +6,7 @@ import numpy as np
 
 from knowledge.making.dataset import EVEN, Dataset, weights_of
 from knowledge.making.least_squares import fit
-from knowledge.menu import MEASURED, METHODS
+from knowledge.menu import Table
 from knowledge.model import Model
 from knowledge.network import Network
 from knowledge.provenance import Provenance
@@ -15,45 +15,67 @@ from simulator._types import FloatArray
 
 FOLDS = 4  # each network leaves out the cells of one fold, on which its errors are measured
 NETWORKS = 8
+GUESS_EPOCHS = 0.4  # passes of the networks that guess what is near the best, in those of the others
 PUPIL_EPOCHS = 0.6  # passes of the network that is taught, in those of the networks it is taught by
 PUPIL_EVEN = 0.05  # as `EVEN` for the network that is taught, which has no noise of simulation to average out
 PART = 8192  # rows at a time: bounds memory
 
 
-def fit_model(data: Dataset, provenance: Provenance) -> Model:
+def fit_model(data: Dataset, provenance: Provenance, *stream: str) -> Model:
     """Fit the networks, each without the cells of its fold, measure them on those, and teach one what all say.
 
     data: rows to fit.
     provenance: of the rows, and of the networks: seed, units per hidden layer, passes over the rows.
+    stream: names of its random streams beside their own. With any, what is near the best is guessed first: rows have
+        few repetitions.
     """
+    table = Table.of(provenance.methods, provenance.metrics)
     seed, width, epochs = provenance.seed, provenance.networks.width, provenance.networks.epochs
     size = len(data.features)
-    outputs, weights = data.log_ratios.reshape(size, -1), data.weights
+    outputs = data.log_ratios.reshape(size, -1)
+    ratios = _first_guess(data, rng_for(seed, *stream, "guess"), width, epochs) if stream else data.log_ratios
+    weights = weights_of(ratios + data.log_reference, table)
     flat = weights.reshape(size, -1)
     networks = []
     left_out = np.zeros_like(data.log_ratios)
     for number in range(NETWORKS):
         test = data.index % FOLDS == number % FOLDS
-        rng = rng_for(seed, "network", number)
+        rng = rng_for(seed, *stream, "network", number)
         network = fit(data.features[~test], outputs[~test], flat[~test], [rng], width=width, epochs=epochs)
-        residual = (network(data.features[test]) - outputs[test]).reshape(-1, len(METHODS), len(MEASURED))
+        residual = (network(data.features[test]) - outputs[test]).reshape(-1, *data.log_ratios.shape[1:])
         left_out[test] += residual * (FOLDS / NETWORKS)
         networks.append(network)
     low, high = np.percentile(data.features, [0.02, 99.98], axis=0)
-    spread, own = spreads(left_out, weights - EVEN, data.variance)
+    # Of few repetitions, much of what pairs do not share is sampling; those of one protocol share half of that.
+    spread, own = spreads(left_out, weights - EVEN, data.variance, data.variance / 2 if stream else 0.0)
     teachers = _joined(networks)
     others = np.clip(data.others.reshape(-1, data.features.shape[1]).astype(np.float64), low, high)
     teacher_errors = _outputs(teachers, others).reshape(-1, *weights.shape[1:])
     teacher_errors += data.others_reference.reshape(-1, *weights.shape[1:])
     rows = np.concatenate([np.clip(data.features, low, high), others])
     errors = np.concatenate([data.log_ratios + data.log_reference, teacher_errors])
-    counts = weights_of(errors, PUPIL_EVEN).reshape(len(rows), -1)
-    pupil = distil(teachers, rows, counts, seed=seed, width=width, epochs=epochs)
+    counts = weights_of(errors, table, PUPIL_EVEN).reshape(len(rows), -1)
+    pupil = distil(teachers, rows, counts, rng_for(seed, *stream, "network", "taught"), width=width, epochs=epochs)
     return Model(pupil, low, high + 1e-6, spread, own, provenance)
 
 
+def _first_guess(data: Dataset, rng: np.random.Generator, width: int, epochs: int) -> FloatArray:
+    """Return log ratios as networks predict them that did not see the row.
+
+    Of few repetitions, those that are near the best by luck would be believed most, and all errors come out too low.
+    """
+    size, result = len(data.features), np.empty_like(data.log_ratios)
+    outputs = data.log_ratios.reshape(size, -1)
+    for half in range(2):
+        rest = data.index % 2 == half
+        own = data.features[~rest], outputs[~rest], np.ones_like(outputs[~rest])
+        network = fit(*own, [rng], width=width, epochs=round(GUESS_EPOCHS * epochs))
+        result[rest] = network(data.features[rest]).reshape(-1, *result.shape[1:])
+    return result
+
+
 def distil(
-    teachers: Network, features: FloatArray, weights: FloatArray, *, seed: int, width: int, epochs: int
+    teachers: Network, features: FloatArray, weights: FloatArray, rng: np.random.Generator, *, width: int, epochs: int
 ) -> Network:
     """Return one network that says what several say together, in a fraction of their time.
 
@@ -64,7 +86,7 @@ def distil(
         features,
         _outputs(teachers, features),
         weights,
-        [rng_for(seed, "network", "taught")],
+        [rng],
         width=width + width // 2,
         epochs=round(PUPIL_EPOCHS * epochs),
         batch=256,
@@ -75,17 +97,21 @@ def _outputs(network: Network, features: FloatArray) -> FloatArray:
     return np.concatenate([network(features[start : start + PART]) for start in range(0, len(features), PART)])
 
 
-def spreads(residual: FloatArray, near: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return standard deviations of the residuals, and of what a method does not share, without that of sampling.
+def spreads(
+    residual: FloatArray, near: FloatArray, variance: FloatArray, own_variance: FloatArray | float = 0.0
+) -> tuple[FloatArray, FloatArray]:
+    """Return standard deviations of the residuals, without that of sampling, and of what a method does not share.
 
     residual, near, variance: ``(rows, methods, metrics)``: what was missed; what it counts; how much of it is sampling.
+    own_variance: how much of what is not shared is taken for sampling.
 
     Returns both ``(methods, metrics)``.
     """
     total = near.sum(axis=0) + 1e-9
     spread = np.sqrt(np.maximum((near * (residual**2 - variance)).sum(axis=0) / total, 1e-4))
     common = (near * residual).sum(axis=1, keepdims=True) / (near.sum(axis=1, keepdims=True) + 1e-9)
-    own = np.sqrt((near * (residual - common) ** 2).sum(axis=0) / total + 1e-4)
+    squares = (near * ((residual - common) ** 2 - own_variance)).sum(axis=0) / total
+    own = np.sqrt(np.maximum(squares, 0.0) + 1e-4)
     return spread, np.minimum(own, spread * 1.5)
 
 

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from knowledge.describe.features import NAMES
 from knowledge.making.dataset import Dataset
-from knowledge.menu import MEASURED, METHODS, ORDERED_METRICS, applies
-from knowledge.tree import Tree
+from knowledge.menu import CURVES, LEAVES, MEASURED, METHODS, ORDERED_METRICS, applies
+from knowledge.model import REFERENCE
+from knowledge.tree import Tree, pair_name
 from simulator._types import FloatArray
 
-LEAVES = 12  # of a tree: what people still read
+MOST_LEAVES = 12  # of a tree: what people still read
 LEAST_LEAF = 0.02  # share of the populations
 MOST_REGRET = 2.0  # log error beyond which a method is out of the question
 FEATURES = ("log_noise", "log_k", "skew")  # what the trees ask, as the features hold it
+# What trees of pairs choose from, and oracles that make the noise of OUE.
+METHOD_OPTIONS = ("norm_sub", "eb_ns", "tree_eb")
+PAIR_OPTIONS = (("tree", "tree_eb"), ("tree_half", "tree_eb"), ("sw", "em_stopped"), ("haar_hrr", "tree_eb"))
+ALIKE = ("oue", "olh")
 
 
 def grow_trees(data: Dataset) -> dict[str, Tree]:
@@ -32,6 +38,26 @@ def grow_trees(data: Dataset) -> dict[str, Tree]:
     return trees
 
 
+def grow_pair_trees(leaves: Dataset, curves: Dataset, protocols: Sequence[str]) -> dict[str, Tree]:
+    """Grow a tree of pairs for every metric, from the rows of the same cells; `protocols` of the oracles, by row.
+
+    Where the oracle made the noise of OUE, for then all pairs go with what the trees ask.
+    """
+    alike = np.isin(protocols, ALIKE)
+    questions = curves.features[alike][:, [NAMES.index(name) for name in FEATURES]]
+    errors = [data.log_ratios[alike] + data.log_reference[alike] for data in (leaves, curves)]
+    leaf, curve = (
+        [table.pairs.index(pair) for pair in pairs]
+        for table, pairs in ((LEAVES, [("", method) for method in METHOD_OPTIONS]), (CURVES, PAIR_OPTIONS))
+    )
+    options = tuple(map(pair_name, [*((REFERENCE, method) for method in METHOD_OPTIONS), *PAIR_OPTIONS]))
+    every = np.concatenate([errors[0][:, leaf], errors[1][:, curve]], axis=1)
+    return {
+        metric: replace(grow(questions, every[:, :, column], [True] * len(options)), options=options)
+        for column, metric in enumerate(MEASURED)
+    }
+
+
 def grow(questions: FloatArray, errors: FloatArray, menu: Sequence[bool]) -> Tree:
     """Grow one tree that predicts the log error of every method over the best.
 
@@ -44,7 +70,7 @@ def grow(questions: FloatArray, errors: FloatArray, menu: Sequence[bool]) -> Tre
     places = np.flatnonzero(menu)
     competing = errors[:, places]
     regret = np.minimum(competing - competing.min(axis=1, keepdims=True), MOST_REGRET)
-    fitted = DecisionTreeRegressor(max_leaf_nodes=LEAVES, min_samples_leaf=LEAST_LEAF, random_state=0)
+    fitted = DecisionTreeRegressor(max_leaf_nodes=MOST_LEAVES, min_samples_leaf=LEAST_LEAF, random_state=0)
     fitted.fit(questions, regret)
     nodes = fitted.tree_
     feature = tuple(int(max(place, 0)) for place in nodes.feature)

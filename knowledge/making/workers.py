@@ -18,6 +18,7 @@ WATCHED = 0.5  # seconds between two looks of a worker at whether its parent liv
 T = TypeVar("T")
 Task = TypeVarTuple("Task")
 Progress = Callable[[int, int], None]
+Simulated = Callable[[int, int, int], Record]
 
 
 def record_of(index: int, seed: int, largest: int) -> Record:
@@ -46,35 +47,43 @@ class Workers:
 
 
 def collect(
-    store: Store[Record], cells: int, *, seed: int, largest: int, workers: Workers, progress: Progress | None = None
+    store: Store[Record],
+    cells: int,
+    *,
+    seed: int,
+    largest: int,
+    workers: Workers,
+    progress: Progress | None = None,
+    simulated: Simulated = record_of,
 ) -> None:
     """Bring the store to `cells` cells. Cells come in as they finish; what they hold does not depend on the workers.
 
     store: where finished cells are, and go.
     cells, seed, largest: number of cells, seed, and largest domain.
     progress: called with the cells that are done and their number.
+    simulated: what a worker runs, with number, seed and largest domain.
     """
     present = store.records()
     missing = [index for index in range(cells) if index not in present]
     done = cells - len(missing)
     work = ((index, seed, largest) for index in missing)
-    for record in _results(work, workers):
+    for record in _results(simulated, work, workers):
         store.add(record)
         done += 1
         if progress is not None:
             progress(done, cells)
 
 
-def _results(work: Iterable[tuple[int, int, int]], workers: Workers) -> Iterator[Record]:
-    """Return an iterator over the records of cells given as for `record_of`, as they come in."""
+def _results(simulated: Simulated, work: Iterable[tuple[int, int, int]], workers: Workers) -> Iterator[Record]:
+    """Return an iterator over the records of cells, as they come in."""
     if workers.scheduler is None:
-        yield from in_processes(record_of, work, workers.jobs, workers.backend)
+        yield from in_processes(simulated, work, workers.jobs, workers.backend)
         return
     from distributed import Client
     from joblib import Parallel, delayed, parallel_config
 
     with Client(workers.scheduler), parallel_config(backend="dask"):  # type: ignore[no-untyped-call]
-        yield from Parallel(return_as="generator_unordered")(delayed(record_of)(*numbers) for numbers in work)
+        yield from Parallel(return_as="generator_unordered")(delayed(simulated)(*numbers) for numbers in work)
 
 
 def in_processes(

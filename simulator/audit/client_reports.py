@@ -12,6 +12,7 @@ from simulator._types import IntArray
 from simulator.foreign import ForeignError, guard, short
 from simulator.hashing import HASHES, SEED_BITS
 from simulator.protocols import PROTOCOLS
+from simulator.protocols.tree import Tree
 from simulator.supports import Supports, of_hashes
 
 LONGEST = 60  # characters of a foreign report or message that is repeated
@@ -56,10 +57,15 @@ def reader_by_type(
         "hash": f"a pair (symbol, seed) with a symbol in 0..{g - 1} and a seed in 0..2^{SEED_BITS}-1",
         "symbol": f"one symbol in 0..{limit - 1}",
         "cells": f"a vector of k={k} numbers",
+        "node": f"a vector of 1 + k={1 + k} numbers: the height, a 0 or 1 for each node there, and zeros",
     }[kind]
-    shape, high = {"value": ((), k), "bits": ((k,), 2), "symbol": ((), limit), "cells": ((k,), np.inf)}.get(
-        kind, ((2,), 2**SEED_BITS)
-    )
+    shape, high = {
+        "value": ((), k),
+        "bits": ((k,), 2),
+        "symbol": ((), limit),
+        "cells": ((k,), np.inf),
+        "node": ((1 + k,), k),
+    }.get(kind, ((2,), 2**SEED_BITS))
 
     def refuse(report: Any, held: int) -> ClientError:
         return ClientError(
@@ -82,6 +88,11 @@ def reader_by_type(
                 if held_by_it is None:
                     raise refuse(report, held)
             return _of_sets([some for some in sets if some is not None], k, values)
+        if isinstance(oracle, Tree):
+            rows: IntArray = numbers(batch, held)
+            if not (proper := oracle.proper(rows)).all():
+                raise refuse(batch[int(np.argmin(proper))], held)
+            return oracle.supports(rows, values)
         if kind != "hash":
             return oracle.supports(numbers(batch, held), values)
         pairs: IntArray = numbers(batch, held)

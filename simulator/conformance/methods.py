@@ -11,20 +11,24 @@ from numpy.typing import NDArray
 
 from simulator._types import FloatArray
 from simulator.conformance.requirement import ROUNDING, ConformanceError, answer_of, require, text_of
-from simulator.methods import PostProcessor
-from simulator.protocols import PROTOCOLS, FrequencyOracle, Noise
+from simulator.domain import ORDERED
+from simulator.methods import PostProcessor, observe, possible
+from simulator.protocols import PROTOCOLS, FrequencyOracle, Noise, StandardProtocol
+from simulator.protocols.protocol import Tally
 from simulator.seeding import rng_for
 
 WITHOUT_FIGURES = ("a protocol that has none", Noise(1000, None, None, math.nan, math.nan, sums_to_one=False))
+TALLIES = ((2, 0.1, 50), (9, 1.0, 10_000), (33, 4.0, 1_000_000))  # k, epsilon and users
 CLOSELY = 2  # noises of each domain size under which the rows of a batch are also tried one by one
 
 
 def check_postprocessor(method: PostProcessor) -> None:
-    """Check that a post-processing method keeps its promises, on ordinary and extreme estimates of many noises.
+    """Check that a post-processing method keeps its promises, on ordinary and extreme estimates and tallies.
 
     Shape and type, that the input is left alone, that a batch is exactly its rows, finite results, and what the method
     claims: `nonnegative`, `sums_to_one`, `keeps_order`, `queries_only`, and, unless it is `ordered_only`, that the
-    result does not depend on the order of the categories. Noises that it does not fit are passed over.
+    result does not depend on the order of the categories. What it is not for is passed over: noises of estimates, and
+    protocols whose estimates have other noise, or that have none.
 
     Raises
     ------
@@ -46,12 +50,23 @@ def check_postprocessor(method: PostProcessor) -> None:
             if closely:
                 _check_batches(method, labels, estimates, noise, where, results)
                 closely -= 1
+    for key, kind in _OTHERS.items():
+        for k, epsilon, n in TALLIES:
+            protocol = kind(k, epsilon)
+            if answer_of(f"{method.name}: fits", possible, method, protocol, ORDERED, n):
+                fitted = True
+                _check_tallies(method, protocol, n, f"{method.name}, tallies of {key} (k={k}, epsilon={epsilon:g})")
     require(fitted, f"{method.name}: fits must accept the noise of at least one built-in protocol")
+
+
+# Taken on import: members of other packages may not have conformed yet.
+_BUILT_IN = {key: kind for key, kind in PROTOCOLS.items() if issubclass(kind, FrequencyOracle)}
+_OTHERS = {key: kind for key, kind in PROTOCOLS.items() if key not in _BUILT_IN}
 
 
 @cache
 def _oracle(key: str, k: int, epsilon: float) -> FrequencyOracle:
-    return PROTOCOLS[key](k, epsilon)
+    return _BUILT_IN[key](k, epsilon)
 
 
 @cache
@@ -60,9 +75,6 @@ def _noises(k: int) -> tuple[tuple[str, Noise], ...]:
     settings = [(1.0, 10_000), (4.0, 1_000_000), (0.1, 50)]
     own = [(key, *setting) for key in _BUILT_IN for setting in settings[: 3 if key in ("grr", "oue") else 1]]
     return tuple((f"{key} (epsilon={e:g}, n={n:,})", _oracle(key, k, e).noise(n)) for key, e, n in own)
-
-
-_BUILT_IN = tuple(PROTOCOLS)  # taken on import: members of other packages may not have conformed yet
 
 
 def _estimates() -> Iterator[tuple[list[str], FloatArray]]:
@@ -89,20 +101,45 @@ def _check_results(
     method: PostProcessor, labels: list[str], estimates: FloatArray, noise: Noise, where: str
 ) -> FloatArray:
     """Check one batch, and return its results."""
-
-    def for_all_rows(kept: NDArray[np.bool_], sentence: str) -> None:
-        if not kept.all():
-            raise ConformanceError(f"{where}, {labels[int(kept.argmin())]}: {sentence}")
-
     frozen = estimates.copy()
     frozen.flags.writeable = False  # a method that writes into its input fails here
     results = answer_of(where, method, frozen, noise)
+    _check_kept(method, labels, estimates, results, where)
+    require(not np.shares_memory(results, frozen), f"{where}: the result must not share memory with the input")
+    if method.queries_only:
+        unchanged = (results == estimates).all(axis=1)
+        _require_rows(unchanged, labels, where, "claims queries_only, but changes the estimate")
+    if method.keeps_order:
+        order = np.argsort(estimates, axis=1, kind="stable")
+        steps, raw = (np.diff(np.take_along_axis(x, order, axis=1)) for x in (results, estimates))
+        scale = np.maximum(1.0, np.abs(estimates).max(axis=1, keepdims=True))
+        _require_rows(
+            ((steps >= -1e-12 * scale) & ((raw > 0) | (steps == 0))).all(axis=1),
+            labels,
+            where,
+            "claims keeps_order, but a larger estimate becomes smaller than a smaller one, or equal ones come apart",
+        )
+    return results
+
+
+def _require_rows(kept: NDArray[np.bool_] | np.bool_, labels: list[str], where: str, sentence: str) -> None:
+    if not kept.all():
+        raise ConformanceError(f"{where}, {labels[int(kept.argmin())]}: {sentence}")
+
+
+def _check_kept(
+    method: PostProcessor, labels: list[str], estimates: FloatArray, results: FloatArray, where: str
+) -> None:
+    """Check shape and type of results, and what the method claims of each by itself."""
+
+    def for_all_rows(kept: NDArray[np.bool_] | np.bool_, sentence: str) -> None:
+        _require_rows(kept, labels, where, sentence)
+
     require(
         isinstance(results, np.ndarray) and results.shape == estimates.shape,
         f"{where}: the shape {estimates.shape} must be kept, got {np.shape(results)}",
     )
     require(results.dtype == np.float64, f"{where}: the result must be float64, got {results.dtype}")
-    require(not np.shares_memory(results, frozen), f"{where}: the result must not share memory with the input")
     for_all_rows(np.isfinite(results).all(axis=1), "the result must be finite")
     if method.nonnegative:
         for_all_rows((results >= 0).all(axis=1), f"claims nonnegative, but gives {results.min():g}")
@@ -111,17 +148,6 @@ def _check_results(
         limit = ROUNDING + 1e-15 * (10 + results.shape[1]) * np.abs(results).max(axis=1)
         off = np.abs(results.sum(axis=1) - 1)
         for_all_rows(off <= limit, f"claims sums_to_one, but is off by up to {off.max():g}")
-    if method.queries_only:
-        for_all_rows((results == estimates).all(axis=1), "claims queries_only, but changes the estimate")
-    if method.keeps_order:
-        order = np.argsort(estimates, axis=1, kind="stable")
-        steps, raw = (np.diff(np.take_along_axis(x, order, axis=1)) for x in (results, estimates))
-        scale = np.maximum(1.0, np.abs(estimates).max(axis=1, keepdims=True))
-        for_all_rows(
-            ((steps >= -1e-12 * scale) & ((raw > 0) | (steps == 0))).all(axis=1),
-            "claims keeps_order, but a larger estimate becomes smaller than a smaller one, or equal ones come apart",
-        )
-    return results
 
 
 def _check_batches(
@@ -146,4 +172,22 @@ def _check_batches(
         require(
             bool((np.abs(turned - results) <= ROUNDING * scale).all()),
             f"{where}: does not claim ordered_only, but the result depends on the order of the categories",
+        )
+
+
+def _check_tallies(method: PostProcessor, protocol: StandardProtocol, n: int, where: str) -> None:
+    """Check the results of tallies of a few populations, together and one by one."""
+    k = protocol.k
+    labels = ["all users hold the first value", "frequencies fall", "equal frequencies"]
+    rows = np.array([np.eye(1, k)[0], 1.0 / np.arange(1, k + 1), np.ones(k)])
+    counts = np.floor(rows / rows.sum(axis=1, keepdims=True) * n).astype(np.int64)
+    counts[:, 0] += n - counts.sum(axis=1)
+    tally = protocol.sample_tally(counts, rng_for(0, "conformance", protocol.key, k))
+    tally.counts.flags.writeable = False
+    results = answer_of(where, method.apply, observe(protocol, tally, ORDERED))
+    _check_kept(method, labels, rows, results, where)
+    for label, row, of_row in zip(labels, tally.counts, results, strict=True):
+        alone = answer_of(f"{where}, {label}", method.apply, observe(protocol, Tally(row, n), ORDERED))
+        require(
+            np.array_equal(alone, of_row), f"{where}, {label}: a batch must give exactly what its rows give one by one"
         )

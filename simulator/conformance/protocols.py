@@ -10,12 +10,14 @@ from statistics import NormalDist
 import numpy as np
 
 from simulator._types import IntArray
+from simulator.conformance.collection import check_collection
 from simulator.conformance.requirement import ROUNDING, ConformanceError, answer_of, require, text_of
 from simulator.conformance.scores import z_of_means, z_of_two_means, z_of_two_variances, z_of_variance
-from simulator.protocols import EPSILON_MAX, EPSILON_MIN, FrequencyOracle, Noise
+from simulator.protocols import EPSILON_MAX, EPSILON_MIN, FrequencyOracle, Noise, StandardProtocol
 from simulator.seeding import rng_for
 
 FALSE_ALARM = 1e-6  # probability that `check_protocol` rejects a right protocol, for one seed
+SETTINGS = ((2, 0.1), (6, 1.0), (4, 2.5), (33, 4.0))  # k and epsilon
 POPULATIONS = ((1.0, (110, 50, 25, 10, 5, 0)), (2.5, (120, 60, 20, 0)))  # epsilon and users who hold each value
 SAMPLED, REPLAYED = 4000, 1200  # collections of each population
 # Comparisons of one population: all linear forms, for the bias of two ways to draw, for their means and variances, and
@@ -27,13 +29,14 @@ FEW_USERS, MANY_USERS, MOST_USERS = 1_000, 1_000_000, 10**9
 SPARE_BYTES = 1_000_000  # what a table or a first import may take; users one by one take eight bytes each and more
 
 
-def check_protocol(cls: type[FrequencyOracle], *, seed: int = 0) -> None:
-    """Check that a protocol keeps the promises of `FrequencyOracle`.
+def check_protocol(cls: type[StandardProtocol], *, seed: int = 0) -> None:
+    """Check that a member of the table keeps the promises of `FrequencyOracle`, or else those of `StandardProtocol`.
 
     Shapes and types, the range of its figures, that the fast sampler and the user-by-user replay have the same mean
     and variance in every value (and in the sum and the alternating sum of the values, where a wrong correlation shows),
     that estimates are unbiased and as variable as `noise` says (averaged over all ways to assign the frequencies to the
-    values), that `sums_to_one` is as claimed, that memory does not grow with n, and that bad parameters are refused.
+    values), that `sums_to_one` is as claimed, that memory does not grow with n, and that bad parameters are refused. Of
+    other families bad parameters, and what `check_collection` checks.
 
     Parameters
     ----------
@@ -41,7 +44,8 @@ def check_protocol(cls: type[FrequencyOracle], *, seed: int = 0) -> None:
         The class, as it stands in the table.
     seed
         Of the random draws. A protocol that is right is rejected for one seed in a million (all comparisons together,
-        by Bonferroni's inequality and normal approximations), and a seed always draws the same.
+        by Bonferroni's inequality and normal approximations), four in a million outside of `FrequencyOracle`; a seed
+        always draws the same.
 
     Raises
     ------
@@ -49,13 +53,17 @@ def check_protocol(cls: type[FrequencyOracle], *, seed: int = 0) -> None:
         On the first promise that is broken.
     """
     require(
-        isinstance(cls, type) and issubclass(cls, FrequencyOracle) and not inspect.isabstract(cls),
-        f"a protocol is a subclass of FrequencyOracle that defines all it leaves open, got {cls!r}",
+        isinstance(cls, type) and issubclass(cls, StandardProtocol) and not inspect.isabstract(cls),
+        f"a protocol is a subclass of FrequencyOracle or StandardProtocol that defines all it leaves open, got {cls!r}",
     )
     for field in ("key", "title", "reference"):
         require(bool(text_of(cls, field)), f"{cls.__name__}.{field} must be a text that is not empty")
     _check_refusals(cls)
-    for k, epsilon in ((2, 0.1), (6, 1.0), (4, 2.5), (33, 4.0)):
+    if not issubclass(cls, FrequencyOracle):
+        for k, epsilon in SETTINGS:
+            check_collection(answer_of(f"{cls.key}(k={k}, epsilon={epsilon})", cls, k, epsilon), seed=seed)
+        return
+    for k, epsilon in SETTINGS:
         oracle = answer_of(f"{cls.key}(k={k}, epsilon={epsilon})", cls, k, epsilon)
         _check_figures(oracle)
         answer_of(f"{_named(oracle)}: drawing", _check_draws, oracle, seed)
@@ -68,7 +76,7 @@ def _named(oracle: FrequencyOracle) -> str:
     return f"{oracle.key} (k={oracle.k}, epsilon={oracle.epsilon:g})"
 
 
-def _check_refusals(cls: type[FrequencyOracle]) -> None:
+def _check_refusals(cls: type[StandardProtocol]) -> None:
     beyond = (0.0, -1.0, EPSILON_MIN / 2, EPSILON_MAX * 2, math.nan, math.inf)
     for k, epsilon in [(1, 1.0), (0, 1.0), *((8, epsilon) for epsilon in beyond)]:
         try:

@@ -10,6 +10,7 @@ from simulator.methods.bayesian_update import closed_form
 from simulator.methods.empirical_bayes import eb_ns
 from simulator.methods.maximum_likelihood import ibu
 from simulator.methods.observed import Observed, observe
+from simulator.methods.ordered import ORDERED_METHODS
 from simulator.methods.power import power, power_ns
 from simulator.methods.processor import NEARNESS, PostProcessor, possible
 from simulator.methods.simple import base_cut, base_pos, none, norm, norm_mul
@@ -59,6 +60,6 @@ _METHODS = [
     ),
 ]
 
-POSTPROCESSORS: dict[str, PostProcessor] = {method.name: method for method in _METHODS}
+POSTPROCESSORS: dict[str, PostProcessor] = {method.name: method for method in _METHODS} | ORDERED_METHODS
 
 __all__ = ["NEARNESS", "POSTPROCESSORS", "Observed", "PostProcessor", "observe", "possible"]

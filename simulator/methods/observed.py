@@ -10,6 +10,8 @@ from simulator.domain import UNORDERED, Domain
 from simulator.protocols.oracle import Noise
 from simulator.protocols.protocol import NEEDS, Covariance, Likelihood, Protocol, Tally
 
+LIKELIHOODS = frozenset({"likelihood", "local_likelihood"})
+
 
 @dataclass(frozen=True, eq=False)
 class Observed:
@@ -35,8 +37,8 @@ class Observed:
 
     def offers(self, need: str) -> bool:
         """Tell whether a method that needs this, of `NEEDS`, has it here."""
-        if need == "likelihood" and self.likelihood is not None and self.tally is not None:
-            return True
+        if need in LIKELIHOODS and self.likelihood is not None and self.tally is not None:
+            return need == "likelihood" or self.likelihood.local
         if self.estimate is None or self.covariance is None:
             return False
         if need in ("estimate", "haar"):
@@ -55,11 +57,11 @@ def observe(
     protocol: Protocol, tally: Tally, domain: Domain = UNORDERED, *, needs: frozenset[str] = frozenset(NEEDS)
 ) -> Observed:
     """Return what methods may see of a tally; what none of them `needs` is not worked out."""
-    linear = protocol.linear if needs - {"likelihood"} or not protocol.offers("likelihood") else None
+    linear = protocol.linear if needs - LIKELIHOODS or not protocol.offers("likelihood") else None
     return Observed(
         None if linear is None else linear.estimate(tally),
         None if linear is None else linear.covariance(tally.n),
         tally,
-        protocol.likelihood if "likelihood" in needs else None,
+        protocol.likelihood if needs & LIKELIHOODS else None,
         domain,
     )

@@ -9,7 +9,7 @@ from simulator.methods.tree import tree_eb
 
 _LI = "Li, Wang, Lopuhaä-Zwakenberg, Li, Škorić, SIGMOD 2020"
 _CORMODE = "Cormode, Kulkarni, Srivastava, VLDB 2019"
-_ESTIMATE, _LIKELIHOOD = frozenset({"estimate", "order"}), frozenset({"likelihood", "order"})
+_ESTIMATE, _LIKELIHOOD = frozenset({"estimate", "order"}), frozenset({"local_likelihood", "order"})
 
 _METHODS = (
     PostProcessor("iso_cdf", "Isotonic CDF", iso_cdf, True, True, _CORMODE, keeps_order=False, needs=_ESTIMATE),

@@ -50,6 +50,7 @@ class PostProcessor:
     needs
         What it must be given: ``"estimate"`` (with that alone the figures of `noise` may be NaN); ``"iid"``, noise that
         is alike in all entries; ``"haar"``, the variances of Haar differences; ``"pq"``; ``"likelihood"``;
+        ``"local_likelihood"``, of outputs that lie along the order of the values;
         ``"pseudo_likelihood"``, for reports that support several values; ``"order"``, an ordered domain; ``"ground"``,
         a domain on which some categories are near others.
     condition

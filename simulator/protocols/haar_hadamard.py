@@ -23,13 +23,19 @@ from simulator.protocols.dyadic import (
     weights_of_differences,
 )
 from simulator.protocols.fakes import group_sizes
-from simulator.protocols.oracle import check_setting
-from simulator.protocols.protocol import Covariance, Likelihood, Linear, Probabilities, Protocol, Tally, users_of
+from simulator.protocols.protocol import (
+    Covariance,
+    Linear,
+    Probabilities,
+    StandardProtocol,
+    Tally,
+    users_of,
+)
 from simulator.supports import Supports
 
 
 @dataclass(frozen=True)
-class HaarHadamard(Protocol):
+class HaarHadamard(StandardProtocol):
     """Draw a height and a row of a Hadamard matrix, whatever the value, and report one randomised bit.
 
     At a height t the own value is +1 (left half) or -1 (right half) at its node, and 0 at the others; the bit is the
@@ -39,11 +45,8 @@ class HaarHadamard(Protocol):
 
     Reports are numbers of symbols: heights from 1 on, each with its rows, each with the bits 0 (-1) and 1 (+1).
 
-    Parameters and errors as for `FrequencyOracle`.
+    Parameters and errors as for `StandardProtocol`.
     """
-
-    k: int
-    epsilon: float
 
     key: ClassVar[str] = "haar_hrr"
     title: ClassVar[str] = "Haar transform, Hadamard randomised response"
@@ -52,9 +55,6 @@ class HaarHadamard(Protocol):
     ordered_only: ClassVar[bool] = True
     sums_to_one: ClassVar[bool] = True
     report_bits: ClassVar[int] = 1
-
-    def __post_init__(self) -> None:
-        check_setting(self.k, self.epsilon)
 
     @property
     def heights(self) -> range:
@@ -126,12 +126,8 @@ class HaarHadamard(Protocol):
     def linear(self) -> Linear:
         return Linear(self.estimate, lambda n: HaarHadamardCovariance(self, n))
 
-    @cached_property
-    def likelihood(self) -> HaarHadamardLikelihood:
-        return HaarHadamardLikelihood(self)
-
     def offers(self, need: str) -> bool:
-        return need in ("estimate", "haar", "likelihood")
+        return need in ("estimate", "haar")
 
     def server_operations(self, n: int) -> int:  # noqa: ARG002
         return self.symbols * len(self.heights)
@@ -158,9 +154,6 @@ class HaarHadamard(Protocol):
             products = hadamard_transform(np.pad(left - right, (0, rows - len(left))))
             result.append(np.stack([self.k - products, self.k + products], axis=-1).ravel() / 2)
         return np.rint(np.concatenate(result)).astype(np.int64)
-
-    def chances(self, reports: Reports, values: tuple[int, int], attack: str) -> FloatArray:
-        return self.supports(reports, values).chances(attack)
 
     def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
         """Add up over all symbols."""
@@ -190,41 +183,6 @@ class HaarHadamard(Protocol):
             bits = (2 * minus <= len(targets)).astype(np.int64)
             result[first + 2 * np.arange(rows) + bits] += rng.permutation(group_sizes(int(own), rows, keep_empty=True))
         return Tally(result, fakes)
-
-
-class HaarHadamardLikelihood(Likelihood):
-    """The probabilities of all symbols, by fast Hadamard transforms; of batches too."""
-
-    def __init__(self, protocol: HaarHadamard) -> None:
-        self._protocol = protocol
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self._protocol.k, self._protocol.symbols
-
-    def forward(self, frequencies: FloatArray) -> FloatArray:
-        protocol, result = self._protocol, []
-        total = frequencies.sum(axis=-1, keepdims=True)
-        for detail, rows in zip(differences(frequencies), protocol.rows, strict=True):
-            padding = [(0, 0)] * (detail.ndim - 1) + [(0, rows - detail.shape[-1])]
-            lean = protocol.gain * hadamard_transform(np.pad(detail, padding))
-            both = np.stack([total - lean, total + lean], axis=-1) / (2 * rows * len(protocol.rows))
-            result.append(both.reshape(*detail.shape[:-1], 2 * rows))
-        return np.concatenate(result, axis=-1)
-
-    def backward(self, weights: FloatArray) -> FloatArray:
-        protocol = self._protocol
-        result = np.zeros((*weights.shape[:-1], 1))
-        for height in reversed(protocol.heights):
-            rows, first, last = protocol.rows[height - 1], protocol.starts[height - 1], protocol.starts[height]
-            own = weights[..., first:last]
-            scale = 2 * rows * len(protocol.rows)
-            detail = protocol.gain * hadamard_transform(own[..., 1::2] - own[..., 0::2]) / scale
-            detail = detail[..., : nodes_at(protocol.k, height)]
-            below = nodes_at(protocol.k, height - 1)
-            signs = np.where(np.arange(below) % 2, -1.0, 1.0)
-            result = doubled(result, below) + signs * doubled(detail, below) + own.sum(axis=-1, keepdims=True) / scale
-        return result
 
 
 class HaarHadamardCovariance(Covariance):

@@ -18,13 +18,12 @@ from simulator.protocols.protocol import (
     Likelihood,
     Linear,
     Probabilities,
-    Protocol,
+    StandardProtocol,
     Tally,
     users_of,
 )
 from simulator.supports import Supports, of_largest
 
-EPSILON_MIN, EPSILON_MAX = 1e-6, 32.0
 REPLAY_CELLS = 4_000_000  # users x categories held at once while users are replayed one by one
 ONE_VALUE = 1e-9  # how far p + (k - 1) q may lie from 1 by rounding
 FAKES_TRIED = 1000  # honest reports among which fakes for a protocol of another package are chosen
@@ -125,38 +124,17 @@ def _supports_offer(p: float | None, q: float | None, k: int, need: str) -> bool
 
 
 @dataclass(frozen=True)
-class FrequencyOracle(Protocol):
+class FrequencyOracle(StandardProtocol):
     """The family of categorical protocols: support counts, and one p and one q for all values.
 
     A member gives `p`, `q`, the client (`perturb`), the server (`support`), the law of the aggregate
     (`sample_support`) and two figures about a report; the rest is here, once. The tally of reports are their support
     counts.
 
-    Parameters
-    ----------
-    k
-        Domain size, at least 2.
-    epsilon
-        Privacy budget of one report, between 1e-6 and 32. Below, p - q drowns in rounding; above, e^epsilon
-        exceeds 7e13 and nothing is protected.
-
-    Raises
-    ------
-    ValueError
-        If `k` is not a whole number, or `k` or `epsilon` is outside its range.
+    Parameters and errors as for `StandardProtocol`.
     """
 
-    k: int
-    epsilon: float
-
-    key: ClassVar[str]
-    title: ClassVar[str]
-    reference: ClassVar[str]
-    report_kind: ClassVar[str] = "own"
     support_dtype: ClassVar[type[np.int64] | type[np.float64]] = np.int64
-
-    def __post_init__(self) -> None:
-        check_setting(self.k, self.epsilon)
 
     @property
     @abstractmethod
@@ -320,14 +298,6 @@ class FrequencyOracle(Protocol):
         each = [self.support(reports[row : row + 1]) for row in range(FAKES_TRIED)]
         best = max(each, key=lambda support: int(support[targets].sum()))
         return Tally((best * fakes).astype(np.int64), fakes)
-
-
-def check_setting(k: int, epsilon: float) -> None:
-    """Raise ValueError if a domain size is not a whole number of at least 2, or a budget is outside its range."""
-    if not isinstance(k, int | np.integer) or k < 2:
-        raise ValueError(f"k must be a whole number of at least 2, got k={k}")
-    if not EPSILON_MIN <= epsilon <= EPSILON_MAX:
-        raise ValueError(f"epsilon must be between {EPSILON_MIN:g} and {EPSILON_MAX:g}, got epsilon={epsilon}")
 
 
 def check_users(n: int) -> None:

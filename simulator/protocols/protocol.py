@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
 import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
+from simulator.supports import Supports
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 Counts: TypeAlias = "NDArray[np.int64 | np.float64]"  # counts, but where reports are real numbers to be added up
 Probabilities: TypeAlias = tuple[float, float]
 
-NEEDS = ("estimate", "iid", "haar", "pq", "likelihood", "pseudo_likelihood")
+EPSILON_MIN, EPSILON_MAX = 1e-6, 32.0
+NEEDS = ("estimate", "iid", "haar", "pq", "likelihood", "local_likelihood", "pseudo_likelihood")
 """What a protocol may offer to a method; `simulator.domain` adds what a domain may."""
 
 
@@ -91,6 +93,10 @@ class Linear:
 class Likelihood(ABC):
     """How likely each output is under given frequencies; the tally counts the outputs."""
 
+    local: ClassVar[bool] = (
+        False  # whether the likely outputs of a value lie together, and those of the next beside them
+    )
+
     @abstractmethod
     def forward(self, frequencies: FloatArray) -> FloatArray:
         """Return the probabilities ``(..., outputs)`` of the outputs under frequencies ``(..., k)``."""
@@ -148,8 +154,8 @@ class Protocol(ABC):
         Name in the table, name in words, and where it was published.
     report_kind
         What one report is: ``"value"``, ``"bits"`` (k zeros and ones), ``"subset"`` (different values), ``"hash"``
-        (hash seed and symbol), ``"symbol"`` (number of a symbol), ``"cells"`` (k numbers), or ``"own"``: known to the
-        member alone.
+        (hash seed and symbol), ``"symbol"`` (number of a symbol), ``"cells"`` (k numbers), ``"node"`` (height of a
+        tree, and what is said of the nodes there), or ``"own"``: known to the member alone.
     """
 
     ordered_only: ClassVar[bool] = False  # whether it is for ordered domains alone
@@ -215,8 +221,8 @@ class Protocol(ABC):
 
     def offers(self, need: str) -> bool:
         """Tell whether a method that needs this (one of `NEEDS`) can have it."""
-        if need == "likelihood":
-            return self.likelihood is not None
+        if need in ("likelihood", "local_likelihood"):
+            return self.likelihood is not None and (need == "likelihood" or self.likelihood.local)
         return need == "estimate" and self.linear is not None
 
     @property
@@ -259,6 +265,51 @@ class Protocol(ABC):
         Where a report has to look like others it does.
         """
         return None
+
+
+@dataclass(frozen=True)
+class StandardProtocol(Protocol):
+    """A protocol that domain size and budget determine: a member of the table.
+
+    Parameters
+    ----------
+    k
+        Domain size, at least 2.
+    epsilon
+        Privacy budget of one report, between 1e-6 and 32. Below, p - q drowns in rounding; above, e^epsilon
+        exceeds 7e13 and nothing is protected.
+
+    Raises
+    ------
+    ValueError
+        If `k` is not a whole number, or `k` or `epsilon` is outside its range.
+    """
+
+    k: int
+    epsilon: float
+
+    key: ClassVar[str]
+    title: ClassVar[str]
+    reference: ClassVar[str]
+    report_kind: ClassVar[str] = "own"
+
+    @abstractmethod
+    def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
+        """Return which of two values each report supports, and how many of all."""
+
+    def chances(self, reports: Reports, values: tuple[int, int], attack: str) -> FloatArray:
+        return self.supports(reports, values).chances(attack)
+
+    def __post_init__(self) -> None:
+        check_setting(self.k, self.epsilon)
+
+
+def check_setting(k: int, epsilon: float) -> None:
+    """Raise ValueError if a domain size is not a whole number of at least 2, or a budget is outside its range."""
+    if not isinstance(k, int | np.integer) or k < 2:
+        raise ValueError(f"k must be a whole number of at least 2, got k={k}")
+    if not EPSILON_MIN <= epsilon <= EPSILON_MAX:
+        raise ValueError(f"epsilon must be between {EPSILON_MIN:g} and {EPSILON_MAX:g}, got epsilon={epsilon}")
 
 
 def users_of(counts: IntArray) -> int:

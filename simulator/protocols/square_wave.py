@@ -11,35 +11,29 @@ import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.protocols.fakes import group_sizes
-from simulator.protocols.oracle import bits_for, check_setting
-from simulator.protocols.protocol import Likelihood, Probabilities, Protocol, Tally, users_of
+from simulator.protocols.oracle import bits_for
+from simulator.protocols.protocol import Likelihood, Probabilities, StandardProtocol, Tally, users_of
 from simulator.supports import Supports
 
 SMALL = 1e-3  # of epsilon: below, the best width is that of the series
 
 
 @dataclass(frozen=True)
-class SquareWave(Protocol):
+class SquareWave(StandardProtocol):
     """Report one of k + 2b places: those up to b from the own value's are e^epsilon times as likely as the others.
 
     Value v has its place at v + b. Li, Wang, Lopuhaä-Zwakenberg, Li, Škorić, "Estimating numerical distributions under
     local differential privacy", SIGMOD 2020; b is theirs, rounded down. There is a likelihood, and no estimate without
     one that is of use.
 
-    Parameters and errors as for `FrequencyOracle`.
+    Parameters and errors as for `StandardProtocol`.
     """
-
-    k: int
-    epsilon: float
 
     key: ClassVar[str] = "sw"
     title: ClassVar[str] = "Square wave"
     reference: ClassVar[str] = "Li, Wang, Lopuhaä-Zwakenberg, Li, Škorić, SIGMOD 2020"
     report_kind: ClassVar[str] = "symbol"
     ordered_only: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_setting(self.k, self.epsilon)
 
     @cached_property
     def reach(self) -> int:
@@ -102,7 +96,7 @@ class SquareWave(Protocol):
         return SquareWaveLikelihood(self.k, self.width, self.p, self.q)
 
     def offers(self, need: str) -> bool:
-        return need == "likelihood"
+        return need in ("likelihood", "local_likelihood")
 
     def server_operations(self, n: int) -> int:  # noqa: ARG002
         return self.symbols
@@ -115,9 +109,6 @@ class SquareWave(Protocol):
     def _near(self, places: IntArray) -> IntArray:
         """Return how many values each place is near."""
         return np.minimum(places, self.k - 1) - np.maximum(places - self.width + 1, 0) + 1
-
-    def chances(self, reports: Reports, values: tuple[int, int], attack: str) -> FloatArray:
-        return self.supports(reports, values).chances(attack)
 
     def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
         named = self.chances(np.arange(self.symbols), values, attack)
@@ -142,6 +133,8 @@ class SquareWave(Protocol):
 class SquareWaveLikelihood(Likelihood):
     """Products with the matrix of a square wave, by running sums: O(k) each, and of batches ``(..., k)`` too."""
 
+    local: ClassVar[bool] = True
+
     def __init__(self, k: int, width: int, p: float, q: float) -> None:
         self._k, self._width, self._p, self._q = k, width, p, q
 
@@ -150,19 +143,23 @@ class SquareWaveLikelihood(Likelihood):
         return self._k, self._k + self._width - 1
 
     def forward(self, frequencies: FloatArray) -> FloatArray:
-        k, outputs = self.shape
-        running = np.zeros((*frequencies.shape[:-1], 1 + outputs + self._width))
-        np.cumsum(frequencies, axis=-1, out=running[..., self._width : self._width + k])
-        running[..., self._width + k :] = running[..., self._width + k - 1, None]
+        running = np.cumsum(frequencies, axis=-1)
+        total, inside = self._q * running[..., -1:], (self._p - self._q) * running
+        result = np.empty((*frequencies.shape[:-1], self.shape[1]))
         # A place is near the values up to the own number, and not further back than the width.
-        near = running[..., self._width : self._width + outputs] - running[..., :outputs]
-        return self._q * running[..., -1:] + (self._p - self._q) * near
+        result[..., : self._k] = inside
+        result[..., self._k :] = inside[..., -1:]
+        result[..., self._width :] -= inside[..., :-1]
+        result += total
+        return result
 
     def backward(self, weights: FloatArray) -> FloatArray:
-        running = np.zeros((*weights.shape[:-1], weights.shape[-1] + 1))
-        np.cumsum(weights, axis=-1, out=running[..., 1:])
-        near = running[..., self._width :] - running[..., : self._k]
-        return self._q * running[..., -1:] + (self._p - self._q) * near
+        running = np.cumsum(weights, axis=-1)
+        result = running[..., self._width - 1 :].copy()
+        result[..., 1:] -= running[..., : self._k - 1]
+        result *= self._p - self._q
+        result += self._q * running[..., -1:]
+        return result
 
 
 def _scattered(starts: IntArray, width: int, rng: np.random.Generator) -> IntArray:

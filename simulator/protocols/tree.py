@@ -8,19 +8,20 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.protocols.dyadic import halves, height_of, nodes_at, rebuilt, sums_at
 from simulator.protocols.grr import GRR
-from simulator.protocols.oracle import bits_for, check_setting
-from simulator.protocols.protocol import Linear, Probabilities, Protocol, Tally, users_of
+from simulator.protocols.oracle import bits_for
+from simulator.protocols.protocol import Linear, Probabilities, StandardProtocol, Tally, users_of
 from simulator.protocols.tree_noise import HeightNoise, Inner, TreeCovariance
 from simulator.protocols.unary import OUE
 from simulator.supports import Supports
 
 
 @dataclass(frozen=True)
-class Tree(Protocol):
+class Tree(StandardProtocol):
     """Draw a height, whatever the value, and report the node there: by randomised response, or by unary encoding.
 
     Cormode, Kulkarni, Srivastava, "Answering range queries under local differential privacy", VLDB 2019; the estimate
@@ -30,23 +31,17 @@ class Tree(Protocol):
     A report is ``(1 + k,)``: the height, then one bit for each node of it, then zeros. The tally counts the bits of all
     heights, the leaves first, and then the reports of each height.
 
-    Parameters and errors as for `FrequencyOracle`.
+    Parameters and errors as for `StandardProtocol`.
     """
-
-    k: int
-    epsilon: float
 
     key: ClassVar[str] = "tree"
     title: ClassVar[str] = "Tree of levels"
     reference: ClassVar[str] = "Cormode, Kulkarni, Srivastava, VLDB 2019; Hay et al., VLDB 2010"
-    report_kind: ClassVar[str] = "own"
+    report_kind: ClassVar[str] = "node"
     ordered_only: ClassVar[bool] = True
     sums_to_one: ClassVar[bool] = True
     leaf_share: ClassVar[float] = 0.0
     """Share of the users who are sent to the leaves beforehand; the others are spread evenly over all heights."""
-
-    def __post_init__(self) -> None:
-        check_setting(self.k, self.epsilon)
 
     @cached_property
     def chances_of_heights(self) -> FloatArray:
@@ -91,6 +86,16 @@ class Tree(Protocol):
             for rows, oracle in zip(of_height, self.inner, strict=True)
         ]
         return Tally(np.concatenate([*bits, [len(rows) for rows in of_height]]), len(reports))
+
+    def proper(self, reports: Reports) -> NDArray[np.bool_]:
+        """Tell which rows ``(n, 1 + k)`` of whole numbers from 0 are reports as `perturb` makes them."""
+        sizes = np.array([oracle.k for oracle in self.inner])
+        one = np.array([isinstance(oracle, GRR) for oracle in self.inner])
+        heights, bits = np.minimum(reports[:, 0], len(sizes) - 1), reports[:, 1:]
+        beyond = np.arange(self.k) >= sizes[heights, None]
+        number = (bits == 1).sum(axis=1)
+        fits = (heights == reports[:, 0]) & (~one[heights] | (number == 1))
+        return fits & ~(bits > 1).any(axis=1) & ~(beyond & (bits > 0)).any(axis=1)
 
     def sample_tally(self, counts: IntArray, rng: np.random.Generator) -> Tally:
         split = rng.multinomial(counts, self.chances_of_heights)
@@ -161,9 +166,6 @@ class Tree(Protocol):
             own = heights == height
             size[own] = reports[own, 1 : 1 + oracle.k] @ sums_at(np.ones(self.k, dtype=np.int64), height)
         return Supports(first, second, size, self.k)
-
-    def chances(self, reports: Reports, values: tuple[int, int], attack: str) -> FloatArray:
-        return self.supports(reports, values).chances(attack)
 
     def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
         named = self._told_apart if attack == "pair" else self._guessed

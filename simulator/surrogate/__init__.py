@@ -17,13 +17,23 @@ from simulator._types import FloatArray
 from simulator.methods import POSTPROCESSORS
 from simulator.populations import apportion
 from simulator.protocols.oracle import Noise
+from simulator.surrogate.bootstrap import bootstrap_populations
 from simulator.surrogate.curves import curve_posterior
 from simulator.surrogate.mixture import mixture_posterior
 from simulator.surrogate.posterior import Posterior
 from simulator.surrogate.sample import sample_posterior
 from simulator.surrogate.wavelet import TEMPER, wavelet_posterior
 
-__all__ = ["DEFAULT", "DRAWS", "SURROGATES", "Posterior", "Surrogate", "sample_posterior", "surrogate_populations"]
+__all__ = [
+    "DEFAULT",
+    "DRAWS",
+    "SURROGATES",
+    "Posterior",
+    "Surrogate",
+    "bootstrap_populations",
+    "sample_posterior",
+    "surrogate_populations",
+]
 
 DRAWS = 60
 PRIOR_ODDS = np.array([1.0, 1.0, 2.0])  # of free frequencies, a curve with peaks, and a curve of few parameters

@@ -16,7 +16,7 @@ from advisor.question.request import RankSettings
 from advisor.question.sample import build_request
 from advisor.question.settings import Question, Simulation
 from advisor.rank.simulate import simulated_answer
-from advisor.rank.words import note_sentences
+from advisor.rank.words import note_sentences, summary
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
@@ -82,8 +82,9 @@ def test_equivalent_users_give_the_raw_estimate_the_same_error() -> None:
     advice = advise(1.0, sample_counts=COUNTS, metric="mse", max_repetitions=20)
     best = advice.best
     assert best.equivalent_users is not None
-    oracle = PROTOCOLS[best.protocol](6, 1.0)
-    raw = oracle.variance(np.array(COUNTS) / 10_000, round(best.equivalent_users)).mean()
+    linear = PROTOCOLS[best.protocol](6, 1.0).linear
+    assert linear is not None
+    raw = linear.covariance(round(best.equivalent_users)).entry(np.array(COUNTS) / 10_000).mean()
     assert raw == pytest.approx(best.error, rel=1e-3)  # rounding n' to whole users moves it by under 1e-3
 
 
@@ -168,6 +169,13 @@ def test_baselines_are_measured_even_outside_the_menu() -> None:
     assert kinds["uniform"].error == pytest.approx(np.abs(truth - 1 / 6).sum())
     assert kinds["default"].ratio_to_best == pytest.approx(kinds["default"].error / advice.best.error)
     assert kinds["raw"].error == advice.best.error_without_postprocessing
+
+
+def test_a_mean_in_the_middle_of_the_domain_is_not_called_too_even() -> None:
+    advice = advise(1.0, sample_counts=[100, 900, 100], metric="mean", **FEW)
+    assert advice.error_without_data == pytest.approx(0, abs=1e-12)
+    assert "or their mean happens to lie where that answer has it" in summary(advice)
+    assert "or they are too even" in summary(advise(0.01, sample_counts=COUNTS, metric="l1", **FEW))
 
 
 def test_several_metrics_share_one_simulation() -> None:

@@ -12,14 +12,14 @@ from scipy import stats
 from advisor import InputError, advise
 from advisor.question.collected import collect
 from advisor.rank.apply import COLUMNS, applied_csv, frequency_interval
-from simulator import POSTPROCESSORS, PROTOCOLS, Noise
+from simulator import POSTPROCESSORS, PROTOCOLS, Noise, frequency_oracles
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 
 Z = stats.norm.ppf(0.975)
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", frequency_oracles())
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
 def test_interval_is_a_scan_of_all_frequencies(protocol: str, epsilon: float) -> None:
     noise = PROTOCOLS[protocol](20, epsilon).noise(500)

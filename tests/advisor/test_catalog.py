@@ -21,7 +21,9 @@ from advisor.document.terminal import show
 from knowledge.cards import CARDS
 from knowledge.recipes import numpy_recipe, package_recipe
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Metric, Noise, PostProcessor
+from simulator.methods.ordered import ORDERED_METHODS
 from simulator.protocols.grr import GRR
+from simulator.protocols.ordered import ORDERED_PROTOCOLS
 from tests.advisor.conftest import Run
 
 TABLES: dict[str, Mapping[str, object]] = {"protocols": PROTOCOLS, "methods": POSTPROCESSORS, "metrics": METRICS}
@@ -110,6 +112,13 @@ def test_list_names_promises_cost_and_source(run: Run) -> None:
     assert promises["emd"] == ["ordered only"]
     assert promises["grr"] == ["raw sums to 1"]
     assert promises["oue"] == []
+    assert promises["tree"] == ["raw sums to 1", "ordered only"]
+    assert promises["sw"] == ["no raw estimate", "ordered only"]
+    assert promises["em_stopped"] == ["≥ 0", "sums to 1", "ordered only", "some protocols"]
+    assert promises["tree_eb"] == promises["iso_cdf"] == ["≥ 0", "sums to 1", "ordered only"]
+    ordered = [member["name"] for kind in TABLES for member in data[kind] if member["ordered_only"]]
+    assert {*ORDERED_PROTOCOLS, *ORDERED_METHODS, "wavelet_eb", "emd", "range"} <= {*ordered}
+    assert not {"oue", "norm_sub", "l1"} & {*ordered}
 
 
 def test_promises_say_order_and_protocols() -> None:
@@ -118,6 +127,9 @@ def test_promises_say_order_and_protocols() -> None:
     assert kept not in explanation("wavelet_eb").promises
     assert kept in explanation("norm_sub").promises
     assert "for some protocols only" in explanation("ibu").promises
+    assert explanation("sw").promises == ("no raw estimate, but a likelihood", "ordered domains only")
+    assert "ordered domains only" in explanation("tree").promises
+    assert "ordered domains only" not in explanation("oue").promises
 
 
 def test_list_has_every_format(run: Run, tmp_path: Path) -> None:

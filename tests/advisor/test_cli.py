@@ -13,7 +13,7 @@ import pytest
 from advisor.cli.app import main
 from advisor.cli.groups import COMMANDS
 from advisor.cli.run import NOTICE
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, __version__
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, __version__, frequency_oracles
 from tests.advisor.conftest import Run
 
 SCHEMA = json.loads(resources.files("advisor").joinpath("schema/advice.schema.json").read_text(encoding="utf-8"))
@@ -33,7 +33,7 @@ def answer(text: str) -> dict[str, object]:
 
 def menu(k: int, epsilon: float) -> set[tuple[str, str]]:
     """The pairs that make sense for an unordered domain and a metric without queries."""
-    noises = {name: protocol(k, epsilon).noise(1000) for name, protocol in PROTOCOLS.items()}
+    noises = {name: protocol(k, epsilon).noise(1000) for name, protocol in frequency_oracles().items()}
     return {
         (protocol, name)
         for protocol, noise in noises.items()
@@ -101,6 +101,27 @@ def test_equivalent_users_of_the_raw_estimate_are_its_users(run: Run, states: st
     assert {row["equivalent_users"] for row in rows if row["method"] == "none"} == {50000}
 
 
+@pytest.mark.parametrize(("metric", "unit"), [("mean", "bins"), ("quantiles", "bins"), ("ks", "frequency")])
+def test_metrics_of_numbers_have_tables_pages_pictures_threats_and_baselines(
+    run: Run, ages: str, tmp_path: Path, metric: str, unit: str
+) -> None:
+    page, picture = tmp_path / "page.html", tmp_path / "picture.png"
+    files = ("--report", page, "--plot", picture, "--threat", "0.05")
+    code, out, err = run("-e", "2", "-m", metric, "--format", "json", *files, *QUICK, ages)
+    assert code == 0, err
+    data = answer(out)
+    assert data["request"]["metric"] == metric  # type: ignore[index]
+    assert data["unit"] == unit
+    rows = data["recommendations"]
+    assert isinstance(rows, list)
+    assert rows[0]["error"] > 0
+    assert rows[0]["gain_maximal"] is not None
+    title = METRICS[metric].title
+    assert f"{metric} error" in page.read_text(encoding="utf-8")
+    assert title in page.read_text(encoding="utf-8")
+    assert picture.stat().st_size > 0
+
+
 def test_too_noisy_is_said_in_plain_words(run: Run, states: str) -> None:
     code, out, _ = run("-e", "0.01", "--n", "100", states)
     assert code == 0
@@ -124,8 +145,8 @@ def test_all_metrics_get_a_table_each(run: Run, ages: str) -> None:
 
 def test_all_metrics_of_an_unordered_domain_leave_out_the_ordered_ones_and_say_so(run: Run, states: str) -> None:
     data = answer(run("-e", "2", "-m", "all", "--format", "json", *QUICK, states)[1])
-    assert data["request"]["metrics"] == [name for name in METRICS if name not in ("emd", "range")]  # type: ignore[index]
-    assert any("metrics emd, range are left out" in line for line in data["assumptions"])  # type: ignore[union-attr]
+    assert data["request"]["metrics"] == [name for name, of in METRICS.items() if not of.ordered_only]  # type: ignore[index]
+    assert any("metrics emd, range, mean, quantiles, ks are left out" in line for line in data["assumptions"])  # type: ignore[union-attr]
     assert run("-e", "2", "-m", "emd", "--ordered", *QUICK, states)[0] == 0
 
 
@@ -141,7 +162,7 @@ def test_post_pos_is_offered_for_queries(run: Run, ages: str) -> None:
     rows = answer(run("-e", "1", "-m", "range", "--format", "json", *QUICK, ages)[1])["recommendations"]
     assert isinstance(rows, list)
     post_pos = [row for row in rows if row["method"] == "post_pos"]
-    assert len(post_pos) == len(PROTOCOLS)
+    assert {row["protocol"] for row in post_pos} == set(PROTOCOLS) - {"sw"}  # which has no raw estimate
     assert all(row["equivalent_users"] is None for row in post_pos)
 
 
@@ -237,7 +258,7 @@ def test_help_and_version(run: Run) -> None:
     assert code == 0
     for words in ("--eps", "--k", "--metric", "Commands", "--help --verbose", *COMMANDS):
         assert words in out
-    assert len(out.splitlines()) < 68
+    assert len(out.splitlines()) < 69
     for rare in ("--runs", "--install-completion"):
         assert rare not in out
         assert rare in run("--help", "--verbose")[1]
@@ -250,6 +271,57 @@ def test_every_command_has_the_short_option_for_help(run: Run, command: str) -> 
     assert (code, err) == (0, "")
     assert out.startswith(f"Usage: ldp-advise {command} ")
     assert "-h, --help" in out
+
+
+@pytest.mark.parametrize("command", ["", "plan", "explain", "knowledge", "knowledge cells"])
+@pytest.mark.parametrize("others", ["--verbose", "-q -v", "--nonsense", "--k none", "--force --eps"])
+def test_help_is_printed_whatever_else_is_given(run: Run, command: str, others: str) -> None:
+    words = [*command.split(), *others.split()] if command else others.split()
+    for help_wanted in ([*words, "--help"], [*command.split(), "-h", *others.split()]):
+        code, out, err = run(*help_wanted)
+        assert (code, err) == (0, "")
+        assert out.startswith(f"Usage: ldp-advise {command}".strip() + " ")
+
+
+@pytest.mark.parametrize("nonsense", ["", "abc", "-1", "9" * 20])
+def test_nonsense_in_the_environment_of_libraries_is_ignored(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nonsense: str
+) -> None:
+    for name in ("SOURCE_DATE_EPOCH", "LOKY_MAX_CPU_COUNT", "COMP_CWORD"):
+        monkeypatch.setenv(name, nonsense)
+    code, _, err = run("--eps", "1", "--k", "4", "--plot", tmp_path / "x.svg", "--report", tmp_path / "x.html")
+    assert (code, "Error" in err) == (0, False)
+
+
+@pytest.mark.parametrize("words", [{}, {"COMP_CWORD": "abc"}, {"COMP_WORDS": "ldp-advise sw", "COMP_CWORD": "9"}])
+def test_completion_by_hand_has_no_traceback(run: Run, monkeypatch: pytest.MonkeyPatch, words: dict[str, str]) -> None:
+    monkeypatch.setenv("_LDP_ADVISE_COMPLETE", "complete_bash")
+    for name in ("COMP_WORDS", "COMP_CWORD"):
+        monkeypatch.delenv(name, raising=False)
+    for name, text in words.items():
+        monkeypatch.setenv(name, text)
+    with pytest.raises(SystemExit) as left:
+        run()
+    assert not left.value.code
+
+
+ANSWERS = {
+    "list": "list", "explain": "explain grr", "epsilon": "epsilon --eps 1",
+    "knowledge info": "knowledge info", "knowledge rules": "knowledge rules",
+    "knowledge cells": "knowledge cells --eps 1 --k 8", "": "--eps 1 --k 8", "plan": "plan --eps 1 --k 8 --target 0.1",
+    "pareto": "pareto --eps 1 --k 8", "audit": "audit --protocol grr --eps 1 --k 4 --trials 100",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", ANSWERS)
+def test_every_format_in_the_help_of_a_command_is_given(run: Run, command: str) -> None:
+    listed = " ".join(run(*command.split(), "--help")[1].split()).partition("--format FORMAT ")[2].partition(" -o, ")[0]
+    listed = listed.partition(" [")[0].replace(" (default)", "")
+    assert "value" in listed
+    for name in listed.split(", "):
+        code, out, _ = run(*ANSWERS[command].split(), "--format", name)
+        assert code == 0
+        assert out.strip()
 
 
 def test_an_error_that_is_not_of_writing_is_not_called_one(monkeypatch: pytest.MonkeyPatch) -> None:

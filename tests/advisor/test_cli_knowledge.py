@@ -51,11 +51,24 @@ def test_rules_are_readable(run: Run) -> None:
     assert "noise-to-uniform ratio" in out
     assert any(method in out for method in ("eb_ns", "wavelet_eb", "norm_sub"))
     text = run("knowledge", "rules", "--format", "value")[1]
-    assert text in out
-    assert max(map(len, text.splitlines())) <= 100
-    leaves = json.loads(run("knowledge", "rules", "--format", "json")[1])["rules"]
-    assert len(leaves) == text.count(" use ")
-    assert sum(leaf["populations"] for leaf in leaves) == pytest.approx(1, abs=0.01)
+    assert max(map(len, text.splitlines())) <= 120
+    data = json.loads(run("knowledge", "rules", "--format", "json")[1])
+    assert len(data["rules"]) + len(data["pairs"]) == text.count(" use ")
+    for leaves in (data["rules"], data["pairs"]):
+        assert sum(leaf["populations"] for leaf in leaves) == pytest.approx(1, abs=0.01)
+    plain = run("knowledge", "rules", "--unordered", "--format", "value")[1]
+    assert plain in run("knowledge", "rules", "--unordered")[1]
+
+
+def test_rules_of_ordered_domains_name_pairs(run: Run) -> None:
+    for metric in ("emd", "quantiles"):
+        code, out, _ = run("knowledge", "rules", "--metric", metric)
+        assert code == 0
+        assert "tree + tree_eb" in out
+        data = json.loads(run("knowledge", "rules", "--metric", metric, "--format", "json")[1])
+        assert {" + " in leaf["ranking"][0]["pair"] for leaf in data["pairs"]} == {True}
+    code, _, error = run("knowledge", "rules", "--metric", "emd", "--unordered")
+    assert (code, "needs an ordered domain" in error) == (2, True)
 
 
 def test_cells_are_the_nearest_to_a_shape_or_a_file(run: Run, states: str) -> None:

@@ -189,7 +189,7 @@ def test_verbose_advice_says_what_epsilon_means(run: Run, states: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ((), "give one of"),
+        ((), "give --eps, for example --eps 1 (known deployments have 1.67, Windows telemetry, to 14, "),
         (("--eps", "1", "--odds", "3"), "give one of"),
         (("--eps", "0"), "above 0"),
         (("--flip-prob", "0.25"), "needs the protocol"),

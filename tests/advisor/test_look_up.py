@@ -17,9 +17,11 @@ from advisor.rank.prediction import stays
 from advisor.rank.why import explain
 from advisor.rank.words import note_sentences
 from knowledge.describe.profile import profile_of
+from knowledge.menu import CURVE_PROTOCOLS
+from knowledge.model import load
 from knowledge.ranking import look_up
 from knowledge.tiers import SAME, STEADY
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, frequency_oracles
 from simulator.benchmark import Experiment, simulate
 from simulator.populations import SHAPES, apportion, frequencies
 from simulator.ranking import PRACTICAL_RATIO
@@ -37,8 +39,8 @@ def test_k_alone_is_enough() -> None:
     assert {row.protocol for row in advice.recommendations} == set(PROTOCOLS)
 
 
-@pytest.mark.parametrize("metric", sorted(METRICS))
-def test_every_metric_is_known(metric: str) -> None:
+@pytest.mark.parametrize("metric", load().provenance.predicted)
+def test_every_metric_of_the_data_is_predicted(metric: str) -> None:
     advice = advise(1.0, k=32, metric=metric)
     errors = [row.error for row in advice.recommendations]
     assert all(math.isfinite(error) and error > 0 for error in errors)
@@ -48,12 +50,25 @@ def test_every_metric_is_known(metric: str) -> None:
 
 
 def test_the_first_row_is_of_the_steady_method_and_of_a_quiet_protocol() -> None:
-    for k, metric in ((64, "l1"), (256, "l1"), (256, "emd"), (4, "kl")):
-        advice = advise(1.0, k=k, metric=metric)
-        quietest = min(PROTOCOLS[name](k, 1.0).noise(100_000).sd for name in PROTOCOLS)
+    every = frequency_oracles()
+    for k, metric in ((64, "l1"), (256, "l1"), (4, "kl")):
+        advice = advise(1.0, k=k, metric=metric, ordered=False)
+        quietest = min(kind(k, 1.0).noise(100_000).sd for kind in every.values())
         assert advice.best.method == STEADY[metric]
-        assert PROTOCOLS[advice.best.protocol](k, 1.0).noise(100_000).sd < SAME * quietest
+        assert every[advice.best.protocol](k, 1.0).noise(100_000).sd < SAME * quietest
         assert advice.best.error < 1.05 * advice.lowest.error
+
+
+@pytest.mark.parametrize("metric", ["emd", "range", "mean", "quantiles", "ks"])
+def test_along_an_order_a_protocol_for_it_comes_first(metric: str) -> None:
+    advice = advise(1.0, k=256, metric=metric, ordered=True)
+    assert advice.best.protocol in CURVE_PROTOCOLS
+    assert {row.protocol for row in advice.recommendations} == set(PROTOCOLS)
+    one = advise(1.0, k=256, metric=metric, ordered=True, protocol="sw")
+    assert {row.method for row in one.recommendations} == {"em", "ems", "em_stopped"}
+    assert one.detectable_frequency is None
+    assert all(row.error_without_postprocessing is None for row in one.recommendations)
+    assert "raw" not in {row.kind for row in one.baselines}
 
 
 def test_tiers_are_what_the_prediction_tells_apart() -> None:
@@ -202,6 +217,15 @@ def test_wrong_requests_get_one_line(options: dict[str, object], message: str) -
     assert "\n" not in str(caught.value)
 
 
+def test_a_metric_that_the_data_does_not_know_gets_one_line_that_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(METRICS, "worst", replace(METRICS["l1"], name="worst"))
+    for options in ({"k": 10}, {"k": 10, "shape": "gaussian"}, {"sample_counts": [60, 30, 10], "instant": True}):
+        with pytest.raises(InputError, match=r"predictions need one of .*, got 'worst': give a sample to simulate$"):
+            advise(1.0, metric="worst", **options)
+
+
 def test_the_usual_setting_of_a_metric_may_be_named() -> None:
     assert advise(1.0, k=40, metric="topk", top_values=2).recommendations
 
@@ -217,13 +241,10 @@ def test_on_two_categories_randomised_response_is_not_beaten() -> None:
 def test_what_look_ups_do_not_cover_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     own = replace(POSTPROCESSORS["norm_sub"], name="shrunk")
     monkeypatch.setitem(POSTPROCESSORS, "shrunk", own)
-    monkeypatch.setitem(METRICS, "worst", replace(METRICS["l1"], name="worst"))
     advice = advise(1.0, k=16)
     assert any("do not cover shrunk" in warning for warning in advice.warnings)
     with pytest.raises(InputError, match="do not cover shrunk"):
         advise(1.0, k=16, method="shrunk")
-    with pytest.raises(InputError, match="worst"):
-        advise(1.0, k=16, metric="worst")
 
 
 def test_less_than_one_user_is_told_from_nothing() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from knowledge.build import Size, build
 
-TINY = Size(cells=14, largest=48, width=16, epochs=8)
+TINY = Size(cells=14, largest=48, width=16, epochs=8, ordered_cells=8, ordered_width=12)
 
 
 @pytest.fixture(scope="session")

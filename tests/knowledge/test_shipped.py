@@ -6,27 +6,38 @@ import numpy as np
 import pytest
 
 import knowledge
-from knowledge.cells import FEATURES, load_cells, nearest
+from knowledge import menu
+from knowledge.cells import FEATURES, OrderedSample, load_cells, nearest
 from knowledge.describe.features import NAMES, describe
+from knowledge.describe.heights import NAMES as HEIGHT_NAMES
 from knowledge.describe.profile import profile_of
 from knowledge.making.cells import cell, simulate
-from knowledge.menu import MEASURED, METHODS, METRICS, ORDERED_METRICS, applies
-from knowledge.model import load, noises_of
+from knowledge.making.dataset import profiles_in
+from knowledge.making.ordered_cells import ordered_cell, simulate_ordered
+from knowledge.menu import MEASURED, METHODS, ORDERED_METRICS, applies
+from knowledge.model import CURVES, LEAVES, curve_inputs, load, noises_of
 from knowledge.ranking import look_up
+from knowledge.tree import PAIR_TREES, rules
 from knowledge.tree import load as load_trees
-from knowledge.tree import rules
+from simulator import frequency_oracles
 from simulator.populations import apportion, frequencies
 
 DATA = Path(knowledge.__file__).parent / "data"
 
 
 def test_the_data_is_complete_and_small() -> None:
-    shipped = {path.name: path.stat().st_size for path in DATA.iterdir() if path.name != "cells.jsonl"}
-    assert set(shipped) == {"model.npz", "tree.json", "provenance.json", "cells.npz"}
+    shipped = {path.name: path.stat().st_size for path in DATA.iterdir() if path.suffix != ".jsonl"}
+    assert set(shipped) == {
+        "model.npz", "tree.json", "provenance.json", "cells.npz",
+        "leaves.npz", "leaves.json", "curves.npz", "curves.json", "pairs.json", "ordered_cells.npz",
+    }  # fmt: skip
     assert sum(shipped.values()) < 5_000_000
+    assert load(part=LEAVES).table == menu.LEAVES
+    assert load(part=CURVES).table == menu.CURVES
+    assert load(part=CURVES).provenance.networks.features == (*NAMES, *HEIGHT_NAMES)
     provenance = load().provenance
     assert provenance.methods == METHODS
-    assert provenance.metrics == MEASURED
+    assert set(provenance.metrics) <= set(MEASURED)  # the data decides which metrics are predicted
     assert provenance.networks.features == NAMES
 
 
@@ -41,23 +52,52 @@ def test_shipped_cells_are_what_simulating_them_gives() -> None:
         assert (one.k, one.n, one.protocol) == (cells.k[place], cells.n[place], cells.protocol[place])
         assert one.families == tuple(cells.family[place])
         assert cells.parameter[place] == pytest.approx([of.parameter for of in one.populations()], rel=1e-6)
-        again = np.log(simulate(one).error)
+        again = np.log(simulate(one).error[:, :, [MEASURED.index(name) for name in provenance.metrics]])
         # Stored codes: to half a percent at the best, and to a tenth of how far a method is above it.
         regret = again - again.min(axis=1, keepdims=True)
         assert (np.abs(cells.log_errors[place] - again) < 0.011 + 0.105 * (regret + 0.05)).all()
 
 
+def test_shipped_cells_of_ordered_domains_are_what_simulating_them_gives() -> None:
+    """Errors are stored in half precision: to a thousandth of their logarithm."""
+    sample, provenance = OrderedSample.load(), load(part=CURVES).provenance
+    for place in (0, 1, -1):
+        one = ordered_cell(int(sample.index[place]), seed=provenance.seed, largest=provenance.largest)
+        again = np.log(np.maximum(simulate_ordered(one).error, 1e-300))
+        np.testing.assert_allclose(sample.log_errors[place], again, rtol=1e-3, atol=1e-3)
+
+
+def test_the_model_of_ordered_domains_predicts_the_shipped_cells() -> None:
+    """Half of the near-best errors within 15 %: the median miss of the model, with what few repetitions add."""
+    sample, provenance = OrderedSample.load(), load(part=CURVES).provenance
+    misses = []
+    for index, errors in zip(sample.index.tolist(), sample.log_errors, strict=True):
+        one = ordered_cell(index, seed=provenance.seed, largest=provenance.largest)
+        features, reference = curve_inputs(profiles_in(one), one.epsilon, one.n)
+        logs = load(part=CURVES).log_ratios(features)[0] + reference
+        # Half of the deciles are hit by all repetitions of small domains.
+        columns = [place for place, metric in enumerate(menu.MEASURED) if metric != "quantiles"]
+        measured, logs = errors[:, -len(menu.CURVES.pairs) :][..., columns], logs[..., columns]
+        near = measured <= np.log(1.2) + measured.min(axis=1, keepdims=True)
+        misses += np.abs(logs - measured)[near].tolist()
+    assert np.median(misses) < 0.15
+
+
 def test_the_model_predicts_the_shipped_cells() -> None:
-    """Half of the near-best errors within 10 %: the median miss of the model, with what few repetitions add."""
+    """Half of the near-best errors within 10 %: the median miss of the model, with what few repetitions add.
+
+    To errors of one mean and of nine deciles they add more than that: 6 to 32 repetitions leave 13 to 31 % open.
+    """
     cells, provenance = load_cells(), load().provenance
+    summed = [place for place, name in enumerate(provenance.metrics) if name not in ("mean", "quantiles")]
     misses = []
     for place in np.flatnonzero(cells.k <= SMALL)[:12].tolist():
         one = cell(int(cells.index[place]), seed=provenance.seed, largest=provenance.largest)
         profiles = [profile_of(apportion(of.frequencies, one.n)) for of in one.populations()]
-        logs, _ = load().log_errors(profiles, [one.noise])
+        logs, _ = load().log_errors(describe(profiles, [one.noise]))
         measured = cells.log_errors[place]
         near = measured <= np.log(1.2) + measured.min(axis=1, keepdims=True)
-        misses += np.abs(logs[:, 0] - measured)[near].tolist()
+        misses += np.abs(logs[:, 0] - measured)[..., summed][near[..., summed]].tolist()
     assert np.median(misses) < 0.1
 
 
@@ -79,7 +119,7 @@ def test_nearest_cells_are_best_at_what_is_predicted_to_be_best() -> None:
     hits = []
     for shape, parameter, epsilon in (("zipf", 1.0, 1.0), ("gaussian", 0.1, 2.0), ("sparse", 0.2, 0.5)):
         profile = profile_of(frequencies(shape, 100, parameter), 100_000)
-        best = look_up(profile, epsilon, 100_000, "l1").best
+        best = look_up(profile, epsilon, 100_000, "l1", protocols=frequency_oracles(), methods=METHODS).best
         for near in nearest([profile], noises_of(100, epsilon, 100_000)[best.protocol], 5):
             (_, lowest), *_ = near.best("l1", METHODS)
             ((_, own),) = near.best("l1", [best.method])
@@ -103,30 +143,38 @@ def test_raw_errors_are_those_of_the_formulas(metric: str, k: int) -> None:
     expected = dict(zip(noises, describe([profile], list(noises.values())).raw[metric][0].tolist(), strict=True))
     if metric == "l2":  # the mean of the root is below the root of the mean
         expected = {name: value * (1 - 1 / (4 * k)) for name, value in expected.items()}
-    found = look_up(profile, 1.0, 50_000, metric, methods=["none"])
+    found = look_up(profile, 1.0, 50_000, metric, methods=["none"], ordered=False)
     for row in found.rows:
         assert row.error == pytest.approx(expected[row.protocol], rel=0.2), row
 
 
 def test_less_privacy_and_more_users_mean_smaller_errors() -> None:
     profile = profile_of(frequencies("zipf", 100, 1.0))
-    for metric in METRICS:
-        by_epsilon = [look_up(profile, epsilon, 100_000, metric).best.error for epsilon in (0.25, 0.5, 1.0, 2.0, 4.0)]
-        by_users = [look_up(profile, 1.0, n, metric).best.error for n in (10**3, 10**4, 10**5, 10**6, 10**7)]
+    for metric in load().provenance.predicted:
+        settings = [(epsilon, 10**5) for epsilon in (0.25, 0.5, 1.0, 2.0, 4.0)]
+        settings += [(1.0, 10**power) for power in (3, 4, 5, 6, 7)]
+        # Deciles move in steps of 1/9: below a twentieth of a bin nothing is learned but that most are right.
+        least = 0.05 if metric == "quantiles" else 0.0
+        errors = [max(least, look_up(profile, epsilon, n, metric).best.error) for epsilon, n in settings]
+        by_epsilon, by_users = errors[:5], errors[5:]
         assert by_epsilon == sorted(by_epsilon, reverse=True), metric
         assert by_users == sorted(by_users, reverse=True), metric
 
 
 def test_there_is_a_tree_for_every_metric_and_its_rules_are_short() -> None:
-    for metric in METRICS:
+    for metric in load().provenance.predicted:
         for ordered in (True, False):
             if metric in ORDERED_METRICS and not ordered:
                 continue
             text = rules(metric, ordered=ordered)
             assert 2 <= text.count("use ") <= 12
             assert max(map(len, text.splitlines())) <= 120
+    for metric in menu.MEASURED:
+        text = rules(metric, kind=PAIR_TREES)
+        assert 2 <= text.count("use ") <= 12
+        assert max(map(len, text.splitlines())) <= 120
     for name, tree in load_trees().items():
         metric, _, unordered = name.partition("/")
-        menu = [applies(method, metric, ordered=not unordered) for method in METHODS]
+        competing = [applies(method, metric, ordered=not unordered) for method in METHODS]
         for regret in tree.regret:
-            assert [value >= 0 for value in regret] == menu
+            assert [value >= 0 for value in regret] == competing

@@ -14,7 +14,8 @@ from functools import cached_property
 import numpy as np
 from scipy import integrate, linalg, stats
 
-from simulator.protocols import PROTOCOLS, FrequencyOracle
+from simulator import frequency_oracles
+from simulator.protocols import FrequencyOracle
 from simulator.protocols.hadamard import HadamardResponse
 from simulator.protocols.projective_geometry import ProjectiveGeometry
 from simulator.protocols.subset import SubsetSelection
@@ -22,6 +23,8 @@ from simulator.protocols.summation import SHE
 from simulator.seeding import rng_for
 
 from .slow_field import inner_products
+
+PROTOCOLS = frequency_oracles()
 
 FALSE_ALARM = 1e-6
 VERDICTS_PER_FILE = 3000

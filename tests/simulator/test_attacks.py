@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from simulator import frequency_oracles
 from simulator.attacks import expected_inverse, independent_support_attack
 from simulator.hashing import HASHES
-from simulator.protocols import PROTOCOLS
 
 from .law import accept, channel_of, oracle_of, stream, two_sided
+
+PROTOCOLS = frequency_oracles()
 
 USERS = 40_000
 

@@ -9,15 +9,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from simulator import frequency_oracles
 from simulator.attacks import expected_inverse
 from simulator.audit import ATTACKS, audit_protocol, ceiling, clopper_pearson, hashing_subject, run_audit
 from simulator.audit.closed_form import hashing_only, log_ratio
 from simulator.audit.confidence import lowest_likely, ratio_bounds
 from simulator.audit.run import protocol_subject
-from simulator.protocols import PROTOCOLS, FrequencyOracle
+from simulator.protocols import FrequencyOracle
 from simulator.supports import Supports
 
 from .law import channel_of, oracle_of, stream
+
+PROTOCOLS = frequency_oracles()
 
 SETTINGS = [(2, 0.5), (3, 1.0), (12, 1.0), (40, 2.5)]
 RARE = 1e-6  # probability that the trials of this file together contradict what they should agree with

@@ -12,6 +12,7 @@ import pytest
 from scipy import stats
 
 from simulator.audit import REPORTS, ClientError, audit_client
+from simulator.audit.client_reports import reader_by_type
 from simulator.hashing import DEFAULT_HASH, HASHES
 from simulator.protocols import PROTOCOLS
 
@@ -89,14 +90,21 @@ def laplace(value, k, epsilon, rng):
     return list(cells)
 
 
-def symbol(value, k, epsilon, rng):
-    return int(PROTOCOLS["pgr"](k, epsilon).perturb(np.array([value]), rng)[0])
+def symbol_of(key):
+    return lambda value, k, epsilon, rng: int(PROTOCOLS[key](k, epsilon).perturb(np.array([value]), rng)[0])
 
 
 @pytest.mark.parametrize(
     ("client", "reports"),
-    [(grr, "grr"), (subset, "ss"), (hashed, "olh"), (laplace, "she"), (symbol, "pgr")],
-    ids=["grr", "ss", "olh", "she", "pgr"],
+    [
+        (grr, "grr"),
+        (subset, "ss"),
+        (hashed, "olh"),
+        (laplace, "she"),
+        (symbol_of("pgr"), "pgr"),
+        (symbol_of("hr"), "hr"),
+    ],
+    ids=["grr", "ss", "olh", "she", "pgr", "hr"],
 )
 def test_every_type_of_report_is_read(client, reports):
     """The bounds of a right client hold what the closed form of its protocol says."""
@@ -107,6 +115,10 @@ def test_every_type_of_report_is_read(client, reports):
         expected = log_ratio(PROTOCOLS[reports](6, 1.0).attack_probabilities(attack, (0, 1)))
         assert found.epsilon_lower_bound <= expected <= found.epsilon_upper_bound
         assert found.epsilon_lower_bound > 0  # something was read
+
+
+def test_a_client_that_sends_its_value_as_a_symbol_leaks():
+    assert audit_client(lambda value, *_: value, 5, 1.0, "hr", trials=200).leaks
 
 
 def test_a_report_may_be_an_iterator_and_is_read_once():
@@ -315,3 +327,40 @@ def test_bad_parameters_are_told(change, message):
 
 def test_report_types_are_those_of_known_protocols():
     assert set(REPORTS) <= set(PROTOCOLS)
+
+
+# --- protocols for ordered domains -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("protocol", ["tree", "tree_half", "sw", "haar_hrr"])
+def test_reports_of_ordered_protocols_are_read_as_the_protocol_reads_them(protocol: str) -> None:
+    k, values = 12, (1, 7)
+    member = PROTOCOLS[protocol](k, 1.0)
+    reports = member.perturb(np.repeat([1, 7], 300), np.random.default_rng(0))
+    read = reader_by_type(protocol, "client", k, 1.0, values, "mix64", None)(list(reports), 1)
+    expected = member.supports(reports, values)
+    for attack in ("guess", "pair"):
+        np.testing.assert_array_equal(read.chances(attack), expected.chances(attack))
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        [4, 1, *[0] * 11],  # a height too many
+        [0, 2, *[0] * 11],  # no bit
+        [3, 1, 1, *[0] * 10],  # two nodes where one is named
+        [3, *[0] * 12],  # none
+        [1, *[0] * 11, 1],  # a bit beyond the nodes of the height
+        [0, 1, 0],
+        3,
+        "0,1",
+    ],
+)
+def test_what_is_no_report_of_a_tree_is_refused(report: object) -> None:
+    tree = PROTOCOLS["tree"](12, 1.0)
+    assert [type(oracle).__name__ for oracle in tree.inner] == ["OUE", "GRR", "GRR", "GRR"]
+    given = np.array(report) if isinstance(report, list) else report
+    good = tree.perturb(np.zeros(1, dtype=np.int64), np.random.default_rng(0))[0]
+    read = reader_by_type("tree", "client", 12, 1.0, (0, 7), "mix64", None)
+    with pytest.raises(ClientError, match="a report of tree is a vector of 1 \\+ k=13 numbers: the height"):
+        read([good, given], 0)

@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from simulator import frequency_oracles
 from simulator.audit import attribute_subjects, audit_protocol, rounds_subject, run_audit
 from simulator.audit.attributes import one_attribute_loss, published_budget
 from simulator.audit.closed_form import log_ratio, most_supported
-from simulator.protocols import PROTOCOLS
 
 from .law import accept, oracle_of, stream, two_sided
 from .test_attacks import guess, supports
+
+PROTOCOLS = frequency_oracles()
 
 RARE = 1e-6
 

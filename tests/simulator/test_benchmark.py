@@ -5,12 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, benchmark
+from simulator import METRICS, POSTPROCESSORS, benchmark, frequency_oracles
 from simulator.benchmark import Experiment, Runs, race, simulate
 from simulator.metrics import Metric
 from simulator.populations import apportion, frequencies
 from simulator.ranking import Pair, contenders, leading
 from simulator.seeding import rng_for
+
+PROTOCOLS = frequency_oracles()
 
 
 def experiment(k: int = 16, n: int = 5000, seed: int = 0, protocols: tuple[str, ...] = tuple(PROTOCOLS)) -> Experiment:

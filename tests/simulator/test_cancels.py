@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulator import PROTOCOLS
+from simulator import frequency_oracles
 from simulator.seeding import rng_for
+
+PROTOCOLS = frequency_oracles()
 
 REPETITIONS = 4000
 

@@ -15,7 +15,9 @@ from simulator.metrics import METRICS, Metric, emd, mse
 from simulator.protocols import PROTOCOLS, FrequencyOracle
 from simulator.protocols.grr import GRR
 from simulator.protocols.oracle import binomial_support
+from simulator.protocols.protocol import Protocol
 from simulator.protocols.summation import SHE
+from simulator.protocols.tree import Tree
 from simulator.protocols.unary import OUE
 
 
@@ -234,11 +236,25 @@ class Unnamed(OUE):
     title = " "
 
 
+class AnyTree(Tree):
+    def __post_init__(self):
+        object.__setattr__(self, "k", max(self.k, 2))
+        super().__post_init__()
+
+
+class ShiftedTree(Tree):
+    def sample_tally(self, counts, rng):
+        return super().sample_tally(np.roll(counts, 1, axis=-1), rng)
+
+
 @pytest.mark.parametrize(
     ("broken", "sentence"),
     [
         (FrequencyOracle, "defines all it leaves open"),
         (GRR(4, 1.0), "a protocol is a subclass"),
+        (Protocol, "a protocol is a subclass"),
+        (AnyTree, "must refuse k=1"),
+        (ShiftedTree, "must have the means and variances"),
         (Unnamed, "title must be a text"),
         (AnyDomain, "must refuse k=1"),
         (AnyBudget, "must refuse k=8, epsilon=0"),
@@ -303,6 +319,40 @@ def fails(estimate, noise):
 
 def neighbours(estimate, noise):
     return (estimate + np.roll(estimate, 1, axis=-1)) / 2 + 0 * noise.sd
+
+
+def of_tallies(function):
+    needs = frozenset({"local_likelihood", "order"})
+    return method_of(function, nonnegative=True, sums_to_one=True, keeps_order=False, needs=needs)
+
+
+def counts_alone(observed):
+    """Of the square wave: its outputs in the middle, as if each were the value behind it."""
+    k = observed.likelihood.shape[0]
+    margin = (observed.tally.counts.shape[-1] - k) // 2
+    inside = observed.tally.counts[..., margin : margin + k] + 1.0
+    return inside / inside.sum(axis=-1, keepdims=True)
+
+
+def averaged_rows(observed):
+    each = counts_alone(observed)
+    return (each + each.reshape(-1, each.shape[-1]).mean(axis=0)) / 2
+
+
+@pytest.mark.parametrize(
+    ("function", "sentence"),
+    [
+        (lambda o: o.tally.counts / o.tally.n, "tallies of sw .* the shape .* must be kept"),
+        (lambda o: counts_alone(o).astype(np.float32), "tallies of sw .* must be float64"),
+        (lambda o: counts_alone(o) / 2, "tallies of sw .* claims sums_to_one"),
+        (averaged_rows, "tallies of sw .* exactly what its rows give"),
+        (lambda o: o.estimate * 1.0, "tallies of sw .* must not fail, but raised TypeError"),
+    ],
+)
+def test_a_broken_method_of_tallies_is_caught(function, sentence):
+    with pytest.raises(ConformanceError, match=sentence):
+        check_postprocessor(of_tallies(function))
+    check_postprocessor(of_tallies(counts_alone))
 
 
 def breaks_ties(estimate, noise):

@@ -14,7 +14,8 @@ from simulator.protocols import Noise
 
 from .law import stream
 
-PUBLISHED = [name for name in POSTPROCESSORS if name not in ("post_pos", "ibu", "ibu_pseudo", "eb_ns", "wavelet_eb")]
+OTHERS = ("post_pos", "ibu", "ibu_pseudo", "eb_ns")
+PUBLISHED = [name for name, method in POSTPROCESSORS.items() if name not in OTHERS and not method.uses_order]
 
 
 def collected(shape: str, k: int, n: int, epsilon: float, protocol: str, times: int = 30):

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from simulator import frequency_oracles
 from simulator.methods import POSTPROCESSORS
-from simulator.protocols import PROTOCOLS, Noise
+from simulator.protocols import Noise
 
 from .law import oracle_of, stream
+
+PROTOCOLS = frequency_oracles()
 
 NOISE = oracle_of("oue", 8, 1.0).noise(1000)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -19,6 +20,8 @@ from .law import stream
 TRUTH = np.array([0.4, 0.0, 0.25, 0.05, 0.1, 0.0, 0.15, 0.05])
 RNG_ESTIMATES = stream("metrics").normal(TRUTH, 0.15, size=(3, 4, 8))
 ROUNDING = {"rel": 1e-12, "abs": 1e-14}  # the same sums of a few dozen numbers below 2 in another order
+TIE = 1e-10  # above the rounding of the same sums, below the share of one user in a billion
+ORDERED = {"emd", "range", "mean", "quantiles", "ks"}
 DEEP = settings(max_examples=100, deadline=None, derandomize=True)
 
 
@@ -60,6 +63,17 @@ def naive_range(e, f, clip=False):
     return sum(errors) / len(errors)
 
 
+def naive_deciles(e, f):
+    """A level that the true running sum meets, up to rounding, has all categories up to the next sum as quantiles."""
+    errors = []
+    for level in (Fraction(tenth, 10) for tenth in range(1, 10)):
+        true = [v for v in range(len(f)) if sum(f[:v]) <= level + TIE and sum(f[: v + 1]) >= level - TIE]
+        reached = [v for v in range(len(e)) if sum(e[: v + 1]) >= level - TIE]
+        guess = reached[0] if reached else len(e) - 1
+        errors.append(min(abs(guess - v) for v in true))
+    return sum(errors) / 9
+
+
 def naive_js(e, f):
     r = repaired(e)
     middle = [(x + y) / 2 for x, y in zip(r, f, strict=True)]
@@ -77,13 +91,16 @@ NAIVE = {
     "topk": naive_topk,
     "set": lambda e, f: naive_set(e, f, max(1, round(0.1 * len(f)))),
     "range": naive_range,
+    "mean": lambda e, f: abs(sum(v * x for v, x in enumerate(e)) - sum(v * x for v, x in enumerate(f))),
+    "quantiles": naive_deciles,
+    "ks": lambda e, f: max(abs(sum(e[: v + 1]) - sum(f[: v + 1])) for v in range(len(f))),
 }
 
 
 def test_there_is_a_naive_version_of_each_metric():
     assert list(NAIVE) == list(METRICS)
     assert all(metric.name == key for key, metric in METRICS.items())
-    assert {key for key, metric in METRICS.items() if metric.ordered_only} == {"emd", "range"}
+    assert {key for key, metric in METRICS.items() if metric.ordered_only} == ORDERED
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -200,6 +217,60 @@ def test_emd_of_distributions_is_the_wasserstein_distance(k):
         assert METRICS["emd"](a, b) == pytest.approx(expected, rel=1e-9)  # 300 running sums of numbers below 1
 
 
+@pytest.mark.parametrize("k", [2, 3, 10, 400])
+@pytest.mark.parametrize("spread", [0.0, 1e-3, 0.1, 3.0])
+def test_metrics_of_numbers_are_the_naive_loops_for_raw_estimates_and_ties(k, spread):
+    rng = stream("numbers", k, spread)
+    for truth in (np.full(k, 1 / k), rng.multinomial(20, np.full(k, 1 / k)) / 20, np.eye(k)[k // 2]):
+        estimate = rng.normal(truth, spread / k, size=(6, k))
+        estimate[0] -= estimate[0].min()  # a total far from 1, and none below 0
+        for name in ("mean", "quantiles", "ks"):
+            expected = [NAIVE[name](row, truth.tolist()) for row in estimate.tolist()]
+            # of 400 terms up to 399, rounded at 1e-16 of their sum
+            np.testing.assert_allclose(METRICS[name](estimate, truth), expected, rtol=1e-10, atol=1e-10)
+
+
+def test_metrics_of_numbers_worked_out_by_hand():
+    truth = np.array([0.15, 0.4, 0.3, 0.15])  # running sums 0.15, 0.55, 0.85, 1; deciles 0 1 1 1 1 2 2 2 3
+    estimate = np.array([0.05, 0.3, 0.3, 0.35])  # running sums 0.05, 0.35, 0.65, 1; deciles 1 1 1 2 2 2 3 3 3
+    assert METRICS["mean"](estimate, truth) == pytest.approx(1.95 - 1.45)
+    assert METRICS["quantiles"](estimate, truth) == pytest.approx(5 / 9)
+    assert METRICS["ks"](estimate, truth) == pytest.approx(0.2)
+
+
+def test_an_estimate_that_does_not_sum_to_1_is_taken_as_it_stands():
+    truth = np.array([0.25, 0.25, 0.25, 0.25])
+    assert METRICS["mean"](1.2 * truth, truth) == pytest.approx(0.2 * 1.5)
+    assert METRICS["ks"](1.2 * truth, truth) == pytest.approx(0.2)
+    # running sums 0.225 to 0.9: only the decile 0.7 is one late, and 0.9 is reached
+    assert METRICS["quantiles"](0.9 * truth, truth) == pytest.approx(1 / 9)
+    # running sums 0.125 to 0.5: deciles 0 1 2 3 3, and the last category four times; the true ones 0 0 1 1 1-2 2 2 3 3
+    assert METRICS["quantiles"](truth / 2, truth) == pytest.approx((0 + 1 + 1 + 2 + 1 + 1 + 1 + 0 + 0) / 9)
+
+
+def test_a_quantile_is_the_first_category_whose_running_sum_reaches_the_level():
+    truth = np.array([0.05, 0.05, 0.05, 0.85])
+    falls_again = np.array([0.95, -0.9, 0.0, 0.95])
+    assert METRICS["quantiles"](falls_again, truth) == pytest.approx((1 + 8 * 3) / 9)
+    # Never reached: the last category. The first decile of the truth is one of 1 and 2, the others are 3.
+    assert METRICS["quantiles"](-truth, truth) == pytest.approx(1 / 9)
+
+
+@pytest.mark.parametrize("k", [10, 20, 100, 1000])
+def test_rounding_does_not_move_a_decile(k):
+    truth = np.full(k, 1 / k)  # ten of 0.1 add up to 0.9999999999999999, eight to 0.7999999999999999
+    noise = stream("rounding", k).normal(0, 1e-14, size=(50, k))
+    assert (METRICS["quantiles"](truth + noise, truth) == 0).all()
+
+
+def test_moving_everything_by_some_categories_is_that_error_of_mean_and_deciles():
+    truth = np.concatenate([np.zeros(30), stream("moved").dirichlet(np.ones(40)), np.zeros(30)])
+    for steps in (-7, 3, 25):
+        moved = np.roll(truth, steps)
+        assert METRICS["quantiles"](moved, truth) == abs(steps)
+        assert METRICS["mean"](moved, truth) == pytest.approx(abs(steps), rel=1e-12)
+
+
 @given(
     estimate=hnp.arrays(np.float64, 6, elements=st.floats(-10, 10)),
     weights=hnp.arrays(np.float64, 6, elements=st.one_of(st.just(0.0), st.floats(1e-6, 1))),
@@ -273,7 +344,7 @@ def test_topk_refuses_sizes_outside_the_domain(size: int) -> None:
         METRICS["topk"].with_options(top_values=size)(truth, truth)
 
 
-@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("name", [name for name in METRICS if name != "quantiles"])  # which moves in steps
 @pytest.mark.parametrize("seed", range(3))
 def test_degree_says_how_the_error_grows_with_the_distance(name, seed):
     """Twice the distance is 2 ** degree times the error: exactly, and for the divergences near 0."""

@@ -179,13 +179,19 @@ def test_attacks_name_a_value_as_often_as_stated(protocol, attack):
 
 def test_the_likelihood_is_that_of_the_reports(protocol):
     if protocol.likelihood is None:
-        assert isinstance(protocol, Tree)
+        assert not isinstance(protocol, SquareWave)
         return
     _, chance = reports_of(protocol)
     rng = rng_for(0, "ordered", "likelihood")
     frequency, weights = rng.dirichlet(np.ones(protocol.k), size=2), rng.random((3, chance.shape[1]))
     np.testing.assert_allclose(protocol.likelihood.forward(frequency), frequency @ chance, rtol=1e-12)
     np.testing.assert_allclose(protocol.likelihood.backward(weights), weights @ chance.T, rtol=1e-12)
+
+
+@pytest.mark.parametrize("member", [SquareWave, HaarHadamard])
+@pytest.mark.parametrize("k", [64, 100])
+def test_the_likelihood_of_many_values_is_that_of_the_reports(member, k):
+    test_the_likelihood_is_that_of_the_reports(member(k, 1.3))
 
 
 def test_promises_of_the_interface_are_kept(protocol):

@@ -7,15 +7,18 @@ import itertools
 import numpy as np
 import pytest
 
+from simulator import frequency_oracles
 from simulator.channels import Channel
 from simulator.hashing import HASHES
 from simulator.methods import POSTPROCESSORS
 from simulator.poisoning import ATTACKS, draw_targets, gains
 from simulator.populations import apportion, frequencies
-from simulator.protocols import PROTOCOLS, FrequencyOracle
+from simulator.protocols import FrequencyOracle
 from simulator.protocols.protocol import Tally
 
 from .law import accept, stream, two_sided
+
+PROTOCOLS = frequency_oracles()
 
 K, N, SHARE = 40, 50_000, 0.05
 COUNTS = apportion(frequencies("zipf", K), N)

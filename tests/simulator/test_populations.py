@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from simulator.populations import SHAPES, apportion, frequencies
+from simulator.seeding import rng_for
 
 DEEP = settings(max_examples=200, deadline=None, derandomize=True)
 
@@ -85,6 +86,20 @@ def test_apportion_leaves_counts_alone_that_sum_to_n(counts):
     if counts.sum() == 0:
         counts[0] = 1
     assert apportion(counts, int(counts.sum())).tolist() == counts.tolist()
+
+
+def test_apportion_is_what_giving_one_after_the_other_comes_to():
+    rng = rng_for(0, "apportion")
+    for k in range(1, 30):
+        for weights in (rng.random(k), rng.integers(1, 4, k).astype(float), np.ones(k)):
+            for n in (1, 7, 100, 12_345):
+                exact = weights / weights.sum() * n
+                counts = np.floor(exact)
+                remainders = list(exact - counts)
+                for _ in range(n - int(counts.sum())):
+                    at = remainders.index(max(remainders))
+                    counts[at], remainders[at] = counts[at] + 1, -1.0
+                assert apportion(weights, n).tolist() == counts.tolist()
 
 
 def test_apportion_gives_the_largest_remainders_and_ties_to_the_earlier():

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulator.protocols import PROTOCOLS
+from simulator import frequency_oracles
 
 from .law import accept, oracle_of, stream, two_sided, variance_p
+
+PROTOCOLS = frequency_oracles()
 
 # Estimated by (C/n - q)/(p - q), with its variance; `she` and `hr` are in test_more_protocols where they differ.
 BY_P_AND_Q = [key for key in PROTOCOLS if key not in {"she", "hr"}]

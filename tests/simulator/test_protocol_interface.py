@@ -164,9 +164,17 @@ PAIRS = tuple(
 
 def test_a_pair_is_possible_where_the_protocol_provides_what_the_method_needs():
     fitting = {key: {name for protocol, name in PAIRS if protocol == key} for key in MENU}
-    assert fitting["wave"] == {"ibu"}
-    assert fitting["tree"] == {"none", "base_pos", "post_pos", "norm", "norm_mul", "norm_sub", "norm_cut", "shrunken"}
-    assert fitting["grr"] == fitting["krr"] == set(METHODS) - {"ibu_pseudo"}
+    em, plain = (
+        {"em", "ems", "em_stopped"},
+        {"none", "base_pos", "post_pos", "norm", "norm_mul", "norm_sub", "norm_cut"},
+    )
+    assert fitting["wave"] == {"ibu"}  # its likelihood does not say that outputs lie along the order of the values
+    assert fitting["tree"] == plain | {"shrunken", "iso_cdf", "tree_eb"}
+    assert fitting["grr"] == fitting["krr"] == set(METHODS) - {"ibu_pseudo"} - em
+    assert {name for name, one in METHODS.items() if possible(one, PROTOCOLS["sw"](K, 1.5), ORDERED, N)} == {"ibu"} | em
+    for key in ("tree", "tree_half", "haar_hrr"):
+        offered = {name for name, method in METHODS.items() if possible(method, PROTOCOLS[key](K, 1.5), ORDERED, N)}
+        assert offered == fitting["tree"]
     assert MENU["tree"].provides == {"estimate", "haar"}
     assert not possible(POSTPROCESSORS["wavelet_eb"], MENU["grr"], UNORDERED, N)
     assert possible(POSTPROCESSORS["wavelet_eb"], MENU["grr"], Domain(ground=Places(2, 4)), N)

@@ -8,10 +8,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from simulator.protocols import PROTOCOLS
+from simulator import frequency_oracles
 from simulator.protocols.oracle import binomial_support
 
 from .law import CHECKS, COMPARISONS, accept, law_for, off_by_5_percent, oracle_of, stream
+
+PROTOCOLS = frequency_oracles()
 
 SAMPLED, REPLAYED = 5000, 1500  # repetitions of the fast tests
 SAMPLED_CHAIN = 1500  # of subset selection, whose exact chain takes a millisecond each

@@ -9,7 +9,8 @@ from math import comb
 import numpy as np
 import pytest
 
-from simulator.protocols import PROTOCOLS
+from simulator import PROTOCOLS as TABLE
+from simulator import frequency_oracles
 from simulator.protocols.equations import points
 from simulator.protocols.grr import GRR
 from simulator.protocols.hadamard import HadamardResponse
@@ -19,6 +20,8 @@ from simulator.protocols.subset import SubsetSelection
 from simulator.protocols.unary import OUE, RAPPOR
 
 from .law import stream, subset_of_size
+
+PROTOCOLS = frequency_oracles()
 
 EPSILONS = [1e-3, 0.01, 0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 16.0, 20.0]
 SIZES = [2, 3, 4, 5, 12, 100, 1000]
@@ -220,7 +223,8 @@ def test_bits_of_a_report():
 
 def test_table_keys_are_the_members_own():
     assert list(PROTOCOLS) == ["grr", "rappor", "oue", "blh", "olh", "ss", "the", "she", "hr", "pgr"]
-    assert all(PROTOCOLS[key].key == key for key in PROTOCOLS)
+    assert list(TABLE) == [*PROTOCOLS, "tree", "tree_half", "sw", "haar_hrr"]
+    assert all(member.key == key for key, member in TABLE.items())
 
 
 @pytest.mark.parametrize("k", [2.5, float("nan"), float("inf"), "4"])

@@ -1,4 +1,4 @@
-"""Read the reports that users sent, and count for each category those that support it.
+"""Read the reports that users sent, and tally them: for most protocols, those that support each category.
 
 What a row holds:
 
@@ -14,19 +14,19 @@ ss                 the reported categories: one a column, or all in one cell wit
 blh, olh           the seed of the hash function, from 0 to 2^32 - 1, and the symbol, from 0 to g - 1, in columns
                    of these names or in the first two. Categories are hashed as their places 0 to k - 1 in the
                    domain. Needs `domain` or `k`
-pgr, hr            the number of the symbol, as the protocol's `perturb` gives it. Needs `domain` or `k`
+pgr, hr,           the number of the symbol, as the protocol's `perturb` gives it. Needs `domain` or `k`
+sw, haar_hrr
+tree, tree_half    the height that was drawn, from 0 (the leaves) on, and what is said of its nodes, in columns
+                   "height" and "node" or in the first two. Where a height has fewer than 3 e^eps + 2 nodes, the
+                   number of one of them, from 0; else one character 0 or 1 for each. Needs `domain` or `k`
 =================  ============================================================================================
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
-
-import numpy as np
-from numpy.typing import NDArray
 
 from advisor.errors import InputError
 from advisor.inputs.blocks import Rows
@@ -34,6 +34,8 @@ from advisor.inputs.columns import Table
 from advisor.inputs.labels import check_domain
 from advisor.inputs.reports.bits import bits_have_header, collect_bits
 from advisor.inputs.reports.categories import collect_sets, collect_values, labels_have_header
+from advisor.inputs.reports.nodes import collect_nodes
+from advisor.inputs.reports.plausibility import implausible
 from advisor.inputs.reports.settings import (
     READABLE,
     Collected,
@@ -45,7 +47,7 @@ from advisor.inputs.reports.settings import (
 )
 from advisor.inputs.reports.symbols import collect_hashes, collect_symbols
 from advisor.inputs.rows import opened_rows
-from simulator.protocols import FrequencyOracle
+from simulator import Tally
 
 __all__ = ["READABLE", "RawReports", "check_report_options", "read_reports", "readable_protocols", "report_kind"]
 
@@ -55,6 +57,7 @@ _COLLECTORS: dict[str, Callable[[Rows, Settings], Collected]] = {
     "subset": collect_sets,
     "hash": collect_hashes,
     "symbol": collect_symbols,
+    "node": collect_nodes,
 }
 """What reads the reports of each kind in `READABLE`."""
 
@@ -64,9 +67,7 @@ class RawReports:
     """What was read, and what was decided on the way."""
 
     labels: tuple[str, ...]  # the k categories
-    # ``(k,)`` reports that support each category (users); from it and n the protocol's `estimate` takes frequencies
-    support: NDArray[np.int64]
-    n: int  # number of reports
+    tally: Tally  # of the protocol: for most, the ``(k,)`` reports that support each category (users)
     assumptions: tuple[str, ...]  # what was decided for the user, one sentence each
     warnings: tuple[str, ...]  # what the user should look at, one sentence each
     plausible: bool = True  # whether they can be such reports; if not, the first warning says why
@@ -85,7 +86,7 @@ def read_reports(
     parameters: Parameters | None = None,
     stdin: BinaryIO | None = None,
 ) -> RawReports:
-    r"""Count the supports of reports in CSV, TSV, plain text, gzip of these, or Parquet, one report a row.
+    r"""Tally reports in CSV, TSV, plain text, gzip of these, or Parquet, one report a row.
 
     The rows stream by: memory grows with the domain, not with the number of reports. What a row holds is said above.
 
@@ -115,7 +116,7 @@ def read_reports(
     --------
     >>> import io
     >>> read = read_reports("-", "oue", 1.0, stdin=io.BytesIO(b"0110\n1000\n0010\n"))
-    >>> read.labels, read.support.tolist(), read.n
+    >>> read.labels, read.tally.counts.tolist(), read.tally.n
     (('0', '1', '2', '3'), [1, 1, 2, 0], 3)
     """
     settings = _settings(protocol, epsilon, k, domain, column, hash, parameters or {})
@@ -132,11 +133,10 @@ def read_reports(
         path, "reports", header=header, asked=(column,), names_columns=names_columns, blanks=blanks, stdin=stdin
     ) as rows:
         found = _COLLECTORS[kind](rows, settings)
-    # The size of a set is fixed, and was checked; what symbols support is not independent.
-    odd = _implausible(found, settings.oracle(len(found.labels))) if kind in ("bits", "hash") else ()
+    odd = implausible(found.tally, settings.oracle(len(found.labels)))
     doubts = rows.doubts if kind == "value" else ()
     warnings = (*odd, *rows.warnings(), *doubts, *found.warnings)
-    return RawReports(found.labels, found.support, found.n, (*rows.assumptions, *found.assumptions), warnings, not odd)
+    return RawReports(found.labels, found.tally, (*rows.assumptions, *found.assumptions), warnings, not odd)
 
 
 def _settings(
@@ -155,29 +155,3 @@ def _settings(
     if labels is not None and k is not None and k != len(labels):
         raise InputError(f"--k: got {k}, but the domain has {len(labels)} labels; leave out --k")
     return Settings(protocol, epsilon, k if labels is None else len(labels), labels, column, hashing, parameters)
-
-
-def _implausible(found: Collected, oracle: FrequencyOracle) -> tuple[str, ...]:
-    """Say so if the supports add up to what the protocol hardly ever gives, whatever the users hold.
-
-    Each report supports its own value with probability p and each of the k - 1 others with q, so the total has mean
-    ``n (p + (k-1) q)`` and, supports being independent (local hashing: nearly so), variance
-    ``n (p (1-p) + (k-1) q (1-q))``.
-    """
-    n = found.n
-    p, q, k = oracle.p, oracle.q, oracle.k
-    if p is None or q is None:
-        return ()
-    mean = n * (p + (k - 1) * q)
-    variance = n * (p * (1 - p) + (k - 1) * q * (1 - q))
-    total = int(found.support.sum())
-    # Six standard deviations; by Bernstein's inequality 12 more keep false alarms below 1 in 10^7 for any n, p and q.
-    if abs(total - mean) <= 6 * math.sqrt(variance) + 12:
-        return ()
-    what, culprits = (
-        ("bits set", "eps or k") if oracle.report_kind == "bits" else ("categories supported", "eps, k or hash")
-    )
-    return (
-        f"these are hardly {oracle.key} reports at eps = {oracle.epsilon:g}, k = {k}: {total / n:.3g} {what} on "
-        f"average, {mean / n:.3g} expected whatever users hold; the protocol, {culprits} may be wrong",
-    )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,7 @@ from advisor.inputs.labels import check_domain
 from advisor.inputs.numbers import MOST_LABELS
 from advisor.inputs.reports.settings import Collected, Settings, column_note, named_column, place_names
 from advisor.inputs.tally import plural, shortened
+from simulator import Tally
 
 _BITS = frozenset({"0", "1"})
 
@@ -43,15 +46,14 @@ def collect_bits(rows: Rows, settings: Settings) -> Collected:
     k = settings.k or (_length(rows, at) if at is not None else table.width)
     order, labels, notes = _categories(table, settings, k, columns=at is None)
     oracle = settings.oracle(k)
-    support = np.zeros(k, dtype=np.int64)
-    n = 0
-    for block in rows.blocks(None if at is None else [at]):
-        bits = _from_columns(rows, block, k) if at is None else _from_strings(rows, block, at, k, given=settings.k)
-        support += np.asarray(oracle.support(bits), dtype=np.int64)
-        n += len(bits)
-    placed = np.empty_like(support)
-    placed[order] = support
-    return Collected(labels, placed, n, notes if at is None else (*column_note(table, at), *notes))
+    reports = (
+        _from_columns(rows, block, k) if at is None else _from_strings(rows, block, at, k, given=settings.k)
+        for block in rows.blocks(None if at is None else [at])
+    )
+    tally = reduce(add, map(oracle.tally, reports))
+    placed = np.empty_like(tally.counts)
+    placed[order] = tally.counts
+    return Collected(labels, Tally(placed, tally.n), notes if at is None else (*column_note(table, at), *notes))
 
 
 def _length(rows: Rows, at: int) -> int:
@@ -95,22 +97,34 @@ def _categories(
 
 def _from_strings(rows: Rows, block: Block, at: int, k: int, *, given: int | None) -> NDArray[np.uint8]:
     cells = block.cells(at)
-    if set(map(len, cells)) == {k}:
-        joined = "".join(cells)
-        if joined.isascii():
-            bits = np.frombuffer(joined.encode(), dtype=np.uint8).reshape(-1, k) - np.uint8(ord("0"))
-            if bits.max() <= 1:
-                return bits
-    place, cell = next((p, c) for p, c in zip(block.places, cells, strict=True) if len(c) != k or set(c) - _BITS)
+    bits = bits_of(cells, k)
+    if bits is not None:
+        return bits
+    whose = f"{f'k is {k}' if given is not None else f'the first report has {k}'}; all reports have k characters"
+    wrong = ((place, wrong_bits(cell, k, whose)) for place, cell in zip(block.places, cells, strict=True))
+    raise next(rows.bad(place, why) for place, why in wrong if why)
+
+
+def bits_of(cells: Sequence[str], k: int) -> NDArray[np.uint8] | None:
+    """Return strings of k characters 0 and 1 as ``(n, k)`` numbers; None if one of them is something else."""
+    joined = "".join(cells)
+    if set(map(len, cells)) != {k} or not joined.isascii():
+        return None
+    bits = np.frombuffer(joined.encode(), dtype=np.uint8).reshape(-1, k) - np.uint8(ord("0"))
+    return bits if bits.max() <= 1 else None
+
+
+def wrong_bits(cell: str, k: int, whose: str) -> str | None:
+    """Say what is wrong with a string that should be k characters 0 and 1, as `whose` says."""
     if not cell:
-        raise rows.bad(place, "the report is missing (an empty cell); fill it in, or remove the row")
+        return "the report is missing (an empty cell); fill it in, or remove the row"
     if odd := sorted(set(cell) - _BITS):
-        raise rows.bad(place, f"the report {shortened(cell)} holds {odd[0]!r}; a report is {k} characters 0 and 1")
-    whose = f"k is {k}" if given is not None else f"the first report has {k}"
-    raise rows.bad(
-        place,
-        f"the report {shortened(cell)} has {plural(len(cell), 'character', 'characters')}, but {whose}; all reports "
-        "have k characters (a spreadsheet may have dropped leading zeros)",
+        return f"the report {shortened(cell)} holds {odd[0]!r}; a report is {k} characters 0 and 1"
+    if len(cell) == k:
+        return None
+    return (
+        f"the report {shortened(cell)} has {plural(len(cell), 'character', 'characters')}, but {whose} (a "
+        "spreadsheet may have dropped leading zeros)"
     )
 
 

@@ -16,6 +16,7 @@ from advisor.inputs.labels import value_of
 from advisor.inputs.numbers import MOST_LABELS, all_numbers, is_missing, number
 from advisor.inputs.reports.settings import Collected, Settings, column_note, named_column, no_such_column, place_names
 from advisor.inputs.tally import plural, shortened
+from simulator import Tally
 from simulator.protocols.subset import SubsetSelection
 
 _SEPARATORS = {";": "semicolons", "|": "vertical bars", ",": "commas", None: "blanks"}
@@ -75,7 +76,7 @@ class _Labels:
             raise self.rows.bad(place, f"{shortened(label)} is not in the domain{self._hint(label, place)}")
         if k is not None and len(self._spelled) > k:
             raise self.rows.bad(
-                place, f"{shortened(label)} is the {k + 1}th different category, but k is {k}; k may be wrong"
+                place, f"{shortened(label)} is different category number {k + 1}, but k is {k}; k may be wrong"
             )
         if len(self.users) > MOST_LABELS:
             raise InputError(
@@ -107,7 +108,7 @@ class _Labels:
         except InputError as error:
             raise InputError(f"{self.rows.table.source}: {error}") from None
         said = built.assumptions if domain is None or self.settings.domain is not None else ()
-        return Collected(built.labels, built.counts, n, (*notes, *said), built.warnings)
+        return Collected(built.labels, Tally(built.counts, n), (*notes, *said), built.warnings)
 
     def _refuse_missing(self) -> None:
         """Refuse "NA" where it can only be a missing value: all else is numbers."""
@@ -158,13 +159,13 @@ def collect_values(rows: Rows, settings: Settings) -> Collected:
     k = len(found.labels)
     assumed = f"k={k}, the categories reported: p and q depend on it, and categories that nobody reported are missed"
     warnings = found.warnings
-    if once := int(np.count_nonzero(found.support == 1)):
+    if once := int(np.count_nonzero(found.tally.counts == 1)):
         warnings = (
             *warnings,
             f"{once} of {k} categories {'was' if once == 1 else 'were'} reported only once, so that others may not "
             "have been reported at all, and k is larger; give it with --k, or all categories with --domain FILE",
         )
-    return Collected(found.labels, found.support, n, (*found.assumptions, assumed), warnings)
+    return Collected(found.labels, found.tally, (*found.assumptions, assumed), warnings)
 
 
 def collect_sets(rows: Rows, settings: Settings) -> Collected:

@@ -6,27 +6,28 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.columns import Table, find_column
 from advisor.inputs.numbers import MOST_LABELS
+from simulator import PROTOCOLS, Protocol, Tally
 from simulator.hashing import HASHES
-from simulator.protocols import EPSILON_MAX, EPSILON_MIN, PROTOCOLS, FrequencyOracle
+from simulator.protocols import EPSILON_MAX, EPSILON_MIN
 
 _REPORT_NAMES = frozenset(
     {"report", "reports", "reported", "response", "bits", "bitstring", "bitvector", "set", "subset"}
 )
 
 
-READABLE = ("value", "bits", "subset", "hash", "symbol")
+READABLE = ("value", "bits", "subset", "hash", "symbol", "node")
 """Kinds of reports that can be written into a file."""
 
 Parameters: TypeAlias = Mapping[str, int | str]
 
 PARAMETERS = {"subset_size": "--subset-size", "hash_range": "--hash-range", "block_count": "--blocks"}
 """Options of parameters that other packages choose in another way, by the field of the protocol."""
+
+TWO_COLUMNS = {"hash": ("seed", "symbol"), "node": ("height", "node")}
+"""Names of the columns, for the kinds of reports that have two."""
 
 _TELL_K = ("value", "bits")
 
@@ -41,12 +42,12 @@ def readable_protocols() -> tuple[str, ...]:
     return tuple(key for key in PROTOCOLS if report_kind(key) in READABLE)
 
 
-def protocol_with(protocol: str, k: int, epsilon: float, parameters: Parameters) -> FrequencyOracle:
+def protocol_with(protocol: str, k: int, epsilon: float, parameters: Parameters) -> Protocol:
     """Return the protocol for k categories, with parameters that are not the usual ones.
 
     Raises InputError for one that cannot be.
     """
-    kind: Callable[..., FrequencyOracle] = PROTOCOLS[protocol]
+    kind: Callable[..., Protocol] = PROTOCOLS[protocol]
     try:
         return kind(k, epsilon, **parameters)
     except ValueError as error:
@@ -100,9 +101,10 @@ def check_report_options(
         raise InputError(f"hash: {protocol} has no hash function; leave it out (it belongs to {hashed})")
     if hash is not None and hash not in HASHES:
         raise InputError(f"hash: got {hash!r}; allowed are {', '.join(HASHES)}{near_miss(hash, HASHES)}")
-    if column is not None and kind == "hash":
+    if column is not None and kind in TWO_COLUMNS:
         raise InputError(
-            f"--column: reports of {protocol} are in two columns; name them seed and symbol, or put them first"
+            f"--column: reports of {protocol} are in two columns; name them {' and '.join(TWO_COLUMNS[kind])}, or put "
+            "them first"
         )
 
 
@@ -123,7 +125,7 @@ class Settings:
         """What one report is."""
         return report_kind(self.protocol)
 
-    def oracle(self, k: int) -> FrequencyOracle:
+    def oracle(self, k: int) -> Protocol:
         """Return the protocol for k categories."""
         hashed = {} if self.hash is None else {"hash": self.hash}
         return protocol_with(self.protocol, k, self.epsilon, {**self.parameters, **hashed})
@@ -134,11 +136,10 @@ class Settings:
 
 @dataclass(frozen=True)
 class Collected:
-    """Categories, reports that support each, number of reports, and what to tell the user about the reading."""
+    """Categories, the tally of the reports, and what to tell the user about the reading."""
 
     labels: tuple[str, ...]
-    support: NDArray[np.int64]
-    n: int
+    tally: Tally
     assumptions: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 

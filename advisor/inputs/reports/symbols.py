@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from operator import add
 from typing import NamedTuple
 
 import numpy as np
@@ -21,17 +23,16 @@ from advisor.inputs.reports.settings import (
 )
 from advisor.inputs.tally import shortened
 from simulator.hashing import SEED_BITS
-from simulator.protocols import FrequencyOracle
 from simulator.protocols.hadamard import HadamardResponse
 from simulator.protocols.local_hashing import LocalHashing
-from simulator.protocols.symbols import SymbolOracle
+from simulator.protocols.square_wave import SquareWave
 
 _SEED_NAMES = frozenset({"seed", "seeds", "hashseed"})
 _SYMBOL_NAMES = frozenset({"symbol", "symbols", "hash", "hashed", "report", "value", "response"})
 _LONGEST = 15  # digits of a number that is looked at more closely than "too large"
 
 
-class _Column(NamedTuple):
+class Column(NamedTuple):
     """Where numbers are, what they are called, what they must be below, and what is allowed in words."""
 
     at: int
@@ -51,24 +52,24 @@ def collect_hashes(rows: Rows, settings: Settings) -> Collected:
         raise TypeError(f"{settings.protocol} is no local hashing")
     seed_at, symbol_at = _columns(table)
     columns = (
-        _Column(seed_at, "seed", 2**SEED_BITS, f"a seed is a whole number from 0 to {2**SEED_BITS - 1}"),
-        _Column(
+        Column(seed_at, "seed", 2**SEED_BITS, f"a seed is a whole number from 0 to {2**SEED_BITS - 1}"),
+        Column(
             symbol_at,
             "symbol",
             oracle.g,
             f"{settings} has g={oracle.g} symbols, from 0 to {oracle.g - 1}; another g: --hash-range",
         ),
     )
-    support, n = _collected(rows, oracle, columns)
+    tally = reduce(add, (oracle.tally(numbers_of(rows, block, columns)) for block in _blocks(rows, columns)))
     notes = (
         f"column {table.called(seed_at)} read as seeds, column {table.called(symbol_at)} as symbols",
         f"categories hashed with {oracle.hash} as the numbers 0 to {k - 1}, their places in the domain",
     )
-    return Collected(settings.domain or place_names(k), support, n, notes)
+    return Collected(settings.domain or place_names(k), tally, notes)
 
 
 def collect_symbols(rows: Rows, settings: Settings) -> Collected:
-    """Count the categories that each symbol supports.
+    """Tally the symbols, or the categories that each of them supports.
 
     Raises InputError for a report that is no symbol of the protocol.
     """
@@ -77,30 +78,26 @@ def collect_symbols(rows: Rows, settings: Settings) -> Collected:
     if at is None:
         raise no_such_column(table, f"a report of {settings.protocol} is one number")
     oracle = settings.oracle(k)
-    if not isinstance(oracle, SymbolOracle):
+    symbols = getattr(oracle, "symbols", None)
+    if not isinstance(symbols, int):
         raise TypeError(f"{oracle.key} does not say how many symbols it has")
-    symbols = oracle.symbols
     allowed = f"{settings} and k={k} has {symbols} symbols, from 0 to {symbols - 1}; k or eps may be wrong"
-    blocks = ""
+    more = ""
     if isinstance(oracle, HadamardResponse):
-        blocks = f", {oracle.blocks} blocks of {oracle.block_size} symbols (--blocks; pure-ldp has 1 up to eps = 1)"
-    support, n = _collected(rows, oracle, (_Column(at, "symbol", symbols, allowed),))
+        more = f", {oracle.blocks} blocks of {oracle.block_size} symbols (--blocks; pure-ldp has 1 up to eps = 1)"
+    if isinstance(oracle, SquareWave):
+        more = f"; symbol v + {oracle.reach} is the place of category v"
+    columns = (Column(at, "symbol", symbols, allowed),)
+    tally = reduce(add, (oracle.tally(numbers_of(rows, block, columns)[:, 0]) for block in _blocks(rows, columns)))
     note = (
         f"symbols of {settings.protocol} for the categories in order of the domain, which it numbers from 0 to {k - 1}"
-        f"{blocks}"
+        f"{more}"
     )
-    return Collected(settings.domain or place_names(k), support, n, (*column_note(table, at), note))
+    return Collected(settings.domain or place_names(k), tally, (*column_note(table, at), note))
 
 
-def _collected(rows: Rows, oracle: FrequencyOracle, columns: Sequence[_Column]) -> tuple[NDArray[np.int64], int]:
-    """Return the reports that support each category, and the number of reports."""
-    support = np.zeros(oracle.k, dtype=np.int64)
-    n = 0
-    for block in rows.blocks([column.at for column in columns]):
-        reports = _numbers(rows, block, columns)
-        support += np.asarray(oracle.support(reports if len(columns) > 1 else reports[:, 0]), dtype=np.int64)
-        n += len(reports)
-    return support, n
+def _blocks(rows: Rows, columns: Sequence[Column]) -> Iterator[Block]:
+    return rows.blocks([column.at for column in columns])
 
 
 def _columns(table: Table) -> tuple[int, int]:
@@ -124,20 +121,24 @@ def _columns(table: Table) -> tuple[int, int]:
     return 0, 1
 
 
-def _numbers(rows: Rows, block: Block, columns: Sequence[_Column]) -> NDArray[np.int64]:
+def numbers_of(rows: Rows, block: Block, columns: Sequence[Column]) -> NDArray[np.int64]:
+    """Return columns of whole numbers below their bounds, ``(rows, columns)``.
+
+    Raises InputError for the first cell that is none.
+    """
     numbers = block.whole([column.at for column in columns])
     below = [column.below for column in columns]
     if numbers is not None and bool(((numbers >= 0) & (numbers < below)).all()):
         return numbers
     cells = [block.cells(column.at) for column in columns]
     values = [
-        [_number(rows, place, cell, column) for cell, column in zip(row, columns, strict=True)]
+        [number_of(rows, place, cell, column) for cell, column in zip(row, columns, strict=True)]
         for place, *row in zip(block.places, *cells, strict=True)
     ]
     return np.array(values, dtype=np.int64)
 
 
-def _number(rows: Rows, place: int, cell: str, column: _Column) -> int:
+def number_of(rows: Rows, place: int, cell: str, column: Column) -> int:
     """Read one number; "7.0" is what a table of floats makes of 7, "4.1e9" has lost digits of a seed."""
     what, allowed = column.what, column.allowed
     if not cell:

@@ -15,8 +15,9 @@ from advisor.checks import real, whole
 from advisor.cli.groups import COMMANDS, MAIN, _function, commands_with
 from advisor.cli.options import flags_of, spread
 from advisor.errors import InputError
+from advisor.question.cleaning import Cleaning
 from advisor.question.option import Option, Settings, option, options_of, refuse, require
-from advisor.question.settings import Categories, Cleaning, Grid, Limits, Menu, Plurality, Question, Shape, Simulation
+from advisor.question.settings import Categories, Grid, Limits, Menu, Plurality, Question, Shape, Simulation
 from tests.advisor.conftest import Run
 
 # Declared more than once, with the reason: everything else has one declaration, and so one meaning and one default.
@@ -48,8 +49,9 @@ def groups() -> Iterator[type[Settings]]:
 
 def declared() -> Iterator[tuple[type[Settings], Option]]:
     for group in groups():
-        for _, spec in options_of(group):
-            yield group, spec
+        for item, spec in options_of(group):
+            if item.name in group.__annotations__:  # not what it has of another group
+                yield group, spec
 
 
 def test_every_option_has_help_and_a_metavar_unless_it_is_a_flag() -> None:
@@ -128,6 +130,8 @@ def test_names_of_papers_and_metrics() -> None:
     menu = Menu(protocol=("SUE", "k-RR", "rappor"), method="Norm-Sub")  # type: ignore[arg-type]
     assert (menu.protocol, menu.method) == (("rappor", "grr"), ("norm_sub",))
     assert Question(metric=("EMD", "ALL")).every_metric
+    spoken = ("average", "Deciles", "quantile", "median", "Kolmogorov-Smirnov", "Wasserstein")
+    assert Question(metric=spoken).metrics == ("mean", "quantiles", "ks", "emd")
 
 
 # --- what does not go together ---------------------------------------------------------------------------------

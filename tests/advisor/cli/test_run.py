@@ -257,13 +257,6 @@ def test_a_hyphen_is_standard_output(capsys: pytest.CaptureFixture[str], tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_format_that_a_command_has_not_is_refused_before_anything_is_read() -> None:
-    steps = Steps()
-    with pytest.raises(InputError, match="this command has no --format csv: give table, json"):
-        run(replace(steps.job(), formats=("table", "json")), Output(format="csv"))
-    assert steps == []
-
-
 def test_a_shell_without_completion_is_an_error_of_usage(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     # As Typer does there.
     monkeypatch.setattr("advisor.cli.dispatch.app_for", lambda words: lambda *args, **options: 1)  # noqa: ARG005

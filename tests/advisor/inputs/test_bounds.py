@@ -17,11 +17,11 @@ pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 
 
-@pytest.mark.parametrize("rows", [1, 2000])
+@pytest.mark.parametrize("rows", [1, 2000, 120_000])
 @pytest.mark.parametrize("dictionary", [True, False])
 def test_a_huge_cell_of_a_small_parquet_file_is_refused(rows: int, dictionary: bool, tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
-    column = pa.array(["a", "b"] * rows + ["x" * (70 << 20)])
+    column = pa.array(["a", "b"] * rows + ["x" * (80 << 20)])
     parquet.write_table(pa.table({"v": column}), path, compression="zstd", use_dictionary=dictionary)
     del column
     before = pa.total_allocated_bytes()

@@ -14,6 +14,7 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.inputs import source, text
+from advisor.inputs.bins import Cut
 from advisor.inputs.channel import read_channel
 from advisor.inputs.domain_file import read_domain
 from advisor.inputs.estimates import read_estimates
@@ -32,6 +33,8 @@ OTHERS: dict[str, Callable[[str], object]] = {
     "degrees": lambda path: read_places(path, columns="1,2", cell_km=1.0),
     "items": lambda path: read_histogram(path, transactions=True, keep_top=3),
     "undecided": read_histogram,
+    "bins": lambda path: read_histogram(path, column="1", cut=Cut(count=5), drop_missing=True),
+    "edges": lambda path: read_histogram(path, cut=Cut(width=0.5, edges=(0.0, 1e3), clamp=True)),
     "grr": lambda path: read_reports(path, "grr", 1.0),
     "oue": lambda path: read_reports(path, "oue", 1.0),
     "ss": lambda path: read_reports(path, "ss", 1.0, k=8),
@@ -73,7 +76,7 @@ def read(one: Messy, path: Path) -> dict[str, float]:
         return {str(at): users for at, users in enumerate(read_places(str(path), **options).counts.tolist()) if users}
     if one.reader == "reports":
         reports = read_reports(str(path), **options)
-        return dict(zip(reports.labels, reports.support.tolist(), strict=True))
+        return dict(zip(reports.labels, reports.tally.counts.tolist(), strict=True))
     if path.suffix == "":  # standard input tells nothing by its name
         sample = read_histogram("-", stdin=io.BytesIO(one.data), **options)
     else:

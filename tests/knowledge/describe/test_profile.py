@@ -5,12 +5,15 @@ import math
 import numpy as np
 import pytest
 
+from knowledge.describe import shifts
 from knowledge.describe.features import NAMES, describe
 from knowledge.describe.profile import FULL, profile_of, zipf_skew
 from knowledge.describe.reference import log_reference
 from knowledge.describe.shifts import shifted_haar
+from knowledge.menu import CATEGORIES
 from knowledge.model import load
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, rng_for
+from simulator import METRICS, POSTPROCESSORS, frequency_oracles, rng_for
+from simulator.metrics import TOP_SHARE
 from simulator.populations import apportion, frequencies
 
 
@@ -58,7 +61,7 @@ def test_large_domains_stand_in_groups_that_keep_the_sums() -> None:
 @pytest.mark.parametrize(("shape", "parameter"), [("gaussian", 0.15), ("zipf_shuffled", 1.0), ("lognormal", 0.7)])
 def test_grouping_hardly_changes_the_features(shape: str, parameter: float, monkeypatch: pytest.MonkeyPatch) -> None:
     f = frequencies(shape, 1000, parameter)
-    noises = [PROTOCOLS[name](1000, 1.0).noise(50_000) for name in ("oue", "grr")]
+    noises = [frequency_oracles()[name](1000, 1.0).noise(50_000) for name in ("oue", "grr")]
     grouped = describe([profile_of(f)], noises).features[0]
     for limit in ("FULL", "FEW", "ATOMS", "DETAILS", "SINGLY", "PLACES", "TOP_PLACES"):
         monkeypatch.setattr(f"knowledge.describe.profile.{limit}", 1000)
@@ -74,7 +77,7 @@ def test_features_are_finite_for_every_protocol_and_budget(k: int) -> None:
     for f in (np.ones(k), np.eye(k)[0], frequencies("sparse", k, 0.2)):
         profile = profile_of(f)
         for epsilon, n in ((0.1, 1_000), (1.0, 100_000), (16.0, 1_000_000_000)):
-            noises = [protocol(k, epsilon).noise(n) for protocol in PROTOCOLS.values()]
+            noises = [protocol(k, epsilon).noise(n) for protocol in frequency_oracles().values()]
             description = describe([profile], noises)
             assert description.features.shape == (1, len(noises), len(NAMES))
             assert np.isfinite(description.features).all()
@@ -85,7 +88,7 @@ def test_features_are_finite_for_every_protocol_and_budget(k: int) -> None:
 @pytest.mark.parametrize("k", [2, 17, 300, 3000])
 def test_histograms_that_are_described_together_are_described_as_alone(k: int) -> None:
     profiles = [profile_of(frequencies(name, k), 50_000) for name in ("zipf", "gaussian", "sparse", "uniform")]
-    noises = [PROTOCOLS[name](k, 1.0).noise(50_000) for name in ("oue", "grr", "hr")]
+    noises = [frequency_oracles()[name](k, 1.0).noise(50_000) for name in ("oue", "grr", "hr")]
     together = describe(profiles, noises)
     for place, profile in enumerate(profiles):
         for number, noise in enumerate(noises):
@@ -93,12 +96,14 @@ def test_histograms_that_are_described_together_are_described_as_alone(k: int) -
             np.testing.assert_allclose(together.features[place, number], alone.features[0, 0], rtol=1e-5, atol=1e-5)
             for metric, raw in alone.raw.items():
                 assert together.raw[metric][place, number] == pytest.approx(raw[0, 0], rel=1e-5)
-            np.testing.assert_allclose(log_reference(together)[place, number], log_reference(alone)[0, 0], atol=1e-5)
+            np.testing.assert_allclose(
+                log_reference(together, CATEGORIES)[place, number], log_reference(alone, CATEGORIES)[0, 0], atol=1e-5
+            )
 
 
 def test_histograms_of_different_sizes_are_not_described_together() -> None:
     with pytest.raises(ValueError, match="one domain size"):
-        describe([profile_of(np.ones(4)), profile_of(np.ones(5))], [PROTOCOLS["oue"](4, 1.0).noise(100)])
+        describe([profile_of(np.ones(4)), profile_of(np.ones(5))], [frequency_oracles()["oue"](4, 1.0).noise(100)])
 
 
 def test_reference_errors_are_those_of_the_raw_estimate() -> None:
@@ -106,7 +111,7 @@ def test_reference_errors_are_those_of_the_raw_estimate() -> None:
     k, n = 40, 20_000
     counts = apportion(frequencies("zipf", k, 1.0), n)
     for name in ("oue", "grr"):
-        oracle = PROTOCOLS[name](k, 1.0)
+        oracle = frequency_oracles()[name](k, 1.0)
         estimate = oracle.estimate(
             oracle.sample_support(np.broadcast_to(counts, (2000, k)), rng_for(0, "reference", name)), n
         )
@@ -115,6 +120,45 @@ def test_reference_errors_are_those_of_the_raw_estimate() -> None:
             errors = METRICS[metric](POSTPROCESSORS["none"](estimate, oracle.noise(n)), counts / n)
             reach = 5 * errors.std() / math.sqrt(2000) + 0.01 * errors.mean()
             assert raw[metric][0, 0] == pytest.approx(errors.mean(), abs=reach), (name, metric)
+
+
+@pytest.mark.parametrize("k", [12, 40, 300])
+@pytest.mark.parametrize("name", ["oue", "grr"])
+def test_reference_errors_of_the_mean_the_deciles_and_the_largest_difference_have_the_right_size(
+    name: str, k: int
+) -> None:
+    """They are the unit of the model's outputs: near the raw estimate's mean error, 5 standard errors of 400 apart.
+
+    Deciles depend on how the frequencies lie about the levels, which the reference knows nothing of.
+    """
+    n = 100_000
+    oracle = frequency_oracles()[name](k, 1.0)
+    for shape in ("uniform", "gaussian"):
+        counts = apportion(frequencies(shape, k), n)
+        rng = rng_for(0, "reference", name, shape, k)
+        estimate = oracle.estimate(oracle.sample_support(np.broadcast_to(counts, (400, k)), rng), n)
+        raw = describe([profile_of(counts)], [oracle.noise(n)]).raw
+        for metric, factor in (("mean", 1.2), ("ks", 1.4), ("quantiles", 4)):
+            errors = METRICS[metric](estimate, counts / n)
+            reach = 5 * errors.std() / 20
+            least, most = (errors.mean() - reach) / factor, (errors.mean() + reach) * factor
+            assert least < raw[metric][0, 0] < most, (shape, metric)
+
+
+@pytest.mark.parametrize("k", [33, 300, 1025])
+def test_squares_added_up_by_stretches_are_those_of_the_whole_domain(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    f = rng_for(k).dirichlet(np.ones(k))
+    at_once, _ = shifted_haar(f, np.arange(2))
+    monkeypatch.setattr(shifts, "STRETCH", 7)
+    by_stretches, _ = shifted_haar(f, np.arange(2))
+    np.testing.assert_allclose(by_stretches, at_once, rtol=1e-12, atol=0)
+
+
+def test_the_top_values_are_the_largest_and_the_first_of_equal_ones() -> None:
+    f = np.tile([1.0, 3.0, 2.0, 3.0], 100)  # the top ones are fewer than the 200 largest
+    profile = profile_of(f)
+    first = shifted_haar(f / f.sum(), np.arange(1, 2 * round(400 * TOP_SHARE), 2))[1]
+    np.testing.assert_array_equal(profile.parts[profile.spread_places :], first)
 
 
 @pytest.mark.parametrize("k", [2, 3, 31, 32, 33, 64, 65, 300, 1025])

@@ -115,7 +115,7 @@ def test_an_evaluation_of_a_small_histogram(tiny: Path, monkeypatch: pytest.Monk
     assert done == again
     assert len(done) == 4
     scores = evaluate(done)
-    assert {score.metric for score in scores} == {"l1", "l2", "kl", "emd", "topk"}
+    assert {score.metric for score in scores} == {"l1", "l2", "kl", "emd", "range", "topk"}
     by_metric = {(score.metric, score.task): score.settings for score in scores}
     assert by_metric["l1", PAIR] == 4
     assert by_metric["l1", METHOD] == 8

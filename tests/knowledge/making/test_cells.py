@@ -14,9 +14,9 @@ from knowledge.making.cells import OTHER_PROTOCOLS, Cell, cell, measured_from, s
 from knowledge.making.populations import FAMILIES, draw
 from knowledge.making.store import Store
 from knowledge.making.workers import Workers, collect, record_of
-from knowledge.menu import ALIASES, EPSILON, MEASURED, METHODS, METRICS, USERS
+from knowledge.menu import ALIASES, COVERED, EPSILON, MEASURED, METHODS, USERS
 from simulator import METRICS as ERRORS
-from simulator import POSTPROCESSORS, PROTOCOLS, rng_for
+from simulator import POSTPROCESSORS, frequency_oracles, rng_for
 
 PLAN = {"seed": 0}
 
@@ -31,8 +31,8 @@ def own_names(table: dict[str, object]) -> set[str]:
 
 
 def test_all_methods_and_metrics_are_simulated() -> None:
-    assert own_names(dict(POSTPROCESSORS)) == {*METHODS, *ALIASES}
-    assert own_names(dict(ERRORS)) == set(METRICS)
+    assert own_names(dict(POSTPROCESSORS)) == {*COVERED, *ALIASES}
+    assert own_names(dict(ERRORS)) == {*MEASURED, "mae"}  # mae is l1 / k
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -69,7 +69,7 @@ def test_other_noises_are_drawn_for_the_same_users_and_reproducibly() -> None:
     assert noises != cell(3, seed=1).other_noises(40)
     assert {noise.n for noise in noises} == {drawn.n}
     assert len({noise.variance_at_zero for noise in noises}) == 40
-    assert {*OTHER_PROTOCOLS} == own_names(dict(PROTOCOLS))
+    assert {*OTHER_PROTOCOLS} == own_names(dict(frequency_oracles()))
 
 
 def test_simulated_errors_are_those_of_the_methods() -> None:
@@ -85,6 +85,12 @@ def test_simulated_errors_are_those_of_the_methods() -> None:
     queries = measured.error[:, METHODS.index("post_pos")]
     assert (queries[:, MEASURED.index("l1")] == measured.error[:, METHODS.index("none"), MEASURED.index("l1")]).all()
     assert (queries[:, MEASURED.index("set")] <= measured.error[:, METHODS.index("none"), MEASURED.index("set")]).all()
+
+
+def test_deciles_that_no_repetition_misses_count_as_half_of_the_least_that_they_can_miss() -> None:
+    sure = Cell(7, 12, "oue", 16.0, 10**9, ("zipf", "gaussian"))
+    deciles = simulate(sure).error[:, :, MEASURED.index("quantiles")]
+    assert (deciles == 1 / 9 / (2 * sure.repetitions)).all()
 
 
 def test_a_stored_cell_comes_back() -> None:

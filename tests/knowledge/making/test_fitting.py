@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from knowledge.build import Size, build
-from knowledge.making.fitting import distil
+from knowledge.build import build
+from knowledge.making.dataset import Dataset
+from knowledge.making.fitting import distil, fit_model, spreads
 from knowledge.making.least_squares import fit, loss_gradients
 from knowledge.making.workers import Workers
+from knowledge.model import load
 from knowledge.network import CAUTION, Network, standardised
+from knowledge.provenance import Networks
 from simulator import rng_for
+from tests.knowledge.conftest import TINY
 
 
 def test_a_network_learns_a_smooth_function() -> None:
@@ -66,13 +71,46 @@ def test_one_network_is_taught_what_several_say_together() -> None:
     noisy = y + 0.3 * rng.standard_normal(y.shape)
     teachers = fit(x, noisy, np.ones_like(y), [rng_for(0, number) for number in range(3)], width=16, epochs=30)
     asked = rng.uniform(-1, 1, size=(2400, 3))  # never simulated: what the teachers say is all there is
-    pupil = distil(teachers, asked, np.ones((2400, 2)), seed=0, width=32, epochs=100)
+    pupil = distil(teachers, asked, np.ones((2400, 2)), rng_for(0, "pupil"), width=32, epochs=100)
     assert len(pupil.members) == 1
     new = rng.uniform(-1, 1, size=(500, 3))
     alone = [teachers._replace(members=(member,))(new) for member in teachers.members]
     apart = np.std(alone, axis=0, ddof=1)
     np.testing.assert_allclose(teachers(new), np.mean(alone, axis=0) + CAUTION * apart, atol=1e-5)
     assert np.abs(pupil(new) - teachers(new)).mean() < 0.4 * apart.mean()
+
+
+def test_luck_in_few_repetitions_does_not_make_errors_too_low(tiny: Path) -> None:
+    """Two pairs are alike but for noise of 0.5. Weighing rows by what was measured gives a bias of 0.1 at least."""
+    rng = rng_for(0, "luck")
+    rows = 1200
+    features, noise = rng.uniform(-1, 1, size=(rows, 3)), 0.5 * rng.standard_normal((rows, 2, 1))
+    zeros, index = np.zeros((rows, 2, 1)), np.arange(rows)
+    others = features[:, None].astype("f4"), np.zeros((rows, 1, 2, 1), dtype="f4")
+    data = Dataset(features, noise, zeros, np.full_like(noise, 0.25), index, np.zeros(rows), *others)
+    networks = Networks(8, 16, 20, ("one", "two", "three"))
+    provenance = replace(load(tiny).provenance, methods=("norm", "norm_sub"), metrics=("l1",), networks=networks)
+    guessed, measured = (
+        float(fit_model(data, provenance, *stream).log_ratios(features)[0].mean()) for stream in (("own",), ())
+    )
+    assert abs(guessed) < 0.06
+    assert measured < -0.1
+
+
+def test_what_pairs_do_not_share_is_told_from_sampling() -> None:
+    """A mean square of 20,000 rows has a standard error of 1 %, and that of 20 pairs together of 0.25 %."""
+    rng = rng_for(0, "spreads")
+    size = (20_000, 20, 1)
+    shared, own, sampling = (
+        sd * rng.standard_normal(of) for sd, of in ((0.4, (size[0], 1, 1)), (0.1, size), (0.3, size))
+    )
+    variance = np.full(size, 0.09)
+    whole, apart = spreads(shared + own + sampling, np.ones(size), variance, variance)
+    assert whole == pytest.approx(np.full((20, 1), np.hypot(0.4, 0.1)), rel=0.05)
+    # A twentieth of the own variance and of that of sampling counts as shared.
+    expected = np.sqrt(0.01 * 19 / 20 - 0.09 / 20)
+    assert np.sqrt((apart**2).mean()) == pytest.approx(expected, rel=0.1)  # four times 0.0025 x 0.1 / 0.005 / 2
+    assert spreads(shared + own + sampling, np.ones(size), variance)[1].min() > 2 * apart.max()
 
 
 def test_far_features_are_clipped() -> None:
@@ -82,7 +120,6 @@ def test_far_features_are_clipped() -> None:
 
 @pytest.mark.slow
 def test_a_build_does_not_depend_on_its_workers(tmp_path: Path, tiny: Path) -> None:
-    size = Size(cells=14, largest=48, width=16, epochs=8)
-    build(tmp_path, size=size, seed=3, workers=Workers(2, "threading"))
-    for name in ("tree.json", "model.npz", "cells.npz"):
+    build(tmp_path, size=TINY, seed=3, workers=Workers(2, "threading"))
+    for name in ("tree.json", "model.npz", "cells.npz", "leaves.npz", "curves.npz", "pairs.json"):
         assert (tmp_path / name).read_bytes() == (tiny / name).read_bytes()

@@ -1,69 +1,6 @@
-"""Recipes: copy-ready Python for every member, with this package, and for the simple ones with numpy alone."""
+"""Recipes with numpy alone, for the simple members."""
 
 from __future__ import annotations
-
-import inspect
-
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, PostProcessor
-
-_PROTOCOL = """\
-import numpy as np
-from simulator import PROTOCOLS
-
-oracle = PROTOCOLS["{key}"](k=16, epsilon=1.0)
-rng = np.random.default_rng()  # not a secure generator: for studies, not for real secrets
-values = rng.integers(0, oracle.k, size=1_000)  # in place of the users' values, each in 0..k-1
-
-reports = oracle.perturb(values, rng)  # client: all that leaves the users
-support = oracle.support(reports)  # server: one number per category
-n = len(values)
-estimate = oracle.estimate(support, n)  # unbiased frequencies: some are negative
-sd = np.sqrt(oracle.variance(np.clip(estimate, 0, 1), n))  # roughly the sd of each
-
-# To simulate many users, draw the aggregate instead: its cost does not depend on n.
-counts = 1_000 * np.bincount(values, minlength=oracle.k)  # users who hold each value
-simulated = oracle.estimate(oracle.sample_support(counts, rng), n=int(counts.sum()))
-"""
-
-_METHOD = """\
-import numpy as np
-from simulator import POSTPROCESSORS, PROTOCOLS
-
-{order}estimate = np.array([0.38, 0.26, 0.17, 0.11, 0.06, 0.03, 0.01, -0.02])
-n = 10_000  # users who reported
-oracle = PROTOCOLS["{protocol}"](k=len(estimate), epsilon=1.0)  # what they reported with
-noise = oracle.noise(n)  # its variance, and what else a method may know
-
-improved = POSTPROCESSORS["{key}"](estimate, noise)
-"""
-
-_UNORDERED = "# Raw, unbiased estimates, one per category; a leading axis for several at once is fine.\n"
-_ORDERED = "# Raw, unbiased estimates, the categories in their natural order: the method relies on it.\n"
-
-_QUERIES = """
-# The method leaves the estimate as it is: clip the answer of each query instead.
-answer = max(float(improved[[1, 5, 7]].sum()), 0.0)
-"""
-
-_METRIC = """\
-import numpy as np
-from simulator import METRICS
-
-{order}truth = np.array([0.40, 0.25, 0.15, 0.10, 0.05, 0.03, 0.02, 0.00])
-estimate = np.array([0.38, 0.26, 0.17, 0.11, 0.06, 0.03, 0.00, 0.00])  # or several, (..., k)
-
-error = METRICS["{key}"](estimate, truth)  # unit: {unit}
-"""
-
-_METRIC_ORDERED = "# Frequencies of the categories, in their natural order.\n"
-
-_OPTIONS = {
-    "mix": ("1e-3", "weight of the uniform distribution"),
-    "top_values": ("3", "how many of the most frequent values"),
-    "set_share": ("0.25", "share of the domain that a subset holds"),
-}
-
-_CLIPPED = 'clipped = METRICS["{key}"].clipped_error(estimate, truth)  # negative answers set to 0\n'
 
 _GRR_NUMPY = '''\
 import numpy as np
@@ -110,6 +47,50 @@ def oue_server(reports, epsilon):
 rng = np.random.default_rng()  # for real secrets use a secure generator instead
 reports = oue_client(np.array([0, 2, 1, 0, 0, 3]), k=4, epsilon=1.0, rng=rng)
 estimate = oue_server(reports, epsilon=1.0)
+'''
+
+_SW_NUMPY = '''\
+import numpy as np
+
+
+def square_wave(k, epsilon):
+    """Return how far places near a value reach on either side, and the probability of each."""
+    e = np.exp(epsilon)  # of at least 0.001 or so: below, rounding is all that is left of b
+    b = int(k * (epsilon * e - e + 1) / (2 * e * (e - 1 - epsilon)))
+    return b, e / ((2 * b + 1) * e + k - 1)
+
+
+def sw_client(values, k, epsilon, rng):
+    """Randomise values (n,) in 0..k-1 to places in 0..k+2b-1; on a device, an array of one."""
+    b, p = square_wave(k, epsilon)
+    width = 2 * b + 1
+    near = rng.random(len(values)) < width * p
+    inside, outside = rng.integers(0, width, len(values)), rng.integers(0, k - 1, len(values))
+    outside = np.where(outside < values, outside, outside + width)
+    return np.where(near, values + inside, outside)
+
+
+def sw_server(reports, k, epsilon):
+    """Estimate the frequencies (k,) by EM, stopped as published: going on would fit the noise."""
+    b, p = square_wave(k, epsilon)
+    offset = np.arange(k + 2 * b) - np.arange(k)[:, None]
+    matrix = np.where((offset >= 0) & (offset <= 2 * b), p, p * np.exp(-epsilon))  # value, place
+    counts = np.bincount(reports, minlength=k + 2 * b)
+    frequencies, before = np.full(k, 1 / k), -np.inf
+    for _ in range(10_000):
+        likely = frequencies @ matrix
+        log_likelihood = counts @ np.log(likely)
+        if log_likelihood - before < 1e-3 * np.exp(epsilon):
+            break
+        before = log_likelihood
+        frequencies = frequencies * (matrix @ (counts / likely)) / len(reports)
+    return frequencies
+
+
+rng = np.random.default_rng()  # for real secrets use a secure generator instead
+values = rng.binomial(15, 0.4, size=2_000)
+reports = sw_client(values, k=16, epsilon=1.0, rng=rng)
+estimate = sw_server(reports, k=16, epsilon=1.0)
 '''
 
 _ESTIMATE = "estimate = np.array([0.38, 0.26, 0.17, 0.11, 0.06, 0.03, 0.01, -0.02])\n"
@@ -226,6 +207,26 @@ improved = ibu_grr(reported, epsilon=1.0)
 '''
 
 
+_ISO_CDF_NUMPY = _method(
+    '''\
+def iso_cdf(estimate):
+    """Return the steps of the nearest running sums of the estimates (k,) that rise from 0 to 1."""
+    moved = estimate + (1 - estimate.sum()) / len(estimate)
+    means, sizes = [], []
+    for value in np.cumsum(moved)[:-1]:  # the last one is 1
+        means.append(value)
+        sizes.append(1)
+        while len(means) > 1 and means[-2] > means[-1]:  # pool those that fall
+            mean, size = means.pop(), sizes.pop()
+            means[-1] = (means[-1] * sizes[-1] + mean * size) / (sizes[-1] + size)
+            sizes[-1] += size
+    rising = np.clip(np.repeat(means, sizes), 0, 1)
+    return np.diff(np.concatenate([[0.0], rising, [1.0]]))
+''',
+    "improved = iso_cdf(estimate)",
+)
+
+
 def _metric(key: str, line: str, unit: str) -> str:
     return f'''\
 import numpy as np
@@ -245,6 +246,7 @@ error = {key}(estimate, truth)
 NUMPY: dict[str, str] = {
     "grr": _GRR_NUMPY,
     "oue": _OUE_NUMPY,
+    "sw": _SW_NUMPY,
     "base_pos": _BASE_POS_NUMPY,
     "base_cut": _BASE_CUT_NUMPY,
     "norm": _NORM_NUMPY,
@@ -253,56 +255,17 @@ NUMPY: dict[str, str] = {
     "norm_cut": _NORM_CUT_NUMPY,
     "mle_apx": _MLE_APX_NUMPY,
     "ibu": _IBU_NUMPY,
+    "iso_cdf": _ISO_CDF_NUMPY,
     "l1": _metric("l1", "np.abs(estimate - truth).sum()", "frequency"),
     "mae": _metric("mae", "np.abs(estimate - truth).mean()", "frequency per category"),
     "mse": _metric("mse", "((estimate - truth) ** 2).mean()", "frequency squared"),
     "l2": _metric("l2", "np.sqrt(((estimate - truth) ** 2).sum())", "frequency"),
     "emd": _metric("emd", "np.abs(np.cumsum(estimate - truth)).sum()", "bins of an ordered domain"),
+    "mean": _metric("mean", "np.abs(((estimate - truth) * np.arange(len(truth))).sum())", "bins of an ordered domain"),
+    "ks": _metric("ks", "np.abs(np.cumsum(estimate - truth)).max()", "frequency, of an ordered domain"),
 }
-
-
-def package_recipe(kind: str, key: str) -> str:
-    """Return Python that uses one member with this package.
-
-    kind: ``"protocol"``, ``"method"`` or ``"metric"``.
-    key: key in the table of that kind: of this package's own members or of others'.
-
-    Returns a script that runs as it stands, on values that are there to be replaced. Raises KeyError if there is no
-    such kind, method or metric.
-    """
-    if kind == "protocol":
-        return _PROTOCOL.format(key=key)
-    return {"method": _method_recipe, "metric": _metric_recipe}[kind](key)
 
 
 def numpy_recipe(key: str) -> str | None:
     """Return Python that does what one member does with numpy alone; None where that is not short."""
     return NUMPY.get(key)
-
-
-def _method_recipe(key: str) -> str:
-    method = POSTPROCESSORS[key]
-    order = _ORDERED if method.uses_order else _UNORDERED
-    recipe = _METHOD.format(key=key, order=order, protocol=_protocol_for(method))
-    return recipe + _QUERIES if method.queries_only else recipe
-
-
-def _protocol_for(method: PostProcessor) -> str:
-    """Return a protocol whose noise the method is for: OUE if it is, else the first in the table."""
-    for key in ("oue", *PROTOCOLS):
-        if method.accepts(PROTOCOLS[key](k=8, epsilon=1.0).noise(10_000), 8):
-            return key
-    return "oue"
-
-
-def _metric_recipe(key: str) -> str:
-    metric = METRICS[key]
-    recipe = _METRIC.format(key=key, unit=metric.unit, order=_METRIC_ORDERED if metric.ordered_only else "")
-    known = inspect.signature(metric.function).parameters
-    for option, (value, meaning) in _OPTIONS.items():
-        if option in known:
-            recipe += f"\n# {option}: {meaning}\n"
-            recipe += f'other = METRICS["{key}"].with_options({option}={value})(estimate, truth)\n'
-    if metric.clipped is not None:
-        recipe += "\n" + _CLIPPED.format(key=key)
-    return recipe

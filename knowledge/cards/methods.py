@@ -1,0 +1,163 @@
+"""Cards of the post-processing methods."""
+
+from __future__ import annotations
+
+from knowledge.cards.card import Card
+
+METHOD_CARDS: dict[str, Card] = {
+    "none": Card(
+        "The unbiased estimate as it is.",
+        "Sums over many categories, averages over many collections: its errors cancel, biased ones do not.",
+        "Negative values, and a sum other than 1. With many rare categories most of its error is noise around 0.",
+        "nothing",
+    ),
+    "base_pos": Card(
+        "max(e, 0).",
+        "A quick repair for display.",
+        "Biased upwards for every rare value, and the biases add up in sums: the total lies well above 1.",
+        "one pass",
+    ),
+    "post_pos": Card(
+        "max(answer, 0) for every query answer; the estimate itself is left alone.",
+        "Set and range queries whose true answers may be near 0.",
+        "Answers of overlapping queries need not add up. It changes nothing in other metrics, so it is offered for the "
+        "metrics set and range only.",
+        "one comparison per query",
+    ),
+    "base_cut": Card(
+        "e where e ≥ T, else 0, with T = quantile(1 − 2/k) · s: about two values of frequency 0 survive.",
+        "Error per category when most categories are rare.",
+        "The sum may lie far from 1. For k ≤ 4 the threshold is 0.",
+        "one pass",
+    ),
+    "norm": Card(
+        "e + (1 − sum e) / k.",
+        "The most frequent values: unbiased, and slightly less noise than the raw estimate.",
+        "Keeps negative values. Changes nothing for GRR and SS, whose estimates sum to 1 already.",
+        "one pass",
+    ),
+    "norm_mul": Card(
+        "max(e, 0) divided by its sum.",
+        "Near-uniform data.",
+        "Shrinks frequent values by a factor, often badly: it is the repair several libraries apply unasked.",
+        "one pass",
+    ),
+    "norm_sub": Card(
+        "max(e + δ, 0) with δ such that the sum is 1: the nearest point of the simplex, by one sort.",
+        "A safe default: proper frequencies, small bias, no parameters. Also published as constrained least squares.",
+        "Subtracts the same amount from frequent and rare values, which costs accuracy at the top of skewed data. "
+        "Iterative versions stop at a tolerance; this one is exact.",
+        "one sort",
+    ),
+    "norm_cut": Card(
+        "If the positive estimates sum to at most 1, keep those; else keep the largest ones as far as they sum to at "
+        "most 1, and set the rest to 0.",
+        "Sparse and strongly skewed data.",
+        "The sum may stay below 1. One estimate above 1 leaves nothing at all. Another benchmark platform keeps one "
+        "value more and rescales.",
+        "one sort",
+    ),
+    "mle_apx": Card(
+        "Minimise the sum of (f − e)² / Var(f) over the simplex, Var(f) = a + b f: f = max(e − t, 0) / (1 + t b / a).",
+        "Protocols whose variance grows with the frequency (GRR with small k).",
+        "Where the variance does not depend on f it is Norm-Sub.",
+        "one sort",
+    ),
+    "power": Card(
+        "Posterior mean of each count under Pr[x] ∝ x^(−a), x = 1..n, and Gaussian noise of sd s; a is fitted so that "
+        "the prior mean is n/k.",
+        "Data that look like a power law: error per category.",
+        "The prior has no mass at 0, so nothing is ever 0; the sum is not 1. A published implementation feeds it a "
+        "variance that is wrong by a factor of about k.",
+        "one table per (n, k, noise), one look-up per value",
+    ),
+    "power_ns": Card(
+        "Norm-Sub after Power.",
+        "Data that look like a power law: also sums over sets.",
+        "Inherits the prior: on data of another shape (flat, bell-shaped) a method without prior may be better.",
+        "as power, and one sort",
+    ),
+    "ibu": Card(
+        "max(o / c − r, 0) with o the share of each value among the reports, r = q / (p − q), and c such that the sum "
+        "is 1: the maximum of the exact likelihood, to which iterative Bayesian update converges.",
+        "GRR: maximum likelihood by one sort. It is the raw estimate wherever that has no negative value; where it "
+        "has, the values that stay are scaled rather than shifted.",
+        "Only for reports that name a single value (GRR, and others where they come down to it); refused for the rest. "
+        "Rare values become 0. An iteration that is stopped early gives another, smoother answer, which depends on the "
+        "stopping rule; this one is the limit.",
+        "one sort",
+    ),
+    "ibu_pseudo": Card(
+        "The formula of ibu on the support counts divided by their sum, as if every support were a report of its own "
+        "that names one value.",
+        "Comparison with published results that feed support counts to iterative Bayesian update.",
+        "Not the likelihood of the protocol, which treats the supports of one report together: what is known of "
+        "maximum likelihood does not carry over. Not for SHE, which has no support counts; for Hadamard response the "
+        "counts are rebuilt from the estimate with the mean q.",
+        "one sort",
+    ),
+    "eb_ns": Card(
+        "Posterior mean of f given e under Gaussian noise of variance a + b f; the prior, on 0 to 1 with mean 1/k, is "
+        "fitted to all estimates together by 50 EM steps; then Norm-Sub. Estimates above 20 s stay as they are.",
+        "Squared error (l2, mse) when the shape is unknown: it learns from the estimates how many values are rare, and "
+        "how rare. Needs many categories to learn from.",
+        "With few categories the prior is poorly fitted. Where the fit is hardly likelier than equal frequencies, the "
+        "result is drawn towards 1/k. All categories are treated alike: with an order, wavelet_eb uses more. The "
+        "number of EM steps is part of the method: it keeps the prior smooth.",
+        "50 EM steps on at most 260 bins, whatever k; one sort",
+    ),
+    "wavelet_eb": Card(
+        "Haar coefficients at every shift, each times a factor between 0 and 1 that depends on its size and level: the "
+        "posterior mean under a prior per level (a spike at 0 and five Gaussians; coarse levels share one), fitted "
+        "by marginal likelihood; inverse transform; Norm-Sub.",
+        "Ordered domains whose neighbours resemble each other (ages, times, amounts): l1, l2, emd, range.",
+        "Meaningless without an order: not for labels in alphabetical order, nor sorted by their own estimates. A lone "
+        "spike that noise could have made is spread over its neighbours. It may change the order of the values. The "
+        "noise is taken to be equal and independent for all categories, which GRR with a dominating value is not.",
+        "transforms of k log k, 20 EM steps per level, one sort",
+    ),
+    "iso_cdf": Card(
+        "Move e to sum to 1, take running sums, replace them by the nearest sequence that never falls (adjacent "
+        "violators are pooled into their mean), clip to 0 … 1; the result is its steps.",
+        "Ordered domains: ranges, quantiles and emd, with trees and haar_hrr. No parameters, any noise.",
+        "Categories come out as many zeros between a few lumps: poor for single categories, where tree_eb is far "
+        "better. Meaningless without an order. With a protocol of single categories the running sums themselves are "
+        "noisy, and it cannot mend that.",
+        "running sums, one isotonic regression",
+    ),
+    "tree_eb": Card(
+        "From the root down: what divides a node, left half less right half, lies between minus and plus its mass. It "
+        "becomes a posterior mean under a prior for each level: 0, what both neighbours suggest (with sd of 0.02 to 1 "
+        "times the mass, or exactly), or all on one side; weights by EM, drawn to those of the level above. The finer "
+        "levels are averaged over all shifts of the tree.",
+        "Ordered domains, with tree, tree_half or haar_hrr: emd and range, and on most data l1 and l2 too.",
+        "Meaningless without an order. With a protocol of single categories it is no better than wavelet_eb on average "
+        "and much worse on a lone spike with few users, as it starts from the coarse differences, which are noisiest "
+        "there. Where nothing beats equal frequencies clearly it leans to these.",
+        "25 EM steps per level, shifts of k log k",
+    ),
+    "em": Card(
+        "f_x ← f_x Σ_y (o_y / Σ_z M_zy f_z) M_xy, with o_y the share of output y and M_xy the probability that x "
+        "becomes y; from equal frequencies, until a step gains less than 0.001 e^ε in log-likelihood.",
+        "Comparison with published results on square wave.",
+        "The stopping rule is part of the method: going on to the maximum (ibu) fits the noise and raises the error. "
+        "Its answer still has waves where the truth is even; em_stopped is quicker, and better on average.",
+        "many EM steps, each two products with the likelihood",
+    ),
+    "ems": Card(
+        "As em, with the frequencies averaged over neighbours after each step, by weights of 1/4, 1/2, 1/4 (at the "
+        "ends 2/3, 1/3), and divided by their sum.",
+        "Smooth distributions on square wave: bells, slopes, data that are nearly even.",
+        "Every spike, step and edge is blurred over several categories, however many users there are: on such data its "
+        "error stays many times that of others.",
+        "many EM steps, each two products with the likelihood",
+    ),
+    "em_stopped": Card(
+        "As em, accelerated: a round is two steps, an extrapolation of their logarithms (SQUAREM), and a step; until a "
+        "round gains less than 0.1 in log-likelihood.",
+        "Square wave: the best choice there on average, and fast.",
+        "Stopping early is what keeps the answer smooth, and the limit was chosen on simulated data. On nearly even "
+        "data it shows waves that are noise.",
+        "a few dozen EM steps, accelerated",
+    ),
+}

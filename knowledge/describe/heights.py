@@ -1,0 +1,118 @@
+"""Features of histograms under protocols for ordered domains: Haar differences of each height against their noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from knowledge.describe.profile import DETAILS, Profile
+from simulator._types import FloatArray, IntArray
+from simulator.protocols.dyadic import height_of, nodes_at
+from simulator.protocols.haar_hadamard import HaarHadamard
+from simulator.protocols.square_wave import SquareWave
+from simulator.protocols.tree import HalfTree, Tree
+from simulator.protocols.unary import OUE
+
+PROTOCOLS = ("tree", "tree_half", "sw", "haar_hrr")
+FIGURES = (
+    "raw_curve",
+    "raw_values",
+    *(f"{what}_{of}" for what in ("ideal", "smooth", "even") for of in ("curve", "values", "finest")),
+)
+NAMES = ("log_epsilon", "log_n", *(f"{figure}_{name}" for name in PROTOCOLS for figure in FIGURES))
+LEAST = 1e-4  # of a raw risk: an ideal one below counts as that
+
+
+@lru_cache(maxsize=256)
+def variances(k: int, epsilon: float) -> FloatArray:
+    """Return the variance of one report's share in a Haar difference, at equal frequencies: ``(protocols, heights)``.
+
+    Of nodes that are full and not at an end. For the square wave, which has no estimate, that which the information in
+    a report allows.
+    """
+    sizes = 2.0 ** np.arange(1, height_of(k) + 1) / k
+    haar = HaarHadamard(k, epsilon)
+    rows = [
+        *(_of_tree(of(k, epsilon)) for of in (Tree, HalfTree)),
+        1 / _information(SquareWave(k, epsilon)),
+        len(sizes) / np.full(len(sizes), haar.gain**2),
+    ]
+    return np.maximum(np.array(rows) - sizes, 1e-6 * sizes)
+
+
+def _of_tree(tree: Tree | HalfTree) -> FloatArray:
+    """Return the variances of differences that all heights below speak of, each weighed by its precision."""
+    heights = len(tree.inner)
+    height, lower = np.arange(1, heights + 1)[:, None], np.arange(heights)
+    mean, squares = 2.0**height / tree.k, 2.0 ** np.maximum(height - lower, 0)
+    p, q = (np.array([getattr(oracle, name) for oracle in tree.inner]) for name in "pq")
+    binary = np.array([isinstance(oracle, OUE) for oracle in tree.inner])
+    gain = p - q
+    unary = q * (1 - q) * squares + (p * (1 - p) - q * (1 - q)) * mean
+    direct = q * squares + gain * (1 - gain) * mean
+    precision = 1 / (mean + np.where(binary, unary, direct) / gain**2)
+    result: FloatArray = 1 / (np.where(lower < height, precision, 0.0) @ tree.chances_of_heights)
+    return result
+
+
+def _information(wave: SquareWave) -> FloatArray:
+    result = []
+    # A difference in the middle of the domain shows at places near half of all values, or as many as a place can be.
+    even = wave.q + (wave.p - wave.q) * min(wave.width, wave.k / 2) / wave.k
+    for height in range(1, height_of(wave.k) + 1):
+        half = 1 << (height - 1)
+        step = np.repeat([1.0, -1.0], half) / (2 * half)
+        running = np.concatenate([np.zeros(wave.width), np.cumsum(step), np.zeros(wave.width)])
+        near = (running[wave.width :] - running[: -wave.width]) * (wave.p - wave.q)
+        result.append(float(near @ near) / even)
+    return np.array(result)
+
+
+class Heights(NamedTuple):
+    """What S histograms of one domain size are against the noise of protocols of heights."""
+
+    k: int
+    features: FloatArray  # ``(S, F)``, as `NAMES` calls them
+    # raw_curve, raw_values: mean square of the noise of running sums, and sum of the variances of values, by protocol
+    raw_curve: FloatArray
+    raw_values: FloatArray
+
+
+def heights_of(profiles: Sequence[Profile], epsilon: float, n: int) -> Heights:
+    """Describe histograms of one domain size for a budget and so many users."""
+    k = profiles[0].k
+    heights = np.arange(1, height_of(k) + 1)
+    scale = 2.0**heights
+    noise = variances(k, epsilon) / n / scale  # of orthonormal coefficients
+    nodes = np.array([nodes_at(k, height) for height in range(1, len(heights) + 1)])
+    raw = nodes * noise
+    curve = scale**2 / (12 * k)  # mean square of the running sums of one coefficient
+    raw_curve, raw_values = raw @ curve, raw.sum(axis=-1)
+    figures = [np.log(raw_curve), np.log(raw_values)]
+    for risk in _risks(profiles, noise, np.minimum(nodes, DETAILS), nodes):
+        for left, over in ((risk @ curve, raw_curve), (risk.sum(axis=-1), raw_values), (risk[..., 0], raw[:, 0])):
+            figures.append(np.log(left / over + LEAST))
+    own = np.broadcast_to([math.log(epsilon), math.log(n)], (len(profiles), 2))
+    features = np.concatenate(
+        [own, np.stack(np.broadcast_arrays(*figures), axis=-1).reshape(len(profiles), -1)], axis=1
+    )
+    return Heights(k, features, raw_curve, raw_values)
+
+
+def _risks(profiles: Sequence[Profile], noise: FloatArray, groups: IntArray, nodes: IntArray) -> Iterator[FloatArray]:
+    """Yield what is left ``(S, protocols, heights)`` if every coefficient is kept or set to 0, as is best.
+
+    The same for what interpolation leaves of the coefficients; and of that, if all of a height are shrunk alike.
+    """
+    limit, starts = np.repeat(noise, groups, axis=1), np.cumsum(groups) - groups
+    for squares, sizes in (("details", "detail_weights"), ("residuals", "residual_weights")):
+        values, weights = (
+            np.stack([getattr(profile, name) for profile in profiles])[:, None] for name in (squares, sizes)
+        )
+        yield np.add.reduceat(np.minimum(values, limit) * weights, starts, axis=-1)
+    energy = np.add.reduceat(values * weights, starts, axis=-1) / nodes
+    yield nodes * energy * noise / (energy + noise)

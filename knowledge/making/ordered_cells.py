@@ -1,0 +1,121 @@
+"""Cells of ordered domains: a budget and users with several populations, collected by protocols of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from knowledge.describe.features import describe
+from knowledge.describe.reference import log_reference
+from knowledge.making.cells import (
+    NAMED,
+    POPULATIONS,
+    PROTOCOL_SHARES,
+    Cell,
+    Measured,
+    Record,
+    errors_of,
+    log_uniform,
+    measured_of,
+    setting,
+)
+from knowledge.making.dataset import OTHERS, Dataset, joined, profiles_in, rows_of
+from knowledge.making.populations import COMPOSED
+from knowledge.menu import CURVES, LEAVES, MEASURED, ORDERED_DOMAIN
+from knowledge.model import curve_inputs
+from simulator import POSTPROCESSORS, PROTOCOLS, rng_for
+from simulator.domain import ORDERED
+from simulator.methods import observe
+from simulator.populations import SHAPES, apportion
+from simulator.protocols.protocol import Tally
+
+IN_ORDER = tuple(name for name, shape in SHAPES.items() if shape.ordered)
+OUT_OF_ORDER = tuple(name for name, shape in SHAPES.items() if not shape.ordered)
+SLOW, SLOW_REPETITIONS = frozenset({("sw", "em"), ("sw", "ems")}), 6  # they take many steps
+
+
+@dataclass(frozen=True)
+class OrderedCell(Cell):
+    """As a cell, with streams of its own; `protocol` is one of the oracles that collect besides all others."""
+
+    def stream(self, name: str, *places: int | str) -> np.random.Generator:
+        """Return a random stream of the cell."""
+        return rng_for(self.seed, "ordered", name, self.index, *places)
+
+    @property
+    def repetitions(self) -> int:
+        """Simulated collections for each population: half as many as of categories, as more pairs are simulated."""
+        return super().repetitions // 2
+
+
+def ordered_cell(index: int, *, seed: int = 0, largest: int = ORDERED_DOMAIN) -> OrderedCell:
+    """Draw cell number `index`; domains up to `largest`."""
+    rng = rng_for(seed, "ordered", "cell", index)
+    epsilon, n = setting(rng)
+    k = min(largest, int(log_uniform((2.0, largest + 1.0), rng)))
+    protocol = str(rng.choice(list(PROTOCOL_SHARES), p=list(PROTOCOL_SHARES.values())))
+    families = [
+        *rng.permutation(IN_ORDER)[: NAMED - 1],
+        rng.choice(OUT_OF_ORDER),
+        *rng.permutation(COMPOSED)[: POPULATIONS - NAMED],
+    ]
+    return OrderedCell(index, k, protocol, epsilon, n, tuple(map(str, families)), seed)
+
+
+def ordered_record(index: int, seed: int, largest: int) -> Record:
+    """Simulate cell number `index` and return its record."""
+    return simulate_ordered(ordered_cell(index, seed=seed, largest=largest)).to_record()
+
+
+def ordered_measured(record: Record, seed: int, largest: int) -> Measured:
+    """Return a stored cell."""
+    return measured_of(record, ordered_cell(record["index"], seed=seed, largest=largest))
+
+
+def simulate_ordered(cell: Cell) -> Measured:
+    """Simulate a cell: first what `LEAVES` has, with its own protocol, then what `CURVES` has."""
+    counts = np.stack([apportion(population.frequencies, cell.n) for population in cell.populations()])
+    rows = np.repeat(counts, cell.repetitions, axis=0)
+    pairs = [*((cell.protocol, method) for _, method in LEAVES.pairs), *CURVES.pairs]
+    blocks = []
+    for name in dict.fromkeys(protocol for protocol, _ in pairs):
+        protocol = PROTOCOLS[name](cell.k, cell.epsilon)
+        tally = protocol.sample_tally(rows, cell.stream("collect", name))
+        every, few = (observe(protocol, one, ORDERED) for one in (tally, _first(tally, len(counts))))
+        for pair in pairs:
+            if pair[0] == name:
+                observed = few if pair in SLOW else every
+                blocks.append(errors_of(POSTPROCESSORS[pair[1]], observed, counts, MEASURED))
+    error, variance = (np.stack(figures, axis=1) for figures in zip(*blocks, strict=True))
+    return Measured(cell, error, variance)
+
+
+def _first(tally: Tally, populations: int) -> Tally:
+    counts = tally.counts.reshape(populations, -1, tally.counts.shape[-1])[:, :SLOW_REPETITIONS]
+    return Tally(counts.reshape(-1, counts.shape[-1]), tally.n)
+
+
+def assemble_ordered(cells: Iterable[Measured]) -> tuple[Dataset, Dataset]:
+    """Turn finished cells into rows for `LEAVES` and for `CURVES`."""
+    leaves, curves = zip(*map(_rows, cells), strict=True)
+    return joined(leaves), joined(curves)
+
+
+def _rows(measured: Measured) -> tuple[Dataset, Dataset]:
+    cell = measured.cell
+    profiles, own = profiles_in(cell), len(LEAVES.pairs)
+    described, others = describe(profiles, [cell.noise]), describe(profiles, cell.other_noises(OTHERS))
+    leaves = rows_of(
+        replace(measured, error=measured.error[:, :own], relative_variance=measured.relative_variance[:, :own]),
+        (described.features[:, 0], log_reference(described, LEAVES)[:, 0]),
+        (others.features, log_reference(others, LEAVES)),
+    )
+    elsewhere = [curve_inputs(profiles, *other) for other in cell.other_settings(OTHERS)]
+    curves = rows_of(
+        replace(measured, error=measured.error[:, own:], relative_variance=measured.relative_variance[:, own:]),
+        curve_inputs(profiles, cell.epsilon, cell.n),
+        (np.stack([features for features, _ in elsewhere], axis=1), np.stack([logs for _, logs in elsewhere], axis=1)),
+    )
+    return leaves, curves

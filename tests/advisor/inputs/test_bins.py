@@ -1,0 +1,262 @@
+"""Numbers of a sample cut into bins, against a loop in exact fractions."""
+
+from __future__ import annotations
+
+import io
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from advisor.errors import InputError
+from advisor.inputs import number_tally
+from advisor.inputs.bins import Cut
+from advisor.inputs.histogram import RawHistogram, read_histogram
+
+DECIMALS = st.integers(-10_000_000, 10_000_000).map(lambda number: str(Decimal(number).scaleb(-3)))
+
+
+def counted(numbers: list[str], edges: list[Fraction], *, closed: bool = True) -> list[int]:
+    """Count by a double loop: a bin holds its lower edge, and the last one its upper edge too if it is closed."""
+    result = [0] * (len(edges) - 1)
+    for text in numbers:
+        for at, (low, high) in enumerate(pairwise(edges)):
+            number, is_last = Fraction(text), at == len(result) - 1
+            if low <= number < high or (closed and is_last and number == high):
+                result[at] += 1
+    return result
+
+
+def read(text: str | bytes, cut: Cut, **options: object) -> RawHistogram:
+    data = text.encode() if isinstance(text, str) else text
+    found = read_histogram("-", cut=cut, stdin=io.BytesIO(data), **options)  # type: ignore[arg-type]
+    assert found.bins is not None
+    assert len(found.labels) == len(found.counts) == found.bins.k
+    return found
+
+
+def column(numbers: list[str]) -> str:
+    return "\n".join(["value", *numbers]) + "\n"
+
+
+def error_of(text: str | bytes, cut: Cut, **options: object) -> str:
+    with pytest.raises(InputError) as caught:
+        read(text, cut, **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+# --- where a number goes -----------------------------------------------------------------------------------------
+
+
+@settings(deadline=None)
+@given(st.lists(DECIMALS, min_size=2, max_size=40), st.integers(2, 50))
+def test_equal_bins_between_the_smallest_and_the_largest_number(numbers: list[str], k: int) -> None:
+    values = [Fraction(text) for text in numbers]
+    low, high = min(values), max(values)
+    assume(low < high)
+    found = read(column(numbers), Cut(count=k))
+    assert found.counts.tolist() == counted(numbers, [low + (high - low) * at / k for at in range(k + 1)])
+
+
+@settings(deadline=None)
+@given(st.lists(DECIMALS, min_size=2, max_size=40), st.sampled_from(["0.1", "0.3", "7", "2.5", "1000", "0.007"]))
+def test_bins_of_a_width_begin_at_its_multiples(numbers: list[str], width: str) -> None:
+    step = Fraction(width)
+    values = [Fraction(text) for text in numbers]
+    first, last = min(values) // step, max(values) // step + 1
+    assume(last - first >= 2 and last - first < 10_000)
+    found = read(column(numbers), Cut(width=float(width)))
+    expected: dict[int, int] = {}
+    for value in values:
+        expected[value // step - first] = expected.get(value // step - first, 0) + 1
+    assert {at: count for at, count in enumerate(found.counts.tolist()) if count} == expected
+    assert found.bins is not None
+    assert found.bins.k == last - first
+
+
+@settings(deadline=None)
+@given(st.lists(DECIMALS, min_size=3, max_size=12, unique_by=Fraction), st.data())
+def test_edges_as_given(edges: list[str], data: st.DataObject) -> None:
+    edges = sorted(edges, key=Fraction)
+    numbers = data.draw(st.lists(st.one_of(DECIMALS, st.sampled_from(edges)), min_size=1, max_size=40))
+    numbers = [text for text in numbers if Fraction(edges[0]) <= Fraction(text) <= Fraction(edges[-1])]
+    assume(numbers)
+    found = read(column(numbers), Cut(edges=tuple(map(float, edges))))
+    assert found.counts.tolist() == counted(numbers, [Fraction(text) for text in edges])
+
+
+def test_numbers_on_the_edges_of_a_width_that_no_double_holds() -> None:
+    numbers = [f"{at / 10:.1f}" for at in range(-50, 1000)]  # 0.3 is below 3 * 0.1 in doubles
+    assert read(column(numbers), Cut(width=0.1)).counts.tolist() == [1] * len(numbers)
+    ranged = read(column(numbers), Cut(width=0.1, edges=(-5.0, 100.0)))
+    assert ranged.counts.tolist() == [1] * len(numbers)
+    assert ranged.labels[:2] == ("-5–-4.9", "-4.9–-4.8")
+
+
+def test_many_numbers_agree_with_numpy() -> None:
+    numbers = np.random.default_rng(0).lognormal(10, 0.6, 30_000)
+    found = read(column([repr(float(number)) for number in numbers]), Cut(count=97))
+    assert found.counts.tolist() == np.histogram(numbers, 97)[0].tolist()
+    assert found.bins is not None
+    wide = read(column([repr(float(number)) for number in numbers]), Cut(count=97, edges=(0.0, 1e7)))
+    assert wide.counts.tolist() == np.histogram(numbers, 97, (0, 1e7))[0].tolist()
+
+
+@pytest.mark.parametrize("block", [1, 7, 1000])
+def test_the_size_of_blocks_changes_nothing(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = [str(at * at % 101) for at in range(500)]
+    cuts = [Cut(count=13), Cut(width=7), Cut(count=13, edges=(0, 130)), Cut(count=5, edges=(10, 60), clamp=True)]
+    whole = [read(column(numbers), cut).counts.tolist() for cut in cuts]
+    monkeypatch.setattr(number_tally, "_BLOCK", block)
+    assert [read(column(numbers), cut).counts.tolist() for cut in cuts] == whole
+
+
+def test_equal_steps_are_a_width_and_others_are_none() -> None:
+    assert read("1\n2\n", Cut(edges=(0.0, 0.1, 0.2, 5.0))).bins.width is None  # type: ignore[union-attr]
+    assert read("0.1\n0.2\n", Cut(edges=(0.0, 0.1, 0.2, 0.3))).bins.width == 0.1  # type: ignore[union-attr]
+
+
+# --- how numbers are written -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("-5\n−4\n+3\n1e1\n0.5\n.5\n5.\n007\n", [2, 3, 3]),
+        ('"1,000"\n"-1,250.50"\n"12"\n', [1, 1, 1]),
+        ("id;x\n1;3,5\n2;1.250,5\n3;-1\n", [1, 1, 1]),
+        ("id;x\n1;3,5\n2;1.250\n3;-1\n", [1, 1, 1]),  # 3,5 tells that a point groups thousands
+        ("id;x\n1;3.5\n2;1,250\n3;-1\n", [1, 1, 1]),
+        ("id\tx\n1\t3.5\n2\t1250\n3\t-1\n", [1, 1, 1]),
+    ],
+)
+def test_numbers_are_read_as_people_write_them(text: str, counts: list[int]) -> None:
+    edges = (-10.0, 0.0, 1.0 if "007" in text else 100.0, 2000.0) if "id" in text or "007" in text else None
+    cut = Cut(edges=edges or (-2000.0, 0.0, 100.0, 2000.0))
+    options = {"column": "x"} if "id" in text else {}
+    if "007" in text:
+        counts = [2, 2, 4]
+    assert read(text, cut, **options).counts.tolist() == counts
+
+
+def test_a_separator_that_may_be_either_is_refused() -> None:
+    error = error_of("id;x\n1;1,250\n2;3,500\n", Cut(count=4), column="x")
+    assert "column 'x' holds '1,250' on line 2, which can be read in two ways" in error
+
+
+@pytest.mark.parametrize("word", ["abc", "0x10", "1_000", "12 €", "2024-01-31", "3,5,", "1e5000", "1;2"])
+def test_what_is_no_number_is_named_with_its_column_and_line(word: str) -> None:
+    error = error_of(f'"income"\n"5"\n"{word}"\n', Cut(count=4))
+    assert f"column 'income' holds '{word}' on line 3, which is" in error
+    assert "choose another --column" in error
+
+
+@pytest.mark.parametrize("word", ["", "NaN", "n/a", "null", "inf", "-Infinity", "∞"])
+def test_what_is_missing_or_infinite_is_refused_or_left_out(word: str) -> None:
+    text = f'x\n"1"\n"{word}"\n"9"\n'
+    assert "line 3: the value is missing" in error_of(text, Cut(count=2))
+    found = read(text, Cut(count=2), drop_missing=True)
+    assert found.counts.tolist() == [1, 1]
+    assert "1 user was left out: the value is missing" in found.warnings
+
+
+def test_a_table_of_counts_is_cut_too() -> None:
+    found = read("age,count\n17,5\n18,7\n18.5,1\n90,2\n", Cut(edges=(0, 18, 65, 120)))
+    assert found.counts.tolist() == [5, 8, 2]
+    assert "a count is a whole number" in error_of("age,count\n17,5\n18,x\n", Cut(width=5), counts="count")
+
+
+def test_parquet_and_gzip_are_cut_like_text(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    numbers = [-0.5, 3.0, 7.25, 12.0]
+    parquet.write_table(pa.table({"x": numbers}), tmp_path / "a.parquet")
+    (tmp_path / "a.txt").write_text("\n".join(map(str, numbers)) + "\n")
+    cut = Cut(width=2.5)
+    first, second = (read_histogram(str(tmp_path / name), cut=cut) for name in ("a.parquet", "a.txt"))
+    assert first.counts.tolist() == second.counts.tolist() == [1, 0, 1, 1, 0, 1]
+    assert first.labels == second.labels == ("-2.5–0", "0–2.5", "2.5–5", "5–7.5", "7.5–10", "10–12.5")
+    assert (first.bins.name, second.bins.name) == ("x", "the unit of the data")  # type: ignore[union-attr]
+
+
+# --- ranges ------------------------------------------------------------------------------------------------------
+
+
+def test_a_range_of_the_sample_is_said_to_be_one() -> None:
+    for cut in (Cut(count=4), Cut(width=5)):
+        assert any("the sample's own smallest and largest number" in text for text in read("3\n9\n", cut).warnings)
+    for cut in (Cut(count=5, edges=(0, 10)), Cut(width=5, edges=(0, 10)), Cut(edges=(0, 5, 10))):
+        assert read("3\n9\n", cut).warnings == ()
+
+
+def test_numbers_outside_of_the_edges_are_counted_and_refused() -> None:
+    error = error_of("-3\n5\n7\n130\n131\n", Cut(edges=(0, 50, 120)))
+    assert "3 of 5 users lie outside of the edges 0 to 120: 1 below (down to -3) and 2 above (up to 131)" in error
+    assert "let the edges reach from -3 to 131, or count these users in the first and last bin with --clamp" in error
+    # with a width, the range that is proposed is one that the width divides
+    assert "reach from -5 to 135" in error_of("-3\n5\n7\n130\n131\n", Cut(width=5, edges=(0, 120)))
+    assert "reach from -3 to 120" in error_of("-3\n5\n", Cut(count=5, edges=(0, 120)))
+    read("-3\n5\n7\n130\n131\n", Cut(width=5, edges=(-5, 135)))
+
+
+def test_numbers_outside_of_the_edges_go_into_the_ends_if_asked() -> None:
+    found = read("-3\n5\n7\n120\n131\n", Cut(edges=(0, 50, 120), clamp=True))
+    assert found.counts.tolist() == [3, 2]
+    assert found.warnings == ("2 users lie outside of the edges (40.00% of all), counted in the first or last bin",)
+
+
+def test_a_range_that_is_none() -> None:
+    assert "every number is 5, so there is no range to cut" in error_of("5\n5\n", Cut(count=4))
+    assert "in one bin, 5 to 10, and a domain needs at least 2" in error_of("5\n6\n", Cut(width=5))
+    assert read("5\n5\n", Cut(count=4, edges=(0, 8))).counts.tolist() == [0, 0, 2, 0]
+    assert "holds no user with a number" in error_of("x\nnan\n", Cut(count=4), header=True, drop_missing=True)
+    assert "holds no user with a number" in error_of("x,count\n5,0\n6,0\n", Cut(count=4))
+
+
+def test_too_many_or_too_narrow_bins_are_refused() -> None:
+    assert "into 10,000,001 bins, and a domain has at most 2,000,000" in error_of("0\n1\n", Cut(width=1e-7))
+    assert "--bin-width 7 does not divide the range from 0 to 100: end it at 105" in error_of(
+        "0\n1\n", Cut(width=7, edges=(0, 100))
+    )
+    close = f"1\n{1 + 2**-50!r}\n"
+    assert "narrower than numbers of double precision can tell apart" in error_of(close, Cut(count=100))
+    assert "into over 10^15 bins" in error_of("-1e308\n1e308\n", Cut(width=1e-300))
+    assert "beyond the largest" in error_of("1\n1.7e308\n", Cut(width=1e308))
+
+
+def test_numbers_as_large_as_doubles_are_cut() -> None:
+    assert read("-1.7e308\n0\n1.7e308\n", Cut(count=2)).counts.tolist() == [1, 2]
+    assert read("-1.7e308\n0\n", Cut(edges=(-1.7e308, 1.7e308, 1.75e308))).counts.tolist() == [2, 0]
+    assert read("0\n5e-324\n", Cut(edges=(0, 5e-324, 1e-323))).counts.tolist() == [1, 1]
+
+
+def test_distinct_numbers_are_bounded_where_the_range_depends_on_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(number_tally, "MOST_NUMBERS", 999)
+    numbers = column([str(at) for at in range(1000)])
+    assert "more than 999 distinct numbers" in error_of(numbers, Cut(count=10))
+    assert read(numbers, Cut(count=10, edges=(0, 1000))).counts.tolist() == [100] * 10
+
+
+def test_whole_numbers_in_bins_that_are_not_are_warned_of() -> None:
+    ages = column([str(age) for age in range(18, 95)])
+    assert any(
+        "whole, and bins of width 7.6 are not: they do not hold" in text for text in read(ages, Cut(10)).warnings
+    )
+    assert any("width 0.76 are not: some stay empty" in text for text in read(ages, Cut(100)).warnings)
+    assert not any("whole" in text for text in read(ages, Cut(width=5)).warnings)
+
+
+@settings(deadline=None)
+@given(st.integers(2, 60), st.sampled_from(["0", "-3", "1e9", "0.001"]), st.sampled_from(["1", "0.1", "1e-6", "1e6"]))
+def test_labels_tell_bins_apart_and_stay_short(k: int, low: str, width: str) -> None:
+    high = Fraction(low) + k * Fraction(width)
+    found = read(f"{low}\n", Cut(count=k, edges=(float(low), float(high))))
+    assert len(set(found.labels)) == k
+    assert max(map(len, found.labels)) <= 35

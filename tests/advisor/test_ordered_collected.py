@@ -1,0 +1,267 @@
+"""What was collected with a protocol for ordered domains: populations behind it, the answer, and what is written."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from importlib import resources
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+from advisor import InputError, advise
+from advisor.pictures.frequencies import frequencies_figure
+from advisor.rank.apply import frequency_interval
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Tally
+from simulator.domain import ORDERED
+from simulator.methods import observe
+from simulator.populations import apportion
+from simulator.protocols.ordered import ORDERED_PROTOCOLS
+from simulator.seeding import rng_for
+from tests.advisor.conftest import Run
+from tests.advisor.inputs.test_ordered_reports import cells, lines
+
+SCHEMA = json.loads(resources.files("advisor").joinpath("schema/advice.schema.json").read_text(encoding="utf-8"))
+K, N, EPSILON = 16, 6000, 1.0
+COUNTS = apportion(np.exp(-0.5 * ((np.arange(K) - 5) / 2.5) ** 2), N)
+CENTRES = {"tree": "tree_eb", "tree_half": "tree_eb", "haar_hrr": "tree_eb", "sw": "em_stopped"}
+
+
+def collected(protocol: str) -> tuple[np.ndarray, Tally]:
+    member = PROTOCOLS[protocol](K, EPSILON)
+    reports = member.perturb(np.repeat(np.arange(K), COUNTS), rng_for(0, "tests", "ordered collected", protocol))
+    return reports, member.tally(reports)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for protocol in ORDERED_PROTOCOLS:
+        text = lines(cells(protocol, K, EPSILON, collected(protocol)[0]))
+        (tmp_path / f"{protocol}.csv").write_text(text)
+        (tmp_path / f"{protocol}.csv.gz").write_bytes(gzip.compress(text.encode()))
+    return tmp_path
+
+
+def asked(protocol: str, file: str, *more: str) -> tuple[str, ...]:
+    return ("reports", file, "-p", protocol, "--eps", "1", "--k", str(K), "--reps", "8", "-m", "emd", *more)
+
+
+# --- the answer ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
+def test_the_command_gives_what_the_function_gives_for_the_tally(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, protocol: str
+) -> None:
+    code, out, err = run(*asked(protocol, str(folder / f"{protocol}.csv.gz"), "--format", "json"))
+    assert (code, err) == (0, "")
+    data = json.loads(out)
+    jsonschema.validate(data, SCHEMA)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO((folder / f"{protocol}.csv").read_bytes())))
+    piped = json.loads(run(*asked(protocol, "-", "--format", "json"))[1])
+    advice = advise(1.0, tally=collected(protocol)[1], protocol=protocol, k=K, metric="emd", repetitions=8)
+    expected = json.loads(advice.to_json())
+    jsonschema.validate(expected, SCHEMA)
+    for key in ("recommendations", "next_round", "baselines", "experiment_id", "surrogate", "source"):
+        assert data[key] == piped[key] == expected[key]
+    assert (data["request"]["collected_with"], data["surrogate"]) == (protocol, "bootstrap")
+    assert {row["protocol"] for row in data["recommendations"]} == {protocol}
+    assert {row["protocol"] for row in data["next_round"]["recommendations"]} == set(PROTOCOLS)
+    assert {row["probability_best"] for row in data["recommendations"]} == {None}
+    usual = "ems" if protocol == "sw" else "norm_sub"
+    assert (protocol, usual) in {(row["protocol"], row["method"]) for row in data["baselines"]}
+    assert f"{N:,} reports read" in data["assumptions"]
+
+
+@pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
+def test_populations_are_its_best_estimate_and_that_of_collections_simulated_from_it(protocol: str) -> None:
+    member, (_, tally) = PROTOCOLS[protocol](K, EPSILON), collected(protocol)
+    advice = advise(1.0, tally=tally, protocol=protocol, k=K, metric="emd", repetitions=8, seed=4)
+    method, rng = POSTPROCESSORS[CENTRES[protocol]], rng_for(4, "surrogate", "bootstrap")
+    centre = method.apply(observe(member, tally, ORDERED))
+    users = apportion(centre, N)
+    again = [method.apply(observe(member, member.sample_tally(users, rng), ORDERED)) for _ in range(7)]
+    by_hand = np.stack([apportion(row, N) for row in (centre, *again)])
+    assert advice.request.populations.tolist() == by_hand.tolist()  # type: ignore[union-attr]
+    # The range of an error is that of the mean errors of the populations, as it is: nothing was fitted to widen it.
+    errors = []
+    for repetition, population in enumerate(by_hand):
+        drawn = member.sample_tally(population, rng_for(4, "collect", protocol, repetition))
+        answer = POSTPROCESSORS[advice.best.method].apply(observe(member, drawn, ORDERED))
+        errors.append(float(METRICS["emd"](answer[None, :], population / N)[0]))
+    roots = np.sqrt(errors)
+    assert advice.best.error == pytest.approx(roots.mean() ** 2, rel=1e-9)
+    assert (advice.best.error_low, advice.best.error_high) == pytest.approx(np.quantile(roots, (0.025, 0.975)) ** 2)
+
+
+def test_the_answer_says_how_the_populations_were_made_and_gives_no_probability(run: Run, folder: Path) -> None:
+    for protocol in ("tree", "sw"):
+        for more in ((), ("--format", "markdown")):
+            out = " ".join(run(*asked(protocol, str(folder / f"{protocol}.csv"), "-v", *more))[1].split())
+            assert "surrogate bootstrap" in out
+            assert f"simulated anew from the best estimate, by {CENTRES[protocol]}, which they favour" in out
+            assert "It is the best" not in out
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--surrogate", "ensemble"), "surrogate for tree must be one of bootstrap, got 'ensemble'"),
+        (("--unordered",), "needs an ordered domain"),
+        (("--method", "em"), "no method asked for goes with the protocols asked for: em with tree"),
+        (("--n", "5"), "the file holds 6,000 reports, --n 5 was given: leave --n out"),
+        (("--column", "2"), "reports of tree are in two columns; name them height and node"),
+        (("--hash", "mix64"), "hash: tree has no hash function"),
+        (("--subset-size", "3"), "--subset-size: tree has no such parameter"),
+        (("--k", "17"), "has 16 characters, but height 0 has 17 nodes; k or eps may be wrong"),
+    ],
+)
+def test_what_does_not_go_with_a_tree_is_refused_in_one_line(
+    run: Run, folder: Path, options: tuple[str, ...], why: str
+) -> None:
+    words = asked("tree", str(folder / "tree.csv"))
+    words = words if "--k" not in options else tuple(word for word in words if word not in ("--k", str(K)))
+    code, out, err = run(*words, *options)
+    assert (code, out) == (2, "")
+    assert why in err
+    assert err.strip().count("\n") == 0
+
+
+@pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
+def test_an_estimate_of_theirs_is_not_enough_and_the_way_out_is_named(run: Run, tmp_path: Path, protocol: str) -> None:
+    path = tmp_path / "estimate.csv"
+    path.write_text("value,estimate\n" + "".join(f"{value},{1 / K}\n" for value in range(K)))
+    code, _, err = run("estimate", str(path), "-p", protocol, "--eps", "1", "--n", "100")
+    assert code == 2
+    assert f"an estimate of {protocol} is not enough, its tally is needed" in err
+    assert f"ldp-advise reports reports.csv --protocol {protocol} --eps 1 --k {K}" in err
+    with pytest.raises(InputError, match="is not enough"):
+        advise(1.0, estimate=[1 / K] * K, protocol=protocol, n=100)
+
+
+# --- what is written -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
+def test_what_is_applied_is_the_method_on_all_that_was_observed(run: Run, folder: Path, protocol: str) -> None:
+    target = folder / "applied.csv"
+    data = json.loads(
+        run(*asked(protocol, str(folder / f"{protocol}.csv"), "--apply", str(target), "--format", "json"))[1]
+    )
+    rows = list(csv.DictReader(io.StringIO(target.read_text())))
+    assert [row["value"] for row in rows] == [str(value) for value in range(K)]
+    member, (_, tally) = PROTOCOLS[protocol](K, EPSILON), collected(protocol)
+    best = data["recommendations"][0]["method"]
+    expected = POSTPROCESSORS[best].apply(observe(member, tally, ORDERED))
+    np.testing.assert_array_equal([float(row["post_processed"]) for row in rows], expected)
+    if protocol == "sw":
+        assert {(row["raw"], row["low"], row["high"]) for row in rows} == {("", "", "")}
+        assert "sw has no raw estimate, and no intervals from one" in data["assumptions"]
+        return
+    raw = member.linear.estimate(tally)
+    low, high = frequency_interval(raw, member.linear.covariance(N))
+    for name, values in (("raw", raw), ("low", low), ("high", high)):
+        np.testing.assert_array_equal([float(row[name]) for row in rows], values)
+
+
+@pytest.mark.parametrize("protocol", ["tree", "tree_half", "haar_hrr"])
+@pytest.mark.parametrize("epsilon", [1.0, 3.0])
+@pytest.mark.parametrize("shape", ["even", "peak", "wave"])
+def test_intervals_cover_each_frequency_at_least_as_often_as_they_say(
+    protocol: str, epsilon: float, shape: str
+) -> None:
+    """64 values, 2,000 collections: at most 5 standard errors below 95 %, or one tree in 50,000 is a false alarm.
+
+    The noise of few users at a height is not quite normal, and the sd is that of clipped estimates: one point more.
+    """
+    k, n, trials = 64, 20_000, 2000
+    places = np.arange(k)
+    weights = {
+        "even": np.ones(k),
+        "peak": np.where(places == 20, 0.6 * k, 0.4),
+        "wave": np.exp(-(((places / k - 0.4) / 0.1) ** 2)),
+    }[shape]
+    counts, member = apportion(weights, n), PROTOCOLS[protocol](k, epsilon)
+    rng = rng_for(0, "tests", "cover of trees", protocol, repr(epsilon), shape)
+    estimates = member.linear.estimate(member.sample_tally(np.broadcast_to(counts, (trials, k)), rng))
+    low, high = frequency_interval(estimates, member.linear.covariance(n))
+    covered = ((low <= counts / n) & (counts / n <= high)).mean(axis=0)
+    assert covered.min() > 0.94 - 5 * (0.95 * 0.05 / trials) ** 0.5
+    # An interval of half the width does not cover: the check can fail.
+    middle = np.clip(estimates, 0, 1)
+    half = (np.abs(middle - counts / n) <= (high - low) / 4).mean(axis=0)
+    assert half.min() < 0.94 - 5 * (0.95 * 0.05 / trials) ** 0.5
+
+
+@pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
+def test_the_picture_shows_what_was_collected_and_no_raw_estimate_where_there_is_none(protocol: str) -> None:
+    tally = collected(protocol)[1]
+    advice = advise(1.0, tally=tally, protocol=protocol, k=K, metric="emd", repetitions=2)
+    (axes,) = frequencies_figure(advice).axes
+    shown = {line.get_label(): line.get_ydata() for line in axes.get_lines()}
+    observed = observe(PROTOCOLS[protocol](K, EPSILON), tally, ORDERED)
+    assert ("raw estimate" in shown) == (protocol != "sw")
+    if observed.estimate is not None:
+        np.testing.assert_array_equal(shown["raw estimate"], observed.estimate)
+    answer = POSTPROCESSORS[advice.best.method].apply(observed)
+    np.testing.assert_array_equal(shown[f"after {advice.best.method}"], answer)
+
+
+# --- tallies in memory -----------------------------------------------------------------------------------------
+
+
+def test_a_tally_of_any_protocol_is_taken_and_gives_what_its_estimate_gives() -> None:
+    oracle = PROTOCOLS["oue"](K, EPSILON)
+    tally = oracle.sample_tally(COUNTS, rng_for(0, "tests", "tally of oue"))
+    options = {"protocol": "oue", "k": K, "metric": "l1", "repetitions": 4, "method": ("none", "norm_sub")}
+    from_tally = advise(1.0, tally=tally, **options)  # type: ignore[arg-type]
+    estimate = oracle.estimate(tally.counts, N)
+    assert from_tally.recommendations == advise(1.0, estimate=estimate, n=N, **options).recommendations  # type: ignore[arg-type]
+    assert from_tally.request.surrogate == "ensemble"
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"k": None}, "tally needs k, the number of categories"),
+        ({"k": 17}, "a tally of tree with k = 17 holds .* counts, got shape"),
+        ({"n": 5}, "the tally is of 6,000 reports, n = 5 was given: leave n out"),
+        ({"protocol": None}, "tally needs the one protocol it comes from"),
+        ({"protocol": ["tree", "sw"]}, "tally needs the one protocol it comes from"),
+        ({"ordered": False}, "protocol tree needs an ordered domain"),
+        ({"estimate": [1.0]}, "the estimate does not go with a tally"),
+        ({"sample": [1, 2]}, "the sample does not go with an estimate"),
+        ({"tally": [1, 2]}, r"tally must be a simulator.Tally, .* got \[1, 2\]"),
+        ({"tally": Tally(np.zeros(34, dtype=np.int64), 0)}, "the tally holds no report"),
+        ({"tally": Tally(np.full(34, -1), 100)}, "a tally of tree counts reports, got -1: a count is at least 0"),
+    ],
+)
+def test_tallies_that_cannot_be_are_refused(options: dict[str, object], why: str) -> None:
+    given = {"tally": collected("tree")[1], "protocol": "tree", "k": K, "metric": "emd"} | options
+    with pytest.raises(InputError, match=why):
+        advise(1.0, **given)  # type: ignore[arg-type]
+
+
+def test_a_tally_that_is_hardly_one_of_the_protocol_is_warned_of() -> None:
+    (warning,) = advise(
+        1.0, tally=collected("tree")[1], protocol="tree_half", k=K, metric="emd", repetitions=2
+    ).warnings
+    assert warning.startswith("these are hardly tree_half reports")
+
+
+@pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
+def test_raw_estimates_are_post_processed_as_advised_where_there_are_any(protocol: str) -> None:
+    tally = collected(protocol)[1]
+    advice = advise(1.0, tally=tally, protocol=protocol, k=K, metric="emd", repetitions=2)
+    member = PROTOCOLS[protocol](K, EPSILON)
+    if protocol == "sw":
+        with pytest.raises(InputError, match="sw has no raw estimate"):
+            advice.apply(np.full(K, 1 / K))
+        return
+    raw = member.linear.estimate(tally)
+    method = POSTPROCESSORS["tree_eb"]
+    np.testing.assert_array_equal(advice.apply(raw, "tree_eb"), method.apply(observe(member, tally, ORDERED)))

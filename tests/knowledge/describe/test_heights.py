@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from knowledge.describe.heights import NAMES, PROTOCOLS, heights_of, variances
+from knowledge.describe.profile import profile_of
+from knowledge.menu import CURVES, MEASURED
+from knowledge.model import curve_inputs
+from simulator import METRICS, rng_for
+from simulator import PROTOCOLS as TABLE
+from simulator.populations import apportion, frequencies
+from simulator.protocols.dyadic import differences
+from simulator.protocols.square_wave import SquareWave
+
+
+@pytest.mark.parametrize("name", ["tree", "tree_half", "haar_hrr"])
+@pytest.mark.parametrize("k", [2, 8, 64, 256])
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 5.0])
+def test_variances_of_full_nodes_are_those_of_the_covariance(name: str, k: int, epsilon: float) -> None:
+    covariance = TABLE[name](k, epsilon).linear.covariance(1)  # type: ignore[union-attr]
+    exact = [float(np.median(of)) for of in covariance.haar(k)]
+    np.testing.assert_allclose(variances(k, epsilon)[PROTOCOLS.index(name)], exact, rtol=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0, 4.0])
+def test_the_square_wave_tells_of_a_difference_as_much_as_its_reports_do(epsilon: float) -> None:
+    """Against the information of all symbols, for differences in the middle of the domain."""
+    k = 64
+    wave = SquareWave(k, epsilon)
+    even = np.full(k, 1 / k)
+    for height in range(1, 5):
+        half, start = 1 << (height - 1), k // 2
+        step = np.zeros(k)
+        step[start : start + half], step[start + half : start + 2 * half] = 1 / (2 * half), -1 / (2 * half)
+        moved, chances = wave.likelihood.forward(step), wave.likelihood.forward(even)
+        exact = 1 / float((moved**2 / chances).sum()) - 2**height / k
+        assert variances(k, epsilon)[PROTOCOLS.index("sw"), height - 1] == pytest.approx(exact, rel=0.02)
+
+
+@pytest.mark.parametrize("k", [2, 3, 17, 300, 3000])
+def test_features_and_references_are_finite(k: int) -> None:
+    profiles = [
+        profile_of(f) for f in (np.ones(k), np.eye(k)[0], frequencies("zipf", k), frequencies("sparse", k, 0.2))
+    ]
+    for epsilon, n in ((0.1, 1_000), (1.0, 100_000), (16.0, 1_000_000_000)):
+        features, reference = curve_inputs(profiles, epsilon, n)
+        assert features.shape == (4, features.shape[1])
+        assert heights_of(profiles, epsilon, n).features.shape == (4, len(NAMES))
+        assert reference.shape == (4, len(CURVES.pairs), len(MEASURED))
+        assert np.isfinite(features).all()
+        assert np.isfinite(reference).all()
+
+
+def test_what_interpolation_leaves_of_a_parabola_is_nothing_inside() -> None:
+    profile = profile_of((np.arange(64) + 10.0) ** 2)
+    inside = sorted(profile.residuals[:32])[:30]  # of the finest differences; those at both ends have one neighbour
+    assert max(inside) < 1e-20
+    assert min(profile.details[:32]) > 1e-9
+
+
+def test_all_levels_of_what_is_left_are_there_for_domains_of_any_size() -> None:
+    for k in (2, 3, 5, 100, 1000):
+        profile = profile_of(frequencies("zipf", k))
+        assert profile.residual_weights.sum() == sum(len(level) for level in differences(np.ones(k)))
+        assert profile.residuals.shape == profile.details.shape
+
+
+@pytest.mark.parametrize(("metric", "within"), [("l2", 0.1), ("mse", 0.1), ("emd", 0.35), ("range", 0.35), ("l1", 0.1)])
+@pytest.mark.parametrize("name", ["tree", "tree_half", "haar_hrr"])
+def test_reference_errors_are_about_those_of_the_raw_estimate(name: str, metric: str, within: float) -> None:
+    k, n, epsilon = 64, 100_000, 1.0
+    counts = apportion(frequencies("gaussian", k), n)
+    protocol = TABLE[name](k, epsilon)
+    tally = protocol.sample_tally(np.tile(counts, (400, 1)), rng_for(0, "raw"))
+    errors = METRICS[metric](protocol.linear.estimate(tally), counts / n)  # type: ignore[union-attr]
+    _, reference = curve_inputs([profile_of(counts)], epsilon, n)
+    place = CURVES.pairs.index((name, "none"))
+    assert errors.mean() == pytest.approx(np.exp(reference[0, place, MEASURED.index(metric)]), rel=within)

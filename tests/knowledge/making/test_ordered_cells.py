@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from knowledge.making.cells import Cell, setting
+from knowledge.making.dataset import profiles_in
+from knowledge.making.ordered_cells import (
+    SLOW_REPETITIONS,
+    OrderedCell,
+    assemble_ordered,
+    ordered_cell,
+    ordered_measured,
+    simulate_ordered,
+)
+from knowledge.menu import (
+    ALIASES,
+    COVERED,
+    CURVE_PROTOCOLS,
+    CURVES,
+    EPSILON,
+    LEAVES,
+    MEASURED,
+    METHODS,
+    ORDERED_DOMAIN,
+    USERS,
+)  # fmt: skip
+from knowledge.model import curve_inputs
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, frequency_oracles, rng_for
+from simulator.domain import ORDERED
+from simulator.methods import observe, possible
+from simulator.methods.ordered import ORDERED_METHODS
+from simulator.populations import SHAPES, apportion
+
+ONE = OrderedCell(7, 12, "oue", 1.0, 5_000, ("zipf", "gaussian"))
+
+
+def test_every_pair_of_an_ordered_domain_is_simulated() -> None:
+    """But for the IBU on a square wave: it is EM without an end, and never better."""
+    for name, kind in PROTOCOLS.items():
+        fitting = {key for key, method in POSTPROCESSORS.items() if possible(method, kind(16, 1.0), ORDERED, 1000)}
+        if name in CURVE_PROTOCOLS:
+            assert fitting - {method for protocol, method in CURVES.pairs if protocol == name} <= {"ibu"}
+        elif name in frequency_oracles():
+            assert fitting - ORDERED_METHODS.keys() <= {*METHODS, *ALIASES}  # which have cells of their own
+            assert fitting & ORDERED_METHODS.keys() <= {method for _, method in LEAVES.pairs}
+    assert set(POSTPROCESSORS) >= COVERED
+
+
+def test_cells_are_drawn_within_the_range_and_reproducibly() -> None:
+    for index in range(200):
+        drawn = ordered_cell(index)
+        assert drawn == ordered_cell(index)
+        assert 2 <= drawn.k <= ORDERED_DOMAIN
+        assert EPSILON[0] <= drawn.epsilon <= EPSILON[1]
+        assert USERS[0] <= drawn.n <= USERS[1]
+        assert sum(not SHAPES[name].ordered for name in drawn.families if name in SHAPES) == 1
+    assert ordered_cell(0) != ordered_cell(0, seed=1)
+
+
+def test_their_streams_are_not_those_of_other_cells() -> None:
+    same = Cell(7, 12, "oue", 1.0, 5_000, ("zipf", "gaussian"))
+    assert [one.parameter for one in same.populations()] != [one.parameter for one in ONE.populations()]
+
+
+@pytest.mark.parametrize("pair", [("tree", "tree_eb"), ("sw", "em_stopped"), ("oue", "tree_eb"), ("sw", "em")])
+def test_simulated_errors_are_those_of_the_pairs(pair: tuple[str, str]) -> None:
+    """A cell by hand: one pair and one metric, from the stream of the protocol."""
+    measured = simulate_ordered(ONE)
+    counts = [apportion(population.frequencies, ONE.n) for population in ONE.populations()]
+    protocol = PROTOCOLS[pair[0]](ONE.k, ONE.epsilon)
+    rows = np.repeat(np.stack(counts), ONE.repetitions, axis=0)
+    tally = protocol.sample_tally(rows, rng_for(0, "ordered", "collect", 7, pair[0]))
+    answers = POSTPROCESSORS[pair[1]].compute(observe(protocol, tally, ORDERED)).reshape(2, -1, ONE.k)
+    if pair == ("sw", "em"):
+        answers = answers[:, :SLOW_REPETITIONS]
+    pairs = [*((ONE.protocol, method) for _, method in LEAVES.pairs), *CURVES.pairs]
+    for own, count, errors in zip(answers, counts, measured.error, strict=True):
+        expected = METRICS["emd"](own, count / ONE.n).mean()
+        assert errors[pairs.index(pair), MEASURED.index("emd")] == pytest.approx(expected)
+
+
+def test_a_stored_cell_comes_back() -> None:
+    measured = simulate_ordered(ordered_cell(5, largest=16))
+    back = ordered_measured(json.loads(json.dumps(measured.to_record())), 0, 16)
+    assert back.cell == measured.cell
+    np.testing.assert_allclose(back.error, measured.error, rtol=1e-4)
+
+
+def test_rows_are_what_was_measured_over_what_was_to_be_expected() -> None:
+    measured = simulate_ordered(ONE)
+    leaves, curves = assemble_ordered([measured])
+    own = len(LEAVES.pairs)
+    for data, errors, variance in (
+        (leaves, measured.error[:, :own], measured.relative_variance[:, :own]),
+        (curves, measured.error[:, own:], measured.relative_variance[:, own:]),
+    ):
+        logs = np.log(errors) + np.minimum(variance, 1.0) / 2
+        np.testing.assert_allclose(data.log_reference + data.log_ratios, logs, atol=1e-9)
+        assert data.others.shape[:2] == (2, 4)
+    features, reference = curve_inputs(profiles_in(ONE), ONE.epsilon, ONE.n)
+    np.testing.assert_allclose(curves.features, features)
+    np.testing.assert_allclose(curves.log_reference, reference)
+
+
+def test_settings_are_drawn_like_those_of_cells() -> None:
+    drawn = ONE.other_settings(50)
+    assert drawn[:3] == ONE.other_settings(3)
+    assert all(EPSILON[0] <= epsilon <= EPSILON[1] and USERS[0] <= n <= USERS[1] for epsilon, n in drawn)
+    assert setting(rng_for(0, "one")) == setting(rng_for(0, "one"))
