@@ -20,6 +20,8 @@ from advisor.plans.prediction import Prediction, first_answers
 from advisor.plans.question import PlanQuestion
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate
+from simulator.domain import ORDERED
+from simulator.methods import observe, possible
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from tests.advisor.conftest import Run
@@ -66,13 +68,13 @@ def brute(
     protocol: str, method: str, metric: str, counts: np.ndarray, epsilon: float, repetitions: int, seed: int = FRESH
 ) -> np.ndarray:
     """Errors of plain simulation: a loop over collections, from streams of its own."""
-    oracle, n = PROTOCOLS[protocol](len(counts), epsilon), int(counts.sum())
+    member, n = PROTOCOLS[protocol](len(counts), epsilon), int(counts.sum())
     processor = POSTPROCESSORS[method]
-    if not processor.accepts(oracle.noise(n), len(counts)):
+    if not possible(processor, member, ORDERED, n):
         processor = POSTPROCESSORS[{"ibu": "ibu_pseudo", "ibu_pseudo": "ibu"}[method]]
     rows = np.broadcast_to(counts, (repetitions, len(counts)))
-    estimate = oracle.estimate(oracle.sample_support(rows, rng_for(seed, "brute force", protocol)), n)
-    return METRICS[metric](processor(estimate, oracle.noise(n)), counts / n)
+    observed = observe(member, member.sample_tally(rows, rng_for(seed, "brute force", protocol)), ORDERED)
+    return METRICS[metric](processor.apply(observed), counts / n)
 
 
 def check_by_brute_force(number: int) -> None:
