@@ -50,8 +50,7 @@ def wavelet_eb(estimate: FloatArray, noise: Noise) -> FloatArray:
     for level in reversed(range(len(details))):
         detail = details[level]
         weights = priors.weights[level]
-        factors = mix(weights * KEPT, KERNEL.T) / mix(weights, KERNEL.T)  # what is kept of a coefficient in each bin
-        kept = detail * np.take_along_axis(factors, places[level], axis=1)
+        kept = detail * np.take_along_axis(kept_shares(weights), places[level], axis=1)
         if sizes[level] < COARSEST:
             kept = priors.signal * detail + (1 - priors.signal) * kept
         # Each place is rebuilt from the two blocks it belongs to: as left half of one, and as right half of the other.
@@ -114,6 +113,13 @@ def fit_priors(places: list[IntArray], sizes: list[float]) -> Priors:
         if group is coarse:
             signal = odds(gained - SIGNAL)
     return Priors(every, gain, signal)
+
+
+def kept_shares(weights: FloatArray) -> FloatArray:
+    """Return what is kept of a coefficient in each bin, ``(rows, bins)``, under components of these weights."""
+    shares = mix(weights * KEPT, KERNEL.T) / mix(weights, KERNEL.T)
+    shares[:, -1] = 1.0  # holds all above: of 1,000 sd the widest component would take 4 sd away
+    return shares
 
 
 def tally_bins(places: IntArray) -> FloatArray:

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from simulator._types import FloatArray
-from simulator.methods.mixtures import mix
 from simulator.methods.observed import Observed
 from simulator.methods.simplex import norm_sub
-from simulator.methods.wavelet import COARSEST, EVIDENCE, KEPT, KERNEL, bin_places, fit_priors, odds, wavelet_eb
+from simulator.methods.wavelet import COARSEST, EVIDENCE, bin_places, fit_priors, kept_shares, odds, wavelet_eb
 from simulator.protocols.oracle import Noise
 
 SIGNS = ((1, -1, 1, -1), (1, 1, -1, -1), (1, -1, -1, 1))  # across, down, and diagonal details of four blocks
@@ -65,9 +64,8 @@ def wavelet_eb_grid(estimate: FloatArray, noise: Noise, rows: int, columns: int)
         half = 2**level
         kept = []
         for which in range(3 * level, 3 * level + 3):
-            weights = priors.weights[which]
-            factors = mix(weights * KEPT, KERNEL.T) / mix(weights, KERNEL.T)
-            factor = np.take_along_axis(factors, places[which], axis=1).reshape(details[which].shape)
+            shares = kept_shares(priors.weights[which])
+            factor = np.take_along_axis(shares, places[which], axis=1).reshape(details[which].shape)
             if sizes[which] < COARSEST:
                 factor = signal + (1 - signal) * factor
             kept.append(details[which] * factor)

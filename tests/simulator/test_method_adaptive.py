@@ -159,6 +159,14 @@ def test_turning_the_domain_round_turns_the_result_round() -> None:
     np.testing.assert_allclose(turned[:, ::-1], POSTPROCESSORS["wavelet_eb"](estimate, noise), atol=1e-12)
 
 
+def test_coefficients_far_above_the_noise_are_left_as_they_are() -> None:
+    k = 64
+    box = np.where(np.arange(k) < k // 2, 1.9 / k, 0.1 / k)  # one coefficient of thousands of noise sd
+    noise = PROTOCOLS["oue"](k, 4.0).noise(10**9)
+    loss = np.abs(POSTPROCESSORS["wavelet_eb"](box, noise) - box).max()
+    assert loss < 0.05 * noise.sd  # 256/257 of it took 20 sd away
+
+
 @pytest.mark.parametrize("shape", ["gaussian", "geometric", "lognormal", "steps", "zipf"])
 @pytest.mark.parametrize("protocol", ["oue", "grr"])
 def test_on_ordered_shapes_wavelets_beat_the_best_published_method_in_hindsight(shape: str, protocol: str) -> None:

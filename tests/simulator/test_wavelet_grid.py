@@ -7,11 +7,13 @@ import pytest
 
 from simulator.methods import wavelet_grid
 from simulator.methods.simplex import norm_sub
+from simulator.methods.wavelet import KERNEL
 from simulator.methods.wavelet_grid import wavelet_eb_grid
 from simulator.protocols.unary import OUE
 from simulator.seeding import rng_for
 
 ROWS, COLUMNS = 12, 10
+BINS = len(KERNEL)
 NOISE = OUE(ROWS * COLUMNS, 1.0).noise(100_000)
 
 
@@ -26,7 +28,7 @@ def noisy(repetitions: int = 1) -> np.ndarray:
 
 
 def test_the_transform_can_be_undone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wavelet_grid, "mix", lambda weights, kernel: np.ones((len(weights), kernel.shape[1])))
+    monkeypatch.setattr(wavelet_grid, "kept_shares", lambda weights: np.ones((len(weights), BINS)))
     monkeypatch.setattr(wavelet_grid, "odds", lambda log_ratio: np.ones_like(log_ratio))
     estimate = noisy(3)
     assert np.allclose(wavelet_eb_grid(estimate, NOISE, ROWS, COLUMNS), norm_sub(estimate, NOISE), rtol=0, atol=1e-12)
