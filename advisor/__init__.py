@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from advisor.audits.audit import AuditAnswer, audit
     from advisor.errors import InputError
+    from advisor.memoisation.memoise import memoise
     from advisor.plans.answer import Plan, plan
     from advisor.rank.advice import Advice
     from advisor.rank.advise import advise
@@ -31,6 +32,7 @@ __all__ = [
     "__version__",
     "advise",
     "audit",
+    "memoise",
     "pareto",
     "plan",
     "sweep",
@@ -40,6 +42,7 @@ _HOMES = {
     "advise": "advisor.rank.advise",
     "audit": "advisor.audits.audit",
     "AuditAnswer": "advisor.audits.audit",
+    "memoise": "advisor.memoisation.memoise",
     "pareto": "advisor.rank.pareto",
     "plan": "advisor.plans.answer",
     "sweep": "advisor.sweeps.answer",

@@ -22,6 +22,7 @@ T = TypeVar("T")
 Reader = Callable[[str, object], T]
 
 GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}([,_]\d{3})+")
+POINTED = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")  # 2.000: two, or two thousand as many write it
 SUFFIXES = {"k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
 LONGEST = 40  # characters of a wrong value that are repeated in a message
 LARGEST = 10**30  # no whole number of this tool comes near; beyond, arithmetic with floats would overflow
@@ -105,6 +106,10 @@ def whole(at_least: int, at_most: int | None = None) -> Reader[int]:
     allowed = f"a whole number of at least {at_least:,}" + ("" if at_most is None else f" and at most {at_most:,}")
 
     def read(name: str, value: object) -> int:
+        if isinstance(value, str) and POINTED.fullmatch(value.strip()):
+            figure, thousands = float(value), int(value.strip().replace(".", ""))
+            meaning = f"{figure:g}" if figure.is_integer() else "no whole number"
+            raise InputError(f"{name}: {value.strip()} is {meaning}; write {thousands} (a point is for decimals)")
         number = _decimal(value, grouped=True)
         fits = number is not None and number.is_finite() and abs(number) < LARGEST and number == int(number)
         if number is None or not fits:
@@ -124,6 +129,11 @@ def budget(name: str, value: object) -> float:
 
     Raises InputError if it is not a number between 1e-6 and 32.
     """
+    if isinstance(value, str) and "," in value:
+        raise InputError(
+            f"{name} takes one number here, got {shown(value)} (decimals have a point); several are for the main "
+            "command and sweep"
+        )
     epsilon = real()(name, value)
     if epsilon <= 0:
         raise InputError(f"{name} must be a number above 0, got {shown(value)}")

@@ -31,6 +31,15 @@ def margin(value: float, half_width: float) -> str:
     return f"{half_width:.1e}" if size < -4 else f"{half_width:.{max(0, 3 - size)}f}"
 
 
+def rounded(value: float, digits: int) -> float:
+    """Return a value with so many significant digits.
+
+    >>> rounded(4137.2, 2), rounded(0.0471, 1), rounded(0, 2)
+    (4100.0, 0.05, 0.0)
+    """
+    return float(f"{value:.{digits}g}")
+
+
 def users(count: float) -> str:
     """Return a number of users, rounded to what can be meant.
 

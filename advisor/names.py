@@ -7,6 +7,7 @@ from typing import Any
 
 from advisor.checks import shown
 from advisor.errors import InputError, LeftOutError, closest, listed
+from advisor.members import FORM, member_of_file
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.foreign import REFUSED
 
@@ -63,13 +64,15 @@ def squash(name: str) -> str:
 
 
 def resolve(kind: str, name: str) -> str:
-    """Return the table key of a protocol, method or metric that a person named.
+    """Return the table key of a protocol, method or metric that a person named, or that stands in a file of theirs.
 
     Raises InputError if nothing in the table is called so.
 
     >>> resolve("method", "PowerNS"), resolve("protocol", "SUE"), resolve("method", "CLS")
     ('power_ns', 'rappor', 'norm_sub')
     """
+    if FORM in name:
+        return member_of_file(kind, name)
     table = TABLES[kind]
     # A member's own name goes first: one of another package may be called as we call ours for short.
     known = ALIASES[kind] | {squash(key): key for key in table}

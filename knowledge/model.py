@@ -168,10 +168,14 @@ def predicted(
     *,
     ordered: bool,
     model: Model | None = None,
+    budgets: Mapping[str, float] | None = None,
 ) -> Prediction:
-    """Predict the errors of protocols by name, of all by default; see `predict`."""
+    """Predict the errors of protocols by name, of all by default; see `predict`.
+
+    budgets: of protocols that have another one than the rest.
+    """
     menu = None if protocols is None else tuple(protocols)
-    noises = noises_of(first_of(frequencies).k, epsilon, n, menu)
+    noises = noises_of(first_of(frequencies).k, epsilon, n, menu, budgets)
     if not ordered:
         return predict(frequencies, noises, model=model)
     # Two categories have no order to speak of: there, all of them are randomised response by other names.
@@ -288,9 +292,17 @@ def first_of(frequencies: Frequencies) -> Profile | AssumedSkew:
     return frequencies if isinstance(frequencies, Profile | AssumedSkew) else frequencies[0]
 
 
-def noises_of(k: int, epsilon: float, n: int, protocols: Iterable[str] | None = None) -> dict[str, Noise]:
-    """Return the noise of protocols by name, of all by default, if it is of one scale."""
-    every = frequency_oracles()
-    return {
-        name: every[name](k, epsilon).noise(n) for name in (every if protocols is None else protocols) if name in every
-    }
+def noises_of(
+    k: int,
+    epsilon: float,
+    n: int,
+    protocols: Iterable[str] | None = None,
+    budgets: Mapping[str, float] | None = None,
+) -> dict[str, Noise]:
+    """Return the noise of protocols by name, of all by default, if it is of one scale.
+
+    budgets: of protocols that have another one than the rest.
+    """
+    every, own = frequency_oracles(), budgets or {}
+    menu = every if protocols is None else protocols
+    return {name: every[name](k, own.get(name, epsilon)).noise(n) for name in menu if name in every}

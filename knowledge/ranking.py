@@ -107,7 +107,7 @@ def rank(
             "simulate"
         )
     menu = tuple(dict.fromkeys(POSTPROCESSORS if methods is None else methods))
-    warnings = _warnings(prediction.k, epsilon, n)
+    warnings = range_warnings(prediction.k, epsilon, n)
     fitting = [name for name in menu if in_menu(name, metric, ordered=ordered)]
     parts = _parts(prediction, "l1" if metric == "mae" else metric, fitting, warned=bool(warnings))
     if not parts:
@@ -230,7 +230,7 @@ def _rows(parts: Sequence[_Part], noises: Mapping[str, Noise], log_k: float, *, 
     )
 
 
-def _warnings(k: int, epsilon: float, n: int) -> tuple[RangeWarning, ...]:
+def range_warnings(k: int, epsilon: float, n: int) -> tuple[RangeWarning, ...]:
     """Return one warning for each part of the question that the simulated cells do not cover."""
     checks = (("epsilon", epsilon, EPSILON), ("k", k, DOMAIN), ("n", n, USERS))
     return tuple(

@@ -39,8 +39,8 @@ def disagreement(method: str, ratio: float) -> str:
             f"error with {method} here."
         )
     return (
-        f"The answer follows the model: it predicts {100 * (1 - ratio):.1f} % less error with {method} here, but not "
-        "surely enough to prefer it."
+        f"The answer follows the model: it predicts only {100 * (1 - ratio):.1f} % less error with {method} here, and "
+        "within 1 % the shorter report wins."
     )
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from simulator.methods import POSTPROCESSORS
     from simulator.metrics import METRICS
     from simulator.protocols import PROTOCOLS
+    from simulator.registration import register
 else:
 
     def __getattr__(name: str) -> Any:
@@ -23,6 +24,10 @@ else:
         Not earlier: a package with members imports the classes above, and could not be loaded in the middle of its own
         import.
         """
+        if name == "register":  # its checks are more than those need who bring nothing
+            from simulator.registration import register
+
+            return register
         if name not in ("METRICS", "POSTPROCESSORS", "PROTOCOLS"):
             raise AttributeError(f"module 'simulator' has no attribute {name!r}")
         from simulator import plugins
@@ -53,5 +58,6 @@ __all__ = [
     "Tally",
     "__version__",
     "frequency_oracles",
+    "register",
     "rng_for",
 ]

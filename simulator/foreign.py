@@ -26,6 +26,8 @@ SOURCES: dict[str, str] = {}
 """Members of other packages by name, and the package and entry point that each comes from."""
 FAILURES: dict[str, str] = {}
 """Those of them that failed when they were called, and how: told once, not at every call."""
+REGISTERED: dict[str, str] = {}
+"""Those that the caller brought, see `simulator.registration`, and what each was called."""
 REFUSED: dict[tuple[str, str], str] = {}
 """Those that were not taken in, by table and name, and why."""
 

@@ -12,8 +12,11 @@ import numpy as np
 from simulator._types import FloatArray
 
 Pair: TypeAlias = tuple[str, str]
+Cost: TypeAlias = tuple[float, ...]  # of a report: its bits, then how often an attack on it succeeds; less is better
 
 PRACTICAL_RATIO = 1.05  # a disadvantage below this is no reason to prefer one pair to another
+DIGITS = 6  # of a ratio, behind which errors differ by rounding alone
+AS_GOOD = 1.01  # errors within 1 % of the lowest are as good as it: there the cost decides
 CONFIDENCE = 0.95
 LEAST_SKEW = 1e-6  # of a mean, below which the correction of its interval is rounding
 SAME = 1e-9  # relative difference up to which two errors are the same but for rounding
@@ -35,6 +38,21 @@ class Ratio(NamedTuple):
     def is_open(self) -> bool:
         """Whether the interval includes both 1 and a 5 % disadvantage, so that repetitions could still tell."""
         return self.low <= 1 and self.high > PRACTICAL_RATIO
+
+
+def preference(ratio: float, cost: Cost) -> tuple[bool, Cost, float]:
+    """Return the key by which pairs are sorted, what to use first: the one rule of choice, wherever pairs are ranked.
+
+    Within 1 % of the lowest error the cheapest report comes first, then the lower error; beyond, the lower error. So no
+    other pair is as good as the first in error and cost, and better in one.
+
+    ratio: error over the lowest one.
+
+    >>> sorted([(1.0, (64,)), (1.009, (7,)), (1.02, (1,))], key=lambda pair: preference(*pair))
+    [(1.009, (7,)), (1.0, (64,)), (1.02, (1,))]
+    """
+    rounded = round(ratio, DIGITS)
+    return (False, cost, rounded) if ratio <= AS_GOOD else (True, (), rounded)
 
 
 class Verdict(NamedTuple):
@@ -157,16 +175,16 @@ def contenders(errors: Mapping[Pair, FloatArray], root: int = 1) -> Verdict:
     )
 
 
-def rank(errors: Mapping[Pair, FloatArray], cost: Mapping[str, float], root: int = 1) -> tuple[Standing, ...]:
+def rank(errors: Mapping[Pair, FloatArray], cost: Mapping[str, Cost], root: int = 1) -> tuple[Standing, ...]:
     """Rank pairs by mean error in tiers that the data can tell apart.
 
     The first tier is led by `leading`, any other by the lowest error left, and takes in all pairs whose paired 95 %
-    interval against the leader includes 1 or whose ratio is under 1.05, and no others. Inside a tier the cheaper report
-    comes first, then the lower error. Errors are compared with that of the first leader over the repetitions both have,
-    never over different ones. What has no finite mean error is worse than anything that has.
+    interval against the leader includes 1 or whose ratio is under 1.05, and no others. In a tier `preference` decides.
+    Errors are compared with that of the first leader over the repetitions both have, never over different ones. What
+    has no finite mean error is worse than anything that has.
 
     errors: for each pair ``(repetitions,)`` errors of one metric, at least two.
-    cost: report size by protocol, in bits.
+    cost: of a report, by protocol.
     root: of which root of errors `errors` are; ratios are of the errors themselves.
     """
     if not errors:
@@ -181,7 +199,8 @@ def rank(errors: Mapping[Pair, FloatArray], cost: Mapping[str, float], root: int
     while left:
         tier += 1
         leader, *others = left
-        members = [leader, *(pair for pair in others if paired_ratio(errors[pair], errors[leader], root).is_tie)]
+        to_leader = {pair: paired_ratio(errors[pair], errors[leader], root) for pair in left}
+        members = [leader, *(pair for pair in others if to_leader[pair].is_tie)]
         left = [pair for pair in others if pair not in set(members)]
         place = len(standings) + 1
         standings += [
@@ -195,7 +214,7 @@ def rank(errors: Mapping[Pair, FloatArray], cost: Mapping[str, float], root: int
                 ratio=ratios[pair],
                 win_share=wins[pair],
             )
-            for pair in sorted(members, key=lambda pair: (cost[pair[0]], *worse[pair]))
+            for pair in sorted(members, key=lambda pair: preference(to_leader[pair].value, cost[pair[0]]))
         ]
     return tuple(standings)
 

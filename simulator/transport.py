@@ -91,7 +91,7 @@ def transport(difference: FloatArray, places: Places, gap: float = GAP) -> Trans
         potential = potential + dual_step * network.solve(difference - network.divergence(ahead))
         slope = network.gradient(potential)
         moved = flow + primal_step * slope
-        new: FloatArray = np.sign(moved) * np.maximum(np.abs(moved) - primal_step, 0.0)
+        new: FloatArray = moved - np.clip(moved, -primal_step, primal_step)
         ahead, flow = 2 * new - flow, new
         if step % CHECK_EVERY == 0 or step == MOST_STEPS:
             steepest = float(np.abs(slope).max())

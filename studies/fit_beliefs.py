@@ -1,9 +1,9 @@
 """``python studies/fit_beliefs.py``: fit how far populations drawn from an estimate are to be believed.
 
-Choices are made from estimates of named shapes, in order and shuffled, and of some more irregular ones, at sizes,
-budgets and numbers of users that `judge_surrogates` does not judge on. For each kind of domain and metric, the
-probabilities of being the best are those that make the truly best methods likeliest, and ranges of errors are stretched
-until they hold 95 % of the true ones. Prints the constants of `simulator.confidence`.
+Choices are made from estimates of the tuning half of `judge_surrogates`, in order and shuffled, and of some more
+irregular shapes, at sizes, budgets and numbers of users that it does not judge on. For each kind of domain and metric,
+the probabilities of being the best are those that make the truly best methods likeliest, and ranges of errors are
+stretched until they hold 95 % of the true ones. Prints the constants of `simulator.confidence`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from judge_surrogates import Decision, Truth, decide_all
+from families import FAMILIES, HALVES, Truth, family, half_of
+from judge_surrogates import PROTOCOLS, Decision, Setting, decide_all
 
 from knowledge.judging.holdout import holdout
 from simulator._types import FloatArray
@@ -26,20 +27,21 @@ from simulator.surrogate import DEFAULT
 
 DOMAINS, EPSILONS, USERS = (32, 96, 384), (0.4, 0.8, 1.5, 2.5), (7_000, 50_000, 300_000, 2_000_000)
 HELD = 0.95
+LEAST_DOUBT = 1e-3  # a pair that wins none of the populations is not impossible
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
 def shapes() -> list[Truth]:
-    """Return the named shapes, in order where they have one, and shuffled; and the irregular ones."""
+    """Return the tuning half of shapes and families, in order where they have one, and shuffled; irregular ones too."""
     found = []
-    for name, k in product(SHAPES, DOMAINS):
-        given = frequencies(name, k)
-        if SHAPES[name].ordered:
-            found.append(Truth(f"{name} k={k}", True, given))
-        found.append(Truth(f"{name} shuffled k={k}", False, rng_for(0, "shuffled", name, k).permutation(given)))
-    more = (Truth(one.name, one.ordered, one.counts / one.counts.sum()) for one in holdout())
-    return [*found, *more]
+    for name, k in product([*SHAPES, *FAMILIES], DOMAINS):
+        given = frequencies(name, k) if name in SHAPES else family(name, k)
+        if SHAPES[name].ordered if name in SHAPES else FAMILIES[name][0]:
+            found.append(Truth(f"{name} k={k}", True, given, name))
+        found.append(Truth(f"{name} shuffled k={k}", False, rng_for(0, "shuffled", name, k).permutation(given), name))
+    more = (Truth(one.name, one.ordered, one.counts / one.counts.sum(), one.name.split()[0]) for one in holdout())
+    return [truth for truth in (*found, *more) if half_of(truth.family) == HALVES[0]]
 
 
 def fit(decisions: Sequence[Decision]) -> Belief:
@@ -57,13 +59,13 @@ def fit(decisions: Sequence[Decision]) -> Belief:
 
     def loss(parameters: FloatArray) -> float:
         power, log_doubt, lead = parameters.tolist()
-        belief = Belief(power, math.exp(log_doubt), lead, 1.0, 1.0)
+        belief = Belief(power, max(math.exp(log_doubt), LEAST_DOUBT), lead, 1.0, 1.0)
         return -float(np.mean([np.log(max(_said(one, belief)[one.best], 1e-12)) for one in decisions]))
 
     power, log_doubt, lead = minimize(loss, np.array([1.0, -3.0, 0.5]), method="Nelder-Mead").x
     places = np.array([one.place for one in decisions])
     lower, upper = (max(1.0, float(np.quantile(side, (1 + HELD) / 2, method="higher"))) for side in (-places, places))
-    return Belief(float(power), math.exp(log_doubt), float(lead), lower, upper)
+    return Belief(float(power), max(math.exp(log_doubt), LEAST_DOUBT), float(lead), lower, upper)
 
 
 def _said(decision: Decision, belief: Belief) -> list[float]:
@@ -81,11 +83,11 @@ def fit_all(decisions: Iterable[Decision]) -> dict[tuple[bool, bool], Belief]:
 def main(
     decisions: Annotated[int, typer.Option(min=1, help="estimates per setting")] = 2,
     repetitions: Annotated[int, typer.Option("--reps", min=10, help="collections that tell the truth")] = 100,
-    every: Annotated[int, typer.Option(min=1, help="only every N-th setting")] = 3,
+    every: Annotated[int, typer.Option(min=1, help="only every N-th setting")] = 10,
     jobs: Annotated[int, typer.Option(min=1, help="processes; change no number")] = 1,
 ) -> None:
     """Print the constants that suit the named shapes best."""
-    settings = list(product(shapes(), EPSILONS, USERS))[::every]
+    settings = [Setting(*one) for one in product(shapes(), EPSILONS, USERS, PROTOCOLS)][::every]
     made = decide_all(settings, (DEFAULT,), decisions, repetitions, jobs)
     typer.echo(f"{len(settings)} settings, {decisions} estimates each\n\nBELIEFS = {{")
     for kind, belief in fit_all(made).items():

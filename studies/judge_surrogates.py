@@ -1,26 +1,28 @@
 """``python studies/judge_surrogates.py FILES...``: how good choosing from an estimate is, and how right about itself.
 
-For every histogram given (at its own size and coarser), every named shape, budget and number of users: the truth is
-collected once with OUE, a method is chosen from that one estimate alone, and its expected error is compared with that
+For every histogram given (at its own size and coarser), every named shape and family, budget and number of users: the
+truth is collected once, a method is chosen from that one estimate alone, and its expected error is compared with that
 of the best method, which only the truth can tell. Beside that, a reliability table: of all rows said to be the best
 with a probability in each tenth, the share that truly are.
+
+Families and files are split in two halves by name: constants are chosen with ``--half tuning``, figures come from
+``--half judging``.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import typer
+from families import HALVES, Truth, half_of, truths
 
 from advisor.errors import InputError, listed
-from advisor.inputs.domain import build_domain
-from advisor.inputs.histogram import read_histogram
 from advisor.question.estimate_request import COLLECTIONS
 from simulator import METRICS, POSTPROCESSORS, frequency_oracles
 from simulator._types import FloatArray, IntArray
@@ -35,27 +37,26 @@ from simulator.confidence import (
 )
 from simulator.domain import Domain
 from simulator.methods import possible
-from simulator.populations import SHAPES, apportion, frequencies
+from simulator.populations import apportion
 from simulator.ranking import rank
 from simulator.seeding import rng_for
 from simulator.surrogate import DEFAULT, DRAWS, SURROGATES, surrogate_populations
 
 METRIC_NAMES = ("l1", "l2", "kl", "emd", "topk")
-EPSILONS, USERS, SHAPE_DOMAINS = (0.5, 1.0, 2.0), (10**4, 10**5, 10**6), (64, 256)
-PROTOCOL = "oue"
-SMALLEST, SIZES = 16, 3
+EPSILONS, USERS = (0.5, 1.0, 2.0), (10**4, 10**5, 10**6)
+PROTOCOLS = ("oue", "ss", "grr")
 TENTHS = 10
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
-@dataclass(frozen=True)
-class Truth:
-    """A population to judge on."""
+class Setting(NamedTuple):
+    """What is collected, how, and from how many."""
 
-    name: str
-    ordered: bool
-    frequencies: FloatArray
+    truth: Truth
+    epsilon: float
+    n: int
+    protocol: str = PROTOCOLS[0]
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,8 @@ class Decision:
         For each method the share of populations it wins; empty for a single population.
     leader
         Which method has the lowest mean error over the populations.
+    family
+        Of the truth.
     place
         Where the true expected error is, on a log scale from the mean over the populations (0) to the ends of the
         middle 95 % of them (-1 and 1).
@@ -95,83 +98,60 @@ class Decision:
     shares: tuple[float, ...] = ()
     leader: int = 0
     place: float = 0.0
+    family: str = ""
 
 
-def truths(files: Iterable[str]) -> Iterator[Truth]:
-    """Yield the histograms at several sizes, and the named shapes.
-
-    An ordered histogram is made coarser by adding up neighbours, another one by keeping the most frequent categories.
-    """
-    for path in files:
-        read = read_histogram(path)
-        domain = build_domain(read.labels, read.counts, from_histogram=read.from_histogram)
-        for halvings in range(SIZES):
-            counts = _coarser(domain.counts, 2**halvings, ordered=domain.ordered)
-            if halvings == 0 or len(counts) >= SMALLEST:
-                yield Truth(f"{path} k={len(counts)}", domain.ordered, counts / counts.sum())
-    for name, k in product(SHAPES, SHAPE_DOMAINS):
-        yield Truth(f"{name} k={k}", SHAPES[name].ordered, frequencies(name, k))
-
-
-def _coarser(counts: IntArray, factor: int, *, ordered: bool) -> IntArray:
-    if not ordered:
-        return np.sort(counts)[::-1][: len(counts) // factor]
-    padded = np.append(counts, np.zeros(-len(counts) % factor, dtype=counts.dtype))
-    return padded.reshape(-1, factor).sum(axis=1)
-
-
-def methods_experiment(truth: Truth, populations: IntArray, epsilon: float, seed: int) -> Experiment:
+def methods_experiment(setting: Setting, populations: IntArray, seed: int) -> Experiment:
     """Return the experiment of all methods for the protocol on the populations."""
-    k = len(truth.frequencies)
-    oracle = frequency_oracles()[PROTOCOL](k, epsilon)
-    n = int(np.atleast_2d(populations)[0].sum())
+    truth, protocol = setting.truth, setting.protocol
+    oracle = frequency_oracles()[protocol](len(truth.frequencies), setting.epsilon)
     methods = {
         name: method
         for name, method in POSTPROCESSORS.items()
-        if not method.queries_only and possible(method, oracle, Domain(truth.ordered), n)
+        if not method.queries_only and possible(method, oracle, Domain(truth.ordered), setting.n)
     }
     return Experiment(
         counts=populations,
-        oracles={PROTOCOL: oracle},
+        oracles={protocol: oracle},
         methods=methods,
         metrics={name: METRICS[name] for name in METRIC_NAMES if truth.ordered or not METRICS[name].ordered_only},
-        pairs=tuple((PROTOCOL, name) for name in methods),
+        pairs=tuple((protocol, name) for name in methods),
         seed=seed,
+        domain=Domain(truth.ordered),
     )
 
 
-def decide(
-    truth: Truth, epsilon: float, n: int, surrogates: tuple[str, ...], decisions: int, repetitions: int
-) -> list[Decision]:
+def decide(setting: Setting, surrogates: tuple[str, ...], decisions: int, repetitions: int) -> list[Decision]:
     """Return all decisions of one setting: for each estimate, surrogate and metric."""
+    truth, epsilon, n, protocol = setting
     counts = apportion(truth.frequencies, n)
-    known = methods_experiment(truth, counts, epsilon, seed=1)
-    oracle = frequency_oracles()[PROTOCOL](len(truth.frequencies), epsilon)
+    known = methods_experiment(setting, counts, seed=1)
+    oracle = frequency_oracles()[protocol](len(truth.frequencies), epsilon)
     runs = simulate(known, 0, repetitions)
     true = {name: {pair: float(block.mean()) for pair, block in runs.of(name).items()} for name in known.metrics}
     made = []
     for decision in range(decisions):
-        rng = rng_for(2, "judge", truth.name, repr(epsilon), n, decision)
+        rng = rng_for(2, "judge", truth.name, repr(epsilon), n, protocol, decision)
         estimate = oracle.estimate(oracle.sample_support(counts, rng), n)
         for name in surrogates:
             if SURROGATES[name].ordered_only and not truth.ordered:
                 continue
-            made += _from_estimate(truth, estimate, epsilon, n, name, true, rng)
+            made += _from_estimate(setting, estimate, name, true, rng)
     return made
 
 
 def decide_all(
-    settings: Sequence[tuple[Truth, float, int]],
+    settings: Sequence[Setting],
     surrogates: tuple[str, ...],
     decisions: int,
     repetitions: int,
     jobs: int,
 ) -> list[Decision]:
-    """Return all decisions of several settings (truth, epsilon, n), and tell on the error stream how far it is."""
+    """Return all decisions of several settings, and tell on the error stream how far it is."""
     from joblib import Parallel, delayed
 
     blocks = Parallel(n_jobs=jobs, return_as="generator")(
-        delayed(decide)(truth, epsilon, n, surrogates, decisions, repetitions) for truth, epsilon, n in settings
+        delayed(decide)(setting, surrogates, decisions, repetitions) for setting in settings
     )
     made: list[Decision] = []
     for done, block in enumerate(blocks, start=1):
@@ -182,18 +162,17 @@ def decide_all(
 
 
 def _from_estimate(
-    truth: Truth,
+    setting: Setting,
     estimate: FloatArray,
-    epsilon: float,
-    n: int,
     name: str,
     true: dict[str, dict[tuple[str, str], float]],
     rng: np.random.Generator,
 ) -> list[Decision]:
-    noise = frequency_oracles()[PROTOCOL](len(estimate), epsilon).noise(n)
-    drawn = surrogate_populations(name, estimate, noise, ordered=truth.ordered, rng=rng, draws=DRAWS)
+    truth, epsilon, n, protocol = setting
+    oracle = frequency_oracles()[protocol](len(estimate), epsilon)
+    drawn = surrogate_populations(name, estimate, oracle.noise(n), ordered=truth.ordered, rng=rng, draws=DRAWS)
     populations = np.stack([apportion(row, n) for row in drawn])
-    experiment = methods_experiment(truth, populations, epsilon, seed=int(rng.integers(2**31)))
+    experiment = methods_experiment(setting, populations, seed=int(rng.integers(2**31)))
     # One population taken for the truth leaves nothing open but the noise of the collections: 40 are enough.
     runs = simulate(experiment, 0, DRAWS * (COLLECTIONS if len(populations) > 1 else 1))
     made = []
@@ -208,10 +187,22 @@ def _from_estimate(
         extra = true[metric][chosen] / true[metric][best] - 1 if true[metric][best] else 0.0
         leads, best_place = pairs.index(chosen), pairs.index(best)
         if len(populations) == 1:
-            made.append(Decision(name, metric, extra, (), best_place, held=False, ordered=truth.ordered, leader=leads))
+            made.append(
+                Decision(
+                    name,
+                    metric,
+                    extra,
+                    said=(),
+                    best=best_place,
+                    held=False,
+                    ordered=truth.ordered,
+                    leader=leads,
+                    family=truth.family,
+                )
+            )
             continue
         belief, errors_there = belief_in(metric, ordered=truth.ordered), runs.of(metric)[chosen]
-        wins = {standing.pair: standing.win_share for standing in rank(errors, {PROTOCOL: 1.0})}
+        wins = {standing.pair: standing.win_share for standing in rank(errors, {protocol: (1.0,)})}
         sure = probability_best(wins, chosen, belief)
         low, high = population_range(errors_there, len(populations), belief, root)
         middle = middle_and_range(errors_there, len(populations), root)
@@ -227,6 +218,7 @@ def _from_estimate(
                 shares=tuple(wins[pair] for pair in pairs),
                 leader=leads,
                 place=_place(true[metric][chosen], *middle),
+                family=truth.family,
             )
         )
     return made
@@ -260,6 +252,9 @@ def reliability(decisions: Iterable[Decision]) -> list[tuple[int, float, float]]
 def judge(
     files: Annotated[list[str] | None, typer.Argument(help="histograms to judge on, beside the named shapes")] = None,
     surrogate: Annotated[list[str] | None, typer.Option(help="repeatable (ensemble and norm_sub)")] = None,
+    protocol: Annotated[list[str] | None, typer.Option(help="repeatable (oue, ss, grr)")] = None,
+    half: Annotated[str | None, typer.Option(help="tuning or judging: half of the families and files (both)")] = None,
+    by_family: Annotated[bool, typer.Option("--families", help="a table for each family as well")] = False,
     decisions: Annotated[int, typer.Option(min=1, help="estimates per setting")] = 20,
     repetitions: Annotated[int, typer.Option("--reps", min=10, help="collections that tell the truth")] = 200,
     every: Annotated[int, typer.Option(min=1, help="only every N-th setting")] = 1,
@@ -270,12 +265,24 @@ def judge(
     for name in names:
         if name not in SURROGATES:
             raise InputError(f"--surrogate must be one of {listed(SURROGATES)}, got {name!r}")
-    settings = list(product(truths(files or []), EPSILONS, USERS))[::every]
+    for name in protocol or ():
+        if name not in frequency_oracles():
+            raise InputError(f"--protocol must be one of {listed(frequency_oracles())}, got {name!r}")
+    if half not in (None, *HALVES):
+        raise InputError(f"--half must be one of {listed(HALVES)}, got {half!r}")
+    among = [truth for truth in truths(files or []) if half in (None, half_of(truth.family))]
+    settings = [Setting(*one) for one in product(among, EPSILONS, USERS, protocol or PROTOCOLS)][::every]
     made = decide_all(settings, names, decisions, repetitions, jobs)
     typer.echo(f"{len(settings)} settings, {decisions} estimates each; mean extra error (95th percentile) in %\n")
     typer.echo("| surrogate | " + " | ".join(METRIC_NAMES) + " |\n|---|" + "---:|" * len(METRIC_NAMES))
     for name in names:
         typer.echo(f"| {name} | " + " | ".join(_cell(made, name, metric) for metric in METRIC_NAMES) + " |")
+    for family_name in sorted({one.family for one in made}) if by_family else ():
+        own = [one for one in made if one.family == family_name]
+        cells = [" | ".join(_cell(own, name, metric) for metric in METRIC_NAMES) for name in names]
+        typer.echo(
+            "".join(f"| {family_name}: {name} | {row} |\n" for name, row in zip(names, cells, strict=True)), nl=False
+        )
     for name in names:
         own = [decision for decision in made if decision.surrogate == name and decision.said]
         if own:

@@ -6,23 +6,26 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from advisor.audits.client import load_function
 from advisor.audits.question import BOTH, RSFD, AuditQuestion
 from advisor.audits.words import summary
 from advisor.errors import InputError
+from advisor.loading import load_function
 from simulator import PROTOCOLS, frequency_oracles
 from simulator.audit import (
     ATTACKS,
     Audit,
     attribute_subjects,
     audit_client,
+    fresh_subject,
     hashing_subject,
+    memoised_subject,
     protocol_subject,
     rounds_subject,
     run_audit,
 )
 from simulator.audit.attributes import FAKES
 from simulator.audit.run import Subject
+from simulator.memoisation import MEMOISED
 
 PARALLEL_CELLS = 20_000_000  # numbers drawn in one audit from which threads are worth their start
 
@@ -105,6 +108,18 @@ def _subjects_of(question: AuditQuestion, name: str, k: int, epsilon: float) -> 
     subjects, values = question.subjects, question.attack.pair
     if not subjects.attributes and not subjects.rounds:
         return [protocol_subject(PROTOCOLS[name](k, epsilon), question.attack.attack or ATTACKS[0], values)]
+    forever = question.memoisation.epsilon_forever
+    if forever is not None:
+        member = MEMOISED[name](k, forever, epsilon)
+        trials, alpha = question.trials, question.attack.level
+        return [
+            subject
+            for rounds in subjects.rounds
+            for subject in (
+                memoised_subject(member, rounds, values, trials=trials, alpha=alpha),
+                fresh_subject(member.once, rounds, values, trials=trials, alpha=alpha),
+            )
+        ]
     oracle = frequency_oracles()[name]
     if subjects.attributes:
         return [

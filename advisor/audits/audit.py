@@ -11,6 +11,7 @@ from advisor.audits.question import Attack, AuditQuestion, ForeignClient, Functi
 from advisor.document.json import json_text
 from advisor.document.page import fragment_html
 from advisor.errors import InputError
+from advisor.question.memoisation import Memoisation
 from advisor.question.settings import Grid, Menu, Simulation, names
 from simulator.audit.client import Client
 from simulator.audit.client_reports import SupportFunction
@@ -45,6 +46,8 @@ def audit(
     hash: str | None = None,  # noqa: A002 - the field's word
     symbols: int | None = None,
     rounds: int | Sequence[int] | None = None,
+    memoize: bool = False,
+    epsilon_forever: float | None = None,
     attributes: int | Sequence[int] | None = None,
     solution: str | Sequence[str] | None = None,
     lho: int | Sequence[int] | None = None,
@@ -82,7 +85,9 @@ def audit(
     hash, symbols
         For reports of ``"blh"`` and ``"olh"``: hash function, and number of symbols.
     rounds
-        Collections of the same value with fresh noise.
+        Collections of the same value, with fresh noise unless `memoize`.
+    memoize, epsilon_forever
+        Whether devices keep one randomisation of a value for ever, and the budget of that.
     attributes, solution
         Attributes of a user, each with k values, and how they are collected: ``"spl"``, ``"smp"``, ``"rsfd"``.
     lho
@@ -111,6 +116,7 @@ def audit(
         client=ForeignClient(_name(target), reports, _name(support), hash, symbols),
         simulation=Simulation(seed=seed, jobs=jobs),
         functions=Functions(None if isinstance(target, str) else target, None if isinstance(support, str) else support),
+        memoisation=Memoisation(memoize, epsilon_forever),
     )
     audits = answer(question, _no_progress)
     return AuditAnswer(audits.question, audits.results)

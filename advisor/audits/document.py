@@ -46,6 +46,7 @@ def audit_document(audits: Audits) -> Document:
             "request": {
                 "protocols": list(dict.fromkeys(row.protocol for row in rows)),
                 "eps": list(question.grid.epsilons),
+                "eps_forever": question.memoisation.epsilon_forever,
                 "k": list(question.grid.sizes),
                 "trials": question.trials,
                 "alpha": question.attack.level,

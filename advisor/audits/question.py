@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from advisor.checks import choice, several, share, text, whole
 from advisor.errors import InputError, listed
+from advisor.question.memoisation import Memoisation
 from advisor.question.option import Settings, option, refuse, require
 from advisor.question.settings import Grid, Menu, Simulation, member
 from simulator import PROTOCOLS, frequency_oracles
@@ -15,8 +16,10 @@ from simulator.audit import ALPHA, ATTACKS, REPORTS, SOLUTIONS, TRIALS
 from simulator.audit.attributes import FAKES
 from simulator.audit.client import CLIENT_TRIALS, Client
 from simulator.audit.client_reports import SupportFunction
+from simulator.audit.memoised import ROUNDS_MAX as MEMOISED_ROUNDS_MAX
 from simulator.audit.run import check_audit
 from simulator.hashing import DEFAULT_HASH, HASHES
+from simulator.memoisation import MEMOISED
 from simulator.protocols import EPSILON_MIN
 
 SIZE_MAX, SYMBOLS_MAX, TRIALS_MAX, ROUNDS_MAX, ATTRIBUTES_MAX = 1_000_000, 2**31, 10**10, 10**6, 1000
@@ -34,7 +37,7 @@ class Subjects(Settings):
     every: bool = option("--all", help="audit all protocols")
     rounds: tuple[int, ...] = option(
         "--rounds", read=several(whole(1, ROUNDS_MAX)), metavar="R,R,…", default=(),
-        help="collect the same value R times with fresh noise [default: 1]",
+        help="collect the same value R times, with fresh noise unless --memoize is given [default: 1]",
     )  # fmt: skip
     attributes: tuple[int, ...] = option(
         "--attributes", read=several(whole(2, ATTRIBUTES_MAX)), metavar="D,D,…", default=(),
@@ -86,6 +89,17 @@ class Attack(Settings):
         if self.values and len(self.values) != 2:
             shown = listed(map(str, self.values))
             raise InputError(f"values must be two different numbers such as 0,1, got {shown}")
+
+
+@dataclass(frozen=True)
+class Leaks(Settings):
+    """What a pipeline is told of a client or protocol that leaks."""
+
+    panel: ClassVar[str] = "Output"
+
+    fail_if_leaks: bool = option(
+        "--fail-if-leaks", advanced=True, help="exit code 3 if an audit finds more than is promised"
+    )
 
 
 @dataclass(frozen=True)
@@ -164,8 +178,12 @@ class AuditQuestion:
     client: ForeignClient = field(default_factory=ForeignClient)
     simulation: Simulation = field(default_factory=Simulation)
     functions: Functions = field(default_factory=Functions)
+    memoisation: Memoisation = field(default_factory=Memoisation)
 
     def __post_init__(self) -> None:
+        memoisation = self.memoisation
+        if not memoisation.memoize:
+            refuse(memoisation.given(), "needs --memoize, which says that devices remember their values")
         named = self.menu.protocol or self.subjects.every or self.client.target
         alone = self.subjects.hashing_only and not named  # its reports have no budget
         require(
@@ -175,6 +193,16 @@ class AuditQuestion:
                 "--protocol",
                 named or alone or None,
                 "what to audit: --protocol NAME, --all for every protocol, or --target MODULE:FUNCTION for a client",
+            ),
+            (
+                "--eps-forever",
+                memoisation.epsilon_forever or not memoisation.memoize or None,
+                "the budget of all reports of a value, for example --eps-forever 2",
+            ),
+            (
+                "--rounds",
+                self.subjects.rounds or not memoisation.memoize or None,
+                "collections of the same value, for example --rounds 1,10,100",
             ),
         )
         if max(self.grid.sizes) > SIZE_MAX:
@@ -204,6 +232,8 @@ class AuditQuestion:
     @property
     def protocols(self) -> tuple[str, ...]:
         """Protocols to audit; none where a client is, or hashing alone."""
+        if self.memoisation.memoize and self.subjects.every:
+            return tuple(MEMOISED)
         every = frequency_oracles() if self.subjects.rounds or self.subjects.attributes else PROTOCOLS
         return tuple(every) if self.subjects.every else self.menu.protocol
 
@@ -216,7 +246,7 @@ class AuditQuestion:
         subjects, menu = self.subjects, self.menu
         if self.client.target is not None:
             refuse(
-                [*menu.given(), *subjects.given(), *self.simulation.given("jobs")],
+                [*menu.given(), *subjects.given(), *self.memoisation.given(), *self.simulation.given("jobs")],
                 "does not go with --target, which audits one client, call by call",
             )
             return
@@ -228,6 +258,8 @@ class AuditQuestion:
             raise InputError("--solution needs --attributes, for example --attributes 2")
         if subjects.rounds and subjects.attributes:
             raise InputError("give either --rounds or --attributes: no attack on both together is implemented")
+        if self.memoisation.memoize:
+            self._check_memoised()
         several = "rounds" if subjects.rounds else "attributes"
         oracles = frequency_oracles()
         strangers = [name for name in self.protocols if name not in oracles]
@@ -243,3 +275,19 @@ class AuditQuestion:
             )
         if subjects.attributes and self.solutions == (RSFD,) and not set(self.protocols) & set(FAKES):
             raise InputError(f"solution {RSFD} has fake data for {listed(FAKES)} only, got {listed(self.protocols)}")
+
+    def _check_memoised(self) -> None:
+        strangers = [name for name in self.protocols if name not in MEMOISED]
+        if strangers:
+            raise InputError(f"--memoize: give --protocol one of {listed(MEMOISED)}, got {listed(strangers)}")
+        for epsilon in self.grid.epsilons:
+            self.memoisation.check_budgets(epsilon)
+        if max(self.subjects.rounds) > MEMOISED_ROUNDS_MAX:
+            raise InputError(
+                f"rounds must be at most {MEMOISED_ROUNDS_MAX:,} with --memoize, got {max(self.subjects.rounds):,}: "
+                "the loss has reached --eps-forever long before"
+            )
+        refuse(
+            [*self.attack.given("attack"), *self.subjects.given("hashing_only")],
+            "does not go with --memoize, where all reports of a device are attacked by their likelihood ratio",
+        )

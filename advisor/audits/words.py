@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
+from simulator.attributes import published_budget
 from simulator.audit import Audit
-from simulator.audit.attributes import published_budget
 
 
 def label(row: Audit) -> str:
@@ -16,6 +17,8 @@ def label(row: Audit) -> str:
     inner = f"{row.protocol}-{row.fake}" if row.fake else row.protocol
     if row.solution:
         return f"{row.solution}[{inner}] d={row.attributes}"
+    if row.epsilon_forever is not None:
+        return f"memoised {inner} ×{row.rounds}"
     return f"{inner} ×{row.rounds}" if row.rounds > 1 else inner
 
 
@@ -60,10 +63,25 @@ def _of_promised(rows: Sequence[Audit]) -> str:
         more = "" if len(rows) == 1 else f"; {len(leaking)} of {len(rows)} audits find more than is promised"
         return f"{loss}{more}."
     if len(rows) > 1:
-        return f"{len(rows)} audits; none finds more than is promised (confidence {sure} each)."
+        none = f"{len(rows)} audits; none finds more than is promised (confidence {sure} each)."
+        return f"{_memoised_against_fresh(rows)}{none}"
     one = rows[0].epsilon_one_attribute
     more = "" if one is None else f" for all attributes, and {figure(one)} between users who differ in one"
     return f"{_loss(rows[0])}; the promise is at most {rows[0].epsilon_guaranteed:g}{more}."
+
+
+def _memoised_against_fresh(rows: Sequence[Audit]) -> str:
+    """Return what most rounds of the first memoised protocol lose, and those of the same with fresh noise."""
+    pairs = [(one, other) for one, other in pairwise(rows) if one.epsilon_forever is not None]
+    if not pairs:
+        return ""
+    memoised, fresh = max(pairs, key=lambda pair: (pair[0].rounds, -rows.index(pair[0])))
+    after = "After one round" if fresh.rounds == 1 else f"After {fresh.rounds:,} rounds"
+    return (
+        f"{after} memoised {fresh.protocol} loses at least {figure(memoised.epsilon_lower_bound)} of the promised "
+        f"{memoised.epsilon_guaranteed:g}, and with fresh noise at least {figure(fresh.epsilon_lower_bound)} of "
+        f"{fresh.epsilon_guaranteed:g}. "
+    )
 
 
 def _loss(row: Audit) -> str:
@@ -86,13 +104,23 @@ def notes(rows: Sequence[Audit]) -> list[str]:
         "guess": "guess: the attacker names one value from each report",
         "pair": f"pair: the attacker says v1 = {first.values[0]} where a report supports it and not v2 = "
         f"{first.values[1]}",
-        "likelihood": f"likelihood: the attacker knows that a user holds v1 = {first.values[0]} in every attribute, or "
+        "likelihood": "likelihood: the attacker counts the rounds whose reports support "
+        f"v1 = {first.values[0]} and those that support v2 = {first.values[1]}, and compares how likely both counts "
+        "are under each"
+        if first.epsilon_forever is not None
+        else f"likelihood: the attacker knows that a user holds v1 = {first.values[0]} in every attribute, or "
         f"v2 = {first.values[1]} in every one, and compares how likely all that the user sends is under each",
     }
     lines = [
         f"{first.trials:,} trials of each value; attack {'; '.join(what[name] for name in attacks)}; highest bound "
         f"that so many trials can give: {figure(first.epsilon_ceiling)}.",
     ]
+    if first.epsilon_forever is not None:
+        lines.append(
+            f"Devices keep one randomisation of a value for ever, at ε = {first.epsilon_forever:g}: that is the "
+            "promise for all rounds together. Beside them stands the same protocol with fresh noise in each round, "
+            "which promises ε times the rounds."
+        )
     if any(row.solution in ("spl", "smp") for row in rows):
         lines.append("spl: every attribute is reported, at ε divided by their number; smp: one, drawn and named, at ε.")
     hidden = [row for row in rows if row.solution == "rsfd"]

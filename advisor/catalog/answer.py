@@ -6,16 +6,38 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Required, TypedDict
 
 from advisor.errors import InputError, closest, listed
 from advisor.names import TABLES, resolve, squash
+from advisor.question.option import refuse
 from knowledge.cards import CARDS, Card
-from knowledge.recipes import numpy_recipe, package_recipe
+from knowledge.recipes import (
+    Collection,
+    made_here,
+    method_code,
+    metric_code,
+    package_recipe,
+    postprocessing,
+    python_client,
+    server,
+)
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Metric, PostProcessor
 from simulator.methods import NEARNESS
 from simulator.protocols import StandardProtocol
 
 Entry = dict[str, str | bool | tuple[str, ...]]
+EPSILON, K = 1.0, 16  # of the code of a protocol, unless others are given
+
+
+class Code(TypedDict, total=False):
+    """Fields of an `Explanation` that hold code."""
+
+    python_numpy: Required[str | None]
+    client: str
+    postprocessing: str | None
+    eps: float
+    k: int
 
 
 @dataclass(frozen=True)
@@ -34,9 +56,14 @@ class Explanation:
     promises: tuple[str, ...]  # what it keeps and needs
     cost: str
     reference: str  # where it was published
-    # python, python_numpy: code that uses it: with this package, and with numpy alone where that is short
+    # python, python_numpy: code that uses it: with this package, and with numpy alone (a protocol: the server)
     python: str
     python_numpy: str | None
+    client: str | None = None  # of a protocol: the client that devices run, which needs nothing
+    postprocessing: str | None = None  # of a protocol: what its server imports, where there is no estimate without it
+    # eps, k: what the code of a protocol was written for
+    eps: float | None = None
+    k: int | None = None
 
 
 def catalog() -> dict[str, tuple[Entry, ...]]:
@@ -82,12 +109,16 @@ def catalog() -> dict[str, tuple[Entry, ...]]:
     }
 
 
-def explanation(name: str) -> Explanation:
-    """Return what is known of one member.
+def explanation(name: str, epsilon: float | None = None, k: int | None = None) -> Explanation:
+    """Return what is known of one member; of a protocol, with code for this budget and domain size.
 
-    Raises InputError if no protocol, method or metric is called so.
+    Raises InputError if no protocol, method or metric is called so, or a budget is given for what has none.
     """
     kind, key = _member(name)
+    if kind != "protocol":
+        given = [flag for flag, value in (("--eps", epsilon), ("--k", k)) if value is not None]
+        refuse(given, f"does not go with {key}, a {kind}: only the code of protocols is written for a setting")
+    budget, size = EPSILON if epsilon is None else epsilon, K if k is None else k
     member = TABLES[kind][key]
     card = CARDS.get(key, Card("", "", "", ""))  # members of other packages come without one
     return Explanation(
@@ -101,9 +132,26 @@ def explanation(name: str) -> Explanation:
         promises=_promises(member),
         cost=card.cost,
         reference=_reference(member),
-        python=package_recipe(kind, key),
-        python_numpy=numpy_recipe(key) if key in CARDS else None,
+        python=package_recipe(kind, key, size, budget),
+        **_code(kind, key, budget, size),
     )
+
+
+def _code(kind: str, key: str, epsilon: float, k: int) -> Code:
+    """Return what an explanation holds of code that does not need this package."""
+    if kind != "protocol":
+        return {"python_numpy": method_code(key) if kind == "method" else metric_code(key)}
+    if not made_here(key):
+        return {"python_numpy": None}
+    method = "none" if _estimates(PROTOCOLS[key]) else "em_stopped"
+    collection = Collection(key, method, k, epsilon)
+    return {
+        "python_numpy": server(collection),
+        "client": python_client(collection),
+        "postprocessing": postprocessing(collection),
+        "eps": epsilon,
+        "k": k,
+    }
 
 
 def _member(name: str) -> tuple[str, str]:

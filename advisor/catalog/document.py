@@ -39,6 +39,18 @@ def _table(kind: str, entries: tuple[Entry, ...]) -> Table:
     return Table(columns, rows, title=kind, noun=kind, cut=False)
 
 
+def _alone(member: Explanation) -> tuple[tuple[str, str | None], ...]:
+    """Return the code that does not need this package, with titles."""
+    if not member.client:
+        return (("With numpy alone", member.python_numpy),)
+    settings = f"ε = {member.eps:g}, k = {member.k:,}"
+    return (
+        (f"Client without dependencies, client.py ({settings})", member.client),
+        ("What the server imports, postprocessing.py", member.postprocessing),
+        (f"Server with numpy alone, server.py ({settings})", member.python_numpy),
+    )
+
+
 def _record(kind: str, entry: Entry) -> tuple[Scalar, ...]:
     fields: Entry = {"kind": kind.removesuffix("s"), **entry}
     cells = (fields.get(name) for name in FIELDS)
@@ -63,11 +75,12 @@ def explain_document(member: Explanation) -> Document:
     parts: list[Part] = [Sentence(f"{member.name}: {member.title} ({member.kind})", Role.ANSWER)]
     parts += [Sentence(NOTATION, Role.NOTE)] if member.kind == "method" else []
     parts += [Sentence(f"{name}: {text}") for name, text in facts if text]
-    parts += [
-        Code(text, title)
-        for title, text in (("With this package", member.python), ("With numpy alone", member.python_numpy))
-        if text
-    ]
+    blocks = [("With this package", member.python), *_alone(member)]
+    parts += [Code(text, title) for title, text in blocks if text]
+    if member.client:
+        parts.append(
+            Sentence(f"ldp-advise code --protocol {member.name} … writes these files and more to a directory.")
+        )
     return Document(
         title=f"{member.name}: {member.title}",
         parts=tuple(parts),

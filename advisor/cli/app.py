@@ -1,7 +1,8 @@
 """Where a command line begins and ends: streams, interrupts, exit codes.
 
-Exit codes: 0 answer given (a tie is an answer), 2 bad usage or bad data, or the answer cannot be written, 130
-interrupted. Nothing of ours is imported before an interrupt is sure to leave no traceback.
+Exit codes: 0 answer given (a tie is an answer), 2 bad usage or bad data, or the answer cannot be written, 3 answer
+given, but no better than no data, where --fail-if-useless asks for that, or an audit that LEAKS, where --fail-if-leaks
+does, 130 interrupted. Nothing of ours is imported before an interrupt is sure to leave no traceback.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from advisor.errors import InputError
 
 # Each is the function NAME_command of a module of this folder, imported when it is run.
 COMMANDS = {
+    "choose": "choose",
     "estimate": "collected",
     "reports": "collected",
     "places": "places",
@@ -20,6 +21,8 @@ COMMANDS = {
     "epsilon": "epsilon",
     "list": "catalog",
     "explain": "catalog",
+    "code": "code",
+    "cite": "catalog",
     "knowledge": "knowledge",
 }
 

@@ -7,10 +7,11 @@ from typing import Annotated
 
 from advisor.audits.answer import answer
 from advisor.audits.document import audit_document
-from advisor.audits.question import Attack, AuditQuestion, ForeignClient, Subjects
+from advisor.audits.question import Attack, AuditQuestion, ForeignClient, Leaks, Subjects
 from advisor.cli.options import Only
 from advisor.cli.progress import DelayedProgress
 from advisor.cli.run import Job, WholeOutput, run
+from advisor.question.memoisation import Memoisation
 from advisor.question.settings import Grid, Menu, Simulation
 
 
@@ -20,7 +21,9 @@ def audit_command(
     subjects: Subjects,
     attack: Attack,
     client: ForeignClient,
+    memoisation: Annotated[Memoisation, Only("memoize", "epsilon_forever")],
     simulation: Annotated[Simulation, Only("seed", "jobs")],
+    leaks: Leaks,
     output: WholeOutput,
 ) -> None:
     """Attack reports, and bound the privacy that they lose.
@@ -28,7 +31,7 @@ def audit_command(
     Users who hold v1 and users who hold v2 report; an attacker names a value for each report. How often v1 is named in
     the two cases bounds the privacy loss, with confidence 1 - alpha, whatever is promised (Arcolezi and Gambs).
     """
-    question = AuditQuestion(grid, menu, subjects, attack, client, simulation)
+    question = AuditQuestion(grid, menu, subjects, attack, client, simulation, memoisation=memoisation)
     words = "auditing" if client.target is None else f"calling {client.target}"
     run(
         Job(
@@ -36,6 +39,7 @@ def audit_command(
             answer=answer,
             document=audit_document,
             progress=partial(DelayedProgress, words),
+            fails=(lambda audits: audits.leaks) if leaks.fail_if_leaks else None,
             inputs=[name.rpartition(":")[0] for name in (client.target, client.support) if name is not None],
         ),
         output,

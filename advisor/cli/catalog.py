@@ -1,18 +1,21 @@
-"""``ldp-advise list`` and ``ldp-advise explain``: what is on the menu, and what its members are."""
+"""``list``, ``explain`` and ``cite``: what is on the menu, what its members are, and how to cite them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, ClassVar
 
 import typer
 
 from advisor.catalog.answer import catalog, explanation
+from advisor.catalog.citation import bibtex_document, citation_document, used_in
 from advisor.catalog.document import explain_document, list_document
 from advisor.checks import choice
 from advisor.cli.options import Only
 from advisor.cli.run import FORMATS, Job, Output, WholeOutput, run
-from advisor.question.option import like
+from advisor.question.option import Settings, like, option, require
+from advisor.question.settings import Categories, Question
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="a protocol, method or metric, as ldp-advise list names it")]
 
@@ -31,8 +34,55 @@ class Prose(Output):
     format: str | None = like(Output, "format", read=choice(formats), help=f"{', '.join(formats)} [default: table]")
 
 
+@dataclass(frozen=True)
+class Bibliography(Settings):
+    """Whether the sources are shown instead."""
+
+    panel: ClassVar[str] = "Output"
+
+    bibtex: bool = option("--bibtex", help="the sources as BibTeX, and nothing else")
+
+
 def explain_command(
-    name: Name, output: Annotated[Prose, Only("format", "output", "report", "force", "quiet", "verbose")]
+    name: Name,
+    bibliography: Bibliography,
+    question: Annotated[Question, Only("epsilon")],
+    domain: Annotated[Categories, Only("k")],
+    output: Annotated[Prose, Only("format", "output", "report", "title", "force", "quiet", "verbose")],
 ) -> None:
-    """Explain a protocol, method or metric, with code to copy."""
-    run(Job.of(lambda: explain_document(explanation(name))), output)
+    """Explain a protocol, method or metric, with code to copy.
+
+    The code of a protocol has --eps and --k filled in (default: 1 and 16).
+
+    Examples: ldp-advise explain eb_ns
+              ldp-advise explain pgr --eps 1 --k 300
+    """
+    member = explanation(name, question.epsilon, domain.k)
+    if bibliography.bibtex:
+        run(Job.of(partial(bibtex_document, member.name, member.reference)), output)
+    else:
+        run(Job.of(lambda: explain_document(member)), output)
+
+
+Cited = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="NAME...",
+        help="protocols and methods, or one answer that was saved as JSON",
+        show_default=False,
+        rich_help_panel="Input",
+    ),
+]
+
+
+def cite_command(*, names: Cited = None, output: WholeOutput) -> None:
+    """Write a methods paragraph, and BibTeX of what it cites.
+
+    Examples: ldp-advise cite pgr eb_ns
+              ldp-advise --eps 1 sample.csv --output answer.json && ldp-advise cite answer.json
+    """
+    given = names or []
+    require(
+        ("NAME", given or None, "protocols and methods, for example ldp-advise cite pgr eb_ns, or a saved answer.json")
+    )
+    run(replace(Job.of(lambda: citation_document(used_in(given))), inputs=given), output)

@@ -12,7 +12,7 @@ from advisor.checks import path
 from advisor.cli.arguments import Sample
 from advisor.cli.options import Bundle, Only
 from advisor.cli.progress import DelayedProgress
-from advisor.cli.ranking import RankFiles, rank_files, rank_page, rank_sections, ranking_answer
+from advisor.cli.ranking import RankFiles, rank_files, rank_page, rank_sections, ranking_answer, useless
 from advisor.cli.run import Job, Output, SideFile, run
 from advisor.errors import InputError
 from advisor.inputs.reports import check_report_options
@@ -26,6 +26,7 @@ from advisor.question.collected_request import (
 )
 from advisor.question.early import check_early
 from advisor.question.estimate_request import check_surrogate
+from advisor.question.metric_settings import MetricSettings
 from advisor.question.option import Settings, option, require
 from advisor.question.request import RankSettings, Request
 from advisor.question.settings import (
@@ -33,11 +34,11 @@ from advisor.question.settings import (
     Columns,
     Limits,
     Menu,
-    MetricSettings,
     Picture,
     Question,
     Simulation,
     Threat,
+    Usefulness,
     member,
 )
 from advisor.rank.apply import applied_csv
@@ -76,6 +77,7 @@ class CollectedOptions(Bundle):
     next_round: NextRound
     picture: Picture
     files: RankFiles
+    usefulness: Usefulness
     output: Output
 
     @property
@@ -130,7 +132,7 @@ def reports_command(*, sample: Sample = None, options: CollectedOptions, how: Re
         options.settings.epsilon,
         k=options.domain.k,
         has_domain=options.cleaning.domain is not None,
-        column=options.columns.column,
+        column=options.columns.label,
         hash=how.hash,
     )
 
@@ -162,6 +164,7 @@ def _run(sample: str, options: CollectedOptions, read: Callable[[str], Request])
             answer=ranking_answer(options.simulation),
             document=rank_page,
             sections=rank_sections,
+            fails=useless if options.usefulness.fail_if_useless else None,
             progress=partial(DelayedProgress, "simulating"),
             inputs=[sample, options.cleaning.domain],
             files=[applied, *rank_files(options.files, options.picture)],

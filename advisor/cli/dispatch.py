@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from itertools import pairwise, takewhile
 from pathlib import Path
 
 import typer
 
+from advisor.budgets.examples import MissingBudgetError
 from advisor.cli import options
 from advisor.cli.aliases import modern
 from advisor.cli.arguments import COMMANDS
 from advisor.cli.groups import MAIN, app_for, command_of, commands_with
 from advisor.cli.run import answered
 from advisor.document.json import error_json
-from advisor.errors import InputError, listed, near_miss, one_line
+from advisor.errors import InputError, listed, near_miss, one_line, printable
 from simulator.foreign import blame
 
 # Typer's own errors of usage (unknown option, missing value) share this base, which it does not export by name.
@@ -86,9 +88,12 @@ def _run(app: typer.Typer, args: list[str]) -> int:
 
 def _report(error: Exception, args: list[str]) -> int:
     message = one_line(_message(error, args))
+    priced = error if isinstance(error, MissingBudgetError) else None
     if _wants_json(args) and not answered.get():  # two objects would be none
-        typer.echo(error_json(message))
+        typer.echo(error_json(message, {} if priced is None else {"examples": priced.examples}))
     typer.echo(f"ldp-advise: error: {message}", err=True)
+    for line in () if priced is None else priced.lines:
+        typer.echo(printable(line), err=True)
     return 2
 
 
@@ -98,6 +103,9 @@ def _message(error: Exception, args: list[str]) -> str:
         return f"{first}: neither a file nor a command{near_miss(first, COMMANDS) or '; --help lists the commands'}"
     if hasattr(error, "possibilities") and hasattr(error, "option_name"):
         return _about_unknown(error.option_name, args, list(error.possibilities or ()))
+    budget = next((word for word in args[1:] if re.fullmatch(r"\d*\.?\d+", word)), None)
+    if args[:1] == ["epsilon"] and budget is not None and "extra argument" in str(error):
+        return f"epsilon takes no {budget} without an option: ldp-advise epsilon --eps {budget}"
     return str(error.format_message() if hasattr(error, "format_message") else error)
 
 

@@ -1,4 +1,4 @@
-"""``ldp-advise epsilon``: what ε means, and ε from what other systems state."""
+"""``ldp-advise epsilon``: what ε means, ε from what other systems state, and what a shuffler makes of it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from advisor.cli.run import Job, WholeOutput, run
 from advisor.epsilon.conversion import Statement, convert
 from advisor.epsilon.document import epsilon_document
 from advisor.epsilon.meaning import meaning
+from advisor.epsilon.shuffled import Shuffling, shuffled
+from advisor.question.option import refuse, require
 from advisor.question.settings import Categories, Menu, Question
 
 
 def epsilon_command(
-    question: Annotated[Question, Only("epsilon")],
+    question: Annotated[Question, Only("epsilon", "n")],
     statement: Statement,
     menu: Annotated[Menu, Only("protocol")],
     domain: Annotated[Categories, Only("k")],
+    shuffling: Shuffling,
     output: WholeOutput,
 ) -> None:
     """Say what ε means, or convert what another system states into ε.
@@ -25,8 +28,15 @@ def epsilon_command(
 
     Examples: ldp-advise epsilon --eps 1 --k 100
               ldp-advise epsilon --flip-prob 0.25 --protocol rappor
+              ldp-advise epsilon --eps 4 --shuffle --n 1e6 --delta 1e-8
     """
     protocol = menu.one_protocol("epsilon")
+    if shuffling.shuffle:
+        require(("--n", question.n, "the number of users who report, for example --n 1e6"))
+    else:
+        refuse(question.given("n"), "goes with --shuffle: alone, ε does not depend on the users")
     conversion = convert(statement, epsilon=question.epsilon, protocol=protocol, k=domain.k)
     words = meaning(conversion.epsilon, domain.k, protocol, conversion.guess)
-    run(Job.of(lambda: epsilon_document(conversion, words)), output)
+    n, delta = question.n, shuffling.delta
+    promise = None if n is None or delta is None else shuffled(conversion.epsilon, n, delta, protocol, domain.k)
+    run(Job.of(lambda: epsilon_document(conversion, words, promise)), output)

@@ -12,6 +12,7 @@ from typer.core import TyperCommand
 
 from advisor.cli.arguments import COMMANDS
 from advisor.cli.options import HELP, flags_of, spread, verbose_help
+from advisor.cli.repeats import refuse_repeats
 
 MAIN = "rank"
 INPUT, GENERAL = "Input", "General"
@@ -19,7 +20,13 @@ COMPLETION = ("install_completion", "show_completion")
 
 
 class PanelCommand(TyperCommand):
-    """A command whose help lists its options by panel, one line each where they fit."""
+    """A command whose help lists its options by panel, one line each where they fit; none is given twice."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words of a command line; raises InputError if an option with one value is given twice."""
+        *_, given = self.make_parser(ctx).parse_args(args=list(args))
+        refuse_repeats(given, args)
+        return super().parse_args(ctx, args)
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as the method that it replaces
         """Write what the command does; examples stand as they are, one a line."""

@@ -92,7 +92,7 @@ def cells_command(
     cleaning: Cleaning,
     menu: Menu,
     shape: Shape,
-    output: Annotated[Output, Only("top", "format", "output", "report", "force", "quiet", "verbose")],
+    output: Annotated[Output, Only("top", "format", "output", "report", "title", "force", "quiet", "verbose")],
 ) -> None:
     """Show the simulated populations nearest to a question, and which methods were best in them.
 
@@ -180,7 +180,7 @@ def evaluate_command(
 
 
 def _histogram(name: str, columns: Columns) -> Histogram:
-    read = read_histogram(name, column=columns.column, counts=columns.counts, header=columns.header)
+    read = read_histogram(name, column=columns.label, counts=columns.counts, header=columns.header)
     domain = build_domain(read.labels, read.counts, from_histogram=read.from_histogram)
     return Histogram(Path(name).name, domain.counts, domain.ordered)
 

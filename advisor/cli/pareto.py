@@ -38,7 +38,7 @@ def pareto_command(
     answer = ranking_answer(options.simulation, predicted=options.is_predicted(sample))
     run(
         Job(
-            read=partial(options.read, sample, settings),
+            read=lambda: options.read(sample, settings)[0],
             warnings=lambda request: request.warnings,
             answer=lambda request, progress: pareto(answer(request, progress).first),
             document=pareto_document,

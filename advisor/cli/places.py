@@ -17,7 +17,8 @@ from advisor.places.document import places_document
 from advisor.places.question import Ground, PlacesMenu, PlacesSettings, Promise
 from advisor.places.reading import places_request
 from advisor.places.result import PlacesAdvice
-from advisor.question.settings import Categories, Columns, Limits, MetricSettings, Picture, Question, Simulation
+from advisor.question.metric_settings import MetricSettings
+from advisor.question.settings import Categories, Columns, Limits, Picture, Question, Simulation
 
 
 def places_command(
@@ -31,7 +32,7 @@ def places_command(
     columns: Columns,
     limits: Annotated[Limits, Only("max_bits", "max_attack", "proper", "unbiased")],
     metric_settings: MetricSettings,
-    simulation: Annotated[Simulation, Only("repetitions", "seed", "jobs")],
+    simulation: Annotated[Simulation, Only("repetitions", "max_repetitions", "seed", "jobs")],
     picture: Picture,
     output: Output,
 ) -> None:

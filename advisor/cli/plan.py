@@ -15,18 +15,9 @@ from advisor.plans.answer import Plan, make_plan
 from advisor.plans.document import plan_document
 from advisor.plans.question import Goal, PlanQuestion, PlanSettings, build_question, shape_frequencies
 from advisor.question.cleaning import Cleaning
+from advisor.question.metric_settings import MetricSettings
 from advisor.question.sample import from_file, refuse_mixed
-from advisor.question.settings import (
-    Categories,
-    Columns,
-    Instant,
-    Menu,
-    MetricSettings,
-    Picture,
-    Question,
-    Shape,
-    Simulation,
-)
+from advisor.question.settings import Categories, Columns, Instant, Limits, Menu, Picture, Question, Shape, Simulation
 
 
 def plan_command(
@@ -38,6 +29,7 @@ def plan_command(
     columns: Columns,
     cleaning: Cleaning,
     menu: Menu,
+    limits: Annotated[Limits, Only("deployable")],
     shape: Shape,
     instant: Instant,
     metric_settings: MetricSettings,
@@ -52,7 +44,7 @@ def plan_command(
     Examples: ldp-advise plan --target 0.1 --eps 1 sample.csv
               ldp-advise plan --detect 0.001 --eps 1 --k 256
     """
-    settings = PlanSettings(question, goal, metric_settings, menu, simulation)
+    settings = PlanSettings(question, goal, metric_settings, menu, simulation, limits)
     settings.check(has_data=sample is not None or domain.k is not None)
     refuse_mixed(sample, shape, columns, cleaning)
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
+from advisor.budgets.examples import MissingBudgetError, missing_budget
 from advisor.checks import path
-from advisor.cli.options import Bundle
+from advisor.cli.options import Bundle, Only
 from advisor.cli.progress import DelayedProgress
 from advisor.cli.run import SideFile
 from advisor.document.model import Document, Section
@@ -19,15 +20,16 @@ from advisor.errors import InputError
 from advisor.pictures import PICTURES, require_matplotlib, save
 from advisor.question.cleaning import Cleaning
 from advisor.question.early import check_early
+from advisor.question.metric_settings import MetricSettings
 from advisor.question.option import Settings, option, refuse, require
 from advisor.question.request import RankSettings, Request
 from advisor.question.settings import (
     Categories,
     Columns,
+    Grid,
     Instant,
     Limits,
     Menu,
-    MetricSettings,
     Picture,
     Question,
     Shape,
@@ -35,10 +37,12 @@ from advisor.question.settings import (
 )
 from advisor.rank.document import rank_document
 from advisor.rank.result import Answer
+from advisor.rank.verdict import USELESS
+from simulator._version import __version__
 from simulator.benchmark import Runs
 
 PREDICTED = "is for a simulation, and this answer is predicted: give a sample, without --instant"
-RUN_COLUMNS = ("protocol", "method", "metric", "repetition", "error")
+RUN_COLUMNS = ("eps", "n", "k", "seed", "version", "protocol", "method", "metric", "repetition", "error")
 RUN_SUFFIXES = (".csv", ".parquet")
 
 
@@ -50,6 +54,11 @@ def rank_files(files: RankFiles, picture: Picture) -> list[SideFile[Answer]]:
         SideFile("--plot", ranking, PICTURES, _draw_ranking, require_matplotlib, _shows),
         SideFile("--plot-frequencies", frequencies, PICTURES, _draw_frequencies, require_matplotlib, _shows),
     ]
+
+
+def useless(answer: Answer) -> bool:
+    """Tell whether any ranking of an answer names a pair that is no better than no data, or none at all."""
+    return any(ranking.verdict in (None, USELESS) for ranking in answer.rankings)
 
 
 def _shows(answer: Answer) -> bool:
@@ -67,18 +76,20 @@ def _check_runs(option: str, path: Path) -> None:
 
 
 def _write_runs(answer: Answer, path: Path) -> None:
-    """Write every repetition's error, one row each: a table of five columns."""
+    """Write every repetition's error, one row each, with all that says what was simulated."""
     if not answer.runs:
         return
+    request = answer.first.request
+    setting = (request.epsilon, request.n, request.k, request.seed, __version__)
     if path.suffix.lower() == ".parquet":
-        _write_parquet(path, answer.runs, answer.first.request.metrics)
+        _write_parquet(path, answer.runs, request.metrics, setting)
         return
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(RUN_COLUMNS)
         for protocol, method, metric, first, errors in _blocks(answer.runs, answer.first.request.metrics):
             rows = enumerate(errors.tolist(), start=first)
-            writer.writerows((protocol, method, metric, repetition, error) for repetition, error in rows)
+            writer.writerows((*setting, protocol, method, metric, repetition, error) for repetition, error in rows)
 
 
 def _blocks(
@@ -90,13 +101,15 @@ def _blocks(
                 yield protocol, method, metric, runs.first, errors
 
 
-def _write_parquet(path: Path, runs: tuple[Runs, ...], metrics: tuple[str, ...]) -> None:
+def _write_parquet(
+    path: Path, runs: tuple[Runs, ...], metrics: tuple[str, ...], setting: tuple[float | int | str, ...]
+) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     parts = []
     for *names, first, errors in _blocks(runs, metrics):
-        texts = [pa.array([name] * len(errors)) for name in names]
+        texts = [pa.array([name] * len(errors)) for name in (*setting, *names)]
         repetitions = pa.array(np.arange(first, first + len(errors)))
         parts.append(pa.table([*texts, repetitions, pa.array(errors)], names=list(RUN_COLUMNS)))
     pq.write_table(pa.concat_tables(parts), path)
@@ -133,7 +146,8 @@ class RankFiles(Settings):
 class RankOptions(Bundle):
     """The groups of options of what ranks pairs, for a sample or without one."""
 
-    question: Question
+    grid: Annotated[Grid, Only("epsilons")]
+    asked: Annotated[Question, Only("n", "metric")]
     domain: Categories
     columns: Columns
     cleaning: Cleaning
@@ -148,14 +162,38 @@ class RankOptions(Bundle):
         """Tell whether the answer is predicted instead of simulated."""
         return sample is None or self.instant.instant
 
-    def check(self, sample: str | None, settings: RankSettings) -> None:
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """The question at each budget; the one without a budget where none is given."""
+        return tuple(replace(self.asked, epsilon=epsilon) for epsilon in self.grid.epsilons or (None,))
+
+    @property
+    def question(self) -> Question:
+        """The question at its one budget.
+
+        Raises InputError if there are several.
+        """
+        first, *others = self.questions
+        if others:
+            budgets = ", ".join(f"{epsilon:g}" for epsilon in self.grid.epsilons)
+            raise InputError(
+                f"this is answered for one ε at a time, got {budgets}: give one --eps, and run it for each"
+            )
+        return first
+
+    def check(self, sample: str | None, *every: RankSettings) -> None:
         """Refuse what is missing, and what does not go together, before a byte is read.
+
+        every: the settings at each budget.
 
         Raises InputError for all that is missing, or the first that does not fit.
         """
         data = None if sample is None and self.domain.k is None else True
+        central = every[0].promise.central_epsilon
+        if data and not self.grid.epsilons and central is None:
+            raise self._missing_budget(sample, *every)
         require(
-            ("--eps", self.question.epsilon, "the privacy budget of one report, for example --eps 1"),
+            ("--eps", self.grid.epsilons or central, "the privacy budget of one report, for example --eps 1"),
             (
                 "SAMPLE",
                 data,
@@ -169,20 +207,37 @@ class RankOptions(Bundle):
             refuse(self.shape.given(), f"is for a question without a file: the frequencies are those of {sample}")
         if self.is_predicted(sample):
             refuse(self.simulation.given("repetitions", "max_repetitions"), PREDICTED)
-        check_early(settings, self.domain, instant=self.is_predicted(sample))
+        for settings in every:
+            check_early(settings, self.domain, instant=self.is_predicted(sample))
 
-    def read(self, sample: str | None, settings: RankSettings) -> Request:
-        """Return the request for a sample file, or for a shape without one.
+    def _missing_budget(self, sample: str | None, *every: RankSettings) -> MissingBudgetError:
+        """Return the error that no budget is given, with what some budgets would buy if that can be told at once."""
+
+        def requests(epsilons: Sequence[float]) -> tuple[Request, ...]:
+            each = (
+                replace(one, question=replace(one.question, epsilon=budget)) for one in every for budget in epsilons
+            )
+            return replace(self, instant=Instant(instant=True)).read(sample, *each)
+
+        return missing_budget(sample, requests)
+
+    def read(self, sample: str | None, *every: RankSettings) -> tuple[Request, ...]:
+        """Return the requests at each budget for a sample file, which is read once, or for a shape without one.
 
         Raises InputError if the file, or what is asked of it, is wrong.
         """
         if sample is None:
             from advisor.question.shape_request import shape_request  # samples have no need of the model
 
-            return shape_request(settings, self.domain, self.shape)
-        from advisor.question.sample import sample_request  # look-ups read no file
+            requests = tuple(shape_request(settings, self.domain, self.shape) for settings in every)
+        else:
+            from advisor.question.sample import build_request, from_file  # look-ups read no file
 
-        return sample_request(sample, settings, self.domain, self.columns, self.cleaning, instant=self.instant.instant)
+            frequencies = from_file(sample, self.domain, self.columns, self.cleaning)
+            requests = tuple(build_request(settings, frequencies, instant=self.instant.instant) for settings in every)
+        groups = (self.domain, self.shape, self.columns, self.cleaning, self.menu, self.metric_settings)
+        words = tuple(word for group in groups for word in group.typed()) + (() if sample is None else (sample,))
+        return tuple(replace(request, data_words=words) for request in requests)
 
 
 def ranking_answer(
@@ -208,6 +263,13 @@ def ranking_answer(
 def rank_page(answer: Answer) -> Document:
     """Return the document of an answer."""
     return rank_document(answer.rankings)
+
+
+def matrix_page(answer: Answer) -> Document:
+    """Return the document of an answer in several metrics as one table."""
+    from advisor.rank.matrix import matrix_document  # few ask for it
+
+    return matrix_document(answer.rankings)
 
 
 def rank_sections(answer: Answer) -> tuple[Section, ...]:

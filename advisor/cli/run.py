@@ -11,7 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
-from advisor.checks import choice, path, whole
+import typer
+
+from advisor.checks import choice, path, text, whole
 from advisor.cli.options import Only, command_line
 from advisor.cli.outputs import Outputs, Target
 from advisor.cli.progress import delayed_status
@@ -28,6 +30,7 @@ from simulator.foreign import SOURCES, containment
 
 FORMATS = ("table", "plain", "markdown", "csv", "json", "value", "html")
 PAGES = (".html", ".htm")
+FAILED = 3  # exit code of an answer that is given, and that a pipeline asked to fail on
 SUFFIX_FORMATS = {
     "": "table", ".txt": "plain", ".md": "markdown", ".csv": "csv", ".json": "json", **dict.fromkeys(PAGES, "html"),
 }  # fmt: skip
@@ -61,6 +64,7 @@ class Output(Settings):
         help="write the answer here, in the suffix's format",
     )  # fmt: skip
     report: str | None = option("--report", read=path, metavar="FILE", help="write one page with everything: .html")
+    title: str | None = option("--title", read=text, metavar="TEXT", advanced=True, help="title of the page")
     force: bool = option("--force", help="replace files that exist")
     quiet: bool = option("--quiet", "-q", help="the answer and its tables only; warnings stay")
     verbose: bool = option("--verbose", "-v", help="explain columns and protocols; with --help: every option")
@@ -86,7 +90,7 @@ class Output(Settings):
 
 
 # For commands whose tables are always shown as a whole.
-WholeOutput: TypeAlias = Annotated[Output, Only("format", "output", "report", "force", "quiet", "verbose")]
+WholeOutput: TypeAlias = Annotated[Output, Only("format", "output", "report", "title", "force", "quiet", "verbose")]
 
 
 @dataclass(frozen=True)
@@ -130,6 +134,7 @@ class Job(Generic[Q, A, P]):
     reading: str = "reading the sample"  # what is being done while `read` works
     unprotected: bool = False  # whether something is read as it is that people might want to protect
     sections: Callable[[A], tuple[Section, ...]] | None = None  # makes what pages show besides; called only for a page
+    fails: Callable[[A], bool] | None = None  # tells whether an answer is to end in exit code 3; None: it never is
 
     @classmethod
     def of(cls, document: Callable[[], Document]) -> Job[None, None, None]:
@@ -151,8 +156,12 @@ def run(job: Job[Q, A, P], output: Output, top: int | None = TOP) -> None:
     page_target = _target(page, outputs)
     if output.chosen_format == "html":
         require_matplotlib("--format html")
+    elif output.title is not None and output.report is None:
+        raise InputError("--title is the title of a page: give --report FILE.html too, or --format html")
     with containment() if SOURCES else nullcontext():  # what members of other packages print is no part of the answer
         answer, document, early = _answered(job, quiet=output.quiet)
+    if output.title is not None:
+        document = replace(document, title=output.title)
     if job.sections is not None:
         document = replace(document, sections=partial(job.sections, answer))
     for warning in document.warnings:
@@ -165,6 +174,8 @@ def run(job: Job[Q, A, P], output: Output, top: int | None = TOP) -> None:
     if page_target is not None:
         writers.append(partial(page_target.write, partial(_write_page, document)))
     _write_all(writers)
+    if job.fails is not None and job.fails(answer):
+        raise typer.Exit(FAILED)
 
 
 def _answered(job: Job[Q, A, P], *, quiet: bool) -> tuple[A, Document, list[str]]:

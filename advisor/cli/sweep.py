@@ -15,19 +15,10 @@ from advisor.cli.run import Job, Output, SideFile, run, say
 from advisor.document.model import Figure, Section
 from advisor.pictures import PICTURES, require_matplotlib, save
 from advisor.question.cleaning import Cleaning
+from advisor.question.metric_settings import MetricSettings
 from advisor.question.option import Settings, option
 from advisor.question.sample import over_domain, read_sample, refuse_beside_bins, refuse_mixed, sample_name
-from advisor.question.settings import (
-    Categories,
-    Columns,
-    Grid,
-    Menu,
-    MetricSettings,
-    Picture,
-    Question,
-    Shape,
-    Simulation,
-)
+from advisor.question.settings import Categories, Columns, Grid, Menu, Picture, Question, Shape, Simulation
 from advisor.sweeps.answer import Sweep, run_sweep
 from advisor.sweeps.document import sweep_document
 from advisor.sweeps.question import SweepQuestion, SweepSettings, build_question, shape_frequencies
@@ -70,7 +61,7 @@ def sweep_command(
     Example: ldp-advise sweep --eps 0.5,1,2 --n 10k,1M --k 64,1024
     """
     settings = SweepSettings(grid, question, metric_settings, menu, simulation)
-    settings.check(has_sample=sample is not None)
+    settings.check(has_sample=sample is not None, resumes=files.resume is not None)
     refuse_mixed(sample, shape, columns, cleaning)
 
     def read() -> SweepQuestion:

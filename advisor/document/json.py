@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
-from advisor.document.model import Document
+from advisor.document.model import Document, Json
 from simulator._version import __version__
 
 SCHEMA_VERSION = 1
-ENVELOPE = {"schema_version": SCHEMA_VERSION, "tool_version": __version__}  # what every JSON answer starts with
+ENVELOPE: dict[str, Json] = {
+    "schema_version": SCHEMA_VERSION,
+    "tool_version": __version__,
+}  # what every JSON answer starts with
 
 
 def json_text(document: Document) -> str:
@@ -17,9 +21,9 @@ def json_text(document: Document) -> str:
     return "\n".join(map(_escaped, text.split("\n")))
 
 
-def error_json(message: str) -> str:
-    """Return an error as one JSON object on one line."""
-    return _escaped(json.dumps({**ENVELOPE, "error": {"message": message}}, ensure_ascii=False))
+def error_json(message: str, more: Mapping[str, Json] | None = None) -> str:
+    """Return an error as one JSON object on one line, with what else is known beside its message."""
+    return _escaped(json.dumps({**ENVELOPE, "error": {"message": message, **(more or {})}}, ensure_ascii=False))
 
 
 def _escaped(line: str) -> str:

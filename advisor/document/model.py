@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeAlias
 
+from advisor.document.explorer import Explorer
 from advisor.errors import printable, printable_lines
 
 Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"
@@ -104,6 +105,7 @@ class Table:
     cut: bool = True  # whether rows are left out beyond what a reader wants to see
     gaps: frozenset[int] = frozenset()  # numbers of the rows before which rows were left out
     hidden: int = 0  # how many rows of the ranking were left out
+    heading: str = ""  # what a page calls it and the sentences before it, where it holds several such tables
     verbose: bool = False  # whether the whole table is shown on request alone
     further: bool = False  # whether it goes beyond the answer, and is left out where nothing but the answer is wanted
 
@@ -202,7 +204,7 @@ class Figure:
         _clean(self, "title", "label")
 
 
-Part: TypeAlias = Sentence | Table | Code | Figure
+Part: TypeAlias = Sentence | Table | Code | Figure | Explorer
 
 
 @dataclass(frozen=True)
@@ -211,6 +213,7 @@ class Section:
 
     title: str
     parts: tuple[Part, ...]
+    first: bool = False  # whether it stands right behind the answer, before its tables
 
 
 @dataclass(frozen=True)

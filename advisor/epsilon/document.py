@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from advisor.document.model import Document, Records, Role, Sentence
+from advisor.document.model import Document, Records, Role, Scalar, Sentence
 from advisor.epsilon.conversion import Conversion
 from advisor.epsilon.meaning import Meaning, meaning_sentences
+from advisor.epsilon.shuffled import Shuffled, shuffled_sentences
 
 
-def epsilon_document(conversion: Conversion, meaning: Meaning) -> Document:
-    """Return what a budget means in sentences, behind where it comes from."""
-    sentences = meaning_sentences(meaning)
+def epsilon_document(conversion: Conversion, meaning: Meaning, promise: Shuffled | None = None) -> Document:
+    """Return what a budget means in sentences, behind where it comes from; shuffled reports first."""
+    sentences = [*([] if promise is None else shuffled_sentences(promise)), *meaning_sentences(meaning)]
     first, *rest = [*_origin(conversion), *sentences]
-    facts = (
+    facts: tuple[tuple[str, Scalar], ...] = (
         ("epsilon", conversion.epsilon),
         ("epsilon_removal", conversion.removal),
         ("odds", meaning.odds),
@@ -21,6 +22,7 @@ def epsilon_document(conversion: Conversion, meaning: Meaning) -> Document:
         ("prior", meaning.prior),
         ("protocol_guess", meaning.protocol_guess),
         ("flip_probability", meaning.flip_probability),
+        *(() if promise is None else (("central_epsilon", promise.central), ("delta", promise.delta))),
     )
     return Document(
         title=f"What ε = {conversion.epsilon:.4g} means",
@@ -30,10 +32,11 @@ def epsilon_document(conversion: Conversion, meaning: Meaning) -> Document:
             "epsilon_removal": conversion.removal,
             "formula": conversion.formula,
             "in_words": asdict(meaning),
+            "shuffled": None if promise is None else asdict(promise),
             "sentences": sentences,
         },
         records=Records(tuple(name for name, _ in facts), (tuple(value for _, value in facts),)),
-        value=f"{conversion.epsilon:.6g}",
+        value=f"{conversion.epsilon if promise is None else promise.central:.6g}",
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from advisor.checks import budget, whole
 from advisor.figures import number, percent
 from advisor.names import resolve
+from advisor.rank.pair_words import protocol_in_full
 from knowledge.deployments import Deployment, nearest
 from simulator import PROTOCOLS
 
@@ -74,8 +75,8 @@ def meaning_sentences(meaning: Meaning) -> list[str]:
         else f"From one report an attacker guesses the answer to {question} right in at most "
         f"{percent(meaning.best_guess)} of cases; without it in 50 %.",
     ]
-    if meaning.protocol_guess is not None:
-        lines.append(f"With {meaning.protocol} it is {percent(meaning.protocol_guess)}.")
+    if meaning.protocol is not None and meaning.protocol_guess is not None:
+        lines.append(f"With {protocol_in_full(meaning.protocol)} it is {percent(meaning.protocol_guess)}.")
     lines.append(f"It is as private as flipping a yes/no answer with probability {percent(meaning.flip_probability)}.")
     near = "; ".join(f"{one.name} (ε = {one.epsilon:g} per {one.unit})" for one in meaning.deployments)
     lines.append(f"Nearest known deployments: {near}. Budgets of several reports of one user add up.")

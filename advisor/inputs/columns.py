@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from advisor.checks import shown
 from advisor.errors import InputError, listed, near_miss, printable
@@ -29,6 +30,28 @@ class Table:
     def cells(self, index: int) -> list[str]:
         """Return the stripped cells of one column (of the rows that have it)."""
         return [row[index].strip() for row in self.rows if len(row) == self.width]
+
+    @cached_property
+    def row_numbers(self) -> int | None:
+        """The first column where it holds the row numbers that pandas writes: 0, 1, 2, … without a name; else None."""
+        if self.names is None or self.width < 2 or self.names[0] or len(self.rows) < 2:
+            return None
+        counted = self.width == 2 and self.names[1].casefold() in COUNT_NAMES  # then they are labels
+        return None if counted or not _numbers_rows(self.cells(0)) else 0
+
+    @property
+    def values(self) -> tuple[int, ...]:
+        """The columns without the row numbers."""
+        return tuple(at for at in range(self.width) if at != self.row_numbers)
+
+    @property
+    def row_numbers_note(self) -> tuple[str, ...]:
+        """What is to be said where there are row numbers."""
+        if self.row_numbers is None:
+            return ()
+        return (
+            "the first column (0, 1, 2, … without a name) taken as the row numbers that pandas writes, and left out",
+        )
 
     def called(self, index: int) -> str:
         """Name a column for people: by its header, by its number if it has none."""
@@ -59,6 +82,8 @@ def is_header(first: Sequence[str], rows: Sequence[Sequence[str]], asked: Sequen
     wanted = {name.strip().casefold() for name in asked if name and not _ordinal(name, len(cells))}
     if wanted & {cell.casefold() for cell in cells if cell}:
         return True
+    if len(cells) > 1 and not cells[0] and len(rows) > 1 and _numbers_rows([row[0].strip() for row in rows if row]):
+        return True  # what pandas writes of a series without a name: ",0" above "0,red" and "1,blue"
     if any(looks_numeric(cell) for cell in cells):
         return False
     below = [[cell.strip() for cell in column] for column in _columns(rows, len(cells))]
@@ -67,6 +92,11 @@ def is_header(first: Sequence[str], rows: Sequence[Sequence[str]], asked: Sequen
         if not is_missing(cell) and present and all(map(looks_numeric, present)):
             return True
     return table and not any(cell and cell in column for cell, column in zip(cells, below, strict=True))
+
+
+def _numbers_rows(cells: Sequence[str]) -> bool:
+    """Tell whether cells are the numbers of their rows, from 0."""
+    return all(cell == str(at) for at, cell in enumerate(cells))
 
 
 def _columns(rows: Sequence[Sequence[str]], width: int) -> list[list[str]]:
@@ -119,11 +149,11 @@ def choose_columns(table: Table, column: str | None, counts: str | None) -> Choi
     label = None if column is None else find_column(table, column, "--column")
     if counts is not None:
         return _asked_counts(table, label, find_column(table, counts, "--counts"))
-    if table.width == 1:
-        return Choice(0, None)
+    if len(table.values) == 1 and label is None:
+        return Choice(table.values[0], None)
     count = _count_column(table, label)
-    if label is None and count is not None and table.width == 2:
-        label = 1 - count
+    if label is None and count is not None and len(table.values) == 2:
+        label = _other(table, count)
     if label is None:
         raise InputError(
             f"{table.source}: has {table.width} columns: {table.columns()}; say which one holds the "
@@ -133,14 +163,20 @@ def choose_columns(table: Table, column: str | None, counts: str | None) -> Choi
     return Choice(label, count)
 
 
+def _other(table: Table, column: int) -> int:
+    """Return the other one of two columns."""
+    first, second = table.values
+    return second if column == first else first
+
+
 def _asked_counts(table: Table, label: int | None, count: int) -> Choice:
     if label is None:
-        if table.width != 2:
+        if len(table.values) != 2 or count not in table.values:
             raise InputError(
                 f"{table.source}: --counts needs a column of labels beside it; "
                 f"the columns are {table.columns()}; say which holds the labels with --column"
             )
-        label = 1 - count
+        label = _other(table, count)
     if label == count:
         raise InputError(
             f"{table.source}: --column and --counts both name column {table.called(count)}; "
@@ -154,10 +190,11 @@ def _count_column(table: Table, label: int | None) -> int | None:
     if table.names is None:
         _refuse_ambiguous(table, label)
         return None
-    if table.width != 2 and label is None:
+    two = len(table.values) == 2
+    if not two and label is None:
         return None
     # Among other columns a "size" or "n" is more likely a property of each user than a number of users.
-    telling = _COUNT_LIKE if table.width == 2 else COUNT_NAMES
+    telling = _COUNT_LIKE if two else COUNT_NAMES
     candidates = [at for at, name in enumerate(table.names) if name.casefold() in telling and at != label]
     whole = [at for at in candidates if _share_of_counts(table, at) == 1]
     strong = [at for at in whole if table.names[at].casefold() in COUNT_NAMES]

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
+from advisor.inputs.arrangement import arranged, given_order
 from advisor.inputs.labels import (
     OTHER_LABEL,
     by_value,
     check_domain,
     merge_equal_numbers,
-    mixed_note,
     place_in_domain,
     refuse_outside,
 )
@@ -40,6 +40,7 @@ class _Draft:
 
     users: dict[str, int]
     numeric: bool
+    ordered: bool  # whether the order means something, if nobody says otherwise
     assumptions: list[str]
     warnings: list[str]
 
@@ -59,15 +60,15 @@ def build_domain(
     """Order the labels, keep the frequent ones, and add the categories that nobody reported.
 
     Labels are numbers if every one of them is (leading zeros mark a code); numbers are sorted by value. Names
-    are in the order of the domain if there is one, else in the order given for a histogram and in alphabetical
-    order for raw values, so that the order of the rows never matters.
+    are in the order of the domain if there is one, else as `advisor.inputs.arrangement` puts them: of raw values the
+    order of the rows never matters.
 
     labels, counts, from_histogram: distinct labels, users per label, and whether their order is the user's or an
         accident (raw values).
     k, domain: number of categories, at least 2, `(other)` included; all categories; None for those that were seen.
     keep_top, other: keep the most frequent labels only (ties in the order of the domain); other users are dropped, or
         put into a last category `(other)`.
-    ordered, transactions: whether the order means something; None: it does for numbers, does not for names. Whether
+    ordered, transactions: whether the order means something; None: it does for numbers and ranges of them. Whether
         `OTHER_LABEL` is the users without a kept item of transactions, dropped unless `other`.
 
     Raises InputError if the labels, k and domain do not fit together, or fewer than two categories or no user are left.
@@ -85,7 +86,7 @@ def build_domain(
     if without is not None:
         rest[OTHER_LABEL] = without
     merges = other and bool(rest)
-    is_ordered = draft.numeric if ordered is None else ordered
+    is_ordered = draft.ordered if ordered is None else ordered
     if k is not None:
         _pad(draft, k - merges, ordered=is_ordered, merges=merges)
     elif draft.numeric and domain is None:
@@ -144,21 +145,17 @@ def _arranged(
         sort = numeric and ordered is not False
         inside, outside = place_in_domain(users, by_value(names) if sort else names)
         how = "by value" if sort else "in the order of the domain file"
-        return _Draft(inside, numeric, [f"{len(names)} categories given as the domain, {how}"], []), outside
+        note = f"{len(names)} categories given as the domain, {how}"
+        return _Draft(inside, numeric, numeric or given_order(names), [note], []), outside
     if all_numbers(users):
         merged, warnings = merge_equal_numbers(users)
         note = "all labels are numbers: sorted by value"
         note += ", but taken as names without order, as asked" if ordered is False else " and taken as ordered"
         placed = {label: merged[label] for label in by_value(merged)}
-        return _Draft(placed, True, [note], list(warnings)), {}
-    placed = {label: users[label] for label in (users if from_histogram else sorted(users))}
-    order = "in the order of the file" if from_histogram else "in alphabetical order"
-    if ordered:
-        note = f"labels are names, taken as ordered {order} (--domain FILE gives another order)"
-    else:
-        note = f"labels are names: no order between them (listed {order})"
-    mixed = mixed_note(list(users)) if ordered is None else ()
-    return _Draft(placed, False, [note], list(mixed)), {}
+        return _Draft(placed, True, True, [note], list(warnings)), {}
+    order = arranged(list(users), from_file=from_histogram, ordered=ordered)
+    placed = {label: users[label] for label in order.labels}
+    return _Draft(placed, False, order.ordered, [order.note], list(order.warnings)), {}
 
 
 def _keep(draft: _Draft, outside: dict[str, int], keep_top: int | None) -> dict[str, int]:
@@ -208,10 +205,10 @@ def _merge(draft: _Draft, rest: dict[str, int], *, ordered: bool | None) -> bool
     draft.assumptions.append(
         f"{plural(number, 'user', 'users')} with other labels are merged into the last category {OTHER_LABEL}"
     )
-    if ordered is None and draft.numeric:
+    if ordered is None and draft.ordered:
         draft.warnings.append(
-            f"{OTHER_LABEL} has no place among the numbers, so the domain is taken as unordered "
-            "(ask for the order, or leave out --other, to keep it)"
+            f"{OTHER_LABEL} has no place among the {'numbers' if draft.numeric else 'ranges'}, so the domain is taken "
+            "as unordered (ask for the order, or leave out --other, to keep it)"
         )
         return False
     if ordered:

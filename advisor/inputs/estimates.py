@@ -46,6 +46,7 @@ class RawEstimates:
     values: NDArray[np.float64]
     assumptions: tuple[str, ...]  # what was decided for the user, one sentence each
     warnings: tuple[str, ...]  # what the user should look at, one sentence each
+    labelled: bool = True  # whether the labels stand in the file; else they are the numbers of the rows
 
 
 def read_estimates(
@@ -105,9 +106,12 @@ def read_estimates(
         _check_labels(rows, labels, places)
         _refuse_total(rows, labels, cells, values, places, decimal_comma=bool(spelling))
         note = f"column {table.called(value_at)} read as estimates, column {table.called(label_at)} as labels"
+        note = "; ".join((*(table.row_numbers_note if label_at != table.row_numbers else ()), note))
     if len(labels) < 2:
         raise InputError(f"{table.source}: holds 1 estimate; a domain needs at least 2 categories, one row each")
-    return RawEstimates(tuple(labels), values, (*rows.assumptions, note, *spelling), rows.warnings())
+    return RawEstimates(
+        tuple(labels), values, (*rows.assumptions, note, *spelling), rows.warnings(), label_at is not None
+    )
 
 
 def _names_columns(first: Sequence[str], rest: Sequence[Sequence[str]], table: Table, usual: bool) -> bool:
@@ -136,7 +140,7 @@ def _columns(table: Table, column: str | None, estimates: str | None) -> tuple[i
             f"the columns are {table.columns()}"
         )
     if label is None and table.width > 1:
-        label = next(at for at in range(table.width) if at != value)
+        label = next((at for at in table.values if at != value), 0)  # row numbers are the labels of what has no others
     return label, value
 
 
@@ -152,11 +156,12 @@ def _estimate_column(table: Table, label: int | None) -> int:
             return found[0]
         if found:
             break
-    if table.width == 2:
+    columns = table.values if label in (None, *table.values) and len(table.values) > 1 else tuple(range(table.width))
+    if len(columns) == 2:
         if label is not None:
-            return 1 - label
-        numeric = [all(_is_number(cell, table) for cell in table.cells(at)) for at in range(2)]
-        return 0 if numeric == [True, False] else 1
+            return next(at for at in columns if at != label)
+        numeric = [all(_is_number(cell, table) for cell in table.cells(at)) for at in columns]
+        return columns[0] if numeric == [True, False] else columns[1]
     raise InputError(
         f"{table.source}: has {table.width} columns: {table.columns()}; say which one holds the estimates with "
         "--estimates, and which the labels with --column"

@@ -4,40 +4,81 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from advisor.checks import whole
 from advisor.errors import InputError
+from advisor.inputs.frames import categories_of, is_histogram, is_pandas, labelled, raw_values
+
+
+class SampleInMemory(NamedTuple):
+    """A sample as labels and counts."""
+
+    labels: list[str]  # distinct, unless two values are written alike
+    counts: np.ndarray[Any, np.dtype[np.int64]]  # users per label; 0 is possible
+    name: str  # of the argument that it was given as
+    in_order: bool  # whether the order of the labels is the user's, or an accident
+    ordered: bool | None = None  # whether the data say that the order means something; None: they do not
+    assumptions: tuple[str, ...] = ()  # what was decided for the user, one sentence each
 
 
 def sample_in_memory(
     sample: Iterable[Any] | None, sample_counts: ArrayLike | Mapping[Any, int] | None
-) -> tuple[list[str], np.ndarray[Any, np.dtype[np.int64]], bool]:
-    """Return labels, counts, and whether they were given as a histogram.
+) -> SampleInMemory:
+    """Return the sample that was given, as values or as a histogram.
 
     Raises InputError if both or none are given, or what is given holds no users or what is no value.
     """
     if (sample is None) == (sample_counts is None):
         raise InputError("give either sample (one value per user) or sample_counts (one count per category)")
-    if sample is not None:
-        return *_tally(sample), False
-    labels: list[str]
-    if hasattr(sample_counts, "items"):  # a mapping, or a pandas series with its index
-        pairs = list(cast("Mapping[Any, Any]", sample_counts).items())
+    if sample is None:
+        return _histogram(sample_counts, "sample_counts")
+    if not is_pandas(sample):
+        return SampleInMemory(*_tally(sample), "sample", in_order=False)
+    if is_histogram(sample):
+        note = "sample is a result of value_counts: read as counts of users"
+        return _histogram(sample, "sample")._replace(assumptions=(note,))
+    values = raw_values("sample", sample)
+    labels, counts = _tally(values)
+    return _over_categories(SampleInMemory(labels, counts, "sample", in_order=False), categories_of(values))
+
+
+def _histogram(given: ArrayLike | Mapping[Any, int] | Iterable[Any] | None, name: str) -> SampleInMemory:
+    """Return a sample of one count per category."""
+    known, in_order = None, True
+    if is_pandas(given):
+        read = labelled(name, given)
+        labels, numbers, in_order = list(map(_label, read.labels)), read.values, not read.by_frequency
+        known = None if read.categories is None else (read.categories, bool(read.ordered))
+    elif hasattr(given, "items"):
+        pairs = list(cast("Mapping[Any, Any]", given).items())
         labels, numbers = [_label(key) for key, _ in pairs], [number for _, number in pairs]
     else:
-        array = np.asarray(sample_counts)
+        array = np.asarray(given)
         if array.ndim != 1:
-            raise InputError(f"sample_counts must be flat, one count per category, got shape {array.shape}")
+            raise InputError(f"{name} must be flat, one count per category, got shape {array.shape}")
         numbers = array.tolist()
         labels = [str(place) for place in range(len(numbers))]
-    counts = [whole(0)("every count in sample_counts", number) for number in numbers]
+    counts = [whole(0)(f"every count in {name}", number) for number in numbers]
     if sum(counts) < 1:
-        raise InputError(f"sample_counts must hold at least 1 user, got {len(counts)} counts that sum to 0")
-    return labels, np.array(counts, dtype=np.int64), True
+        raise InputError(f"{name} must hold at least 1 user, got {len(counts)} counts that sum to 0")
+    return _over_categories(SampleInMemory(labels, np.array(counts, dtype=np.int64), name, in_order), known)
+
+
+def _over_categories(sample: SampleInMemory, known: tuple[list[Any], bool] | None) -> SampleInMemory:
+    """Return a sample with all of its categories, those that nobody has too, in their order."""
+    if known is None or len(set(sample.labels)) < len(sample.labels):  # what is there twice is refused later
+        return sample
+    users = dict(zip(sample.labels, sample.counts.tolist(), strict=True))
+    every = [_label(category) for category in known[0]]
+    counts = np.array([users.get(label, 0) for label in every], dtype=np.int64)
+    note = f"{len(every)} categories{' and their order' if known[1] else ''} taken from the dtype"
+    return sample._replace(
+        labels=every, counts=counts, in_order=True, ordered=known[1] or None, assumptions=(*sample.assumptions, note)
+    )
 
 
 def _tally(sample: Iterable[Any]) -> tuple[list[str], np.ndarray[Any, np.dtype[np.int64]]]:
@@ -68,19 +109,33 @@ def _label(value: Any) -> str:
     return text
 
 
-def estimate_in_memory(estimate: ArrayLike | Mapping[Any, float]) -> tuple[list[str], np.ndarray[Any, Any]]:
+class EstimateInMemory(NamedTuple):
+    """An estimate as labels and values."""
+
+    labels: list[str]
+    values: np.ndarray[Any, np.dtype[np.float64]]
+    domain: list[str] | None = None  # all labels in their order, where the data name them
+    ordered: bool | None = None  # whether that order means something; None: the data do not say
+
+
+def estimate_in_memory(estimate: ArrayLike | Mapping[Any, float]) -> EstimateInMemory:
     """Return labels and values of an estimate: one number per category, or a mapping from label to number.
 
     Raises InputError if it is not flat, has fewer than 2 categories, or holds what is no finite number.
     """
-    if hasattr(estimate, "items"):
+    domain, ordered = None, None
+    if is_pandas(estimate):
+        read = labelled("estimate", estimate)
+        labels, values, ordered = list(map(_label, read.labels)), read.values, read.ordered
+        domain = None if read.categories is None else list(map(_label, read.categories))
+    elif hasattr(estimate, "items"):
         pairs = list(cast("Mapping[Any, Any]", estimate).items())
         labels, values = [_label(key) for key, _ in pairs], [value for _, value in pairs]
-        if len(set(labels)) < len(labels):
-            raise InputError("estimate must have each label once, got some twice")
     else:
         values = list(np.atleast_1d(np.asarray(estimate, dtype=object)))
         labels = [str(place) for place in range(len(values))]
+    if len(set(labels)) < len(labels):
+        raise InputError("estimate must have each label once, got some twice")
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -89,4 +144,4 @@ def estimate_in_memory(estimate: ArrayLike | Mapping[Any, float]) -> tuple[list[
         raise InputError(f"estimate must be flat, at least 2 categories, got shape {array.shape}")
     if not np.isfinite(array).all():
         raise InputError(f"estimate must be finite, got {int((~np.isfinite(array)).sum())} missing or infinite values")
-    return labels, array
+    return EstimateInMemory(labels, array, domain, ordered)

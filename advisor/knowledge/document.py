@@ -14,6 +14,7 @@ from advisor.errors import InputError, listed
 from advisor.knowledge.answer import Judgement, nearest_cells
 from advisor.names import resolve
 from advisor.question.units import unit_text
+from advisor.rank.pair_words import pair_text
 from advisor.rank.result import Ranking
 from knowledge import model, tree
 from knowledge.cells import Neighbour
@@ -279,7 +280,7 @@ def cells_document(advice: Ranking, count: int) -> Document:
     )
     rest = (
         f"The answer itself is predicted by a model fitted to {model.load().populations:,} simulated populations: "
-        f"{best.protocol} with {best.method}, {metric} error {best.error:.3g} ({unit}).",
+        f"{pair_text(best.protocol, best.method)}, {metric} error {best.error:.3g} ({unit}).",
         "Each row has its own k, n and noise, so its errors are not those of the answer.",
         *(
             ["Protocols for ordered domains have no cells here: a look-up ranks them too."]

@@ -7,11 +7,12 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager, suppress
+from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.errors import InputError
+from advisor.errors import InputError, printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,13 +71,22 @@ def save(figure: Figure, target: Path) -> None:
     from advisor.pictures.style import settings
 
     kind = target.suffix.lower().lstrip(".")
-    dated = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
-    with settings(), one_glyph_warning(text_as_text=kind == "svg"):
+    if kind == "svg":
+        target.write_text(_svg(figure, "ldp-advise"), encoding="utf-8")
+        return
+    dated = {"png": {}, "pdf": {"CreationDate": None}}[kind]
+    with settings(), one_glyph_warning():
         figure.savefig(target, format=kind, metadata=dated)
 
 
 def to_svg(figure: Figure, salt: str) -> str:
     """Return the ``<svg>`` element of a figure for a page: text as text, ids that no other `salt` gives."""
+    svg = _svg(figure, salt)
+    return svg[svg.index("<svg") :]
+
+
+def _svg(figure: Figure, salt: str) -> str:
+    """Return a figure as SVG, with a title, and the figure's label as its description for who cannot see it."""
     import io
 
     from advisor.pictures.style import settings
@@ -84,5 +94,11 @@ def to_svg(figure: Figure, salt: str) -> str:
     text = io.StringIO()
     with settings(salt), one_glyph_warning(text_as_text=True):
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    svg = text.getvalue()
-    return svg[svg.index("<svg") :]
+    before, svg = text.getvalue().split("<svg ", 1)
+    tag, inside = svg.split(">", 1)
+    title = figure.get_suptitle() or next((title for axes in figure.axes if (title := axes.get_title("left"))), "")
+    names = "".join(
+        f'<{kind} id="{salt}-{kind}">{escape(words)}</{kind}>'
+        for kind, words in (("title", title.strip()), ("desc", printable(str(figure.get_label()))))
+    )
+    return f'{before}<svg role="img" aria-labelledby="{salt}-title {salt}-desc" {tag}>{names}{inside}'

@@ -1,14 +1,19 @@
-"""A Pareto frontier: error against bits per report, brighter where a report gives less away."""
+"""A Pareto frontier: error against bits per report, darker where a report gives more away."""
 
 from __future__ import annotations
 
+import math
+
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from advisor.figures import number, percent
 from advisor.pictures.style import BAND, INK, QUIET, blank, log_axis, settings
 from advisor.question.units import unit_text
 from advisor.rank.pareto import Frontier
 
-SHADES = "cividis_r"  # rises in brightness, and is the same to all who see colours differently
+SHADES = "Blues"  # light to dark in the first colour of all pictures
+NEAR = 0.035  # of the height of the picture: labels that are nearer than that are written one below the other
 
 
 def pareto_figure(frontier: Frontier) -> Figure:
@@ -25,20 +30,39 @@ def pareto_figure(frontier: Frontier) -> Figure:
             [row.report_bits for row in frontier.rows],
             [row.error for row in frontier.rows],
             c=[100 * row.attack_success for row in frontier.rows],
-            cmap=SHADES, s=50, edgecolors=INK, linewidths=0.6, zorder=3, label="worth considering",
+            cmap=SHADES, vmin=0, s=50, edgecolors=INK, linewidths=0.8, zorder=3, label="worth considering",
         )  # fmt: skip
-        for row in frontier.rows:
-            axes.annotate(
-                f"{row.protocol} {row.method}", (row.report_bits, row.error), textcoords="offset points",
-                xytext=(6, 4), fontsize=8,
-            )  # fmt: skip
-        log_axis(axes.xaxis, powers=True)
+        log_axis(axes.xaxis)
         log_axis(axes.yaxis)
-        axes.set_xlabel("bits per report")
+        axes.margins(x=0.16, y=0.08)
+        _name(axes, frontier)
+        axes.set_xlabel("size of a report (bits)")
         axes.set_ylabel(f"{metric} error ({unit_text(metric, request.bins)})")
         axes.grid(color=BAND, linewidth=0.8)
         axes.set_axisbelow(True)
         axes.set_title(f"ε = {request.epsilon:g}, k = {request.k:,}, n = {request.n:,}")
         figure.colorbar(marks, ax=axes, label="attack success (%)")
-        axes.legend()
+        axes.legend(loc="best")
+        figure.set_label(
+            "Pairs that no other beats in error, size and attack: "
+            + "; ".join(
+                f"{row.protocol} {row.method}: {metric} error {number(row.error, 3)}, {row.report_bits:,} bits, attack "
+                f"{percent(row.attack_success)}"
+                for row in frontier.rows
+            )
+        )
     return figure
+
+
+def _name(axes: Axes, frontier: Frontier) -> None:
+    """Write the names beside their marks, from the top down, none over another."""
+    axes.autoscale_view()
+    low, high = (math.log(end) for end in axes.get_ylim())
+    below = math.inf
+    for row in sorted(frontier.rows, key=lambda row: -row.error):
+        height = (math.log(row.error) - low) / (high - low)
+        below = min(height, below - NEAR)
+        axes.annotate(
+            f"{row.protocol} {row.method}", (row.report_bits, row.error), textcoords=("offset points", "axes fraction"),
+            xytext=(7, below), fontsize=8, va="center", zorder=4,
+        )  # fmt: skip

@@ -5,9 +5,9 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from advisor.pictures.style import BAND, BLUE, INK, ORANGE, QUIET, blank, log_axis, settings
-from advisor.plans.question import POWER
 from advisor.plans.result import PlanResult, value_text
 from advisor.question.units import unit_text
+from simulator.detection import POWER
 
 
 def plan_figure(plan: PlanResult) -> Figure:
@@ -54,4 +54,12 @@ def plan_figure(plan: PlanResult) -> Figure:
         given = f"ε = {question.epsilon:g}" if question.n is None else f"n = {question.n:,}"
         pair = best.protocol if best.method is None else f"{best.protocol} with {best.method}"
         axes.set_title(f"{pair} at {given}, k = {question.frequencies.k:,}")
+        figure.set_label(
+            f"{axes.get_ylabel()} against {axes.get_xlabel()}, target {target:g}; "
+            + (
+                "never reached"
+                if best.value is None
+                else f"reached at {question.sign} = {value_text(question, best.value)}"
+            )
+        )
     return figure

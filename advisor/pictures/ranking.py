@@ -2,50 +2,66 @@
 
 from __future__ import annotations
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from advisor.figures import number
 from advisor.pictures.style import BAND, BLUE, INK, PAPER, QUIET, blank, settings
 from advisor.question.units import unit_text
-from advisor.rank.result import Ranking
+from advisor.rank.result import Baseline, Ranking, Recommendation
 
 ROWS = 15
+NAMES = {"raw": "raw estimate", "default": "usual default"}
 
 
 def ranking_figure(advice: Ranking, rows: int = ROWS) -> Figure:
-    """Return the first pairs in the order of the ranking, and the usual default and raw estimate if they are apart."""
-    shown = list(advice.rows[:rows])
-    inside = {row.pair for row in shown}
-    labels = [f"{row.protocol}  {row.method}" for row in shown]
-    figures = [(row.error, row.error_low, row.error_high, row.tier == 1) for row in shown]
-    names = {"raw": "raw estimate", "default": "usual default"}
-    for baseline in advice.baselines:
-        if baseline.protocol is not None and (baseline.protocol, baseline.method) not in inside:
-            labels.append(f"{baseline.protocol}  {baseline.method} ({names[baseline.kind]})")
-            first = any(row.pair == (baseline.protocol, baseline.method) for row in advice.ties)
-            figures.append((baseline.error, baseline.error_low, baseline.error_high, first))
+    """Return the errors of the first pairs from 0 on, in the order of the ranking, and what they are compared with.
+
+    That are the usual default and the raw estimate, as squares, and as a line what is reached without any data.
+    """
+    kinds = {(row.protocol, row.method): NAMES[row.kind] for row in advice.baselines if row.kind in NAMES}
+    top = {row.pair for row in advice.ties}
+    shown: list[Recommendation | Baseline] = list(advice.rows[:rows])
+    inside = {(row.protocol, row.method) for row in shown}
+    shown += [row for row in advice.baselines if row.kind in NAMES and (row.protocol, row.method) not in inside]
+    pairs = [(row.protocol or "", row.method or "") for row in shown]
+    labels = [f"{'  '.join(pair)}{f' ({kinds[pair]})' if pair in kinds else ''}" for pair in pairs]
+    request, metric = advice.request, advice.metric
     with settings():
-        figure, axes = blank(6.6, 1.2 + 0.24 * len(labels))
-        for place, (error, low, high, top) in enumerate(figures):
-            if top:
+        figure, axes = blank(6.6, 1.3 + 0.24 * len(labels))
+        for place, (row, pair) in enumerate(zip(shown, pairs, strict=True)):
+            if pair in top:
                 axes.axhspan(place - 0.5, place + 0.5, color=BAND, zorder=0, linewidth=0)
-            colour = BLUE if top else QUIET
-            axes.plot([low, high], [place, place], color=colour, linewidth=1.6, solid_capstyle="butt")
-            axes.plot(error, place, "o", color=colour, markerfacecolor=colour if top else PAPER, markersize=5.5)
+            colour = BLUE if pair in top else QUIET
+            axes.plot([row.error_low, row.error_high], [place, place], color=colour, linewidth=1.6)
+            mark, fill = "s" if pair in kinds else "o", colour if pair in top else PAPER
+            axes.plot(row.error, place, mark, color=colour, markerfacecolor=fill, markersize=5.5)
         axes.set_yticks(range(len(labels)), labels)
         axes.set_ylim(len(labels) - 0.5, -0.5)
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x", color=BAND, linewidth=0.8)
         axes.set_axisbelow(True)
-        reach = [value for error, low, high, _ in figures for value in (low, high)]
-        spread = max(reach) - min(reach)
-        axes.set_xlim(max(0.0, min(reach) - 0.08 * spread), max(reach) + 0.08 * spread)
-        if advice.error_without_data is not None and advice.error_without_data <= axes.get_xlim()[1]:
-            axes.axvline(advice.error_without_data, color=INK, linestyle=":", linewidth=1)
-            axes.annotate(
-                "without any data", (advice.error_without_data, 1), xycoords=("data", "axes fraction"), fontsize=8,
-                ha="right", va="bottom", xytext=(0, 2), textcoords="offset points",
-            )  # fmt: skip
-        request, metric = advice.request, advice.metric
+        reach = max((row.error_high for row in shown), default=1.0)
+        axes.set_xlim(0.0, (1.05 * reach) or 1.0)
+        if advice.error_without_data is not None:
+            _mark_without_data(axes, advice.error_without_data, advice.guess_without_data)
         axes.set_xlabel(f"{metric} error ({unit_text(metric, request.bins)}) and 95 % interval; shaded: first tier")
         axes.set_title(f"ε = {request.epsilon:g}, k = {request.k:,}, n = {request.n:,}", pad=14)
+        figure.set_label(
+            f"{metric} errors, the lowest first: "
+            + "; ".join(f"{label} {number(row.error, 3)}" for label, row in zip(labels, shown, strict=True))
+        )
     return figure
+
+
+def _mark_without_data(axes: Axes, error: float, guess: str) -> None:
+    """Draw the error that is reached without any data, or say where it lies beyond the picture."""
+    far = error > axes.get_xlim()[1]
+    if not far:
+        axes.axvline(error, color=INK, linestyle=":", linewidth=1.2)
+    axes.annotate(
+        f"without any data ({guess}): {number(error, 3)}{' →' if far else ''}", (1 if far else error, 1),
+        xycoords=("axes fraction" if far else "data", "axes fraction"), fontsize=8,
+        ha="right" if error > axes.get_xlim()[1] / 2 else "left", va="bottom", xytext=(0, 2),
+        textcoords="offset points",
+    )  # fmt: skip

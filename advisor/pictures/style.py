@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-INK, QUIET, BAND, PAPER = "#1a1a1a", "#767676", "#e6ecf2", "#ffffff"
+INK, QUIET, BAND, BARS, PAPER = "#1a1a1a", "#767676", "#e6ecf2", "#c8cdd2", "#ffffff"
 BLUE, ORANGE, GREEN, SKY, PURPLE, YELLOW = "#0072b2", "#d55e00", "#009e73", "#56b4e9", "#cc79a7", "#e69f00"
 SERIES = (BLUE, ORANGE, GREEN, PURPLE, YELLOW, SKY, INK)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -47,6 +47,16 @@ def settings(salt: str = "ldp-advise") -> AbstractContextManager[None]:
             "text.parse_math": False,  # labels are the user's: $ is a dollar
         }
     )
+
+
+def tint(colour: str, share: float) -> str:
+    """Return a colour mixed with so much white that a share of it is left.
+
+    >>> tint("#0072b2", 0.0), tint("#0072b2", 1.0)
+    ('#ffffff', '#0072b2')
+    """
+    parts = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    return "#" + "".join(f"{round(255 + share * (part - 255)):02x}" for part in parts)
 
 
 def blank(width: float, height: float) -> tuple[Figure, Axes]:

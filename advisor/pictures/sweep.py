@@ -3,45 +3,47 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from itertools import product
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Patch, Polygon, Rectangle
 
-from advisor.pictures.style import BAND, DASHES, INK, MARKERS, PAPER, SERIES, log_axis, settings
+from advisor.pictures.curves import draw_curves
+from advisor.pictures.style import PAPER, QUIET, SERIES, settings, tint
 from advisor.question.units import unit_text
 from advisor.sweeps.question import Place
-from advisor.sweeps.result import SweepResult
+from advisor.sweeps.result import Cell, SweepResult
+from simulator.ranking import PRACTICAL_RATIO
 
-SHADES = ("#ffffff", "#deebf5", "#a9cce6")  # open, wins at least half, sure: lighter is less certain
 METHODS_SHOWN = 7
+ON_SHADE = "#101010"  # not the ink of pictures, which is light on a dark page: shades are light on either
+SHADE = 0.45  # how much of its colour a cell has: its words stay readable
+CHARACTER = 0.075  # width of a character of a cell, in inches
 
 
 def winners_figure(sweep: SweepResult) -> Figure:
-    """Return for each k a map: the winner of each ε and n in words, darker where it is more certain."""
+    """Return for each k a map over ε and n: the pair with the lowest error in words, coloured by its method.
+
+    Where other methods come within 5 % of it or are not separable from it, their number is said, and a corner has the
+    colour of the nearest one.
+    """
     question = sweep.question
     cells = {cell.place: cell for cell in sweep.cells}
     columns, rows = len(question.users), len(question.epsilons)
+    colours = _colours(sweep)
+    longest = max(len(word) for cell in sweep.cells for word in _words(cell).split("\n"))
+    width = max(1.1, CHARACTER * longest + 0.15)
     with settings():
         figure = Figure(
-            figsize=(1.6 + 1.35 * columns, (0.9 + 0.55 * rows) * len(question.sizes) + 0.5),
+            figsize=(max(1.4 + width * columns, 4.2), (0.75 + 0.62 * rows) * len(question.sizes) + 0.9),
             layout="constrained", facecolor=PAPER,
         )  # fmt: skip
         every = figure.subplots(len(question.sizes), 1, squeeze=False)[:, 0]
         for axes, k in zip(every, question.sizes, strict=True):
             for (row, epsilon), (column, n) in product(enumerate(question.epsilons), enumerate(question.users)):
-                winner = cells[epsilon, n, k].winner
-                certainty = 2 if winner.sure else 1 if winner.win_share >= 0.5 else 0
-                axes.add_patch(
-                    Rectangle(
-                        (column - 0.5, row - 0.5), 1, 1, facecolor=SHADES[certainty], edgecolor=INK, linewidth=0.6
-                    )
-                )
-                behind = "" if winner.margin is None else f", +{100 * winner.margin:.0f} %"
-                axes.text(
-                    column, row, f"{winner.protocol}\n{winner.method}\n{100 * winner.win_share:.0f} %{behind}",
-                    ha="center", va="center", fontsize=7, fontweight="bold" if certainty == 2 else "normal",
-                )  # fmt: skip
+                _draw_cell(axes, column, row, cells[epsilon, n, k], colours)
             axes.set_xlim(-0.5, columns - 0.5)
             axes.set_ylim(rows - 0.5, -0.5)
             axes.set_xticks(range(columns), [f"{n:,}" for n in question.users])
@@ -51,24 +53,77 @@ def winners_figure(sweep: SweepResult) -> Figure:
                 spine.set_visible(False)
             axes.set_ylabel("budget ε")
             axes.set_title(f"Lowest {question.metric} error, k = {k:,}")
-        every[-1].set_xlabel(
-            "users n\nshare of repetitions won, and distance of the runner-up; dark: its interval excludes 0"
+        every[-1].set_xlabel("users n")
+        handles = [Patch(facecolor=tint(colour, SHADE), label=method) for method, colour in colours.items()]
+        figure.legend(
+            handles=handles, loc="outside lower center", ncols=min(4, len(handles)),
+            title="method; a corner: another that is tied", title_fontsize=8,
+        )  # fmt: skip
+        figure.set_label(
+            "; ".join(
+                f"ε = {cell.epsilon:g}, n = {cell.n:,}, k = {cell.k:,}: {_words(cell).replace(chr(10), ' ')}"
+                for cell in sweep.cells
+            )
         )
     return figure
 
 
+def _draw_cell(axes: Axes, column: int, row: int, cell: Cell, colours: dict[str, str]) -> None:
+    winner, tied = cell.winner, _tied(cell)
+    shade = tint(colours[winner.method], SHADE)
+    axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=shade, edgecolor=PAPER, linewidth=1.5))
+    if tied:
+        corner = [(column + 0.48, row - 0.48), (column + 0.48, row - 0.08), (column + 0.3, row - 0.48)]
+        axes.add_patch(Polygon(corner, facecolor=colours.get(tied[0], QUIET), linewidth=0))
+    axes.text(
+        column, row, _words(cell), ha="center", va="center", fontsize=7, fontweight="normal" if tied else "bold",
+        color=ON_SHADE,
+    )  # fmt: skip
+
+
+def _tied(cell: Cell) -> list[str]:
+    """Return the other methods that come within 5 % of the winner, or cannot be told from it, the nearest first."""
+    best: dict[str, float] = {}
+    for (_, method), error in cell.errors.items():
+        if method != cell.winner.method:
+            best[method] = min(error, best.get(method, math.inf))
+    tied = {method for method, error in best.items() if error < cell.winner.error * PRACTICAL_RATIO}
+    if cell.winner.runner_up is not None and not cell.winner.sure:
+        tied |= {cell.winner.runner_up[1]} - {cell.winner.method}
+    return sorted(tied, key=lambda method: best[method])
+
+
+def _words(cell: Cell) -> str:
+    """Return what stands in a cell: the pair, and its ties or its lead over the best other method."""
+    tied = _tied(cell)
+    if tied:
+        behind = f"tied: {tied[0]}" if len(tied) == 1 else f"{len(tied)} methods tied"
+    else:
+        others = [error for (_, method), error in cell.errors.items() if method != cell.winner.method]
+        lead = min(others, default=math.nan) / cell.winner.error - 1 if cell.winner.error > 0 else math.nan
+        behind = "" if math.isnan(lead) else f"next method +{100 * lead:.0f} %"
+    return f"{cell.winner.protocol}\n{cell.winner.method}\n{behind}".rstrip()
+
+
+def _colours(sweep: SweepResult) -> dict[str, str]:
+    """Return a colour for each method that wins somewhere, the most frequent first; past the last they are grey."""
+    winners = Counter(cell.winner.method for cell in sweep.cells)
+    named = sorted((method for method in sweep.question.methods if method in winners), key=lambda one: -winners[one])
+    return {method: SERIES[place] if place < len(SERIES) else QUIET for place, method in enumerate(named)}
+
+
 def curves_figure(sweep: SweepResult) -> Figure:
-    """Return the error of each method, with its best protocol, along n for each ε (along ε where there is one n)."""
+    """Return the error of each method, with its best protocol, along ε for each n (along n where there is one ε)."""
     question = sweep.question
-    along_n = len(question.users) > 1
+    along_n = len(question.epsilons) == 1
     panels = list(product(question.sizes, question.epsilons if along_n else question.users))
     shown = _methods(sweep)
     across = min(3, len(panels))
     down = math.ceil(len(panels) / across)
     cells = {cell.place: cell for cell in sweep.cells}
     with settings():
-        figure = Figure(figsize=(3.0 * across + 0.6, 2.5 * down + 0.7), layout="constrained", facecolor=PAPER)
-        every = figure.subplots(down, across, squeeze=False).ravel()
+        figure = Figure(figsize=(max(3.0 * across, 4.6) + 0.6, 2.7 * down + 0.5), layout="constrained", facecolor=PAPER)
+        every = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
         for axes, (k, fixed) in zip(every, panels, strict=False):
             places: list[Place] = (
                 [(fixed, n, k) for n in question.users]
@@ -76,27 +131,25 @@ def curves_figure(sweep: SweepResult) -> Figure:
                 else [(epsilon, int(fixed), k) for epsilon in question.epsilons]
             )
             xs = [place[1] if along_n else place[0] for place in places]
-            for number, method in enumerate(shown):
-                errors = [
+            series = {
+                method: [
                     min((e for (_, m), e in cells[place].errors.items() if m == method), default=math.nan)
                     for place in places
                 ]
-                axes.plot(
-                    xs, errors, marker=MARKERS[number % len(MARKERS)], markersize=4, linewidth=1.2,
-                    linestyle=DASHES[number % len(DASHES)], color=SERIES[number % len(SERIES)], label=method,
-                )  # fmt: skip
-            log_axis(axes.xaxis, powers=along_n)
-            log_axis(axes.yaxis)
-            axes.grid(color=BAND, linewidth=0.8)
-            axes.set_axisbelow(True)
+                for method in shown
+            }
+            draw_curves(axes, xs, series, powers=along_n)
             axes.set_title(f"ε = {fixed:g}, k = {k:,}" if along_n else f"n = {fixed:,.0f}, k = {k:,}")
         for axes in every[len(panels) :]:
             axes.set_visible(False)
+        every[0].legend(loc="best", ncols=1 if len(shown) < 5 else 2, fontsize=7, handlelength=2.4)
         figure.supxlabel("users n" if along_n else "privacy budget ε of one report", fontsize=9)
         unit = unit_text(question.metric, question.first.bins)
         figure.supylabel(f"{question.metric} error ({unit}), best protocol of each method", fontsize=9)
-        handles, labels = every[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=min(4, len(labels)))
+        figure.set_label(
+            f"{question.metric} error of {', '.join(shown)}, each with its best protocol, against "
+            f"{'users, by budget' if along_n else 'budgets, by number of users'} and k"
+        )
     return figure
 
 

@@ -11,20 +11,22 @@ from advisor.places.menu import places_menu
 from advisor.places.request import PlacesRequest
 from advisor.places.result import Mechanism, Pictured, PlacesAdvice
 from simulator import METRICS, POSTPROCESSORS, Metric
-from simulator.benchmark import Experiment, Runs, measured_again, simulate
+from simulator.benchmark import Experiment, Runs, measured_again, race
 from simulator.channels import Channel, Update
 from simulator.methods import observe
-from simulator.methods.maximum_likelihood import remembered_maximum
+from simulator.methods.maximum_likelihood import remembered_maxima
 from simulator.metrics import EMD_SLACK
 from simulator.protocols.protocol import Tally
 from simulator.ranking import MeanError, Standing, mean_error, rank
 from simulator.seeding import rng_for
 
+SHARE_AGAIN = 4  # one in so many repetitions of the race is spent again on the pairs that it chose
+
 
 def answer_places(
     request: PlacesRequest, progress: Callable[[int, int], None] | None = None, *, jobs: int = 1
 ) -> PlacesAdvice:
-    """Simulate the collections of every mechanism and rank all pairs for each metric.
+    """Simulate the collections of every mechanism, the leading ones until they are told apart, and rank all pairs.
 
     Raises InputError if a channel leaks more than is promised, or constraints leave nothing.
     """
@@ -38,8 +40,15 @@ def answer_places(
         seed=request.seed,
         domain=request.domain,
     )
-    runs = simulate(experiment, 0, request.repetitions, jobs=jobs, progress=progress)
-    cost = {key: float(one.protocol.report_bits) for key, one in menu.items()}
+    runs = race(
+        experiment,
+        request.metrics,
+        repetitions=request.repetitions,
+        max_repetitions=request.max_repetitions,
+        jobs=jobs,
+        progress=progress,
+    )
+    cost = {key: (float(one.protocol.report_bits),) for key, one in menu.items()}
     rankings = {metric: rank(runs.of(metric), cost) for metric in request.metrics}
     uniform = np.full(request.places.k, 1 / request.places.k)
     slack = runs.of(EMD_SLACK.name).values() if "emd" in request.metrics else ()
@@ -47,21 +56,22 @@ def answer_places(
         request,
         {key: _measured(key, one, request) for key, one in menu.items()},
         rankings,
-        _measured_afresh(rankings, experiment, runs, jobs),
+        _measured_afresh(rankings, experiment, runs, max(request.repetitions, runs.repetitions // SHARE_AGAIN), jobs),
         {metric: float(experiment.metrics[metric](uniform, request.truth)) for metric in request.metrics},
         max((float(block.max()) for block in slack), default=0.0) if "emd" in request.metrics else None,
+        runs.repetitions,
         {key: _picture(key, one, request) for key, one in menu.items()},
     )
 
 
 def _measured_afresh(
-    rankings: dict[str, tuple[Standing, ...]], experiment: Experiment, runs: Runs, jobs: int
+    rankings: dict[str, tuple[Standing, ...]], experiment: Experiment, runs: Runs, repetitions: int, jobs: int
 ) -> dict[str, MeanError]:
     """Return for each metric the error of the first pair, from repetitions that had no part in choosing it."""
     chosen = {metric: rows[0].pair for metric, rows in rankings.items() if len(rows) > 1}
     if not chosen:
         return {}
-    again = measured_again(experiment, runs, chosen.values(), runs.repetitions, jobs=jobs)
+    again = measured_again(experiment, runs, chosen.values(), repetitions, jobs=jobs)
     return {metric: mean_error(again.column(pair, metric)) for metric, pair in chosen.items()}
 
 
@@ -89,8 +99,8 @@ def _measured(key: str, one: Mechanism, request: PlacesRequest) -> Mechanism:
     fits: tuple[Update, ...] = ()
     if isinstance(one.protocol, Channel) and "ibu" in one.methods:
         likelihood = one.protocol.likelihood
-        every = (_collection(key, one, request, repetition) for repetition in range(request.repetitions))
-        fits = tuple(remembered_maximum(likelihood, tally.counts) for tally in every)
+        every = [_collection(key, one, request, repetition).counts for repetition in range(request.repetitions)]
+        fits = tuple(remembered_maxima(likelihood, np.stack(every)))
     return replace(one, expected_distance=moved, ibu_fits=fits)
 
 

@@ -168,6 +168,7 @@ def _data(advice: PlacesAdvice) -> dict[str, Json]:
             "metrics": list(request.metrics),
             "sample": request.sample,
             "repetitions": request.repetitions,
+            "max_repetitions": request.max_repetitions,
         },
         "places": {
             "rows": places.rows,
@@ -179,7 +180,7 @@ def _data(advice: PlacesAdvice) -> dict[str, Json]:
         },
         "promise": promise_sentences(advice),
         "source": "simulation",
-        "repetitions": request.repetitions,
+        "repetitions": advice.repetitions,
         "seed": request.seed,
         "emd_relative_error": advice.emd_error,
         "ibu": {

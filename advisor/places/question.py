@@ -8,22 +8,16 @@ from typing import ClassVar
 
 from advisor.checks import choice, path, real, text
 from advisor.errors import InputError, listed, near_miss
+from advisor.question.metric_settings import MetricSettings
 from advisor.question.option import Settings, like, option, require
 from advisor.question.request import needed_budget
-from advisor.question.settings import (
-    Categories,
-    Columns,
-    Limits,
-    Menu,
-    MetricSettings,
-    Question,
-    Simulation,
-)
+from advisor.question.settings import Categories, Columns, Limits, Menu, Question, Simulation
 from simulator import METRICS, POSTPROCESSORS, frequency_oracles
 from simulator.places import GROUNDS
 
 PRIVACIES = ("ldp", "metric")
 KM_AROUND = 40_075  # around the earth
+REPETITIONS, MAX_REPETITIONS = 10, 400
 CHANNEL_METHODS = ("none", "norm_mul", "norm_sub", "wavelet_eb", "ibu")
 METHODS = tuple(
     name for name, method in POSTPROCESSORS.items() if not method.queries_only and "order" not in method.needs
@@ -112,6 +106,11 @@ class PlacesSettings:
         return needed_budget(self.question)
 
     @property
+    def repetitions(self) -> tuple[int, int]:
+        """Repetitions to start with, and at most."""
+        return self.simulation.race(REPETITIONS, MAX_REPETITIONS)
+
+    @property
     def protocols(self) -> tuple[str, ...]:
         """The protocols on the menu: channels that are calibrated to the promise, or those of local privacy."""
         if self.promise.privacy == "metric":
@@ -156,10 +155,10 @@ class PlacesSettings:
             ),
             ("--columns", in_a_row or self.ground.columns, "both coordinates, for example --columns lon,lat"),
         )
-        if located and (self.columns.column is not None or self.domain.k is not None):
+        if located and (self.columns.column or self.domain.k is not None):
             flags = ", ".join([*self.columns.given("column"), *self.domain.given("k")])
             raise InputError(f"{flags}: this is about one column of values; places have two, --columns row,col")
-        _ = self.protocols, self.methods, self.metrics
+        _ = self.protocols, self.methods, self.metrics, self.repetitions
         self.metric_settings.refuse_unused(self.question, "emd")
 
 

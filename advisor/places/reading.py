@@ -13,7 +13,7 @@ from advisor.question.sample import sample_name
 from simulator.places import Places
 from simulator.populations import apportion
 
-REPETITIONS = 10
+FULL_RACE_CELLS = 256  # above it the most repetitions fall as 1/k: what a collection costs grows faster than that
 
 
 def places_request(sample: str, settings: PlacesSettings) -> PlacesRequest:
@@ -31,6 +31,10 @@ def places_request(sample: str, settings: PlacesSettings) -> PlacesRequest:
     if settings.menu.channel is not None:
         channel, notes = read_channel(settings.menu.channel, read.places.k)
         assumed += notes
+    first, most = settings.repetitions
+    if settings.simulation.max_repetitions is None and read.places.k > FULL_RACE_CELLS:
+        most = max(first, most * FULL_RACE_CELLS // read.places.k)
+        assumed.append(f"at most {most} repetitions, because there are many cells (--max-reps says otherwise)")
     values, metrics = settings.metric_settings.resolved(read.places.k), settings.metrics
     return PlacesRequest(
         privacy=settings.promise.privacy,
@@ -44,7 +48,8 @@ def places_request(sample: str, settings: PlacesSettings) -> PlacesRequest:
         protocols=settings.protocols,
         methods=settings.methods,
         seed=settings.simulation.seed,
-        repetitions=settings.simulation.repetitions or REPETITIONS,
+        repetitions=first,
+        max_repetitions=most,
         sample=sample_name(sample),
         channel=channel,
         assumptions=(*assumed, *values.assumptions(metrics)),
@@ -83,7 +88,7 @@ def _grid(sample: str, settings: PlacesSettings) -> PlacesRead:
 def _line(sample: str, settings: PlacesSettings) -> PlacesRead:
     """Read ordered categories, which are places in a row."""
     columns = settings.columns
-    read = read_histogram(sample, column=columns.column, counts=columns.counts, header=columns.header)
+    read = read_histogram(sample, column=columns.label, counts=columns.counts, header=columns.header)
     built = build_domain(
         read.labels,
         read.counts,

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from advisor.question.metric_settings import MetricValues
 from advisor.question.removals import Removal
-from advisor.question.settings import Limits, MetricValues
+from advisor.question.settings import Limits
 from simulator.channels import Channel
 from simulator.domain import Domain
 from simulator.places import Places
@@ -30,7 +31,9 @@ class PlacesRequest:
     protocols: tuple[str, ...]
     methods: tuple[str, ...]
     seed: int
+    # repetitions, max_repetitions: to start with, and at most, for the pairs that lead
     repetitions: int
+    max_repetitions: int
     sample: str
     channel: Channel | None  # the user's own, or None
     assumptions: tuple[str, ...]

@@ -51,6 +51,7 @@ class PlacesAdvice:
     fresh: dict[str, MeanError]  # what the first of them reaches in repetitions that had no part in choosing it
     uniform_errors: dict[str, float]  # for each metric the error of equal frequencies, which need no data
     emd_error: float | None  # largest proven relative error of the earth mover's distances, None without that metric
+    repetitions: int  # most repetitions behind any row of the rankings
     pictured: dict[str, Pictured] = field(repr=False)  # the first collection of every mechanism
 
     def best(self, metric: str | None = None) -> Standing:

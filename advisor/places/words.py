@@ -11,6 +11,7 @@ from advisor.figures import error_text, number
 from advisor.places.request import PlacesRequest
 from advisor.places.result import PlacesAdvice, unit_of
 from advisor.question.removals import removal_sentences
+from advisor.rank.pair_words import pair_text
 
 
 def leak(value: float | None) -> str:
@@ -76,7 +77,7 @@ def promise_sentences(advice: PlacesAdvice) -> list[str]:
 def answer_sentences(advice: PlacesAdvice, metric: str) -> list[Sentence]:
     """Return the answer: the pair to use, its error, and how many others are as good."""
     rows, best, unit = advice.rankings[metric], advice.best(metric), unit_of(metric, advice.request)
-    pair = f"{best.pair[0]} with {best.pair[1]}"
+    pair = pair_text(*best.pair)
     measured = advice.error(metric)
     figure = f"{metric} error {error_text(measured.error, measured.low, measured.high)} {unit}"
     if min(row.error for row in rows) >= advice.uniform_errors[metric]:
@@ -137,14 +138,15 @@ def footer_sentences(advice: PlacesAdvice) -> list[str]:
     """Return what the figures rest on."""
     request, places = advice.request, advice.request.places
     shape = f"a line of {places.k}" if places.rows == 1 else f"{places.rows}x{places.columns} cells"
+    more = f" (up to {advice.repetitions} for the leading pairs)" if advice.repetitions > request.repetitions else ""
     lines = [
         f"Simulated from {request.sample}: {shape}, {places.ground} distance in {request.unit}, n = {request.n:,}; "
-        f"{request.repetitions} repetitions, seed {request.seed}; intervals are 95 %."
+        f"{request.repetitions} repetitions{more}, seed {request.seed}; intervals are 95 %."
     ]
     if advice.fresh:
         lines.append(
-            "The error in the first sentence comes from as many fresh repetitions, because a pair that is chosen by "
-            "its error tends to be a lucky one. In the table, all pairs share the same repetitions."
+            "The error in the first sentence comes from fresh repetitions, because a pair that is chosen by its error "
+            "tends to be a lucky one. In the table, `to best` compares pairs on the repetitions that they share."
         )
     lines += removal_sentences(request.removals)
     if "emd" in request.metrics and advice.emd_error:

@@ -18,18 +18,10 @@ from advisor.plans.question import Goal, PlanQuestion, PlanSettings, build_quest
 from advisor.plans.result import Curve, PlanResult, PlanRow, Progress
 from advisor.plans.search import Search
 from advisor.question.cleaning import Cleaning
+from advisor.question.metric_settings import MetricSettings
 from advisor.question.option import refuse
 from advisor.question.sample import from_memory, refuse_both
-from advisor.question.settings import (
-    Categories,
-    Menu,
-    MetricSettings,
-    Question,
-    Shape,
-    Simulation,
-    budget_alias,
-    names,
-)
+from advisor.question.settings import Categories, Menu, Question, Shape, Simulation, budget_alias, names
 from simulator import METRICS
 
 
@@ -80,7 +72,8 @@ def plan(
     target
         Mean error to be reached, in the unit of the metric.
     detect
-        Instead of a target: a frequency that the raw estimate must tell from 0 with power 0.8 at level 0.05.
+        Instead of a target: a frequency that the raw estimate must detect with power 0.8, at level 0.05 over all k
+        categories.
     metric
         Error metric; l1 unless it is named. A detection has none.
     epsilon, n
@@ -145,7 +138,7 @@ def make_plan(
     if instant:
         if not predicted.rows:
             raise InputError(f"this cannot be predicted: {predicted.why_not}; leave --instant out to simulate it")
-        rows = sorted(predicted.rows, key=lambda row: row.need)
+        rows = predicted.ranked
         return _plan(question, predicted.first, rows, None, predicted.curve(rows[0].pair))
     simulation = Simulation() if simulation is None else simulation
     progress = _silence if progress is None else progress

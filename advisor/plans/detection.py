@@ -1,26 +1,29 @@
 """How many users, or which ε, to tell a small frequency from 0: by formula, then settled by simulation.
 
-The raw estimate of the value is above z(0.95) times the standard deviation that it has at frequency 0 (a one-sided test
-at level 0.05) with probability 0.8. For normal estimates that is the case where
+The raw estimate of the value is above the threshold that one in 20 collections passes with any of the k categories that
+nobody holds (`simulator.detection`), with probability 0.8. For normal estimates that is the case where
 
-    frequency = z(0.95) sd(0) + z(0.8) sd(frequency),
+    frequency = threshold + z(0.8) sd(frequency),
 
-and as both variances fall as 1/n, n is given in closed form. Simulation settles what is not normal about it.
+and n or ε is found by bisection. Simulation settles what is not normal about it.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from statistics import NormalDist
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.plans.question import LEVEL, POWER, PlanQuestion
+from advisor.plans.question import PlanQuestion
 from advisor.plans.result import Curve, PlanRow, settled_row
 from simulator import frequency_oracles
 from simulator.crossing import crossing
+from simulator.detection import POWER, smallest_detectable, threshold
+from simulator.detection import power as detection_power
+from simulator.ranking import preference
 from simulator.seeding import rng_for
 
 PRECISION = 0.02  # relative standard error of the miss rate: 0.4 points of power
@@ -33,7 +36,7 @@ HALVINGS = 60
 def detection_rows(question: PlanQuestion, *, instant: bool = False) -> tuple[float | None, tuple[PlanRow, ...], Curve]:
     """Return the answer by formula, what each protocol needs (the best, and those named, simulated), and the curve."""
     rows = [_by_formula(question, name) for name in question.protocols]
-    rows.sort(key=_need)
+    rows = _ranked(question, rows)
     first = rows[0].value
     if not instant:
         rows = _settled(question, rows)
@@ -44,36 +47,41 @@ def detection_rows(question: PlanQuestion, *, instant: bool = False) -> tuple[fl
 def _settled(question: PlanQuestion, rows: list[PlanRow]) -> list[PlanRow]:
     """Return the rows settled: all that were named, else the first until no formula says that another needs less."""
     if question.restricted:
-        return sorted((settle(question, row) for row in rows), key=_need)
+        return _ranked(question, [settle(question, row) for row in rows])
     done: list[PlanRow] = []
     while rows and len(done) < SETTLED and (not done or _need(rows[0]) < min(map(_need, done))):
         done.append(settle(question, rows[0]))
         rows = rows[1:]
-    return [*sorted(done, key=_need), *rows]
+    return [*_ranked(question, done), *rows]
+
+
+def _ranked(question: PlanQuestion, rows: list[PlanRow]) -> list[PlanRow]:
+    """Return the rows, least need first, behind the one to use: what it detects there decides, as errors do."""
+    by_need = sorted(rows, key=_need)
+    value = by_need[0].value
+    if value is None or by_need[0].met_at_once:
+        return by_need
+    epsilon, n = question.at(value)
+    oracles = {row.protocol: frequency_oracles()[row.protocol](question.frequencies.k, epsilon) for row in rows}
+    least = {name: smallest_detectable(oracle, n) for name, oracle in oracles.items()}
+    lowest = min(least.values())
+    best = min(oracles, key=lambda name: preference(least[name] / lowest, oracles[name].cost))
+    return sorted(by_need, key=lambda row: row.protocol != best)
 
 
 def _need(row: PlanRow) -> tuple[bool, float]:
     return row.value is None, row.value or 0.0
 
 
-def power_by_formula(protocol: str, k: int, epsilon: float, n: int, frequency: float) -> float:
-    """Return the probability that a normal estimate of `frequency` passes the test.
-
-    >>> round(power_by_formula("oue", 64, 1.0, 2_000_000, 1e-12), 2)
-    0.05
-    """
-    oracle = frequency_oracles()[protocol](k, epsilon)
-    at_zero, at_frequency = (math.sqrt(float(oracle.variance(f, n))) for f in (0.0, frequency))
-    return NormalDist().cdf((frequency - NormalDist().inv_cdf(1 - LEVEL) * at_zero) / at_frequency)
+def _power(question: PlanQuestion, protocol: str, x: float) -> float:
+    """Return the power of a normal estimate with the unknown at x."""
+    epsilon, n = question.at(x)
+    return detection_power(frequency_oracles()[protocol](question.frequencies.k, epsilon), n, question.target)
 
 
 def _by_formula(question: PlanQuestion, protocol: str) -> PlanRow:
     low, high = question.range
-    k, frequency = question.frequencies.k, question.target
-
-    def power(x: float) -> float:
-        return power_by_formula(protocol, k, *question.at(x), frequency)
-
+    power = partial(_power, question, protocol)
     value: float | None = high
     if power(high) < POWER:
         value = None
@@ -104,11 +112,11 @@ def miss_rates(
     rest, others = n - small * users, k - small
     counts[small:] = rest // others
     counts[small : small + rest % others] += 1
-    threshold = NormalDist().inv_cdf(1 - LEVEL) * oracle.noise(n).sd
+    least = threshold(oracle, n)
     rates = np.empty(repetitions)
     for place in range(repetitions):
         support = oracle.sample_support(counts, rng_for(seed, "detect", protocol, first + place))
-        rates[place] = (oracle.estimate(support, n)[:small] <= threshold).mean()
+        rates[place] = (oracle.estimate(support, n)[:small] <= least).mean()
     return rates
 
 
@@ -141,5 +149,4 @@ def settle(question: PlanQuestion, row: PlanRow) -> PlanRow:
 def _curve(question: PlanQuestion, protocol: str, value: float) -> Curve:
     low, high = question.range
     xs = np.geomspace(max(low, value / 30), min(high, value * 30), 41).tolist()
-    k = question.frequencies.k
-    return tuple((x, power_by_formula(protocol, k, *question.at(x), question.target), False) for x in xs)
+    return tuple((x, _power(question, protocol, x), False) for x in xs)

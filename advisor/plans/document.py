@@ -20,9 +20,11 @@ from advisor.document.model import (
 )
 from advisor.figures import number, times
 from advisor.plans.prediction import ENDS
-from advisor.plans.question import LEVEL, POWER, PlanQuestion
+from advisor.plans.question import PlanQuestion
 from advisor.plans.result import PlanResult, PlanRow, value_text
 from advisor.question.units import data_text, unit_text
+from advisor.rank.pair_words import pair_text, protocol_text
+from simulator.detection import LEVEL, POWER
 
 SOURCES = {"simulation": "simulated", "grid": "predicted", "formula": "by formula"}
 
@@ -48,7 +50,7 @@ def plan_document(plan: PlanResult) -> Document:
 
 def _goal(question: PlanQuestion) -> str:
     if question.detects:
-        return f"to detect a frequency of {question.target:g} (power {POWER:g}, level {LEVEL:g})"
+        return f"to detect a frequency of {question.target:g} (power {POWER:g}, level {LEVEL:g} over all categories)"
     bins = question.frequencies.bins
     unit = unit_text(question.metric, bins) + data_text(question.metric, question.target, bins)
     return f"to reach {question.metric} error {question.target:g} ({unit})"
@@ -60,7 +62,7 @@ def _setting(question: PlanQuestion) -> str:
 
 
 def _pair(row: PlanRow) -> str:
-    return row.protocol if row.method is None else f"{row.protocol} with {row.method}"
+    return protocol_text(row.protocol) if row.method is None else pair_text(row.protocol, row.method)
 
 
 def _need(row: PlanRow, question: PlanQuestion) -> str:
@@ -157,8 +159,8 @@ def _note_sentences(plan: PlanResult) -> list[str]:
             )
     if question.detects:
         lines.append(
-            "The raw estimate of one value is tested against 1.645 times its standard deviation at frequency 0; the "
-            "other values make no difference."
+            f"A raw estimate counts as a detection above the threshold that one in {1 / LEVEL:.0f} collections passes "
+            f"with any of {question.frequencies.k:,} categories that nobody holds (one-sided, Bonferroni)."
         )
         if simulated:
             lines.append(

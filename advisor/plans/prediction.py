@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,14 +12,20 @@ from numpy.typing import NDArray
 from advisor.errors import listed
 from advisor.plans.question import PlanQuestion
 from advisor.plans.result import Curve, PlanRow
-from advisor.question.settings import MetricSettings
+from advisor.question.metric_settings import MetricSettings
 from knowledge.describe.profile import profile_of
 from knowledge.menu import EPSILON, USERS
+from knowledge.model import Frequencies as Histogram
 from knowledge.model import predicted_metrics, predicted_protocols
-from knowledge.ranking import look_up
+from knowledge.ranking import LookUp, look_up
+from knowledge.tiers import first_pair
 from simulator.ranking import Pair
 
 PLACES = 17
+STEPS = 3  # look-ups for the pair to name; from one need to the next it hardly ever changes
+SLACK = (
+    1.1  # what 1 % of error may cost of the unknown; a pair that needs more rises again before it reaches the target
+)
 ENDS = {"n": USERS, "epsilon": EPSILON}  # of what the model covers
 
 
@@ -31,11 +38,18 @@ class Prediction:
     errors: dict[Pair, NDArray[np.float64]]
     rows: tuple[PlanRow, ...]  # what each pair needs, as predicted
     why_not: str = ""  # why nothing is predicted, if so
+    # The pair that a look-up names at the least value that suffices (`simulator.ranking.preference`)
+    choice: Pair | None = None
 
     @property
     def first(self) -> float | None:
-        """The first answer: the least value by which any pair is predicted to reach the target."""
-        return min((row.value for row in self.rows if row.value is not None), default=None)
+        """The first answer: the value by which the choice is predicted to reach the target."""
+        return next((row.value for row in self.rows if row.pair == self.choice), None)
+
+    @property
+    def ranked(self) -> list[PlanRow]:
+        """The choice, then the other rows, least need first."""
+        return sorted(self.rows, key=lambda row: (row.pair != self.choice, row.need))
 
     def curve(self, pair: Pair) -> Curve:
         """Return (x, predicted error, False) of a pair."""
@@ -46,8 +60,11 @@ class Prediction:
         )
 
 
-def first_answers(question: PlanQuestion) -> Prediction:
-    """Predict every pair along the range that the model covers; nothing where it does not know the metric."""
+def first_answers(question: PlanQuestion, assumed: Histogram | None = None) -> Prediction:
+    """Predict every pair along the range that the model covers; nothing where it does not know the metric.
+
+    assumed: what stands for the frequencies; by default their profile.
+    """
     xs = np.geomspace(*ENDS[question.unknown], PLACES)
     if question.metric not in predicted_metrics(ordered=question.frequencies.ordered):
         return Prediction(xs, {}, (), f"the model does not know the metric {question.metric}")
@@ -58,24 +75,43 @@ def first_answers(question: PlanQuestion) -> Prediction:
     if not protocols:
         return Prediction(xs, {}, (), f"the model does not know {listed(question.protocols)}")
     figures: dict[Pair, list[tuple[float, float, float]]] = {}
-    profile = None
-    for x in xs.tolist():
+
+    def asked(x: float) -> LookUp:
         epsilon, n = question.at(x)
-        if profile is None or question.n is None:
-            profile = profile_of(question.frequencies.weights, n)
+        described = profile_of(question.frequencies.weights, n) if fixed is None else fixed
+        return look_up(
+            described, epsilon, n, question.metric,
+            ordered=question.frequencies.ordered, protocols=protocols, methods=question.methods,
+        )  # fmt: skip
+
+    fixed = assumed
+    if assumed is None and question.n is not None:
+        fixed = profile_of(question.frequencies.weights, question.n)
+    for x in xs.tolist():
         try:
-            answer = look_up(
-                profile, epsilon, n, question.metric,
-                ordered=question.frequencies.ordered, protocols=protocols, methods=question.methods,
-            )  # fmt: skip
+            answer = asked(x)
         except ValueError as error:
             return Prediction(xs, {}, (), str(error))
         for row in answer.rows:
             figures.setdefault((row.protocol, row.method), []).append((row.error, row.low, row.high))
     errors = {pair: np.array(values).T for pair, values in figures.items() if len(values) == len(xs)}
     whole = question.n is None
-    rows = (_row(pair, xs, values, question.target, whole=whole) for pair, values in errors.items())
-    return Prediction(xs, errors, tuple(rows))
+    rows = [_row(pair, xs, values, question.target, whole=whole) for pair, values in errors.items()]
+    return Prediction(xs, errors, tuple(rows), choice=_choice({row.pair: row for row in rows}, asked))
+
+
+def _choice(rows: Mapping[Pair, PlanRow], asked: Callable[[float], LookUp]) -> Pair | None:
+    """Return the pair that a look-up names at what it needs itself; failing that, the one that needs least."""
+    least = min(rows.values(), key=lambda row: row.need, default=None)
+    if least is None or least.value is None:
+        return None if least is None else least.pair
+    choice, at = least.pair, least.value
+    for _ in range(STEPS):
+        pair = first_pair(asked(at))
+        if pair == choice or pair not in rows or (value := rows[pair].value) is None or value > SLACK * at:
+            break
+        choice, at = pair, value
+    return choice
 
 
 def _row(pair: Pair, xs: NDArray[np.float64], errors: NDArray[np.float64], target: float, *, whole: bool) -> PlanRow:

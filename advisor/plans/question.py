@@ -10,23 +10,15 @@ from advisor.checks import real, share
 from advisor.errors import InputError, listed
 from advisor.question.fitting import fitting_methods, fitting_metrics, fitting_protocols
 from advisor.question.frequencies import Frequencies, from_shape
+from advisor.question.metric_settings import MetricSettings, MetricValues
 from advisor.question.option import Settings, option, refuse, require
-from advisor.question.settings import (
-    N_MAX,
-    Categories,
-    Menu,
-    MetricSettings,
-    MetricValues,
-    Question,
-    Shape,
-    Simulation,
-)
+from advisor.question.settings import N_MAX, Categories, Limits, Menu, Question, Shape, Simulation
+from knowledge.implementations import DEPLOYED
 from simulator import frequency_oracles
 from simulator.protocols import EPSILON_MAX
 from simulator.ranking import Pair
 
 EPSILON_LOW, USERS_LOW = 0.001, 10
-LEVEL, POWER = 0.05, 0.8
 ROUNDING = 1e-9  # users: 0.07 times 100 is not 7 to the last digit
 DETECTION = "detection"
 RANGES = {"n": (float(USERS_LOW), float(N_MAX)), "epsilon": (EPSILON_LOW, EPSILON_MAX)}
@@ -42,7 +34,7 @@ class Goal(Settings):
 
     target: float | None = option("--target", read=real(above=0), metavar="X", help="mean error to be reached")
     detect: float | None = option(
-        "--detect", read=share, metavar="F", help="frequency to be detected: power 0.8, level 0.05"
+        "--detect", read=share, metavar="F", help="frequency to detect among all k: power 0.8"
     )
 
 
@@ -58,6 +50,7 @@ class PlanSettings:
     metric_settings: MetricSettings = field(default_factory=MetricSettings)
     menu: Menu = field(default_factory=Menu)
     simulation: Simulation = field(default_factory=Simulation)
+    limits: Limits = field(default_factory=Limits)  # of which a plan keeps `deployable`
 
     @property
     def metric(self) -> str:
@@ -186,6 +179,8 @@ def build_question(settings: PlanSettings, frequencies: Frequencies) -> PlanQues
         assumed = (*frequencies.assumptions, *notes, *values.assumptions((metric,)))
         frequencies = replace(frequencies, assumptions=assumed)
     protocols = _protocols(menu, ordered, detects=goal.detect is not None)
+    if settings.limits.deployable:
+        protocols = _deployable(protocols)
     pairs = tuple(product(protocols, methods)) if menu.protocol and menu.method else ()
     most = settings.simulation.max_repetitions
     return PlanQuestion(
@@ -197,7 +192,7 @@ def build_question(settings: PlanSettings, frequencies: Frequencies) -> PlanQues
         protocols=protocols,
         methods=methods,
         named=pairs if len(pairs) <= NAMED else (),
-        restricted=bool(menu.protocol or menu.method),
+        restricted=bool(menu.protocol or menu.method or settings.limits.deployable),
         seed=settings.simulation.seed,
         precision=PRECISION,
         max_repetitions=MAX_REPETITIONS if most is None else most,
@@ -221,3 +216,17 @@ def _protocols(menu: Menu, ordered: bool, *, detects: bool) -> tuple[str, ...]:
             f"out, or give --protocol one of {listed(able)}"
         )
     return tuple(name for name in protocols if name in able)
+
+
+def _deployable(protocols: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the protocols that run in products.
+
+    Raises InputError if none of them does.
+    """
+    kept = tuple(name for name in protocols if name in DEPLOYED)
+    if not kept:
+        raise InputError(
+            f"--deployable keeps {listed(DEPLOYED)}, and the menu has {listed(protocols)}: leave out --deployable or "
+            "--protocol"
+        )
+    return kept

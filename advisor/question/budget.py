@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from advisor.document.model import Json
+from advisor.question.solutions import Solution
+
 
 class Plan(NamedTuple):
     """How a user's budget is used.
@@ -22,6 +25,8 @@ class Plan(NamedTuple):
     advantage
         Root mean squared error of the other solution over that of this one, for the best protocol of each; None for
         one attribute.
+    solutions
+        All ways to collect several attributes at the same promise.
     """
 
     attributes: int
@@ -33,6 +38,12 @@ class Plan(NamedTuple):
     users: int
     reports: int
     advantage: float | None
+    solutions: tuple[Solution, ...] = ()
+
+    @property
+    def data(self) -> dict[str, Json]:
+        """The plan as plain data."""
+        return {**self._asdict(), "solutions": [row._asdict() for row in self.solutions]}
 
 
 def plan_sentences(plan: Plan) -> list[str]:
@@ -61,7 +72,7 @@ def plan_sentences(plan: Plan) -> list[str]:
         f"Budget: a user spends ε = {plan.epsilon_round:g} in a round"
         + (
             f", and {plan.rounds:,} × {plan.epsilon_round:g} = {plan.epsilon_total:g} in all {plan.rounds:,} rounds "
-            "(fresh noise each time, sequential composition)."
+            "(fresh noise each time, sequential composition; --memoize compares with devices that remember)."
             if plan.rounds > 1
             else ", and no more in all."
         )

@@ -39,7 +39,7 @@ class Cleaning(Settings):
 
     bins: int | None = option("--bins", read=whole(2, MOST_LABELS), metavar="K", help="cut numbers into K equal bins")
     bin_width: float | None = option(
-        "--bin-width", read=real(above=0), metavar="W", help="cut numbers into bins of width W"
+        "--bin-width", advanced=True, read=real(above=0), metavar="W", help="cut numbers into bins of width W"
     )
     edges: tuple[float, ...] = option(
         "--edges", read=rising, metavar="X,X,…", default=(), help="edges of the bins, or with --bins their range"

@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
+from advisor.inputs.arrangement import Arrangement, arranged, given_order
 from advisor.inputs.labels import by_value, check_domain, value_of
 from advisor.inputs.numbers import all_numbers
 from advisor.inputs.reports.plausibility import implausible
 from advisor.inputs.reports.settings import Parameters, place_names, protocol_with
 from advisor.inputs.tally import shortened
+from advisor.question.doubts import spread_doubt, sum_doubt
 from advisor.question.request import Collected
 from simulator import FrequencyOracle, Noise, Observed, Tally
 from simulator._normal import normal_quantile
@@ -71,7 +73,11 @@ def collect(
             f"the estimate has {size:,} categories, k = {k:,} was given: an estimate needs a value for every category "
             "of the domain, those nobody holds included"
         )
-    names, arranged, numeric = _arranged(labels, values, domain)
+    order = _arranged(labels, domain, ordered)
+    names, own = order.labels, {label: at for at, label in enumerate(labels)}
+    placed = values[[own[label] for label in names]]
+    said += [order.note] if order.note and order.note not in said else []
+    worries += [text for text in order.warnings if text not in worries]
     oracle = protocol_with(protocol, size, epsilon, parameters or {})
     if not isinstance(oracle, FrequencyOracle):
         raise InputError(
@@ -79,15 +85,14 @@ def collect(
             f"reports reports.csv --protocol {protocol} --eps {epsilon:g} --k {size} (in Python: tally=...)"
         )
     noise = oracle.noise(n)
-    frequencies, unit = _as_frequencies(arranged, noise)
+    frequencies, unit = _as_frequencies(placed, noise)
     said.append(unit)
     lost = _rounded_note(frequencies, noise) or _cut_note(frequencies, noise)
     _check_spread(frequencies, noise, lost=lost is not None)
     worry = lost or _repaired_note(frequencies, noise)
-    if worry is not None:
-        worries.append(worry)
-    is_ordered = numeric if ordered is None else ordered
-    observed = Observed(frequencies, noise, domain=Domain(is_ordered))
+    doubts = [worry, None if lost else spread_doubt(frequencies, noise), sum_doubt(values, noise, protocol)]
+    worries += [doubt for doubt in doubts if doubt is not None]
+    observed = Observed(frequencies, noise, domain=Domain(order.ordered))
     return Collected(oracle, n, names, observed, tuple(said), tuple(worries))
 
 
@@ -150,30 +155,32 @@ def tally_in_memory(tally: Tally, protocol: str, k: int, epsilon: float, *, orde
     return collect_tally(place_names(k), tally, protocol=protocol, epsilon=epsilon, ordered=ordered, warnings=odd)
 
 
-def _arranged(
-    labels: Sequence[str], values: FloatArray, domain: Sequence[str] | None
-) -> tuple[tuple[str, ...], FloatArray, bool]:
-    """Return labels and values in the order of the domain, or of the numbers; and whether they are numbers."""
+def _arranged(labels: Sequence[str], domain: Sequence[str] | None, ordered: bool | None) -> Arrangement:
+    """Return labels in the order of the domain, else in the one that they have for people, and whether they have one.
+
+    Raises InputError if two labels are the same number, or the domain has others.
+    """
     numeric = all_numbers(labels)
     if numeric and len({value_of(label) for label in labels}) < len(labels):
         raise InputError("the estimate has two values for one category: some labels are the same number")
-    if domain is not None:
-        order = list(check_domain(domain))
-        if numeric and all_numbers(order):
-            spelled = {value_of(label): label for label in labels}
-            order = [spelled.get(value_of(label), label) for label in order]
-        missing = [label for label in order if label not in set(labels)]
-        extra = [label for label in labels if label not in set(order)]
-        if missing or extra:
-            what, label = ("has no value for", missing[0]) if missing else ("has a value for", extra[0])
-            where = "of the domain" if missing else ", which is not in the domain"
-            raise InputError(
-                f"the estimate {what} {shortened(label)} {where}".replace(" ,", ",") + "; both must name the same"
-            )
-    else:
-        order = by_value(labels) if numeric else list(labels)
-    place = {label: at for at, label in enumerate(labels)}
-    return tuple(order), values[[place[label] for label in order]], numeric
+    if domain is None:
+        if not numeric:
+            return arranged(labels, from_file=True, ordered=ordered)
+        return Arrangement(tuple(by_value(labels)), ordered is not False, "")
+    order = list(check_domain(domain))
+    if numeric and all_numbers(order):
+        spelled = {value_of(label): label for label in labels}
+        order = [spelled.get(value_of(label), label) for label in order]
+    missing = [label for label in order if label not in set(labels)]
+    extra = [label for label in labels if label not in set(order)]
+    if missing or extra:
+        what, label = ("has no value for", missing[0]) if missing else ("has a value for", extra[0])
+        where = "of the domain" if missing else ", which is not in the domain"
+        raise InputError(
+            f"the estimate {what} {shortened(label)} {where}".replace(" ,", ",") + "; both must name the same"
+        )
+    is_ordered = numeric or given_order(order) if ordered is None else ordered
+    return Arrangement(tuple(order), is_ordered, "")
 
 
 def _as_frequencies(values: FloatArray, noise: Noise) -> tuple[FloatArray, str]:

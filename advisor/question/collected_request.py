@@ -10,7 +10,7 @@ from advisor.errors import InputError
 from advisor.inputs.domain_file import read_domain
 from advisor.inputs.estimates import read_estimates
 from advisor.inputs.reports import read_reports
-from advisor.inputs.reports.settings import PARAMETERS, Parameters, check_parameters, protocol_with
+from advisor.inputs.reports.settings import PARAMETERS, Parameters, check_parameters, numbers_note, protocol_with
 from advisor.question.cleaning import Cleaning
 from advisor.question.collected import collect, collect_tally
 from advisor.question.estimate_request import build_estimate_request
@@ -18,6 +18,7 @@ from advisor.question.option import Settings, like, option
 from advisor.question.request import RankSettings, Request
 from advisor.question.sample import sample_name
 from advisor.question.settings import Categories, Columns, Menu, require_one
+from simulator import frequency_oracles
 from simulator.protocols.hadamard import HadamardResponse
 
 
@@ -102,7 +103,8 @@ def estimate_request(
         If the file, or what it is said to hold, is wrong.
     """
     categories = None if cleaning.domain is None else read_domain(cleaning.domain)
-    read = read_estimates(path, column=columns.column, estimates=where.estimates, header=columns.header)
+    read = read_estimates(path, column=columns.label, estimates=where.estimates, header=columns.header)
+    numbered = () if read.labelled else _numbered(read.labels, domain, cleaning)
     collected = collect(
         read.labels,
         read.values,
@@ -112,8 +114,8 @@ def estimate_request(
         n=settings.question.n or 0,
         k=domain.k,
         domain=categories,
-        ordered=domain.ordered,
-        assumptions=read.assumptions,
+        ordered=False if numbered else domain.ordered,
+        assumptions=(*read.assumptions, *numbered),
         warnings=read.warnings,
     )
     return build_estimate_request(settings, collected, name=sample_name(path), surrogate=collection.surrogate)
@@ -143,7 +145,7 @@ def reports_request(
         settings.epsilon,
         k=domain.k,
         domain=categories,
-        column=columns.column,
+        column=columns.label,
         header=columns.header,
         hash=how.hash,
         parameters=collection.parameters,
@@ -151,6 +153,7 @@ def reports_request(
     n, tally = settings.question.n, read.tally
     if n not in (None, tally.n):
         raise InputError(f"the file holds {tally.n:,} reports, --n {n:,} was given: leave --n out")
+    numbered = _numbered(read.labels, domain, cleaning) if protocol in frequency_oracles() else ()
     try:
         collected = collect_tally(
             read.labels,
@@ -159,8 +162,8 @@ def reports_request(
             epsilon=settings.epsilon,
             parameters=collection.parameters,
             domain=categories,
-            ordered=domain.ordered,
-            assumptions=[f"{tally.n:,} reports read", *read.assumptions],
+            ordered=False if numbered else domain.ordered,
+            assumptions=[f"{tally.n:,} reports read", *read.assumptions, *numbered],
             warnings=read.warnings,
         )
     except InputError as error:
@@ -170,3 +173,9 @@ def reports_request(
         # That the reports are odd is the reason why their estimate is.
         raise InputError((str(error) if read.plausible else read.warnings[0]) + hint) from None
     return build_estimate_request(settings, collected, name=sample_name(path), surrogate=collection.surrogate)
+
+
+def _numbered(labels: tuple[str, ...], domain: Categories, cleaning: Cleaning) -> tuple[str, ...]:
+    """Return that categories which are only numbered have no order, where that is so and nobody said otherwise."""
+    note = numbers_note(labels) if domain.ordered is None and cleaning.domain is None else None
+    return () if note is None else (note,)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import replace
 from itertools import product
 
 from advisor.question.removals import Removal
 from advisor.question.request import Request
 from advisor.question.settings import Limits
+from knowledge.implementations import DEPLOYED
 from simulator import POSTPROCESSORS, PostProcessor
 from simulator.domain import Domain
 from simulator.methods import possible
@@ -39,6 +40,7 @@ def removals_of(
         _of_protocols("max-bits", limits.max_bits, protocols, lambda protocol: protocol.report_bits),
         _of_protocols("max-attack", limits.max_attack, protocols, lambda protocol: protocol.attack_success),
         _of_protocols("server-cost", limits.server_cost, protocols, lambda protocol: protocol.server_operations(n)),
+        _of_names("deployable", limits.deployable, protocols, DEPLOYED),
         _of_methods("proper", limits.proper, methods, lambda method: method.gives >= {"nonnegative", "sums_to_one"}),
         _of_methods("unbiased", limits.unbiased, methods, lambda method: "unbiased" in method.gives),
     )
@@ -51,6 +53,10 @@ def _of_protocols(
     if bound is None:
         return None
     return Removal(name, bound, tuple(key for key, one in protocols.items() if cost(one) > bound), ())
+
+
+def _of_names(name: str, asked: bool, protocols: Iterable[str], kept: Container[str]) -> Removal | None:
+    return Removal(name, None, tuple(key for key in protocols if key not in kept), ()) if asked else None
 
 
 def _of_methods(

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics, fitting_protocols
+from advisor.question.fitting import (
+    checked_threat,
+    fitting_methods,
+    fitting_metrics,
+    fitting_protocols,
+    refuse_registered,
+)
 from advisor.question.plurality import check_attributes
 from advisor.question.request import RankSettings
 from advisor.question.settings import Categories
@@ -16,6 +22,8 @@ def check_early(settings: RankSettings, domain: Categories, *, instant: bool = F
     InputError
         For the first that does not fit.
     """
+    if instant:
+        refuse_registered(settings.question, settings.menu, domain.k)
     may_be_ordered = domain.ordered is not False
     metrics, _ = fitting_metrics(settings.question, may_be_ordered)
     fitting_protocols(settings.menu, may_be_ordered, instant=instant)
@@ -26,5 +34,5 @@ def check_early(settings: RankSettings, domain: Categories, *, instant: bool = F
         _ = settings.repetitions
     n = settings.question.n
     checked_threat(settings.threat, n, instant=instant)
-    if n is not None:
+    if n is not None and settings.promise.central_epsilon is None:
         check_attributes(settings.plurality, settings.epsilon, n)

@@ -7,6 +7,7 @@ from collections.abc import Container
 from advisor.errors import InputError, listed
 from advisor.question.settings import Menu, Question, Threat
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator.foreign import REGISTERED
 
 
 def fitting_metrics(
@@ -69,6 +70,30 @@ def fitting_protocols(menu: Menu, ordered: bool, *, instant: bool = False) -> tu
         if menu.protocol:
             raise InputError(f"protocol {name} {reason}")
     return tuple(fitting)
+
+
+def refuse_registered(question: Question, menu: Menu, k: int | None, *, command: bool = True) -> None:
+    """Refuse a prediction for members that the caller brought: models know none of them.
+
+    Raises
+    ------
+    InputError
+        If one was named.
+    """
+    named = [name for name in (*menu.protocol, *menu.method, *question.metrics) if name in REGISTERED]
+    if named:
+        own = listed(REGISTERED[name] for name in named)
+        kind = "protocol" if named[0] in PROTOCOLS else "method" if named[0] in POSTPROCESSORS else "metric"
+        epsilon, n, size, own_name = question.epsilon or 1, question.n or 100_000, k or 64, REGISTERED[named[0]]
+        other = (
+            f"ldp-advise sweep --eps {epsilon:g} --n {n} --k {size} --shape zipf:1 --{kind} {own_name}"
+            if command
+            else f"sweep(epsilons={epsilon:g}, users={n}, sizes={size}, shape='zipf:1', {kind}={named[0]!r})"
+        )
+        raise InputError(
+            f"{own} cannot be predicted, only simulated: give a sample, or simulate an assumed shape, for example "
+            f"{other}"
+        )
 
 
 def _predictable() -> Container[str]:

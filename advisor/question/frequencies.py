@@ -105,7 +105,7 @@ def from_shape(
 ) -> Frequencies:
     """Return the frequencies of `assumed_shape` as what is simulated.
 
-    Unlike a look-up without data, which averages over four populations of one skew, that is one population: Zipf in
+    Unlike a look-up without data, which averages over several populations of one skew, that is one population: Zipf in
     falling order.
     """
     assumption = assumed_shape(k, shape, ordered=ordered, metrics=metrics, seed=seed)

@@ -23,6 +23,7 @@ class Option:
     read: Read | None  # reads and checks a value, see `advisor.checks`; None for a flag
     repeated: bool = False  # whether it may be given several times, or several values with commas between them
     advanced: bool = False  # whether ``--help --verbose`` alone shows it
+    undivided: bool = False  # whether a comma is part of a value, and separates none
     variant: bool = False  # whether it is the option of another group with another range, see `like`
 
     @property
@@ -39,9 +40,10 @@ def option(
     default: object = None,
     repeated: bool = False,
     advanced: bool = False,
+    undivided: bool = False,
 ) -> Any:
     """Return the field of an option; without `read`, a flag that is off unless it is given."""
-    declared = Option(flags, help, metavar, read, repeated, advanced)
+    declared = Option(flags, help, metavar, read, repeated, advanced, undivided)
     if default is None:
         default = () if repeated else False if read is None and "/" not in flags[0] else None
     return field(default=default, metadata={"option": declared})
@@ -80,7 +82,10 @@ class Settings:
                 continue
             if spec.repeated:
                 values = [value] if isinstance(value, str) or not isinstance(value, Iterable) else value
-                listed = (map(str.strip, one.split(",")) if isinstance(one, str) else [one] for one in values)
+                divided = not spec.undivided
+                listed = (
+                    map(str.strip, one.split(",")) if divided and isinstance(one, str) else [one] for one in values
+                )
                 object.__setattr__(self, item.name, _read_all(spec.name, spec.read, chain.from_iterable(listed)))
             else:
                 object.__setattr__(self, item.name, spec.read(spec.name, value))
@@ -96,6 +101,26 @@ class Settings:
             for item, spec in options_of(type(self))
             if (not names or item.name in names) and getattr(self, item.name) != _default(item)
         )
+
+    def typed(self) -> tuple[str, ...]:
+        """Return the options that were given, with their values, as words of a command line."""
+        words: list[str] = []
+        for item, spec in options_of(type(self)):
+            value = getattr(self, item.name)
+            if value == _default(item):
+                continue
+            yes, _, no = spec.flags[0].partition("/")
+            if spec.read is None:
+                words.append(yes if value else no)
+            elif isinstance(value, tuple):
+                words += [yes, ",".join(map(_word, value))]
+            else:
+                words += [yes, _word(value)]
+        return tuple(words)
+
+
+def _word(value: object) -> str:
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
 def _read_all(name: str, read: Read, values: Iterable[object]) -> tuple[object, ...]:

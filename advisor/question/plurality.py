@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from advisor.errors import InputError
 from advisor.question.budget import Plan
 from advisor.question.settings import SOLUTIONS, Plurality
+from advisor.question.solutions import ranked_solutions
 from simulator import PROTOCOLS, frequency_oracles
 from simulator.protocols import EPSILON_MIN
 
@@ -48,9 +49,9 @@ def make_plan(
         return Plan(1, rounds, None, epsilon, epsilon, rounds * epsilon, n, n, None)
     protocols = tuple(protocols)
     squares = {
-        "smp": _error(protocols, epsilon, n // d, frequencies)
+        "smp": raw_error(protocols, epsilon, n // d, frequencies)
         + float((frequencies * (1 - frequencies)).mean()) * (d - 1) / n,
-        "spl": _error(protocols, epsilon / d, n, frequencies),
+        "spl": raw_error(protocols, epsilon / d, n, frequencies),
     }
     chosen = plurality.solution or min(SOLUTIONS, key=squares.__getitem__)
     other = "spl" if chosen == "smp" else "smp"
@@ -64,6 +65,7 @@ def make_plan(
         users=n,
         reports=n // d if chosen == "smp" else n,
         advantage=(squares[other] / squares[chosen]) ** 0.5,
+        solutions=ranked_solutions(d, epsilon, protocols, frequencies, n),
     )
 
 
@@ -82,7 +84,8 @@ def check_attributes(plurality: Plurality, epsilon: float, n: int) -> None:
         raise InputError(f"attributes: eps {epsilon:g} split by {d:,} is below {EPSILON_MIN:g}")
 
 
-def _error(protocols: Iterable[str], epsilon: float, n: int, frequencies: NDArray[np.float64]) -> float:
+def raw_error(protocols: Iterable[str], epsilon: float, n: int, frequencies: NDArray[np.float64]) -> float:
+    """Return the mean squared error of a category of the best raw estimate of n users."""
     k = len(frequencies)
     linear = [PROTOCOLS[name](k, epsilon).linear for name in protocols]
     # Where no protocol has an unbiased estimate, those that have one stand for it: the noise falls in the same way.

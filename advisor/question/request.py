@@ -10,17 +10,11 @@ from numpy.typing import NDArray
 from advisor.errors import InputError
 from advisor.inputs.bins import Bins
 from advisor.question.budget import Plan
+from advisor.question.central import Central, CentralPromise
+from advisor.question.metric_settings import MetricSettings, MetricValues
+from advisor.question.option import refuse
 from advisor.question.removals import Removal
-from advisor.question.settings import (
-    Limits,
-    Menu,
-    MetricSettings,
-    MetricValues,
-    Plurality,
-    Question,
-    Simulation,
-    Threat,
-)
+from advisor.question.settings import Limits, Menu, Plurality, Question, Simulation, Threat
 from simulator import PROTOCOLS, Observed, Protocol
 
 REPETITIONS, MAX_REPETITIONS = 20, 400
@@ -38,8 +32,14 @@ class RankSettings:
     plurality: Plurality = field(default_factory=Plurality)
     threat: Threat = field(default_factory=Threat)
     simulation: Simulation = field(default_factory=Simulation)
+    promise: CentralPromise = field(default_factory=CentralPromise)
 
     def __post_init__(self) -> None:
+        if self.promise.central_epsilon is not None:
+            flags = self.question.given("epsilon")
+            refuse(flags, "does not go with --central-eps: each protocol gets the budget that the shuffler allows")
+            flags = (*self.plurality.given(), *self.threat.given())
+            refuse(flags, "does not go with --central-eps: the promise is of one honest report of each user")
         self.metric_settings.refuse_unused(self.question)
 
     @property
@@ -62,12 +62,7 @@ class RankSettings:
         InputError
             If both were given and the second is smaller.
         """
-        first, most = self.simulation.repetitions, self.simulation.max_repetitions
-        if first is not None and most is not None and most < first:
-            raise InputError(f"max-reps must be at least reps, got max-reps {most} and reps {first}")
-        start = REPETITIONS if first is None else first
-        end = max(start, MAX_REPETITIONS) if most is None else most
-        return min(start, end), end
+        return self.simulation.race(REPETITIONS, MAX_REPETITIONS)
 
 
 def needed_budget(question: Question) -> float:
@@ -163,6 +158,10 @@ class Request:
         those of one report and of the reports of one attribute.
     bins
         The bins that the categories are, where numbers were cut into such.
+    data_words
+        Words of a command line that name the data, the metric settings and the menu again; none for Python callers.
+    central
+        What shuffled reports promise, if that was asked for; `epsilon` is then the budget that any protocol may spend.
     """
 
     epsilon: float
@@ -191,9 +190,15 @@ class Request:
     threat: float | None = None
     plan: Plan | None = None
     bins: Bins | None = field(default=None, repr=False)
+    data_words: tuple[str, ...] = field(default=(), repr=False)
+    central: Central | None = None
+
+    def budget(self, protocol: str) -> float:
+        """Return the budget of one report of a protocol."""
+        return self.epsilon if self.central is None else self.central.local[protocol]
 
     def oracle(self, protocol: str) -> Protocol:
         """Return a protocol at this budget and domain size: the one that was used as it was used."""
         if self.collected is not None and self.collected.protocol == protocol:
             return self.collected.oracle
-        return PROTOCOLS[protocol](self.k, self.epsilon)
+        return PROTOCOLS[protocol](self.k, self.budget(protocol))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from advisor.inputs.domain_file import read_domain
 from advisor.inputs.histogram import RawHistogram, read_histogram
 from advisor.inputs.memory import sample_in_memory
 from advisor.inputs.number_tally import NumberTally
+from advisor.inputs.numbers import all_numbers
+from advisor.question.central import central_budgets
 from advisor.question.cleaning import Cleaning
 from advisor.question.constraints import constrained
 from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics, fitting_protocols
@@ -25,6 +28,7 @@ from advisor.question.settings import Categories, Columns, Shape
 from simulator.populations import apportion
 from simulator.seeding import rng_for
 
+MOST_DISTINCT, NEARLY_ALL = 60, 0.8  # different values, and share of the rows, from which a sample is hardly one
 FAR_SMALLER = 10  # a sample this many times smaller than n is not taken for the truth
 
 
@@ -43,16 +47,18 @@ def from_memory(
     """
     cleaning = Cleaning() if cleaning is None else cleaning
     refuse_beside_bins(domain, cleaning)
-    labels, counts, is_histogram = sample_in_memory(sample, sample_counts)
-    name = "sample_counts" if is_histogram else "sample"
-    histogram = RawHistogram(tuple(labels), np.asarray(counts, dtype=np.int64), is_histogram, (), ())
+    read = sample_in_memory(sample, sample_counts)
+    histogram = RawHistogram(tuple(read.labels), read.counts, read.in_order, read.assumptions, ())
     if cleaning.cut is not None:
         column = getattr(sample, "name", None)  # of a pandas series
-        tally = NumberTally(name, cleaning.cut, column if isinstance(column, str) else None)
-        tally.add_block(dict(zip(labels, counts.tolist(), strict=True)), lambda _: 0)
+        tally = NumberTally(read.name, cleaning.cut, column if isinstance(column, str) else None)
+        held = zip(read.labels, read.counts.tolist(), strict=True)
+        tally.add_block({label: users for label, users in held if users}, lambda _: 0)
         binned = tally.result(drop_missing=False)
-        histogram = RawHistogram(binned.labels, binned.counts, is_histogram, (), binned.warnings, binned.bins)
-    return over_domain(histogram, name, domain, cleaning)
+        histogram = RawHistogram(binned.labels, binned.counts, read.in_order, (), binned.warnings, binned.bins)
+    if domain.ordered is None and cleaning.cut is None:
+        domain = replace(domain, ordered=read.ordered)
+    return over_domain(histogram, read.name, domain, cleaning)
 
 
 def from_file(path: str, domain: Categories, columns: Columns, cleaning: Cleaning) -> Frequencies:
@@ -64,7 +70,24 @@ def from_file(path: str, domain: Categories, columns: Columns, cleaning: Cleanin
         If the file cannot be read as a sample, or is none over the domain.
     """
     refuse_beside_bins(domain, cleaning)
-    return over_domain(read_sample(path, columns, cleaning), sample_name(path), domain, cleaning)
+    histogram = read_sample(path, columns, cleaning)
+    if cleaning.domain is None and not cleaning.transactions:
+        histogram = doubted(histogram)
+    return over_domain(histogram, sample_name(path), domain, cleaning)
+
+
+def doubted(histogram: RawHistogram, name: str | None = None) -> RawHistogram:
+    """Return what was read one row a user, with a warning where nearly every row has a value of its own.
+
+    name: of the column, where there are several. Numbers that differ are for bins.
+    """
+    distinct, rows = len(histogram.labels), int(histogram.counts.sum())
+    plain = histogram.from_histogram or histogram.bins is not None
+    if plain or distinct <= MOST_DISTINCT or distinct < NEARLY_ALL * rows or all_numbers(histogram.labels):
+        return histogram
+    where = "" if name is None else f"column {name}: "
+    warning = f"{where}{distinct:,} different values in {rows:,} rows: is this the right file, and the right column?"
+    return replace(histogram, warnings=(*histogram.warnings, warning))
 
 
 def sample_name(path: str) -> str:
@@ -82,7 +105,7 @@ def read_sample(path: str, columns: Columns, cleaning: Cleaning) -> RawHistogram
     """
     return read_histogram(
         path,
-        column=columns.column,
+        column=columns.label,
         counts=columns.counts,
         header=columns.header,
         keep_top=cleaning.keep_top,
@@ -220,7 +243,10 @@ def build_request(settings: RankSettings, frequencies: Frequencies, *, instant: 
     k, users, ordered = frequencies.k, int(counts.sum()), frequencies.ordered
     question, seed = settings.question, settings.simulation.seed
     everyone = users if question.n is None else question.n
-    plan = make_plan(settings.plurality, settings.epsilon, settings.menu.protocols, counts / users, everyone)
+    menu = fitting_protocols(settings.menu, ordered, instant=instant)
+    central = central_budgets(settings.promise, menu, k, everyone)
+    epsilon = settings.epsilon if central is None else central.anyone
+    plan = make_plan(settings.plurality, epsilon, settings.menu.protocols, counts / users, everyone)
     n = everyone if plan is None else plan.reports
     small = users * FAR_SMALLER <= n and not instant
     metrics, notes = fitting_metrics(question, ordered, predictable=_predictable(ordered, instant=instant))
@@ -232,11 +258,11 @@ def build_request(settings: RankSettings, frequencies: Frequencies, *, instant: 
         most = max(first, most * FULL_RACE_DOMAIN // k)
         assumed.append(f"at most {most} repetitions, because k is large (--max-reps says otherwise)")
     request = Request(
-        epsilon=settings.epsilon if plan is None else plan.epsilon_report,
+        epsilon=epsilon if plan is None else plan.epsilon_report,
         k=k,
         n=n,
         metrics=metrics,
-        protocols=fitting_protocols(settings.menu, ordered, instant=instant),
+        protocols=menu,
         methods=fitting_methods(settings.menu, metrics, ordered),
         ordered=ordered,
         labels=frequencies.labels,
@@ -248,13 +274,14 @@ def build_request(settings: RankSettings, frequencies: Frequencies, *, instant: 
         max_repetitions=0 if instant else most,
         metric_values=values,
         assumptions=tuple(assumed),
-        warnings=(*frequencies.warnings, *worries),
+        warnings=(*frequencies.warnings, *worries, *(() if central is None else central.warnings)),
         source="grid" if instant else "surrogate" if small else "simulation",
         surrogate="dirichlet" if small else None,
         populations=_behind_the_sample(counts, n, most, seed) if small else None,
         threat=checked_threat(settings.threat, n, instant=instant),
         plan=plan,
         bins=frequencies.bins,
+        central=central,
     )
     return constrained(request, settings.limits)
 

@@ -12,8 +12,7 @@ from advisor.checks import budget, choice, path, real, several, share, text, who
 from advisor.errors import InputError
 from advisor.inputs.numbers import MOST_LABELS
 from advisor.names import resolve, resolve_all
-from advisor.question.option import Settings, like, option, refuse
-from simulator.metrics import KL_MIX, SET_SHARE, TOP_SHARE
+from advisor.question.option import Settings, like, option
 
 N_MAX = 10**12
 ATTRIBUTES_MAX, ROUNDS_MAX = 10_000, 1_000_000
@@ -110,69 +109,6 @@ class Question(Settings):
 
 
 @dataclass(frozen=True)
-class MetricSettings(Settings):
-    """Settings of single metrics."""
-
-    panel: ClassVar[str] = "Settings of metrics"
-
-    top_values: int | None = option(
-        "--top-values", read=whole(1), metavar="N", advanced=True, help="topk: number of values [default: 5 % of k]"
-    )
-    set_share: float | None = option(
-        "--set-share", read=share, metavar="X", advanced=True, help="set: share of the domain in a set [default: 0.1]"
-    )
-    kl_mix: float | None = option(
-        "--kl-mix", read=share, metavar="X", advanced=True, help="kl, js: weight of the uniform [default: 1e-4]"
-    )
-
-    def refuse_unused(self, question: Question, default: str = "l1") -> None:
-        """Refuse the setting of a metric that is not asked for."""
-        metrics = question.metrics or (default,)
-        for setting, owners in (("top_values", ("topk",)), ("set_share", ("set",)), ("kl_mix", ("kl", "js"))):
-            if not question.every_metric and not set(owners) & set(metrics):
-                wanted = " or ".join(f"--metric {owner}" for owner in owners)
-                refuse(self.given(setting), f"goes with {wanted}: the metric is {', '.join(metrics)}")
-
-    def resolved(self, k: int) -> MetricValues:
-        """Return the values for a domain of k categories, defaults filled in.
-
-        Raises InputError if more top values are asked for than there are categories.
-        """
-        top = max(1, round(TOP_SHARE * k)) if self.top_values is None else self.top_values
-        if top > k:
-            raise InputError(f"top-values must be at most k={k}, got {top}")
-        return MetricValues(top, self.set_share or SET_SHARE, self.kl_mix or KL_MIX)
-
-
-@dataclass(frozen=True)
-class MetricValues:
-    """Values of the settings of metrics: top values, share of a set, weight of the uniform distribution."""
-
-    top_values: int
-    set_share: float
-    mix: float
-
-    def options(self, seed: int) -> dict[str, float]:
-        """Return the options that `simulator.metrics.Metric.with_options` takes."""
-        return self.plain() | {"seed": seed}
-
-    def plain(self) -> dict[str, float]:
-        """Return the values by name, as answers show them."""
-        return {"top_values": self.top_values, "set_share": self.set_share, "mix": self.mix}
-
-    def assumptions(self, metrics: tuple[str, ...]) -> list[str]:
-        """Return what is to be said of the settings of the metrics asked for."""
-        lines = []
-        if {"kl", "js"} & set(metrics):
-            lines.append(f"zeros are repaired by mixing in the uniform distribution at weight {self.mix:g} (--kl-mix)")
-        if "topk" in metrics:
-            lines.append(f"topk looks at the {self.top_values:,} most frequent values of the truth (--top-values)")
-        if "set" in metrics:
-            lines.append(f"set asks for subsets of {100 * self.set_share:g} % of the domain (--set-share)")
-        return lines
-
-
-@dataclass(frozen=True)
 class Menu(Settings):
     """What is ranked."""
 
@@ -180,11 +116,11 @@ class Menu(Settings):
 
     protocol: tuple[str, ...] = option(
         "--protocol", "-p", read=partial(member, "protocol"), metavar="NAME", repeated=True,
-        help="only this protocol, or several: a,b",
+        help="only this protocol, or several: a,b or mine.py:Mine",
     )  # fmt: skip
     method: tuple[str, ...] = option(
         "--method", read=partial(member, "method"), metavar="NAME", repeated=True,
-        help="only this post-processing method, or several: a,b",
+        help="only this method, or several: a,b or mine.py:soft",
     )  # fmt: skip
 
     def one_protocol(self, who: str) -> str | None:
@@ -211,7 +147,7 @@ class Categories(Settings):
     k: int | None = option(
         "--k", read=whole(2, MOST_LABELS), metavar="N", help="number of categories, if more than SAMPLE shows"
     )
-    ordered: bool | None = option("--ordered/--unordered", help="treat categories as ordered [default: numbers]")
+    ordered: bool | None = option("--ordered/--unordered", help="treat as ordered [default: numbers and ranges]")
 
 
 @dataclass(frozen=True)
@@ -221,7 +157,12 @@ class Grid(Settings):
     panel: ClassVar[str] = "Question"
 
     epsilons: tuple[float, ...] = like(
-        Question, "epsilon", read=several(budget), metavar="ε,ε,…", default=(), help="privacy budgets of one report"
+        Question,
+        "epsilon",
+        read=several(budget),
+        metavar="ε,…",
+        default=(),
+        help="privacy budget of a report; several: 0.5,1,2",
     )
     users: tuple[int, ...] = like(
         Question, "n", read=several(whole(1, N_MAX)), metavar="N,N,…", default=(), help="numbers of users: 1e4,1e5,1M"
@@ -237,11 +178,25 @@ class Columns(Settings):
 
     panel: ClassVar[str] = "Data"
 
-    column: str | None = option("--column", read=text, metavar="NAME", help="column of the values, by name or number")
+    column: tuple[str, ...] = option(
+        "--column", read=text, metavar="NAME", repeated=True, undivided=True,
+        help="column of the values, by name or number",
+    )  # fmt: skip
     counts: str | None = option("--counts", read=text, metavar="NAME", help="column of counts: SAMPLE is a histogram")
     header: bool | None = option(
         "--header/--no-header", advanced=True, help="first line is a header [default: detected]"
     )
+
+    @property
+    def label(self) -> str | None:
+        """The column of a question about one.
+
+        Raises
+        ------
+        InputError
+            If there are several.
+        """
+        return require_one("column", self.column)
 
 
 @dataclass(frozen=True)
@@ -290,6 +245,7 @@ class Limits(Settings):
         "--max-attack", read=share, metavar="X", help="best guess of a user's value is right at most this often"
     )
     proper: bool = option("--proper", help="only results without negatives that sum to 1")
+    deployable: bool = option("--deployable", help="only protocols that run in products: grr, rappor")
     unbiased: bool = option("--unbiased", advanced=True, help="unbiased methods only")
     server_cost: int | None = option(
         "--server-cost", read=whole(1), metavar="N", advanced=True, help="at most N server operations for all reports"
@@ -338,6 +294,15 @@ class Threat(Settings):
 
 
 @dataclass(frozen=True)
+class Usefulness(Settings):
+    """What a pipeline is told of an answer that is of no use."""
+
+    panel: ClassVar[str] = "Output"
+
+    fail_if_useless: bool = option("--fail-if-useless", advanced=True, help="exit code 3 if no better than no data")
+
+
+@dataclass(frozen=True)
 class Simulation(Settings):
     """How much is simulated, and how."""
 
@@ -357,6 +322,18 @@ class Simulation(Settings):
         advanced=True,
         help="parallel workers; they change no number [default: auto]",
     )
+
+    def race(self, first: int, most: int) -> tuple[int, int]:
+        """Return the repetitions to start with, and at most: those asked for, or these.
+
+        Raises InputError if both were asked for and the second is smaller.
+        """
+        given, bound = self.repetitions, self.max_repetitions
+        if given is not None and bound is not None and bound < given:
+            raise InputError(f"max-reps must be at least reps, got max-reps {bound} and reps {given}")
+        start = first if given is None else given
+        end = max(start, most) if bound is None else bound
+        return min(start, end), end
 
     def workers(self, cells: float) -> int:
         """Return the workers for so many pairs x repetitions x categories: those asked for, or all that pay."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.errors import InputError
+from advisor.question.central import central_budgets
 from advisor.question.constraints import constrained
 from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics, fitting_protocols
 from advisor.question.frequencies import assumed_shape
 from advisor.question.plurality import make_plan
 from advisor.question.request import RankSettings, Request
 from advisor.question.settings import N_MAX, Categories, Shape
-from knowledge.describe.assumption import USERS
+from knowledge.describe.assumption import USERS, AssumedSkew
 from knowledge.model import predicted_metrics
 
 
@@ -34,22 +35,23 @@ def shape_request(settings: RankSettings, domain: Categories, shape: Shape) -> R
     frequencies = assumed_shape(k, shape, ordered=domain.ordered, metrics=settings.question.metrics, seed=seed)
     assumed += frequencies.assumptions
     if frequencies.skew is not None:
-        assumed.append(
-            "four shapes of this skew are averaged: Zipf in order and without, a bell, a typical Dirichlet draw"
-        )
+        assumed.append(AssumedSkew(k, frequencies.skew).shapes)
     shares = frequencies.weights.astype(np.float64)
-    plan = make_plan(settings.plurality, settings.epsilon, settings.menu.protocols, shares, n)
+    menu = fitting_protocols(settings.menu, frequencies.ordered, instant=True)
+    central = central_budgets(settings.promise, menu, k, n)
+    epsilon = settings.epsilon if central is None else central.anyone
+    plan = make_plan(settings.plurality, epsilon, settings.menu.protocols, shares, n)
     if plan is not None:
         n = plan.reports
     predictable = predicted_metrics(ordered=frequencies.ordered)
     metrics, notes = fitting_metrics(settings.question, frequencies.ordered, predictable=predictable)
     values = settings.metric_settings.resolved(k)
     request = Request(
-        epsilon=settings.epsilon if plan is None else plan.epsilon_report,
+        epsilon=epsilon if plan is None else plan.epsilon_report,
         k=k,
         n=min(n, N_MAX),
         metrics=metrics,
-        protocols=fitting_protocols(settings.menu, frequencies.ordered, instant=True),
+        protocols=menu,
         methods=fitting_methods(settings.menu, metrics, frequencies.ordered),
         ordered=frequencies.ordered,
         labels=(),
@@ -61,10 +63,11 @@ def shape_request(settings: RankSettings, domain: Categories, shape: Shape) -> R
         max_repetitions=0,
         metric_values=values,
         assumptions=(*assumed, *notes, *values.assumptions(metrics)),
-        warnings=(),
+        warnings=() if central is None else central.warnings,
         source="grid",
         skew=frequencies.skew,
         plan=plan,
+        central=central,
         threat=checked_threat(settings.threat, n, instant=True),
     )
     return constrained(request, settings.limits)

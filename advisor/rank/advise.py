@@ -9,9 +9,12 @@ from numpy.typing import ArrayLike
 
 from advisor.errors import InputError, listed
 from advisor.inputs.memory import estimate_in_memory
+from advisor.question.central import CentralPromise
 from advisor.question.cleaning import Cleaning
 from advisor.question.collected import collect, tally_in_memory
 from advisor.question.estimate_request import build_estimate_request
+from advisor.question.fitting import refuse_registered
+from advisor.question.metric_settings import MetricSettings
 from advisor.question.option import refuse
 from advisor.question.request import RankSettings
 from advisor.question.sample import memory_request
@@ -19,7 +22,6 @@ from advisor.question.settings import (
     Categories,
     Limits,
     Menu,
-    MetricSettings,
     Plurality,
     Question,
     Shape,
@@ -62,6 +64,7 @@ def advise(
     max_bits: int | None = None,
     max_attack: float | None = None,
     proper: bool = False,
+    deployable: bool = False,
     unbiased: bool = False,
     server_cost: int | None = None,
     threat: float | None = None,
@@ -74,6 +77,8 @@ def advise(
     clamp: bool = False,
     unit: str | None = None,
     eps: float | None = None,
+    central_epsilon: float | None = None,
+    delta: float | None = None,
 ) -> Advice:
     """Rank every protocol and post-processing method for a collection like the sample, or those for an estimate.
 
@@ -121,7 +126,7 @@ def advise(
         `simulator.populations.SHAPES`.
     instant
         Predict the answer for the sample instead of simulating.
-    max_bits, max_attack, proper, unbiased, server_cost
+    max_bits, max_attack, proper, deployable, unbiased, server_cost
         Constraints (see `advisor.question.settings.Limits`): pairs that do not keep them are not ranked.
     threat
         Share of the users that an attacker controls: what such an attacker gains is simulated for every pair.
@@ -139,6 +144,9 @@ def advise(
         Count numbers outside of the edges in the first and the last bin, instead of refusing them.
     unit
         What errors in bins are said in besides, such as ``"years"``; default: the name of a pandas series.
+    central_epsilon, delta
+        Instead of `epsilon`, with a shuffler: what all reports together promise once they are shuffled. Each protocol
+        gets the budget that keeps it; ``.request.central`` tells which.
 
     Returns
     -------
@@ -172,11 +180,17 @@ def advise(
         metric_settings=MetricSettings(top_values, set_share, kl_mix),
         menu=Menu(() if collected is not None else names(protocol), names(method)),
         limits=Limits(
-            max_bits=max_bits, max_attack=max_attack, proper=proper, unbiased=unbiased, server_cost=server_cost
+            max_bits=max_bits,
+            max_attack=max_attack,
+            proper=proper,
+            deployable=deployable,
+            unbiased=unbiased,
+            server_cost=server_cost,
         ),
         plurality=Plurality(attributes, solution, rounds),
         threat=Threat(threat),
         simulation=Simulation(repetitions, max_repetitions, seed, jobs),
+        promise=CentralPromise(central_epsilon, delta),
     )
     domain, assumed = Categories(k, ordered), Shape(skew, shape)
     cleaning = Cleaning(bins=bins, bin_width=bin_width, edges=tuple(edges), clamp=clamp, unit=unit)
@@ -186,11 +200,14 @@ def advise(
     if collected is not None:
         refuse(["the sample"] if has_sample else [], "does not go with an estimate: give one of the two")
         refuse(assumed.given(), "is for a question without data: leave it out, or the estimate")
+        refuse(settings.promise.given(), "is for a collection to come: reports were made at one --eps")
         if instant:
             raise InputError("instant is for a sample: an estimate is answered by simulation")
         return _advise_on_collected(settings, collected, names(protocol), domain, surrogate)
     if surrogate is not None:
         raise InputError("surrogate goes with an estimate")
+    if instant or not has_sample:
+        refuse_registered(question, settings.menu, domain.k, command=False)
     if not has_sample:
         return Advice.of(look_up(shape_request(settings, domain, assumed))[0])
     refuse(assumed.given(), "is for a question without data: leave it out, or the sample")
@@ -219,9 +236,16 @@ def _advise_on_collected(
     else:
         if n is None:
             raise InputError("estimate needs n, the number of users who reported")
-        labels, values = estimate_in_memory(collected)
+        read = estimate_in_memory(collected)
         kept = collect(
-            labels, values, protocol=used[0], epsilon=settings.epsilon, n=n, k=domain.k, ordered=domain.ordered
+            read.labels,
+            read.values,
+            protocol=used[0],
+            epsilon=settings.epsilon,
+            n=n,
+            k=domain.k,
+            domain=read.domain,
+            ordered=read.ordered if domain.ordered is None else domain.ordered,
         )
     request = build_estimate_request(settings, kept, name=what, surrogate=surrogate)
     return Advice.of(simulated_answer(request, jobs=settings.simulation.jobs).first)

@@ -23,7 +23,17 @@ LEVEL = 0.95
 
 
 def post_process(advice: Ranking, estimate: ArrayLike, method: str | None = None) -> FloatArray:
-    """Return raw frequencies ``(..., k)`` post-processed by the advised method or another one (see `Ranking.apply`)."""
+    """Return raw frequencies ``(..., k)`` post-processed by the advised method or another one (see `Advice.apply`)."""
+    return _processed(
+        observed_as(advice, estimate), advice.best.method if method is None else resolve("method", method)
+    )
+
+
+def observed_as(advice: Ranking, estimate: ArrayLike) -> Observed:
+    """Return raw frequencies ``(..., k)`` as what a method sees of a collection with the advised protocol.
+
+    Raises InputError if they are not of k categories, do not sum to about 1, or the protocol has none.
+    """
     request, used = advice.request, advice.best.protocol
     raw = np.asarray(estimate, dtype=np.float64)
     if raw.ndim == 0 or raw.shape[-1] != request.k:
@@ -38,8 +48,7 @@ def post_process(advice: Ranking, estimate: ArrayLike, method: str | None = None
             "an estimate must hold frequencies that sum to about 1, got a sum of "
             f"{float(raw.sum(axis=-1).max()):,.4g}: divide counts by n"
         )
-    observed = Observed(raw, covariance, domain=Domain(request.ordered))
-    return _processed(observed, advice.best.method if method is None else resolve("method", method))
+    return Observed(raw, covariance, domain=Domain(request.ordered))
 
 
 def collected_frequencies(advice: Ranking) -> FloatArray:
@@ -91,6 +100,23 @@ def frequency_interval(estimate: FloatArray, covariance: Covariance) -> tuple[Fl
     return np.clip(middle - reach, 0.0, 1.0), np.clip(middle + reach, 0.0, 1.0)
 
 
+def applied_columns(advice: Ranking, observed: Observed | None = None) -> dict[str, FloatArray]:
+    """Return what was collected: raw, post-processed, and the interval of the true frequency, ``(k,)`` each.
+
+    observed: a collection with the advised protocol; None for the one that the advice is about.
+
+    Raw estimate and interval are NaN where the protocol has no raw estimate.
+
+    Raises InputError if there is none.
+    """
+    observed = _collected(advice).observed if observed is None else observed
+    processed = _processed(observed, advice.best.method)
+    raw = low = high = np.full(advice.request.k, np.nan)
+    if observed.estimate is not None and observed.covariance is not None:
+        raw, (low, high) = observed.estimate, frequency_interval(observed.estimate, observed.covariance)
+    return dict(zip(COLUMNS[1:], (raw, processed, low, high), strict=True))
+
+
 def applied_csv(advice: Ranking) -> str:
     """Return what was collected as CSV: value, raw, post-processed, and the interval of the true frequency.
 
@@ -101,17 +127,13 @@ def applied_csv(advice: Ranking) -> str:
     InputError
         If the advice is not about what was collected.
     """
-    collected = _collected(advice)
-    estimate, covariance = collected.observed.estimate, collected.observed.covariance
-    raw = low = high = [""] * len(collected.labels)
-    if estimate is not None and covariance is not None:
-        raw, low, high = (_cells(column) for column in (estimate, *frequency_interval(estimate, covariance)))
+    columns = applied_columns(advice).values()
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows(zip(collected.labels, raw, _cells(collected_frequencies(advice)), low, high, strict=True))
+    writer.writerows(zip(advice.request.labels, *map(_cells, columns), strict=True))
     return text.getvalue()
 
 
 def _cells(numbers: FloatArray) -> list[str]:
-    return [repr(number) for number in numbers.tolist()]
+    return ["" if number != number else repr(number) for number in numbers.tolist()]

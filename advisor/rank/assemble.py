@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError, listed
 from advisor.question.request import Request
-from advisor.rank.result import DEFAULT_PAIR, DETECTION_LEVEL, Baseline, Ranking, Recommendation, finite, usual_pair
+from advisor.rank.central import central_rows
+from advisor.rank.result import DEFAULT_PAIR, Baseline, Ranking, Recommendation, finite, usual_pair
 from advisor.rank.trade_offs import best_for_single_categories
-from simulator._normal import normal_quantile
 from simulator.benchmark import Experiment, Runs
 from simulator.confidence import (
     UNFITTED,
@@ -24,7 +24,7 @@ from simulator.confidence import (
     probability_best,
     ranking_root,
 )
-from simulator.protocols.protocol import Protocol
+from simulator.detection import detectable
 from simulator.ranking import MeanError, Pair, Standing, contenders, leading, mean_error, paired_ratio, rank, t_quantile
 
 OTHERS_REPETITIONS = 20  # for the protocols that were not used: they are for the next round
@@ -79,8 +79,8 @@ class Contest:
     @cached_property
     def standings(self) -> tuple[Standing, ...]:
         """The menu, ranked."""
-        bits = {name: oracle.report_bits for name, oracle in self.experiment.oracles.items()}
-        return rank(self.ranked, bits, self.root)
+        costs = {name: oracle.cost for name, oracle in self.experiment.oracles.items()}
+        return rank(self.ranked, costs, self.root)
 
     @cached_property
     def leader(self) -> Pair:
@@ -166,6 +166,7 @@ def ranking_of(request: Request, table: tuple[Contest, ...], again: Runs | None)
         *(_baseline("raw", pair, contest) for pair in [(rows[0].protocol, RAW)] if pair in contest.runs.errors),
         Baseline("uniform", None, None, uniform, uniform, uniform, uniform / lowest if lowest else None, None, None),
         _baseline("default", contest.default, contest),
+        *central_rows(metric, request, lowest),
     ]
     return Ranking(
         request=request,
@@ -174,10 +175,10 @@ def ranking_of(request: Request, table: tuple[Contest, ...], again: Runs | None)
         recommendations=(first, *rows[1:]),
         baselines=tuple(row for row in beside if math.isfinite(row.error)),
         repetitions=max(len(contest.runs.errors[pair]) for pair in contest.menu),
-        detectable_frequency=detectable_frequency(request.oracle(rows[0].protocol), request.n),
+        detectable_frequency=detectable(request.oracle(rows[0].protocol), request.n),
         warnings=(*request.warnings, *_left_out(contest)),
         error_without_data=finite(min(uniform, zero)),
-        beats_uniform_guess=_beats(contest, without_data, again),
+        beats_uniform_guess=_beats(contest, first, without_data),
         resolved=not contenders(contest.ranked, contest.root).open,
         identify=partial(str, experiment.id),
         leader=contest.leader,
@@ -185,14 +186,6 @@ def ranking_of(request: Request, table: tuple[Contest, ...], again: Runs | None)
         compared=rows if first.fresh else (),
         single_categories=best_for_single_categories(metric, rows[0].pair, single.ranked, single.root),
     )
-
-
-def detectable_frequency(protocol: Protocol, n: int) -> float | None:
-    """Return the smallest frequency that raw estimates tell from 0, on average where they differ; None without any."""
-    if protocol.linear is None:
-        return None
-    variances = protocol.linear.covariance(n).entry(np.zeros(protocol.k))
-    return normal_quantile(1 - DETECTION_LEVEL) * float(variances.mean()) ** 0.5
 
 
 def _left_out(contest: Contest) -> list[str]:
@@ -258,6 +251,7 @@ def _row(standing: Standing, contest: Contest, runs: Runs) -> Recommendation:
         attack_success=oracle.attack_success,
         probability_best=contest.probabilities.get(standing.pair),
         fresh=runs is not contest.runs,
+        epsilon=getattr(oracle, "epsilon", None),
     )
 
 
@@ -274,12 +268,14 @@ def _errors_without_data(metric: str, experiment: Experiment) -> NDArray[np.floa
     return np.stack([measure(answers, row / experiment.n) for row in experiment.populations])
 
 
-def _beats(contest: Contest, without_data: NDArray[np.float64], again: Runs | None) -> bool:
-    """Tell whether the lowest error, interval included, is below that of both answers without data."""
+def _beats(contest: Contest, first: Recommendation, without_data: NDArray[np.float64]) -> bool:
+    """Tell whether the error of the first row, interval included, is below that of both answers without data.
+
+    Over several populations, what is compared is the error and that without data of the same population.
+    """
     if contest.populations == 1 or len(without_data) != contest.populations:
-        errors = _measured(contest, contest.leader, again).column(contest.leader, contest.metric)
-        return contest.figures(errors[: contest.runs.repetitions]).high < float(without_data.mean(axis=0).min())
-    errors = population_errors(contest.runs.column(contest.leader, contest.metric), contest.populations)
+        return first.error_high < float(without_data.mean(axis=0).min())
+    errors = population_errors(contest.runs.column(first.pair, contest.metric), contest.populations)
     gap = errors[:, None] - without_data[: len(errors)]
     reach = t_quantile(len(gap)) * gap.std(axis=0, ddof=1) / math.sqrt(len(gap))
     return bool((gap.mean(axis=0) + reach < 0).all())

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 
 from advisor.document.model import Json, Records, Scalar
 from advisor.question.units import data_error
+from advisor.rank.remedy import remedy
 from advisor.rank.result import Ranking, Recommendation
 from advisor.rank.trade_offs import compromise
 from simulator import METRICS
@@ -35,7 +37,8 @@ def rank_data(rankings: tuple[Ranking, ...], summary: Summary) -> dict[str, Json
             "max_repetitions": request.max_repetitions,
             "metric_options": request.metric_values.plain(),
             "threat": request.threat,
-            "plan": None if request.plan is None else request.plan._asdict(),
+            "plan": None if request.plan is None else request.plan.data,
+            "central": None if request.central is None else request.central.data,
             "bins": None if request.bins is None else request.bins.data,
         },
         "source": first.source,
@@ -55,9 +58,12 @@ def rank_data(rankings: tuple[Ranking, ...], summary: Summary) -> dict[str, Json
 def _ranking_data(ranking: Ranking, summary: Summary) -> dict[str, Json]:
     """Return the fields of one metric's ranking."""
     why, later, single = ranking.why, ranking.next_round, ranking.single_categories
+    instead = remedy(ranking)
     return {
         "summary": summary(ranking),
         "unit": METRICS[ranking.metric].unit,
+        "verdict": ranking.verdict,
+        "worth_it_with": None if instead is None else asdict(instead),
         "beats_uniform_guess": ranking.beats_uniform_guess,
         "error_without_data": ranking.error_without_data,
         "resolved": ranking.resolved,

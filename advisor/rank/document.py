@@ -7,20 +7,15 @@ from dataclasses import replace
 from advisor.document.model import Column, Document, Part, Role, Row, Sentence, Table
 from advisor.epsilon.meaning import meaning, meaning_sentences
 from advisor.figures import number
+from advisor.rank.answer_words import answer_sentences, summary
+from advisor.rank.central import central_verdict
 from advisor.rank.data import rank_data, rank_records
 from advisor.rank.result import Ranking
+from advisor.rank.solutions import solution_parts
 from advisor.rank.table import ranked_table
 from advisor.rank.trade_offs import compromise_sentences
-from advisor.rank.words import (
-    answer_sentences,
-    next_round_sentence,
-    note_sentences,
-    setting_text,
-    summary,
-    why_sentences,
-    worth_sentences,
-)
-from simulator import METRICS, FrequencyOracle
+from advisor.rank.words import detail_sentences, next_round_sentence, note_sentences, setting_text, why_sentences
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, FrequencyOracle
 
 
 def rank_document(rankings: tuple[Ranking, ...]) -> Document:
@@ -33,9 +28,11 @@ def rank_document(rankings: tuple[Ranking, ...]) -> Document:
     if first.why is not None:
         parts += [
             Sentence(text, Role.ANSWER if place == 0 else Role.DETAIL)
-            for place, text in enumerate(why_sentences(first.why))
+            for place, text in enumerate(why_sentences(first.why, first))
         ]
     parts += note_sentences(first)
+    if first.recommendations and request.plan is not None and request.plan.solutions:
+        parts += solution_parts(request.plan)
     if first.recommendations:
         parts += _details(first)
     several = len(rankings) > 1
@@ -44,9 +41,11 @@ def rank_document(rankings: tuple[Ranking, ...]) -> Document:
         for ranking in rankings
         if ranking.recommendations
     )
-    best = f"{first.best.protocol} with {first.best.method}" if first.recommendations else "nothing is left"
+    best = "nothing is left"
+    if first.recommendations:
+        best = f"{PROTOCOLS[first.best.protocol].title} with {POSTPROCESSORS[first.best.method].title}"
     return Document(
-        title=f"{best}: LDP advice",
+        title=f"{best}: advice on local differential privacy",
         parts=tuple(parts),
         data=rank_data(rankings, summary),
         records=rank_records(rankings),
@@ -57,10 +56,11 @@ def rank_document(rankings: tuple[Ranking, ...]) -> Document:
 
 def _ranking_parts(ranking: Ranking) -> list[Part]:
     """Return answer and table of one metric, and for an estimate those of the next round."""
-    parts: list[Part] = [*answer_sentences(ranking)[:1], *worth_sentences(ranking), *answer_sentences(ranking)[1:]]
+    answer = answer_sentences(ranking)
+    parts: list[Part] = [*answer[:1], *central_verdict(ranking), *answer[1:]]
     if not ranking.recommendations:
         return parts
-    parts.append(ranked_table(ranking))
+    parts.append(replace(ranked_table(ranking), heading=f"{METRICS[ranking.metric].title} ({ranking.metric})"))
     if ranking.next_round is not None:
         later = replace(ranked_table(ranking.next_round), further=True)
         parts += [Sentence(next_round_sentence(ranking.next_round)), later]
@@ -86,9 +86,10 @@ def _details(ranking: Ranking) -> list[Part]:
         Column("bits"),
         Column("attack success"),
     )
-    promise = meaning_sentences(meaning(request.epsilon, request.k, ranking.best.protocol))
+    promise = meaning_sentences(meaning(ranking.best.epsilon or request.epsilon, request.k, ranking.best.protocol))
     return [
         Table(columns, tuple(rows), "Protocols at this ε and k", verbose=True, cut=False),
+        *(Sentence(text, Role.LEGEND) for text in detail_sentences(ranking)),
         Sentence(f"Experiment {ranking.experiment_id}.", Role.LEGEND),
         *(Sentence(text, Role.LEGEND) for text in promise),
     ]

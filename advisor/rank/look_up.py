@@ -12,17 +12,19 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError, listed
 from advisor.question.constraints import nothing_left
+from advisor.question.metric_settings import MetricSettings
 from advisor.question.request import Request
-from advisor.question.settings import MetricSettings
-from advisor.rank.assemble import detectable_frequency
+from advisor.rank.central import central_rows
 from advisor.rank.prediction import frequencies_of, stays
 from advisor.rank.result import DEFAULT_PAIR, Baseline, Ranking, Recommendation, empty_rankings
 from advisor.rank.trade_offs import predicted_for_single_categories
 from knowledge import model, ranking
 from knowledge.changes import COMMON_USERS
+from knowledge.describe.assumption import AssumedSkew
 from knowledge.menu import ALIASES, COVERED
 from knowledge.tiers import tiers
-from simulator import METRICS, PROTOCOLS
+from simulator import METRICS
+from simulator.detection import detectable
 
 METRICS_OF_SETTING = {"top_values": ("topk",), "set_share": ("set",), "mix": ("kl", "js")}
 
@@ -64,7 +66,8 @@ def look_up(request: Request) -> tuple[Ranking, ...]:
 def _predicted(
     request: Request, frequencies: model.Frequencies, n: int, protocols: tuple[str, ...]
 ) -> model.Prediction:
-    return model.predicted(frequencies, request.epsilon, n, protocols, ordered=request.ordered)
+    own = None if request.central is None else request.central.local
+    return model.predicted(frequencies, request.epsilon, n, protocols, ordered=request.ordered, budgets=own)
 
 
 def check_settings_known(request: Request) -> None:
@@ -99,7 +102,7 @@ def _ranked(metric: str, case: _Case, methods: tuple[str, ...], prediction: mode
 def _advice(metric: str, case: _Case) -> Ranking:
     request, prediction = case.request, case.prediction
     answer = _ranked(metric, case, request.methods, prediction, request.n)
-    rows = _recommendations(answer, prediction)
+    rows = _recommendations(request, answer)
     uniform, zero = _without_data(metric, case)
     first = rows[0]
     return Ranking(
@@ -109,24 +112,25 @@ def _advice(metric: str, case: _Case) -> Ranking:
         recommendations=rows,
         baselines=_baselines(rows, answer, metric, case, uniform),
         repetitions=0,
-        detectable_frequency=detectable_frequency(request.oracle(first.protocol), request.n),
+        detectable_frequency=detectable(request.oracle(first.protocol), request.n),
         warnings=(*request.warnings, *map(str, answer.warnings), *_missing(answer)),
         error_without_data=min(uniform, zero),
-        beats_uniform_guess=min(row.high for row in answer.rows) < min(uniform, zero),
+        beats_uniform_guess=first.error_high < min(uniform, zero),
         resolved=not first.tied,
         identify=partial(_digest, case),
         leader=(answer.best.protocol, answer.best.method),
-        elsewhere=partial(_other_users, metric, case, first.pair),
+        # With a shuffler other users have other budgets.
+        elsewhere=partial(_other_users, metric, case, first.pair) if request.central is None else None,
         single_categories=predicted_for_single_categories(metric, rows),
     )
 
 
-def _recommendations(answer: ranking.LookUp, prediction: model.Prediction) -> tuple[Recommendation, ...]:
+def _recommendations(request: Request, answer: ranking.LookUp) -> tuple[Recommendation, ...]:
     """Return the rows of a look-up by tiers, with the figures of a simulation left empty."""
-    oracles = {name: PROTOCOLS[name](answer.k, answer.epsilon) for name in {row.protocol for row in answer.rows}}
-    bits = {name: oracle.report_bits for name, oracle in oracles.items()}
+    oracles = {name: request.oracle(name) for name in {row.protocol for row in answer.rows}}
+    costs = {name: oracle.cost for name, oracle in oracles.items()}
     rows: list[Recommendation] = []
-    for tier, members in enumerate(tiers(answer.rows, bits, prediction.noises, answer.metric), start=1):
+    for tier, members in enumerate(tiers(answer.rows, costs), start=1):
         rank = len(rows) + 1
         rows += [
             Recommendation(
@@ -148,9 +152,10 @@ def _recommendations(answer: ranking.LookUp, prediction: model.Prediction) -> tu
                 error_without_postprocessing=row.raw_error,
                 equivalent_users=None,
                 mean_absolute_error=row.per_category,
-                report_bits=bits[row.protocol],
+                report_bits=oracles[row.protocol].report_bits,
                 attack_success=oracles[row.protocol].attack_success,
                 origin=row.origin,
+                epsilon=request.budget(row.protocol),
             )
             for row in members
         ]
@@ -183,11 +188,18 @@ def _other_users(metric: str, case: _Case, pair: tuple[str, str]) -> tuple[tuple
 
 
 def _without_data(metric: str, case: _Case) -> tuple[float, float]:
-    """Return the errors of two answers that use no data: all categories equally frequent, and 0 for all."""
-    k = case.request.k
+    """Return the errors of two answers that use no data: all categories equally frequent, and 0 for all.
+
+    Over the histograms of a skew they are averaged as predictions are: by their logarithms.
+    """
+    k, frequencies = case.request.k, case.frequencies
     of = METRICS[metric].with_options(**case.request.metric_values.plain())
-    errors = of(np.stack([np.full(k, 1 / k), np.zeros(k)]), case.truth)
-    return float(errors[0]), float(errors[1])
+    answers = np.stack([np.full(k, 1 / k), np.zeros(k)])
+    truths = frequencies.histograms(case.request.n) if isinstance(frequencies, AssumedSkew) else (case.truth,)
+    errors = np.stack([of(answers, truth) for truth in truths])
+    with np.errstate(divide="ignore"):  # of equal frequencies that are equal there is no error
+        uniform, zero = np.exp(np.log(errors).mean(axis=0)).tolist()
+    return uniform, zero
 
 
 def _baselines(
@@ -212,4 +224,5 @@ def _baselines(
         *(row_of("raw", pair) for pair in raw),
         Baseline("uniform", None, None, uniform, uniform, uniform, uniform / lowest if lowest else None, None, None),
         row_of("default", DEFAULT_PAIR),
+        *central_rows(metric, case.request, lowest),
     )

@@ -13,6 +13,7 @@ def page_sections(rankings: tuple[Ranking, ...]) -> tuple[Section, ...]:
     from advisor.pictures import to_svg  # heavy: it draws
     from advisor.pictures.frequencies import frequencies_figure
     from advisor.pictures.ranking import ranking_figure
+    from advisor.rank.explorer import explorer_of
 
     first = rankings[0]
     if not first.recommendations:
@@ -24,6 +25,7 @@ def page_sections(rankings: tuple[Ranking, ...]) -> tuple[Section, ...]:
         ),
     )
     return (
+        Section("What to expect", (explorer_of(first),), first=True),
         Section("Pictures", pictures),
         Section("Why", _reasons(first)),
     )
@@ -34,9 +36,9 @@ def _reasons(ranking: Ranking) -> tuple[Part, ...]:
         why = explain(ranking) if ranking.why is None else ranking.why
     except ValueError:
         return (Sentence("The model behind predictions does not cover this question, so it has no reasons to give."),)
-    sentences = [text.removeprefix("Why: ") for text in why_sentences(why._replace(agrees=True))]
     if ranking.source == "grid":
-        return tuple(Sentence(text) for text in why_sentences(why))
+        return tuple(Sentence(text) for text in why_sentences(why, ranking))
+    sentences = why_sentences(why)
     if why.method != ranking.best.method:
         sentences.insert(1, f"The simulation of this very case decides, and it puts {ranking.best.method} first.")
     note = "The ranking was simulated; these are the reasons of the rules and the model behind predictions."

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from advisor.rank.result import Ranking, Recommendation
+from simulator.ranking import AS_GOOD, Cost, preference
 
 
 @dataclass(frozen=True)
@@ -17,9 +18,9 @@ class Frontier:
     advice
         What was ranked.
     rows
-        Pairs that are not dominated, by rising error.
+        Pairs that are not dominated, the answer of the ranking first, then by rising error.
     dominated
-        The others, each with the pair of the lowest error that dominates it.
+        The others, each with the first of the pairs that dominate it.
     """
 
     advice: Ranking
@@ -30,7 +31,8 @@ class Frontier:
 def pareto(advice: Ranking) -> Frontier:
     """Return the frontier of mean error, attack success and bits per report.
 
-    A pair is dominated where another is as good in all three and better in one.
+    A pair is dominated where another is as good in all three and better in one. Errors within 1 % of the lowest are as
+    good as it, so the first row is that of the ranking (`simulator.ranking.preference`).
 
     Examples
     --------
@@ -39,10 +41,10 @@ def pareto(advice: Ranking) -> Frontier:
     >>> len(frontier.rows) + len(frontier.dominated) == len(frontier.advice.recommendations)
     True
     """
-    ranked = sorted(advice.recommendations, key=_costs)
+    ranked = sorted(advice.recommendations, key=_order)
     rows: list[Recommendation] = []
     dominated = []
-    for row in ranked:  # by rising error, so that what dominates a row is there before it
+    for row in ranked:  # what dominates a row is there before it
         better = next((other for other in rows if _dominates(other, row)), None)
         if better is None:
             rows.append(row)
@@ -51,11 +53,17 @@ def pareto(advice: Ranking) -> Frontier:
     return Frontier(advice, tuple(rows), tuple(dominated))
 
 
-def _costs(row: Recommendation) -> tuple[float, float, float]:
+def _costs(row: Recommendation) -> Cost:
     # Errors over the lowest one, as those are of the same repetitions.
-    return math.inf if row.ratio_to_best is None else row.ratio_to_best, row.attack_success, row.report_bits
+    ratio = math.inf if row.ratio_to_best is None else row.ratio_to_best
+    return max(ratio, AS_GOOD), *row.cost
+
+
+def _order(row: Recommendation) -> tuple[bool, Cost, float]:
+    return preference(math.inf if row.ratio_to_best is None else row.ratio_to_best, row.cost)
 
 
 def _dominates(one: Recommendation, other: Recommendation) -> bool:
     costs, others = _costs(one), _costs(other)
-    return costs != others and all(a <= b for a, b in zip(costs, others, strict=True))
+    better = costs != others or _order(one) < _order(other)
+    return better and all(a <= b for a, b in zip(costs, others, strict=True))

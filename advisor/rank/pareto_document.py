@@ -20,14 +20,17 @@ from advisor.document.model import (
 )
 from advisor.figures import number, percent, times
 from advisor.question.removals import nothing_left_sentence
+from advisor.rank.answer_words import error_with_margin
 from advisor.rank.data import ROW_FIELDS, row_data
+from advisor.rank.pair_words import pair_text
 from advisor.rank.pareto import Frontier
 from advisor.rank.result import Recommendation
-from advisor.rank.words import error_with_margin, note_sentences, pair_text, setting_text
+from advisor.rank.words import note_sentences, setting_text
 from simulator import METRICS
 
 WHAT = (
     "No other pair is at least as good as one of these in error, bits per report and attack success, and better in one."
+    " Errors within 1 % of the lowest count as equal; the first pair is the answer of ldp-advise."
 )
 ATTACK = "how often the best guess from one report is the user's value"
 
@@ -58,11 +61,14 @@ def summary(frontier: Frontier) -> str:
         return nothing_left_sentence(frontier.advice.request.removals)
     every = len(frontier.advice.recommendations)
     lowest = {
-        f"the lowest {frontier.advice.metric} error": frontier.rows[0],
+        f"the lowest {frontier.advice.metric} error (to 1 %)": frontier.rows[0],
         "the shortest report": min(frontier.rows, key=lambda row: row.report_bits),
         "the lowest attack success": min(frontier.rows, key=lambda row: row.attack_success),
     }
-    extremes = ", ".join(f"{pair_text(*row.pair)} has {what}" for what, row in lowest.items())
+    best: dict[tuple[str, str], list[str]] = {}
+    for what, row in lowest.items():
+        best.setdefault(row.pair, []).append(what)
+    extremes = "; ".join(f"{pair_text(*pair)} has {' and '.join(what)}" for pair, what in best.items())
     pairs = f"{every} pair{'' if every == 1 else 's'} {'is' if len(frontier.rows) == 1 else 'are'}"
     return f"{len(frontier.rows)} of {pairs} worth considering: {extremes}."
 

@@ -7,8 +7,7 @@ from knowledge import model, ranking
 from knowledge.changes import Choice
 from knowledge.describe.assumption import AssumedSkew
 from knowledge.describe.profile import profile_of
-from knowledge.tiers import tiers
-from simulator import PROTOCOLS
+from knowledge.tiers import first_pair
 from simulator.ranking import PRACTICAL_RATIO
 
 
@@ -28,9 +27,6 @@ def stays(pair: tuple[str, str]) -> Choice:
     def choose(answer: ranking.LookUp) -> tuple[str, str]:
         if any((row.protocol, row.method) == pair and row.ratio <= PRACTICAL_RATIO for row in answer.rows):
             return pair
-        noises = model.noises_of(answer.k, answer.epsilon, answer.n, {row.protocol for row in answer.rows})
-        bits = {row.protocol: PROTOCOLS[row.protocol](answer.k, answer.epsilon).report_bits for row in answer.rows}
-        first = tiers(answer.rows, bits, noises, answer.metric)[0][0]
-        return first.protocol, first.method
+        return first_pair(answer)
 
     return choose

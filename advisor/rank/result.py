@@ -10,12 +10,14 @@ from typing import NamedTuple
 
 from advisor.question.removals import nothing_left_sentence
 from advisor.question.request import Request
+from advisor.rank.verdict import verdict_of
 from simulator import Protocol
 from simulator.benchmark import Runs
+from simulator.ranking import Cost
 
+EVEN, ZERO = "equal frequencies", "0 for all categories"  # guesses without data
 DEFAULT_PAIR = ("oue", "norm_sub")  # the usual choice, which every answer is compared with
 USUAL_ON_LIKELIHOODS = "ems"  # where a protocol has no estimate
-DETECTION_LEVEL = 0.05
 
 
 class Recommendation(NamedTuple):
@@ -63,6 +65,8 @@ class Recommendation(NamedTuple):
     fresh
         Whether the errors of the row are of repetitions that had no part in ranking the pairs: a pair that is chosen
         from several by its error was lucky more often than not. Rank, ratios and the share of wins never are.
+    epsilon
+        Budget of one report: with a shuffler each protocol has its own.
     """
 
     rank: int
@@ -90,11 +94,17 @@ class Recommendation(NamedTuple):
     gain_random_value: float | None = None
     gain_maximal: float | None = None
     fresh: bool = False
+    epsilon: float | None = None
 
     @property
     def pair(self) -> tuple[str, str]:
         """(protocol, method)."""
         return self.protocol, self.method
+
+    @property
+    def cost(self) -> Cost:
+        """What a report costs: see `simulator.ranking.preference`."""
+        return self.report_bits, round(self.attack_success, 9)
 
 
 class Baseline(NamedTuple):
@@ -104,7 +114,8 @@ class Baseline(NamedTuple):
     ----------
     kind
         ``"raw"`` (estimate of the recommended protocol as it is), ``"uniform"`` (every category equally frequent, no
-        data) or ``"default"`` (OUE with Norm-Sub, the usual choice).
+        data), ``"default"`` (OUE with Norm-Sub, the usual choice) or, with a shuffler, ``"central"`` (a trusted server
+        that adds noise to the counts once, at the same promise; `method` names the noise).
     protocol, method
         None for the uniform guess.
     error, error_low, error_high, ratio_to_best, ratio_low, ratio_high
@@ -196,15 +207,15 @@ class Ranking:
     repetitions
         Most repetitions behind any row.
     detectable_frequency
-        Smallest frequency that the recommended protocol tells from 0 (one-sided, level 5 %, power one half); None where
-        it has no raw estimate, and, like `error_without_data`, where constraints leave nothing to recommend.
+        Smallest frequency that the recommended protocol detects with power 0.8, at level 0.05 over all k categories
+        (`simulator.detection`); None where it has no raw estimate, and, like `error_without_data`, where constraints
+        leave nothing to recommend.
     warnings
         What the reader should worry about.
     error_without_data
         The lower of the errors of two answers that use no data: all categories equally frequent, and 0 for all.
     beats_uniform_guess
-        Whether the lowest error, interval included, is below what is reached without data: with all categories equally
-        frequent, or 0 for all of them. For a look-up, whether any predicted error is.
+        Whether the 95 % interval of the error of `best` is below `error_without_data`.
     resolved
         Whether the top tier is settled: every pair is either out of it or within 5 % of the lowest error.
     identify
@@ -245,6 +256,23 @@ class Ranking:
         """Rows that can be compared with each other, in rank order."""
         return self.compared or self.recommendations
 
+    @property
+    def verdict(self) -> str | None:
+        """``"worth_it"``, ``"marginal"`` or ``"no_better_than_no_data"``: see `advisor.rank.verdict`.
+
+        None where constraints leave nothing.
+        """
+        if not self.recommendations:
+            return None
+        return verdict_of(self.best.error, self.error_without_data, below=self.beats_uniform_guess)
+
+    @property
+    def guess_without_data(self) -> str:
+        """What is answered without data: the better of two guesses."""
+        without = self.error_without_data or 0.0
+        uniform = next((row.error for row in self.baselines if row.kind == "uniform"), without)
+        return EVEN if uniform <= without else ZERO
+
     @cached_property
     def experiment_id(self) -> str:
         """Digest of what was simulated: population, menu, metric settings, seed and version; "" where nothing was."""
@@ -260,9 +288,7 @@ class Ranking:
 
     @property
     def best(self) -> Recommendation:
-        """The first row: of the pairs that cannot be told apart at the top, the cheapest report.
-
-        For a look-up as `knowledge.tiers` orders them.
+        """The first row: within 1 % of the lowest error the shortest report, see `simulator.ranking.preference`.
 
         Raises
         ------

@@ -10,10 +10,15 @@ from advisor.figures import change, error_text, gain, number, percent, times
 from advisor.question.units import data_error, size_text
 from advisor.rank.result import Baseline, Ranking, Recommendation
 
-BASELINE_NAMES = {"raw": "raw estimate", "uniform": "uniform guess", "default": "usual default"}
+BASELINE_NAMES = {
+    "raw": "raw estimate",
+    "uniform": "uniform guess",
+    "default": "usual default",
+    "central": "trusted server",
+}
 REPEATED = "mean over the repetitions, with its 95 % interval"
 ERROR = "mean over the populations (of square roots, squared), with its 95 % range"
-RANK = "pairs that share one are within 5 % of the lowest error among them, or not separable from it"
+RANK = "pairs that share one are within 5 % of the lowest error among them, or cannot be separated from it"
 
 Figure = tuple[str, float | None]  # what a cell shows, and the figure behind it
 
@@ -110,7 +115,12 @@ def _fields(ranking: Ranking) -> tuple[_Field, ...]:
             _worth,
             lambda ranking: ranking.source != "grid",
         ),
-        _Field(Column("bits", "size of one report", drop=6), lambda row, _: (f"{row.report_bits:,}", row.report_bits)),
+        _Field(
+            Column("ε₀", "budget of one report: with the shuffler it keeps the promise", drop=2),
+            lambda row, _: ("–" if row.epsilon is None else f"{row.epsilon:.3g}", row.epsilon),
+            lambda ranking: ranking.request.central is not None,
+        ),
+        _Field(Column("bits", "size of one report", drop=1), lambda row, _: (f"{row.report_bits:,}", row.report_bits)),
         _Field(
             Column("attack", "how often the best guess from one report is the user's value", drop=7),
             lambda row, _: (percent(row.attack_success), row.attack_success),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from advisor.document.model import Json, Role, Sentence
 from advisor.figures import number
+from advisor.rank.pair_words import pair_text
 from advisor.rank.result import Ranking, Recommendation, SingleCategories
 from simulator import METRICS
 from simulator.ranking import Pair, Ratio, paired_ratio
@@ -73,12 +74,13 @@ def _given_up(best: Pair, ratio: Ratio) -> SingleCategories | None:
 def single_category_sentences(ranking: Ranking) -> list[Sentence]:
     """Return what the first pair gives up of single categories for the distribution as a whole."""
     single = ranking.single_categories
-    if single is None or not ranking.beats_uniform_guess:
+    if single is None:
         return []
     return [
         Sentence(
-            f"This is for the distribution as a whole. For single categories use {single.protocol} with "
-            f"{single.method}: the error per category here is {number(single.ratio, 3)} times as large as with that."
+            "This is for the distribution as a whole. For single categories use "
+            f"{pair_text(single.protocol, single.method)}: its error per category is "
+            f"{100 * (1 - 1 / single.ratio):.0f} % lower."
         )
     ]
 
@@ -109,7 +111,7 @@ def compromise_sentences(rankings: Sequence[Ranking]) -> list[Sentence]:
     if best is None:
         return []
     every = "both" if len(rankings) == 2 else f"all {len(rankings)} metrics"
-    pair, (metric, worst) = f"{best.protocol} with {best.method}", best.worst
+    pair, (metric, worst) = pair_text(best.protocol, best.method), best.worst
     if best.first:
         return [Sentence(f"{pair} is the first choice for {every}.", Role.ANSWER)]
     if len(rankings) <= NAMED:

@@ -1,145 +1,29 @@
-"""Sentences of a ranking."""
+"""What stands below the table of a ranking, in sentences."""
 
 from __future__ import annotations
 
-from advisor.document.model import Role, Sentence, Tone
-from advisor.figures import error_text, number, percent, points, times, users
+from advisor.document.model import Role, Sentence
+from advisor.figures import number, percent, times, users
 from advisor.question.budget import plan_sentences
-from advisor.question.removals import nothing_left_sentence, removal_sentences
+from advisor.question.central import central_sentences
+from advisor.question.removals import removal_sentences
 from advisor.question.request import Request
-from advisor.question.units import data_text, unit_text
-from advisor.rank.result import Ranking, Recommendation, Why
-from advisor.rank.trade_offs import single_category_sentences
-from simulator import POSTPROCESSORS, PROTOCOLS, frequency_oracles
+from advisor.rank.answer_words import error_with_margin
+from advisor.rank.pair_words import pair_text, protocol_text
+from advisor.rank.result import Ranking, Why
+from advisor.rank.verdict import USELESS
+from simulator import PROTOCOLS
 from simulator.confidence import BOOTSTRAP
-from simulator.foreign import FAILURES
+from simulator.detection import smallest_detectable
 
-UNSURE = 0.25  # probability of being the best below which a pick is no more than the first of a ranking
-
-
-def pair_text(protocol: str | None, method: str | None) -> str:
-    """Return a pair in a few words, by the names in the tables."""
-    return f"{protocol} with {method}"
-
-
-def full_names(row: Recommendation) -> str:
-    """Return a pair with its full names and the size of its report."""
-    protocol = getattr(PROTOCOLS[row.protocol], "title", row.protocol)
-    bits = "1-bit" if row.report_bits == 1 else f"{row.report_bits:,}-bit"
-    return f"{row.protocol} ({protocol}, {bits} reports) with {row.method} ({POSTPROCESSORS[row.method].title})"
-
-
-def error_with_margin(row: Recommendation, *, ranges: bool = False) -> str:
-    """Return the error of a row with its 95 % interval."""
-    return error_text(row.error, row.error_low, row.error_high, ranges=ranges)
-
-
-def answer_sentences(ranking: Ranking) -> list[Sentence]:
-    """Return the answer: the pair to use, its error in the metric's unit, and how many others are as good."""
-    if not ranking.recommendations:
-        return [Sentence(nothing_left_sentence(ranking.request.removals), Role.ANSWER, Tone.DOUBTFUL)]
-    if not ranking.beats_uniform_guess:
-        lowest = pair_text(ranking.best.protocol, ranking.best.method)
-        lucky = (
-            "their mean happens to lie where that answer has it" if ranking.metric == "mean" else "they are too even"
-        )
-        return [
-            Sentence(
-                "Nothing is shown to beat an answer without any data: the setting is too noisy for these frequencies, "
-                f"or {lucky}. First of the ranking: {lowest}, {_figure(ranking)}.",
-                Role.ANSWER,
-                Tone.DOUBTFUL,
-            ),
-            Sentence(
-                "An answer without any data is 'every category is equally frequent', or 0 for all of them.", Role.DETAIL
-            ),
-        ]
-    sure = ranking.best.probability_best is None or ranking.best.probability_best >= UNSURE
-    verdict, tone = ("Use", Tone.PLAIN) if sure else ("Nothing is sure. First of the ranking:", Tone.DOUBTFUL)
-    use = Sentence(f"{verdict} {full_names(ranking.best)}: {_figure(ranking)}.", Role.ANSWER, tone)
-    return [use, *single_category_sentences(ranking), Sentence(_about_ties(ranking))]
-
-
-def summary(ranking: Ranking) -> str:
-    """Return the answer in one paragraph."""
-    return " ".join(sentence.text for sentence in answer_sentences(ranking))
-
-
-def _figure(ranking: Ranking) -> str:
-    metric, best, bins = ranking.metric, ranking.best, ranking.request.bins
-    unit = unit_text(metric, bins) + data_text(metric, best.error, bins)
-    return f"{metric} error {error_with_margin(best, ranges=ranking.over_populations)} ({unit})"
-
-
-def _about_ties(ranking: Ranking) -> str:
-    """Return how many others are as good as the first row, and why it is first."""
-    best, ties = ranking.best, ranking.ties
-    what = "method" if ranking.next_round is not None else "pair"
-    sure = ""
-    if best.probability_best is not None:
-        only = "only " if best.probability_best < UNSURE else ""
-        sure = f"It is the best {what} with probability {only}{100 * best.probability_best:.0f} %. "
-    if len(ranking.recommendations) == 1:
-        failed = FAILURES.keys() & {*ranking.request.protocols, *ranking.request.methods}
-        why = "the others failed and are left out" if failed else f"no other {what} was asked for"
-        return f"{sure}There is no other {what} to compare with: {why}."
-    if len(ties) == 1:
-        return f"{sure}No other {what} comes within 5 % of it."
-    others = f"1 other {what} is" if len(ties) == 2 else f"{len(ties) - 1} other {what}s are"
-    lowest = "" if best is ranking.lowest else f" of {pair_text(ranking.lowest.protocol, ranking.lowest.method)}"
-    return (
-        f"{sure}{others} in the same tier: within 5 % of the lowest error{lowest}, or not separable from it. This one "
-        f"is listed first because {_reason(ranking)}."
-    )
-
-
-def _reason(ranking: Ranking) -> str:
-    """Return why the first row is listed first."""
-    best, ties = ranking.best, ranking.ties
-    if ranking.source == "grid":
-        return _reason_of_look_up(ranking)
-    level = sum(row.report_bits == best.report_bits for row in ties)
-    if best is ranking.lowest:
-        return "it has the lowest error" + ("" if level == len(ties) else ", and no report is shorter")
-    return "its report is the shortest" if level == 1 else "no report is shorter, and of those its error is the lowest"
-
-
-def _reason_of_look_up(ranking: Ranking) -> str:
-    """Return why a look-up lists its first row first."""
-    from knowledge.tiers import STEADY  # only look-ups have a use for it
-
-    if ranking.best is ranking.lowest:
-        return "its predicted error is the lowest"
-    alike = {row.protocol for row in ranking.recommendations} <= {*frequency_oracles()}
-    if alike and ranking.best.method == STEADY[ranking.metric]:
-        return f"{ranking.best.method} is best for {ranking.metric} on average, and no other is clearly better here"
-    return "its predicted error is within 1 % of the lowest, and none of those has a shorter report"
-
-
-def worth_sentences(ranking: Ranking) -> list[Sentence]:
-    """Return what the answer means in users: the error of a category, and what post-processing is worth."""
-    if not ranking.recommendations or not ranking.beats_uniform_guess:
-        return []
-    best, n, users_alike = ranking.best, ranking.request.n, ranking.rows[0].equivalent_users
-    lines = []
-    if best.mean_absolute_error is not None:
-        error = best.mean_absolute_error
-        lines.append(f"Expect each category to be off by about {users(error * n)} of {n:,} users ({points(error)}).")
-    if users_alike is not None and best.method != "none":
-        ratio, same = users_alike / n, users(users_alike)
-        lines.append(
-            f"Post-processing is worth {times(ratio)} the users: the raw estimate would need {same} for the same mean "
-            "squared error."
-            if ratio >= 1
-            else f"This post-processing raises the mean squared error: {same} users would do as well without it."
-        )
-    return [Sentence(line) for line in lines]
+WITHIN = "is predicted within 1 % of the lowest error, that of {}, and has the shortest report of all that are"
 
 
 def setting_text(request: Request) -> str:
     """Return what was asked, in a line."""
     order = "ordered" if request.ordered else "unordered"
-    return f"ε = {request.epsilon:g}, k = {request.k:,} {order} categories, n = {request.n:,}"
+    promise = f"ε = {request.epsilon:g}" if request.central is None else request.central.text
+    return f"{promise}, k = {request.k:,} {order} categories, n = {request.n:,}"
 
 
 def note_sentences(ranking: Ranking) -> list[Sentence]:
@@ -150,6 +34,8 @@ def note_sentences(ranking: Ranking) -> list[Sentence]:
     lines = [_source_sentence(ranking), *_fresh_sentences(ranking), *_detection_sentences(ranking)]
     if request.plan is not None:
         lines += plan_sentences(request.plan)
+    if request.central is not None:
+        lines += central_sentences(request.central, ranking.best.protocol, request.protocols)
     lines += removal_sentences(request.removals)
     if request.threat is not None:
         lines.append(_threat_sentence(request))
@@ -182,8 +68,9 @@ def _fresh_sentences(ranking: Ranking) -> list[str]:
     if not ranking.best.fresh:
         return []
     return [
-        f"The error in the first sentence comes from {ranking.best.repetitions} fresh repetitions, because a pair that "
-        "is chosen by its error tends to be a lucky one. In the table, all pairs share the same repetitions."
+        f"The error above the table comes from {ranking.best.repetitions} fresh repetitions, because a pair that "
+        "is chosen by its error tends to be a lucky one. In the table, `to best` compares pairs on the repetitions "
+        "that they share."
     ]
 
 
@@ -229,16 +116,38 @@ def _about_bootstrap(request: Request) -> str:
 
 
 def _detection_sentences(ranking: Ranking) -> list[str]:
-    smallest, protocol = ranking.detectable_frequency, ranking.best.protocol
+    smallest, request = ranking.detectable_frequency, ranking.request
     if smallest is None:
         return []
-    if smallest >= 1:
-        return [f"{protocol} cannot detect any frequency, not even 1 (level 5 %)."]
-    count = users(smallest * ranking.request.n)
+    name = protocol_text(ranking.best.protocol)
+    level = f"power 80 %, level 5 % over all {request.k:,} categories"
+    if smallest > 1:
+        return [f"{name} can detect no frequency, not even 1 ({level})."]
     return [
-        f"Smallest frequency that {protocol} can detect: {number(smallest, 3)}, that is {count} users (level 5 %, "
-        "power 50 %: half of all collections miss it)."
+        f"Smallest frequency {name} can detect: {number(smallest, 3)}, that is {users(smallest * request.n)} users "
+        f"({level})."
     ]
+
+
+def detail_sentences(ranking: Ranking) -> list[str]:
+    """Return what is said on request of a ranking that is worth it: the users it saves, one category that is named."""
+    best, n, worth = ranking.best, ranking.request.n, ranking.rows[0].equivalent_users
+    lines = []
+    if worth is not None and best.method != "none" and ranking.verdict != USELESS:
+        ratio, same = worth / n, users(worth)
+        lines.append(
+            f"Post-processing is worth {times(ratio)} the users: the raw estimate would need {same} for the same mean "
+            "squared error."
+            if ratio >= 1
+            else f"This post-processing raises the mean squared error: {same} users would do as well without it."
+        )
+    protocol = ranking.request.oracle(best.protocol)
+    if protocol.linear is not None and (single := smallest_detectable(protocol, n, 1)) <= 1:
+        lines.append(
+            f"For one category that is named beforehand, the smallest frequency is {number(single, 3)}, that is "
+            f"{users(single * n)} users (power 80 %, level 5 %)."
+        )
+    return lines
 
 
 def _threat_sentence(request: Request) -> str:
@@ -262,30 +171,46 @@ def next_round_sentence(ranking: Ranking) -> str:
     now = "" if collected is None else collected.protocol
     same = any(row.protocol == now for row in ranking.ties)
     pair = pair_text(best.protocol, best.method)
-    answer = f"{now} is in the first tier again" if same else f"{pair} would do better than {now}"
+    used = protocol_text(now)
+    answer = f"{used} is in the first tier again" if same else f"{pair} would do better than {used}"
     figure = f"{ranking.metric} error {error_with_margin(best, ranges=ranking.over_populations)}"
     return (
-        f"For the next round, with the same ε, k and n: {answer}. First of the ranking: {pair}, {figure}, from "
+        f"For the next round, with the same ε, k and n: {answer}. Top pair: {pair}, {figure}, from "
         f"{ranking.repetitions} collections."
     )
 
 
 def _other_users_sentence(ranking: Ranking) -> str:
-    others = [other for other in ranking.other_users if other[1:] != ranking.best.pair]
+    others: list[tuple[int, str, str]] = []
+    for n, *pair in ranking.other_users:
+        if tuple(pair) != ranking.best.pair and (not others or others[-1][1:] != tuple(pair)):
+            others.append((n, pair[0], pair[1]))
     if not others:
         first, last = ranking.other_users[0][0], ranking.other_users[-1][0]
         return f"From n = {first:,} to {last:,} no other pair is predicted to be more than 5 % better."
-    answers = "; ".join(f"with {n:,} users it would be {pair_text(*pair)}" for n, *pair in others)
-    return f"The answer depends on the number of users: {answers}."
+    answers = "; with ".join(
+        f"{n:,} users {'it' if place else 'the answer'} would be {pair_text(protocol, method)}"
+        for place, (n, protocol, method) in enumerate(others)
+    )
+    return f"With {answers}."
 
 
-def why_sentences(why: Why) -> list[str]:
-    """Return an explanation in sentences."""
+def why_sentences(why: Why, ranking: Ranking | None = None) -> list[str]:
+    """Return an explanation in sentences; of a look-up, first why its first pair is the answer."""
     from knowledge.why import disagreement  # only look-ups have a use for it
 
     path = "; ".join(why.steps) or "one rule serves all cases"
-    lines = [f"Why: {path}: there {why.method} is best on average."]
-    if not why.agrees:
+    lines = []
+    if ranking is not None:
+        lowest = ranking.best is ranking.lowest
+        reason = "has the lowest predicted error" if lowest else WITHIN.format(pair_text(*ranking.lowest.pair))
+        lines.append(f"Why: {pair_text(*ranking.best.pair)} {reason}.")
+    if ranking is None:
+        lines.append(f"The rules of the decision tree: {path}: there {why.method} is best on average.")
+    elif why.agrees:
+        lines.append(f"The rules of the decision tree agree: {path}: there {why.method} is best on average.")
+    else:
+        lines.append(f"The rules of the decision tree see less: {path}: there {why.method} is best on average.")
         lines.append(disagreement(why.method, why.ratio))
     if why.changes:
         nearest = "; ".join(

@@ -16,18 +16,10 @@ from advisor.document.json import json_text
 from advisor.document.page import fragment_html
 from advisor.errors import InputError
 from advisor.question.cleaning import Cleaning
+from advisor.question.metric_settings import MetricSettings
 from advisor.question.option import refuse
 from advisor.question.sample import from_memory, refuse_both
-from advisor.question.settings import (
-    Categories,
-    Grid,
-    Menu,
-    MetricSettings,
-    Question,
-    Shape,
-    Simulation,
-    names,
-)
+from advisor.question.settings import Categories, Grid, Menu, Question, Shape, Simulation, names
 from advisor.sweeps.document import sweep_document
 from advisor.sweeps.question import Place, SweepQuestion, SweepSettings, build_question, shape_frequencies
 from advisor.sweeps.records import CellFile
@@ -36,8 +28,9 @@ from knowledge.making.workers import in_processes
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate
 from simulator.domain import Domain
+from simulator.foreign import REGISTERED
 from simulator.methods import possible
-from simulator.ranking import Pair, paired_ratio, win_shares
+from simulator.ranking import Cost, Pair, paired_ratio, preference, win_shares
 
 DIGITS = 7
 
@@ -88,8 +81,9 @@ def sweep(
     ----------
     epsilons, users, sizes
         Values of ε, n and k. With a sample, n is the sample's and k what it shows, where they are left out.
-    metric, sample, sample_counts, skew, shape, ordered, protocol, method, seed, top_values, set_share, kl_mix, bins,
-    bin_width, edges, clamp, unit
+    metric, sample, sample_counts, skew, shape, ordered, protocol, method, seed
+        As in `advisor.advise`.
+    top_values, set_share, kl_mix, bins, bin_width, edges, clamp, unit
         As in `advisor.advise`.
     repetitions
         Simulated collections for every cell and pair (20).
@@ -119,7 +113,7 @@ def sweep(
     assumed = Shape(skew, shape)
     cleaning = Cleaning(bins=bins, bin_width=bin_width, edges=tuple(edges), clamp=clamp, unit=unit)
     has_sample = refuse_both(assumed, sample, sample_counts)
-    settings.check(has_sample=has_sample)
+    settings.check(has_sample=has_sample, resumes=resume is not None)
     if not has_sample:
         refuse(cleaning.given(), "is for a sample, and none is given")
         frequencies = shape_frequencies(settings, assumed, ordered=ordered)
@@ -179,7 +173,8 @@ def _simulated(question: SweepQuestion, missing: Sequence[Place], simulation: Si
     by_size = sorted(missing, key=lambda place: -place[2])
     pairs = len(question.protocols) * len(question.methods)
     jobs = simulation.workers(pairs * question.repetitions * sum(k for _, _, k in missing))
-    if jobs == 1 or len(missing) < 2:
+    own = REGISTERED.keys() & {*question.protocols, *question.methods, question.metric}  # no other process has them
+    if jobs == 1 or len(missing) < 2 or own:
         yield from (simulate_cell(question, place) for place in by_size)
         return
     # A worker is sent the frequencies of its cell alone.
@@ -216,23 +211,26 @@ def simulate_cell(question: SweepQuestion, place: Place) -> Cell:
     errors = simulate(experiment, 0, question.repetitions).of(question.metric)
     if not errors:
         raise InputError(f"no method asked for has an error in the metric {question.metric}")
+    costs = {name: oracle.cost for name, oracle in oracles.items()}
     protocols = [name for name in question.protocols if any(pair[0] == name for pair in errors)]
     return Cell(
         epsilon=epsilon,
         n=n,
         k=k,
-        winner=_winner(errors),
+        winner=_winner(errors, costs),
         by_protocol=tuple(
-            _winner({pair: block for pair, block in errors.items() if pair[0] == name}) for name in protocols
+            _winner({pair: block for pair, block in errors.items() if pair[0] == name}, costs) for name in protocols
         ),
         errors={pair: _rounded(float(block.mean())) for pair, block in errors.items()},
     )
 
 
-def _winner(errors: Mapping[Pair, NDArray[np.float64]]) -> Winner:
-    ranked = sorted(errors, key=lambda pair: float(errors[pair].mean()))
-    best, block = ranked[0], errors[ranked[0]]
-    runner_up = ranked[1] if len(ranked) > 1 else None
+def _winner(errors: Mapping[Pair, NDArray[np.float64]], costs: Mapping[str, Cost]) -> Winner:
+    lowest = min(errors, key=lambda pair: float(errors[pair].mean()))
+    ratios = {pair: paired_ratio(block, errors[lowest]).value for pair, block in errors.items()}
+    best = min(errors, key=lambda pair: preference(ratios[pair], costs[pair[0]]))
+    block = errors[best]
+    runner_up = min((pair for pair in errors if pair != best), key=ratios.__getitem__, default=None)
     margins: tuple[float | None, ...] = (None, None, None)
     if runner_up is not None:
         ratio = paired_ratio(errors[runner_up], block)

@@ -20,6 +20,7 @@ from advisor.document.model import (
     Tone,
 )
 from advisor.question.units import unit_text
+from advisor.rank.pair_words import pair_text
 from advisor.rank.result import finite
 from advisor.sweeps.result import Cell, SweepResult, Winner
 
@@ -61,12 +62,14 @@ def answer_sentence(sweep: SweepResult) -> str:
     sure = sum(cell.winner.sure for cell in sweep.cells)
     (protocol, method), most = wins[0]
     if cells == 1:
-        return f"{protocol} with {method} has the lowest {metric} error; its lead is {'' if sure else 'not '}certain."
+        return (
+            f"{pair_text(protocol, method)} has the lowest {metric} error; its lead is {'' if sure else 'not '}certain."
+        )
     certain = f"{sure:,} of {cells:,} winners {'is' if sure == 1 else 'are'} certain"
     if most == 1:
         return f"No pair has the lowest {metric} error in more than one of {cells:,} cells; {certain}."
-    named = [f"{protocol} with {method} has the lowest {metric} error in {most:,} of {cells:,} cells"]
-    named += [f"{pair[0]} with {pair[1]} in {count:,}" for pair, count in wins[1:NAMED]]
+    named = [f"{pair_text(protocol, method)} has the lowest {metric} error in {most:,} of {cells:,} cells"]
+    named += [f"{pair_text(*pair)} in {count:,}" for pair, count in wins[1:NAMED]]
     if rest := sum(count for _, count in wins[NAMED:]):
         named.append(f"{'another pair' if len(wins) == NAMED + 1 else f'{len(wins) - NAMED} other pairs'} in {rest:,}")
     return f"{', '.join(named)}; {certain}."
@@ -76,8 +79,8 @@ def _cell_sentence(sweep: SweepResult) -> str:
     question = sweep.question
     unit = unit_text(question.metric, question.first.bins)
     return (
-        f"Each cell: the pair with the lowest {question.metric} error ({unit}), the share of "
-        f"the {question.repetitions} repetitions it wins, and how far the runner-up is behind."
+        f"Each cell: the pair with the lowest {question.metric} error ({unit}; within 1 % of it, with the shortest "
+        f"report), the share of the {question.repetitions} repetitions it wins, and how far the runner-up is behind."
     )
 
 
@@ -137,17 +140,21 @@ def cell_text(winner: Winner, cell: Cell, *, per_protocol: bool) -> str:
     same = sum(math.isclose(error, winner.error, rel_tol=SAME, abs_tol=NOTHING) for error in rivals) - 1
     if same > 0 and not winner.sure:
         return f"{name} tied with {same}"
-    behind = "" if winner.margin is None else f" +{100 * winner.margin:.0f} %"
+    behind = "" if winner.margin is None else f" +{100 * max(0.0, winner.margin):.0f} %"
     return f"{name} {100 * winner.win_share:.0f} %{behind}"
 
 
 def _records(sweep: SweepResult) -> Records:
-    """Return one row for the winner of each cell, and one for that of each protocol in it."""
+    """Return a row for the winner of each cell, one for that of each protocol in it, and the error of every pair."""
     rows: list[tuple[Scalar, ...]] = []
     for cell in sweep.cells:
         for among, one in [("all", cell.winner), *(("protocol", winner) for winner in cell.by_protocol)]:
             *figures, runner_up = astuple(one)
             rows.append((cell.k, cell.epsilon, cell.n, among, *figures, *(runner_up or (None, None))))
+        rest = (None,) * (len(COLUMNS) - len(("k", "eps", "n", "rank_among", "protocol", "method", "error")))
+        rows += [
+            (cell.k, cell.epsilon, cell.n, "pair", *pair, finite(error), *rest) for pair, error in cell.errors.items()
+        ]
     return Records(COLUMNS, tuple(rows))
 
 

@@ -9,12 +9,14 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.errors import InputError
+from advisor.errors import InputError, listed
 from advisor.question.fitting import fitting_methods, fitting_metrics, fitting_protocols
 from advisor.question.frequencies import Frequencies, from_shape
+from advisor.question.metric_settings import MetricSettings
 from advisor.question.option import require
-from advisor.question.settings import Grid, Menu, MetricSettings, Question, Shape, Simulation
+from advisor.question.settings import Grid, Menu, Question, Shape, Simulation
 from simulator import __version__
+from simulator.foreign import REGISTERED
 
 REPETITIONS = 20
 MOST_CELLS = 10_000
@@ -38,7 +40,13 @@ class SweepSettings:
         """The metric of the error."""
         return self.question.one_metric("sweep")
 
-    def check(self, *, has_sample: bool) -> None:
+    @property
+    def registered(self) -> tuple[str, ...]:
+        """The members that were named, and that the caller brought."""
+        named = (*self.menu.protocol, *self.menu.method, self.metric)
+        return tuple(REGISTERED[name] for name in named if name in REGISTERED)
+
+    def check(self, *, has_sample: bool, resumes: bool = False) -> None:
         """Refuse what is missing, and what cannot be answered; a sample brings its own n and k.
 
         Raises InputError for all that is missing, or the first that does not fit.
@@ -53,6 +61,11 @@ class SweepSettings:
                 ("--k", grid.sizes, "domain sizes, for example --k 64,1024 (a sample brings its own)"),
             ]
         require(*needs)
+        if resumes and self.registered:
+            raise InputError(
+                f"--resume does not go with {listed(self.registered)}: whether it is as it was, a file of cells cannot "
+                "tell; leave --resume out"
+            )
         self.metric_settings.refuse_unused(self.question, self.metric)
         cells = len(grid.epsilons) * max(1, len(grid.users)) * max(1, len(grid.sizes))
         if cells > MOST_CELLS:
@@ -114,7 +127,7 @@ class SweepQuestion:
             del values["top_values"]
         weights = self.first.weights
         return {
-            "sweep": 2,
+            "sweep": 3,
             "version": __version__,
             "metric": self.metric,
             "protocols": list(self.protocols),

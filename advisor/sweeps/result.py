@@ -11,7 +11,7 @@ from simulator.ranking import SAME, Pair
 
 @dataclass(frozen=True)
 class Winner:
-    """The pair with the lowest mean error in a cell, of all pairs or of those of one protocol."""
+    """The pair to use in a cell, of all pairs or of those of one protocol: see `simulator.ranking.preference`."""
 
     protocol: str
     method: str
@@ -20,11 +20,12 @@ class Winner:
     standard_error: float
     win_share: float  # share of the repetitions in which it has the lowest error of all that compete
     # margin, margin_low, margin_high: by how much the error of the runner-up is above it, as a share, and the paired 95
-    # % interval; None without a runner-up, or where the winner has no error at all
+    # % interval; None without a runner-up, or where the winner has no error at all. Below 0 where the winner has the
+    # shorter report, and an error within 1 % of the lowest
     margin: float | None
     margin_low: float | None
     margin_high: float | None
-    runner_up: Pair | None  # the pair with the second lowest mean error
+    runner_up: Pair | None  # of the others the pair with the lowest mean error
 
     @property
     def sure(self) -> bool:

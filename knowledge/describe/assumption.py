@@ -45,14 +45,28 @@ def parse_shape(text: str) -> tuple[str, float | None]:
 
 
 class AssumedSkew(NamedTuple):
-    """A skew between 0 and 8 of which nothing else is known: it stands for four histograms; see `assumed_profiles`."""
+    """A skew between 0 and 8 of which nothing else is known: it stands for several histograms; see `assumed_profiles`.
+
+    Two categories have no bell: what is symmetric is exactly even there, and has no skew.
+    """
 
     k: int
     skew: float = SKEW
 
     def profiles(self, n: int) -> tuple[Profile, ...]:
-        """Return the four histograms, as `n` users hold them."""
+        """Return the histograms, as `n` users hold them."""
         return _profiles(self, min(n, EXACT_USERS * self.k))
+
+    def histograms(self, n: int) -> tuple[FloatArray, ...]:
+        """Return the frequencies ``(k,)`` of each of them."""
+        zipf = frequencies("zipf", self.k, float(self.skew))
+        return tuple(one / one.sum() for one in (zipf, *_others(zipf, self.profiles(n)[0])))
+
+    @property
+    def shapes(self) -> str:
+        """How many histograms there are, and what they are called."""
+        number, bell = ("four", ", a bell") if has_bell(self.k) else ("three", "")
+        return f"{number} shapes of this skew are averaged: Zipf in order and without{bell}, a typical Dirichlet draw"
 
 
 @lru_cache(maxsize=8)  # what would change an answer is looked up for one skew under a hundred noises
@@ -61,26 +75,34 @@ def _profiles(of: AssumedSkew, n: int) -> tuple[Profile, ...]:
 
 
 def assumed_profiles(k: int, n: int = USERS, *, skew: float = SKEW) -> tuple[Profile, ...]:
-    """Return four histograms of one skew, when nothing else is known: averaging over them is safer than any one.
+    """Return histograms of one skew, when nothing else is known: averaging over them is safer than any one.
 
-    Zipf in order, the same without order, a bell, and a typical draw from a Dirichlet distribution, the last two with
-    about the same sum of squares. The first has exactly the skew. Nothing is random.
+    Zipf in order, the same without order, a bell (of more than two categories), and a typical draw from a Dirichlet
+    distribution, the last two with about the same sum of squares. The first has exactly the skew. Nothing is random.
 
     Raises ValueError if `k` is below 2 or the skew is not between 0 and 8.
     """
     if not 0 <= skew <= SKEW_MAX:
         raise ValueError(f"skew must be between 0 and {SKEW_MAX:g}, got skew={skew:g}")
-    first = profile_of(frequencies("zipf", k, float(skew)), n)
+    zipf = frequencies("zipf", k, float(skew))
+    first = profile_of(zipf, n)
+    return first, *(profile_of(one, n) for one in _others(zipf, first))
+
+
+def has_bell(k: int) -> bool:
+    """Tell whether a bell in the middle of a domain is skewed at all."""
+    return k > 2
+
+
+def _others(zipf: FloatArray, first: Profile) -> tuple[FloatArray, ...]:
+    """Return the other histograms ``(k,)`` that go with a Zipf distribution and its profile."""
+    k = first.k
     concentration = 1 / first.participation  # k times the sum of squares: 1 for equal frequencies
     width = min(max(1 / (concentration * 2 * math.sqrt(math.pi)), NARROWEST / k), WIDEST)
     gamma = min(max(1 / max(concentration - 1, 1e-2), LEAST_GAMMA), MOST_GAMMA)
     order = patternless(k)
-    return (
-        first,
-        profile_of(frequencies("zipf", k, float(skew))[order], n),
-        profile_of(frequencies("gaussian", k, width), n),
-        profile_of(gamma_quantiles(gamma, k)[order], n),
-    )
+    bell = (frequencies("gaussian", k, width),) if has_bell(k) else ()
+    return zipf[order], *bell, gamma_quantiles(gamma, k)[order]
 
 
 @lru_cache(maxsize=1)

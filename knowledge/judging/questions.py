@@ -12,7 +12,7 @@ from knowledge.judging.holdout import Histogram
 from knowledge.menu import ORDERED_METRICS, Labels
 from knowledge.model import Model, noises_of, predicted, predicted_metrics
 from knowledge.ranking import LookUp, rank
-from knowledge.tiers import tiers
+from knowledge.tiers import first_pair
 from knowledge.tree import DATA as TREES
 from knowledge.tree import explain
 from knowledge.tree import load as load_trees
@@ -104,7 +104,7 @@ def _setting(histogram: Histogram, profile: Profile, n: int, epsilon: float, jud
     for name, menu in [*((name, (name,)) for name in names), ("", tuple(names))]:
         prediction = predicted(profile, epsilon, n, menu, ordered=ordered, model=judging.model)
         answers[name] = {metric: rank(prediction, metric, epsilon=epsilon, n=n, ordered=ordered) for metric in fitting}
-    noises, bits = prediction.noises, {name: protocol.report_bits for name, protocol in protocols.items()}
+    noises = prediction.noises
     every = answers[""]
     pairs = tuple(dict.fromkeys((row.protocol, row.method) for metric in fitting for row in every[metric].rows))
     counts = apportion(histogram.counts, n)
@@ -137,10 +137,7 @@ def _setting(histogram: Histogram, profile: Profile, n: int, epsilon: float, jud
         tree={metric: _of_trees(metric, profile, noises, every[metric]) for metric in fitting},
         smallest=min(usual, key=lambda name: usual[name].sd),
         quietest=min(noises, key=lambda name: noises[name].sd),
-        choice={
-            metric: {name: tiers(own[metric].rows, bits, noises, metric)[0][0][:2] for name, own in answers.items()}
-            for metric in fitting
-        },
+        choice={metric: {name: first_pair(own[metric]) for name, own in answers.items()} for metric in fitting},
         counts=counts,
     )
 

@@ -1,8 +1,24 @@
-"""Recipes: copy-ready Python for every member, with this package, and for the simple ones with numpy alone."""
+"""Recipes: copy-ready code for every member, with this package and without it; clients and servers to deploy."""
 
 from __future__ import annotations
 
-from knowledge.recipes.numpy_alone import NUMPY, numpy_recipe
+from knowledge.recipes.assembly import Collection, browser_client, postprocessing, python_client, server
+from knowledge.recipes.numpy_alone import made_here, method_code, metric_code
 from knowledge.recipes.package import package_recipe
+from knowledge.recipes.parameters import Parameters
+from knowledge.recipes.vectors import BROWSER_CHECK, CHECK
 
-__all__ = ["NUMPY", "numpy_recipe", "package_recipe"]
+__all__ = [
+    "BROWSER_CHECK",
+    "CHECK",
+    "Collection",
+    "Parameters",
+    "browser_client",
+    "made_here",
+    "method_code",
+    "metric_code",
+    "package_recipe",
+    "postprocessing",
+    "python_client",
+    "server",
+]

@@ -15,7 +15,7 @@ from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.domain import {domain}
 from simulator.methods import observe
 
-protocol = PROTOCOLS["{protocol}"](k=16, epsilon=1.0)
+protocol = PROTOCOLS["{protocol}"](k={k}, epsilon={epsilon})
 rng = np.random.default_rng()  # not a secure generator: for studies, not for real secrets
 values = rng.integers(0, protocol.k, size=1_000)  # in place of the users' values, each in 0..k-1
 
@@ -78,24 +78,25 @@ _OPTIONS = {
 _CLIPPED = 'clipped = METRICS["{key}"].clipped_error(estimate, truth)  # negative answers set to 0\n'
 
 
-def package_recipe(kind: str, key: str) -> str:
+def package_recipe(kind: str, key: str, k: int = 16, epsilon: float = 1.0) -> str:
     """Return Python that uses one member with this package.
 
     kind: ``"protocol"``, ``"method"`` or ``"metric"``.
     key: key in the table of that kind: of this package's own members or of others'.
+    k, epsilon: settings of a protocol.
 
     Returns a script that runs as it stands, on values that are there to be replaced. Raises KeyError if there is no
     such kind, method or metric.
     """
     if kind == "protocol":
-        return _protocol_recipe(key)
+        return _protocol_recipe(key, k, epsilon)
     return {"method": _method_recipe, "metric": _metric_recipe}[kind](key)
 
 
-def _protocol_recipe(key: str) -> str:
+def _protocol_recipe(key: str, k: int, epsilon: float) -> str:
     protocol, domain = _small(key), ORDERED if PROTOCOLS[key].ordered_only else UNORDERED
     fitting = (name for name in _USUAL if possible(POSTPROCESSORS[name], protocol, domain, 1_000))
-    return _collected_recipe(key, next(fitting, _USUAL[-1]))
+    return _collected_recipe(key, next(fitting, _USUAL[-1]), k, epsilon)
 
 
 def _method_recipe(key: str) -> str:
@@ -108,11 +109,11 @@ def _method_recipe(key: str) -> str:
     return recipe + _QUERIES if method.queries_only else recipe
 
 
-def _collected_recipe(protocol: str, method: str) -> str:
+def _collected_recipe(protocol: str, method: str, k: int = 16, epsilon: float = 1.0) -> str:
     """Return a recipe from the values of users to what a method makes of their reports."""
     domain = "ORDERED" if PROTOCOLS[protocol].ordered_only else "UNORDERED"
     raw = _RAW if _small(protocol).offers("estimate") else ""
-    return _COLLECTED.format(protocol=protocol, method=method, domain=domain, raw=raw)
+    return _COLLECTED.format(protocol=protocol, method=method, domain=domain, raw=raw, k=k, epsilon=epsilon)
 
 
 def _small(key: str) -> StandardProtocol:

@@ -9,6 +9,7 @@ from simulator.audit.attributes import SOLUTIONS, attribute_subjects
 from simulator.audit.client import REPORTS, ClientError, audit_client
 from simulator.audit.confidence import ceiling, clopper_pearson
 from simulator.audit.hashing_only import hashing_subject
+from simulator.audit.memoised import fresh_subject, memoised_subject
 from simulator.audit.rounds import rounds_subject
 from simulator.audit.run import ALPHA, ATTACKS, TRIALS, Audit, audit_protocol, protocol_subject, run_audit
 
@@ -25,7 +26,9 @@ __all__ = [
     "audit_protocol",
     "ceiling",
     "clopper_pearson",
+    "fresh_subject",
     "hashing_subject",
+    "memoised_subject",
     "protocol_subject",
     "rounds_subject",
     "run_audit",

@@ -9,6 +9,7 @@ from statistics import NormalDist
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
+from simulator.attributes import one_attribute_loss
 from simulator.audit.run import ALPHA, TRIALS, Subject, protocol_subject
 from simulator.protocols import PROTOCOLS, FrequencyOracle
 from simulator.protocols.protocol import Probabilities
@@ -18,33 +19,6 @@ SOLUTIONS = ("spl", "smp", "rsfd")
 FAKES = {key: protocol.fakes for key, protocol in PROTOCOLS.items() if protocol.fakes}
 PILOT, PILOT_CELLS = 20_000, 20_000_000  # users from whom a threshold is learned, and the numbers they take at most
 SAME = 1e-9  # likelihood ratios that differ by rounding only
-
-
-def published_budget(epsilon: float, attributes: int) -> float:
-    """Return the budget ``ln(d (e^epsilon - 1) + 1)`` at which RS+FD was published to report the sampled attribute.
-
-    It keeps epsilon between users who differ in one attribute (a little more with the fakes ``"r"``), and loses all
-    of itself between users who differ in every one. Li, Qardaji, Su, 2012; Arcolezi, Couchot, Al Bouna, Xiao, "Random
-    sampling plus fake data", CIKM 2021.
-
-    >>> round(published_budget(1.0, 1), 12), round(published_budget(1.0, 2), 3)
-    (1.0, 1.49)
-    """
-    return math.log1p(attributes * math.expm1(epsilon))
-
-
-def one_attribute_loss(k: int, epsilon: float, attributes: int, fake: str | None) -> float:
-    """Return the most that RS+FD with reports of this budget loses between users who differ in one attribute.
-
-    The likelihood of all that is sent is a mean over the attributes of how much likelier each report is from its own
-    value than as a fake. An attribute that does not differ hides most where it is least likely: one that supports
-    other values alone, all of them under the fakes ``"r"``, which makes it rarer than a vector of zeros would be.
-    """
-    odds = math.exp(epsilon)
-    hides = attributes - 1.0
-    if fake == "r":
-        hides *= (odds + k - 1) / ((k - 1) * odds + 1)
-    return math.log((odds + hides) / (1 + hides))
 
 
 def attribute_subjects(
@@ -152,7 +126,7 @@ def _threshold(
         users = max(2, min(PILOT, PILOT_CELLS // (attributes * oracle.k)))
         rng = rng_for(0, "audit", "pilot", oracle.key, repr(oracle.epsilon), oracle.k, attributes, *values)
         losses = _losses(oracle, attributes, fake, values, _reports(oracle, attributes, fake, values[0], users, rng))
-        return _highest_bound(losses, np.full(users, 1 / users), trials, alpha)[0], None
+        return highest_bound(losses, np.full(users, 1 / users), trials, alpha)[0], None
     from scipy.stats import binom
 
     # Of d fakes so many support v1, and so many v2: one value each at k evenly, or each bit by itself.
@@ -165,10 +139,10 @@ def _threshold(
     scale = share * odds + 1 - share  # a mean of 1 over the fakes
     chances = fakes * rests[0] / (attributes * scale)
     possible = chances > 0
-    return _highest_bound(np.log(rests[0] / rests[1])[possible], chances[possible], trials, alpha)
+    return highest_bound(np.log(rests[0] / rests[1])[possible], chances[possible], trials, alpha)
 
 
-def _highest_bound(
+def highest_bound(
     losses: FloatArray, chances: FloatArray, trials: int, alpha: float
 ) -> tuple[float, tuple[float, float]]:
     """Return the log-ratio from which on the bound is highest, and how likely v1 and v2 reach it.

@@ -47,6 +47,8 @@ class Setting:
         where nothing is.
     epsilon_one_attribute
         The privacy loss that is promised where users differ in one of several attributes; None where there is but one.
+    epsilon_forever
+        The permanent budget of devices that remember; None where noise is fresh in every round.
     """
 
     protocol: str
@@ -61,6 +63,7 @@ class Setting:
     symbols: int | None = None
     epsilon_guaranteed: float | None = None
     epsilon_one_attribute: float | None = None
+    epsilon_forever: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +117,10 @@ class Subject(Setting):
     @property
     def address(self) -> tuple[str | int, ...]:
         """Name of the random stream."""
-        more = (self.solution or "", self.fake or "", self.rounds, self.attributes, self.symbols or 0)
+        more: tuple[str | int, ...] = (
+            self.solution or "", self.fake or "", self.rounds, self.attributes, self.symbols or 0,
+            *(() if self.epsilon_forever is None else (repr(self.epsilon_forever),)),
+        )  # fmt: skip
         return ("audit", self.protocol, repr(self.epsilon), self.k, self.attack, *self.values, *more)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from collections.abc import Generator
 from dataclasses import dataclass
-from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 
@@ -19,7 +21,12 @@ MOST_UPDATES = 300
 MEMORY = 10  # updates that an extrapolation looks back on
 RIDGE = 1e-10  # relative: keeps the small least-squares problem solvable when updates repeat themselves
 FARTHEST = 20.0  # largest change of a logarithm in one extrapolation
-REMEMBERED = 256  # fits of a few thousand frequencies each
+REMEMBERED = 1024  # fits of a few thousand frequencies each
+LANES = 16  # fits that take their steps together: from there on a product with a matrix is hardly cheaper for each
+OFTEN = 0.25  # share of the outputs that occur, from which on products of many fits with all outputs are cheaper
+
+Evaluation: TypeAlias = tuple[FloatArray, float, float]  # next frequencies, log-likelihood, distance from the highest
+Fit: TypeAlias = "Generator[FloatArray, Evaluation, Update]"  # asks for evaluations, and returns what it ended with
 
 
 @dataclass(frozen=True)
@@ -48,18 +55,56 @@ def ibu(observed: Observed) -> FloatArray:
     if isinstance(likelihood, FlatLikelihood):
         return _solved(tally.counts, tally.n, *likelihood.flat)
     rows = tally.counts.reshape(-1, tally.counts.shape[-1])
-    result = np.stack([remembered_maximum(likelihood, row).frequencies for row in rows])
+    result = np.stack([fit.frequencies for fit in remembered_maxima(likelihood, rows)])
     return result.reshape(*tally.counts.shape[:-1], -1)
 
 
-def remembered_maximum(likelihood: Likelihood, observed: Counts) -> Update:
-    """Return `maximum` with its usual settings; who asks again how a fit ended does not wait for it again."""
-    return _remembered(likelihood, observed.astype(np.int64).tobytes())
+def remembered_maxima(likelihood: Likelihood, observed: Counts) -> list[Update]:
+    """Return `maxima` of rows ``(rows, outputs)``; who asks again how a fit ended does not wait for it again."""
+    keys = [(likelihood, row.astype(np.int64).tobytes()) for row in observed]
+    new = [place for place, key in enumerate(keys) if key not in _REMEMBERED]
+    fits = dict(zip(new, maxima(likelihood, observed[new]), strict=True))
+    result = [fits[place] if place in fits else _REMEMBERED[key] for place, key in enumerate(keys)]
+    _REMEMBERED.update(zip(keys, result, strict=True))
+    while len(_REMEMBERED) > REMEMBERED:
+        _REMEMBERED.popitem(last=False)
+    return result
 
 
-@lru_cache(maxsize=REMEMBERED)
-def _remembered(likelihood: Likelihood, observed: bytes) -> Update:
-    return maximum(likelihood, np.frombuffer(observed, dtype=np.int64))
+_REMEMBERED: OrderedDict[tuple[Likelihood, bytes], Update] = OrderedDict()
+
+
+def maxima(likelihood: Likelihood, observed: Counts) -> list[Update]:
+    """Return `maximum` of each row ``(rows, outputs)`` with its usual settings, many of them in step.
+
+    One product with the matrix serves `LANES` fits. Their number never changes, a lane without a fit idles, so no
+    fit depends on those beside it.
+
+    Raises ValueError as `maximum`.
+    """
+    together = (observed > 0).mean(axis=1) >= OFTEN if likelihood.flat is None else np.zeros(len(observed), dtype=bool)
+    waiting = [(place, observed[place]) for place in np.flatnonzero(together)[::-1].tolist()]
+    result: dict[int, Update] = {
+        place: maximum(likelihood, observed[place]) for place in np.flatnonzero(~together).tolist()
+    }
+    values, outputs = likelihood.shape
+    guesses, shares = np.zeros((LANES, values)), np.zeros((LANES, outputs))
+    running: dict[int, tuple[int, Fit]] = {}
+    while running or waiting:
+        for lane in range(LANES):
+            if lane not in running and waiting:
+                place, counts = waiting.pop()
+                shares[lane] = counts / int(counts.sum())
+                running[lane] = place, _fit(values, TOLERANCE, MOST_UPDATES)
+                guesses[lane] = next(running[lane][1])
+        evaluations = _evaluated(likelihood, shares, guesses)
+        for lane, (place, fit) in list(running.items()):
+            try:
+                guesses[lane] = fit.send(evaluations[lane])
+            except StopIteration as ended:
+                result[place] = ended.value
+                del running[lane]
+    return [result[place] for place in range(len(observed))]
 
 
 def maximum(
@@ -102,6 +147,17 @@ def maximum(
     return _iterated(step, likelihood.shape[0], accelerate, tolerance, most_updates)
 
 
+def _iterated(step: _Step, k: int, accelerate: bool, tolerance: float, most_updates: int) -> Update:
+    fit = _fit(k, tolerance, most_updates, accelerate=accelerate)
+    guess = next(fit)
+    while True:
+        try:
+            guess = fit.send(step(guess))
+        except StopIteration as ended:
+            result: Update = ended.value
+            return result
+
+
 class _Step:
     """One Bayesian update, of the outputs that occurred."""
 
@@ -110,24 +166,33 @@ class _Step:
         self._shares = observed[occurs] / int(observed.sum())
         self._likelihood = likelihood.restricted(occurs)
 
-    def __call__(self, frequencies: FloatArray) -> tuple[FloatArray, float, float]:
-        """Return the next frequencies, the log-likelihood of these, and how far at most it is from the highest."""
+    def __call__(self, frequencies: FloatArray) -> Evaluation:
         likely = self._likelihood.forward(frequencies)
         factors = self._likelihood.backward(self._shares / likely)
         return frequencies * factors, float(self._shares @ np.log(likely)), max(float(factors.max()) - 1, 0.0)
 
 
-def _iterated(update: _Step, k: int, accelerate: bool, tolerance: float, most_updates: int) -> Update:
+def _evaluated(likelihood: Likelihood, shares: FloatArray, frequencies: FloatArray) -> list[Evaluation]:
+    """Return a Bayesian update of each row, of shares ``(rows, outputs)`` that may be 0."""
+    occurs = shares > 0
+    likely = np.where(occurs, likelihood.forward_in_step(frequencies), 1.0)
+    factors = likelihood.backward_in_step(shares / likely)
+    logs = (shares * np.log(likely)).sum(axis=1)
+    gaps = np.maximum(factors.max(axis=1) - 1, 0.0)
+    return list(zip(frequencies * factors, logs.tolist(), gaps.tolist(), strict=True))
+
+
+def _fit(k: int, tolerance: float, most_updates: int, *, accelerate: bool = True) -> Fit:
     """Iterate from equal frequencies."""
     current = np.full(k, 1 / k)
-    following, reached, gap = update(current)
+    following, reached, gap = yield current
     done = 1
     images: list[FloatArray] = []
     steps: list[FloatArray] = []
     while gap > tolerance and done < most_updates:
         guess = _extrapolated(current, following, images, steps) if accelerate else None
         if guess is not None:
-            after, likely, left = update(guess)
+            after, likely, left = yield guess
             done += 1
             if likely >= reached:
                 current, following, reached, gap = guess, after, likely, left
@@ -137,7 +202,7 @@ def _iterated(update: _Step, k: int, accelerate: bool, tolerance: float, most_up
             if done == most_updates:
                 break
         current = following
-        following, reached, gap = update(current)
+        following, reached, gap = yield current
         done += 1
     return Update(current / current.sum(), reached, gap, done, gap <= tolerance)
 

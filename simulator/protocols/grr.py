@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from simulator._types import IntArray, Reports
+from simulator.protocols.blanket import Blanket
 from simulator.protocols.fakes import shared_out
 from simulator.protocols.oracle import FrequencyOracle, bits_for
 from simulator.protocols.protocol import Probabilities, Tally
@@ -42,6 +43,10 @@ class GRR(FrequencyOracle):
     @property
     def attack_success(self) -> float:
         return self.p
+
+    @property
+    def blanket(self) -> Blanket:
+        return Blanket.of_symbols(self.epsilon, self.p, self.p - self.q)
 
     def server_operations(self, n: int) -> int:  # noqa: ARG002
         return self.k

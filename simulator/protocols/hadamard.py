@@ -88,7 +88,7 @@ class HadamardResponse(SymbolOracle):
         return -math.expm1(-self.epsilon) / self._shrunk
 
     @property
-    def _same(self) -> float:
+    def same_block(self) -> float:
         """Share of the pairs of different values that are in the same block."""
         fewer, more = divmod(self.k, self.blocks)
         pairs = more * (fewer + 1) * fewer + (self.blocks - more) * fewer * (fewer - 1)
@@ -102,7 +102,7 @@ class HadamardResponse(SymbolOracle):
     def q(self) -> float:
         """Probability that a report supports another value: mean over the values of the same block and of others."""
         x = math.exp(-self.epsilon)
-        return (self._same * (1 + x) / 2 + (1 - self._same) * x) / self._shrunk
+        return (self.same_block * (1 + x) / 2 + (1 - self.same_block) * x) / self._shrunk
 
     @property
     def report_bits(self) -> int:
@@ -185,7 +185,7 @@ class HadamardResponse(SymbolOracle):
         x = math.exp(-self.epsilon)
         # A report falls into a block with probability (2 x + (1 - x) F) / shrunk, F being the users whose block it is.
         empty, full = (share / (self._shrunk * n * self._slope**2) for share in (2 * x, 1 + x))
-        at_zero = empty + (full - empty) * self._same
+        at_zero = empty + (full - empty) * self.same_block
         return BlockNoise(
             n, self.p, self.q, at_zero, full - 1 / n - at_zero, self.sums_to_one, None, self.blocks, empty, full - empty
         )

@@ -41,7 +41,7 @@ class MatrixLikelihood(Likelihood):
     """Value x becomes output y with the probability in row x, column y of a matrix ``(k, outputs)``."""
 
     def __init__(self, matrix: FloatArray) -> None:
-        # Two copies, so that both products run along the memory.
+        # Two copies, so that both products of a vector run along the memory.
         self._matrix = np.ascontiguousarray(matrix)
 
     @cached_property
@@ -68,6 +68,12 @@ class MatrixLikelihood(Likelihood):
 
     def backward(self, weights: FloatArray) -> FloatArray:
         return (self._matrix @ weights[..., None])[..., 0]
+
+    def forward_in_step(self, frequencies: FloatArray) -> FloatArray:
+        return (self._transposed @ frequencies.T).T
+
+    def backward_in_step(self, weights: FloatArray) -> FloatArray:
+        return (self._matrix @ weights.T).T
 
     def restricted(self, outputs: NDArray[np.bool_]) -> MatrixLikelihood:
         return MatrixLikelihood(self._matrix[:, outputs])

@@ -11,6 +11,7 @@ import numpy as np
 from simulator._types import IntArray, Reports
 from simulator.attacks import independent_support_attack
 from simulator.hashing import DEFAULT_HASH, HASHES, SEED_BITS
+from simulator.protocols.blanket import Blanket
 from simulator.protocols.oracle import REPLAY_CELLS, FrequencyOracle, binomial_support, bits_for
 from simulator.protocols.protocol import Tally
 from simulator.supports import Supports, of_hashes
@@ -58,6 +59,12 @@ class LocalHashing(FrequencyOracle):
     @property
     def q(self) -> float:
         return 1 / self.g
+
+    @property
+    def blanket(self) -> Blanket:
+        # Of hash functions that send any two values to the same symbol with probability 1/g. Reports of those that do
+        # hide nobody, so that a family which never does would be the safer one.
+        return Blanket.of_symbols(self.epsilon, self.p, self.p - self.q)
 
     @property
     def report_bits(self) -> int:

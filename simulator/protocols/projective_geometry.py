@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
+from simulator.protocols.blanket import Blanket
 from simulator.protocols.equations import collect, evenly, numbers_of, points, solutions, spread, tally, vectors
 from simulator.protocols.fields import field, is_prime_power, smallest_divisor
 from simulator.protocols.oracle import Chance, Noise, bits_for, mean_variance
@@ -80,6 +81,10 @@ class ProjectiveGeometry(SymbolOracle):
     def _keep(self) -> float:
         """Probability of an even draw from the own hyperplane; else a report is an even draw of all points."""
         return self.p * -math.expm1(-self.epsilon)
+
+    @property
+    def blanket(self) -> Blanket:
+        return Blanket.of_symbols(self.epsilon, self.p, self.p - self.q)
 
     @property
     def report_bits(self) -> int:

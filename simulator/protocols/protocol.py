@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
 import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
+from simulator.protocols.blanket import Blanket
 from simulator.supports import Supports
 
 if TYPE_CHECKING:
@@ -105,6 +106,14 @@ class Likelihood(ABC):
     def backward(self, weights: FloatArray) -> FloatArray:
         """Return for each value the mean ``(..., k)`` of weights ``(..., outputs)`` over its reports: the transpose."""
 
+    def forward_in_step(self, frequencies: FloatArray) -> FloatArray:
+        """Return `forward` of rows ``(rows, k)`` of which there is always the same number: digits may depend on it."""
+        return self.forward(frequencies)
+
+    def backward_in_step(self, weights: FloatArray) -> FloatArray:
+        """Return `backward` of rows ``(rows, outputs)`` in the same way."""
+        return self.backward(weights)
+
     @property
     @abstractmethod
     def shape(self) -> tuple[int, int]:
@@ -191,6 +200,11 @@ class Protocol(ABC):
         Arcolezi and Gambs, "Revealing the true cost of locally differentially private protocols", 2023.
         """
 
+    @property
+    def cost(self) -> tuple[float, float]:
+        """What a report costs, as `simulator.ranking.preference` weighs it: its size, then what it gives away."""
+        return self.report_bits, round(self.attack_success, 9)
+
     @abstractmethod
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
         """Client: turn values ``(n,)`` in 0..k-1 into n reports in the protocol's own format."""
@@ -254,6 +268,11 @@ class Protocol(ABC):
     def privacy_loss(self, values: tuple[int, int]) -> float:  # noqa: ARG002
         """Return the log-ratio that is promised for the probabilities of any report under v1 and v2."""
         return self.epsilon
+
+    @property
+    def blanket(self) -> Blanket | None:
+        """What its reports hide others behind in a shuffler; None where no more is known than of any protocol."""
+        return None
 
     def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally | None:  # noqa: ARG002
         """Return the tally of even draws of all possible reports; None where there is no such draw."""

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
+from simulator.protocols.blanket import Blanket
 from simulator.protocols.fakes import shared_out, targets_and_others
 from simulator.protocols.grr import GRR
 from simulator.protocols.oracle import FrequencyOracle, Support, binomial_support, bits_for, mean_variance
@@ -82,6 +83,10 @@ class SubsetSelection(FrequencyOracle):
     @property
     def q(self) -> float:
         return self._q_of(self.omega)
+
+    @property
+    def blanket(self) -> Blanket:
+        return Blanket.of_symbols(self.epsilon, self.p, self.p - self.q)
 
     @property
     def report_bits(self) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 
 from simulator._types import IntArray, Reports
 from simulator.attacks import independent_support_attack
+from simulator.protocols.blanket import Blanket
 from simulator.protocols.fakes import targets_and_others
 from simulator.protocols.oracle import FrequencyOracle, binomial_support
 from simulator.protocols.protocol import Tally
@@ -31,6 +32,10 @@ class UnaryEncoding(FrequencyOracle):
     @property
     @abstractmethod
     def q(self) -> float: ...
+
+    @property
+    def blanket(self) -> Blanket:
+        return Blanket.of_bits(self.p, self.q)
 
     @property
     def report_bits(self) -> int:

@@ -13,16 +13,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulator._types import FloatArray
+from simulator._types import FloatArray, IntArray
 from simulator.methods import POSTPROCESSORS
-from simulator.populations import apportion
 from simulator.protocols.oracle import Noise
 from simulator.surrogate.bootstrap import bootstrap_populations
 from simulator.surrogate.curves import curve_posterior
 from simulator.surrogate.mixture import mixture_posterior
+from simulator.surrogate.plateaus import plateau_posterior
 from simulator.surrogate.posterior import Posterior
 from simulator.surrogate.sample import sample_posterior
-from simulator.surrogate.wavelet import TEMPER, wavelet_posterior
+from simulator.surrogate.spreads import spread_posterior
+from simulator.surrogate.wavelet import wavelet_posterior
 
 __all__ = [
     "DEFAULT",
@@ -36,7 +37,10 @@ __all__ = [
 ]
 
 DRAWS = 60
-PRIOR_ODDS = np.array([1.0, 1.0, 2.0])  # of free frequencies, a curve with peaks, and a curve of few parameters
+FROM_EACH = 40  # draws of each model, no more than are wanted in all
+# Of free frequencies, a distribution of few parameters, a curve with peaks, a curve of few parameters, and plateaus
+PRIOR_ODDS = np.array([0.3, 1.0, 2.0, 2.0, 1.0])
+TEMPER = 8.0  # log-likelihoods of models that are all wrong count as if there were an eighth of the estimates
 
 
 @dataclass(frozen=True)
@@ -65,21 +69,29 @@ def _consistent(method: str) -> Callable[[FloatArray, Noise, bool, int, np.rando
 
 
 def _ensemble(estimate: FloatArray, noise: Noise, ordered: bool, draws: int, rng: np.random.Generator) -> FloatArray:
-    """Draw from the posteriors of all models, shared out by their tempered likelihoods; two need an order."""
-    loose = mixture_posterior(estimate, noise, draws, rng)
-    if not ordered:
-        return loose.populations
-    models = [loose, wavelet_posterior(estimate, noise, draws, rng), curve_posterior(estimate, noise, draws, rng)]
-    evidence = np.array([model.evidence for model in models]) / TEMPER
-    shares = apportion(PRIOR_ODDS * np.exp(evidence - evidence.max()), draws)
-    # Each has all draws to choose from; the wavelet's come sorted by their number of peaks, so they are mixed first.
-    taken = [rng.permutation(model.populations)[:share] for model, share in zip(models, shares, strict=True)]
-    return rng.permutation(np.concatenate(taken))
+    """Draw from the posteriors of all models, shared out by their tempered likelihoods; three need an order."""
+    models = [mixture_posterior, spread_posterior]
+    if ordered:
+        models += [wavelet_posterior, curve_posterior, plateau_posterior]
+    each = min(FROM_EACH, draws)
+    found = [model(estimate, noise, each, rng) for model in models]
+    logs = np.array([one.evidence for one in found]) / TEMPER + np.log(PRIOR_ODDS[: len(found)])
+    return np.concatenate([one.populations for one in found])[resampled(np.repeat(logs, each), draws, rng)]
+
+
+def resampled(logs: FloatArray, draws: int, rng: np.random.Generator) -> IntArray:
+    """Draw places in proportion to weights given by their logarithms, each as often as it must be but for rounding.
+
+    Systematic resampling (Kitagawa, "Monte Carlo filter and smoother", 1996), in random order.
+    """
+    weights = np.cumsum(np.exp(logs - logs.max()))
+    marks = (np.arange(draws) + rng.random()) / draws * weights[-1]
+    return rng.permutation(np.minimum(np.searchsorted(weights, marks, side="right"), len(logs) - 1))
 
 
 _WANG = "Wang et al., NDSS 2020, Section V-D"
 _ALL = [
-    Surrogate("ensemble", "posterior draws of three models of frequencies", _ensemble, "this project"),
+    Surrogate("ensemble", "posterior draws of five models of frequencies", _ensemble, "this project"),
     Surrogate("norm_sub", "the estimate made consistent by Norm-Sub", _consistent("norm_sub"), _WANG),
     Surrogate("power_ns", "the estimate made consistent by PowerNS", _consistent("power_ns"), "this project"),
     Surrogate("eb_ns", "the estimate made consistent by empirical Bayes", _consistent("eb_ns"), "this project"),
@@ -107,7 +119,7 @@ def surrogate_populations(
     estimate: ``(k,)`` raw frequency estimates, as the protocol gave them: negative ones included.
     noise: the noise in them.
     ordered: whether the categories have an order.
-    draws: populations to draw.
+    draws: populations to draw; some may be drawn several times.
 
     Raises ValueError if the name is unknown, the surrogate needs an order and there is none, or the estimate is not
     ``(k,)`` finite numbers.

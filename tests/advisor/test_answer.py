@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 import pickle
 from typing import Any
 
@@ -11,13 +10,18 @@ import pandas as pd
 import pytest
 
 from advisor import InputError, advise
+from advisor.document.model import Role, Sentence
+from advisor.figures import number
 from advisor.question.frequencies import Frequencies
 from advisor.question.request import RankSettings
 from advisor.question.sample import build_request
 from advisor.question.settings import Question, Simulation
+from advisor.rank.answer_words import summary
+from advisor.rank.document import rank_document
 from advisor.rank.simulate import simulated_answer
-from advisor.rank.words import note_sentences, summary
+from advisor.rank.words import note_sentences
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator.detection import smallest_detectable
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 
@@ -88,22 +92,16 @@ def test_equivalent_users_give_the_raw_estimate_the_same_error() -> None:
     assert raw == pytest.approx(best.error, rel=1e-3)  # rounding n' to whole users moves it by under 1e-3
 
 
-def test_detectable_frequency_is_the_one_sided_quantile() -> None:
+def test_the_detectable_frequency_is_that_of_all_categories_and_the_answer_says_so() -> None:
     advice = advise(1.0, sample_counts=COUNTS, protocol="oue", max_repetitions=20)
-    assert advice.detectable_frequency == pytest.approx(1.6448536 * PROTOCOLS["oue"](6, 1.0).noise(10_000).sd, rel=1e-7)
-
-
-def test_half_of_all_collections_miss_the_detectable_frequency_and_the_answer_says_so() -> None:
-    n, k = 1_000_000, 6
-    advice = advise(1.0, sample_counts=COUNTS, n=n, protocol="oue", max_repetitions=20)
-    assert advice.detectable_frequency is not None
-    oracle, users = PROTOCOLS["oue"](k, 1.0), round(advice.detectable_frequency * n)
-    counts = np.tile([users, *[(n - users) // (k - 1)] * (k - 1)], (2500, 1))
-    estimates = oracle.estimate(oracle.sample_support(counts, rng_for(0, "tests", "power")), int(counts[0].sum()))
-    detected = (estimates[:, 0] > advice.detectable_frequency).mean()
-    assert abs(detected - 0.5) < 4 * 0.5 / math.sqrt(len(counts))  # false alarm once in 16,000 seeds
+    oracle = PROTOCOLS["oue"](6, 1.0)
+    assert advice.detectable_frequency == smallest_detectable(oracle, 10_000)
     notes = " ".join(sentence.text for sentence in note_sentences(advice))
-    assert "(level 5 %, power 50 %: half of all collections miss it)" in notes
+    assert "(power 80 %, level 5 % over all 6 categories)" in notes
+    shown = " ".join(
+        part.text for part in rank_document((advice,)).parts if isinstance(part, Sentence) and part.role is Role.LEGEND
+    )
+    assert f"the smallest frequency is {number(smallest_detectable(oracle, 10_000, 1), 3)}" in shown
 
 
 def test_a_restricted_menu_races_among_itself() -> None:
@@ -174,8 +172,8 @@ def test_baselines_are_measured_even_outside_the_menu() -> None:
 def test_a_mean_in_the_middle_of_the_domain_is_not_called_too_even() -> None:
     advice = advise(1.0, sample_counts=[100, 900, 100], metric="mean", **FEW)
     assert advice.error_without_data == pytest.approx(0, abs=1e-12)
-    assert "or their mean happens to lie where that answer has it" in summary(advice)
-    assert "or they are too even" in summary(advise(0.01, sample_counts=COUNTS, metric="l1", **FEW))
+    assert "the mean happens to lie where that answer has it" in summary(advice)
+    assert "happens to lie" not in summary(advise(0.01, sample_counts=COUNTS, metric="l1", **FEW))
 
 
 def test_several_metrics_share_one_simulation() -> None:

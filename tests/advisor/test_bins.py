@@ -32,7 +32,7 @@ def test_an_error_in_bins_is_said_in_the_unit_of_the_data_in_every_format(run: R
     for row in data["recommendations"]:
         assert row["data_error"] == 5 * row["error"]
     size = f"{data['recommendations'][0]['data_error']:.3g}"
-    assert f"(bins of width 5, about {size} years)" in data["summary"]
+    assert f"bins of width 5, about {size} years" in data["summary"]
     (first, *_) = csv.DictReader(io.StringIO(run(*ASK, *YEARS, "--format", "csv", ages)[1]))
     assert float(first["data_error"]) == 5 * float(first["error"])
     for form in ("plain", "table", "markdown", "html"):
@@ -42,11 +42,11 @@ def test_an_error_in_bins_is_said_in_the_unit_of_the_data_in_every_format(run: R
 
 
 def test_without_a_unit_the_column_names_it_and_unequal_bins_have_none(run: Run, ages: str) -> None:
-    assert "in the unit of 'age')" in run(*ASK, "--bin-width", "5", ages)[1]
+    assert "in the unit of 'age'" in run(*ASK, "--bin-width", "5", ages)[1]
     data = json.loads(run(*ASK, "--edges", "0,18,30,120", "--format", "json", ages)[1])
     assert data["request"]["bins"]["edges"] == [0, 18, 30, 120]
     assert data["recommendations"][0]["data_error"] is None
-    assert "(bins of different widths)" in data["summary"]
+    assert "bins of different widths" in data["summary"]
     l1 = json.loads(run("-q", "--eps", "1", "--instant", *YEARS, "--format", "json", ages)[1])
     assert l1["recommendations"][0]["data_error"] is None
     assert "years" not in l1["summary"]
@@ -137,7 +137,7 @@ def test_the_environment_sets_bins(run: Run, ages: str, monkeypatch: pytest.Monk
     monkeypatch.setenv("LDP_ADVISE_EDGES", "0,120")
     monkeypatch.setenv("LDP_ADVISE_BIN_WIDTH", "10")
     monkeypatch.setenv("LDP_ADVISE_UNIT", "years")
-    assert "years)" in run(*ASK, ages)[1]
+    assert "years" in run(*ASK, ages)[1]
 
 
 def test_negative_edges_need_no_equals_sign(run: Run, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from advisor.catalog.document import explain_document
 from advisor.document.model import View
 from advisor.document.terminal import show
 from knowledge.cards import CARDS
-from knowledge.recipes import numpy_recipe, package_recipe
+from knowledge.recipes import Collection, method_code, metric_code, package_recipe, python_client, server
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Metric, Noise, PostProcessor
 from simulator.methods.ordered import ORDERED_METHODS
 from simulator.protocols.grr import GRR
@@ -74,10 +74,19 @@ def test_explain_shows_cost_and_recipes_as_they_are(run: Run, name: str) -> None
     out = run("explain", name)[1]
     known = json.loads(run("explain", name, "--format", "json")[1])
     assert known["python"] == package_recipe(known["kind"], name)
-    assert known["python_numpy"] == numpy_recipe(name)
     assert known["python"] in out
-    assert ("With numpy alone" in out) == (known["python_numpy"] is not None)
     assert (known["python_numpy"] or "") in out
+    if known["kind"] == "protocol":
+        collection = Collection(name, "em_stopped" if name == "sw" else "none", 16, 1.0)
+        assert known["client"] == python_client(collection)
+        assert known["python_numpy"] == server(collection)
+        assert known["client"] in out
+        assert (known["postprocessing"] or "") in out
+        assert (known["postprocessing"] is not None) == (name == "sw")
+    else:
+        assert known["python_numpy"] == (method_code(name) if known["kind"] == "method" else metric_code(name))
+        assert ("With numpy alone" in out) == (known["python_numpy"] is not None)
+        assert (known["client"], known["eps"], known["k"]) == (None, None, None)
     if name in CARDS:
         assert known["cost"] == CARDS[name].cost
         assert f"Cost: {known['cost']}\n" in out
@@ -149,7 +158,7 @@ def test_explain_has_every_format_but_csv(run: Run) -> None:
     assert run("explain", "Norm-Sub", "--format", "value")[1] == "norm_sub\n"
     out = run("explain", "norm_sub", "--format", "markdown")[1]
     assert out.count("```") == 4
-    assert (numpy_recipe("norm_sub") or "").strip() in out
+    assert (method_code("norm_sub") or "").strip() in out
 
 
 def test_an_unknown_name_gets_the_nearest_one(run: Run) -> None:
@@ -193,3 +202,22 @@ def test_members_of_other_packages_are_listed(run: Run) -> None:
     for name in ("copied", "silent", "halved", "thirds", "picky", "worst"):
         assert name in out
     assert "Half [bold]of it" in out
+
+
+def test_the_code_of_a_protocol_has_the_settings_filled_in(run: Run) -> None:
+    known = json.loads(run("explain", "pgr", "--eps", "1", "--k", "300", "--format", "json")[1])
+    collection = Collection("pgr", "none", 300, 1.0)
+    assert (known["client"], known["python_numpy"]) == (python_client(collection), server(collection))
+    assert "K = 300 " in known["client"]
+    assert 'PROTOCOLS["pgr"](k=300, epsilon=1.0)' in known["python"]
+    out = run("explain", "pgr", "--eps", "1", "--k", "300")[1]
+    assert "client.py (ε = 1, k = 300):" in out
+    assert "server.py (ε = 1, k = 300):" in out
+
+
+def test_a_budget_is_for_protocols_alone(run: Run) -> None:
+    code, _, err = run("explain", "norm_sub", "--eps", "1", "--k", "4")
+    assert code == 2
+    assert err.endswith(
+        "error: --eps, --k does not go with norm_sub, a method: only the code of protocols is written for a setting\n"
+    )

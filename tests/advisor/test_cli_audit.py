@@ -51,6 +51,17 @@ def clients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
 
 
+@pytest.mark.usefixtures("clients")
+def test_a_pipeline_may_fail_on_leaks(run: Run) -> None:
+    asked = ("--reports", "grr", "--eps", "1", "--k", "5", "--trials", "2000")
+    leaky, good = ("audit", "--target", "audited_clients:leaky"), ("audit", "--target", "audited_clients:good")
+    assert run(*leaky, *asked)[0] == 0
+    code, out, _ = run(*leaky, *asked, "--fail-if-leaks")
+    assert code == 3
+    assert "LEAKS" in out
+    assert run(*good, *asked, "--fail-if-leaks")[0] == 0
+
+
 def test_one_protocol_is_told_in_a_sentence(run: Run) -> None:
     code, out, err = run("audit", "--protocol", "GRR", "--eps", "1", "--k", "10", "--trials", "50000")
     assert (code, err) == (0, "")

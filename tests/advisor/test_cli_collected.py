@@ -78,7 +78,7 @@ def test_an_estimate_is_answered_with_two_tables(run: Run, estimate: str) -> Non
     assert (code, err) == (0, "")  # no privacy notice: an estimate is protected already
     assert NOTICE not in err
     first, later = out.split("For the next round, with the same ε, k and n: ")
-    assert "First of the ranking: oue with " in first
+    assert "post-processing on this OUE estimate" in first
     assert "surrogate ensemble" in later
     assert "the values are frequencies" in later
     assert f"Simulated from the estimate in {estimate}" in later
@@ -88,7 +88,7 @@ def test_quiet_shows_the_first_table_only(run: Run, estimate: str) -> None:
     _, out, err = run("estimate", "-q", *QUICK, "-p", "oue", "--n", str(N), estimate)
     assert err == ""
     assert "next round" not in out
-    assert "First of the ranking: oue with " in out
+    assert "post-processing on this OUE estimate" in out
     verbose = run("estimate", "-v", *QUICK, "-p", "oue", "--n", str(N), estimate)[1]
     assert "best: probability that" in verbose
 
@@ -199,10 +199,24 @@ def test_parameters_of_other_packages_are_those_of_reports_estimate_noise_and_si
     assert {row["report_bits"] for row in read["recommendations"]} == {oracle.report_bits}
     # The estimate alone is answered alike.
     path.write_text(estimate_text(expected), encoding="utf-8")
-    again = answer(run("estimate", *base, "--n", str(N), str(path))[1])
+    again = answer(run("estimate", *base, "--unordered", "--n", str(N), str(path))[1])
     assert again["recommendations"] == read["recommendations"]
     other = answer(run("estimate", *QUICK, "-p", protocol, "--n", str(N), "--format", "json", str(path))[1])
     assert other["recommendations"] != read["recommendations"]
+
+
+def test_categories_that_are_only_numbers_have_no_order_unless_it_is_given(run: Run, tmp_path: Path) -> None:
+    bits, values = tmp_path / "reports.csv", tmp_path / "estimate.csv"
+    bits.write_text(report_lines("oue", reports("oue")), encoding="utf-8")
+    values.write_text("".join(f"{value!r}\n" for value in raw().tolist()), encoding="utf-8")
+    note = f"categories are numbered 0 to {K - 1}: no order between them (--ordered says otherwise)"
+    base = (*QUICK, "-p", "oue", "--format", "json")
+    for command in (("reports", *base, str(bits)), ("estimate", *base, "--n", str(N), str(values))):
+        unasked, ordered = answer(run(*command)[1]), answer(run(*command, "--ordered")[1])
+        assert unasked["request"]["ordered"] is False
+        assert note in unasked["assumptions"]
+        assert ordered["request"]["ordered"] is True
+        assert note not in ordered["assumptions"]
 
 
 @pytest.mark.parametrize(

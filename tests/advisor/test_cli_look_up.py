@@ -9,6 +9,7 @@ import jsonschema
 import pytest
 
 from advisor import advise
+from advisor.rank.pair_words import method_text, protocol_with_report
 from tests.advisor.conftest import Run
 
 SCHEMA = json.loads(resources.files("advisor").joinpath("schema/advice.schema.json").read_text(encoding="utf-8"))
@@ -19,13 +20,12 @@ def test_a_look_up_says_what_it_rests_on(run: Run) -> None:
     assert code == 0
     assert err == ""  # no data is read, so there is nothing to warn about
     advice = advise(1.0, k=256, metric="emd")
-    assert out.startswith(f"Use {advice.best.protocol} (")
-    assert f" with {advice.best.method} (" in out.splitlines()[0]
-    assert ": emd error " in out.splitlines()[0]
+    assert out.startswith(f"Use {protocol_with_report(advice.best)} with {method_text(advice.best.method)}.")
+    assert out.splitlines()[1].startswith("Expect emd error ")
     assert "Predicted for skew 1, not simulated" in out
     assert "interpolated" in out
     assert "n = 100,000 users will report (--n says otherwise)" in out
-    assert "10,000 to 10,000,000" in out or "The answer depends on the number of users" in out
+    assert "10,000 to 10,000,000" in out or "users the answer would be " in out
 
 
 def test_json_is_that_of_every_answer(run: Run) -> None:

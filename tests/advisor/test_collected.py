@@ -186,7 +186,7 @@ def test_clipping_by_a_product_leaves_minus_zeros_and_is_seen() -> None:
 def test_a_raw_estimate_with_a_zero_is_no_clipped_one() -> None:
     values = raw("grr", 16, N)
     values[3] = 0.0
-    values += (1 - values.sum()) / 16 * (values != 0)
+    values += (1 - values.sum()) / 15 * (values != 0)
     assert checked(values, "grr").warnings == ()
 
 

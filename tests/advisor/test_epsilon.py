@@ -169,7 +169,7 @@ def test_the_protocol_decides_what_p_and_q_mean(run: Run) -> None:
     code, out, _ = run("epsilon", "--p", "0.75", "--q", "0.25", "-p", "grr", "--k", "2")
     assert code == 0
     assert "ε = 1.099 by replacement" in out
-    assert "With grr it is 75.0 %." in out
+    assert "With GRR (generalised randomised response, k-RR) it is 75.0 %." in out
 
 
 def test_small_shares_are_not_said_to_be_nothing(run: Run) -> None:
@@ -226,3 +226,9 @@ def test_bad_input_gets_one_line(run: Run, arguments: tuple[str, ...], says: str
 def test_python_raises_the_same() -> None:
     with pytest.raises(InputError, match="above 0"):
         meaning(-1)
+
+
+def test_a_budget_without_its_option_is_told_the_command(run: Run) -> None:
+    code, _, err = run("epsilon", "1")
+    assert code == 2
+    assert "ldp-advise epsilon --eps 1" in err

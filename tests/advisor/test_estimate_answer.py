@@ -24,8 +24,8 @@ from advisor.question.collected import collect
 from advisor.question.estimate_request import COLLECTIONS, build_estimate_request
 from advisor.question.request import RankSettings
 from advisor.question.settings import Question, Simulation
+from advisor.rank.answer_words import summary
 from advisor.rank.document import rank_document
-from advisor.rank.words import summary
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, frequency_oracles
 from simulator.confidence import belief_in
 from simulator.populations import apportion, frequencies
@@ -65,7 +65,8 @@ def test_a_pick_that_is_hardly_ever_the_best_is_no_sure_choice(full: Advice) -> 
     for probability, sure in ((0.26, True), (0.08, False)):
         first = full.best._replace(probability_best=probability)
         text = summary(replace(full, recommendations=(first, *full.recommendations[1:])))
-        assert text.startswith("Use oue" if sure else "Nothing is sure. First of the ranking: oue")
+        assert text.startswith("Use " if sure else "No method is likely to be the best; ")
+        assert "post-processing on this OUE estimate" in text
         assert f"with probability {'26' if sure else 'only 8'} %." in text
 
 
@@ -217,8 +218,8 @@ def test_a_handful_of_users_is_answered(n: int, k: int) -> None:
 def test_an_estimate_of_nothing_is_not_called_useful() -> None:
     advice = advise(0.01, estimate=raw(n=500, epsilon=0.01), protocol="oue", n=500, **QUICK)  # type: ignore[arg-type]
     assert not advice.beats_uniform_guess
-    assert text_of(advice).startswith("Nothing is shown to beat an answer without any data")
-    assert "the setting is too noisy" in text_of(advice)
+    assert advice.verdict == "no_better_than_no_data"
+    assert text_of(advice).startswith("This estimate says no more than assuming equal frequencies")
 
 
 def test_a_clipped_estimate_carries_its_warning() -> None:
@@ -260,7 +261,7 @@ def test_csv_marks_the_rows_of_the_next_round(shown: Advice) -> None:
 def test_text_has_both_tables_one_after_the_other(shown: Advice, write: Callable[[Document, View], str]) -> None:
     text = write(rank_document((shown,)), View())
     first, later = text.split("For the next round, with the same ε, k and n: ")
-    assert "Use oue (Optimised unary encoding, 10-bit reports) with " in first
+    assert "post-processing on this OUE estimate" in first
     assert "It is the best method with probability" in first
     assert first.count("◂ raw estimate") == later.count("◂ raw estimate") == 1
     assert "grr" in later
@@ -283,7 +284,7 @@ def test_value_is_the_pair_now(shown: Advice) -> None:
 
 def test_notebooks_see_the_answer_and_the_next_round(shown: Advice) -> None:
     page = shown._repr_html_()
-    assert "Use oue (" in page
+    assert "on this OUE estimate" in page
     assert "For the next round" in page
     assert page.count("<table>") == 2
 

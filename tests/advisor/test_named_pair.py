@@ -12,6 +12,7 @@ import pytest
 from scipy import stats
 
 from advisor import InputError, advise
+from advisor.figures import points
 from advisor.question.frequencies import Frequencies
 from advisor.question.request import RankSettings
 from advisor.question.sample import build_request
@@ -120,12 +121,12 @@ def test_every_format_says_the_figure_that_was_measured_again(run: Run, tmp_path
             if (row["protocol"], row["method"]) == (best["protocol"], best["method"]) and int(row["repetition"]) >= 10
         ]
     assert best["error"] == pytest.approx(np.mean(errors), rel=1e-12)
-    assert f"error {best['error']:.4g} ±" in answer["summary"]
+    assert f"({points(best['mean_absolute_error'])})" in answer["summary"]
     assert best["fresh"]
     assert not any(row["fresh"] for row in answer["recommendations"][1:])
     text = run(*(word for word in words if word != "--quiet"))[1]
     sentence, _, table = text.partition("rank")
-    assert f"{best['error']:.4g} ±" in sentence
+    assert f"({points(best['mean_absolute_error'])})" in sentence
     assert "fresh repetitions" in table
     with runs.open() as file:
         raced = [

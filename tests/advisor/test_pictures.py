@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import re
 import sys
-from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,11 +11,11 @@ import pytest
 pytest.importorskip("matplotlib", reason="pictures need matplotlib: pip install 'ldp-advise[plot]'")
 
 from advisor import advise
-from advisor.pictures import to_svg
-from advisor.pictures.frequencies import frequencies_figure
+from advisor.pictures import save, to_svg
+from advisor.pictures.frequencies import _shown, frequencies_figure
 from advisor.pictures.ranking import ranking_figure
-from advisor.pictures.style import SERIES
-from advisor.pictures.sweep import SHADES
+from advisor.pictures.style import INK, SERIES, tint
+from advisor.pictures.sweep import SHADE
 from advisor.rank.advice import Advice
 from tests.advisor.conftest import Run
 
@@ -65,10 +64,55 @@ def test_pictures_of_the_main_command(run: Run, states: str, tmp_path: Path, suf
     assert one.read_bytes() == before  # same seed, same picture
 
 
+def test_a_picture_has_a_title_and_a_description_for_who_cannot_see_it(advice: Advice, tmp_path: Path) -> None:
+    for name, figure in (("ranking", ranking_figure(advice)), ("frequencies", frequencies_figure(advice))):
+        save(figure, tmp_path / f"{name}.svg")
+        for svg in ((tmp_path / f"{name}.svg").read_text(encoding="utf-8"), to_svg(figure, name)):
+            root = ElementTree.fromstring(svg)  # noqa: S314 - our own picture
+            named = {one.get("id"): one.text or "" for one in root if one.tag.endswith(("}title", "}desc"))}
+            assert root.get("role") == "img"
+            title, description = (named[one] for one in str(root.get("aria-labelledby")).split())
+            assert "ε = 1" in title
+            assert advice.best.method in description
+    assert "<script" not in svg
+
+
+def test_the_ranking_begins_at_0_and_marks_what_it_is_compared_with(advice: Advice) -> None:
+    axes = ranking_figure(advice).axes[0]
+    assert axes.get_xlim()[0] == 0
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert any("(usual default)" in label for label in labels)
+    assert any("(raw estimate)" in label for label in labels)
+    assert sum(line.get_marker() == "s" for line in axes.lines) == 2
+    assert any("without any data" in text.get_text() for text in axes.texts)
+
+
+def test_frequencies_have_the_labels_and_the_answer_in_bold_within_its_intervals(advice: Advice) -> None:
+    axes = frequencies_figure(advice).axes[0]
+    names = [label.get_text() for label in axes.get_xticklabels()]
+    assert names[1:] == NASTY[1:]
+    assert NASTY[0].startswith(names[0].rstrip("…"))
+    shown = _shown(advice)
+    assert shown.low is not None
+    assert shown.high is not None
+    assert shown.raw is not None
+    assert ((shown.low <= shown.raw.clip(0, 1)) & (shown.raw.clip(0, 1) <= shown.high)).all()
+    ages = np.exp(-(((np.arange(60) - 30) / 12) ** 2))
+    long = advise(
+        1.0, sample_counts=dict(zip(map(str, range(60)), (1000 * ages).astype(int), strict=True)), ordered=True,
+        repetitions=4, max_repetitions=4, protocol="oue", metric="emd",
+    )  # fmt: skip
+    axes = frequencies_figure(long).axes[0]
+    lines = {str(line.get_label()): float(line.get_linewidth()) for line in axes.lines}
+    assert max(lines, key=lambda name: lines[name]) == f"after {long.best.method}"
+    assert any("interval" in str(one.get_label()) for one in axes.collections)
+    assert [label.get_text() for label in axes.get_xticklabels()][-1] == "59"
+
+
 def test_ranking_shows_the_pairs_and_their_unit(advice: Advice) -> None:
     shown = words(to_svg(ranking_figure(advice), "a"))
     for row in advice.recommendations[:15]:
-        assert f"{row.protocol}  {row.method}" in shown or f"{row.protocol} {row.method}" in shown
+        assert any(re.match(rf"{row.protocol} +{row.method}( \(|$)", word) for word in shown)
     assert any("l1 error (frequency)" in word for word in shown)
 
 
@@ -77,7 +121,7 @@ def test_dots_stand_where_the_errors_are(advice: Advice) -> None:
     dots = {
         round(float(np.atleast_1d(line.get_ydata())[0])): float(np.atleast_1d(line.get_xdata())[0])
         for line in axes.lines
-        if line.get_marker() == "o"
+        if line.get_marker() in ("o", "s")
     }
     for place, row in enumerate(advice.rows[:15]):
         assert dots[place] == row.error
@@ -106,9 +150,17 @@ def test_colours_differ_in_brightness() -> None:
         red, green, blue = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
         return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
-    shades = [brightness(shade) for shade in SHADES]
-    assert shades == sorted(shades, reverse=True)
-    assert min(a - b for a, b in pairwise(shades)) > 0.08
+    def contrast(one: str, other: str) -> float:
+        high, low = sorted((luminance(one), luminance(other)), reverse=True)
+        return (high + 0.05) / (low + 0.05)
+
+    def luminance(colour: str) -> float:
+        parts = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    # Words of the cells of a sweep: at least the 4.5 of WCAG 2.1 (1.4.3) against every colour that is used there.
+    assert min(contrast(INK, tint(colour, SHADE)) for colour in SERIES) > 4.5
     assert abs(brightness(SERIES[0]) - brightness(SERIES[1])) > 0.05
     assert len(set(SERIES)) == len(SERIES)
 

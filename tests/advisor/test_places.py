@@ -16,6 +16,7 @@ from advisor.places.answer import answer_places
 from advisor.places.question import Ground, PlacesMenu, PlacesSettings, Promise
 from advisor.places.reading import places_request
 from advisor.question.settings import Question, Simulation
+from advisor.rank.pair_words import pair_text
 from simulator import METRICS, POSTPROCESSORS
 from simulator.channels import krr, planar_geometric
 from simulator.methods import observe
@@ -25,9 +26,9 @@ from tests.advisor.conftest import Run
 
 METRIC = ["places", "--privacy", "metric", "--radius", "2", "--eps", "2", "--grid", "5x6", "--columns", "row,col"]
 SCHEMA = json.loads((files("advisor") / "schema" / "advice.schema.json").read_text(encoding="utf-8"))
-QUICK = ["--reps", "4", "-q"]
+QUICK = ["--reps", "4", "--max-reps", "4", "-q"]
 ELSEWHERE = (
-    "--keep-top 3", "--runs x.csv", "--max-reps 9", "--threat 0.1", "--instant", "--plot-frequencies x.png",
+    "--keep-top 3", "--runs x.csv", "--threat 0.1", "--instant", "--plot-frequencies x.png",
     "--server-cost 9", "--rounds 2",
 )  # fmt: skip
 
@@ -83,7 +84,7 @@ def test_every_format_holds_the_best_pair(run: Run, town: str) -> None:
     for form in ("table", "plain", "markdown"):
         code, out, _ = run(*METRIC, "--reps", "4", "--format", form, town)
         assert code == 0
-        assert f"{first['protocol']} with {first['method']}" in out
+        assert f"Use {pair_text(first['protocol'], first['method'])}" in out
         assert "Promise: within 2 cells" in out
         assert "krr" in out
 
@@ -102,7 +103,9 @@ def test_methods_of_one_channel_do_not_change_with_the_menu(run: Run, town: str)
 
 def test_the_first_pair_is_measured_on_repetitions_that_had_no_part_in_choosing_it(town: str) -> None:
     settings = PlacesSettings(
-        Question(epsilon=2.0, n=2000), Ground(grid="5x6", columns="row,col"), simulation=Simulation(repetitions=5)
+        Question(epsilon=2.0, n=2000),
+        Ground(grid="5x6", columns="row,col"),
+        simulation=Simulation(repetitions=5, max_repetitions=5),
     )
     request = places_request(town, settings)
     advice = answer_places(request)
@@ -288,3 +291,20 @@ def test_a_radius_within_one_cell_is_warned_of(run: Run, town: str) -> None:
     assert "two people on the two sides of a border are told apart as at ε = 4" in err
     _, _, err = run(*METRIC, *QUICK, "-p", "krr", "--method", "norm_sub", town)
     assert "border" not in err
+
+
+def test_pairs_that_cannot_be_told_apart_are_raced(run: Run, town: str) -> None:
+    wide = ["8" if before == "--radius" else word for before, word in zip(["", *METRIC], METRIC, strict=False)]
+    words = [*wide, "-q", "--reps", "4", "--n", "3000", "-m", "l2", "--method", "norm_mul,ibu", town]
+    answer = answered(run, *words, "--max-reps", "32")
+    rows = answer["recommendations"]
+    first = [row for row in rows if row["tier"] == 1]
+    assert answer["repetitions"] == first[0]["repetitions"] == max(row["repetitions"] for row in rows) > 4
+    settled = [row["ratio_low"] > 1.05 or row["ratio_low"] > 1 or row["ratio_high"] <= 1.05 for row in rows[1:]]
+    assert answer["repetitions"] == 32 or all(settled)
+    assert any(row["repetitions"] < answer["repetitions"] for row in rows)  # who is beaten stays behind
+    assert answered(run, *words, "--max-reps", "4")["repetitions"] == 4
+    assert answered(run, *words, "--max-reps", "32", "--jobs", "2")["recommendations"] == rows
+    code, _, err = run(*words, "--max-reps", "3")
+    assert code == 2
+    assert "max-reps must be at least reps" in err

@@ -14,12 +14,13 @@ import advisor
 from advisor.document.model import Role, Sentence
 from advisor.errors import InputError
 from advisor.plans.answer import plan
-from advisor.plans.detection import power_by_formula
 from advisor.plans.document import answer_sentence, plan_document, plan_table
 from advisor.plans.prediction import Prediction, first_answers
 from advisor.plans.question import PlanQuestion
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate
+from simulator.detection import power as detection_power
+from simulator.detection import threshold
 from simulator.domain import ORDERED
 from simulator.methods import observe, possible
 from simulator.populations import apportion, frequencies
@@ -129,13 +130,13 @@ def test_formula_of_detection_is_the_power_of_the_exact_law() -> None:
     ]:
         oracle = PROTOCOLS[name](32, epsilon)
         p, q = float(oracle.p or 0), float(oracle.q or 0)
-        threshold = n * (q + (p - q) * 1.6448536269514722 * oracle.noise(n).sd)
+        least = n * (q + (p - q) * threshold(oracle, n))
         own = round(n * frequency)
         # support of one value = Bin(own, p) + Bin(n - own, q): sum over the first, whose range is the smaller
         counts = np.arange(own + 1)
-        power = float((binom.pmf(counts, own, p) * binom.sf(threshold - counts, n - own, q)).sum())
+        power = float((binom.pmf(counts, own, p) * binom.sf(least - counts, n - own, q)).sum())
         # a normal stands for a binomial here: Berry-Esseen, 0.56 / sqrt(n q (1 - q))
-        assert abs(power_by_formula(name, 32, epsilon, n, own / n) - power) < 0.56 / math.sqrt(n * q * (1 - q))
+        assert abs(detection_power(oracle, n, own / n) - power) < 0.56 / math.sqrt(n * q * (1 - q))
 
 
 @pytest.mark.parametrize("protocol", ["oue", "grr", "olh"])
@@ -148,10 +149,11 @@ def test_detection_reaches_its_power_at_the_answer(protocol: str) -> None:
     counts[2] += n - counts.sum()
     rows = np.broadcast_to(counts, (4000, 20))
     estimate = oracle.estimate(oracle.sample_support(rows, rng_for(FRESH, protocol)), n)
-    passed = estimate[:, :2] > 1.6448536269514722 * oracle.noise(n).sd
+    passed = estimate[:, :2] > threshold(oracle, n)
     power, level = passed.mean(axis=0)
     assert abs(power - 0.8) < 4 * math.sqrt(0.8 * 0.2 / 4000) + 0.02 * 0.2  # and what the plan itself leaves open
-    assert abs(level - 0.05) < 4 * math.sqrt(0.05 * 0.95 / 4000)
+    one = 0.05 / 20  # of one of 20 categories; below it, as counts are whole numbers
+    assert level < one + 4 * math.sqrt(one * (1 - one) / 4000)
 
 
 def test_a_floor_is_named_and_so_is_what_reaches_the_target() -> None:
@@ -161,7 +163,7 @@ def test_a_floor_is_named_and_so_is_what_reaches_the_target() -> None:
     assert answer.instead is not None
     assert answer.instead.protocol != "oue"
     said = json.loads(answer.to_json())["summary"]
-    assert "oue with norm_sub" in said
+    assert "OUE with Norm-Sub" in said
     assert "floor" in said
     assert f"{answer.instead.protocol} with {answer.instead.method} reaches it" in said
 
@@ -359,3 +361,14 @@ def test_python_refuses_the_same() -> None:
         plan(target=0.1, epsilon=1.0, sample_counts=[1, 2], skew=1.0)
     with pytest.raises(InputError, match="--eps or --n is missing"):
         plan(target=0.1, k=4)
+
+
+def test_a_plan_keeps_to_protocols_that_run_in_products(run: Run) -> None:
+    asked = ("plan", "--eps", "1", "--k", "32", "--instant", "--format", "json", "--deployable")
+    for goal in (("--target", "0.1"), ("--detect", "0.01")):
+        code, out, _ = run(*asked, *goal)
+        assert code == 0
+        assert set(json.loads(out)["request"]["protocols"]) == {"grr", "rappor"}
+    code, _, err = run(*asked, "--target", "0.1", "--protocol", "oue")
+    assert code == 2
+    assert "--deployable keeps grr, rappor, and the menu has oue" in err

@@ -299,7 +299,7 @@ def test_files_beside_an_answer_that_nobody_reads_are_written(states: str, tmp_p
     done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)
     os.close(writing)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert runs.read_text(encoding="utf-8").startswith("protocol,method,metric,repetition,error\n")
+    assert runs.read_text(encoding="utf-8").startswith("eps,n,k,seed,version,protocol,method,metric,repetition,error\n")
 
 
 @pytest.mark.parametrize("name", ["table", "plain", "markdown", "csv", "json", "value", "html"])

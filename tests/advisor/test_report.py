@@ -94,10 +94,82 @@ def test_a_browser_shows_it(page: Path, browser: Any, width: int, scheme: str) -
     assert shown.title() != "broken"
     assert shown.evaluate("document.documentElement.scrollWidth") <= width  # nothing sticks out but what scrolls itself
     assert shown.locator("svg text", has_text="<script>").count() >= 1
-    assert shown.locator("figure svg").count() == 2
+    assert shown.locator("figure svg").count() == 3  # the curve and two pictures
     paper = shown.evaluate("getComputedStyle(document.body).backgroundColor")
     assert paper == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(21, 24, 28)")
     assert said == []
+    shown.close()
+
+
+def opened(browser: Any, page: Path, width: int = 1200) -> Any:
+    shown = browser.new_page(viewport={"width": width, "height": 844})
+    shown.goto(page.as_uri())
+    return shown
+
+
+def test_the_dials_move_every_figure_by_keyboard_and_go_back(page: Path, browser: Any) -> None:
+    shown = opened(browser, page)
+
+    def figures() -> list[str]:
+        texts: list[str] = shown.locator(".readouts dd").all_text_contents()
+        return texts
+
+    def dot() -> tuple[str, str]:
+        circle = shown.locator(".curve circle")
+        return circle.get_attribute("cx"), circle.get_attribute("cy")
+
+    before, place = figures(), dot()
+    epsilon, users = shown.get_by_role("slider").all()
+    epsilon.focus()
+    shown.keyboard.press("ArrowRight")
+    assert epsilon.get_attribute("aria-valuetext") == "ε = 1.5"
+    # error, share, users off, detectable, promise and attack; the pair may stay
+    moved = [one != other for one, other in zip(figures(), before, strict=True)]
+    assert all(moved[:5])
+    assert moved[6]
+    assert "ε = 1.5" in figures()[4]
+    assert dot()[0] != place[0]
+    after = figures()
+    users.focus()
+    shown.keyboard.press("End")
+    assert all(one != other for one, other in zip(figures()[:4], after[:4], strict=True))
+    assert shown.locator("polyline.main.chosen").count() == 1
+    shown.get_by_role("button", name="Back to the question").click()
+    shown.wait_for_function("[...document.querySelectorAll('output')][0].textContent === 'ε = 1'")
+    assert (figures(), dot()) == (before, place)
+    shown.close()
+
+
+def test_the_verdict_the_dials_and_the_main_figures_need_no_scrolling(page: Path, browser: Any) -> None:
+    for width, below in ((1280, ".curve svg"), (390, ".readouts div:first-child")):
+        shown = opened(browser, page, width)
+        box = shown.locator(below).bounding_box()
+        assert box["y"] + box["height"] <= 844
+        shown.close()
+
+
+def test_on_paper_nothing_is_folded_and_nothing_needs_a_hand(page: Path, browser: Any) -> None:
+    shown = opened(browser, page, 720)
+    assert shown.locator("details[open]").count() == 0
+    shown.evaluate("dispatchEvent(new Event('beforeprint'))")
+    shown.emulate_media(media="print")
+    assert shown.locator("details:not([open])").count() == 0
+    assert not shown.locator(".dials").is_visible()
+    assert shown.locator("table.sortable tbody tr").last.is_visible()
+    widths = "heads => heads.filter(head => head.offsetParent).every(head => head.scrollWidth <= head.clientWidth + 1)"
+    assert shown.locator("thead th").evaluate_all(widths)
+    shown.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert shown.locator("details[open]").count() == 0
+    shown.close()
+
+
+def test_every_script_but_ours_is_refused(page: Path, browser: Any, tmp_path: Path) -> None:
+    changed = tmp_path / "changed.html"
+    text = page.read_text(encoding="utf-8")
+    changed.write_text(text.replace("</main>", "<script>document.title='broken'</script></main>"), encoding="utf-8")
+    shown = opened(browser, changed)
+    assert shown.title() != "broken"
+    assert shown.locator("form.dials").is_visible()  # ours ran
     shown.close()
 
 
@@ -123,6 +195,21 @@ def test_sorting_works(page: Path, browser: Any) -> None:
     assert [name for name in first for _ in range(names.count(name))] == names
     assert [name[0] for name in first] == sorted(name[0] for name in first)
     shown.close()
+
+
+def test_a_title_of_ones_own_and_contents_for_several_metrics(run: Run, tmp_path: Path) -> None:
+    target = tmp_path / "page.html"
+    words = ("-q", "--eps", "1", "--k", "16", "--n", "50k", "-m", "l1", "-m", "mse", "--report", str(target))
+    assert run(*words, "--title", "Telemetry <2027>")[0] == 0
+    text = target.read_text(encoding="utf-8")
+    assert "<title>Telemetry &lt;2027&gt;</title>" in text
+    assert "<h1>Telemetry &lt;2027&gt;</h1>" in text
+    links = re.findall(r'<li><a href="#([^"]+)">', text)
+    assert {"sum-of-absolute-errors--l1-", "mean-squared-error--mse-", "glossary"} <= set(links)
+    assert all(f'id="{link}"' in text for link in links)
+    code, _, err = run("-q", "--eps", "1", "--k", "16", "--title", "x")
+    assert code == 2
+    assert "--report" in err
 
 
 def test_bad_files_get_one_line(run: Run, states: str, page: Path) -> None:

@@ -67,7 +67,9 @@ def test_a_cell_is_what_a_loop_over_collections_gives() -> None:
             errors[protocol, method] = [float(METRICS["l1"](one, counts / 10_000)) for one in processed]
     means = {pair: np.mean(block) for pair, block in errors.items()}
     assert cell.errors == pytest.approx(means, rel=1e-6)
-    first, second = sorted(means, key=lambda pair: means[pair])[:2]
+    lowest = min(means.values())
+    # grr has the shorter report too; what is the same but for rounding stands in the order of the table
+    first, second = sorted(means, key=lambda pair: round(means[pair] / lowest, 6))[:2]
     assert (cell.winner.protocol, cell.winner.method) == first
     assert cell.winner.runner_up == second
     assert cell.winner.margin == pytest.approx(means[second] / means[first] - 1, rel=1e-5)

@@ -82,6 +82,7 @@ def test_the_legend_of_a_page_has_just_the_columns_that_the_page_shows(threat: f
 )
 def test_a_threat_that_cannot_be_simulated_is_refused(run: Run, states: str, extra: tuple[str, ...], said: str) -> None:
     sample = () if "--k" in extra else (states,)
-    code, _, err = run("--eps", "1", "--threat", "0.05", *extra, *sample)
+    threat = () if "--threat" in extra else ("--threat", "0.05")
+    code, _, err = run("--eps", "1", *threat, *extra, *sample)
     assert code == 2
     assert said in err

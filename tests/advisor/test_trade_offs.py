@@ -13,13 +13,14 @@ import pytest
 
 from advisor import advise
 from advisor.document.page import fragment_html
+from advisor.rank.answer_words import summary
 from advisor.rank.document import rank_document
+from advisor.rank.pair_words import pair_text, protocol_text
 from advisor.rank.trade_offs import (
     best_for_single_categories,
     compromise_sentences,
     predicted_for_single_categories,
 )
-from advisor.rank.words import summary
 from tests.advisor.conftest import Run
 
 SCHEMA = json.loads(resources.files("advisor.schema").joinpath("advice.schema.json").read_text(encoding="utf-8"))
@@ -78,7 +79,7 @@ def test_the_pair_that_is_good_at_both_has_the_smallest_of_the_larger_ratios(run
 @pytest.mark.parametrize("words", [(), ("--quiet",), ("--format", "markdown"), ("--format", "plain")])
 def test_every_view_names_the_pair_that_is_good_at_both(run: Run, spikes: str, words: tuple[str, ...]) -> None:
     out = text(run, spikes, "--metric", "emd", "--metric", "l1", *words)
-    assert "tree_half with tree_eb" in out.replace("\\", "")
+    assert "tree_half with Tree empirical Bayes" in out.replace("\\", "")
     assert "times the lowest emd error and" in out
 
 
@@ -90,7 +91,7 @@ def test_python_and_its_page_say_what_is_given_up() -> None:
     assert single is not None
     assert (single.protocol, single.method) == ("pgr", "eb_ns")
     for text in (summary(advice), fragment_html(rank_document((advice,)))):
-        assert f"{WHOLE} pgr with eb_ns" in text
+        assert f"{WHOLE} PGR with Empirical Bayes: its error per category is" in text
 
 
 def test_a_pair_that_is_first_everywhere_is_said_to_be_and_nothing_else(run: Run, spikes: str) -> None:
@@ -98,7 +99,7 @@ def test_a_pair_that_is_first_everywhere_is_said_to_be_and_nothing_else(run: Run
     assert both["first"]
     assert both["in_first_tier"]
     out = text(run, spikes, "--metric", "l1", "--metric", "mae")
-    assert f"{both['protocol']} with {both['method']} is the first choice for both." in out
+    assert f"{pair_text(both['protocol'], both['method'])} is the first choice for both." in out
     assert "times the lowest" not in out
 
 
@@ -108,7 +109,7 @@ def test_many_metrics_are_summed_up_by_the_worst(run: Run, spikes: str) -> None:
     ratios = data["compromise"]["ratios"]
     worst = max(ratios, key=ratios.__getitem__)
     out = text(run, spikes, *(word for metric in metrics for word in ("--metric", metric)))
-    assert f"for all 4 metrics. Nearest to it: {data['compromise']['protocol']} with" in out
+    assert f"for all 4 metrics. Nearest to it: {protocol_text(data['compromise']['protocol'])} with" in out
     assert f"times the lowest error of each (that much for {worst})." in out
 
 
@@ -127,7 +128,7 @@ def test_an_answer_for_the_whole_distribution_names_the_pair_for_single_categori
     # The first row is of other repetitions, and so is not quite that of the ratio.
     ratio = data["recommendations"][0]["mean_absolute_error"] / best["mean_absolute_error"]
     assert abs(ratio - single["ratio"]) < 2 * (single["ratio_high"] - single["ratio_low"])
-    assert f"{WHOLE} pgr with eb_ns: the error per category here is" in text(run, spikes, "--metric", "emd")
+    assert f"{WHOLE} PGR with Empirical Bayes: its error per category is" in text(run, spikes, "--metric", "emd")
     assert WHOLE in data["summary"]
 
 
@@ -174,19 +175,22 @@ def ranking(metric: str, **rows: tuple[int, float | None]) -> Any:
 @pytest.mark.parametrize(
     ("second", "sentence"),
     [
-        ({"a": (1, 1.0), "b": (2, 1.1), "c": (2, 1.2)}, "a with none is the first choice for both."),
+        ({"a": (1, 1.0), "b": (2, 1.1), "c": (2, 1.2)}, "a with no post-processing is the first choice for both."),
         (
             {"c": (1, 1.0), "a": (1, 1.3), "b": (2, 1.1)},
-            "In the first tier for both: a with none, 1.00 times the lowest emd error and 1.30 times the lowest l1 "
+            "In the first tier for both: a with no post-processing, "
+            "1.00 times the lowest emd error and 1.30 times the lowest l1 "
             "error.",
         ),
         (
             {"c": (1, 1.0), "b": (2, 1.1), "a": (3, 1.6)},
-            "Good at both: b with none, 1.12 times the lowest emd error and 1.10 times the lowest l1 error.",
+            "Good at both: b with no post-processing, 1.12 times the lowest emd error and 1.10 times the lowest l1 "
+            "error.",
         ),
         (
             {"c": (1, 1.0), "b": (2, 1.4), "a": (3, 1.6)},
-            "No pair is within 25 % of the lowest error for both. Nearest to it: b with none, 1.12 times the lowest "
+            "No pair is within 25 % of the lowest error for both. Nearest to it: b with no post-processing, "
+            "1.12 times the lowest "
             "emd error and 1.40 times the lowest l1 error.",
         ),
         ({"c": (1, 1.0), "b": (2, None), "d": (2, 1.0)}, "3.00 times the lowest emd error"),

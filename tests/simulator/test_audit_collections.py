@@ -11,8 +11,8 @@ import pytest
 from scipy import stats
 
 from simulator import frequency_oracles
+from simulator.attributes import one_attribute_loss, published_budget
 from simulator.audit import attribute_subjects, audit_protocol, rounds_subject, run_audit
-from simulator.audit.attributes import one_attribute_loss, published_budget
 from simulator.audit.closed_form import log_ratio, most_supported
 
 from .law import accept, oracle_of, stream, two_sided

@@ -10,6 +10,7 @@ from scipy import optimize, stats
 
 from simulator.channels import Channel, SingularChannelError, ibu, invert, krr, planar_geometric
 from simulator.channels.channel import InversionCovariance
+from simulator.methods.maximum_likelihood import LANES, OFTEN, TOLERANCE, maxima
 from simulator.places import Places
 from simulator.populations import apportion, frequencies
 from simulator.protocols.grr import GRR
@@ -135,3 +136,33 @@ def test_ibu_of_one_report_and_of_none() -> None:
     assert one.frequencies.argmax() == 3
     with pytest.raises(ValueError, match="at least 1 report"):
         ibu(channel, np.zeros(30, dtype=np.int64))
+
+
+@pytest.fixture(scope="module")
+def collections() -> np.ndarray:
+    """More than go in step at once, of many users and of so few that most outputs never occur."""
+    channel = planar_geometric(GRID, 2.0)
+    return np.stack([observed_by(channel, 5 if place % 7 == 3 else 20_000, str(place)) for place in range(LANES + 5)])
+
+
+def test_fits_in_step_are_fits_one_by_one(collections: np.ndarray) -> None:
+    channel = planar_geometric(GRID, 2.0)
+    few = (collections > 0).mean(axis=1) < OFTEN
+    assert 0 < few.sum() < len(few)
+    for observed, fit in zip(collections, maxima(channel.likelihood, collections), strict=True):
+        alone = ibu(channel, observed)
+        assert fit.converged
+        assert fit.gap <= TOLERANCE
+        assert fit.frequencies.sum() == pytest.approx(1, abs=1e-12)
+        assert fit.log_likelihood == pytest.approx(direct_likelihood(channel, observed, fit.frequencies), rel=1e-10)
+        # Both are proven to be within their gaps of the same maximum; between these, rounding decides.
+        assert abs(fit.log_likelihood - alone.log_likelihood) <= max(fit.gap, alone.gap)
+
+
+def test_a_fit_does_not_depend_on_those_beside_it(collections: np.ndarray) -> None:
+    likelihood = planar_geometric(GRID, 2.0).likelihood
+    whole = maxima(likelihood, collections)
+    order = np.random.default_rng(0).permutation(len(collections))
+    for place, fit in zip(order, maxima(likelihood, collections[order]), strict=True):
+        assert (fit.frequencies == whole[place].frequencies).all()
+    assert (maxima(likelihood, collections[2:3])[0].frequencies == whole[2].frequencies).all()

@@ -6,12 +6,14 @@ import itertools
 import math
 import re
 
+import families
 import fit_beliefs
 import judge_surrogates
 import numpy as np
 import pytest
+from families import FAMILIES, HALVES, Truth, half_of, truths
 from fit_beliefs import fit
-from judge_surrogates import METRIC_NAMES, Decision, Truth, app, decide, reliability, truths
+from judge_surrogates import METRIC_NAMES, Decision, Setting, app, decide, reliability
 from typer.testing import CliRunner
 
 from advisor.errors import InputError
@@ -64,15 +66,15 @@ def test_histograms_are_judged_at_several_sizes(tmp_path) -> None:
     ]
     np.testing.assert_allclose(own[1].frequencies[:2] * own[0].frequencies.size * 17, [3, 7])  # sum of 1 to 33: 33 x 17
     np.testing.assert_allclose(own[3].frequencies, np.arange(40, 20, -1) / np.arange(21, 41).sum())
-    assert len(named) == 2 * len(SHAPES)
+    assert len(named) == 2 * (len(SHAPES) + len(FAMILIES))
     for truth in found:
         assert truth.frequencies.sum() == pytest.approx(1)
 
 
 def test_decisions_follow_their_streams_and_are_told_by_surrogate() -> None:
     truth = Truth("zipf k=16", True, frequencies("zipf", 16))
-    made = decide(truth, 1.0, 10_000, ("ensemble", "norm_sub", "wavelet_eb"), 1, 10)
-    assert made == decide(truth, 1.0, 10_000, ("ensemble", "norm_sub", "wavelet_eb"), 1, 10)
+    made = decide(Setting(truth, 1.0, 10_000), ("ensemble", "norm_sub", "wavelet_eb"), 1, 10)
+    assert made == decide(Setting(truth, 1.0, 10_000), ("ensemble", "norm_sub", "wavelet_eb"), 1, 10)
     assert [(one.surrogate, one.metric) for one in made] == [
         (name, metric) for name in ("ensemble", "norm_sub", "wavelet_eb") for metric in METRIC_NAMES
     ]
@@ -83,14 +85,16 @@ def test_decisions_follow_their_streams_and_are_told_by_surrogate() -> None:
             assert 0 <= one.best < len(one.said)
         else:
             assert one.said == ()
-    unordered = decide(Truth("x", False, frequencies("zipf", 16)), 1.0, 10_000, ("wavelet_eb", "norm_sub"), 1, 10)
+    unordered = decide(
+        Setting(Truth("x", False, frequencies("zipf", 16)), 1.0, 10_000), ("wavelet_eb", "norm_sub"), 1, 10
+    )
     assert {(one.surrogate, one.metric) for one in unordered} == {
         ("norm_sub", metric) for metric in METRIC_NAMES if metric != "emd"
     }
 
 
 def test_the_command_prints_both_tables() -> None:
-    result = CliRunner().invoke(app, ["--every", "150", "--decisions", "1", "--reps", "10"])
+    result = CliRunner().invoke(app, ["--every", "600", "--decisions", "1", "--reps", "10", "--families"])
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[0] == "2 settings, 1 estimates each; mean extra error (95th percentile) in %"
@@ -105,10 +109,31 @@ def test_the_command_prints_both_tables() -> None:
     assert "norm_sub: said to be the best, and truly the best" not in lines
 
 
-def test_an_unknown_surrogate_is_told() -> None:
-    result = CliRunner().invoke(app, ["--surrogate", "nothing"])
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--surrogate", "--surrogate must be one of ensemble, norm_sub"),
+        ("--protocol", "--protocol must be one of grr"),
+        ("--half", "--half must be one of tuning, judging, got 'nothing'"),
+    ],
+)
+def test_an_unknown_name_is_told(option: str, message: str) -> None:
+    result = CliRunner().invoke(app, [option, "nothing"])
     assert isinstance(result.exception, InputError)
-    assert "--surrogate must be one of ensemble, norm_sub" in str(result.exception)
+    assert message in str(result.exception)
+
+
+def test_each_half_has_histograms_of_both_kinds_and_all_sizes_of_a_family() -> None:
+    found = list(truths([]))
+    for half in HALVES:
+        own = [truth for truth in found if half_of(truth.family) == half]
+        assert {truth.ordered for truth in own} == {True, False}
+        assert len(own) == 2 * len({truth.family for truth in own})
+    for name in FAMILIES:
+        frequencies_of = families.family(name, 64)
+        assert (frequencies_of > 0).all()
+        assert frequencies_of.sum() == pytest.approx(1)
+        np.testing.assert_array_equal(frequencies_of, families.family(name, 64))
 
 
 @pytest.mark.slow
@@ -125,7 +150,7 @@ def test_what_is_said_to_be_the_best_mostly_is() -> None:
     for shape in shapes:
         truth = Truth(shape, SHAPES[shape].ordered, frequencies(shape, 64))
         for n in (10_000, 100_000):
-            block = decide(truth, 1.0, n, ("ensemble",), 5, 100)
+            block = decide(Setting(truth, 1.0, n), ("ensemble",), 5, 100)
             each = len(block) // 5
             made += [(estimates + place // each, one) for place, one in enumerate(block)]
             estimates += 5
@@ -176,12 +201,12 @@ def test_beliefs_are_fitted_to_other_settings_than_they_are_judged_on() -> None:
 @pytest.mark.slow
 @pytest.mark.xfail(
     strict=True,
-    reason="populations are rougher than a box: emd 1.86 times the best method's at n = 20,000 (5 estimates), and at "
-    "n = 500,000 emd 1.37 and kl 1.68 times",
+    reason="at n = 20,000 draws of plateaus do not tell either that eb_ns and power_ns win there: emd 1.7 and kl 1.5 "
+    "times the best method's (5 estimates); at n = 500,000 emd 1.9 and kl 1.3 times: a wrong choice costs 2 to 3",
 )
 def test_choosing_from_an_estimate_of_a_box_costs_under_a_fifth() -> None:
     box = np.where((np.arange(64) >= 27) & (np.arange(64) < 37), 8.0, 1.0)
     truth = Truth("box", True, box / box.sum())
-    made = [one for n in (20_000, 500_000) for one in decide(truth, 1.0, n, ("ensemble",), 3, 100)]
+    made = [one for n in (20_000, 500_000) for one in decide(Setting(truth, 1.0, n), ("ensemble",), 3, 100)]
     for metric in ("emd", "kl"):
         assert np.mean([one.extra for one in made if one.metric == metric]) < 0.2

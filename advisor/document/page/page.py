@@ -2,39 +2,98 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
+from itertools import groupby, takewhile
 
-from advisor.document.model import TOP, Code, Document, Figure, Part, Role, Section, Sentence, Table, Tone, View, legend
+from advisor.document.explorer import Explorer
+from advisor.document.model import (
+    TOP,
+    Code,
+    Column,
+    Document,
+    Figure,
+    Part,
+    Role,
+    Section,
+    Sentence,
+    Table,
+    Tone,
+    View,
+    legend,
+)
+from advisor.document.page.explorer import explorer_html
 from advisor.document.page.glossary import GLOSSARY
-from advisor.document.page.style import COLOURS, SCRIPT, STYLE
+from advisor.document.page.script import SCRIPT
+from advisor.document.page.style import COLOURS, STYLE
 from simulator._version import __version__
 
-PRINTED = 25  # rows of a table that go on paper; of every table after the first: a page with all metrics stays small
+PRINTED = 25  # rows of every table after the first: a page with all metrics stays small
+MOST_WHOLE = 8  # characters of a cell that is never broken
 LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib")
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+DIGEST = b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
+POLICY = (
+    f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{DIGEST}'; img-src data:; form-action 'none'"
+)
 
 
 def page_html(document: Document, command: str = "") -> str:
     """Return the page of a document.
 
-    document: the answer; its sections follow its parts.
+    document: the answer; its sections follow its parts, but for those that stand first, behind the answer itself.
     command: the command that gives the same again, or "".
     """
-    head = f"<h1>{escape(document.title)}</h1>{_paragraphs([document.setting], 'quiet')}"
     again = [Code(command)] if command else []
-    sections = [*document.sections(), Section("Reproduce this", (*again, Sentence(_versions(), Role.NOTE)))]
-    body = [head, _parts(_shortened(document.parts)), *map(_section, sections), _glossary()]
+    sections = document.sections()
+    last = [Section("Reproduce this", (*again, Sentence(_versions(), Role.NOTE)))]
+    warnings = [part for part in document.parts if isinstance(part, Sentence) and part.role is Role.WARNING]
+    others = [part for part in document.parts if part not in warnings]
+    answer = list(takewhile(lambda part: isinstance(part, Sentence), others))
+    blocks = _blocks(_shortened(others[len(answer) :]))
+    titles = [title for title, _ in blocks if title]
+    titles += [section.title for section in (*sections, *last) if not section.first]
+    body = [
+        f"<header><h1>{escape(document.title)}</h1>{_paragraphs([document.setting], 'quiet')}</header>",
+        f'<main><section class="verdict">{_parts([*answer, *warnings])}</section>',
+        *(_parts(section.parts) for section in sections if section.first),
+        _contents([*titles, "Glossary"]) if sum(bool(title) for title, _ in blocks) > 2 else "",
+        *(_section(Section(title, tuple(parts))) for title, parts in blocks),
+        *(_section(section) for section in (*sections, *last) if not section.first),
+        f"{_glossary()}</main>",
+    ]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         f'<link rel="icon" href="data:,"><title>{escape(document.title)}</title><style>{STYLE}</style></head>\n'
-        f"<body>\n{chr(10).join(body)}\n<script>{SCRIPT}</script></body></html>\n"
+        f"<body>\n{chr(10).join(part for part in body if part)}\n<script>{SCRIPT}</script></body></html>\n"
     )
+
+
+def _blocks(parts: Sequence[Part]) -> list[tuple[str, list[Part]]]:
+    """Return parts under the headings of their tables, what follows the last of these under one of its own."""
+    blocks: list[tuple[str, list[Part]]] = []
+    pending: list[Part] = []
+    for part in parts:
+        pending.append(part)
+        if isinstance(part, Table) and part.heading:
+            blocks.append((part.heading, pending))
+            pending = []
+    return [*blocks, ("What it rests on" if blocks else "", pending)] if pending else blocks
+
+
+def _anchor(title: str) -> str:
+    return "".join(letter if letter.isalnum() else "-" for letter in title.lower())
+
+
+def _contents(titles: Iterable[str]) -> str:
+    links = "".join(f'<li><a href="#{escape(_anchor(title))}">{escape(title)}</a></li>' for title in titles)
+    return f'<nav aria-label="Contents"><h2>Contents</h2><ul>{links}</ul></nav>'
 
 
 def fragment_html(document: Document, view: View | None = None) -> str:
@@ -58,7 +117,12 @@ def _shortened(parts: Iterable[Part]) -> list[Part]:
 
 
 def _parts(parts: Sequence[Part]) -> str:
-    return "\n".join(_part(part) for part in parts)
+    """Return parts one after the other; what is said on request elsewhere is folded."""
+    texts = []
+    for folded, group in groupby(parts, lambda part: isinstance(part, Sentence) and part.role is Role.LEGEND):
+        inside = "\n".join(map(_part, group))
+        texts.append(f"<details><summary>More about these figures</summary>{inside}</details>" if folded else inside)
+    return "\n".join(texts)
 
 
 def _part(part: Part, *, plain: bool = False) -> str:
@@ -66,7 +130,11 @@ def _part(part: Part, *, plain: bool = False) -> str:
         if plain:
             return _plain_table(part)
         table, sentences = part.folded()
-        return _folded(table) + "".join(map(_part, sentences))
+        whole = _folded(table) + "".join(map(_part, sentences))
+        title = f"<summary>{escape(table.title)}</summary>"
+        return f"<details>{title}{whole}</details>" if table.verbose and table.title else whole
+    if isinstance(part, Explorer):
+        return "" if plain else explorer_html(part)
     if isinstance(part, Figure):
         return _figure(part)
     if isinstance(part, Code):
@@ -88,7 +156,7 @@ def _folded(table: Table) -> str:
         return _table(table)
     whole = _table(replace(table, title=""), explained=False)
     return (
-        f"{_table(replace(table.head(TOP), hidden=0))}"
+        f'<div class="short">{_table(replace(table.head(TOP), hidden=0))}</div>'
         f"<details><summary>All {ranked:,} {escape(table.noun)}</summary>{whole}</details>"
     )
 
@@ -96,32 +164,42 @@ def _folded(table: Table) -> str:
 def _table(table: Table, *, explained: bool = True) -> str:
     """Return a table that sorts by the figures behind its cells, and what its columns mean."""
     head = "".join(
-        f'<th scope="col"{" class=text" if column.text else ""}>'
+        f'<th scope="col"{_kinds("text" * column.text, "rarer" * (column.drop > 0))}>'
         f'<button type="button">{escape(column.header or "note")}</button></th>'
         for column in table.columns
     )
     body = []
-    for place, row in enumerate(table.rows):
-        kinds = ["top"] if row.tone is Tone.GOOD else ["extra"] if row.extra else []
-        kinds += ["beyond"] if place >= PRINTED and table.cut and not row.extra else []
+    for row in table.rows:
         values = row.values or (None,) * len(row.cells)
         tones = row.tones or (Tone.PLAIN,) * len(row.cells)
-        cells = "".join(map(_cell, row.cells, values, tones, (column.text for column in table.columns)))
-        kind = f' class="{" ".join(kinds)}"' if kinds else ""
-        body.append(f"<tr{kind}>{cells}</tr>")
-    title = f"<h2>{escape(table.title)}</h2>" if table.title else ""
+        cells = "".join(map(_cell, row.cells, values, tones, table.columns))
+        body.append(f"<tr{_kinds('top' if row.tone is Tone.GOOD else 'extra' * row.extra)}>{cells}</tr>")
+    title = f"<h3>{escape(table.title)}</h3>" if table.title and not table.verbose else ""
     whole = f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody>"
     more = f"{table.hidden:,} more {table.noun}: --format csv and --format json hold them all." if table.hidden else ""
     meaning = _paragraphs([more, legend(table) if explained else ""], "quiet")
-    return f'{title}<div class="wide"><table class="sortable">{whole}</table></div>{meaning}'
+    rarer = any(column.drop for column in table.columns)
+    narrow = '<p class="narrow quiet">More columns on a wider screen, and on paper.</p>' if rarer else ""
+    name = escape(table.heading or table.title or table.noun, quote=True)
+    return (
+        f'{title}<div class="wide" role="region" tabindex="0" aria-label="{name}"><table class="sortable">{whole}'
+        f"</table></div>{narrow}{meaning}"
+    )
 
 
-def _cell(shown: str, value: float | None, tone: Tone, is_text: bool) -> str:
-    kinds = " ".join([*(["text"] if is_text else []), *(["good"] if tone is Tone.GOOD else [])])
-    kind = f' class="{kinds}"' if kinds else ""
-    if is_text:
-        return f"<td{kind}>{escape(shown)}</td>"
-    return f'<td{kind} data-value="{"" if value is None else f"{value:.6g}"}">{escape(shown)}</td>'
+def _kinds(*kinds: str) -> str:
+    """Return the attribute that names the classes of an element, without the empty ones."""
+    named = " ".join(filter(None, kinds))
+    return f' class="{named}"' if named else ""
+
+
+def _cell(shown: str, value: float | None, tone: Tone, column: Column) -> str:
+    kinds = _kinds("text" * column.text, "good" * (tone is Tone.GOOD), "rarer" * (column.drop > 0))
+    # A narrow cell breaks before a margin, and within an interval.
+    words = escape(shown).replace("± ", "±&nbsp;").replace("–", "–<wbr>" if len(shown) > MOST_WHOLE else "–")
+    if column.text:
+        return f"<td{kinds}>{words}</td>"
+    return f'<td{kinds} data-value="{"" if value is None else f"{value:.6g}"}">{words}</td>'
 
 
 def _plain_table(table: Table) -> str:
@@ -137,11 +215,12 @@ def _figure(figure: Figure) -> str:
     for colour, name in COLOURS.items():
         svg = svg.replace(colour, name)
     label = escape(figure.label, quote=True)
-    return f'<h2>{escape(figure.title)}</h2><figure role="img" aria-label="{label}">{svg}</figure>'
+    return f'<h3>{escape(figure.title)}</h3><figure aria-label="{label}">{svg}</figure>'
 
 
 def _section(section: Section) -> str:
-    return f"<section><h2>{escape(section.title)}</h2>{_parts(section.parts)}</section>"
+    head = f"<h2>{escape(section.title)}</h2>" if section.title else ""
+    return f'<section id="{escape(_anchor(section.title))}">{head}{_parts(section.parts)}</section>'
 
 
 def _versions() -> str:
@@ -156,7 +235,8 @@ def _versions() -> str:
 
 def _glossary() -> str:
     entries = (f"<dt>{escape(word)}</dt><dd>{escape(meaning)}</dd>" for word, meaning in GLOSSARY.items())
-    return f"<section><h2>Glossary</h2><dl>{''.join(entries)}</dl></section>"
+    words = f"<details><summary>The words of this page</summary><dl>{''.join(entries)}</dl></details>"
+    return f'<section id="glossary"><h2>Glossary</h2>{words}</section>'
 
 
 def _paragraphs(texts: Iterable[str], kind: str = "") -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -171,3 +171,14 @@ def no_such_column(table: Table, why: str) -> InputError:
 def place_names(k: int) -> tuple[str, ...]:
     """Return the labels of a domain that is known by its size only."""
     return tuple(map(str, range(k)))
+
+
+def numbers_note(labels: Sequence[str]) -> str | None:
+    """Return what is assumed of categories that are only numbers, 0 to k - 1 or 1 to k; None for other labels.
+
+    >>> numbers_note(["0", "1", "2"]), numbers_note(["18", "19"])
+    ('categories are numbered 0 to 2: no order between them (--ordered says otherwise)', None)
+    """
+    if tuple(labels) not in (place_names(len(labels)), place_names(len(labels) + 1)[1:]):
+        return None
+    return f"categories are numbered {labels[0]} to {labels[-1]}: no order between them (--ordered says otherwise)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ SEVERAL_DECLARATIONS = {
     **dict.fromkeys(
         ("--target", "--hash", "--all", "--rounds", "--attributes", "--solution"), "audits ask about other subjects"
     ),
+    "--to": "code and builds have directories of their own",
 }
 MISSING = "/nowhere/at all.csv"
 
@@ -122,7 +124,7 @@ def test_lists_of_numbers() -> None:
     assert (grid.epsilons, grid.users, grid.sizes) == ((0.5, 1.0, 2.0), (1000, 2000), (4, 8))
     with pytest.raises(InputError, match="n must be values with commas between them, got '1k,'"):
         Grid(users="1k,")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="eps must be a number, got '1,5'"):
+    with pytest.raises(InputError, match="eps takes one number here, got '1,5'"):
         Question(epsilon="1,5")  # type: ignore[arg-type]
 
 
@@ -288,3 +290,16 @@ def test_numbers_beyond_all_bounds_are_refused_in_a_short_line(number: object) -
     assert len(str(refusal.value)) < 200
     with pytest.raises(InputError, match="eps must be a number"):
         real(0, 32)("eps", number)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("2.000", "n: 2.000 is 2; write 2000 (a point is for decimals)"),
+        ("12.500", "n: 12.500 is no whole number; write 12500 (a point is for decimals)"),
+    ],
+)
+def test_a_point_between_thousands_is_refused(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        whole(1)("n", text)
+    assert [whole(1)("n", fine) for fine in ("2,000", "2.0", "1.500M", "2.5M")] == [2000, 2, 1_500_000, 2_500_000]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import re
+from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -208,6 +210,8 @@ def test_json_has_the_data_behind_what_every_answer_has() -> None:
 def test_a_page_escapes_every_word_and_sorts_by_the_figures() -> None:
     page = page_html(DOCUMENT, f"ldp-advise '{NASTY}'")
     assert page.count("<script>") == 1  # our own
+    digest = b64encode(hashlib.sha256(re.findall(r"<script>(.*?)</script>", page, re.DOTALL)[0].encode()).digest())
+    assert f"script-src 'sha256-{digest.decode()}'" in page  # and no other runs
     assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") >= 8
     assert 'aria-label="picture of &lt;script&gt;' in page
     assert 'data-value="0.1254">0.125</td>' in page

@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -241,7 +242,26 @@ def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
 def test_a_column_without_a_name_is_reached_by_number(tmp_path: Path) -> None:
     data = ",state\n0,Texas\n1,Ohio\n"
     assert users(read_file(tmp_path, "a.csv", data, column="1")) == {"0": 1, "1": 1}
-    assert "1 (unnamed), state" in error_of(tmp_path, "a.csv", data)
+    assert "1 (unnamed), state" in error_of(tmp_path, "a.csv", ",state\n8,Texas\n9,Ohio\n")
+
+
+@pytest.mark.parametrize("index", [None, pd.Index([0, 1, 2, 3])])
+def test_the_row_numbers_that_pandas_writes_are_left_out_and_said(tmp_path: Path, index: pd.Index[int] | None) -> None:
+    colours = pd.Series(["red", "blue", "red", "green"], index=index)
+    for data in (colours.to_csv(), colours.rename("colour").to_csv(), colours.rename("colour").to_frame().to_csv()):
+        read = read_file(tmp_path, "a.csv", data)
+        assert users(read) == {"red": 2, "blue": 1, "green": 1}
+        assert any("row numbers that pandas writes" in note for note in read.assumptions)
+    counted = colours.rename("colour").value_counts().reset_index()
+    assert users(read_file(tmp_path, "a.csv", counted.to_csv())) == {"red": 2, "blue": 1, "green": 1}
+
+
+def test_an_index_that_holds_the_labels_is_no_row_number(tmp_path: Path) -> None:
+    for values in ([0, 1, 2, 0], ["a", "b", "a"]):
+        counted = pd.Series(values).value_counts().sort_index()
+        read = read_file(tmp_path, "a.csv", counted.to_csv())
+        assert users(read) == {str(value): count for value, count in counted.items()}
+        assert not any("pandas" in note for note in read.assumptions)
 
 
 def test_a_counts_column_needs_labels_beside_it(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Functions of other people, named on the command line as ``module:function`` or ``file.py:function``."""
+"""Code of other people, named on the command line as ``module:function`` or ``file.py:function``."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from typing import Any
 
 from advisor.errors import InputError, near_miss
 from simulator.foreign import ForeignError, containment, guard
+
+FILE = "ldp_advise_file_"  # what stands before the name of a file: numpy.py must not become numpy
 
 
 def load_function(option: str, name: str) -> Callable[..., Any]:
@@ -43,9 +45,10 @@ def _module(where: str) -> Any:
         sys.path.insert(0, here)
     if not where.endswith(".py"):
         return importlib.import_module(where)
-    spec = importlib.util.spec_from_file_location(Path(where).stem, where)
+    spec = importlib.util.spec_from_file_location(FILE + Path(where).stem, where)
     if spec is None or spec.loader is None:
         raise ImportError(f"{where} is no Python file")
     module = importlib.util.module_from_spec(spec)
+    sys.modules[module.__name__] = module  # data classes look their module up there
     spec.loader.exec_module(module)
     return module

@@ -1,0 +1,1 @@
+"""Several columns of one file: one plan for all of them."""

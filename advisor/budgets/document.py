@@ -1,0 +1,184 @@
+"""The document of several budgets: one row for each, from what it costs to what it buys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from advisor.budgets.result import WORDS, Budgets, Priced
+from advisor.document.json import ENVELOPE
+from advisor.document.model import Column, Document, Json, Part, Records, Role, Row, Scalar, Sentence, Table, Tone
+from advisor.figures import error_text, number, percent, points, users
+from advisor.question.removals import nothing_left_sentence
+from advisor.question.request import Request
+from advisor.question.units import unit_text
+from advisor.rank.answer_words import summary
+from advisor.rank.data import rank_data
+from advisor.rank.pair_words import pair_text
+from advisor.rank.verdict import MARGINAL, USELESS, WORTH_IT
+
+COLUMNS = (
+    "eps", "metric", "protocol", "method", "error", "error_low", "error_high", "error_without_data", "verdict",
+    "users_off", "detectable_users", "report_bits", "attack_success", "k", "n",
+)  # fmt: skip
+TONES = {WORTH_IT: Tone.GOOD, MARGINAL: Tone.PLAIN, USELESS: Tone.DOUBTFUL, None: Tone.PLAIN}
+
+
+def budgets_document(budgets: Budgets) -> Document:
+    """Return for each metric what every ε buys: verdict, pair, error, and what a report gives away."""
+    request = budgets.first.request
+    parts: list[Part] = [Sentence(text, Role.WARNING) for text in budgets.warnings]
+    for metric in budgets.metrics:
+        rows = budgets.priced(metric)
+        if rows:
+            parts += [*_sentences(rows), price_table(rows)]
+        else:
+            parts.append(Sentence(nothing_left_sentence(request.removals), Role.ANSWER, Tone.DOUBTFUL))
+    parts += [Sentence(text, Role.NOTE) for text in _notes(budgets)]
+    budget_list = ", ".join(f"{epsilon:g}" for epsilon in budgets.epsilons)
+    return Document(
+        title=f"What ε = {budget_list} buys",
+        parts=tuple(parts),
+        data=_data(budgets),
+        records=Records(COLUMNS, tuple(record(row) for metric in budgets.metrics for row in budgets.priced(metric))),
+        value="\n".join(_value(row, budgets) for metric in budgets.metrics for row in budgets.priced(metric)),
+        setting=f"ε = {budget_list}, {_domain(request)}",
+    )
+
+
+def price_table(rows: Sequence[Priced]) -> Table:
+    """Return a row for each ε: the pair to use, its error, and what it costs."""
+    metric, request = rows[0].ranking.metric, rows[0].ranking.request
+    columns = (
+        Column("ε", "privacy budget of one report"),
+        Column("protocol", text=True),
+        Column("method", text=True, drop=2),
+        Column(f"{metric} error", f"{unit_text(metric, request.bins)}, with its 95 % interval"),
+        Column("users off", f"users of {request.n:,} by which a category is off, on average"),
+        Column("detects", "users in the smallest category that can be detected", drop=1),
+        Column("bits", "size of one report", drop=3),
+        Column("attack", f"how often the best guess from one report is right; without one {percent(1 / request.k)}"),
+        Column("than no data", "what collecting adds to an answer without any data", text=True),
+    )
+    return Table(columns, tuple(map(_row, rows)), noun="budgets", cut=False)
+
+
+def _row(row: Priced) -> Row:
+    best, over = row.ranking.best, row.ranking.over_populations
+    cells: tuple[tuple[str, float | None], ...] = (
+        (f"{row.epsilon:g}", row.epsilon),
+        (best.protocol, None),
+        (best.method, None),
+        (error_text(best.error, best.error_low, best.error_high, ranges=over), best.error),
+        ("–" if row.off is None else users(row.off), row.off),
+        ("–" if row.detectable is None else users(row.detectable), row.detectable),
+        (f"{best.report_bits:,}", best.report_bits),
+        (percent(row.attack), row.attack),
+        (WORDS[row.verdict] if row.verdict else "–", None),
+    )
+    return Row(tuple(text for text, _ in cells), tuple(value for _, value in cells), TONES[row.verdict])
+
+
+def _sentences(rows: Sequence[Priced]) -> list[Sentence]:
+    """Return the verdict, what the error means in users, and what a report gives away."""
+    first, last, request = rows[0], rows[-1], rows[0].ranking.request
+    good = any(row.verdict == WORTH_IT for row in rows)
+    lines = [Sentence(verdict_sentence(rows), Role.ANSWER, Tone.PLAIN if good else Tone.DOUBTFUL)]
+    if first.off is not None and last.off is not None:
+        lines.append(Sentence(
+            f"Expect each category to be off by about {_off(first)} at ε = {first.epsilon:g}, and "
+            f"{_off(last)} at ε = {last.epsilon:g}, of {request.n:,} users."
+        ))  # fmt: skip
+    lines.append(Sentence(
+        f"The best guess from one report is right in {percent(first.attack)} of cases at ε = {first.epsilon:g}, and in "
+        f"{percent(last.attack)} at ε = {last.epsilon:g}; without a report in {percent(1 / request.k)}."
+    ))  # fmt: skip
+    return lines
+
+
+def _off(row: Priced) -> str:
+    return f"{users(row.off or 0.0)} ({points((row.off or 0.0) / row.ranking.request.n)})"
+
+
+def verdict_sentence(rows: Sequence[Priced]) -> str:
+    """Return at which ε collecting says more than no data, and the pair to use there."""
+    metric = rows[0].ranking.metric
+    good = [row for row in rows if row.verdict == WORTH_IT]
+    if good:
+        others = [row for row in rows if row.verdict != WORTH_IT]
+        where = f"at ε = {_listed(good)}" if others else "at every ε given"
+        pairs = list(dict.fromkeys(pair_text(*row.ranking.best.pair) for row in good))
+        use = f"use {pairs[0]}" if len(pairs) == 1 else "the pair to use depends on ε, see the table"
+        rest = f" At ε = {_listed(others)} the answer would say little more than no data." if others else ""
+        return f"Collecting is worth it {where} ({metric} error): {use}.{rest}"
+    without, guess = rows[0].ranking.error_without_data, rows[0].ranking.guess_without_data
+    figure = "" if without is None else f", which has {metric} error {number(without, 3)} without any data"
+    some = [row for row in rows if row.verdict == MARGINAL]
+    if some:
+        return (
+            f"Marginal at best: at ε = {_listed(some)} the answer is better than assuming "
+            f"{guess}{figure}, but not by half."
+        )
+    return (
+        "Not worth collecting like this at any ε given: no answer is clearly better than assuming "
+        f"{guess}{figure}. ldp-advise plan says how many users or which ε it takes."
+    )
+
+
+def _listed(rows: Sequence[Priced]) -> str:
+    return ", ".join(f"{row.epsilon:g}" for row in rows)
+
+
+def _domain(request: Request) -> str:
+    return f"k = {request.k:,} {'ordered' if request.ordered else 'unordered'} categories, n = {request.n:,}"
+
+
+def _notes(budgets: Budgets) -> list[str]:
+    """Return what the rows rest on."""
+    request, source = budgets.first.request, budgets.first.source
+    how = "Predicted for" if source == "grid" else "Simulated from"
+    seed = "" if source == "grid" else f", seed {request.seed}"
+    lines = [
+        f"{how} {request.sample}: {_domain(request)}{seed}; intervals are 95 %. Each row is the answer to its ε alone: "
+        "one --eps shows all pairs."
+    ]
+    short = [epsilon for epsilon, answer in zip(budgets.epsilons, budgets.answers, strict=True)
+             if not answer.first.recommendations]  # fmt: skip
+    if short:
+        lines.append(f"Constraints leave no pair at ε = {', '.join(f'{epsilon:g}' for epsilon in short)}.")
+    assumed = dict.fromkeys(text for answer in budgets.answers for text in answer.first.request.assumptions)
+    return [*lines, "Assumed: " + "; ".join(assumed) + "."] if assumed else lines
+
+
+def _data(budgets: Budgets) -> dict[str, Json]:
+    """Return the row of each ε, and its full answer."""
+    request, rows = budgets.first.request, [row for metric in budgets.metrics for row in budgets.priced(metric)]
+    main = budgets.priced(budgets.metrics[0])
+    return {
+        "request": {
+            "eps": list(budgets.epsilons),
+            "k": request.k,
+            "n": request.n,
+            "metrics": list(budgets.metrics),
+            "ordered": request.ordered,
+            "sample": request.sample,
+        },
+        "summary": verdict_sentence(main) if main else nothing_left_sentence(request.removals),
+        "warnings": list(budgets.warnings),
+        "budgets": [dict(zip(COLUMNS, record(row), strict=True)) for row in rows],
+        "answers": [{**ENVELOPE, **rank_data(answer.rankings, summary)} for answer in budgets.answers],
+    }
+
+
+def record(row: Priced) -> tuple[Scalar, ...]:
+    """Return the figures of a row, one for each of `COLUMNS`."""
+    ranking, best = row.ranking, row.ranking.best
+    return (
+        row.epsilon, ranking.metric, *best.pair, best.error, best.error_low, best.error_high,
+        ranking.error_without_data, row.verdict, row.off, row.detectable, best.report_bits, row.attack,
+        ranking.request.k, ranking.request.n,
+    )  # fmt: skip
+
+
+def _value(row: Priced, budgets: Budgets) -> str:
+    metric = f"{row.ranking.metric} " if len(budgets.metrics) > 1 else ""
+    return f"{row.epsilon:.12g} {metric}{' '.join(row.ranking.best.pair)}"

@@ -1,0 +1,1 @@
+"""``code``: from a pair to files that can be deployed."""

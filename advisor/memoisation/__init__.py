@@ -1,0 +1,1 @@
+"""Whether devices should remember: memoisation against fresh noise, over rounds with the same users."""

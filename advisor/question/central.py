@@ -1,0 +1,144 @@
+"""A promise of shuffled reports: which budget each protocol may spend on one report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from advisor.checks import real, share
+from advisor.errors import InputError
+from advisor.figures import users
+from advisor.question.option import Settings, option
+from advisor.question.settings import N_MAX
+from simulator import PROTOCOLS
+from simulator.protocols import EPSILON_MAX, EPSILON_MIN
+
+USUAL = "oue"  # what every answer is compared with
+CENTRAL_MIN = 1e-9  # of a central budget: a local one may be far above it
+
+
+@dataclass(frozen=True)
+class CentralPromise(Settings):
+    """What shuffled reports are to promise, instead of the budget of one report."""
+
+    panel: ClassVar[str] = "Question"
+
+    central_epsilon: float | None = option(
+        "--central-eps",
+        read=real(CENTRAL_MIN, EPSILON_MAX),
+        metavar="ε",
+        advanced=True,
+        help="with a shuffler, instead of --eps: what all reports together promise",
+    )
+    delta: float | None = option(
+        "--delta", read=share, metavar="δ", advanced=True, help="goes with --central-eps, for example 1e-8"
+    )
+
+    def check(self) -> None:
+        """Refuse one half of the promise."""
+        if self.delta is not None and self.central_epsilon is None:
+            raise InputError("--delta goes with --central-eps: give both, for example --central-eps 1 --delta 1e-8")
+        if self.central_epsilon is not None and self.delta is None:
+            raise InputError("--central-eps needs --delta: far below 1/n, for example --delta 1e-8")
+
+
+@dataclass(frozen=True)
+class Central:
+    """A central promise, and what keeps it."""
+
+    # epsilon, delta, n: of the promise, and users who report
+    epsilon: float
+    delta: float
+    n: int
+    local: Mapping[str, float]  # budget of one report, by protocol
+    anyone: float  # the same for a protocol of which nothing but its budget is known
+    generic: tuple[str, ...]  # protocols of which no more is known
+
+    @property
+    def text(self) -> str:
+        """The promise in a few words."""
+        return f"central ε = {self.epsilon:g} and δ = {self.delta:g} with a shuffler"
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What makes the promise weak."""
+        if self.delta * self.n < 1:
+            return ()
+        return (
+            f"delta {self.delta:g} is not below 1/n = {1 / self.n:.2g}: such a promise may give single users away; "
+            f"give --delta {float(f'{0.01 / self.n:.0e}'):g} or less",
+        )
+
+    @property
+    def promise(self) -> str:
+        """What the shuffled reports keep, as the end of a sentence."""
+        return f"they keep ε = {self.epsilon:g} and δ = {self.delta:g}"
+
+    @property
+    def data(self) -> dict[str, float | dict[str, float] | list[str]]:
+        """The promise as plain data."""
+        return {
+            "eps": self.epsilon,
+            "delta": self.delta,
+            "local": dict(self.local),
+            "generic": list(self.generic),
+        }
+
+
+def central_budgets(promise: CentralPromise, protocols: Iterable[str], k: int, n: int) -> Central | None:
+    """Return the largest budgets that keep a central promise for n users; None where none is asked for.
+
+    Raises
+    ------
+    InputError
+        If no budget keeps it: the message says how many users it takes.
+    """
+    epsilon, delta = promise.central_epsilon, promise.delta
+    if epsilon is None or delta is None:
+        return None
+    from simulator.shuffler import Shuffler  # nothing else has a use for it
+
+    menu = {name: PROTOCOLS[name] for name in dict.fromkeys([*protocols, USUAL])}
+    try:
+        budgets = Shuffler(n, delta).local(epsilon, menu, k)
+    except ValueError:
+        raise InputError(
+            f"central-eps {epsilon:g} at delta {delta:g} is kept by no reports of {n:,} users, not even of "
+            f"eps {EPSILON_MIN:g}: {_enough(epsilon, delta)}"
+        ) from None
+    generic = tuple(name for name, kind in menu.items() if kind(k, budgets[name]).blanket is None)
+    return Central(epsilon, delta, n, budgets, min(budgets.values()), generic)
+
+
+def _enough(epsilon: float, delta: float) -> str:
+    """Return how many users it takes, as a request."""
+    from simulator.protocols.blanket import Blanket
+    from simulator.shuffler import Shuffler
+
+    def kept(n: float) -> bool:
+        return Shuffler(math.ceil(n), delta).keeps(epsilon, Blanket.generic(EPSILON_MIN))
+
+    if not kept(N_MAX):
+        return f"give a larger one, no number of users up to {N_MAX:g} is enough"
+    low, high = 1.0, float(N_MAX)
+    while high > 1.01 * low:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if kept(middle) else (middle, high)
+    return f"give a larger one, or --n {users(high)}"
+
+
+def central_sentences(central: Central, best: str, protocols: Iterable[str]) -> list[str]:
+    """Return what is promised, by whom, and what it rests on."""
+    others = [name for name in central.generic if name in protocols]
+    lines = [
+        f"Promise: what leaves the shuffler keeps ε = {central.epsilon:g} and δ = {central.delta:g} between any two "
+        f"values of one user. It needs all {central.n:,} users to send one honest report each. Someone who sees a "
+        f"report before it is shuffled is held back by ε₀ = {central.local[best]:.4g} alone."
+    ]
+    if others:
+        lines.append(
+            f"For {', '.join(others)} no bound of their own is known: their ε₀ is what any protocol may spend."
+        )
+    return lines

@@ -1,0 +1,180 @@
+"""The answer in sentences: verdict, size of the error, what would be worth it, and who is as good."""
+
+from __future__ import annotations
+
+from advisor.document.model import Role, Sentence, Tone
+from advisor.figures import error_text, number, points, rounded, users
+from advisor.question.removals import nothing_left_sentence
+from advisor.question.units import data_text, unit_text
+from advisor.rank.pair_words import method_text, pair_text, protocol_text, protocol_with_report
+from advisor.rank.remedy import Remedy, remedy
+from advisor.rank.result import Ranking, Recommendation
+from advisor.rank.trade_offs import single_category_sentences
+from advisor.rank.verdict import ENOUGH, MARGINAL, USELESS
+from knowledge.implementations import DEPLOYED
+from simulator.foreign import FAILURES
+from simulator.ranking import AS_GOOD, PRACTICAL_RATIO
+
+UNSURE = 0.25  # probability of being the best below which a pick is no more than the first of a ranking
+TIGHT = 0.02  # relative half width of an interval up to which three digits of a figure mean something
+NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
+PER_CATEGORY = ("l1", "mae")  # metrics that the error of a category says all about
+
+
+def error_with_margin(row: Recommendation, *, ranges: bool = False) -> str:
+    """Return the error of a row with its 95 % interval."""
+    return error_text(row.error, row.error_low, row.error_high, ranges=ranges)
+
+
+def answer_sentences(ranking: Ranking) -> list[Sentence]:
+    """Return the verdict with the pair to use, the error in users, and how many others are as good."""
+    if not ranking.recommendations:
+        return [Sentence(nothing_left_sentence(ranking.request.removals), Role.ANSWER, Tone.DOUBTFUL)]
+    instead = remedy(ranking)
+    if ranking.verdict == USELESS:
+        lines = [Sentence(_of_metric(ranking, _useless(ranking)), Role.ANSWER, Tone.DOUBTFUL)]
+        return [*lines, *_remedy_sentences(ranking, instead)]
+    sure = ranking.best.probability_best is None or ranking.best.probability_best >= UNSURE
+    tone = Tone.PLAIN if sure and ranking.verdict != MARGINAL else Tone.DOUBTFUL
+    return [
+        Sentence(_of_metric(ranking, _use(ranking)), Role.ANSWER, tone),
+        Sentence(_size(ranking), Role.ANSWER),
+        *_remedy_sentences(ranking, instead),
+        *single_category_sentences(ranking),
+        Sentence(_ties(ranking), Role.NOTE),
+        *(Sentence(text, Role.NOTE) for text in _deployed_sentences(ranking)),
+    ]
+
+
+def summary(ranking: Ranking) -> str:
+    """Return the answer in one paragraph."""
+    return " ".join(sentence.text for sentence in answer_sentences(ranking))
+
+
+def _of_metric(ranking: Ranking, text: str) -> str:
+    """Return a verdict with the metric in front of it, where there are several."""
+    return text if len(ranking.request.metrics) == 1 else f"For {ranking.metric}: {text[:1].lower()}{text[1:]}"
+
+
+def _use(ranking: Ranking) -> str:
+    """Return what to use, and how far that is worth it where it is marginal."""
+    best, request = ranking.best, ranking.request
+    collected = request.collected
+    if collected is None:
+        what = f"{protocol_with_report(best)} with {method_text(best.method)}"
+    else:
+        what = f"{method_text(best.method)} on this {protocol_text(collected.protocol)} estimate"
+    if best.probability_best is not None and best.probability_best < UNSURE:
+        return f"No method is likely to be the best; {what} comes first."
+    if ranking.verdict != MARGINAL:
+        return f"Use {what}."
+    without = ranking.error_without_data or 0.0
+    if best.error <= ENOUGH * without:
+        return f"Use {what}, with care: it is not certain that its error is below that of an answer without any data."
+    share = f"{100 * best.error / without:.0f} %"
+    return f"Marginal: {what} has {share} of the error of an answer without any data ({ranking.guess_without_data})."
+
+
+def _useless(ranking: Ranking) -> str:
+    """Return that the pair that is named says no more than an answer without data."""
+    best, without = ranking.best, ranking.error_without_data or 0.0
+    figures = f"{ranking.metric} error {_error(ranking)} against {number(without)}"
+    answer = ranking.guess_without_data
+    if ranking.request.collected is not None:
+        return f"This estimate says no more than assuming {answer}, even with {method_text(best.method)} ({figures})."
+    better = "is no better" if best.error * AS_GOOD >= without else "is not surely better"
+    text = f"Not worth collecting like this: even {pair_text(*best.pair)} {better} than assuming {answer} ({figures})."
+    return f"{text} But the mean happens to lie where that answer has it." if ranking.metric == "mean" else text
+
+
+def _error(ranking: Ranking) -> str:
+    return error_with_margin(ranking.best, ranges=ranking.over_populations)
+
+
+def _size(ranking: Ranking) -> str:
+    """Return how large the error is: in users for each category, and in the metric where that says more."""
+    best, metric, request = ranking.best, ranking.metric, ranking.request
+    unit = unit_text(metric, request.bins) + data_text(metric, best.error, request.bins)
+    own = _error(ranking) if unit.startswith(("frequency", "no unit")) else f"{_error(ranking)} {unit}"
+    if best.mean_absolute_error is None:
+        return f"Expect {metric} error {own}."
+    error, n = best.mean_absolute_error, request.n
+    tight = best.error > 0 and best.error_high - best.error_low <= 2 * TIGHT * best.error
+    off = f"off by about {users(rounded(error * n, 3 if tight else 2))} of {n:,} users ({points(error)})"
+    if metric in PER_CATEGORY:
+        return f"Expect each category to be {off}."
+    return f"Expect {metric} error {own}, and each category to be {off}."
+
+
+def _remedy_sentences(ranking: Ranking, instead: Remedy | None) -> list[Sentence]:
+    """Return what would be worth it, and the command that plans it."""
+    if instead is None:
+        return []
+    request = ranking.request
+    ways = []
+    if instead.n is not None:
+        ways.append(f"about {users(rounded(instead.n, 2))} users at ε = {request.epsilon:g}")
+    if instead.epsilon is not None:
+        ways.append(f"ε = {instead.epsilon:.2g} with {request.n:,} users")
+    goal = f"half of the error without any data ({ranking.metric} {instead.target:g})"
+    if ways:
+        what = "A next collection" if request.collected is not None else "A collection"
+        text = f"{what} would be worth it with {', or '.join(ways)}: that is predicted to reach {goal}."
+    else:
+        text = f"Predictions find no number of users and no ε that reaches {goal}."
+    return [Sentence(text, Role.ANSWER), Sentence(f"To plan it: {instead.command}")]
+
+
+def _ties(ranking: Ranking) -> str:
+    """Return how many others are as good as the first row, and why it is first."""
+    best = ranking.best
+    what = "method" if ranking.request.collected is not None and ranking.next_round is not None else "pair"
+    sure = ""
+    if best.probability_best is not None:
+        only = "only " if best.probability_best < UNSURE else ""
+        sure = f"It is the best {what} with probability {only}{100 * best.probability_best:.0f} %. "
+    if len(ranking.recommendations) == 1:
+        failed = FAILURES.keys() & {*ranking.request.protocols, *ranking.request.methods}
+        why = "the others failed and are left out" if failed else f"no other {what} was asked for"
+        return f"{sure}There is no other {what} to compare with: {why}."
+    others = [row for row in ranking.ties if row.pair != best.pair]
+    near = sum((row.ratio_to_best or 1.0) < PRACTICAL_RATIO for row in others)
+    tied = len(others) - near
+    if not others:
+        return f"{sure}No other {what} comes within 5 % of the lowest error."
+    counted = (
+        f"{NUMBERS[near] if near < len(NUMBERS) else near} other {what}{'s are' if near != 1 else ' is'} within 5 %"
+    )
+    if not near:
+        return f"{sure}{tied} other {what}{'s are' if tied != 1 else ' is'} tied with it; {_reason(ranking, others)}."
+    more = f", and {tied} more {'is' if tied == 1 else 'are'} tied" if tied else ""
+    return f"{sure}{counted}{more}; {_reason(ranking, others)}."
+
+
+def _reason(ranking: Ranking, others: list[Recommendation]) -> str:
+    """Return why the first row is listed first."""
+    best = ranking.best
+    bits = [row.report_bits for row in others]
+    shortest = best.report_bits <= min(bits) and best.report_bits < max(bits)
+    if best is ranking.lowest:
+        return f"this one has the lowest error{' and the shortest report' if shortest else ''}"
+    if shortest:
+        return "this one has the shortest report"
+    return "this one comes first by report and attack of those within 1 % of the lowest error"
+
+
+def _deployed_sentences(ranking: Ranking) -> list[str]:
+    """Return which protocol that runs in a product is nearly as good, where the first row's does not."""
+    best = ranking.best
+    if ranking.request.collected is not None or best.protocol in DEPLOYED or not best.ratio_to_best:
+        return []
+    rows = (row for row in ranking.recommendations if row.protocol in DEPLOYED and row.ratio_to_best)
+    near = min(rows, key=lambda row: row.ratio_to_best or 0.0, default=None)
+    if near is None or (near.ratio_to_best or 0.0) >= PRACTICAL_RATIO * best.ratio_to_best:
+        return []
+    more = max(0.0, (near.ratio_to_best or 0.0) / best.ratio_to_best - 1)
+    cost = f"{100 * more:.0f} % more error" if more >= AS_GOOD - 1 else "no more error"
+    return [
+        f"{pair_text(*near.pair)} has {cost}, and {DEPLOYED[near.protocol]} runs {protocol_text(near.protocol)}; "
+        f"{protocol_text(best.protocol)} runs in no known product. --deployable keeps to protocols that do."
+    ]

@@ -1,0 +1,112 @@
+"""All metrics in one table: the error of each pair in each of them, the best of each column marked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple, TypeAlias
+
+from advisor.document.model import Column, Document, Json, Part, Records, Role, Row, Scalar, Sentence, Table, Tone
+from advisor.figures import number
+from advisor.rank.answer_words import summary
+from advisor.rank.data import rank_data
+from advisor.rank.result import Ranking, Recommendation
+from advisor.rank.trade_offs import compromise_sentences
+from advisor.rank.words import note_sentences, setting_text
+from simulator import METRICS
+from simulator.ranking import Pair
+
+LOWEST, TIED = "*", "="
+MARKS = f"{LOWEST}: lowest error of the column; {TIED}: within 5 % of it, or not separable from it."
+
+
+class _Entry(NamedTuple):
+    error: float
+    mark: str  # `LOWEST`, `TIED` or ""
+    tier: int
+
+
+Matrix: TypeAlias = Mapping[str, Mapping[Pair, _Entry]]  # by metric
+
+
+def matrix_document(rankings: tuple[Ranking, ...]) -> Document:
+    """Return one table of the errors of all pairs in the metrics of an answer; warnings and notes as in a ranking."""
+    first = rankings[0]
+    entries = {ranking.metric: _entries(ranking) for ranking in rankings}
+    pairs = tuple(dict.fromkeys(pair for ranking in rankings for pair in entries[ranking.metric]))
+    best = [_best_sentence(ranking) for ranking in rankings if ranking.recommendations]
+    parts: list[Part] = [Sentence(text, Role.WARNING) for text in first.warnings]
+    parts += [Sentence(f"Lowest errors: {'; '.join(best)}.", Role.ANSWER)] if best else []
+    parts += compromise_sentences(rankings)
+    parts += [_table(pairs, entries), Sentence(MARKS, Role.NOTE), *note_sentences(first)]
+    return Document(
+        title="Errors of all pairs in all metrics",
+        parts=tuple(parts),
+        data={**rank_data(rankings, summary), "matrix": [_row_data(pair, entries) for pair in pairs]},
+        records=_records(pairs, entries),
+        value="\n".join(f"{ranking.metric} {' '.join(_lowest(ranking).pair)}" for ranking in rankings if ranking.rows),
+        setting=setting_text(first.request),
+    )
+
+
+def _lowest(ranking: Ranking) -> Recommendation:
+    return min(ranking.rows, key=lambda row: row.error)
+
+
+def _entries(ranking: Ranking) -> dict[Pair, _Entry]:
+    lowest = _lowest(ranking).error if ranking.rows else 0.0
+    return {
+        row.pair: _Entry(row.error, LOWEST if row.error == lowest else TIED if row.tier == 1 else "", row.tier)
+        for row in ranking.rows
+    }
+
+
+def _best_sentence(ranking: Ranking) -> str:
+    lowest = _lowest(ranking)
+    others = sum(row.tier == 1 for row in ranking.rows if row.pair != lowest.pair)
+    tied = f", {others} others tied" if others > 1 else ", 1 other tied" if others else ""
+    return f"{ranking.metric} {lowest.protocol} with {lowest.method} ({number(lowest.error)}{tied})"
+
+
+def _table(pairs: tuple[Pair, ...], entries: Matrix) -> Table:
+    one = len({protocol for protocol, _ in pairs}) == 1
+    names = (Column("method", text=True),) if one else (Column("protocol", text=True), Column("method", text=True))
+    columns = (
+        *names,
+        *(
+            Column(metric, f"{METRICS[metric].title} ({METRICS[metric].unit})", drop=place)
+            for place, metric in enumerate(entries)
+        ),
+    )
+    return Table(columns, tuple(_row(pair, entries, one=one) for pair in pairs), noun="pairs")
+
+
+def _row(pair: Pair, entries: Matrix, *, one: bool) -> Row:
+    names = pair[1:] if one else pair
+    found = [column.get(pair) for column in entries.values()]
+    cells = tuple("–" if entry is None else f"{number(entry.error)} {entry.mark or ' '}" for entry in found)
+    marked = (Tone.GOOD if entry is not None and entry.mark else Tone.PLAIN for entry in found)
+    values = (None if entry is None else entry.error for entry in found)
+    kept = any(entry is not None and entry.mark == LOWEST for entry in found)
+    tones = (*(Tone.PLAIN for _ in names), *marked)
+    return Row((*names, *cells), (*(None for _ in names), *values), tones=tones, kept=kept)
+
+
+def _row_data(pair: Pair, entries: Matrix) -> dict[str, Json]:
+    found = {metric: column[pair] for metric, column in entries.items() if pair in column}
+    return {
+        "protocol": pair[0],
+        "method": pair[1],
+        "errors": {metric: entry.error for metric, entry in found.items()},
+        "lowest": [metric for metric, entry in found.items() if entry.mark == LOWEST],
+        "tied": [metric for metric, entry in found.items() if entry.mark == TIED],
+    }
+
+
+def _records(pairs: tuple[Pair, ...], entries: Matrix) -> Records:
+    rows: list[tuple[Scalar, ...]] = []
+    for pair in pairs:
+        found = [column.get(pair) for column in entries.values()]
+        errors = (None if entry is None else entry.error for entry in found)
+        tiers = (None if entry is None else entry.tier for entry in found)
+        rows.append((*pair, *errors, *tiers))
+    return Records(("protocol", "method", *entries, *(f"{metric}_tier" for metric in entries)), tuple(rows))

@@ -1,0 +1,184 @@
+"""The same value collected again and again by devices that remember: the likelihood ratio of all reports together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from simulator._types import FloatArray, IntArray
+from simulator.audit.attributes import SAME, highest_bound
+from simulator.audit.run import ALPHA, TRIALS, Subject
+from simulator.hashing import HASHES
+from simulator.memoisation import TwoSteps
+from simulator.memoisation.families import LOLOHA
+from simulator.memoisation.two_steps import supports_of
+from simulator.protocols.oracle import FrequencyOracle
+
+ROUNDS_MAX = 2000  # the numbers of rounds in which two values are supported make a table of so many rows and columns
+
+
+def memoised_subject(
+    member: TwoSteps,
+    rounds: int,
+    values: tuple[int, int] = (0, 1),
+    *,
+    trials: int = TRIALS,
+    alpha: float = ALPHA,
+) -> Subject:
+    """Return `rounds` collections of the same value from devices that remember, attacked together.
+
+    The attacker counts in how many rounds the reports support v1, and in how many v2, and says v1 where the likelihood
+    ratio of the two counts is high enough. Other values tell nothing more in unary encodings, and little in the others.
+    The promise is the permanent budget, whatever the number of rounds.
+
+    Parameters
+    ----------
+    member
+        At its k and both budgets.
+    rounds
+        Collections of the same value.
+    values
+        v1 and v2.
+    trials, alpha
+        Of the audit to come; what ratio is high enough is chosen for them.
+
+    Raises
+    ------
+    ValueError
+        If `rounds` is below 1 or above 2,000.
+    """
+    _check(rounds)
+
+    def counts(held: int, users: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+        return _counts(member, held, values, rounds, users, rng)
+
+    subject = _subject(member.once, rounds, values, _law(member, rounds), counts, trials, alpha)
+    return replace(subject, epsilon_forever=member.epsilon_forever, epsilon_guaranteed=member.epsilon_forever)
+
+
+def fresh_subject(
+    oracle: FrequencyOracle,
+    rounds: int,
+    values: tuple[int, int] = (0, 1),
+    *,
+    trials: int = TRIALS,
+    alpha: float = ALPHA,
+) -> Subject:
+    """Return the same for fresh noise in every round, whose promise grows with them: to compare with.
+
+    Parameters and errors as for `memoised_subject`; the oracle is randomised response, or one whose reports support
+    values independently.
+    """
+    _check(rounds)
+    p, q = supports_of(oracle)
+
+    def counts(held: int, users: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+        own, other = (p, q) if held == values[0] else (q, p)
+        first = rng.binomial(rounds, own, size=users)
+        if oracle.independent_supports:
+            return first, rng.binomial(rounds, other, size=users)
+        return first, rng.binomial(rounds - first, min(other / (1 - own), 1))
+
+    return _subject(oracle, rounds, values, _fresh_law(oracle, rounds), counts, trials, alpha)
+
+
+def _check(rounds: int) -> None:
+    if not 1 <= rounds <= ROUNDS_MAX:
+        raise ValueError(f"rounds of an audit with memoisation must be between 1 and {ROUNDS_MAX:,}, got {rounds:,}")
+
+
+def _subject(
+    oracle: FrequencyOracle,
+    rounds: int,
+    values: tuple[int, int],
+    law: FloatArray,
+    counts: Callable[[int, int, np.random.Generator], tuple[IntArray, IntArray]],
+    trials: int,
+    alpha: float,
+) -> Subject:
+    """Return the attack by the likelihood ratio of two counts, of which v2 has the transposed law."""
+    possible = law > 0
+    losses = np.full(law.shape, -np.inf)
+    # What is impossible under v2 in floating point is as good as v1.
+    losses[possible] = np.log(law[possible]) - np.log(np.maximum(law.T[possible], np.finfo(float).tiny))
+    threshold, probabilities = highest_bound(losses[possible], law[possible], trials, alpha)
+    says = losses >= threshold - SAME
+
+    def sample(held: int, users: int, rng: np.random.Generator) -> FloatArray:
+        return says[counts(held, users, rng)].astype(np.float64)
+
+    return Subject(
+        protocol=oracle.key,
+        epsilon=oracle.epsilon,
+        k=oracle.k,
+        sampler=sample,
+        epsilon_guaranteed=rounds * oracle.epsilon,
+        probabilities=probabilities,
+        attack="likelihood",
+        values=values,
+        cells=oracle.k,
+        rounds=rounds,
+    )
+
+
+def _counts(
+    member: TwoSteps, held: int, values: tuple[int, int], rounds: int, users: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """Draw in how many rounds the reports of each user support v1, and v2: the client's memos, then the second step."""
+    oracle = member.permanent
+    memos = oracle.perturb(np.full(users, held), rng)
+    seen, (p2, q2) = oracle.supports(memos, values), member.second
+    chances = [np.where(supported, p2, q2) for supported in (seen.first, seen.second)]
+    first = rng.binomial(rounds, chances[0])
+    if _by_bits(member):
+        return first, rng.binomial(rounds, chances[1])
+    second = rng.binomial(rounds - first, np.minimum(chances[1] / (1 - chances[0]), 1))
+    if isinstance(member, LOLOHA):  # where the hash sends both to one symbol, a report supports both or neither
+        symbols = HASHES[member.once.hash](np.array(values), memos[:, :1], member.g)
+        second = np.where(symbols[:, 0] == symbols[:, 1], first, second)
+    return first, second
+
+
+def _law(member: TwoSteps, rounds: int) -> FloatArray:
+    """Return the probabilities of both counts where v1 is held: ``(rounds + 1, rounds + 1)``, v1 by rows."""
+    from scipy.stats import binom
+
+    (p1, q1), (p2, q2) = supports_of(member.permanent), member.second
+    z = np.arange(rounds + 1)
+    kept, other = binom.pmf(z, rounds, p2), binom.pmf(z, rounds, q2)
+    own, strange = p1 * kept + (1 - p1) * other, q1 * kept + (1 - q1) * other
+    if _by_bits(member):
+        result: FloatArray = np.outer(own, strange)
+        return result
+    size, same = (member.g, 1 / member.g) if isinstance(member, LOLOHA) else (member.k, 0.0)  # same: hashes collide
+    q1 = (1 - p1) / (size - 1)
+    none = _trinomial(rounds, q2, q2) if size > 2 else np.zeros((rounds + 1, rounds + 1))
+    first = _trinomial(rounds, p2, q2)
+    apart = p1 * first + q1 * first.T + (1 - p1 - q1) * none
+    return (1 - same) * apart + same * np.diag(own)
+
+
+def _fresh_law(oracle: FrequencyOracle, rounds: int) -> FloatArray:
+    from scipy.stats import binom
+
+    (p, q), z = supports_of(oracle), np.arange(rounds + 1)
+    if not oracle.independent_supports:
+        return _trinomial(rounds, p, q)
+    result: FloatArray = np.outer(binom.pmf(z, rounds, p), binom.pmf(z, rounds, q))
+    return result
+
+
+def _by_bits(member: TwoSteps) -> bool:
+    return member.once.report_kind == "bits"
+
+
+def _trinomial(rounds: int, first: float, second: float) -> FloatArray:
+    """Return the probabilities of two counts of `rounds` draws of which each is one, the other, or neither."""
+    from scipy.stats import binom
+
+    z = np.arange(rounds + 1)
+    rest = np.minimum(second / (1 - first), 1)
+    conditional = binom.pmf(z[None, :], rounds - z[:, None], rest)
+    return binom.pmf(z, rounds, first)[:, None] * conditional

@@ -1,0 +1,224 @@
+"""The two steps for randomised response, unary encodings and local hashing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from simulator._types import IntArray, Reports
+from simulator.hashing import HASHES, SEED_BITS
+from simulator.memoisation.changes import Changes, Moments
+from simulator.memoisation.repeated import Report
+from simulator.memoisation.two_steps import TwoSteps, one_value_loss, two_bits_loss
+from simulator.protocols.grr import GRR
+from simulator.protocols.local_hashing import BLH, OLH, LocalHashing
+from simulator.protocols.oracle import FrequencyOracle, binomial_support
+from simulator.protocols.unary import OUE, RAPPOR
+
+
+class LongitudinalGRR(TwoSteps):
+    """Randomised response twice, with the exact second step.
+
+    The published one drops a term, see `published_second_step`.
+    """
+
+    key = "grr"
+    title = "Longitudinal GRR, exact second step"
+    reference = "Arcolezi, Couchot, Al Bouna, Xiao, Digital Communications and Networks 2022; second step ours"
+    kind = GRR
+
+    def perturb_again(self, memos: Reports, rng: np.random.Generator) -> Reports:
+        return moved(memos, self.second[0], self.k, rng)
+
+    def sample_again(self, supported: IntArray, n: int, rng: np.random.Generator) -> IntArray:
+        del n  # every report supports one value
+        kept = rng.binomial(supported, self.second[0] - self.second[1])
+        rest = supported.sum(axis=-1) - kept.sum(axis=-1)
+        return kept + rng.multinomial(rest, np.full(self.k, 1 / self.k))
+
+    def loss(self, rounds: int) -> float:
+        return one_value_loss(self.first[0], self.second, self.k, rounds)
+
+
+class LongitudinalBits(TwoSteps):
+    """A unary encoding whose bits are flipped once for ever, and once more in each round."""
+
+    def perturb_again(self, memos: Reports, rng: np.random.Generator) -> Reports:
+        chances = np.where(memos, *self.second)
+        return (rng.random(memos.shape) < chances).view(np.uint8)
+
+    def sample_again(self, supported: IntArray, n: int, rng: np.random.Generator) -> IntArray:
+        return rng.binomial(supported, self.second[0]) + rng.binomial(n - supported, self.second[1])
+
+    def loss(self, rounds: int) -> float:
+        return two_bits_loss(self.first, self.second, rounds)
+
+
+class LongitudinalRAPPOR(LongitudinalBits):
+    """RAPPOR with both of its steps: symmetric unary encoding twice."""
+
+    key = "rappor"
+    title = "RAPPOR, both steps (L-SUE)"
+    reference = "Erlingsson, Pihur, Korolova, CCS 2014"
+    kind = RAPPOR
+
+
+class LongitudinalOUE(LongitudinalBits):
+    """Optimised unary encoding, then symmetric flips (L-OSUE)."""
+
+    key = "oue"
+    title = "Longitudinal optimised unary encoding (L-OSUE)"
+    reference = "Arcolezi, Couchot, Al Bouna, Xiao, Digital Communications and Networks 2022"
+    kind = OUE
+
+
+@dataclass(frozen=True)
+class LOLOHA(TwoSteps):
+    """Local hashing with a hash function for ever, and randomised response twice on its symbol.
+
+    With the exact second step the variance of a round depends on g as ``(e^epsilon + g - 1)^2 / (g - 1)``: the best g
+    is one of the two numbers around ``e^epsilon + 1``. Devices keep one memo for each symbol.
+    """
+
+    key: ClassVar[str] = "olh"
+    title: ClassVar[str] = "LOLOHA with the best g, exact second step"
+    reference: ClassVar[str] = "Arcolezi, Pinzón, Palamidessi, Gambs, EDBT 2023; g and second step ours"
+    kind: ClassVar[type[FrequencyOracle]] = OLH
+
+    @property
+    def g(self) -> int:
+        """Number of symbols."""
+        return self.once.g
+
+    @cached_property
+    def once(self) -> LocalHashing:
+        odds = math.exp(self.epsilon)
+        low = math.floor(odds)
+        return OLH(self.k, self.epsilon, hash_range=low + (1 if odds * odds <= low * (low + 1) else 2))
+
+    @cached_property
+    def permanent(self) -> FrequencyOracle:
+        return OLH(self.k, self.epsilon_forever, hash_range=self.g)
+
+    @property
+    def most_memos(self) -> int:
+        return min(self.g, self.k)
+
+    def mean_memos(self, changes: Changes) -> float:
+        """Return the mean number of symbols: g times the probability that the values of one of them are held."""
+        return self.g * (1 - changes.mean_never_in(1 / self.g)) if changes.redraw else 1.0
+
+    @property
+    def moments(self) -> Moments:
+        """Return the moments; hash functions stay, so that rounds with different values are dependent too.
+
+        Of g symbols, w have a memo that is the symbol of a third category, each with its own probability; a value whose
+        hash is drawn evenly meets one of them with probability w / g.
+        """
+        p1 = self.first[0]
+        q1 = (1 - p1) / (self.g - 1)
+        scale = (p1 - 1 / self.g) ** 2
+        drawn = p1 * (1 - p1) + (self.g - 1) * q1 * (1 - q1)
+        return super().moments._replace(
+            moved_one=p1 * (1 - p1) / (self.g * scale), moved_none=drawn / (self.g**2 * scale)
+        )
+
+    def devices(self, n: int, rng: np.random.Generator) -> Report:
+        seeds = rng.integers(0, 2**SEED_BITS, size=n)
+        memos: dict[int, IntArray] = {}
+
+        def report(values: IntArray, rng: np.random.Generator) -> Reports:
+            symbols = HASHES[self.once.hash](values, seeds, self.g)
+            kept = np.empty(n, dtype=np.int64)
+            for symbol in np.unique(symbols).tolist():
+                if symbol not in memos:
+                    memos[symbol] = moved(np.full(n, symbol), self.first[0], self.g, rng)
+                kept[symbols == symbol] = memos[symbol][symbols == symbol]
+            return np.stack([seeds, self.perturb_again(kept, rng)], axis=1)
+
+        return report
+
+    def perturb_again(self, memos: Reports, rng: np.random.Generator) -> Reports:
+        """Return the symbols of a round from those that were kept."""
+        return moved(memos, self.second[0], self.g, rng)
+
+    def sample_again(self, supported: IntArray, n: int, rng: np.random.Generator) -> IntArray:
+        return rng.binomial(supported, self.second[0]) + rng.binomial(n - supported, self.second[1])
+
+    def sample_rounds(self, histories: IntArray, users: IntArray, rng: np.random.Generator) -> IntArray:
+        """Return draws under a fully random hash: each category over all rounds, and each round over all categories.
+
+        Not drawn is what two categories have in common in different rounds: correlations of users who moved between
+        the two, and what products of counts of two rounds share.
+        """
+        still = (histories == histories[:, :1]).all(axis=1)
+        constant = np.bincount(histories[still, 0], users[still], minlength=self.k).astype(np.int64)
+        supported = np.tile(binomial_support(constant, *self.first, rng), (histories.shape[1], 1))
+        for history, count in zip(histories[~still], users[~still].tolist(), strict=True):
+            supported += self._moving(history, count, rng)
+        return self.sample_again(supported, int(users.sum()), rng)
+
+    def _moving(self, history: IntArray, users: int, rng: np.random.Generator) -> IntArray:
+        """Draw how many memos of users with one history support each value in each round: ``(rounds, k)``.
+
+        Of the symbols other than the value's own, ``Bin(g - 1, q1)`` have the value's symbol for a memo, and its own
+        has it with probability p1. Another value meets such a symbol with probability w / g, w their number.
+        """
+        from scipy.stats import binom
+
+        p1, others = self.first[0], np.arange(self.g)
+        chances = binom.pmf(others, self.g - 1, (1 - p1) / (self.g - 1))
+        classes = rng.multinomial(users, np.concatenate([p1 * chances, (1 - p1) * chances]), size=self.k)
+        weights = np.concatenate([others + 1, others]) / self.g
+        result = np.empty((len(history), self.k), dtype=np.int64)
+        for value in np.unique(history).tolist():
+            supported = rng.binomial(classes, weights).sum(axis=1)
+            supported[value] = classes[value, : self.g].sum()
+            result[history == value] = supported
+        return result
+
+    def loss(self, rounds: int) -> float:
+        """Return the loss between values that the hash keeps apart."""
+        return one_value_loss(self.first[0], self.second, self.g, rounds)
+
+
+class BiLOLOHA(LOLOHA):
+    """Local hashing to two symbols: a user never spends more than two budgets, whatever the value does."""
+
+    key = "blh"
+    title = "BiLOLOHA (g = 2)"
+    reference = "Arcolezi, Pinzón, Palamidessi, Gambs, EDBT 2023"
+    kind = BLH
+
+    @cached_property
+    def once(self) -> LocalHashing:
+        return BLH(self.k, self.epsilon)
+
+    @cached_property
+    def permanent(self) -> FrequencyOracle:
+        return BLH(self.k, self.epsilon_forever)
+
+
+def moved(symbols: IntArray, p: float, size: int, rng: np.random.Generator) -> IntArray:
+    """Return each of some symbols with probability p, and else one of the others."""
+    kept = rng.random(len(symbols)) < p
+    return np.where(kept, symbols, (symbols + rng.integers(1, size, size=len(symbols))) % size)
+
+
+def published_second_step(k: int, epsilon_forever: float, epsilon: float) -> float:
+    """Return p2 of L-GRR as published, which drops a term ``(k - 2) q1 q2`` and so adds more noise than epsilon needs.
+
+    It solves ``p1 p2 + q1 q2 = e^epsilon (p1 q2 + q1 p2)``; the probabilities of two values that are neither kept in
+    both steps nor exchanged are left out. Arcolezi, Couchot, Al Bouna, Xiao, 2022.
+
+    >>> published_second_step(10, 2.0, 1.0) < LongitudinalGRR(10, 2.0, 1.0).second[0]
+    True
+    """
+    odds = math.exp(epsilon)
+    p1 = 1 / (1 + (k - 1) * math.exp(-epsilon_forever))
+    q1 = (1 - p1) / (k - 1)
+    return (odds * p1 - q1) / ((k - 1) * p1 - q1 + odds * p1 - (k - 1) * odds * q1)

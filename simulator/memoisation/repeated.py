@@ -1,0 +1,97 @@
+"""What memoised protocols have in common: two budgets, and devices that remember."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from simulator._types import FloatArray, IntArray, Reports
+from simulator.memoisation.changes import Changes, Moments
+from simulator.protocols.protocol import check_setting
+
+Report = Callable[[IntArray, np.random.Generator], Reports]
+"""Devices of n users: ``(n,)`` values of a round to its reports; what they once drew for a value they keep."""
+
+
+@dataclass(frozen=True)
+class Repeated(ABC):
+    """A protocol whose reports of one value rest on one permanent randomisation, however many rounds there are.
+
+    Parameters
+    ----------
+    k
+        Domain size, at least 2.
+    epsilon_forever
+        Budget of all reports of one value together.
+    epsilon
+        Budget of one report.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is outside its range.
+    """
+
+    k: int
+    epsilon_forever: float
+    epsilon: float
+
+    key: ClassVar[str]
+    title: ClassVar[str]
+    reference: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        check_setting(self.k, self.epsilon_forever)
+        check_setting(self.k, self.epsilon)
+
+    @property
+    @abstractmethod
+    def most_memos(self) -> int:
+        """Most permanent randomisations that a device can ever keep: that many times epsilon_forever is spent."""
+
+    @property
+    @abstractmethod
+    def report_bits(self) -> int:
+        """Size of one report in bits."""
+
+    @property
+    @abstractmethod
+    def moments(self) -> Moments:
+        """Variances and covariances of what one user adds to an estimate."""
+
+    @abstractmethod
+    def devices(self, n: int, rng: np.random.Generator) -> Report:
+        """Return the devices of n users, which report round by round: the slow reference that defines the law."""
+
+    @abstractmethod
+    def support(self, reports: Reports) -> IntArray:
+        """Server: count what the reports of a round support."""
+
+    @abstractmethod
+    def estimate(self, support: IntArray, n: int) -> FloatArray:
+        """Return the unbiased estimates ``(..., k)`` from the counts of rounds in which n users reported."""
+
+    @abstractmethod
+    def mean_memos(self, changes: Changes) -> float:
+        """Return how many permanent randomisations a user uses in all rounds, on average."""
+
+    @abstractmethod
+    def loss(self, rounds: int) -> float:
+        """Return the largest log-ratio of the likelihoods of so many reports of one value: what averaging reveals."""
+
+    def replay_rounds(self, values: IntArray, rng: np.random.Generator) -> IntArray:
+        """Let every device report in every round: values ``(n, rounds)`` to counts ``(rounds, ...)``."""
+        report = self.devices(len(values), rng)
+        return np.stack([self.support(report(column, rng)) for column in values.T])
+
+
+def check_budgets(epsilon_forever: float, epsilon: float) -> None:
+    """Raise ValueError if one report may spend as much as all reports of a value."""
+    if epsilon >= epsilon_forever:
+        raise ValueError(
+            f"eps of one report must be below eps-forever, got eps {epsilon:g} and eps-forever {epsilon_forever:g}"
+        )

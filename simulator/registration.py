@@ -1,0 +1,113 @@
+"""Members that a caller brings: a function or a class, checked, guarded, and put into its table for this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from simulator import plugins
+from simulator.conformance import ConformanceError, check_metric, check_postprocessor, check_protocol
+from simulator.foreign import FAILURES, REGISTERED, ForeignError, containment, guard
+from simulator.foreign import register as register_source
+from simulator.methods import PostProcessor
+from simulator.metrics import Metric
+from simulator.protocols.protocol import StandardProtocol
+
+KINDS = {"protocol": "PROTOCOLS", "method": "POSTPROCESSORS", "metric": "METRICS"}
+
+
+def register(member: Any, kind: str | None = None, *, source: str | None = None) -> str:
+    """Put a protocol, a post-processing method or a metric into its table, for this process.
+
+    It is then simulated and ranked like the others, by its name, with the guards of members of other packages: one that
+    fails is left out with a `simulator.plugins.PluginWarning`. Registering a name again replaces the member.
+
+    Parameters
+    ----------
+    member
+        A subclass of `FrequencyOracle` or `StandardProtocol`, a `PostProcessor`, a `Metric`, or a function, whose name
+        is the member's: ``function(estimate, noise)`` or ``function(observed)`` for a method, ``function(estimate,
+        truth)`` for a metric.
+    kind
+        ``"protocol"``, ``"method"`` or ``"metric"``; needed for a function.
+    source
+        What messages call it; default: the function or class by its module.
+
+    Returns
+    -------
+    The name in the table.
+
+    Raises
+    ------
+    ValueError
+        One line, if it is no such member, its name is taken, or it breaks its contract (`simulator.conformance`).
+    """
+    table, _ = plugins.load()
+    called = source or f"{getattr(member, '__module__', '')}:{getattr(member, '__qualname__', type(member).__name__)}"
+    wanted = kind if kind is not None else _kind_of(member)
+    if wanted not in KINDS:
+        allowed = ", ".join(KINDS)
+        raise ValueError(f"{called}: say which kind of member it is, one of {allowed}: register(member, 'method')")
+    with containment():
+        try:
+            made = guard(lambda: _made(member, wanted, called))
+            name = guard(lambda: _checked(made, wanted, table))
+        except ForeignError as error:
+            raise ValueError(f"{called}: {str(error).removeprefix('_Broken: ')}") from None
+    table[KINDS[wanted]][name] = made
+    register_source(name, called, str(getattr(member, "__module__", "")))
+    REGISTERED[name] = called
+    FAILURES.pop(name, None)
+    return name
+
+
+class _Broken(Exception):  # noqa: N818 - never leaves this module
+    """Why a member cannot be taken."""
+
+
+def _kind_of(member: Any) -> str | None:
+    if isinstance(member, type):
+        return "protocol"
+    return "method" if isinstance(member, PostProcessor) else "metric" if isinstance(member, Metric) else None
+
+
+def _made(member: Any, kind: str, called: str) -> Any:
+    """Return the member itself, or the one that a function makes; it promises nothing."""
+    if kind == "protocol" or isinstance(member, PostProcessor | Metric) or not callable(member):
+        return member
+    if isinstance(member, type):
+        made_as = "a Metric" if kind == "metric" else "a PostProcessor"
+        raise _Broken(f"this is a class, a {kind} is a function or {made_as}")
+    function: Callable[..., Any] = member
+    name = str(getattr(function, "__name__", ""))
+    if kind == "metric":
+        return Metric(name, f"{name} of {called}", function, "no unit")
+    return PostProcessor(name, f"{name} of {called}", function, False, False, called, keeps_order=False)
+
+
+def _checked(member: Any, kind: str, tables: dict[str, dict[str, Any]]) -> str:
+    """Return the name of a member that keeps its contract."""
+    if _kind_of(member) != kind:
+        got = f"a {_kind_of(member)}" if _kind_of(member) else f"a {type(member).__name__}"
+        raise _Broken(f"this is {got}, a {kind} is needed")
+    name = member.key if kind == "protocol" and hasattr(member, "key") else getattr(member, "name", None)
+    if kind == "protocol" and not issubclass(member, StandardProtocol):
+        raise _Broken("a protocol is a subclass of FrequencyOracle")
+    if not isinstance(name, str) or not plugins.NAME.fullmatch(name) or name in plugins.RESERVED:
+        raise _Broken(
+            f"a name is lower-case words joined by underscores, begins with a letter, and is not 'all', got {name!r}"
+        )
+    same = (one for table in tables.values() for one in table if one.replace("_", "") == name.replace("_", ""))
+    for taken in same:
+        if taken not in REGISTERED or taken not in tables[KINDS[kind]]:
+            raise _Broken(f"the name {name} is taken by {taken!r}: rename it")
+    try:
+        if kind == "protocol":
+            check_protocol(member)
+        elif kind == "method":
+            check_postprocessor(member)
+        else:
+            check_metric(member)
+    except ConformanceError as error:
+        raise _Broken(f"it breaks its contract: {error}") from None
+    return name

@@ -1,0 +1,186 @@
+"""What shuffling makes of a local promise.
+
+Two collections differ in the value of one user. Give the attacker, of the n - 1 others, all reports that are not drawn
+from the common distribution (`Blanket`). Of the m others that are, each speaks for one of the two values with
+probability 2 r / share, for either equally often; the user's own report speaks for the value that is held with
+probability r e^loss, for the other with r, and hides among the silent ones with probability share - 2 r (what remains
+tells nothing). So nothing but two counts, of reports that speak for each value, tells the collections apart.
+
+Balle, Bell, Gascón, Nissim, "The privacy blanket of the shuffle model", CRYPTO 2019; the two counts are those of
+Feldman, McMillan, Talwar, SODA 2023, and Wang, Li, Peng, Li, Shi, Qin, "Privacy amplification via shuffling: unified,
+simplified, and tightened", VLDB 2024, who do not give m away. That promises a little more than is kept: three users of
+value 0 beside one whose value is 0 or 1 exceed it with GRR at k = 3 (`tests/simulator/test_shuffler.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from scipy.special import betainc
+
+from simulator._types import FloatArray, IntArray
+from simulator.protocols.blanket import Blanket
+from simulator.protocols.protocol import EPSILON_MAX, EPSILON_MIN, Protocol, StandardProtocol
+
+TOTALS = 192  # of the two counts that are looked at for each m; where more are likely, as many at even distances
+BLANKETS = 8  # numbers m that are looked at, where more are likely: each stands for those up to the next one
+MARGIN = 1e-3  # share of delta that is kept for totals that are not looked at
+OUTSIDE = 1e-4  # probability of what is outside of the windows, as a share of delta
+WIDEST = 2.0  # standard deviations above the mean, up to which numbers m are told apart: more users hide better
+HALVINGS = 60
+FIRST_STEP = 0.01  # by which share a budget is raised first
+PRECISION = 1e-5  # of budgets, relative
+
+
+def hockey_stick(epsilon: float, blanket: Blanket, n: int, smallest: float) -> float:
+    """Return a delta for which n shuffled reports are (epsilon, delta)-differentially private.
+
+    smallest: the least delta that matters; what is left out of the sum is a share `OUTSIDE` of it, and is added.
+    """
+    if epsilon >= blanket.loss:
+        return 0.0
+    if blanket.silent <= 1e-12 * blanket.share:  # all of m speak: both counts together tell it anyway
+        return _delta(epsilon, blanket, np.array([n - 1]), np.ones(1), blanket.share, smallest)
+    from scipy.stats import binom  # heavy
+
+    low, high, _ = _window(n - 1, blanket.share, smallest)
+    others = binom(n - 1, blanket.share)
+    mean, sd = others.stats()
+    high = min(high, math.ceil(mean + WIDEST * math.sqrt(sd)))
+    starts = np.unique(np.linspace(low, max(low, high), BLANKETS).astype(np.int64))
+    masses = np.diff(np.append(others.cdf(starts - 1), 1.0))
+    outside = float(others.cdf(starts[0] - 1))
+    return _delta(epsilon, blanket, starts, masses, 2 * blanket.opposite / blanket.share, smallest) + outside
+
+
+def _delta(
+    epsilon: float, blanket: Blanket, others: IntArray, masses: FloatArray, chance: float, smallest: float
+) -> float:
+    """Return the mean delta over numbers of others ``(m,)``, who each speak with this chance."""
+    from scipy.stats import binom  # heavy
+
+    windows = [_window(int(one), chance, smallest) for one in others]
+    stride = max(1, max(high - low for low, high, _ in windows) // TOTALS)
+    steps = np.arange(max((high + 1 - low) // stride + 1 for low, high, _ in windows))
+    totals = np.array([[low] for low, _, _ in windows]) + stride * steps.astype(np.float64)
+    m = np.asarray(others, dtype=np.float64)[:, None]
+    share, silent = blanket.opposite, blanket.silent
+    more, grown = math.expm1(blanket.loss), math.expm1(epsilon)
+    against = grown + more + grown * more  # e^(epsilon + loss) - 1
+    # Which first counts of a total speak for the first collection: a line in the total.
+    odds = silent / share * np.maximum(m + 1 - totals, 0.0) * chance / (2 * (1 - chance)) if silent else 0.0
+    least = np.ceil((against * totals + grown * odds) / (more * (grown + 2)))
+    with_one, without = _tail(least - 1, totals - 1), _tail(least, totals - 1)
+    joined = share * ((more - grown) * with_one - against * without) * binom.pmf(totals - 1, m, chance)
+    alone = silent * grown * (with_one + without) / 2 * binom.pmf(totals, m, chance)
+    sums = np.maximum(joined - alone, 0.0).sum(axis=1) * stride + [outside for _, _, outside in windows]
+    return float(masses @ sums)
+
+
+def _window(draws: int, chance: float, smallest: float) -> tuple[int, int, float]:
+    """Return bounds between which a binomial number is likely, and the probability that it is outside of them."""
+    from scipy.stats import binom  # heavy
+
+    mean, z = draws * chance, math.sqrt(2 * math.log(1 / (OUTSIDE * min(smallest, 0.5))))
+    reach = z * math.sqrt(mean * (1 - chance))
+    low, high = max(0, math.floor(mean - reach)), min(draws, math.ceil(mean + reach + z * z))
+    return low, high, float(binom.cdf(low - 1, draws, chance) + binom.sf(high, draws, chance))
+
+
+def _tail(least: FloatArray, coins: FloatArray) -> FloatArray:
+    """Return how likely so many fair coins show at least so many heads."""
+    inside = (least > 0) & (least <= coins)
+    a, b = np.where(inside, least, 1.0), np.where(inside, coins - least + 1, 1.0)
+    tail: FloatArray = np.where(inside, betainc(a, b, 0.5), np.where(least <= 0, 1.0, 0.0))
+    return tail
+
+
+def blanket_of(protocol: Protocol) -> Blanket:
+    """Return the blanket of a protocol, or the one that every protocol of its budget has."""
+    return Blanket.generic(protocol.epsilon) if protocol.blanket is None else protocol.blanket
+
+
+def _blanket_at(protocol: type[StandardProtocol], k: int, budget: float) -> Blanket:
+    return blanket_of(protocol(k, budget))
+
+
+@dataclass(frozen=True)
+class Shuffler:
+    """A shuffler that n users trust to send on their reports in random order, with nothing that tells whose they are.
+
+    Attributes
+    ----------
+    n
+        Users who report.
+    delta
+        Of the central promise, between 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        If one of them is out of range.
+    """
+
+    n: int
+    delta: float
+
+    def __post_init__(self) -> None:
+        if self.n < 1 or not 0 < self.delta < 1:
+            raise ValueError(f"n must be at least 1 and delta between 0 and 1, got n={self.n} and delta={self.delta}")
+
+    def keeps(self, epsilon: float, blanket: Blanket) -> bool:
+        """Tell whether shuffled reports are shown to keep (epsilon, delta)."""
+        return hockey_stick(epsilon, blanket, self.n, self.delta) <= self.delta * (1 - MARGIN)
+
+    def central(self, blanket: Blanket) -> float:
+        """Return the smallest central budget that shuffled reports are shown to keep.
+
+        Never above the local one.
+        """
+        if self.keeps(0.0, blanket):
+            return 0.0
+        low, high = 0.0, blanket.loss
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.keeps(middle, blanket) else (middle, high)
+            if high - low <= PRECISION * high:
+                break
+        return high
+
+    def local(self, epsilon: float, protocols: Mapping[str, type[StandardProtocol]], k: int) -> dict[str, float]:
+        """Return the largest budget at which reports of each protocol, shuffled, are shown to keep (epsilon, delta).
+
+        At least epsilon itself, which needs no shuffler.
+
+        Raises
+        ------
+        ValueError
+            If even reports of the smallest budget do not.
+        """
+        if epsilon < EPSILON_MIN and not self.keeps(epsilon, Blanket.generic(EPSILON_MIN)):
+            raise ValueError(f"{self.n} reports of the smallest budget, {EPSILON_MIN:g}, lose more than {epsilon:g}")
+        # What holds for any reports holds for all protocols; some are known to do better.
+        anyone = self._largest(epsilon, max(epsilon, EPSILON_MIN), Blanket.generic)
+        result = dict.fromkeys(protocols, anyone)
+        for key, protocol in protocols.items():
+            if protocol(k, anyone).blanket is not None:
+                result[key] = self._largest(epsilon, anyone, partial(_blanket_at, protocol, k))
+        return result
+
+    def _largest(self, epsilon: float, kept: float, blanket: Callable[[float], Blanket]) -> float:
+        """Return the end of the budgets that keep the promise, from one on that does."""
+        low, high, step = kept, EPSILON_MAX, FIRST_STEP
+        while low < high and step < high:
+            tried = min(high, low * (1 + step))
+            if not self.keeps(epsilon, blanket(tried)):
+                high = tried
+                break
+            low, step = tried, 2 * step
+        while high - low > PRECISION * high:
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.keeps(epsilon, blanket(middle)) else (low, middle)
+        return low

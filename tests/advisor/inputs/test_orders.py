@@ -1,0 +1,311 @@
+"""The order that labels have for people, whatever the order of the rows; what is odd about it is said."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor import advise
+from advisor.inputs.arrangement import arranged, given_order
+from advisor.inputs.domain import Domain, build_domain
+from advisor.inputs.orders import recognised
+from simulator import PROTOCOLS
+from tests.advisor.conftest import Run
+
+# What the labels are, whether they are ordered unasked, and the labels as people order them.
+ORDERS = [
+    ("ranges", True, "0-4;5-9;10-14;15-19;45-49;50-54;85+"),
+    ("ranges", True, "00-04;05-09;10-14;15+"),
+    ("ranges", True, "<5;5-17;18 to 24;25-34;65 and over"),
+    ("ranges", True, "under 18;18 to 24;25–64;65 and older"),
+    ("ranges", True, "≤ 5;6–10;> 10"),
+    ("ranges", True, "Under 1 year;1 to 4 years;5 to 9 years;85 years or older"),
+    ("ranges", True, "aged 5-9;aged 10-14;aged 85+"),
+    ("ranges", True, "18-24 years old;25-34 years old;65+ years old"),
+    ("ranges", True, "under 100k;100k-200k;200k-1m;1m+"),
+    ("ranges", True, "50-100k;100-500k;500k-1m"),
+    ("ranges", True, "Less than $10,000;$10,000 to $24,999;$25,000 to $49,999;$100,000 or more"),
+    ("ranges", True, "£10k–£20k;£20k–£30k;>£100k"),
+    ("ranges", True, "500-999 €;1 000-9 999 €;10 000-99 999 €"),
+    ("ranges", True, "0;1;2;3;4+"),
+    ("ranges", True, "1-9 employees;10-49 employees;250+ employees"),
+    ("ranges", True, "1 bedroom;2 bedrooms;5+ bedrooms"),
+    ("ranges", True, "(0, 5];(5, 10];(10, 100]"),
+    ("ranges", True, "[-inf, 0.0);[0.0, 18.0);[18.0, 65.0);[65.0, inf)"),
+    ("ranges", True, "-10 to -5;-5 to 0;0 to 5;5 to 10"),
+    ("ranges", True, "0.5-1.0;1.0-2.5;2.5-10"),
+    ("ranges", True, "0,5-1,0;1,0-2,5;2,5-10"),
+    ("ranges", True, "up to 1 hour;1-2 hours;2-24 hours;more than 1 day"),
+    ("ranges", True, "30-60 minutes;1-2 hours;3+ hours"),
+    ("ranges", True, "2019-20;2020-21;2021-22"),
+    ("ranges", True, "2024;2025-2029;2030+"),
+    ("ranges", True, "unter 18;18 bis 24;65 und älter"),
+    ("ranges", True, "moins de 18;18 à 24;65 et plus"),
+    ("ranges", True, "menos de 18;18 a 24;65 y más"),
+    ("numbers with units", True, "500 g;1 kg;2 kg;10 kg"),
+    ("numbers with units", True, "1 week;2 weeks;1 month;1 year"),
+    ("numbers with units", True, "5%;10%;50%;100%"),
+    ("months", False, "Jan;Feb;Mar;Sept;Oct;Dec"),
+    ("months", False, "January;February;May;December"),
+    ("months in German", False, "Januar;März;Mai;Dezember"),
+    ("months in French", False, "janvier;février;août;décembre"),
+    ("months in Spanish", False, "enero;abril;agosto;diciembre"),
+    ("weekdays", False, "Mon;Tue;Wed;Thu;Fri;Sat;Sun"),
+    ("weekdays", False, "MONDAY;TUESDAY;SUNDAY"),
+    ("weekdays in German", False, "Montag;Dienstag;Mittwoch;Sonntag"),
+    ("weekdays in French", False, "lundi;mardi;mercredi;dimanche"),
+    ("weekdays in Spanish", False, "lunes;martes;miércoles;domingo"),
+    ("dates", False, "2023-12-31;2024-01-31;2024-02-01;2024-10-01"),
+    ("dates", False, "2024-01-31 09:15;2024-01-31 10:00;2024-02-01 08:00"),
+    ("dates", False, "2023-02;2023-11;2024-01"),
+    ("dates", False, "Jan 2023;Oct 2023;Feb 2024"),
+    ("dates", False, "December 2023;January 2024;April 2024"),
+    ("dates", False, "Dec-22;Jan-23;Feb-24"),
+    ("dates", False, "31 Jan 2024;1 Feb 2024;10 Oct 2024"),
+    ("dates", False, "Jan 31, 2024;Feb 1, 2024;Oct 10, 2024"),
+    ("dates, day before month", False, "31.12.2023;01.01.2024;01.10.2024;02.02.2025"),
+    ("dates, day before month", False, "13/01/2024;01/02/2024;02/03/2024"),
+    ("dates, month before day", False, "01/13/2024;02/01/2024;10/02/2024"),
+    ("parts of years", False, "2023Q4;2024Q1;2024Q2"),
+    ("parts of years", False, "Q4 2023;Q1 2024;Q2 2024"),
+    ("parts of years", False, "2023-W52;2024-W05;2024-W12"),
+    ("quarters, halves or weeks", False, "Q1;Q2;Q3;Q4"),
+    ("quarters, halves or weeks", False, "Week 1;Week 2;Week 10"),
+    ("times", False, "00:30;8:00;9:30;17:45"),
+    ("times", False, "9am;11 am;noon;2pm;11 pm"),
+    ("times", False, "12am;9am;10am"),
+    ("times", False, "8-10 am;10-12 am;2-4 pm"),
+    ("parts of the day", False, "morning;afternoon;evening"),
+    ("sizes", False, "XS;S;M;L;XL;XXL;3XL"),
+    ("sizes", False, "Small;Medium;Large;Extra large"),
+    ("degrees of agreement", False, "Strongly disagree;Disagree;Neither agree nor disagree;Agree;Strongly agree"),
+    ("degrees of satisfaction", False, "Very dissatisfied;Dissatisfied;Neutral;Satisfied;Very satisfied"),
+    ("degrees of likelihood", False, "very unlikely;unlikely;likely;very likely"),
+    ("degrees of importance", False, "Not at all important;Slightly important;Important;Very important"),
+    ("words of frequency", False, "never;rarely;sometimes;often;always"),
+    ("words of frequency in time", False, "never;yearly;monthly;weekly;daily"),
+    ("marks in words", False, "poor;fair;good;very-good;excellent"),
+    ("levels", False, "low;medium;high"),
+    ("levels", False, "very_low;low;medium;high;very_high"),
+    ("degrees of severity", False, "none;mild;moderate;severe"),
+    ("grades or letters", False, "A+;A;A-;B+;B;C;F"),
+    ("ordinals", False, "first;second;third;fourth"),
+    ("ordinals", False, "1st;2nd;3rd;10th"),
+    ("numbers in words", False, "zero;one;two;three;ten"),
+    ("Roman numerals", False, "I;II;III;IV;V;IX"),
+    ("labels with a number", False, "Band 1;Band 2;Band 10"),
+    ("numbered labels", False, "1 - Strongly disagree;2 - Disagree;10 - Agree"),
+    ("numbered labels", False, "1. bus;2. tram;11. on foot"),
+]
+UNKNOWN = [
+    "apple;banana;cherry", "F;M", "red;green;blue", "CA;NY;TX", "yes;no", "192.168.0.1;10.0.0.1", "A;B;AB;O",
+    "0x10;10;9", "a-b;c-d", "Main Street 5;Broadway 7", "low;blue;green", "1 kg;2 hours;3 km",
+]  # fmt: skip
+
+
+def built(labels: list[str], **options: object) -> Domain:
+    options.setdefault("from_histogram", False)
+    return build_domain(labels, np.arange(1, len(labels) + 1), **options)  # type: ignore[arg-type]
+
+
+def shuffled(labels: list[str], seed: int = 1) -> list[str]:
+    return Random(seed).sample(labels, len(labels))  # noqa: S311 - no secret
+
+
+@pytest.mark.parametrize(("name", "unasked", "row"), ORDERS, ids=[row for _, _, row in ORDERS])
+def test_labels_stand_in_the_order_that_people_mean(name: str, unasked: bool, row: str) -> None:
+    labels = row.split(";")
+    for seed in range(3):
+        domain = built(shuffled(labels, seed), ordered=True)
+        assert domain.labels == tuple(labels)
+        assert domain.ordered
+        assert f"labels are {name}, taken as ordered" in domain.assumptions[0]
+        assert not any("--domain FILE" in warning for warning in domain.warnings)
+        usual = built(shuffled(labels, seed))
+        assert usual.ordered is unasked  # only numbers and ranges of them have an order unasked
+        assert usual.labels == tuple(labels if unasked else sorted(labels))
+        assert not built(shuffled(labels, seed), ordered=False).ordered
+
+
+@pytest.mark.parametrize("row", UNKNOWN)
+def test_an_order_that_is_nobodys_is_a_warning_with_the_order_in_it(row: str) -> None:
+    labels = row.split(";")
+    assert recognised(labels) is None
+    for from_file, how in ((False, "in alphabetical order"), (True, "in the order of the file")):
+        given_labels = sorted(labels, reverse=True)
+        domain = built(given_labels, from_histogram=from_file, ordered=True)
+        assert domain.labels == tuple(given_labels if from_file else sorted(labels))
+        (warning,) = domain.warnings
+        assert how in warning
+        assert "--domain FILE" in warning
+        assert repr(domain.labels[0]) in warning
+        assert repr(domain.labels[-1]) in warning
+    assert built(labels).warnings == built(labels, ordered=False).warnings == ()
+
+
+def test_a_long_order_is_shown_by_its_beginning_and_its_end() -> None:
+    names = [f"{letter}x" for letter in "abcdefgh"]
+    assert "'ax', 'bx', 'cx', 'dx', …, 'hx'" in built(names, ordered=True).warnings[0]
+
+
+@pytest.mark.parametrize("odd", ["unknown", "Prefer not to say", "n/a", "don’t know", "somewhere else"])
+@pytest.mark.parametrize("row", ["0-4;5-9;10-14;15-19;20+", "never;rarely;sometimes;often;always", "1;2;3;4;10"])
+def test_one_label_without_a_place_stands_last_and_is_warned_about(odd: str, row: str) -> None:
+    labels = row.split(";")
+    domain = built(shuffled([odd, *labels]), ordered=True)
+    assert domain.labels == (*labels, odd)
+    assert any(f"{odd!r}" in text and "at the end of the order" in text for text in domain.warnings)
+    usual = built(shuffled([odd, *labels]))
+    assert not usual.ordered
+    if "5-9" in row:
+        assert any("1 of 6 labels are not ranges" in text for text in usual.warnings)
+
+
+def test_two_strangers_among_a_few_labels_leave_no_order() -> None:
+    assert recognised(["low", "medium", "high", "blue", "green"]) is None
+    assert recognised(["low", "medium", "high", "unknown", "refused"]) is not None  # who does not answer is no stranger
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (["0-10", "5-15", "20-30"], "'0-10' and '5-15' overlap"),
+        (["under 5", "under 10", "under 20"], "overlap"),
+        (["0-4", "5-9", "15-19", "20-24"], "no label covers what lies between '5-9' and '15-19'"),
+        (["0-4", "5-9", "Oct-14", "15-19", "20-24"], "'Oct-14' looks like a range that a spreadsheet has turned into"),
+        (["500 - 999", "1.000 - 1.999", "10.000 - 19.999"], "points between digits are taken for thousands"),
+        (["01/02/2024", "02/01/2024", "03/03/2024"], "can be read in two ways, and are taken with the day first"),
+        (["Mon", "Monday", "Tue"], "'Mon' and 'Monday'"),
+    ],
+)
+def test_what_is_odd_about_an_order_is_said(labels: list[str], words: str) -> None:
+    assert any(words in warning for warning in built(labels, ordered=True).warnings)
+
+
+def test_overlapping_ranges_have_no_order_unasked() -> None:
+    assert not built(["555-1234", "555-2345", "555-3456"]).ordered  # telephones
+    assert not built(["02138", "10001", "90210"]).ordered  # codes
+
+
+def test_a_word_of_two_scales_is_read_by_the_others_and_a_tie_is_said() -> None:
+    for labels, name in (
+        (["disagree", "neutral", "agree"], "degrees of agreement"),
+        (["unlikely", "neutral", "likely"], "degrees of likelihood"),
+        (["none", "mild", "severe"], "degrees of severity"),
+        (["none", "low", "high"], "levels"),
+        (["mar", "may", "sep"], "months"),
+        (["mar", "mié", "sáb"], "weekdays in Spanish"),
+    ):
+        order, other = recognised(shuffled(labels)) or (None, None)
+        assert order is not None
+        assert (order.name, order.labels, other) == (name, labels, None)
+    domain = built(["none", "low", "mild", "moderate", "critical"], ordered=True)  # one is a stranger in either scale
+    assert domain.labels == ("none", "low", "moderate", "critical", "mild")
+    assert any("can be levels or degrees of severity: taken as levels" in warning for warning in domain.warnings)
+
+
+def test_a_circle_is_laid_out_as_a_line_that_begins_where_the_file_does() -> None:
+    week = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    kept = built(week, from_histogram=True, ordered=True)
+    assert kept.labels == tuple(week)
+    assert "a line, not a circle" in kept.assumptions[0]
+    assert built(week, ordered=True).labels == (*week[1:], "Sun")
+    assert built(shuffled(week), from_histogram=True, ordered=True).labels == (*week[1:], "Sun")
+    falling = ["high", "medium", "low"]
+    assert built(falling, from_histogram=True, ordered=True).labels == tuple(falling)  # the same line
+
+
+def test_the_order_of_a_domain_file_always_wins(tmp_path: Path, run: Run) -> None:
+    sample = tmp_path / "sample.csv"
+    sample.write_text("month\n" + "Jan\nFeb\nMar\n" * 1000, encoding="utf-8")
+    domain = tmp_path / "domain.txt"
+    domain.write_text("Mar\nJan\nFeb\nApr\n", encoding="utf-8")
+    assert built(["Jan", "Feb"], domain=["Mar", "Feb", "Jan"], ordered=True).labels == ("Mar", "Feb", "Jan")
+    code, _, err = run(sample, "--domain", domain, "--ordered", "--eps", "1", "--instant", "--quiet")
+    assert (code, err) == (0, "")
+    assert given_order(["0-4", "5-9", "10+"])
+    assert given_order(["10+", "5-9", "0-4"])
+    assert not given_order(["5-9", "0-4", "10+"])
+    assert not given_order(["Jan", "Feb"])
+
+
+BANDS = ["0-4", "5-9", "10-14", "45-49", "50-54", "85+"]
+
+
+def labels_behind(run: Run, *words: object) -> tuple[dict, str]:
+    code, out, err = run(*words, "--eps", "1", "--format", "json", "--quiet")
+    assert code == 0, err
+    return json.loads(out), err
+
+
+def test_samples_histograms_and_commands_order_alike(run: Run, tmp_path: Path) -> None:
+    rows, table = tmp_path / "rows.csv", tmp_path / "table.csv"
+    rows.write_text("age\n" + "".join(f"{band}\n" * 50 for band in sorted(BANDS)), encoding="utf-8")
+    table.write_text("age,count\n" + "".join(f"{band},50\n" for band in sorted(BANDS)), encoding="utf-8")
+    for path in (rows, table):
+        data, _ = labels_behind(run, path, "--instant", "-m", "emd")  # an error for unordered categories
+        assert data["request"]["ordered"]
+        assert any("labels are ranges: put in order" in text for text in data["assumptions"])
+    advice = advise(1.0, sample_counts=dict.fromkeys(sorted(BANDS), 50), instant=True)
+    assert advice.request.labels == tuple(BANDS)
+
+
+def test_an_estimate_is_ordered_as_a_sample_is(run: Run, tmp_path: Path) -> None:
+    n, oracle = 100_000, PROTOCOLS["oue"](len(BANDS), 1.0)
+    rng = np.random.default_rng(0)
+    truth = np.array([5_000, 5_000, 10_000, 60_000, 10_000, 10_000])
+    estimate = oracle.estimate(oracle.sample_support(truth, rng), n)
+    listing = sorted(range(len(BANDS)), key=lambda at: BANDS[at])
+    path, applied = tmp_path / "raw.csv", tmp_path / "applied.csv"
+    path.write_text("age,estimate\n" + "".join(f"{BANDS[at]},{estimate[at]:.17g}\n" for at in listing), "utf-8")
+    code, _, err = run("estimate", path, "--protocol", "oue", "--eps", "1", "--n", n, "--reps", "2", "-m", "emd",
+                       "--method", "norm_sub", "--apply", applied, "--quiet")  # fmt: skip
+    assert code == 0, err
+    lines = [line.split(",") for line in applied.read_text("utf-8").splitlines()[1:]]
+    assert [line[0] for line in lines] == BANDS
+    assert all(math.isclose(float(line[1]), value) for line, value in zip(lines, estimate, strict=True))
+
+
+def test_reports_are_ordered_as_samples_are_and_the_warning_is_not_hidden(run: Run, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    oracle = PROTOCOLS["grr"](len(BANDS), 2.0)
+    reports = oracle.perturb(rng.integers(0, len(BANDS), size=3000), rng)
+    names = ["north", "south", "west", "east", "middle", "coast"]
+    for labels, warned in ((BANDS, False), (names, True)):
+        path, applied = tmp_path / "reports.csv", tmp_path / "applied.csv"
+        path.write_text("report\n" + "".join(f"{labels[at]}\n" for at in reports), encoding="utf-8")
+        code, _, err = run("reports", path, "--protocol", "grr", "--eps", "2", "--reps", "2", "--ordered", "--method",
+                           "norm_sub", "--apply", applied, "--force", "--quiet")  # fmt: skip
+        assert code == 0, err
+        order = [line.split(",")[0] for line in applied.read_text("utf-8").splitlines()[1:]]
+        assert order == (sorted(names) if warned else BANDS)
+        assert ("--ordered takes them in alphabetical order" in err) is warned
+
+
+@given(st.lists(st.text(max_size=12), min_size=2, max_size=12, unique=True))
+@settings(max_examples=300, deadline=None)
+def test_whatever_the_labels_are_none_is_lost(labels: list[str]) -> None:
+    for ordered in (None, True, False):
+        for from_file in (True, False):
+            order = arranged(labels, from_file=from_file, ordered=ordered)
+            assert sorted(order.labels) == sorted(labels)
+            assert order.ordered or ordered is not True
+
+
+@given(st.integers(-50, 50), st.lists(st.integers(1, 40), min_size=2, max_size=30), st.randoms(use_true_random=False))
+@settings(max_examples=100, deadline=None)
+def test_ranges_made_of_edges_are_put_in_the_order_of_the_edges(start: int, steps: list[int], random: Random) -> None:
+    edges = [start + sum(steps[:at]) for at in range(len(steps) + 1)]
+    for form in ("{} to {}", "[{}, {})", "from {} to {}", "{} – {}"):
+        labels = [form.format(low, high) for low, high in pairwise(edges)]
+        mixed = random.sample(labels, len(labels))
+        assert built(mixed).labels == tuple(labels)
+        assert built(mixed).ordered

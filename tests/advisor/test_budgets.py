@@ -1,0 +1,196 @@
+"""Several budgets at once, and what they would buy for someone who gives none."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from importlib import resources
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from advisor import advise
+from advisor.budgets import examples
+from advisor.cli.groups import COMMANDS, MAIN, _function
+from advisor.cli.options import flags_of, spread
+from simulator import PROTOCOLS
+from tests.advisor.conftest import Run
+
+SCHEMA = json.loads(resources.files("advisor").joinpath("schema/advice.schema.json").read_text(encoding="utf-8"))
+EPSILONS = (0.5, 1.0, 2.0)
+
+
+def answers(run: Run, *words: object) -> dict:
+    code, out, err = run(*words, "--format", "json")
+    assert code == 0, err
+    data = json.loads(out)
+    jsonschema.validate(data, SCHEMA)
+    return data
+
+
+def test_each_row_is_the_answer_that_its_budget_has_alone(run: Run) -> None:
+    data = answers(run, "--eps", "0.5,1,2", "--k", "18", "--n", "2000", "-m", "l1,mae")
+    assert [(row["metric"], row["eps"]) for row in data["budgets"]] == [
+        (metric, epsilon) for metric in ("l1", "mae") for epsilon in EPSILONS
+    ]
+    for row in data["budgets"]:
+        alone = advise(row["eps"], k=18, n=2000, metric=row["metric"])
+        best = alone.best
+        assert (row["protocol"], row["method"], row["error"]) == (*best.pair, best.error)
+        assert row["users_off"] == pytest.approx(2000 * best.mean_absolute_error)
+        assert row["detectable_users"] == pytest.approx(2000 * alone.detectable_frequency)
+        assert row["attack_success"] == PROTOCOLS[best.protocol](18, row["eps"]).attack_success
+        assert row["verdict"] == alone.verdict
+    for epsilon, answer in zip(EPSILONS, data["answers"], strict=True):
+        alone = answers(run, "--eps", str(epsilon), "--k", "18", "--n", "2000", "-m", "l1,mae")
+        assert answer == alone
+
+
+def test_a_sample_is_read_once_and_simulated_at_each_budget(run: Run, states: str) -> None:
+    data = answers(run, states, "--eps", "0.5,1", "--reps", "3", "--max-reps", "3", "-p", "oue,grr")
+    alone = [answers(run, states, "--eps", e, "--reps", "3", "--max-reps", "3", "-p", "oue,grr") for e in ("0.5", "1")]
+    assert data["answers"] == alone
+    words = [
+        sys.executable,
+        "-m",
+        "advisor",
+        "-",
+        "--eps",
+        "0.5,1",
+        "--reps",
+        "2",
+        "--max-reps",
+        "2",
+        "--format",
+        "value",
+    ]
+    piped = subprocess.run(words, input="\n".join("abc" * 50), capture_output=True, text=True, check=True)
+    assert [line.split()[0] for line in piped.stdout.splitlines()] == ["0.5", "1"]
+
+
+@pytest.mark.parametrize("output", ["table", "plain", "markdown", "csv", "value", "html"])
+def test_every_format_has_a_row_for_each_budget(run: Run, output: str) -> None:
+    code, out, _ = run("--eps", "2,0.5", "--k", "8", "--n", "5e4", "--format", output)
+    assert code == 0
+    assert "None" not in out
+    assert "nan" not in out.lower().replace("finance", "")
+    if output == "csv":
+        rows = list(csv.DictReader(io.StringIO(out)))
+        assert [row["eps"] for row in rows] == ["2.0", "0.5"]  # as they were asked for
+        assert float(rows[0]["error"]) < float(rows[1]["error"])
+    elif output == "value":
+        assert [line.split()[0] for line in out.splitlines()] == ["2", "0.5"]
+    else:
+        for words in ("detects", "than no data", "users off"):
+            assert words in out
+    if output == "html":
+        assert "Error against ε" in out
+        assert "<svg" in out
+
+
+def test_the_curve_is_drawn(run: Run, tmp_path: Path) -> None:
+    picture = tmp_path / "curve.svg"
+    assert run("--eps", "0.5,1,2", "--k", "18", "--n", "2000", "--plot", picture)[0] == 0
+    drawn = picture.read_text(encoding="utf-8")
+    for words in ("privacy budget ε of one report", "without any data", "l1 error (frequency)"):
+        assert words in drawn
+
+
+def test_the_answer_begins_with_the_verdict(run: Run) -> None:
+    words = ("--eps", "0.5,1,2", "--k", "18", "--n", "2000")
+    good = [f"{row['eps']:g}" for row in answers(run, *words)["budgets"] if row["verdict"] == "worth_it"]
+    assert 1 <= len(good) <= 2
+    assert run(*words)[1].startswith(f"Collecting is worth it at ε = {', '.join(good)} (l1 error)")
+    assert run("--eps", "1,2", "--k", "18", "--n", "2M")[1].startswith("Collecting is worth it at every ε given")
+    assert run("--eps", "0.1,0.2", "--k", "500", "--n", "1000")[1].startswith("Not worth collecting like this at any ε")
+
+
+def test_budgets_at_which_constraints_leave_nothing_are_named(run: Run) -> None:
+    words = ("--k", "64", "-p", "grr", "--max-attack", "0.1")
+    code, out, _ = run("--eps", "1,8", *words)
+    assert code == 0
+    assert "Constraints leave no pair at ε = 8." in out
+    data = answers(run, "--eps", "1,8", *words)
+    assert [row["eps"] for row in data["budgets"]] == [1.0]
+    assert len(data["answers"]) == 2
+    assert answers(run, "--eps", "8,9", *words)["budgets"] == []
+
+
+def test_what_shows_one_answer_takes_one_budget(run: Run, states: str) -> None:
+    assert "this is answered for one ε at a time, got 1, 2" in run("pareto", "--eps", "1,2", states)[2]
+    assert "eps takes one number here, got '1,2'" in run("plan", "--eps", "1,2", "--target", "0.1", "--k", "8")[2]
+    assert "--why goes with one ε" in run("--why", "--eps", "1,2", "--k", "8")[2]
+    assert "--plot-frequencies goes with one ε" in run("--plot-frequencies", "x.png", "--eps", "1,2", states)[2]
+
+
+# --- no budget -------------------------------------------------------------------------------------------------
+
+
+def test_a_missing_budget_is_priced_for_the_question_at_hand(run: Run, states: str) -> None:
+    questions = ((states,), 4, 1000), (("--k", "18", "--n", "2000"), 18, 2000), (("pareto", states), 4, 1000)
+    for words, k, n in questions:
+        code, out, err = run(*words)
+        assert (code, out) == (2, "")
+        lines = err.splitlines()
+        assert lines[0] == f"ldp-advise: error: {examples.MISSING}"
+        assert f"(k = {k}, n = {n:,})" in lines[1]
+        assert [line.split()[1] for line in lines[2:5]] == ["0.5", "1", "2"]
+        assert "ldp-advise choose" in lines[5]
+        code, out, _ = run(*words, "--format", "json")
+        error = json.loads(out)
+        jsonschema.validate(error, SCHEMA)
+        assert code == 2
+        for row in error["error"]["examples"]:
+            sample = (
+                {"sample_counts": {"apple": 500, "banana": 300, "cherry": 150, "date": 50}, "instant": True}
+                if k == 4
+                else {"k": k, "n": n}
+            )
+            alone = advise(row["eps"], **sample)
+            assert (row["protocol"], row["error"]) == (alone.best.protocol, pytest.approx(alone.best.error))
+
+
+def test_an_example_never_hides_the_error_and_no_pipe_is_read_for_it(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, states: str
+) -> None:
+    odd = tmp_path / "odd.csv"
+    odd.write_bytes(b"\x00\x01")
+    big = tmp_path / "big.csv"
+    big.write_bytes(b"a\nb\n" * (examples.LARGEST // 4 + 1))
+    refused = f"ldp-advise: error: {examples.MISSING}\n{examples.CHOOSE}\n"
+    monkeypatch.setattr(sys, "stdin", None)  # whoever reads it fails
+    for sample in (odd, big, tmp_path / "nothing.csv", tmp_path, "-"):
+        assert run(sample) == (2, "", refused)
+    assert run(states, "--metric", "emd") == (2, "", refused)
+
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("advisor.rank.look_up.look_up", broken)
+    assert run(states) == (2, "", refused)
+
+
+def test_all_that_is_missing_is_still_named_at_once(run: Run) -> None:
+    assert run()[2].count("\n") == 1
+    assert "--eps and SAMPLE are missing" in run()[2]
+
+
+# --- given twice -----------------------------------------------------------------------------------------------
+
+
+def test_no_command_takes_an_option_twice_unless_it_takes_several_values(run: Run) -> None:
+    several = {"--metric", "--protocol", "--method", "--edges", "--next-protocol"}
+    for name in (MAIN, *(name for name in COMMANDS if name != "knowledge")):
+        command = [] if name == MAIN else [name]
+        for flag in ("--k", "--n", "--seed", "--format", "--output"):
+            if flag in flags_of(spread(_function(name))) and flag not in several:
+                code, out, err = run(*command, flag, "1", f"{flag}=2")
+                assert (code, out) == (2, ""), name
+                assert f"{flag} is given 2 times (1, 2)" in err, name
+    assert "--format is given 2 times" in run("knowledge", "info", "--format", "json", "--format", "value")[2]
+    assert "--eps is given 2 times (1, 2): give it once, as --eps 1,2" in run("sweep", "--eps", "1", "--eps", "2")[2]
+    assert run("--eps", "1", "--k", "4", "-q", "-q", "-m", "l1", "-m", "l2", "--format", "value")[0] == 0

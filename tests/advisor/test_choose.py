@@ -1,0 +1,298 @@
+"""Five plain questions: what they lead to agrees with plans and look-ups, and nothing is asked of a pipe."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import shlex
+import subprocess
+import sys
+from importlib import resources
+from pathlib import Path
+from unittest.mock import ANY
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor import advise
+from advisor.budgets.choice import LIMITS, Choice, Wishes, choose, rounded
+from advisor.budgets.choice_document import choice_document
+from tests.advisor.conftest import Run
+
+SCHEMA = json.loads(resources.files("advisor").joinpath("schema/advice.schema.json").read_text(encoding="utf-8"))
+OFFICE = ("--n", "2000", "--k", "18", "--within", "1", "--sensitive", "medium", "--times", "1")
+
+
+def with_answers(people: int, answers: int, within: float, sensitive: str = "medium", times: int = 1) -> Choice:
+    return choose(Wishes(people, answers, within, sensitive, times))
+
+
+def test_the_office_with_2000_people_and_18_age_bands_is_told_not_to_collect(run: Run) -> None:
+    code, out, err = run("choose", *OFFICE, "--format", "json")
+    assert (code, err) == (0, "")
+    data = json.loads(out)
+    jsonschema.validate(data, SCHEMA)
+    assert (data["choice"], data["reason"], data["eps"]) == ("do_not_collect", "out_of_reach", None)
+    assert data["eps_needed"] > data["eps_limit"] == 2
+    assert advise(data["eps_needed"], k=18, n=2000, metric="mae").best.error <= 0.01
+    assert data["people_needed"] > 2000
+    assert advise(2, k=18, n=data["people_needed"], metric="mae").best.error <= 0.01
+    assert data["error"] == advise(2, k=18, n=2000, metric="mae").best.error > 0.01
+    fewer = data["answers_possible"]
+    assert 2 <= fewer < 18
+    assert advise(2, k=fewer, n=2000, metric="mae").best.error <= 0.01
+    assert data["next_command"] == "ldp-advise plan --target 0.01 --metric mae --eps 2 --k 18"
+    out = run("choose", *OFFICE)[1]
+    assert out.startswith("Do not collect like this: with 2,000 people and 18 possible answers, no ε up to 2 ")
+    for words in ("more people", "less accuracy", "fewer possible answers", "a larger budget", "Nearest known deploym"):
+        assert words in out
+
+
+def test_where_it_is_enough_the_budget_is_named_and_its_command_reproduces_it(run: Run) -> None:
+    words = ("--n", "100k", "--k", "18", "--within", "1%", "--sensitive", "HIGH", "--times", "2")
+    code, out, _ = run("choose", *words, "--format", "json")
+    assert code == 0
+    data = json.loads(out)
+    assert data["choice"] == "collect"
+    assert data["eps"] <= data["eps_limit"] == LIMITS["high"] / 2
+    best = advise(data["eps"], k=18, n=100_000, metric="mae").best
+    assert best.error == data["error"] <= 0.01
+    assert any("spends ε = " in text for text in data["sentences"])
+    for command in (data["command"], data["next_command"]):
+        assert run(*command.split()[1:])[0] == 0
+    assert run(*data["command"].split()[1:], "--format", "json")[1] == out
+    assert run("choose", *words, "--format", "value")[1] == f"{data['eps']:g}\n"
+    assert run(*data["next_command"].split()[1:], "--format", "json")[0] == 0
+
+
+def test_an_accuracy_that_no_data_has_asks_for_nothing() -> None:
+    choice = with_answers(2000, 18, 10)
+    assert (choice.reason, choice.epsilon) == ("nothing_asked", None)
+    assert "takes no data" in choice_document(choice).parts[0].text  # type: ignore[union-attr]
+
+
+def test_asking_more_often_leaves_less_for_each_time() -> None:
+    once, often = with_answers(20_000, 18, 1), with_answers(20_000, 18, 1, times=4)
+    assert often.changes.times is not None
+    assert 1 <= often.changes.times < 4
+    assert (once.limit, often.limit) == (2.0, 0.5)
+    assert once.reason == "reached"
+    assert often.reason == "out_of_reach"
+    text = "\n".join(row.cells[0] for part in choice_document(often).parts for row in getattr(part, "rows", ()))
+    assert "asked less often" in text
+
+
+def test_answers_with_an_order_may_take_less() -> None:
+    plain, ordered = (choose(Wishes(20_000, 18, 0.5, "low", 1, order)) for order in (None, True))
+    assert ordered.epsilon is not None
+    assert plain.epsilon is not None
+    assert ordered.epsilon < plain.epsilon
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    people=st.integers(1000, 10**8), answers=st.integers(2, 500), within=st.floats(0.01, 20),
+    sensitive=st.sampled_from(list(LIMITS)), times=st.integers(1, 20),
+)  # fmt: skip
+def test_the_advice_keeps_its_promises(people: int, answers: int, within: float, sensitive: str, times: int) -> None:
+    choice = with_answers(people, answers, within, sensitive, times)
+    assert choice.limit * times <= LIMITS[sensitive] * (1 + 1e-9)
+    if choice.epsilon is not None:
+        assert choice.epsilon <= choice.limit
+        assert choice.there.verdict != "no_better_than_no_data"
+        assert choice.there.ranking.best.error <= choice.within
+    elif choice.reason == "out_of_reach":
+        assert choice.there.ranking.best.error > choice.within
+    elif choice.reason == "not_covered":
+        assert choice.limit < 0.1
+        assert not choice.priced
+    else:
+        assert choice.reason == "unsure" or choice.within >= choice.without
+    document = choice_document(choice)
+    jsonschema.validate({"schema_version": 1, "tool_version": "0", **document.data}, SCHEMA)
+    assert document.value == ("do_not_collect" if choice.epsilon is None else f"{choice.epsilon:g}")
+
+
+CASES = (
+    "--n 14390 --k 18 --within 1 --sensitive high --times 1",
+    "--n 10000 --k 18 --within 1 --sensitive high --times 1 --ordered",
+    "--n 2000 --k 3 --within 2 --sensitive high --times 1",
+    "--n 2000 --k 3 --within 2 --sensitive high --times 1 --ordered",
+    "--n 2000 --k 18 --within 1 --sensitive medium --times 1 --ordered",
+    "--n 5000 --k 2 --within 1 --sensitive high --times 5",
+    "--n 1500 --k 300 --within 0.1 --sensitive low --times 3",
+    "--n 2000 --k 100 --within 0.5 --sensitive low --times 30",
+)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_change_that_would_be_enough_is(run: Run, case: str) -> None:
+    words = case.split()
+    data = json.loads(run("choose", *words, "--format", "json")[1])
+    assert data["choice"] == "do_not_collect"
+    within = data["within_possible"]
+    if within is not None:
+        assert within > data["request"]["within"]
+    changes = {
+        "--n": data["people_needed"], "--k": data["answers_possible"], "--times": data["times_possible"],
+        "--within": None if within is None else float(f"{100 * within:.2g}"),  # as it is shown
+    }  # fmt: skip
+    followed = 0
+    for flag, value in changes.items():
+        if value is not None:
+            changed = [*words]
+            changed[words.index(flag) + 1] = f"{value}"
+            assert json.loads(run("choose", *changed, "--format", "json")[1])["choice"] == "collect", (flag, value)
+            followed += 1
+    if data["eps_needed"] is not None:
+        people, answers, share, level, times, ordered = data["request"].values()
+        decides = choose(Wishes(people, answers, 100 * share, level, times, ordered)).case
+        assert decides.collects(limit=data["eps_needed"])
+    assert followed or data["eps_needed"] is None
+    table = run("choose", *words)[1]
+    assert "out of reach" not in table
+
+
+def test_what_predictions_do_not_cover_gets_no_figure(run: Run) -> None:
+    words = ("--n", "500", "--k", "2", "--within", "5", "--sensitive", "high", "--times", "12")
+    data = json.loads(run("choose", *words, "--format", "json")[1])
+    jsonschema.validate(data, SCHEMA)
+    assert (data["choice"], data["reason"], data["error"], data["budgets"]) == (
+        "do_not_collect",
+        "not_covered",
+        None,
+        [],
+    )
+    out = run("choose", *words)[1]
+    assert out.startswith("Do not collect without a simulation: predictions do not cover 500 people, ")
+    assert "epsilon from 0.1 to 16, got 0.083; n from 1,000 to 1,000,000,000, got 500" in out
+    assert "be off by" not in out
+    assert data["next_command"] == "ldp-advise plan --target 0.05 --metric mae --n 500 --k 2"
+
+
+def test_two_answers_of_two_million_are_worth_collecting() -> None:
+    choice = choose(Wishes(2_000_000, 2, 1, "medium", 1))
+    assert choice.reason == "reached"
+    best = choice.there.ranking.best
+    assert best.error_high < 2 * best.error
+
+
+@pytest.fixture
+def ages(tmp_path: Path) -> str:
+    """2,000 people in 18 age bands that are nearly equal."""
+    counts = (110, 114, 116, 118, 124, 132, 134, 130, 126, 124, 128, 132, 122, 108, 92, 68, 62, 60)
+    path = tmp_path / "ages of 2025.csv"
+    rows = "".join(f"band{place:02},{count}\n" for place, count in enumerate(counts))
+    path.write_text(f"band,count\n{rows}", encoding="utf-8")
+    return str(path)
+
+
+def test_a_file_with_nearly_equal_age_bands_decides_on_their_own_frequencies(run: Run, ages: str) -> None:
+    words = ("--n", "20000", "--within", "1", "--sensitive", "medium", "--times", "1")
+    code, out, _ = run("choose", ages, "--counts", "count", *words, "--format", "json")
+    assert code == 0
+    data = json.loads(out)
+    jsonschema.validate(data, SCHEMA)
+    assert (data["choice"], data["reason"], data["request"]["k"]) == ("do_not_collect", "nothing_asked", 18)
+    assert run(*shlex.split(data["command"])[1:], "--format", "json")[1] == out
+    assert json.loads(run("choose", "--k", "18", *words, "--format", "json")[1])["choice"] == "collect"
+    text = run("choose", ages, "--counts", "count", *words)[1]
+    assert text.startswith("Do not collect for this: guessing that all answers are equally common is off by 0.93 ")
+    assert "This assumes" not in text
+    assert "--counts needs a file" in run("choose", "--counts", "count", "--k", "18", *words)[2]
+
+
+def test_without_a_file_the_second_sentence_says_what_is_assumed(run: Run) -> None:
+    for quiet in ((), ("--quiet",)):
+        second = run("choose", *OFFICE, *quiet)[1].splitlines()[1]
+        assert second.startswith("This assumes that a few answers are common and many are rare.")
+        assert second.endswith("ldp-advise choose FILE.")
+
+
+def test_figures_are_rounded_to_the_side_that_keeps_the_promise() -> None:
+    for value in (0.01, 0.333, 1.0, 1.25, 3.999, 12.34):
+        assert rounded(value, up=False) <= value <= rounded(value, up=True)
+    assert with_answers(1000, 4, 1, "high", 10**6).limit == 1e-6  # the least that a budget may be
+
+
+@pytest.mark.parametrize("output", ["table", "plain", "markdown", "csv", "json", "value", "html"])
+def test_every_format_works(run: Run, output: str) -> None:
+    code, out, _ = run("choose", *OFFICE, "--format", output)
+    assert code == 0
+    assert out.strip()
+    assert "nan" not in out.lower().replace("finance", "")
+
+
+# --- asking ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "missing"),
+    [
+        ((), "--n, --k, --within, --sensitive and --times are missing: give the number of people"),
+        (("--n", "2000", "--k", "18", "--within", "1", "--times", "1"), "--sensitive is missing: give low, medium"),
+    ],
+)
+def test_nothing_is_asked_of_a_pipe(words: tuple[str, ...], missing: str) -> None:
+    command = [sys.executable, "-m", "advisor", "choose", *words]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert missing in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--within", "0"), "within must be a number above 0 and below 100"),
+        (("--sensitive", "secret"), "sensitive must be one of low, medium, high"),
+        (("--times", "0"), "times must be a whole number of at least 1"),
+        (("--k", "1"), "k must be a whole number of at least 2"),
+        (("--eps", "1"), "--eps is no option of ldp-advise choose"),
+    ],
+)
+def test_wrong_answers_get_one_line(run: Run, words: tuple[str, ...], message: str) -> None:
+    code, out, err = run("choose", *words)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def typed(lines: list[str], *words: str) -> tuple[int, str, str]:
+    """Run the command with a terminal for its input on which lines are typed: exit code, output, and what was asked."""
+    control, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-W", "error", "-m", "advisor", "choose", *words],
+        stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    os.close(terminal)
+    os.write(control, "".join(f"{line}\n" for line in lines).encode())
+    out, err = process.communicate(timeout=120)
+    os.close(control)
+    return process.returncode, out, err
+
+
+def test_a_person_on_a_terminal_is_asked_what_is_open_and_asked_again_after_a_slip() -> None:
+    code, out, err = typed(["2,000", "18", "1 %", "hgih", "m", "1"], "--format", "json")
+    assert code == 0, err
+    data = json.loads(out)  # what is asked is not on standard output
+    assert data["request"] == {
+        "n": 2000, "k": 18, "within": 0.01, "sensitive": "medium", "times": 1, "ordered": False,
+    }  # fmt: skip
+    assert err.count("How sensitive") == 2
+    assert "did you mean 'high'?" in err
+    for number in range(1, 6):
+        assert f"{number}. How" in err
+
+
+def test_what_options_say_is_not_asked() -> None:
+    code, out, err = typed(["high"], "--n", "2000", "--k", "18", "--within", "1", "--times", "1", "--format", "value")
+    assert (code, out) == (0, "do_not_collect\n")
+    assert "How many people" not in err
+    assert "How sensitive" in err
+
+
+def test_who_ends_the_input_is_not_asked_for_ever() -> None:
+    assert typed(["2000", "\x04"]) == (130, "", ANY)

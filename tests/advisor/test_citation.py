@@ -1,0 +1,137 @@
+"""Sources as BibTeX, the methods paragraph of an answer, and the entry of this project."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from knowledge.sources import OWN, SOURCES, sources_of
+from simulator import POSTPROCESSORS, PROTOCOLS, __version__
+
+ROOT = Path(__file__).parents[2]
+ENTRY = re.compile(r"@(\w+)\{(\w+),\n((?:  \w+ = \{.*\},?\n)+)\}\n")
+Run = Callable[..., tuple[int, str, str]]
+
+
+def entries(text: str) -> dict[str, dict[str, str]]:
+    """Read BibTeX back, by a reader of its own: the fields of each entry by its key."""
+    found = {}
+    for kind, key, fields in ENTRY.findall(text if text.endswith("\n") else text + "\n"):
+        found[key] = {"type": kind, **dict(re.findall(r"  (\w+) = \{(.*)\},?\n", fields))}
+    assert len(found) == text.count("@")
+    return found
+
+
+@pytest.mark.parametrize("name", [*PROTOCOLS, *POSTPROCESSORS])
+def test_every_source_that_a_member_names_has_an_entry(name: str) -> None:
+    reference = (PROTOCOLS.get(name) or POSTPROCESSORS[name]).reference
+    for part in (part.strip() for part in reference.split(";")):
+        assert part in SOURCES
+        source = SOURCES[part]
+        if part != OWN:
+            assert str(source.year) in part
+            first = part.split(" et al")[0].split(",")[0]
+            assert first.split()[-1] in source.authors[0].replace(r"{\'o}", "o")
+
+
+def test_entries_are_well_formed_and_used() -> None:
+    used = {
+        source
+        for table in (PROTOCOLS, POSTPROCESSORS)
+        for one in table.values()
+        for source in sources_of(one.reference)
+    }
+    assert used == set(SOURCES.values())
+    for source in used:
+        (entry,) = entries(source.bibtex).values()
+        assert {"author", "title", "year"} <= entry.keys()
+        assert source.bibtex.isascii()
+        assert source.bibtex.count("{") == source.bibtex.count("}")
+    assert len({source.key for source in used}) == len(used)
+
+
+def test_a_reference_from_elsewhere_becomes_an_entry() -> None:
+    (source,) = sources_of("Nobody, Nowhere 1999")
+    (entry,) = entries(source.bibtex).values()
+    assert entry == {"type": "misc", "title": "{Nobody, Nowhere 1999}", "year": "1999"}
+
+
+def test_explain_gives_the_sources_and_nothing_else(run: Run) -> None:
+    code, out, err = run("explain", "ibu", "--bibtex")
+    assert (code, err) == (0, "")
+    assert out.startswith("@")
+    assert set(entries(out)) == {"agrawal2001design", "pinzon2026estimating"}
+    assert entries(run("explain", "ibu", "--bibtex", "--format", "value")[1]) == entries(out)
+    data = json.loads(run("explain", "ibu", "--bibtex", "--format", "json")[1])
+    assert entries(data["bibtex"]) == entries(out)
+    assert run("explain", "l1", "--bibtex")[0] == 2
+
+
+def test_cite_writes_of_members_and_cites_no_key_without_an_entry(run: Run) -> None:
+    data = json.loads(run("cite", "pgr", "OUE", "eb_ns", "--format", "json")[1])
+    assert (data["protocols"], data["methods"]) == (["pgr", "oue"], ["eb_ns"])
+    cited = {key for group in re.findall(r"\\cite\{(.*?)\}", data["paragraph"]) for key in group.split(",")}
+    assert cited == set(entries(data["bibtex"]))
+    assert "ldp_advise" in cited
+
+
+def test_cite_takes_the_figures_of_a_saved_answer(run: Run, states: str, tmp_path: Path) -> None:
+    saved = str(tmp_path / "answer.json")
+    run(
+        "--eps",
+        "2",
+        "--n",
+        "5000",
+        "--seed",
+        "3",
+        "--reps",
+        "4",
+        "--max-reps",
+        "4",
+        states,
+        "--quiet",
+        "--output",
+        saved,
+    )
+    answer = json.loads(Path(saved).read_text(encoding="utf-8"))
+    data = json.loads(run("cite", saved, "--format", "json")[1])
+    best, text = answer["recommendations"][0], data["paragraph"]
+    assert (data["protocols"], data["methods"]) == ([best["protocol"]], [best["method"]])
+    for words in (
+        "ε = 2, k = 4 categories, n = 5,000 users",
+        "simulating 4 collections",
+        "seed 3",
+        f"{best['error']:.4g}",
+    ):
+        assert words in text
+    refused = run("cite", saved, "--output", saved, "--force")
+    assert refused[0] == 2
+    assert json.loads(Path(saved).read_text(encoding="utf-8")) == answer
+
+
+def test_cite_refuses_in_one_line(run: Run, tmp_path: Path) -> None:
+    other = tmp_path / "other.json"
+    for text in (
+        "[1, 2]",
+        "no json",
+        '{"recommendations": [], "request": {}}',
+        '{"recommendations": [3], "request": {}}',
+    ):
+        other.write_text(text, encoding="utf-8")
+        assert run("cite", str(other))[0] == 2
+    for words in (["cite"], ["cite", "l1"], ["cite", "gone.json"]):
+        code, out, err = run(*words)
+        assert (code, out, len(err.splitlines())) == (2, "", 1)
+
+
+def test_the_citation_file_says_what_the_package_is() -> None:
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    fields = dict(re.findall(r"^([a-z-]+): (.+)$", text, flags=re.MULTILINE))
+    assert fields["version"] == __version__
+    assert fields["license"] in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert SOURCES[OWN].title in text
+    assert SOURCES[OWN].authors[0].strip("{}") in text

@@ -1,0 +1,197 @@
+"""``ldp-advise code``: what it writes, what it refuses, and that nothing the user had is lost."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from advisor.deployment.answer import MEANINGS, files_of
+from advisor.deployment.readme import readme
+from knowledge.recipes import Collection
+from simulator import POSTPROCESSORS, PROTOCOLS
+from tests.advisor.conftest import Run
+
+PAIR = ("--protocol", "olh", "--method", "eb_ns", "--eps", "1", "--k", "32")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def refused(run: Run, *words: str) -> str:
+    code, out, err = run("code", *words)
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    return err
+
+
+def test_a_pair_becomes_files_that_pass_their_own_check(run: Run, folder: Path) -> None:
+    code, out, err = run("code", *PAIR, "--to", "new")
+    assert (code, err) == (0, "")
+    assert {each.name for each in (folder / "new").iterdir()} == MEANINGS.keys()
+    for name, text in files_of(Collection("olh", "eb_ns", 32, 1.0)).items():
+        assert (folder / "new" / name).read_text(encoding="utf-8") == text
+    assert out.startswith(
+        "Wrote clients, server and test vectors for Optimised local hashing (olh) with Empirical Bayes (eb_ns) to new."
+    )
+    done = subprocess.run([sys.executable, "check.py"], cwd=folder / "new", capture_output=True, text=True, check=True)
+    assert done.stdout == "client.py makes the 64 reports of test_vectors.json, and server.py their frequencies\n"
+
+
+def test_the_commands_of_the_page_run(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("code", *PAIR, "--to", "new")
+    monkeypatch.chdir(folder / "new")
+    lines = [each["report"] for each in json.loads(Path("test_vectors.json").read_text())["vectors"]]
+    Path("reports.csv").write_text("".join(f"{line}\n" for line in lines))
+    page = Path("README.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^ldp-advise (.*?)(?:   #.*)?$", page, flags=re.MULTILINE)
+    assert [command.split()[0] for command in commands] == ["reports", "audit"]
+    reports, audit = (shlex.split(command) for command in commands)
+    assert run(*reports)[0] == 0
+    code, out, _ = run(*audit, "--trials", "300", "--quiet")
+    assert code == 0
+    assert "the promise is at most 1" in out
+
+
+@pytest.mark.parametrize("name", ["markdown", "plain", "csv", "json", "value", "html"])
+def test_every_format_says_what_was_written(run: Run, folder: Path, name: str) -> None:
+    code, out, _ = run("code", *PAIR, "--to", "new", "--format", name)
+    assert code == 0
+    assert "new" in out if name != "csv" else "client.mjs" in out
+    if name == "json":
+        data = json.loads(out)
+        assert (data["protocol"], data["method"], data["eps"], data["k"]) == ("olh", "eb_ns", 1.0, 32)
+        assert 0.999 < float(data["exact_eps"]) <= 1
+        assert {each["name"]: each["bytes"] for each in data["files"]} == {
+            each.name: each.stat().st_size for each in (folder / "new").iterdir()
+        }
+
+
+def test_a_saved_answer_is_taken_with_its_first_pair(run: Run, folder: Path) -> None:
+    run("--eps", "2", "--k", "20", "--n", "10000", "--format", "json", "--output", "answer.json")
+    best = json.loads((folder / "answer.json").read_text())["recommendations"][0]
+    code, out, _ = run("code", "answer.json", "--to", "new", "--format", "json")
+    assert code == 0
+    data = json.loads(out)
+    assert (data["protocol"], data["method"]) == (best["protocol"], best["method"])
+    assert (data["eps"], data["k"]) == (2.0, 20)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", "nonsense", '{"request": {"eps": 1, "k": 4}, "recommendations": []}', "[" * 9_999]
+)
+def test_other_files_are_no_saved_answers(run: Run, folder: Path, text: str) -> None:
+    (folder / "answer.json").write_text(text)
+    assert "answer.json: is no saved answer; save one with ldp-advise" in refused(run, "answer.json", "--to", "new")
+    assert "missing.json: cannot be read" in refused(run, "missing.json", "--to", "new")
+    assert not (folder / "new").exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_answers_about_several_attributes_are_refused(run: Run) -> None:
+    plan = ("--attributes", "3", "--format", "json", "--output", "answer.json")
+    run("--eps", "2", "--k", "20", "--n", "10000", *plan)
+    assert "is about several attributes or rounds" in refused(run, "answer.json", "--to", "new")
+
+
+def test_nothing_is_overwritten_unless_asked(run: Run, folder: Path) -> None:
+    there = folder / "there"
+    there.mkdir()
+    (there / "notes.txt").write_text("mine")
+    (there / "client.py").write_text("mine too")
+    err = refused(run, *PAIR, "--to", "there")
+    assert "the directory has files (client.py, notes.txt)" in err
+    assert "--force" in err
+    assert (there / "client.py").read_text() == "mine too"
+    assert run("code", *PAIR, "--to", "there", "--force")[0] == 0
+    assert (there / "notes.txt").read_text() == "mine"
+    assert (there / "client.py").read_text().startswith('"""Client')
+
+
+def test_an_empty_directory_is_taken(run: Run, folder: Path) -> None:
+    (folder / "empty").mkdir()
+    assert run("code", *PAIR, "--to", "empty")[0] == 0
+
+
+def test_what_cannot_be_a_directory_is_refused(run: Run, folder: Path) -> None:
+    (folder / "file").write_text("mine")
+    assert "this is a file; name a directory" in refused(run, *PAIR, "--to", "file", "--force")
+    assert "there is no directory" in refused(run, *PAIR, "--to", "missing/new")
+    assert (folder / "file").read_text() == "mine"
+
+
+def test_a_file_that_is_read_is_never_written(run: Run, folder: Path) -> None:
+    there = folder / "there"
+    there.mkdir()
+    (there / "client.py").write_text("a\nb\n")
+    words = ("--protocol", "grr", "--method", "none", "--eps", "1", "--labels", "there/client.py")
+    assert "never overwritten" in refused(run, *words, "--to", "there", "--force")
+    assert (there / "client.py").read_text() == "a\nb\n"
+    assert [each.name for each in there.iterdir()] == ["client.py"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_all_that_is_missing_is_named_at_once(run: Run) -> None:
+    err = refused(run)
+    for flag in ("--protocol", "--method", "--eps", "--k", "--to"):
+        assert flag in err
+    assert "--to" in refused(run, *PAIR)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--protocol", "grr", "--method", "em", "--eps", "1", "--k", "4"), "method em is not for reports of grr"),
+        (("--protocol", "grr,oue", "--method", "none", "--eps", "1", "--k", "4"), "takes one --protocol"),
+        ((*PAIR[:-2], "--k", "1"), "at least 2"),
+        (("--protocol", "olh", "--method", "eb_ns", "--eps", "100", "--k", "8"), "between 1e-06 and 32"),
+        (("--protocol", "grr", "--method", "none", "--eps", "1", "--k", "4", "--hash", "xxh32"), "to blh and olh"),
+        ((*PAIR, "--labels", "labels.txt"), "--k is 32, but --labels labels.txt has 3 labels"),
+        ((*PAIR[:-2], "--labels", "one.txt"), "a question has at least 2 answers"),
+        ((*PAIR[:-2], "--labels", "missing.txt"), "missing.txt"),
+        (("answer.json", "--eps", "1"), "--eps does not go with a saved answer"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused_in_a_line(run: Run, folder: Path, words: tuple[str, ...], told: str) -> None:
+    (folder / "labels.txt").write_text("a\nb\nc\n")
+    (folder / "one.txt").write_text("a\n")
+    assert told in refused(run, *words, "--to", "new")
+    assert not (folder / "new").exists()
+
+
+def test_labels_give_the_number_of_answers(run: Run, folder: Path) -> None:
+    (folder / "labels.txt").write_text("Firefox\nChrome\nSafari, or other\n", encoding="utf-8")
+    words = ("--protocol", "ss", "--method", "norm_sub", "--eps", "1", "--labels", "labels.txt", "--to", "new")
+    code, out, _ = run("code", *words, "--format", "json")
+    assert code == 0
+    assert json.loads(out)["labels"] == ["Firefox", "Chrome", "Safari, or other"]
+    page = (folder / "new" / "README.md").read_text(encoding="utf-8")
+    assert "client.report('Safari, or other')" in page
+    for name in ("client.py", "client.mjs", "server.py"):
+        assert "Safari, or other" in (folder / "new" / name).read_text(encoding="utf-8")
+    done = subprocess.run([sys.executable, "check.py"], cwd=folder / "new", capture_output=True, check=False)
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("key", PROTOCOLS)
+def test_the_page_states_the_promise_and_what_is_not_promised(key: str) -> None:
+    collection = Collection(key, "em_stopped" if key == "sw" else "norm", 40, 0.5)
+    page = readme(collection)
+    assert page.count("\n") < 75  # one page
+    assert "at most 1.649 times (e^ε) as likely with the user's answer" in page
+    spent = collection.parameters.exact_epsilon
+    assert f"To 22 digits, rounded up, a line spends ε = {spent}." in " ".join(page.split())
+    for word in ("Repeated collection", "Linkage", "Side channels", "Participation", "Correct figures"):
+        assert f"- **{word}.**" in page
+    assert "{" not in re.sub(r"```.*?```", "", page, flags=re.DOTALL)
+    assert ("ldp-advise reports" in page) == (key != "she")
+    ordered = PROTOCOLS[key].ordered_only or POSTPROCESSORS[collection.method].uses_order
+    assert ("Their order counts" in page) == ordered

@@ -1,0 +1,78 @@
+"""The figures that a page shows for other budgets and numbers of users."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import pytest
+
+from advisor import advise
+from advisor.rank.explorer import explorer_of
+from knowledge.describe.profile import profile_of
+from knowledge.ranking import look_up
+from simulator.populations import apportion, frequencies
+
+COUNTS = apportion(frequencies("zipf", 12), 30_000)
+
+
+def test_the_question_itself_has_the_figures_of_the_answer() -> None:
+    advice = advise(1.0, sample_counts=COUNTS, repetitions=6, max_repetitions=6)
+    explorer = explorer_of(advice)
+    (first, second), best = (dial.at for dial in explorer.dials), advice.best
+    assert explorer.dials[0].texts[first] == "ε = 1"
+    assert explorer.dials[1].texts[second] == "n = 30,000"
+    texts = explorer.figures[first][second]
+    assert texts[0].startswith(f"{best.error:.4g}"[:5])
+    assert f"({best.protocol}, " in texts[5]
+    assert f"({best.method})" in texts[5]
+    assert explorer.curves[0].values[second][first] == best.error
+    assert "Simulated at ε = 1" in explorer.note
+
+
+def test_everywhere_else_it_is_the_prediction_times_one_factor() -> None:
+    advice = advise(1.0, sample_counts=COUNTS, repetitions=6, max_repetitions=6)
+    explorer = explorer_of(advice)
+    (first, second), pair = (dial.at for dial in explorer.dials), advice.best.pair
+    n, profile = 30_000, profile_of(COUNTS, 30_000)
+    request = advice.request
+    errors = {}
+    for epsilon in explorer.along:
+        there = look_up(
+            profile, epsilon, n, "l1", ordered=request.ordered, protocols=request.protocols, methods=request.methods
+        )
+        errors[epsilon] = {(row.protocol, row.method): row.error for row in there.rows}
+    factor = advice.best.error / errors[1.0][pair]
+    assert f"{factor:.2f}" in explorer.note
+    for place, epsilon in enumerate(explorer.along):
+        value = explorer.curves[0].values[second][place]
+        assert value is not None
+        # The pair of the answer, or where another is more than 5 % better, one of the first.
+        assert value <= 1.05 * factor * min(errors[epsilon].values()) * (1 + 1e-9) or place == first
+        assert any(math.isclose(value, factor * error, rel_tol=1e-6) for error in errors[epsilon].values())
+
+
+def test_a_look_up_is_not_scaled_and_more_users_err_less() -> None:
+    explorer = explorer_of(advise(1.0, k=64, n=100_000, shape="zipf"))
+    assert "Predicted" in explorer.note
+    column = [row[explorer.dials[0].at] for row in explorer.curves[0].values]
+    assert all(one is not None and other is not None and one > other for one, other in pairwise(column))
+    assert len(explorer.dials[1].texts) == len(explorer.curves[0].values) == 7
+
+
+def test_what_cannot_be_predicted_has_its_own_figures_alone() -> None:
+    collected = advise(1.0, estimate=[0.5, 0.3, 0.25, -0.05], protocol="oue", n=20_000, repetitions=4)
+    explorer = explorer_of(collected)
+    assert [len(dial.texts) for dial in explorer.dials] == [1, 1]
+    assert explorer.curves == ()
+    assert "this question alone" in explorer.note
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.23, 16.0])
+def test_the_budgets_hold_the_one_that_was_asked_about_and_stay_where_predictions_are_made(epsilon: float) -> None:
+    explorer = explorer_of(advise(epsilon, k=16, n=10_000, shape="zipf"))
+    assert explorer.along[explorer.dials[0].at] == epsilon
+    assert list(explorer.along) == sorted(set(explorer.along))
+    assert len(explorer.along) == 9
+    assert min(explorer.along) >= 0.1
+    assert max(explorer.along) <= 16

@@ -1,0 +1,261 @@
+"""Members from a file and from Python: ranked like the others, checked, guarded, and named where they break."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import simulator
+from advisor import InputError, advise, sweep
+from advisor.members import member_of_file
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, PostProcessor
+from simulator.foreign import FAILURES, REGISTERED, SOURCES
+
+MINE = """
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from simulator import FrequencyOracle, Metric, PostProcessor
+from simulator.protocols import PROTOCOLS
+
+
+def soft(estimate, noise):
+    return np.sign(estimate) * np.maximum(np.abs(estimate) - noise.sd, 0.0)
+
+
+def own_norm_sub(estimate, noise):
+    from simulator import POSTPROCESSORS
+
+    return POSTPROCESSORS["norm_sub"](estimate, noise)
+
+
+def largest(estimate, truth):
+    return np.abs(estimate - truth).max(axis=-1)
+
+
+def lost(estimate, noise):
+    return estimate * np.nan
+
+
+def flat(estimate, noise):
+    return estimate.sum()
+
+
+def norm_cut(estimate, noise):
+    return estimate * 1.0
+
+
+def moody(estimate, noise):
+    if estimate.shape[-1] == 5:
+        raise RuntimeError("not five,\\nplease")
+    return estimate * 1.0
+
+
+def negative(estimate, truth):
+    return -np.abs(estimate - truth).sum(axis=-1)
+
+
+SIMPLEX = PostProcessor("simplex_of_mine", "Mine", own_norm_sub, True, True, "this file")
+BOASTS = PostProcessor("boasts", "Boasts", soft, True, True, "this file")
+
+
+@dataclass(frozen=True)
+class Flipped(PROTOCOLS["rappor"]):
+    key = "flipped"
+
+
+@dataclass(frozen=True)
+class Biased(PROTOCOLS["rappor"]):
+    key = "biased"
+
+    def sample_support(self, counts, rng):
+        return super().sample_support(counts, rng) + counts.sum(axis=-1, keepdims=True) // 50
+"""
+SAMPLE = "colour,count\n" + "".join(f"c{at},{1000 // (at + 1)}\n" for at in range(5))
+
+
+@pytest.fixture(autouse=True)
+def _clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(MINE, encoding="utf-8")
+    (tmp_path / "sample.csv").write_text(SAMPLE, encoding="utf-8")
+    member_of_file.cache_clear()
+    yield
+    for name in list(REGISTERED):
+        for table in (PROTOCOLS, POSTPROCESSORS, METRICS):
+            table.pop(name, None)
+        for known in (REGISTERED, SOURCES, FAILURES):
+            known.pop(name, None)
+    member_of_file.cache_clear()
+
+
+class Done(NamedTuple):
+    code: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def command(run: Callable[..., tuple[int, str, str]]) -> Callable[..., Done]:
+    return lambda *words: Done(*run(*words))
+
+
+QUICK = ("--reps", "4", "--max-reps", "4", "--quiet")
+
+
+def test_a_method_from_a_file_is_ranked_as_the_same_method_of_ours(command) -> None:
+    menu = ("--protocol", "oue", "--method", "mine.py:own_norm_sub,norm_sub")
+    result = command("--eps", "1", "sample.csv", *menu, *QUICK, "--format", "json")
+    rows = json.loads(result.stdout)["recommendations"]
+    assert [row["ratio_to_best"] for row in rows] == [1, 1]
+    assert {row["method"] for row in rows} == {"own_norm_sub", "norm_sub"}
+    runs = command("--eps", "1", "sample.csv", *menu, *QUICK, "--runs", "runs.csv", "--format", "value")
+    assert runs.code == 0
+    with Path("runs.csv").open(encoding="utf-8") as file:
+        errors = {
+            method: [row["error"] for row in rows if row["method"] == method]
+            for rows in [list(csv.DictReader(file))]
+            for method in ("own_norm_sub", "norm_sub")
+        }
+    assert errors["own_norm_sub"][:4] == errors["norm_sub"][:4]
+
+
+def test_every_row_of_runs_says_what_was_simulated(command) -> None:
+    command("--eps", "2", "sample.csv", "--n", "5000", "--seed", "7", "--protocol", "grr", *QUICK, "--runs", "runs.csv")
+    with Path("runs.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    said = {tuple(row[name] for name in ("eps", "n", "k", "seed", "version")) for row in rows}
+    assert said == {("2.0", "5000", "5", "7", simulator.__version__)}
+
+
+def test_a_protocol_and_a_metric_from_a_file_are_ranked(command) -> None:
+    result = command(
+        "--eps", "1", "sample.csv", "--protocol", "mine.py:Flipped,rappor", "--method", "mine.py:SIMPLEX",
+        "--metric", "mine.py:largest", *QUICK, "--format", "json",
+    )  # fmt: skip
+    answer = json.loads(result.stdout)
+    assert answer["request"]["metric"] == "largest"
+    assert {(row["protocol"], row["method"]) for row in answer["recommendations"]} == {
+        ("flipped", "simplex_of_mine"),
+        ("rappor", "simplex_of_mine"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "words"),
+    [
+        ("--method", "lost", "mine.py:lost: it breaks its contract: lost, noise of grr"),
+        ("--method", "flat", "the shape (6, 4) must be kept, got ()"),
+        ("--method", "BOASTS", "claims nonnegative"),
+        ("--method", "norm_cut", "the name norm_cut is taken by 'norm_cut': rename it"),
+        ("--method", "Flipped", "this is a class, a method is a function or a PostProcessor"),
+        ("--method", "sotf", "mine.py has no 'sotf'; did you mean 'soft'?"),
+        ("--metric", "negative", "mine.py:negative: it breaks its contract"),
+        ("--metric", "SIMPLEX", "this is a method, a metric is needed"),
+        ("--protocol", "soft", "this is a function, a protocol is needed"),
+        ("--protocol", "Biased", "mine.py:Biased: it breaks its contract: biased (k="),
+    ],
+)
+def test_a_member_that_breaks_its_contract_is_named_in_one_line(command, option: str, name: str, words: str) -> None:
+    result = command("--eps", "1", "sample.csv", option, f"mine.py:{name}", *QUICK)
+    assert result.code == 2
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert words in line
+    assert not REGISTERED
+
+
+def test_files_that_are_not_there_or_do_not_load_are_one_line(command) -> None:
+    Path("broken.py").write_text("import nothing_of_that_name\n", encoding="utf-8")
+    for name, words in (("gone.py:soft", "there is no file gone.py"), ("broken.py:soft", "ModuleNotFoundError")):
+        result = command("--eps", "1", "sample.csv", "--method", name)
+        assert (result.code, result.stdout) == (2, "")
+        assert words in result.stderr
+        assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.filterwarnings("always::simulator.foreign.PluginWarning")
+def test_one_that_fails_in_the_simulation_is_left_out_and_named(command) -> None:
+    menu = ("--protocol", "oue", "--method", "mine.py:moody,norm_sub")
+    result = command("--eps", "1", "sample.csv", *menu, *QUICK)
+    assert result.code == 0
+    assert "warning: mine.py:moody is left out: RuntimeError: not five, please\n" in result.stderr
+    assert "moody" not in result.stdout
+
+
+@pytest.mark.parametrize("option", ["--method mine.py:soft", "--protocol mine.py:Flipped", "--metric mine.py:largest"])
+def test_a_prediction_says_what_to_type_instead(command, option: str) -> None:
+    result = command("--eps", "2", "--k", "16", *option.split())
+    assert result.code == 2
+    (line,) = result.stderr.splitlines()
+    assert "cannot be predicted, only simulated: give a sample, or simulate an assumed shape" in line
+    words = line.partition("for example ldp-advise ")[2].split()
+    assert words[:5] == ["sweep", "--eps", "2", "--n", "100000"]
+    again = command(*words, "--reps", "2", "--quiet")
+    assert (again.code, again.stderr) == (0, "")
+
+
+def test_a_sweep_lists_the_error_of_every_pair_and_keeps_no_cells_of_a_changing_member(command) -> None:
+    words = ("sweep", "--eps", "1,2", "--n", "2000", "--k", "8", "--protocol", "oue,grr", "--reps", "3", "--quiet")
+    result = command(*words, "--method", "mine.py:soft,norm_sub", "--jobs", "2", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    pairs = [row for row in rows if row["rank_among"] == "pair"]
+    assert {(row["eps"], row["protocol"], row["method"]) for row in pairs} == {
+        (epsilon, protocol, method)
+        for epsilon in ("1.0", "2.0")
+        for protocol in ("oue", "grr")
+        for method in ("soft", "norm_sub")
+    }
+    for winner in (row for row in rows if row["rank_among"] == "all"):
+        assert float(winner["error"]) == min(float(row["error"]) for row in pairs if row["eps"] == winner["eps"])
+    refused = command(*words, "--method", "mine.py:soft", "--resume", "cells.jsonl")
+    assert refused.code == 2
+    assert "--resume does not go with mine.py:soft" in refused.stderr
+    assert not Path("cells.jsonl").exists()
+
+
+def halfway(estimate: np.ndarray, noise: simulator.Noise) -> np.ndarray:
+    del noise
+    return (estimate + 1 / estimate.shape[-1]) / 2
+
+
+def test_python_registers_the_same_and_may_do_so_again() -> None:
+    assert simulator.register(halfway, "method") == "halfway"
+    first = advise(
+        1.0, sample_counts=[500, 300, 200], protocol="grr", method="halfway", repetitions=4, max_repetitions=4
+    )
+    assert first.best.method == "halfway"
+
+    def halfway_again(estimate: np.ndarray, noise: simulator.Noise) -> np.ndarray:
+        return halfway(estimate, noise) * 1.0
+
+    halfway_again.__name__ = "halfway"
+    assert simulator.register(halfway_again, "method") == "halfway"
+    assert POSTPROCESSORS["halfway"].function is halfway_again
+    assert sweep(epsilons=1, users=1000, sizes=4, protocol="grr", method="halfway", repetitions=2).cells
+    with pytest.raises(InputError, match="cannot be predicted, only simulated"):
+        advise(1.0, k=16, method="halfway")
+
+
+def test_python_is_told_what_is_wrong() -> None:
+    named = PostProcessor("Half Way", "Half", halfway, False, False, "here")
+    for member, kind, words in (
+        (halfway, None, "say which kind of member it is"),
+        (halfway, "methods", "say which kind of member it is, one of protocol, method, metric"),
+        (named, None, "a name is lower-case words"),
+        (lambda estimate: estimate, "method", "a name is lower-case words"),
+        (POSTPROCESSORS["norm"], None, "the name norm is taken"),
+        (3, "metric", "this is a int, a metric is needed"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            simulator.register(member, kind)
+    assert not REGISTERED

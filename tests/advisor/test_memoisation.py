@@ -1,0 +1,195 @@
+"""Rounds with the same users: the verdict, what it rests on, and what is refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+
+import jsonschema
+import numpy as np
+import pytest
+
+from advisor import InputError, audit, memoise
+from advisor.memoisation.answer import CLOSE, SAME_TOTAL
+from simulator import PROTOCOLS
+from simulator.memoisation import MEMOISED
+from simulator.seeding import rng_for
+from tests.advisor.conftest import Run
+from tests.advisor.test_cli_audit import SCHEMA as AUDIT_SCHEMA
+
+ASKED = ("--eps", "1", "--eps-forever", "2", "--rounds", "30", "--memoize")
+SHARES = np.array([0.4, 0.3, 0.2, 0.1])
+COUNTS = [40_000, 30_000, 20_000, 10_000]
+
+
+def test_the_verdict_comes_first_with_what_a_user_spends(run: Run) -> None:
+    code, out, _ = run(*ASKED, "--changes", "0.05", "--k", "256", "--n", "1e6")
+    assert code == 0
+    first = out.splitlines()[0]
+    assert first.startswith("Memoise: use olh (LOLOHA with the best g, exact second step); after 30 rounds a user has")
+    assert first.endswith("on average and at most 8. Fresh noise at ε = 1 in each round would have spent 30.")
+    assert "does not hide that a value changed" in out
+    quiet = run(*ASKED, "--k", "256", "--quiet")[1]
+    assert quiet.startswith("Memoise: use olh")
+    assert "Expect a category" not in quiet
+
+
+def test_every_format_has_the_same_answer(run: Run) -> None:
+    data = json.loads(run(*ASKED, "--k", "16", "--format", "json")[1])
+    assert data["memoize"] is True
+    assert data["request"] | {"n": 100_000, "changes": 0.05, "rounds": 30} == data["request"]
+    rows = list(csv.DictReader(io.StringIO(run(*ASKED, "--k", "16", "--format", "csv")[1])))
+    assert [row["protocol"] for row in rows] == [row["protocol"] for row in data["approaches"]]
+    assert {row["noise"] for row in rows} == {"memoised", "fresh, same round", "fresh, same total"}
+    assert run(*ASKED, "--k", "16", "--format", "value")[1] == f"memoised {data['protocol']}\n"
+    for name in ("plain", "markdown", "html"):
+        assert data["summary"].partition(";")[0] in run(*ASKED, "--k", "16", "--format", name)[1]
+
+
+def test_errors_are_those_of_devices_that_report_round_by_round() -> None:
+    """The average of 6 rounds, replayed 400 times with values that change; 5 standard errors."""
+    answer = memoise(1, epsilon_forever=2, rounds=6, changes=0.2, sample_counts=COUNTS, n=500)
+    for row in answer.memoised:
+        if row.protocol == "dbitflip":
+            continue
+        member, rng = MEMOISED[row.protocol](4, 2.0, 1.0), rng_for(0, "memoise", row.protocol)
+        errors = []
+        for _ in range(400):
+            values = answer.question.changes.draw(500, rng)
+            truth = np.eye(4)[values].mean(axis=(0, 1))
+            estimate = member.estimate(member.replay_rounds(values, rng), 500).mean(axis=0)
+            errors.append(np.abs(estimate - truth).mean())
+        assert abs(np.mean(errors) - row.error_average) < 5 * np.std(errors) / math.sqrt(400)
+
+
+def test_a_round_has_the_error_of_the_one_shot_protocol() -> None:
+    answer = memoise(1, epsilon_forever=2, rounds=6, sample_counts=COUNTS)
+    for row in answer.memoised:
+        if row.protocol in ("grr", "oue", "rappor", "blh"):
+            sd = np.sqrt(PROTOCOLS[row.protocol](4, 1.0).variance(SHARES, 100_000))  # type: ignore[attr-defined]
+            assert row.error_round == pytest.approx(math.sqrt(2 / math.pi) * sd.mean(), rel=1e-9)
+
+
+def test_what_is_spent_is_memos_times_the_permanent_budget_and_fresh_noise_adds_up() -> None:
+    answer = memoise(1, epsilon_forever=2, rounds=30, changes=0.1, sample_counts=COUNTS)
+    most = {"grr": 4, "oue": 4, "rappor": 4, "blh": 2, "olh": 4, "dbitflip": 1}
+    for row in answer.memoised:
+        assert row.spent_most == 2 * most[row.protocol]
+        assert row.epsilon_round <= row.spent_mean <= row.spent_most
+        assert row.epsilon_round <= row.revealed <= 2 + 1e-9
+    held = 1 - (1 - SHARES) * (1 - answer.question.changes.redraw * SHARES) ** 29
+    assert next(row for row in answer.memoised if row.protocol == "oue").spent_mean == pytest.approx(2 * held.sum())
+    assert (answer.same_round.spent_mean, answer.same_round.revealed) == (30, 30)
+    lowest = min(row.error_round for row in answer.memoised)
+    assert answer.memory.error_round <= CLOSE * lowest
+    total = next(row for row in answer.fresh if row.noise == SAME_TOTAL)
+    assert total.spent_mean == pytest.approx(answer.memory.spent_mean)
+    assert total.epsilon_round * 30 == pytest.approx(total.spent_mean)
+
+
+def test_few_rounds_and_values_that_change_all_the_time_want_fresh_noise(run: Run) -> None:
+    for forever, *more in (("2", "--rounds", "2"), ("4", "--rounds", "5", "--changes", "0.9")):
+        out = run("--eps", "1", "--eps-forever", forever, "--memoize", "--k", "100", *more)[1]
+        assert out.startswith("Do not memoise: use ss")
+    assert not memoise(1, epsilon_forever=2, rounds=2, changes=0, k=8).memoise  # the same spending, a larger error
+    assert memoise(1, epsilon_forever=2, rounds=3, changes=0, k=8).memoise
+
+
+def test_the_worst_case_is_told_where_memoisation_spends_more(run: Run) -> None:
+    out = run(*ASKED, "--k", "100", "--protocol", "oue")[1]
+    assert "In the worst case memoisation spends more than fresh noise: 60 against 30" in out
+    assert "In the worst case" not in run(*ASKED, "--k", "100", "--protocol", "blh")[1]
+
+
+def test_an_error_above_all_frequencies_is_not_given_in_users(run: Run) -> None:
+    out = run("--eps", "1e-6", "--eps-forever", "2e-6", "--rounds", "9", "--memoize", "--k", "2")[1]
+    assert "A round alone says nothing" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--memoize",), "--eps, --eps-forever, --rounds and SAMPLE are missing: give the privacy budget"),
+        (("--memoize", "--eps", "1", "--rounds", "3", "--k", "8"), "--eps-forever is missing: give the budget of all"),
+        (("--memoize", "--eps", "1", "--eps-forever", "2", "--k", "8"), "--rounds is missing: give the number of"),
+        (
+            ("--memoize", "--eps", "2", "--eps-forever", "2", "--rounds", "3", "--k", "8"),
+            "must be below --eps-forever, that of all reports of a value, got --eps 2",
+        ),
+        ((*ASKED, "--k", "8", "--changes", "1.1"), "changes must be a number between 0 and 1, got '1.1'"),
+        ((*ASKED, "--k", "8", "--changes", "-0.1"), "changes must be a number between 0 and 1, got '-0.1'"),
+        ((*ASKED, "--k", "8", "--changes", "1"), "changes must be at most 0.793 for these frequencies, got 1"),
+        ((*ASKED, "--k", "8", "--protocol", "ss"), "give --protocol one of grr, rappor, oue, blh, olh, got ss"),
+        ((*ASKED, "--k", "8", "--device-bits", "9"), "device-bits must be at most k=8, got 9"),
+        ((*ASKED, "--k", "8", "--metric", "l2", "--attributes", "3"), "--metric, --attributes does not go with --memo"),
+        ((*ASKED, "--k", "8", "--threat", "0.1", "--why"), "--why, --threat does not go with --memoize"),
+        ((*ASKED, "--k", "8", "--column", "a"), "--column needs a file, and none is given"),
+        (("--eps", "1", "--k", "8", "--changes", "0.1"), "--changes needs --memoize"),
+        (("--eps", "1", "--k", "8", "--eps-forever", "3"), "--eps-forever needs --memoize"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(run: Run, words: tuple[str, ...], said: str) -> None:
+    code, out, err = run(*words)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_python_is_told_the_same() -> None:
+    with pytest.raises(InputError, match="--eps-forever, --rounds and SAMPLE are missing"):
+        memoise(1)
+    with pytest.raises(InputError, match="must be below --eps-forever"):
+        memoise(2, epsilon_forever=1, rounds=3, k=8)
+    with pytest.raises(InputError, match="a sample, or skew or shape, not both"):
+        memoise(1, epsilon_forever=2, rounds=3, sample_counts=COUNTS, skew=1)
+    assert json.loads(memoise(1, epsilon_forever=2, rounds=9, k=8).to_json())["memoize"] is True
+
+
+# Audits
+
+AUDIT = ("audit", "--k", "10", "--eps", "1", "--trials", "20000")
+
+
+def test_audits_of_devices_that_remember_stop_at_the_permanent_budget(run: Run) -> None:
+    words = (*AUDIT, "--all", "--memoize", "--eps-forever", "2", "--rounds", "1,10,100")
+    code, out, _ = run(*words, "--format", "json")
+    assert code == 0
+    data = json.loads(out)
+    jsonschema.validate(data, AUDIT_SCHEMA)
+    assert [row["protocol"] for row in data["results"]] == [name for name in MEMOISED for _ in range(6)]
+    for memoised, fresh in zip(data["results"][::2], data["results"][1::2], strict=True):
+        assert memoised["epsilon_guaranteed"] == memoised["epsilon_forever"] == 2
+        assert memoised["epsilon_lower_bound"] <= 2
+        assert fresh["epsilon_forever"] is None
+        assert fresh["epsilon_guaranteed"] == fresh["rounds"] == memoised["rounds"]
+        assert memoised["agrees"]
+        assert fresh["agrees"]
+    out = run(*words)[1]
+    assert out.startswith("After 100 rounds memoised grr loses at least 1.")
+    assert "of the promised 2, and with fresh noise at least" in out.splitlines()[0]
+    assert "Devices keep one randomisation of a value for ever, at ε = 2" in out
+    found = audit(1, k=10, protocol="olh", rounds=100, memoize=True, epsilon_forever=2, trials=20_000)
+    assert 1.5 < found.results[0].epsilon_lower_bound < 2
+    assert found.results[1].epsilon_lower_bound > 5
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--protocol", "grr", "--memoize"), "--eps-forever and --rounds are missing: give the budget of all reports"),
+        (("--protocol", "grr", "--eps-forever", "2"), "--eps-forever needs --memoize"),
+        (("--protocol", "ss", "--memoize", "--eps-forever", "2", "--rounds", "3"), "one of grr, rappor, oue, blh, olh"),
+        (("--protocol", "grr", "--memoize", "--eps-forever", "1", "--rounds", "3"), "must be below --eps-forever"),
+        (("--protocol", "grr", "--memoize", "--eps-forever", "2", "--rounds", "1e4"), "rounds must be at most 2,000"),
+        (
+            ("--protocol", "grr", "--memoize", "--eps-forever", "2", "--rounds", "3", "--attack", "pair"),
+            "--attack does not go with --memoize",
+        ),
+    ],
+)
+def test_audits_refuse_what_does_not_fit(run: Run, more: tuple[str, ...], said: str) -> None:
+    code, out, err = run(*AUDIT, *more)
+    assert (code, out) == (2, "")
+    assert said in err

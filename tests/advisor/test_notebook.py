@@ -1,0 +1,122 @@
+"""Advice in a notebook: text, tables, pictures, pages; a series comes back as one, matched by its labels."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import advisor
+import ldp_advise
+from advisor import Advice, InputError, advise
+from advisor.rank.apply import applied_csv
+from simulator import PROTOCOLS
+from simulator.seeding import rng_for
+
+LABELS = ["b", "a", "c", "d", "e", "f", "g", "h"]
+COUNTS = np.array([3000, 2000, 2000, 1000, 1000, 500, 300, 200])
+N = int(COUNTS.sum())
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def raw() -> pd.Series[float]:
+    oracle = PROTOCOLS["oue"](len(LABELS), 1.0)
+    estimate = oracle.estimate(oracle.sample_support(COUNTS, rng_for(0, "notebook")), N)
+    return pd.Series(estimate, index=LABELS, name="share")
+
+
+@pytest.fixture(scope="module")
+def advice(raw: pd.Series[float]) -> Advice:
+    return advise(1.0, estimate=raw, protocol="oue", n=N)
+
+
+def test_a_series_comes_back_with_its_index_and_name_whatever_its_order(advice: Advice, raw: pd.Series[float]) -> None:
+    plain = advice.apply(raw.to_numpy())
+    assert isinstance(plain, np.ndarray)
+    for order in (LABELS, LABELS[::-1], sorted(LABELS)):
+        applied = advice.apply(raw[order])
+        pd.testing.assert_series_equal(applied, pd.Series(plain, LABELS, name="share")[order])
+    frame = advice.apply(pd.DataFrame([raw, raw[::-1]], index=["mon", "tue"]))
+    assert np.allclose(frame.loc["tue", LABELS], plain)
+
+
+def test_a_series_of_other_categories_is_refused_and_numbers_are_places(raw: pd.Series[float]) -> None:
+    predicted = advise(1.0, k=len(LABELS), n=N, protocol="oue", method="norm_sub")
+    by_place = predicted.apply(raw)
+    assert np.allclose(by_place, predicted.apply(raw.to_numpy()))
+    assert list(by_place.index) == LABELS
+    with pytest.raises(InputError, match="has a value for 'z', which is no category of this advice"):
+        advise(1.0, estimate=raw, protocol="oue", n=N).apply(raw.rename({"a": "z"}))
+
+
+def test_intervals_are_those_of_the_command_line(advice: Advice, raw: pd.Series[float]) -> None:
+    frame = advice.intervals()
+    text = [line.split(",") for line in applied_csv(advice).splitlines()]
+    assert [frame.index.name, *frame.columns] == text[0]
+    assert [
+        [label, *map(repr, row)] for label, row in zip(frame.index, frame.to_numpy().tolist(), strict=True)
+    ] == text[1:]
+    pd.testing.assert_frame_equal(advice.intervals(raw[::-1]), frame.loc[raw.index[::-1]], check_names=False)
+    assert (frame.low <= frame.raw.clip(lower=0)).all()
+    assert (frame.raw <= frame.high).all()
+    with pytest.raises(InputError, match="there is no estimate"):
+        advise(1.0, k=8, protocol="oue", method="norm_sub").intervals()
+
+
+def test_text_and_table_are_those_of_the_answer(advice: Advice) -> None:
+    lines = str(advice).splitlines()
+    best = advice.best
+    assert advice.summary.startswith(lines[0])
+    assert best.protocol.upper() in lines[0]
+    header = next(at for at, line in enumerate(lines) if line.startswith("rank"))
+    assert lines[header + 1].split()[1:3] == [best.protocol, best.method]
+    assert "--" not in str(advice)
+    assert (
+        repr(advice)
+        == f"<Advice: {best.protocol} with {best.method}, l1, ε = 1, k = 8 unordered categories, n = 10,000>"
+    )
+
+
+def test_pictures_and_pages_are_written_once(advice: Advice, tmp_path: Path) -> None:
+    picture, page = tmp_path / "ranking.svg", tmp_path / "page.html"
+    figure = advice.plot(picture)
+    assert figure._repr_svg_().startswith("<svg")
+    assert "<svg" in picture.read_text(encoding="utf-8")
+    advice.report(page)
+    assert advice.best.method in page.read_text(encoding="utf-8")
+    before = page.read_bytes()
+    for call in (lambda: advice.report(page), lambda: advice.plot(picture)):
+        with pytest.raises(InputError, match="the file exists; give force=True"):
+            call()
+    with pytest.raises(InputError, match=r"the suffix must be \.html"):
+        advice.report(tmp_path / "page.pdf")
+    advice.report(page, force=True)
+    assert page.read_bytes() == before
+
+
+def test_both_names_of_the_package_have_all_that_is_public() -> None:
+    for module in (advisor, ldp_advise):
+        assert set(advisor.__all__) <= set(dir(module))
+        assert all(getattr(module, name) is getattr(advisor, name) for name in advisor.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'advice'"):
+        _ = ldp_advise.advice
+
+
+def test_the_package_runs_as_a_module() -> None:
+    done = subprocess.run([sys.executable, "-m", "ldp_advise", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"ldp-advise {advisor.__version__}\n"
+
+
+def test_intervals_come_back_with_the_index_of_the_series() -> None:
+    index = pd.Index(range(18, 26), name="age")
+    estimate = pd.Series([0.4, 0.25, 0.15, 0.1, 0.06, 0.03, 0.02, -0.01], index=index)
+    answer = advise(1, estimate=estimate, protocol="oue", n=10_000, method="norm_sub", repetitions=2)
+    table = answer.intervals(estimate[::-1])
+    assert table.index.tolist() == list(range(25, 17, -1))
+    assert table["raw"].tolist() == estimate[::-1].tolist()
+    assert answer.intervals()["raw"].tolist() == estimate.tolist()

@@ -1,0 +1,138 @@
+"""Answers with a shuffler: each protocol at its own budget, and the other way round."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+
+import jsonschema
+import numpy as np
+import pytest
+
+import advisor
+from advisor.errors import InputError
+from simulator import PROTOCOLS
+from simulator.shuffler import CentralHistogram, Shuffler
+from simulator.shuffler.amplification import blanket_of
+from tests.advisor.conftest import Run
+
+SCHEMA = json.loads(resources.files("advisor").joinpath("schema/advice.schema.json").read_text(encoding="utf-8"))
+PROMISE = ["--central-eps", "1", "--delta", "1e-8"]
+
+
+def test_every_protocol_reports_at_the_budget_that_keeps_the_promise(run: Run) -> None:
+    answer = json.loads(run("--k", "64", "--n", "1e5", *PROMISE, "--format", "json")[1])
+    local = answer["request"]["central"]["local"]
+    jsonschema.validate(answer, SCHEMA)
+    assert all(row["epsilon"] == local[row["protocol"]] for row in answer["recommendations"])
+    shuffler = Shuffler(100_000, 1e-8)
+    for key in ("grr", "oue", "ss", "pgr"):
+        assert shuffler.central(blanket_of(PROTOCOLS[key](64, local[key]))) == pytest.approx(1, rel=1e-3)
+    bits = {row["protocol"]: row["attack_success"] for row in answer["recommendations"]}
+    assert bits["grr"] == pytest.approx(PROTOCOLS["grr"](64, local["grr"]).attack_success)
+
+
+def test_the_ranking_at_one_central_promise_is_not_that_at_one_local_budget() -> None:
+    # What others say hides a GRR report best where values are many: it gets a budget of its own.
+    menu = {"k": 1024, "n": 100_000, "protocol": ["grr", "oue", "ss"], "method": "none"}
+    central = advisor.advise(central_epsilon=0.1, delta=1e-8, **menu)
+    assert central.request.central is not None
+    budgets = central.request.central.local
+    assert budgets["grr"] > 1.2 * budgets["ss"]
+    fixed = advisor.advise(budgets["ss"], **menu)
+    errors, alike = ({row.protocol: row.error for row in one.recommendations} for one in (central, fixed))
+    assert errors["ss"] == pytest.approx(alike["ss"])
+    assert min(errors, key=errors.__getitem__) == "grr"
+    assert alike["grr"] > 1.2 * min(alike.values())
+
+
+def test_a_sample_is_simulated_at_these_budgets() -> None:
+    counts = [4000, 3000, 2000, 1000]
+    answer = advisor.advise(
+        sample_counts=counts, central_epsilon=0.5, delta=1e-6, protocol=["grr", "oue"], method="none", metric="mse"
+    )
+    for row in answer.recommendations:
+        oracle = PROTOCOLS[row.protocol](4, answer.request.central.local[row.protocol])
+        assert row.epsilon == oracle.epsilon
+        # The mean over the repetitions: five standard errors, false alarms below 1 in 100,000.
+        expected = float(oracle.noise(10_000).entry(np.array(counts) / 10_000).mean())
+        assert abs(row.error - expected) < 5 * row.standard_error
+    trusted = next(row for row in answer.baselines if row.kind == "central")
+    histogram = CentralHistogram(0.5, 1e-6)
+    assert trusted.method == "discrete Laplace"
+    assert trusted.error_low < histogram.variance / 10_000**2 * 1.5
+    assert trusted.error_high > histogram.variance / 10_000**2 / 1.5
+    assert trusted.error < min(row.error for row in answer.recommendations)
+
+
+def test_the_answer_says_who_is_protected_from_whom(run: Run) -> None:
+    words = run("--k", "64", "--n", "1e5", *PROMISE, "--format", "plain")[1]
+    assert "Each report has its own budget, ε₀ = " in words
+    assert "keeps ε = 1 and δ = 1e-08 between any two values of one user" in words
+    assert "◂ trusted server" in words
+
+
+@pytest.mark.parametrize("form", ["table", "plain", "markdown", "csv", "json", "value", "html"])
+def test_every_format_has_it(run: Run, form: str) -> None:
+    assert run("--k", "16", *PROMISE, "--format", form)[1]
+    assert run("epsilon", "--eps", "4", "--shuffle", "--n", "1e4", "--delta", "1e-6", "--format", form)[1]
+
+
+def test_what_reports_promise_once_they_are_shuffled(run: Run) -> None:
+    question = ["epsilon", "--eps", "4", "--shuffle", "--n", "1e4", "--delta", "1e-6"]
+    assert run(*question)[1].startswith("Shuffled, 10,000 reports of any protocol at ε₀ = 4 keep central ε = 0.41")
+    own = run(*question, "--protocol", "grr", "--k", "100", "--format", "value")[1]
+    assert 0.2344 - 4 / 2**10 < float(own) <= 0.23445
+    facts = json.loads(run(*question, "--format", "json")[1])["shuffled"]
+    assert facts["central"] == facts["anyone"] < facts["closed_2023"]
+
+
+REFUSED = [
+    (["--central-eps", "1"], "--central-eps needs --delta"),
+    (["--delta", "1e-8"], "--delta goes with --central-eps"),
+    (["--central-eps", "1", "--delta", "1"], "delta must be a number above 0 and below 1, got '1'"),
+    (["--central-eps", "1", "--delta", "0"], "delta must be a number above 0 and below 1, got '0'"),
+    (["--central-eps", "0", "--delta", "0.1"], "central-eps must be a number between 1e-09 and 32, got '0'"),
+    ([*PROMISE, "--eps", "1"], "--eps does not go with --central-eps"),
+    ([*PROMISE, "--attributes", "3"], "--attributes does not go with --central-eps"),
+    ([*PROMISE, "--why"], "leave --central-eps or --why out"),
+    (["--central-eps", "1e-9", "--delta", "1e-12", "--n", "1000"], "kept by no reports of 1,000 users"),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), REFUSED)
+def test_what_does_not_go_together_is_refused_in_a_line(run: Run, words: list[str], message: str) -> None:
+    result = run("--k", "8", *words)
+    assert result[0] == 2
+    assert message in result[2]
+    assert result[2].count("\n") == 1
+
+
+def test_the_users_that_the_refusal_names_are_enough(run: Run) -> None:
+    question = ["--k", "8", "--central-eps", "1e-9", "--delta", "1e-12", "--n"]
+    wanted = run(*question, "1000")[2].rsplit("--n ", 1)[1].strip()
+    assert run(*question, wanted)[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--shuffle", "--n", "100"], "--shuffle needs --delta"),
+        (["--shuffle", "--delta", "1e-8"], "--n is missing"),
+        (["--delta", "1e-8"], "--delta goes with --shuffle"),
+        (["--n", "100"], "--n goes with --shuffle"),
+    ],
+)
+def test_half_a_question_about_a_shuffler_is_refused(run: Run, words: list[str], message: str) -> None:
+    assert message in run("epsilon", "--eps", "1", *words)[2]
+
+
+def test_an_estimate_was_collected_at_one_budget() -> None:
+    with pytest.raises(InputError, match="--central-eps"):
+        advisor.advise(estimate=[0.5, 0.5], n=100, protocol="grr", central_epsilon=1.0, delta=1e-6)
+
+
+def test_a_delta_that_gives_single_users_away_is_warned_of(run: Run) -> None:
+    asked = ("--central-eps", "0.5", "--k", "8", "--n", "50000", "-q", "--top", "1")
+    assert "delta 0.1 is not below 1/n = 2e-05" in run(*asked, "--delta", "0.1")[2]
+    assert run(*asked, "--delta", "1e-7")[2] == ""

@@ -1,0 +1,209 @@
+"""The verdict on the pair that is named, what would be worth it, and that all commands name the same pair."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from advisor import advise, pareto, plan
+from advisor.document.terminal import fitted
+from advisor.question.option import options_of
+from advisor.question.settings import Limits
+from advisor.rank.answer_words import answer_sentences, summary
+from advisor.rank.explorer import explorer_of
+from advisor.rank.remedy import remedy
+from advisor.rank.table import ranked_table
+from advisor.rank.verdict import ENOUGH, MARGINAL, USELESS, WORTH_IT, verdict_of
+from knowledge.implementations import DEPLOYED, IMPLEMENTATIONS
+from simulator import PROTOCOLS
+from simulator.populations import apportion, frequencies
+from tests.advisor.conftest import Run
+
+BANDS = [110, 114, 116, 118, 124, 132, 134, 130, 126, 124, 128, 132, 122, 108, 92, 68, 62, 60]  # 18 age bands, even
+
+
+@pytest.fixture
+def bands(tmp_path: Path) -> str:
+    """2,000 people in 18 age bands that are nearly equal."""
+    path = tmp_path / "age bands.csv"
+    rows = "".join(f"band{place:02},{count}\n" for place, count in enumerate(BANDS))
+    path.write_text(f"band,count\n{rows}", encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("error", "without", "below", "verdict"),
+    [
+        (0.5, 1.0, True, WORTH_IT),
+        (0.5, 1.0, False, MARGINAL),
+        (0.51, 1.0, True, MARGINAL),
+        (0.51, 1.0, False, USELESS),
+        (1.2, 1.0, False, USELESS),
+        (3.0, None, True, WORTH_IT),
+        (0.1, 0.0, False, USELESS),
+    ],
+)
+def test_the_verdict_is_by_half_of_the_error_without_data_and_by_the_interval(
+    error: float, without: float | None, below: bool, verdict: str
+) -> None:
+    assert verdict_of(error, without, below=below) == verdict
+
+
+@pytest.mark.parametrize("skew", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("k", [2, 3, 4, 5])
+def test_a_few_skewed_categories_of_a_hundred_thousand_are_worth_collecting(k: int, skew: float) -> None:
+    advice = advise(1.0, k=k, n=100_000, skew=skew)
+    assert advice.verdict == WORTH_IT
+    assert advice.best.error_high < 2 * advice.best.error
+    assert advise(1.0, k=k, n=100_000, skew=0.0).error_without_data == 0
+
+
+def test_what_is_guessed_without_data_is_named_where_its_error_is_shown() -> None:
+    uniform, zero = advise(1.0, k=2, n=100_000), advise(1.0, k=64, n=100_000, skew=2.0)
+    assert (uniform.guess_without_data, zero.guess_without_data) == ("equal frequencies", "0 for all categories")
+    for advice in (uniform, zero):
+        texts = [text for point in explorer_of(advice).figures for row in point for text in row]
+        assert any(f"guessing {advice.guess_without_data})" in text for text in texts)
+
+
+def test_nearly_equal_groups_of_two_thousand_are_not_worth_collecting_and_the_answer_says_so_first() -> None:
+    advice = advise(1.0, sample_counts=BANDS, ordered=False, max_repetitions=80)
+    assert advice.verdict == USELESS
+    assert not advice.beats_uniform_guess
+    assert summary(advice).startswith("Not worth collecting like this: even ")
+    assert "is worth" not in " ".join(sentence.text for sentence in answer_sentences(advice))
+    assert "Post-processing" not in advice.to_json()
+    data = json.loads(advice.to_json())
+    assert data["verdict"] == USELESS
+    assert data["worth_it_with"]["n"] > 2000
+
+
+def test_the_verdict_is_on_the_pair_that_is_named_not_on_the_best_of_others() -> None:
+    named = advise(1.0, sample_counts=BANDS, ordered=False, protocol="grr", method="none", max_repetitions=20)
+    assert named.best.pair == ("grr", "none")
+    assert named.verdict == USELESS
+    assert named.best.error > 1.5 * (named.error_without_data or 0)
+
+
+@pytest.mark.parametrize(
+    "given", [{"sample_counts": BANDS, "ordered": False, "instant": True}, {"k": 18, "n": 2000, "skew": 0.5}]
+)
+def test_what_would_be_worth_it_reaches_half_of_the_error_without_data(given: dict[str, object]) -> None:
+    advice = advise(1.0, **given)  # type: ignore[arg-type]
+    instead = remedy(advice)
+    assert instead is not None
+    assert instead.target == pytest.approx(ENOUGH * (advice.error_without_data or 0), rel=5e-3)
+    more = advise(1.0, **{**given, "n": instead.n})  # type: ignore[arg-type]
+    louder = advise(instead.epsilon, **given)  # type: ignore[arg-type]
+    for there in (more, louder):
+        assert there.verdict in (WORTH_IT, MARGINAL)
+        # between two of its 17 places a plan follows a straight line
+        assert there.best.error == pytest.approx(instead.target, rel=0.05)
+
+
+def test_the_command_is_one_that_plans_it(run: Run, bands: str) -> None:
+    code, out, _ = run("--eps", "1", bands, "--instant", "--format", "json", "--counts", "count")
+    command = json.loads(out)["worth_it_with"]["command"]
+    assert code == 0
+    words = shlex.split(command)
+    assert words[:2] == ["ldp-advise", "plan"]
+    assert words[-1] == bands
+    code, out, _ = run(*words[1:], "--instant", "--format", "json")
+    assert code == 0
+    assert json.loads(out)["value"] > 2000
+
+
+def test_the_command_of_a_deployable_answer_plans_a_deployable_one(run: Run, bands: str) -> None:
+    asked = ("--eps", "1", bands, "--instant", "--deployable", "--format", "json", "--counts", "count")
+    words = shlex.split(json.loads(run(*asked)[1])["worth_it_with"]["command"])
+    assert "--deployable" in words
+    code, out, _ = run(*words[1:], "--instant", "--format", "json")
+    assert code == 0
+    assert set(json.loads(out)["request"]["protocols"]) == {"grr", "rappor"}
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv", "value"])
+def test_a_pipeline_fails_on_a_useless_answer_after_it_is_given(run: Run, bands: str, form: str) -> None:
+    code, out, _ = run("--eps", "0.2", bands, "--instant", "--fail-if-useless", "--format", form)
+    assert code == 3
+    assert out
+    assert run("--eps", "0.2", bands, "--instant", "--format", form)[0] == 0
+    assert run("--eps", "6", bands, "--instant", "--n", "1M", "--fail-if-useless", "--format", form)[0] == 0
+
+
+def test_a_pipeline_fails_where_nothing_is_left_to_rank(run: Run) -> None:
+    assert run("--eps", "1", "--k", "64", "--max-bits", "1", "--fail-if-useless")[0] == 3
+
+
+def test_an_estimate_that_is_all_noise_says_no_more_than_equal_frequencies(run: Run, tmp_path: Path) -> None:
+    k, n = 32, 1000
+    oracle = PROTOCOLS["oue"](k, 0.3)
+    draws = oracle.sample_tally(np.full(k, n // k + 1)[:k], np.random.default_rng(3))
+    assert oracle.linear is not None
+    file = tmp_path / "raw.csv"
+    values = oracle.linear.estimate(draws)
+    file.write_text("label,frequency\n" + "".join(f"v{at},{value}\n" for at, value in enumerate(values)))
+    words = ["estimate", str(file), "--protocol", "oue", "--eps", "0.3", "--n", str(draws.n), "--fail-if-useless"]
+    code, out, _ = run(*words, "--format", "json")
+    answer = json.loads(out)
+    assert code == 3
+    assert answer["verdict"] == USELESS
+    assert answer["summary"].startswith("This estimate says no more than assuming equal frequencies")
+    assert "A next collection would be worth it" in answer["summary"]
+
+
+def test_pareto_plan_and_ranking_name_the_same_pair() -> None:
+    rng = np.random.default_rng(11)
+    for _ in range(12):
+        k, epsilon, n = int(10 ** rng.uniform(0.6, 3)), 10 ** rng.uniform(-0.5, 0.7), int(10 ** rng.uniform(4, 7))
+        advice = advise(epsilon, k=k, n=n, shape="zipf:1")
+        frontier = pareto(advice)
+        assert frontier.rows[0].pair == advice.best.pair
+        answer = plan(target=advice.best.error, epsilon=epsilon, k=k, shape="zipf:1", instant=True)
+        there = advise(epsilon, k=k, n=round(answer.value or 0), shape="zipf:1")
+        assert answer.best.pair == there.best.pair
+
+
+def test_simulated_answers_agree_with_their_frontier() -> None:
+    advice = advise(1.0, sample_counts=apportion(frequencies("zipf", 24), 20_000), max_repetitions=20)
+    assert pareto(advice).rows[0].pair == advice.best.pair
+    near = [row for row in advice.rows if (row.ratio_to_best or 9) <= 1.01]
+    assert advice.best.report_bits == min(row.report_bits for row in near)
+
+
+def test_deployable_keeps_to_protocols_that_run_in_products_and_each_has_a_source() -> None:
+    advice = advise(1.0, k=64, deployable=True)
+    assert {row.protocol for row in advice.recommendations} == set(DEPLOYED)
+    assert all(one.source for every in IMPLEMENTATIONS.values() for one in every)
+    assert IMPLEMENTATIONS.keys() <= PROTOCOLS.keys()
+    (help_text,) = (spec.help for item, spec in options_of(Limits) if item.name == "deployable")
+    assert help_text.endswith(", ".join(DEPLOYED))
+
+
+def test_what_an_exotic_protocol_buys_is_said_where_it_is_under_five_percent() -> None:
+    little = advise(1.0, k=300, n=2_000_000)
+    assert little.best.protocol not in DEPLOYED
+    assert "runs in no known product" in summary(little)
+    much = advise(4.0, k=300, n=2_000_000)
+    deployed = min(row.ratio_to_best or 9 for row in much.recommendations if row.protocol in DEPLOYED)
+    assert deployed > 1.05 * (much.best.ratio_to_best or 1)
+    assert "runs in no known product" not in summary(much)
+
+
+def test_why_begins_with_the_answer_and_does_not_contradict_it(run: Run) -> None:
+    for k, n in ((18, "2M"), (300, "2M"), (64, "1e4")):
+        code, out, _ = run("--eps", "1", "--k", str(k), "--n", n, "--why", "--format", "plain")
+        assert code == 0
+        used = out.split("Use ")[1].split(" (")[0]
+        why = out.split("Why: ")[1]
+        assert why.startswith(f"{used} with ")
+
+
+def test_the_size_of_a_report_is_shown_at_eighty_columns() -> None:
+    table = ranked_table(advise(1.0, k=300, n=2_000_000)).head(10)
+    assert "bits" in [column.header for column in fitted(table, Console(width=80)).columns]

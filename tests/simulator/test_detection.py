@@ -1,0 +1,115 @@
+"""What can be detected: false alarms of whole collections, and power at the frequency itself."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from simulator import PROTOCOLS, rng_for
+from simulator._normal import normal_quantile
+from simulator.detection import (
+    FEW,
+    LEVEL,
+    POWER,
+    _binomial_quantile,
+    detectable,
+    power,
+    smallest_detectable,
+    threshold,
+)
+
+REPETITIONS = 4000
+SETTINGS = [
+    ("oue", 16, 1.0, 20_000),
+    ("olh", 64, 1.0, 50_000),
+    ("grr", 64, 2.0, 3_000),  # so few supports that a normal threshold would be passed far too often
+    ("grr", 300, 1.0, 20_000),
+    ("pgr", 40, 1.0, 10_000),
+    ("she", 30, 1.0, 10_000),
+]
+
+
+def collections(protocol: str, k: int, epsilon: float, n: int, users: int) -> tuple[np.ndarray, int]:
+    """Estimates of one category that so many hold, one that all others hold, and k - 2 that nobody holds."""
+    oracle = PROTOCOLS[protocol](k, epsilon)
+    counts = np.zeros(k, dtype=np.int64)
+    counts[0], counts[1] = users, n - users
+    draws = oracle.sample_tally(np.broadcast_to(counts, (REPETITIONS, k)), rng_for(0, "tests", "detect", protocol))
+    assert oracle.linear is not None
+    return oracle.linear.estimate(draws), n
+
+
+def rate_bound(rate: float) -> float:
+    """Four standard errors of a share: false alarm once in 16,000 seeds."""
+    return 4 * math.sqrt(rate * (1 - rate) / REPETITIONS)
+
+
+@pytest.mark.parametrize(("protocol", "k", "epsilon", "n"), SETTINGS)
+def test_one_in_twenty_collections_at_most_has_any_false_detection(
+    protocol: str, k: int, epsilon: float, n: int
+) -> None:
+    estimates, _ = collections(protocol, k, epsilon, n, 0)
+    least = threshold(PROTOCOLS[protocol](k, epsilon), n)
+    assert (estimates[:, 2:] > least).any(axis=1).mean() < LEVEL + rate_bound(LEVEL)
+
+
+def test_few_supports_have_the_quantile_of_their_law_and_many_nearly_so() -> None:
+    for n, q, level in ((1000, 1e-6, 0.01), (3000, 0.014, 0.001), (1000, 0.5, 1e-6), (10, 0.3, 0.05)):
+        assert _binomial_quantile(n, q, level) == binom.isf(level, n, q)
+    # just above what is added up: within one support of the law
+    oracle, n = PROTOCOLS["grr"](64, 1.0), 34_000
+    assert n * oracle.q > FEW
+    count = n * (oracle.q + (oracle.p - oracle.q) * threshold(oracle, n))
+    assert abs(count - 0.5 - binom.isf(LEVEL / 64, n, oracle.q)) < 1
+
+
+def test_the_threshold_of_one_category_alone_would_be_passed_in_most_collections() -> None:
+    estimates, n = collections("olh", 64, 1.0, 50_000, 0)
+    least = threshold(PROTOCOLS["olh"](64, 1.0), n, 1)
+    assert (estimates[:, 2:] > least).any(axis=1).mean() > 0.5
+
+
+def test_without_the_skewness_of_its_counts_a_threshold_gives_false_alarms() -> None:
+    protocol, k, epsilon, n = "grr", 64, 2.0, 3_000
+    oracle = PROTOCOLS[protocol](k, epsilon)
+    estimates, _ = collections(protocol, k, epsilon, n, 0)
+    assert oracle.linear is not None
+    normal = normal_quantile(1 - LEVEL / k) * float(oracle.linear.covariance(n).entry(np.zeros(k)).mean()) ** 0.5
+    assert (estimates[:, 2:] > normal).any(axis=1).mean() > LEVEL + rate_bound(LEVEL)
+
+
+@pytest.mark.parametrize(("protocol", "k", "epsilon", "n"), SETTINGS)
+def test_the_smallest_detectable_frequency_is_detected_with_power_of_eighty_percent(
+    protocol: str, k: int, epsilon: float, n: int
+) -> None:
+    oracle = PROTOCOLS[protocol](k, epsilon)
+    users = math.ceil(smallest_detectable(oracle, n) * n)
+    estimates, _ = collections(protocol, k, epsilon, n, users)
+    detected = (estimates[:, 0] > threshold(oracle, n)).mean()
+    # A whole number of supports, and a normal for a binomial: Berry-Esseen at the own category's variance.
+    p, q = getattr(oracle, "p", None), getattr(oracle, "q", None)
+    rounding = 0.0
+    if p is not None and q is not None:
+        rounding = 0.56 / math.sqrt(n * q * (1 - q) + users * (p * (1 - p) - q * (1 - q)))
+    assert abs(detected - POWER) < rate_bound(POWER) + rounding
+
+
+def test_the_noise_is_that_of_the_frequency_itself() -> None:
+    oracle = PROTOCOLS["olh"](8, 4.0)
+    own = smallest_detectable(oracle, 1000)
+    at_zero = threshold(oracle, 1000) + normal_quantile(POWER) * oracle.noise(1000).sd
+    assert power(oracle, 1000, at_zero) < power(oracle, 1000, own)
+    assert own > at_zero
+    assert power(oracle, 1000, own) == pytest.approx(POWER, abs=1e-9)
+
+
+def test_more_categories_make_it_larger_and_a_protocol_without_an_estimate_has_none() -> None:
+    oracle = PROTOCOLS["oue"](64, 1.0)
+    assert smallest_detectable(oracle, 10_000, 1) < smallest_detectable(oracle, 10_000)
+    square_wave = PROTOCOLS["sw"](64, 1.0)
+    assert detectable(square_wave, 10_000) is None
+    with pytest.raises(ValueError, match="sw has none"):
+        threshold(square_wave, 10_000)

@@ -1,0 +1,321 @@
+"""Memoised protocols: promises by enumeration, laws against devices that report round by round, errors and spending.
+
+False-alarm rates as in `law`: 1e-6 for the file.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from simulator.memoisation import MEMOISED, Changes, DBitFlipPM, published_second_step
+from simulator.seeding import rng_for
+
+from .law import accept, merge_bins, stream, two_sided
+from .memoised_law import EVERY, FOREVER, ONCE, member_of, sequences, supports
+
+SHARES = np.array([0.6, 0.3, 0.1])
+PAIRS = [(2.0, 1.0), (0.5, 0.1), (5.0, 1.5)]
+
+
+def largest_loss(member, rounds, k=3):
+    tables = [sequences(member, (value,) * rounds) for value in range(k)]
+    assert all(sum(table.values()) == pytest.approx(1, abs=1e-9) for table in tables)
+    return max(
+        math.log(first[sent] / second[sent]) for first, second in itertools.permutations(tables, 2) for sent in first
+    )
+
+
+# Promises
+
+
+@pytest.mark.parametrize("key", MEMOISED)
+@pytest.mark.parametrize(("forever", "once"), PAIRS)
+def test_one_round_loses_exactly_its_budget_and_two_rounds_less_than_the_permanent_one(key, forever, once):
+    member = member_of(key, forever=forever, once=once)
+    assert largest_loss(member, 1) == pytest.approx(once, rel=1e-9)
+    two = largest_loss(member, 2)
+    assert once < two < forever
+    assert two == pytest.approx(member.loss(2), rel=1e-9)
+    assert member.loss(1) == pytest.approx(once, rel=1e-9)
+
+
+@pytest.mark.parametrize("key", MEMOISED)
+@pytest.mark.parametrize(("forever", "once"), PAIRS)
+def test_the_loss_grows_to_the_permanent_budget_and_stays_there(key, forever, once):
+    losses = [member_of(key, 8, forever, once).loss(rounds) for rounds in (1, 2, 10, 100, 1000, 10**5, 10**6)]
+    assert all(a <= b + 1e-12 for a, b in itertools.pairwise(losses))
+    assert losses[-1] == pytest.approx(forever, rel=1e-6)
+
+
+@pytest.mark.parametrize("bits", [1, 2, 3])
+def test_repeated_bits_lose_their_budget_in_any_number_of_rounds(bits):
+    member = member_of(f"dbitflip{bits}")
+    tables = [sequences(member, (value, value)) for value in range(3)]
+    losses = [
+        math.log(first[sent] / second[sent])
+        for first, second in itertools.permutations(tables, 2)
+        for sent in first
+        if first[sent]
+    ]
+    assert max(losses) == pytest.approx(ONCE, rel=1e-12) == member.loss(2)
+
+
+def same_pattern(first, second):
+    return [first.index(value) for value in first] == [second.index(value) for value in second]
+
+
+@pytest.mark.parametrize("key", ["grr", "rappor", "oue"])
+def test_values_that_change_in_the_same_rounds_lose_at_most_a_budget_for_each(key):
+    member = member_of(key)
+    tables = {history: sequences(member, history) for history in itertools.product(range(3), repeat=2)}
+    for first, second in itertools.permutations(tables, 2):
+        if same_pattern(first, second):
+            loss = max(math.log(chance / tables[second][sent]) for sent, chance in tables[first].items())
+            assert loss <= len(set(first)) * FOREVER
+
+
+def test_budgets_of_memos_do_not_bound_what_a_change_shows():
+    """A value that stays, against one that changes: equal reports tell more than two budgets hide."""
+    member = member_of("dbitflip2")
+    still, moving = sequences(member, (0, 0)), sequences(member, (1, 2))
+    loss = max(math.log(chance / moving[sent]) for sent, chance in still.items() if moving.get(sent, 0) > 0)
+    assert loss == pytest.approx(2.448, abs=5e-4)
+    assert loss > 2 * member.epsilon_forever
+    # Randomised response: the same report in 200 rounds, from one memo, or from two that are equal by chance.
+    member, rounds = member_of("grr"), 200
+    (p1, q1), (p2, q2) = member.first, member.second
+    one = p1 * p2**rounds + (1 - p1) * q2**rounds
+    two = (q1 * p2 ** (rounds // 2) + (1 - q1) * q2 ** (rounds // 2)) ** 2
+    assert math.log(one / two) == pytest.approx(math.log(p1 / q1**2), rel=1e-9)
+    assert math.log(one / two) > 2 * FOREVER
+
+
+@pytest.mark.parametrize(("k", "forever", "once"), [(10, 2.0, 1.0), (100, 4.0, 2.0), (3, 1.0, 0.3)])
+def test_the_second_step_is_that_of_the_formulas(k, forever, once):
+    for key in ("grr", "rappor"):
+        member = member_of(key, k, forever, once)
+        (p1, q1), p = member.first, member.once.p
+        assert member.second[0] == pytest.approx((p - q1) / (p1 - q1), rel=1e-12)
+    member = member_of("oue", k, forever, once)
+    (_, q1), (p2, q2) = member.first, member.second
+    assert p2 + q2 == pytest.approx(1, rel=1e-12)
+    assert q1 * p2 + (1 - q1) * (1 - p2) == pytest.approx(1 / (math.exp(once) + 1), rel=1e-12)
+    for key in ("blh", "olh"):
+        member = member_of(key, k, forever, once)
+        p1, p2, rest = member.first[0], member.second[0], member.g - 1
+        assert p2 + rest * member.second[1] == pytest.approx(1, rel=1e-12)
+        kept = p1 * p2 + (1 - p1) * (1 - p2) / rest
+        assert math.log(kept / ((1 - kept) / rest)) == pytest.approx(once, rel=1e-9)
+
+
+@pytest.mark.parametrize("key", MEMOISED)
+def test_the_estimate_is_that_of_both_steps(key):
+    member, support, n = member_of(key, 5), np.array([30, 10, 5, 0, 55]), 100
+    (p1, q1), (p2, q2) = member.first, member.second
+    expected = (support - n * q1 * (p2 - q2) - n * q2) / (n * (p1 - q1) * (p2 - q2))
+    assert member.estimate(support, n) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("k", "forever", "once", "loss", "ratio"), [(10, 2.0, 1.0, 0.699, 2.7), (100, 4.0, 2.0, 1.25, 6.3)]
+)
+def test_published_longitudinal_randomised_response_is_noisier_than_its_budget_needs(k, forever, once, loss, ratio):
+    exact, p2 = member_of("grr", k, forever, once), published_second_step(k, forever, once)
+    p1, q1 = exact.first
+    q2 = (1 - p2) / (k - 1)
+    p, q = p1 * p2 + (1 - p1) * q2, p1 * q2 + q1 * p2 + (k - 2) * q1 * q2
+    assert p + (k - 1) * q == pytest.approx(1, rel=1e-12)
+    assert (p1 * p2 + q1 * q2) / (p1 * q2 + q1 * p2) == pytest.approx(math.exp(once), rel=1e-12)  # what was solved
+    assert math.log(p / q) == pytest.approx(loss, abs=5e-3)
+    assert q * (1 - q) / (p - q) ** 2 / exact.moments.other == pytest.approx(ratio, abs=0.05)
+
+
+def test_no_other_number_of_symbols_has_a_lower_variance_in_a_round():
+    """Variance of a round at frequency 0, by g: (e^eps + g - 1)^2 / ((e^eps - 1)^2 (g - 1))."""
+    for once in np.linspace(0.1, 6, 200):
+        odds, member = math.exp(once), member_of("olh", 50, once + 1, float(once))
+        variances = {g: (odds + g - 1) ** 2 / (g - 1) / (odds - 1) ** 2 for g in range(2, 600)}
+        assert variances[member.g] == min(variances.values())
+        assert member.moments.other == pytest.approx(variances[member.g], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("forever", "once", "g", "ratio"), [(1.0, 0.5, 2, 1.054), (2.0, 1.0, 3, 1.138), (4.0, 2.0, 7, 1.096)]
+)
+def test_published_loloha_drops_the_same_term_and_chooses_a_smaller_g_for_it(forever, once, g, ratio):
+    """Optimal g of Arcolezi et al., EDBT 2023, and their second step, which is exact for g = 2 alone."""
+    a, b = math.exp(forever), math.exp(once)
+    root = math.sqrt(a**4 - 14 * a**2 + 12 * a * b * (1 - a * b) + 12 * a**3 * b + 1)
+    assert 1 + max(1, round((1 - a * a + root) / (6 * (a - b)))) == g
+    p2 = published_second_step(g, forever, once)
+    odds = (a * b - 1) / (a - b)
+    assert p2 == pytest.approx(odds / (odds + g - 1), rel=1e-12)
+    p1 = a / (a + g - 1)
+    p = p1 * p2 + (1 - p1) * (1 - p2) / (g - 1)
+    variance = (g - 1) / g**2 / (p - 1 / g) ** 2
+    member = member_of("olh", 100, forever, once)
+    assert member.g > g
+    assert variance / member.moments.other == pytest.approx(ratio, abs=5e-4)
+    if g == 2:
+        assert p2 == pytest.approx(member_of("blh", 100, forever, once).second[0], rel=1e-12)
+
+
+# Laws
+
+HISTORIES = np.array([(0, 0, 0), (1, 1, 1), (0, 1, 0), (1, 2, 2), (2, 0, 1)])
+USERS = np.array([20, 9, 15, 12, 6])
+DRAWS = 3000
+
+
+def moments_of(member, histories=HISTORIES, users=USERS):
+    """Exact mean and covariance of the support counts of all rounds, one after the other."""
+    mean, covariance = 0.0, 0.0
+    for history, count in zip(histories.tolist(), users, strict=True):
+        table = sequences(member, tuple(history))
+        chances = np.array(list(table.values()))
+        rows = np.array([supports(member, sent).ravel() for sent in table])
+        middle = chances @ rows
+        mean = mean + count * middle
+        covariance = covariance + count * ((rows - middle).T * chances @ (rows - middle))
+    return mean, covariance
+
+
+def verdicts(draws, mean, covariance, where):
+    """p-values of the means and of the covariances that are to be looked at."""
+    size, centred = len(draws), draws - mean
+    products = centred[:, :, None] * centred[:, None, :]
+    spread = products.std(axis=0) / np.sqrt(size)
+    # Sums of supports of randomised response do not vary: the error of their covariance is rounding alone.
+    means = (draws.mean(axis=0) - mean) / np.sqrt(np.diag(covariance) / size)
+    z = (products.mean(axis=0) - covariance)[where] / np.maximum(spread, 1e-9)[where]
+    return two_sided(means), two_sided(z)
+
+
+def drawn(member, way, draws, name):
+    rng = stream("memoised", name, way, member.key)
+    if way == "sample":
+        return np.array([member.sample_rounds(HISTORIES, USERS, rng).ravel() for _ in range(draws)])
+    values = np.repeat(HISTORIES, USERS, axis=0)
+    return np.array([member.replay_rounds(values, rng).ravel() for _ in range(draws)])
+
+
+def looked_at(member, way):
+    """All covariances; of the law of hashing not those of two categories in two rounds, which it does not draw."""
+    if way == "replay" or member.key not in ("blh", "olh"):
+        return np.ones((9, 9), dtype=bool)
+    rounds, values = np.divmod(np.arange(9), 3)
+    return (rounds[:, None] == rounds) | (values[:, None] == values)
+
+
+@pytest.mark.parametrize("key", MEMOISED)
+@pytest.mark.parametrize("way", ["sample", "replay"])
+def test_the_law_over_rounds_is_that_of_all_sequences(key, way):
+    member = member_of(key)
+    mean, covariance = moments_of(member)
+    draws = drawn(member, way, DRAWS, "law")
+    for p_values in verdicts(draws, mean, covariance, looked_at(member, way)):
+        assert accept(p_values)
+
+
+@pytest.mark.parametrize("key", MEMOISED)
+def test_whole_counts_over_the_rounds_have_the_law_of_devices(key):
+    """Sums over rounds of each category, sampled against replayed: beyond means and covariances."""
+    member = member_of(key)
+    sampled, replayed = (
+        drawn(member, way, DRAWS, "sums").reshape(-1, 3, 3).sum(axis=1) for way in ("sample", "replay")
+    )
+    for category in range(3):
+        top = int(max(sampled.max(), replayed.max())) + 1
+        tables = np.array([np.bincount(draws[:, category], minlength=top) for draws in (sampled, replayed)])
+        groups = merge_bins(tables.mean(axis=0))
+        merged = np.array([np.bincount(groups, weights=row) for row in tables])
+        assert accept(stats.chi2_contingency(merged).pvalue)
+
+
+@pytest.mark.parametrize("key", MEMOISED)
+def test_negative_control_fresh_noise_in_each_round_is_noticed(key):
+    member = member_of(key)
+    mean, covariance = moments_of(member)
+    rng = stream("memoised", "fresh", key)
+    counts = np.array([np.bincount(column, USERS, minlength=3) for column in HISTORIES.T]).astype(int)
+    draws = np.array([[member.once.sample_support(row, rng) for row in counts] for _ in range(DRAWS)])
+    means, covariances = verdicts(draws.reshape(DRAWS, 9), mean, covariance, looked_at(member, "sample"))
+    assert accept(means)
+    assert not accept(covariances)
+
+
+@pytest.mark.parametrize("key", ["grr", "oue", "olh"])
+def test_negative_control_a_memo_that_is_forgotten_is_noticed(key):
+    """A value that comes back with a new memo: the same means, another covariance of rounds 0 and 2."""
+    member = member_of(key)
+    mean, covariance = moments_of(member)
+    rng, values = stream("memoised", "forgotten", key), np.repeat(HISTORIES, USERS, axis=0)
+
+    def forgetful():
+        steps = [member.replay_rounds(values[:, :2], rng), member.replay_rounds(values[:, 2:], rng)]
+        return np.concatenate(steps).ravel()
+
+    draws = np.array([forgetful() for _ in range(DRAWS)])
+    means, covariances = verdicts(draws, mean, covariance, looked_at(member, "sample"))
+    assert accept(means)
+    assert not accept(covariances)
+
+
+@pytest.mark.parametrize("key", [key for key in EVERY if key not in ("blh", "olh")])
+def test_reports_of_devices_are_the_enumerated_ones(key):
+    """Whole sequences of the client, counted; those of hashing have 2^32 seeds, and are counted by support above."""
+    member, n = member_of(key), 40_000
+    for history in ((0, 0), (0, 1), (2, 2)):
+        table = sequences(member, history)
+        report, rng = member.devices(n, stream("devices", key)), stream("devices", key, *history)
+        sent = np.stack([report(np.full(n, value), rng) for value in history], axis=1)
+        keys = [canonical(member, row) for row in sent]
+        seen = dict.fromkeys(table, 0)
+        for name in keys:
+            seen[name] += 1
+        observed, expected = np.array(list(seen.values())), n * np.array(list(table.values()))
+        possible = expected > 1e-9
+        assert not observed[~possible].any()
+        groups = merge_bins(expected[possible])
+        observed, expected = (np.bincount(groups, weights=row[possible]) for row in (observed, expected))
+        assert accept(stats.chisquare(observed, expected).pvalue)
+
+
+def canonical(member, row):
+    if member.key == "grr":
+        return tuple(row.tolist())
+    if member.key == "dbitflip":
+        mine = tuple(np.flatnonzero(row[0] >= 0).tolist())
+        return mine, tuple(tuple(bits[list(mine)].tolist()) for bits in row)
+    return tuple(tuple(bits) for bits in row.tolist())
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: MEMOISED["grr"](4, 1.0, 1.0), "must be below eps-forever, got eps 1 and eps-forever 1"),
+        (lambda: MEMOISED["oue"](4, 1.0, 2.0), "must be below eps-forever"),
+        (lambda: MEMOISED["oue"](1, 2.0, 1.0), "k must be a whole number"),
+        (lambda: DBitFlipPM(4, 2.0, 1.0), "both budgets must be the same"),
+        (lambda: DBitFlipPM(4, 1.0, 1.0, bits=5), "bits must be between 1 and k=4, got 5"),
+        (lambda: Changes(SHARES, 0), "rounds must be at least 1"),
+        (lambda: Changes(SHARES, 3, 1.5), "changes must be a number between 0 and 1, got 1.5"),
+        (lambda: Changes(SHARES, 3, 0.6), "changes must be at most 0.54 for these frequencies"),
+    ],
+)
+def test_bad_input_is_told(make, said):
+    with pytest.raises(ValueError, match=said):
+        make()
+
+
+def test_the_same_stream_gives_the_same_rounds():
+    for key in MEMOISED:
+        member = member_of(key)
+        first, again = (member.sample_rounds(HISTORIES, USERS, rng_for(3, key)) for _ in range(2))
+        assert (first == again).all()
+        assert first.shape == (3, 3)

@@ -1,0 +1,296 @@
+"""What shuffling promises: against sums over all outcomes, enumerated shuffles, and published figures."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from simulator import PROTOCOLS
+from simulator.protocols.blanket import Blanket
+from simulator.shuffler import CentralHistogram, Shuffler, amplification, blanket_share, clones_2021, clones_2023
+from simulator.shuffler.amplification import MARGIN, PRECISION, blanket_of, hockey_stick
+
+NEVER = 1e-300  # a smallest delta: nothing is left out of the sums
+KNOWN = ("grr", "rappor", "oue", "blh", "olh", "ss", "the", "pgr")
+
+
+def two_counts(epsilon: float, blanket: Blanket, others: int, chance: float, silent: float) -> float:
+    """Return the delta of two counts, summed over every pair of them.
+
+    Each of the others adds to one of them with a chance; the user adds to the first, to the second, or to none.
+    """
+    odds, other = math.exp(blanket.loss), blanket.opposite
+    coins = binom(others, chance)
+    delta = 0.0
+    for total in range(others + 2):
+        first = np.arange(total + 1)
+        fewer, same = coins.pmf(total - 1), coins.pmf(total)
+        one, two = (binom.pmf(place, total - 1, 0.5) * fewer if total else 0.0 for place in (first - 1, first))
+        alone = silent * binom.pmf(first, total, 0.5) * same
+        held, instead = other * (odds * one + two) + alone, other * (one + odds * two) + alone
+        delta += float(np.maximum(held - math.exp(epsilon) * instead, 0).sum())
+    return delta
+
+
+def slow_hockey_stick(epsilon: float, blanket: Blanket, n: int) -> float:
+    """Return the mean of that over how many of the others are drawn from the common distribution."""
+    chance = min(1.0, 2 * blanket.opposite / blanket.share)
+    weights = binom.pmf(np.arange(n), n - 1, blanket.share)
+    deltas = [two_counts(epsilon, blanket, others, chance, blanket.silent) for others in range(n)]
+    return float(weights @ np.array(deltas))
+
+
+def published_hockey_stick(epsilon: float, blanket: Blanket, n: int) -> float:
+    """Return the delta of the variation ratio, where the attacker is not told how many are drawn from it."""
+    odds, other = math.exp(blanket.loss), blanket.opposite
+    return two_counts(epsilon, blanket, n - 1, 2 * other, max(0.0, 1 - (odds + 1) * other))
+
+
+def reports_law(key: str, k: int, epsilon: float, value: int) -> dict[object, float]:
+    """Return the probability of every report of a value, from what the protocol is defined to do."""
+    protocol = PROTOCOLS[key](k, epsilon)
+    odds = math.exp(epsilon)
+    if key == "grr":
+        return {report: (odds if report == value else 1) / (odds + k - 1) for report in range(k)}
+    if key == "ss":
+        sets = list(itertools.combinations(range(k), protocol.omega))  # type: ignore[attr-defined]
+        weights = np.array([odds if value in one else 1.0 for one in sets])
+        return dict(zip(sets, (weights / weights.sum()).tolist(), strict=True))
+    if key == "pgr":
+        weights = np.where(protocol.supporting(value), odds, 1.0)  # type: ignore[attr-defined]
+        return dict(enumerate((weights / weights.sum()).tolist()))
+    if key in ("blh", "olh"):  # every hash function, and the symbol that is reported with it
+        g = protocol.g  # type: ignore[attr-defined]
+        hashes = list(itertools.product(range(g), repeat=k))
+        scale = len(hashes) * (odds + g - 1)
+        return {(one, symbol): (odds if symbol == one[value] else 1) / scale for one in hashes for symbol in range(g)}
+    p, q = protocol.p, protocol.q  # type: ignore[attr-defined]
+    law: dict[object, float] = {}
+    for bits in itertools.product((0, 1), repeat=k):
+        chances = [p if place == value else q for place in range(k)]
+        law[bits] = math.prod(c if bit else 1 - c for c, bit in zip(chances, bits, strict=True))
+    return law
+
+
+def shuffled(laws: list[np.ndarray]) -> dict[tuple[int, ...], float]:
+    """Return the law of the histogram of reports that are drawn from these laws, one each."""
+    result: dict[tuple[int, ...], float] = {(0,) * len(laws[0]): 1.0}
+    for law in laws:
+        after: dict[tuple[int, ...], float] = defaultdict(float)
+        for counts, chance in result.items():
+            for report, likely in enumerate(law.tolist()):
+                after[(*counts[:report], counts[report] + 1, *counts[report + 1 :])] += chance * likely
+        result = after
+    return result
+
+
+def shuffled_deltas(laws: list[np.ndarray], n: int, epsilons: tuple[float, ...]) -> list[float]:
+    """Return the true deltas of n shuffled reports: the worst of all collections that differ in one user."""
+    worst = np.zeros(len(epsilons))
+    for others in itertools.combinations_with_replacement(range(len(laws)), n - 1):
+        held, instead = (shuffled([laws[value], *(laws[one] for one in others)]) for value in (0, 1))
+        pairs = np.array([(chance, instead[key]) for key, chance in held.items()])
+        lost = np.maximum(pairs[:, 0] - np.exp(np.array(epsilons))[:, None] * pairs[:, 1], 0).sum(axis=1)
+        worst = np.maximum(worst, lost)
+    return worst.tolist()
+
+
+def laws_of(key: str, k: int, epsilon: float) -> list[np.ndarray]:
+    return [np.array(list(reports_law(key, k, epsilon, value).values())) for value in range(k)]
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 30])
+@pytest.mark.parametrize("key", ["grr", "oue", "ss"])
+@pytest.mark.parametrize("local", [0.3, 1.0, 4.0])
+def test_the_bound_is_the_sum_over_every_pair_of_counts(
+    n: int, key: str, local: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(amplification, "BLANKETS", n)
+    monkeypatch.setattr(amplification, "WIDEST", 10**6)
+    for blanket in (blanket_of(PROTOCOLS[key](8, local)), Blanket.generic(local)):
+        for epsilon in (0.0, 0.1 * local, 0.5 * local):
+            slow = slow_hockey_stick(epsilon, blanket, n)
+            assert hockey_stick(epsilon, blanket, n, NEVER) == pytest.approx(slow, rel=1e-9, abs=1e-14)
+
+
+SMALL = [("grr", 2, 9), ("grr", 3, 6), ("grr", 4, 4), ("rappor", 2, 6), ("oue", 2, 6), ("oue", 3, 3), ("ss", 4, 4)]
+SMALL += [("blh", 2, 4), ("blh", 3, 3), ("the", 2, 5), ("pgr", 3, 4), ("rappor", 3, 3)]
+
+
+@pytest.mark.parametrize("local", [0.5, 1.0, 2.5])
+@pytest.mark.parametrize(("key", "k", "n"), SMALL)
+def test_shuffled_reports_lose_no_more_than_the_bound(key: str, k: int, n: int, local: float) -> None:
+    blanket = blanket_of(PROTOCOLS[key](k, local))
+    epsilons = tuple(share * local for share in (0.0, 0.05, 0.1, 0.3, 0.6, 0.9))
+    true = shuffled_deltas(laws_of(key, k, local), n, epsilons)
+    bound = [hockey_stick(epsilon, blanket, n, NEVER) for epsilon in epsilons]
+    assert all(lost <= most * (1 + 1e-9) for lost, most in zip(true, bound, strict=True))
+    # The bound is of use: reports that lose half as much would be taken for too private.
+    half = blanket._replace(variation=blanket.variation / 2)
+    assert true[0] > hockey_stick(0.0, half, n, NEVER)
+
+
+def test_hash_functions_that_confuse_values_can_hide_less() -> None:
+    blanket = blanket_of(PROTOCOLS["blh"](64, 4.0))
+    apart = blanket_of(PROTOCOLS["grr"](2, 4.0))  # every hash function tells the two values apart
+    assert apart.share == pytest.approx(blanket.share)
+    assert apart.variation == pytest.approx(2 * blanket.variation)
+    assert hockey_stick(0.4, blanket, 10_000, 1e-12) > 10 * hockey_stick(0.4, apart, 10_000, 1e-12)
+
+
+def test_the_published_bound_is_exceeded_by_a_shuffle_and_ours_is_not() -> None:
+    local, epsilon, n = 0.5, 0.45, 4
+    blanket = blanket_of(PROTOCOLS["grr"](3, local))
+    # Three users hold 0, and the fourth 0 or 1: four reports of 0 are e^local times likelier where all hold 0.
+    p = math.exp(local) / (math.exp(local) + 2)
+    lost = p**4 * (1 - math.exp(epsilon - local))
+    assert shuffled_deltas(laws_of("grr", 3, local), n, (epsilon,))[0] == pytest.approx(lost)
+    assert published_hockey_stick(epsilon, blanket, n) < lost / 4
+    assert lost <= hockey_stick(epsilon, blanket, n, NEVER) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 2.3, 4.0])
+@pytest.mark.parametrize("key", KNOWN)
+def test_a_blanket_is_what_all_reports_of_all_values_say(key: str, epsilon: float) -> None:
+    k = 2 if key in ("blh", "olh") else 6  # all hash functions of more values are too many
+    laws = laws_of(key, k, epsilon)
+    blanket = blanket_of(PROTOCOLS[key](k, epsilon))
+    pairs = list(itertools.permutations(laws, 2))
+    assert blanket.variation == pytest.approx(max(np.maximum(one - other, 0).sum() for one, other in pairs), rel=1e-9)
+    assert blanket.loss == pytest.approx(max(np.log(one / other).max() for one, other in pairs), rel=1e-9)
+    common = np.min(laws, axis=0)
+    assert blanket.share <= common.sum() * (1 + 1e-9)
+    # Each report says that one value is likelier by the whole loss, or that none is.
+    losses = np.abs(np.log(laws[0] / laws[1]))
+    speaking = losses > 1e-9
+    assert losses[speaking] == pytest.approx(blanket.loss)
+    # Of the common reports as many speak for the one as for the other, and no fewer than are counted.
+    for_first, for_second = (common[speaking & (one > other)].sum() for one, other in (laws[:2], laws[1::-1]))
+    assert for_first == pytest.approx(for_second)
+    assert blanket.opposite <= for_first * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("key", PROTOCOLS)
+def test_no_reports_differ_by_more_than_a_yes_or_no_answer(key: str) -> None:
+    for k, epsilon in itertools.product((2, 5, 64), (1e-6, 0.5, 3.0, 20.0)):
+        blanket, most = blanket_of(PROTOCOLS[key](k, epsilon)), Blanket.generic(epsilon)
+        assert 0 < blanket.variation <= most.variation * (1 + 1e-9)
+        assert blanket.loss <= epsilon * (1 + 1e-9)
+        assert 2 * blanket.opposite <= blanket.share * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("blanket", "published"),
+    [
+        (Blanket.generic(1.0), 0.0440),
+        (Blanket.generic(4.0), 0.4141),
+        (blanket_of(PROTOCOLS["grr"](100, 4.0)), 0.2344),
+        (blanket_of(PROTOCOLS["grr"](51, 1.0)), 0.0107),
+        # Local hashing of g = 8 symbols, where no hash function sends two values to the same one.
+        (blanket_of(PROTOCOLS["grr"](8, 2.0)), 0.0859),
+    ],
+)
+def test_published_figures_of_10_000_users(blanket: Blanket, published: float) -> None:
+    # They are the upper ends of ten halvings of (0, local), in four digits.
+    ours = Shuffler(10_000, 1e-6).central(blanket)
+    assert published - blanket.loss / 2**10 - 5e-5 <= ours <= published + 5e-5
+
+
+def test_published_figures_of_100_000_users() -> None:
+    n, local, delta = 100_000, 4.0, 1e-6
+    numerical = Shuffler(n, delta).central(Blanket.generic(local))
+    first, second = clones_2021(local, n, delta), clones_2023(local, n, delta)
+    assert first is not None
+    assert second is not None
+    assert second == pytest.approx(0.4078, abs=5e-5)
+    assert numerical < second < first
+    # The authors' program has (1 - 1/x) / (1 + 1/(x y)) for the factor (x - 1) / (x + 1) of the theorem.
+    loose = math.expm1(first) / math.tanh(local / 2)
+    program = math.log1p(loose * -math.expm1(-local) / (1 + math.exp(-local) / (1 + loose)))
+    assert program == pytest.approx(0.5378, abs=5e-5)
+    # Their numerical bounds, 0.1675 and 0.1728, are of clones with probability e^-local, before that was tightened.
+    low, high = (clones(epsilon, local, n, math.exp(-local)) for epsilon in (0.1728, 0.1675))
+    assert low <= delta <= high
+    assert clones(numerical, local, n, 2 / (math.exp(local) + 1)) == pytest.approx(delta, rel=2 * MARGIN)
+
+
+def clones(epsilon: float, local: float, n: int, chance: float) -> float:
+    """Return the delta where each of the others is a clone with this chance, by whole columns."""
+    odds, others = math.exp(local), binom(n - 1, chance)
+    likely = np.arange(others.ppf(1e-14), others.isf(1e-14) + 1)
+    delta = 0.0
+    for coins, weight in zip(likely, others.pmf(likely), strict=True):
+        first = np.arange(coins + 2)
+        one, other = binom.pmf(first - 1, coins, 0.5), binom.pmf(first, coins, 0.5)
+        held, instead = (odds * one + other) / (odds + 1), (one + odds * other) / (odds + 1)
+        delta += float(weight * np.maximum(held - math.exp(epsilon) * instead, 0).sum())
+    return delta
+
+
+@pytest.mark.parametrize("n", [10**6, 10**8])
+@pytest.mark.parametrize("key", ["grr", "oue", "sw"])
+def test_sums_at_distances_are_within_the_margin(n: int, key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    blanket = blanket_of(PROTOCOLS[key](64, 2.0))
+    epsilon = Shuffler(n, 1e-8).central(blanket)
+    some = hockey_stick(epsilon, blanket, n, 1e-8)
+    monkeypatch.setattr(amplification, "TOTALS", 10**9)
+    every = hockey_stick(epsilon, blanket, n, 1e-8)
+    assert some != every
+    assert abs(some / every - 1) < MARGIN
+
+
+@pytest.mark.parametrize(("epsilon", "n"), [(1.0, 10_000), (0.1, 10**6), (2.0, 50), (1.0, 10**11)])
+def test_the_local_budget_is_the_largest_that_keeps_the_promise(epsilon: float, n: int) -> None:
+    shuffler = Shuffler(n, 1e-8)
+    budgets = shuffler.local(epsilon, PROTOCOLS, 32)
+    for key, local in budgets.items():
+        assert epsilon <= local <= 32
+        for generic in (False, True):
+            own = Blanket.generic(local) if generic else blanket_of(PROTOCOLS[key](32, local))
+            more = Blanket.generic(local * 1.001) if generic else blanket_of(PROTOCOLS[key](32, min(32, local * 1.001)))
+            if shuffler.keeps(epsilon, own):
+                break
+        else:
+            pytest.fail(f"{key} at {local} keeps no promise of {epsilon}")
+        assert local == 32 or not shuffler.keeps(epsilon, more)
+        assert shuffler.central(own) <= epsilon * (1 + 2 * PRECISION)
+    assert budgets["oue"] > budgets["sw"] or n == 50
+
+
+def test_a_budget_that_no_report_keeps_is_refused() -> None:
+    with pytest.raises(ValueError, match="lose more than 1e-09"):
+        Shuffler(100, 1e-12).local(1e-9, PROTOCOLS, 4)
+    assert Shuffler(10**9, 1e-4).local(1e-9, PROTOCOLS, 4)["grr"] > 1e-6
+
+
+def test_one_user_has_no_more_than_the_local_promise() -> None:
+    assert Shuffler(1, 1e-6).central(Blanket.generic(1.0)) == pytest.approx(1.0, rel=1e-4)
+
+
+def test_the_blanket_of_grr_is_the_published_one() -> None:
+    assert blanket_of(PROTOCOLS["grr"](10, 1.5)).share == pytest.approx(blanket_share(1.5, 10))
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-8), (0.1, 0.2), (8.0, 1e-6)])
+def test_the_noise_of_a_trusted_server_keeps_its_promise_and_has_its_variance(epsilon: float, delta: float) -> None:
+    histogram = CentralHistogram(epsilon, delta)
+    # Another value moves two counts by one, so each may lose half of the budget.
+    law = np.exp(-epsilon / 2 * np.abs(places := np.arange(-600 / epsilon, 600 / epsilon + 1) // 1))
+    law /= law.sum()
+    assert histogram.laplace_variance == pytest.approx(float((law * places**2).sum()), rel=1e-6)
+    # The two Gaussian laws lie the square root of 2 apart.
+    sd = histogram.deviation
+    x = np.linspace(-20 * sd, 20 * sd + 2, 2_000_001)
+    one, other = (np.exp(-(((x - shift) / sd) ** 2) / 2) / (sd * math.sqrt(2 * math.pi)) for shift in (math.sqrt(2), 0))
+    lost = float(np.maximum(one - math.exp(epsilon) * other, 0).sum() * (x[1] - x[0]))
+    assert lost == pytest.approx(delta, rel=1e-3)
+    assert histogram.variance == min(histogram.laplace_variance, sd**2)
+    # What is drawn has the variance that is stated: four standard errors of it, false alarms below 1 in 10,000.
+    counts = np.full(200_000, 5)
+    squares = (histogram.estimate(counts, np.random.default_rng(1)) * counts.sum() - counts) ** 2
+    assert abs(squares.mean() - histogram.variance) < 4 * np.std(squares) / math.sqrt(len(counts))

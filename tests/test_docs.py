@@ -1,0 +1,154 @@
+"""What README and docs show is what the tool prints; ``python -m tests.test_docs [PAGE...]`` writes it anew."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from advisor.cli.arguments import COMMANDS
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator.foreign import FAILURES, REGISTERED, SOURCES
+
+ROOT = Path(__file__).parent.parent
+PAGES = {
+    page.relative_to(ROOT).as_posix(): page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+}
+TEXTS = {name: page.read_text(encoding="utf-8") for name, page in PAGES.items()}
+# What stands before an output, the command, the output, and what stands behind it: as code, or rendered as Markdown.
+CONSOLE = re.compile(r"(<!-- run -->\n```console\n\$ (.*?)\n)(.*?)(```)", flags=re.DOTALL)
+MARKDOWN = re.compile(r"(<!-- run markdown: (.*?) -->\n)(.*?)(<!-- end -->)", flags=re.DOTALL)
+SHOWN = [
+    (page, *match[1:3])
+    for page, text in TEXTS.items()
+    for pattern in (CONSOLE, MARKDOWN)
+    for match in pattern.findall(text)
+]
+# Examples of a page share their names; what they take for granted stands in a comment before them.
+PYTHON = re.compile(r"^(?:```python|<!-- python)\n(.*?)^(?:```|-->)$", flags=re.DOTALL | re.MULTILINE)
+EXAMPLES = {page: blocks for page, text in TEXTS.items() if (blocks := PYTHON.findall(text))}
+
+FIGURE = re.compile(r"[0-9]+\.[0-9]+(?:e[+-]?[0-9]+)?")
+# Iterations that stop at a tolerance end elsewhere where the processor rounds in another way: errors differed by
+# 0.3 % between two machines, and a last digit by 1. Whole numbers (ranks, users, percent) and words are the same.
+ROUNDING = 0.01
+
+OLD_FLAGS = {"--estimate", "--reports", "--grid", "--privacy"}  # of the main command, named once as what they are
+
+
+def printed(command: str) -> str:
+    program, *arguments = shlex.split(command)
+    assert program == "ldp-advise"
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("LDP_ADVISE_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "advisor", *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        env={**environment, "PYTHONUTF8": "1"},
+    )
+    return "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
+
+
+def in_words(text: str) -> list[str]:
+    """Return the words of each line, with a dot for every figure that is not whole."""
+    return [" ".join(FIGURE.sub(".", line).split()) for line in text.splitlines()]
+
+
+def figures(text: str) -> list[tuple[float, float]]:
+    """Return the figures that are not whole, each with one unit of its last digit."""
+    found = []
+    for figure in FIGURE.findall(text):
+        digits, _, power = figure.partition("e")
+        found.append((float(figure), float(f"1e{int(power or 0) - len(digits.partition('.')[2])}")))
+    return found
+
+
+@pytest.mark.parametrize(("page", "command", "output"), SHOWN, ids=[f"{page}: {command}" for page, command, _ in SHOWN])
+def test_shown_output_is_real(page: str, command: str, output: str) -> None:  # noqa: ARG001 - names the case
+    now, shown = printed(command), output
+    assert in_words(now) == in_words(shown)
+    for (of_now, _), (of_shown, last_digit) in zip(figures(now), figures(shown), strict=True):
+        assert abs(of_now - of_shown) <= max(ROUNDING * of_shown, 1.001 * last_digit), (of_now, of_shown)
+
+
+def test_shown_figures_are_compared() -> None:
+    assert in_words("  1=  oue  1.204 ± 0.03") == in_words("  1=  oue   1.31 ± 0.03")
+    assert in_words("  1=  oue  1.2") != in_words("  2=  oue  1.2")
+    assert in_words("100 of 2,000 users") != in_words("101 of 2,000 users")
+    assert figures("1.204 of 1.9e+05, 0.02 %, 3 users") == [(1.204, 0.001), (1.9e5, 1e4), (0.02, 0.01)]
+
+
+@pytest.mark.parametrize("page", EXAMPLES)
+def test_python_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in ("examples", "tests"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    monkeypatch.chdir(tmp_path)  # an example may write files
+    names: dict[str, object] = {"__name__": "page"}
+    try:
+        for block in EXAMPLES[page]:
+            exec(compile(block, page, "exec"), names)  # noqa: S102 - our own examples
+    finally:
+        for name in list(REGISTERED):
+            for known in (PROTOCOLS, POSTPROCESSORS, METRICS, REGISTERED, SOURCES, FAILURES):
+                known.pop(name, None)
+
+
+def test_the_example_is_the_one_in_the_text() -> None:
+    text, example = (TEXTS["docs/research.md"], (ROOT / "examples/soft.py").read_text(encoding="utf-8"))
+    for line in ("np.sign(estimate) * np.maximum(np.abs(estimate) - noise.sd / 2, 0.0)", ".max(axis=-1)"):
+        assert line in text
+        assert line in example
+
+
+LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    for target in LINK.findall(TEXTS[page]):
+        assert (PAGES[page].parent / target).exists() or target.startswith("_made/"), target
+
+
+def test_the_readme_is_one_that_people_read() -> None:
+    assert len(TEXTS["README.md"].splitlines()) <= 200
+    assert sum(page == "README.md" for page, _, _ in SHOWN) >= 3
+
+
+@cache
+def options_of(command: str) -> frozenset[str]:
+    text = printed(f"ldp-advise {command} --help --verbose")
+    return frozenset(re.findall(r"--[a-z][a-z-]*", text.partition("Commands:")[0]))
+
+
+def test_every_option_that_is_named_is_one_of_its_command() -> None:
+    """``plan --target`` names a command; ``--column`` alone is one of the main command."""
+    named = 0
+    for text in TEXTS.values():
+        prose = re.sub(r"```.*?```|<!-- run markdown.*?<!-- end -->", "", text, flags=re.DOTALL)
+        for span in sorted({" ".join(span.split()) for span in re.findall(r"`([^`]*)`", prose)} - OLD_FLAGS):
+            words = span.removeprefix("ldp-advise ").split()
+            places = 2 if words[:1] == ["knowledge"] else 1 if words and words[0] in COMMANDS else 0
+            if not words[places:] or not (places or words[0].startswith("--")):
+                continue
+            for option in re.findall(r"--[a-z][a-z-]*", " ".join(words[places:])):
+                assert option in options_of(" ".join(words[:places])), span
+                named += 1
+    assert named > 50
+
+
+def _fresh(match: re.Match[str]) -> str:
+    before, command, _, after = match.groups()
+    return f"{before}{printed(command)}{after}"
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or PAGES:
+        PAGES[name].write_text(MARKDOWN.sub(_fresh, CONSOLE.sub(_fresh, TEXTS[name])), encoding="utf-8")
