@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from advisor.cli.arguments import COMMANDS
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, foreign
 from simulator.foreign import FAILURES, REGISTERED, SOURCES
 
 ROOT = Path(__file__).parent.parent
@@ -71,7 +71,14 @@ def figures(text: str) -> list[tuple[float, float]]:
     return found
 
 
-@pytest.mark.parametrize(("page", "command", "output"), SHOWN, ids=[f"{page}: {command}" for page, command, _ in SHOWN])
+def _marks(page: str) -> list[pytest.MarkDecorator]:
+    return [] if page == "README.md" else [pytest.mark.slow]  # some eighty commands take a minute and a half
+
+
+@pytest.mark.parametrize(
+    ("page", "command", "output"),
+    [pytest.param(*shown, id=f"{shown[0]}: {shown[1]}", marks=_marks(shown[0])) for shown in SHOWN],
+)
 def test_shown_output_is_real(page: str, command: str, output: str) -> None:  # noqa: ARG001 - names the case
     now, shown = printed(command), output
     assert in_words(now) == in_words(shown)
@@ -86,11 +93,12 @@ def test_shown_figures_are_compared() -> None:
     assert figures("1.204 of 1.9e+05, 0.02 %, 3 users") == [(1.204, 0.001), (1.9e5, 1e4), (0.02, 0.01)]
 
 
-@pytest.mark.parametrize("page", EXAMPLES)
+@pytest.mark.parametrize("page", [pytest.param(page, marks=_marks(page)) for page in EXAMPLES])
 def test_python_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for folder in ("examples", "tests"):
         (tmp_path / folder).symlink_to(ROOT / folder)
     monkeypatch.chdir(tmp_path)  # an example may write files
+    monkeypatch.setattr(foreign, "_packages", dict(foreign._packages))  # or register a member
     names: dict[str, object] = {"__name__": "page"}
     try:
         for block in EXAMPLES[page]:

@@ -116,11 +116,11 @@ def test_the_advice_keeps_its_promises(people: int, answers: int, within: float,
     assert document.value == ("do_not_collect" if choice.epsilon is None else f"{choice.epsilon:g}")
 
 
+FIRST = "--n 2000 --k 3 --within 2 --sensitive high --times 1"
 CASES = (
     "--n 14390 --k 18 --within 1 --sensitive high --times 1",
     "--n 10000 --k 18 --within 1 --sensitive high --times 1 --ordered",
-    "--n 2000 --k 3 --within 2 --sensitive high --times 1",
-    "--n 2000 --k 3 --within 2 --sensitive high --times 1 --ordered",
+    f"{FIRST} --ordered",
     "--n 2000 --k 18 --within 1 --sensitive medium --times 1 --ordered",
     "--n 5000 --k 2 --within 1 --sensitive high --times 5",
     "--n 1500 --k 300 --within 0.1 --sensitive low --times 3",
@@ -128,7 +128,7 @@ CASES = (
 )
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [FIRST, *(pytest.param(case, marks=pytest.mark.slow) for case in CASES)])
 def test_every_change_that_would_be_enough_is(run: Run, case: str) -> None:
     words = case.split()
     data = json.loads(run("choose", *words, "--format", "json")[1])

@@ -15,7 +15,7 @@ import pytest
 import simulator
 from advisor import InputError, advise, sweep
 from advisor.members import member_of_file
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, PostProcessor
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, PostProcessor, foreign
 from simulator.foreign import FAILURES, REGISTERED, SOURCES
 
 MINE = """
@@ -89,6 +89,7 @@ def _clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     (tmp_path / "mine.py").write_text(MINE, encoding="utf-8")
     (tmp_path / "sample.csv").write_text(SAMPLE, encoding="utf-8")
     member_of_file.cache_clear()
+    monkeypatch.setattr(foreign, "_packages", dict(foreign._packages))
     yield
     for name in list(REGISTERED):
         for table in (PROTOCOLS, POSTPROCESSORS, METRICS):

@@ -17,6 +17,7 @@ from advisor.plans.answer import plan
 from advisor.plans.document import answer_sentence, plan_document, plan_table
 from advisor.plans.prediction import Prediction, first_answers
 from advisor.plans.question import PlanQuestion
+from advisor.rank.pair_words import pair_text
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate
 from simulator.detection import power as detection_power
@@ -165,7 +166,7 @@ def test_a_floor_is_named_and_so_is_what_reaches_the_target() -> None:
     said = json.loads(answer.to_json())["summary"]
     assert "OUE with Norm-Sub" in said
     assert "floor" in said
-    assert f"{answer.instead.protocol} with {answer.instead.method} reaches it" in said
+    assert f"{pair_text(answer.instead.protocol, answer.instead.method)} reaches it" in said
 
 
 def test_a_falling_error_is_not_called_a_floor() -> None:

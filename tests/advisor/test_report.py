@@ -76,6 +76,7 @@ def test_the_page_is_small_whole_and_alone(page: Path) -> None:
     assert "numpy" in text
 
 
+@pytest.mark.slow
 def test_the_largest_menu_stays_small(run: Run, tmp_path: Path) -> None:
     target = tmp_path / "large.html"
     words = ("--eps", "1", "--k", "100000", "--shape", "gaussian", "--metric", "all", "--report", str(target))
