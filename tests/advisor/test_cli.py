@@ -318,7 +318,8 @@ def test_completion_by_hand_has_no_traceback(run: Run, monkeypatch: pytest.Monke
 ANSWERS = {
     "list": "list", "explain": "explain grr", "epsilon": "epsilon --eps 1",
     "knowledge info": "knowledge info", "knowledge rules": "knowledge rules",
-    "knowledge cells": "knowledge cells --eps 1 --k 8", "": "--eps 1 --k 8", "plan": "plan --eps 1 --k 8 --target 0.1",
+    "knowledge cells": "knowledge cells --eps 1 --k 8", "": "--eps 1 --k 8",
+    "plan": "plan --eps 1 --k 8 --target 0.1 --instant",
     "pareto": "pareto --eps 1 --k 8", "audit": "audit --protocol grr --eps 1 --k 4 --trials 100",
 }  # fmt: skip
 

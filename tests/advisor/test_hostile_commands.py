@@ -25,6 +25,7 @@ from advisor.cli.run import FORMATS
 from tests.advisor.conftest import Run
 
 QUICK = ("--reps", "2", "--max-reps", "2", "-p", "grr", "--method", "none", "--method", "norm_sub")
+FEW = ("--reps", "2", "--max-reps", "2")
 SWEEP = ("sweep", "--eps", "1", "--n", "100", "--k", "4", "-p", "grr", "--method", "none", "--reps", "2", "--jobs", "1")
 STEERING = "\x1b]0;title\x07\x1b[2J\x9b31m\u202e"
 PROGRAMMERS = re.compile(r"(Runtime|Deprecation|Future|User|Resource)Warning|Traceback|warnings\.warn")
@@ -193,8 +194,8 @@ def test_whatever_is_in_a_file_it_is_answered_or_refused_in_a_line(behaves: Beha
     behaves("--eps", "1", "good.csv", *QUICK, "--domain", name)
     behaves("estimate", name, "-p", "grr", "--eps", "1", "--n", "1000", "--reps", "2")
     behaves("reports", name, "-p", "grr", "--eps", "1", "--k", "4", "--reps", "2")
-    behaves("places", name, "--eps", "1", "--grid", "4x4", "--columns", "row,col", "--reps", "2")
-    behaves("places", "map.csv", "--eps", "1", "--grid", "4x3", "--columns", "row,col", "--reps", "2",
+    behaves("places", name, *FEW, "--eps", "1", "--grid", "4x4", "--columns", "row,col")
+    behaves("places", "map.csv", *FEW, "--eps", "1", "--grid", "4x3", "--columns", "row,col",
             "--privacy", "metric", "--radius", "1", "--channel", name)  # fmt: skip
 
 
@@ -267,7 +268,7 @@ COMMAND_LINES: dict[str, tuple[str, ...]] = {
     MAIN: ("--eps", "1", "--k", "8"),
     "estimate": ("estimate", "estimate.csv", "-p", "grr", "--eps", "1", "--n", "100", "--reps", "2"),
     "reports": ("reports", "reports.csv", "-p", "grr", "--eps", "1", "--k", "4", "--reps", "2"),
-    "places": ("places", "map.csv", "--eps", "1", "--grid", "4x4", "--columns", "row,col", "--reps", "2"),
+    "places": ("places", "map.csv", *FEW, "--eps", "1", "--grid", "4x4", "--columns", "row,col"),
     "plan": ("plan", "--target", "0.5", "--eps", "1", "--k", "8", "--instant"),
     "sweep": SWEEP,
     "pareto": ("pareto", "--eps", "1", "--k", "8"),
