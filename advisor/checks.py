@@ -24,6 +24,7 @@ Reader = Callable[[str, object], T]
 GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}([,_]\d{3})+")
 POINTED = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")  # 2.000: two, or two thousand as many write it
 SUFFIXES = {"k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
+RANGE = re.compile(r"\d[\d.]*\s*(-|–|\.\.|:|to)\s*\d[\d.]*")
 LONGEST = 40  # characters of a wrong value that are repeated in a message
 LARGEST = 10**30  # no whole number of this tool comes near; beyond, arithmetic with floats would overflow
 
@@ -134,9 +135,12 @@ def budget(name: str, value: object) -> float:
             f"{name} takes one number here, got {shown(value)} (decimals have a point); several are for the main "
             "command and sweep"
         )
+    if isinstance(value, str) and RANGE.fullmatch(value.strip()):
+        raise InputError(f"{name} takes no range, got {shown(value)}: give the budgets to compare, such as 0.5,1,2")
     epsilon = real()(name, value)
     if epsilon <= 0:
-        raise InputError(f"{name} must be a number above 0, got {shown(value)}")
+        comma = " (decimals have a point, and a comma separates several)" if isinstance(value, str) else ""
+        raise InputError(f"{name} must be a number above 0, got {shown(value)}{comma}")
     if not EPSILON_MIN <= epsilon <= EPSILON_MAX:
         why = "nothing can be learned from such reports" if epsilon < 1 else "such reports protect nothing"
         raise InputError(f"{name} must be between {EPSILON_MIN:g} and {EPSILON_MAX:g}, got {epsilon:g}: {why}")

@@ -7,7 +7,7 @@ from typing import Any
 
 from advisor.checks import shown
 from advisor.errors import InputError, LeftOutError, closest, listed
-from advisor.members import FORM, member_of_file
+from advisor.members import FORM, file_hint, member_of_file
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.foreign import REFUSED
 
@@ -80,6 +80,8 @@ def resolve(kind: str, name: str) -> str:
     if found is None:
         if refusal := _refusal(kind, name):
             raise LeftOutError(refusal)
+        if hint := file_hint(kind, name):
+            raise InputError(hint)
         wanted = squash(name)
         titled = {squash(member.title): key for key, member in table.items()} | known
         begins = (one for one in (*known, *titled) if len(wanted) > 1 and one.startswith(wanted))

@@ -74,6 +74,7 @@ def look_up(
     protocols: Iterable[str] | None = None,
     methods: Iterable[str] | None = None,
     model: Model | None = None,
+    budgets: Mapping[str, float] | None = None,
 ) -> LookUp:
     """Predict the error of every pair for a histogram, without simulating.
 
@@ -83,11 +84,12 @@ def look_up(
     ordered: whether the categories have an order.
     protocols, methods: restrict the menu; of other packages, protocols are served like any other.
     model: default: the shipped one.
+    budgets: of protocols that have another one than the rest.
 
     Raises ValueError if the model does not predict the metric, the metric needs an order that the domain has not, or no
     pair is left.
     """
-    prediction = predicted(frequencies, epsilon, n, protocols, ordered=ordered, model=model)
+    prediction = predicted(frequencies, epsilon, n, protocols, ordered=ordered, model=model, budgets=budgets)
     return rank(prediction, metric, epsilon=epsilon, n=n, ordered=ordered, methods=methods)
 
 
@@ -106,7 +108,8 @@ def rank(
             f"predictions need one of the metrics {', '.join(prediction.metrics)}, got {metric!r}: give a sample to "
             "simulate"
         )
-    menu = tuple(dict.fromkeys(POSTPROCESSORS if methods is None else methods))
+    ordinary = (name for name, method in POSTPROCESSORS.items() if not method.is_remedy)
+    menu = tuple(dict.fromkeys(ordinary if methods is None else methods))
     warnings = range_warnings(prediction.k, epsilon, n)
     fitting = [name for name in menu if in_menu(name, metric, ordered=ordered)]
     parts = _parts(prediction, "l1" if metric == "mae" else metric, fitting, warned=bool(warnings))

@@ -101,6 +101,17 @@ SOURCES: Final = MappingProxyType({
         "wang2020locally", _WANG, "Locally Differentially Private Frequency Estimation with Consistency",
         "Network and Distributed System Security Symposium (NDSS)", 2020,
     ),
+    "Cao, Jia, Gong, USENIX Security 2021": _talk(
+        "cao2021data", ("Xiaoyu Cao", "Jinyuan Jia", "Neil Zhenqiang Gong"),
+        "Data Poisoning Attacks to Local Differential Privacy Protocols",
+        "30th USENIX Security Symposium", 2021,
+    ),
+    "Sun et al., ICDE 2024": _talk(
+        "sun2024ldprecover",
+        ("Xinyue Sun", "Qingqing Ye", "Haibo Hu", "Jiawei Duan", "Tianyu Wo", "Jie Xu", "Renyu Yang"),
+        "{LDPRecover}: Recovering Frequencies from Poisoning Attacks against Local Differential Privacy",
+        "IEEE 40th International Conference on Data Engineering (ICDE)", 2024,
+    ),
     "Jia, Gong, INFOCOM 2019": _talk(
         "jia2019calibrate", ("Jinyuan Jia", "Neil Zhenqiang Gong"),
         "Calibrate: Frequency Estimation and Heavy Hitter Identification with Local Differential Privacy via "

@@ -38,6 +38,10 @@ else:
         return tables[name]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def frequency_oracles() -> dict[str, type[FrequencyOracle]]:
     """Return the protocols of the table whose estimates have noise of one scale: those for categories."""
     from simulator import PROTOCOLS  # with the members of other packages

@@ -35,17 +35,24 @@ def published_budget(epsilon: float, attributes: int) -> float:
     return math.log1p(attributes * math.expm1(epsilon))
 
 
-def one_attribute_loss(k: int, epsilon: float, attributes: int, fake: str | None) -> float:
+def one_attribute_loss(
+    k: int, epsilon: float, attributes: int, fake: str | None, prior: FloatArray | None = None
+) -> float:
     """Return the most that RS+FD with reports of this budget loses between users who differ in one attribute.
+
+    prior: of RS+RFD, frequencies ``(k,)`` of the values that fakes are made of, all above 0; even ones by default.
 
     The likelihood of all that is sent is a mean over the attributes of how much likelier each report is from its own
     value than as a fake. An attribute that does not differ hides most where it is least likely: one that supports
     other values alone, all of them under the fakes ``"r"``, which makes it rarer than a vector of zeros would be.
     """
-    odds = math.exp(epsilon)
+    odds, more = math.exp(epsilon), math.expm1(epsilon)
+    rarest, commonest = (1 / k, 1 / k) if prior is None else (float(prior.min()), float(prior.max()))
     hides = attributes - 1.0
-    if fake == "r":
-        hides *= (odds + k - 1) / ((k - 1) * odds + 1)
+    if fake == "r":  # a fake of the rarest value; elsewhere reports that support all values but the rarest
+        hides *= (1 + more * rarest) / (1 + more * (1 - rarest))
+    elif fake is None:  # reports that are fakes of the commonest value elsewhere
+        hides *= rarest / commonest
     return math.log((odds + hides) / (1 + hides))
 
 

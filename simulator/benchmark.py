@@ -16,6 +16,7 @@ from simulator.domain import UNORDERED, Domain
 from simulator.foreign import FAILURES, SOURCES, ForeignError, attempt, fault_of_figures
 from simulator.methods import Observed, PostProcessor, observe
 from simulator.metrics import Metric
+from simulator.poisoning.attack import Attack, Collection, stacked
 from simulator.protocols.protocol import Protocol, Tally
 from simulator.ranking import Pair, contenders
 from simulator.seeding import rng_for
@@ -41,6 +42,8 @@ class Experiment:
         The user's seed.
     domain
         What methods may know of the categories. A metric with a ground distance has it among its own options.
+    attack
+        What attackers do who control a share of the users, if any. The truth stays that of the counts.
 
     Raises
     ------
@@ -55,6 +58,7 @@ class Experiment:
     pairs: tuple[Pair, ...]
     seed: int = 0
     domain: Domain = UNORDERED
+    attack: Attack | None = None
 
     def __post_init__(self) -> None:
         if self.n < 1:
@@ -95,6 +99,7 @@ class Experiment:
             repr(sorted((name, sorted(metric.options.items())) for name, metric in self.metrics.items())),
             repr(self.seed),
             *([] if self.domain.ground is None else [repr(self.domain.ground)]),
+            *([] if self.attack is None else [repr(self.attack), repr(self.domain.attackers)]),
         ]
         return hashlib.blake2b("\n".join(parts).encode(), digest_size=16).hexdigest()
 
@@ -239,12 +244,28 @@ def _observe(
     protocol, populations = experiment.oracles[name], experiment.populations
     # The method is not part of the address: all methods of a protocol see the same noise.
     streams = (rng_for(experiment.seed, "collect", name, repetition) for repetition in repetitions)
-    tallies = [protocol.sample_tally(populations[place], rng) for place, rng in zip(shown, streams, strict=True)]
     needs = frozenset[str]().union(*(experiment.methods[method].needs for method in methods))
-    observed = observe(protocol, Tally.stack(tallies), experiment.domain, needs=needs)
+    if experiment.attack is None:
+        tallies = [protocol.sample_tally(populations[place], rng) for place, rng in zip(shown, streams, strict=True)]
+        observed = observe(protocol, Tally.stack(tallies), experiment.domain, needs=needs)
+    else:
+        rows = zip(repetitions, populations[shown], streams, strict=True)
+        both = stacked([_poisoned(experiment, experiment.attack, name, *row) for row in rows])
+        observed = observe(protocol, both.tally, experiment.domain, needs=needs, suspects=both.suspects)
     if observed.estimate is not None:
         observed.estimate.flags.writeable = False  # the next method sees it too
     return observed
+
+
+def _poisoned(
+    experiment: Experiment, attack: Attack, name: str, repetition: int, counts: IntArray, honest: np.random.Generator
+) -> Collection:
+    """Return one collection of honest users and fakes."""
+    fake = rng_for(experiment.seed, "attack", attack.kind, name, repetition)
+    row = attack.collect(experiment.oracles[name], counts, honest, fake)
+    if row is None:
+        raise ValueError(f"nothing bounds what one fake report of {name} may claim")
+    return row
 
 
 def _fault_of_observed(observed: Observed) -> str | None:

@@ -43,10 +43,10 @@ def _rotate(x: NDArray[np.uint32], bits: int) -> NDArray[np.uint32]:
 
 
 def xxh32_text(values: IntArray, seeds: IntArray, g: int) -> IntArray:
-    """Return ``xxh32(str(value), seed) % g`` for non-negative `values` ``(m,)`` under 32-bit `seeds` ``(..., m or 1)``.
+    """Return ``xxh32(str(value), seed) % g`` for non-negative `values` ``(m,)`` under `seeds` ``(..., m or 1)``.
 
-    The convention of the published LDP libraries (pure-LDP, multi-freq-ldpy), with values numbered from 0. xxHash32
-    for inputs under 16 bytes, from the format's specification.
+    The convention of the published LDP libraries (pure-LDP, multi-freq-ldpy), with values numbered from 0. Of a seed
+    the lowest 32 bits count. xxHash32 for inputs under 16 bytes, from the format's specification.
 
     Raises ValueError if a value is negative or has 16 digits or more.
     """
@@ -84,3 +84,6 @@ DEFAULT_HASH = "mix64"
 """What is taken where no hash is named, by clients, servers and audits alike: the fast one, which our clients use."""
 
 HASHES: dict[str, Callable[[IntArray, IntArray, int], IntArray]] = {"mix64": mix64, "xxh32": xxh32_text}
+
+LONGEST_SEEDS: dict[str, int] = {"mix64": SEED_BITS, "xxh32": 63}
+"""Bits of the longest seeds that are read, by hash: published clients draw 63 bits, and xxh32 takes the lowest 32."""

@@ -13,7 +13,7 @@ import numpy as np
 from simulator._types import FloatArray, IntArray
 from simulator.places import Places
 from simulator.seeding import rng_for
-from simulator.transport import differences, transport
+from simulator.transport import differences, transports
 
 KL_MIX = 1e-4
 TOP_SHARE = 0.05
@@ -163,17 +163,16 @@ def emd_slack(estimate: FloatArray, truth: FloatArray, ground: Places) -> FloatA
     return _transported(estimate, truth, ground)[1]
 
 
-def _transported(estimate: FloatArray, truth: FloatArray, ground: Places) -> tuple[FloatArray, FloatArray]:
-    """Return the distances, and how far off each can be, of estimates ``(..., k)``."""
+def _transported(estimate: FloatArray, truth: FloatArray, ground: Places) -> FloatArray:
+    """Return the distances of estimates ``(..., k)``, and how far off each can be: ``(2, ...)``."""
     rows = differences(estimate, truth)
-    costs = np.array([_transport(row.tobytes(), ground) for row in rows]).reshape(*np.shape(estimate)[:-1], 2)
-    return costs[..., 0], costs[..., 1]
+    return _transports(rows.tobytes(), ground).reshape(2, *np.shape(estimate)[:-1])
 
 
-@lru_cache(maxsize=256)  # so that the slack of a block of estimates costs nothing once the distances are known
-def _transport(row: bytes, ground: Places) -> tuple[float, float]:
-    found = transport(np.frombuffer(row, dtype=np.float64), ground)
-    return found.value, found.high / found.value - 1 if found.value else 0.0
+@lru_cache(maxsize=16)  # so that the slack of a block of estimates costs nothing once the distances are known
+def _transports(rows: bytes, ground: Places) -> FloatArray:
+    value, _, high = transports(np.frombuffer(rows, dtype=np.float64).reshape(-1, ground.k), ground)
+    return np.stack([value, np.divide(high, value, out=np.ones(len(value)), where=value > 0) - 1])
 
 
 def ks(estimate: FloatArray, truth: FloatArray) -> FloatArray:

@@ -7,6 +7,7 @@ from typing import Any
 
 from simulator import plugins
 from simulator.conformance import ConformanceError, check_metric, check_postprocessor, check_protocol
+from simulator.conformance.requirement import text_of
 from simulator.foreign import FAILURES, REGISTERED, ForeignError, containment, guard
 from simulator.foreign import register as register_source
 from simulator.methods import PostProcessor
@@ -14,6 +15,11 @@ from simulator.metrics import Metric
 from simulator.protocols.protocol import StandardProtocol
 
 KINDS = {"protocol": "PROTOCOLS", "method": "POSTPROCESSORS", "metric": "METRICS"}
+CALLED = {  # how a function is called, which a function that fails may not know
+    "method": "a method is called as f(estimate, noise), with estimates (..., k) in an array, and returns an array of "
+    "that shape; a function of one argument gets an Observed",
+    "metric": "a metric is called as f(estimate, truth), with arrays (..., k) and (k,), and returns (...)",
+}
 
 
 def register(member: Any, kind: str | None = None, *, source: str | None = None) -> str:
@@ -43,7 +49,8 @@ def register(member: Any, kind: str | None = None, *, source: str | None = None)
         One line, if it is no such member, its name is taken, or it breaks its contract (`simulator.conformance`).
     """
     table, _ = plugins.load()
-    called = source or f"{getattr(member, '__module__', '')}:{getattr(member, '__qualname__', type(member).__name__)}"
+    code = getattr(member, "function", member)  # of a PostProcessor or a Metric
+    called = source or f"{getattr(code, '__module__', '')}:{getattr(code, '__qualname__', type(member).__name__)}"
     wanted = kind if kind is not None else _kind_of(member)
     if wanted not in KINDS:
         allowed = ", ".join(KINDS)
@@ -53,7 +60,8 @@ def register(member: Any, kind: str | None = None, *, source: str | None = None)
             made = guard(lambda: _made(member, wanted, called))
             name = guard(lambda: _checked(made, wanted, table))
         except ForeignError as error:
-            raise ValueError(f"{called}: {str(error).removeprefix('_Broken: ')}") from None
+            form = f" ({CALLED[wanted]})" if wanted in CALLED and "breaks its contract" in str(error) else ""
+            raise ValueError(f"{called}: {str(error).removeprefix('_Broken: ')}{form}") from None
     table[KINDS[wanted]][name] = made
     register_source(name, called, str(getattr(member, "__module__", "")))
     REGISTERED[name] = called
@@ -81,8 +89,14 @@ def _made(member: Any, kind: str, called: str) -> Any:
     function: Callable[..., Any] = member
     name = str(getattr(function, "__name__", ""))
     if kind == "metric":
-        return Metric(name, f"{name} of {called}", function, "no unit")
-    return PostProcessor(name, f"{name} of {called}", function, False, False, called, keeps_order=False)
+        return Metric(name, name, function, "no unit")
+    return PostProcessor(name, name, function, False, False, called, keeps_order=False)
+
+
+def _left_open(member: type) -> list[str]:
+    """Return all that a protocol has to define and does not."""
+    texts = [f"the text {field}" for field in ("key", "title", "reference") if not text_of(member, field)]
+    return [*texts, *sorted(getattr(member, "__abstractmethods__", ()))]
 
 
 def _checked(member: Any, kind: str, tables: dict[str, dict[str, Any]]) -> str:
@@ -90,12 +104,16 @@ def _checked(member: Any, kind: str, tables: dict[str, dict[str, Any]]) -> str:
     if _kind_of(member) != kind:
         got = f"a {_kind_of(member)}" if _kind_of(member) else f"a {type(member).__name__}"
         raise _Broken(f"this is {got}, a {kind} is needed")
-    name = member.key if kind == "protocol" and hasattr(member, "key") else getattr(member, "name", None)
     if kind == "protocol" and not issubclass(member, StandardProtocol):
         raise _Broken("a protocol is a subclass of FrequencyOracle")
+    if kind == "protocol" and (missing := _left_open(member)):
+        raise _Broken(f"it lacks {', '.join(missing)} (examples/sampled_bit.py is a whole protocol)")
+    field = "key" if kind == "protocol" else "name"
+    name = getattr(member, field)
     if not isinstance(name, str) or not plugins.NAME.fullmatch(name) or name in plugins.RESERVED:
         raise _Broken(
-            f"a name is lower-case words joined by underscores, begins with a letter, and is not 'all', got {name!r}"
+            f"its {field} must be lower-case words joined by underscores, begin with a letter, and not be 'all', got "
+            f"{name!r}"
         )
     same = (one for table in tables.values() for one in table if one.replace("_", "") == name.replace("_", ""))
     for taken in same:

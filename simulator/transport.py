@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simulator._types import FloatArray
 from simulator.places import Places
@@ -15,6 +16,7 @@ from simulator.places import Places
 GAP = 0.03  # the flow stops once its cost is proven to be this near, relatively, to the cheapest one
 MOST_STEPS = 2000
 CHECK_EVERY = 20
+BLOCK_CELLS = 2**15  # of the grids that are worked on together
 STEP = 0.25  # dual step in the natural unit of the problem; 0.1 to 1 converge alike
 STEPS_AROUND = ((1, 0), (0, 1), (1, 1), (1, -1), (1, 2), (1, -2), (2, 1), (2, -1))  # half of the 16 neighbours
 
@@ -61,7 +63,13 @@ def differences(estimate: FloatArray, truth: FloatArray) -> FloatArray:
 
 
 def transport(difference: FloatArray, places: Places, gap: float = GAP) -> Transport:
-    """Return the earth mover's distance of a `difference` ``(k,)`` that sums to 0, within proven bounds.
+    """Return the earth mover's distance of a `difference` ``(k,)`` that sums to 0, see `transports`."""
+    value, low, high = transports(difference[None], places, gap)[:, 0].tolist()
+    return Transport(value, low, high)
+
+
+def transports(rows: FloatArray, places: Places, gap: float = GAP) -> FloatArray:
+    """Return value, low and high ``(3, rows)`` of the earth mover's distances of rows ``(rows, k)`` that sum to 0 each.
 
     Mass flows from cell to cell: to the 4 neighbours for the Manhattan distance, whose ways are exact, and to 16 (8 and
     the knight's moves) for the Euclidean one, whose ways are longer by at most `detour` (2.8 % for square cells). The
@@ -72,93 +80,147 @@ def transport(difference: FloatArray, places: Places, gap: float = GAP) -> Trans
     value is the geometric mean of the bounds, so its relative error is at most about ``(gap + detour) / 2``.
 
     On a line the running sums give the exact value. The cost of a step grows little faster than the number of cells.
+    The iteration runs in single precision, many rows at once that do not see each other; the bounds of what it finds
+    are worked out in double precision.
     """
     if 1 in (places.rows, places.columns):
-        cost = float(np.abs(np.cumsum(difference)).sum()) * places.length(*divmod(1, places.columns))
-        return Transport(cost, cost, cost)
+        cost = np.abs(np.cumsum(rows, axis=1)).sum(axis=1) * places.length(*divmod(1, places.columns))
+        return np.stack([cost, cost, cost])
+    block = max(1, BLOCK_CELLS // places.k)
     network = _network(places)
-    smooth = network.solve(difference)
-    energy = float(difference @ smooth)
-    if energy <= 0:
-        return Transport(0.0, 0.0, 0.0)
-    dual_step = STEP * network.length * math.sqrt(places.k / energy)
-    primal_step = 1 / (dual_step * network.norm)
-    flow: FloatArray = np.zeros(len(network.tails))
-    ahead = flow
-    potential: FloatArray = np.zeros(places.k)
-    low, high = 0.0, math.inf
+    return np.concatenate(
+        [_between(rows[start : start + block], network, gap) for start in range(0, len(rows), block)], axis=1
+    )
+
+
+def _between(rows: FloatArray, network: _Network, gap: float) -> FloatArray:
+    """Return value, low and high ``(3, rows)`` of a block of rows on a grid."""
+    bounds = np.zeros((2, len(rows)))
+    smooth = network.solve(rows)
+    energy = (rows * smooth).sum(axis=1)
+    running = np.flatnonzero(energy > 0)
+    bounds[1, running] = np.inf
+    mass = rows[running]
+    # Flows are counted in primal steps and potentials as they are, so that all rows share their constants.
+    dual = (STEP * network.length * np.sqrt(network.k / energy[running]))[:, None]
+    push = (dual * smooth[running]).astype(np.float32)
+    potential = np.zeros_like(push)
+    flow = np.zeros((len(network.shifts), *push.shape), np.float32)
+    left_over = leaving = np.zeros_like(push)
     for step in range(1, MOST_STEPS + 1):
-        potential = potential + dual_step * network.solve(difference - network.divergence(ahead))
-        slope = network.gradient(potential)
-        moved = flow + primal_step * slope
-        new: FloatArray = moved - np.clip(moved, -primal_step, primal_step)
-        ahead, flow = 2 * new - flow, new
+        if not len(running):
+            break
+        potential += push - network.solve(2 * leaving - left_over) * np.float32(1 / network.norm)
+        network.advance(flow, potential)
+        left_over, leaving = leaving, network.divergence(flow)
         if step % CHECK_EVERY == 0 or step == MOST_STEPS:
-            steepest = float(np.abs(slope).max())
-            low = max(low, float(potential @ difference) / steepest if steepest else 0.0)
-            rest = network.solve(difference - network.divergence(flow))
-            high = min(high, float(np.abs(flow + network.patch(rest)).sum()))
-            if high <= low * (1 + gap):
-                break
-    low /= network.detour
-    return Transport(math.sqrt(low * high), low, high)
+            low, high = _bounds(mass, flow / (dual * network.norm), potential.astype(np.float64), network)
+            bounds[0, running] = np.maximum(bounds[0, running], low)
+            bounds[1, running] = np.minimum(bounds[1, running], high)
+            left = bounds[1, running] > bounds[0, running] * (1 + gap)
+            running, mass, dual, push, potential = running[left], mass[left], dual[left], push[left], potential[left]
+            flow, left_over, leaving = flow[:, left], left_over[left], leaving[left]
+    bounds[0] /= network.detour
+    return np.stack([np.sqrt(bounds[0] * bounds[1]), *bounds])
+
+
+def _bounds(
+    mass: FloatArray, flow: FloatArray, potential: FloatArray, network: _Network
+) -> tuple[FloatArray, FloatArray]:
+    """Return what a potential ``(rows, k)`` proves to be needed, and what a flow ``(steps, rows, k)`` costs."""
+    steepest = network.steepest(potential)
+    proven = (potential * mass).sum(axis=1)
+    low = np.divide(proven, steepest, out=np.zeros(len(mass)), where=steepest > 0)
+    rest = network.solve(mass - network.divergence(flow))
+    return low, network.cost(flow, rest)
 
 
 class _Network:
-    """The cells and the steps between them; a flow counts in cost (mass times length), one number a step."""
+    """The cells and the steps between them; a flow is mass, ``(directions, rows, k)``, at the cell where a step begins.
+
+    Cells are numbered row by row, so that a step is a shift; steps over an edge of the grid have no threshold, and
+    therefore no flow.
+    """
 
     def __init__(self, places: Places) -> None:
         square = places.ground == "manhattan"
-        around = STEPS_AROUND[:2] if square else STEPS_AROUND
-        pairs = [
-            (*places.pairs_at(down, across), places.length(down, across))
-            for down, across in around
+        around = [
+            (down, across)
+            for down, across in (STEPS_AROUND[:2] if square else STEPS_AROUND)
             if down < places.rows and abs(across) < places.columns
         ]
-        self.tails = np.concatenate([tails for tails, _, _ in pairs])
-        self.heads = np.concatenate([heads for _, heads, _ in pairs])
-        self.lengths = np.concatenate([np.full(len(tails), length) for tails, _, length in pairs])
         self.k, self.shape = places.k, (places.rows, places.columns)
+        self.shifts = [down * places.columns + across for down, across in around]
+        self.lengths = [places.length(down, across) for down, across in around]
+        self.inside = [_inside(down, across, self.shape)[: self.k - shift] for (down, across), shift in
+                       zip(around, self.shifts, strict=True)]  # fmt: skip
+        self.thresholds = [
+            np.where(inside, 1 / length, np.inf).astype(np.float32)
+            for inside, length in zip(self.inside, self.lengths, strict=True)
+        ]
+        self.straight = sum((down, across) in STEPS_AROUND[:2] for down, across in around)
         self.detour = 1.0 if square else _detour(places)
         self.length = math.sqrt(places.height * places.width)
-        self.straight = sum(len(tails) for tails, _, _ in pairs[:2])
-        self.down, self.across = _cosines(places.rows), _cosines(places.columns)
         curvature = np.add.outer(
             _curvature(places.rows) / places.height**2, _curvature(places.columns) / places.width**2
         )
-        self.inverse = np.divide(1.0, curvature, out=np.zeros(curvature.shape), where=curvature > 1e-14)
+        inverse = np.divide(1.0, curvature, out=np.zeros(curvature.shape), where=curvature > 1e-14)
+        cosines = (_cosines(places.rows), _cosines(places.columns), inverse)
+        self.cosines = {np.dtype(kind): tuple(each.astype(kind) for each in cosines) for kind in (np.float32, float)}
         self.norm = self._largest()
 
-    def gradient(self, potential: FloatArray) -> FloatArray:
-        """Return the fall of the potential along each step, over its length."""
-        result: FloatArray = (potential[self.tails] - potential[self.heads]) / self.lengths
+    def advance(self, flow: NDArray[np.float32], potential: NDArray[np.float32]) -> None:
+        """Move flows, in primal steps, along the fall of the potentials, and towards 0 by the cost of a step."""
+        for shift, length, threshold, each in zip(self.shifts, self.lengths, self.thresholds, flow, strict=True):
+            moved = potential[:, :-shift] - potential[:, shift:]
+            if length != 1:
+                moved *= np.float32(1 / length**2)
+            moved += each[:, :-shift]
+            held = np.maximum(moved, -threshold)
+            np.minimum(held, threshold, out=held)
+            np.subtract(moved, held, out=each[:, :-shift])
+
+    def divergence(self, flow: FloatArray | NDArray[np.float32]) -> Any:
+        """Return what leaves each cell, less what arrives."""
+        result = flow.sum(axis=0)
+        for shift, each in zip(self.shifts, flow, strict=True):
+            result[:, shift:] -= each[:, :-shift]
         return result
 
-    def divergence(self, flow: FloatArray) -> FloatArray:
-        """Return what leaves each cell, less what arrives: the transpose of the gradient."""
-        mass = flow / self.lengths
-        difference = np.bincount(self.tails, mass, self.k) - np.bincount(self.heads, mass, self.k)
-        return difference.astype(np.float64, copy=False)
+    def steepest(self, potential: FloatArray) -> FloatArray:
+        """Return the steepest fall of potentials ``(rows, k)`` along a step."""
+        falls = [
+            (np.abs(potential[:, :-shift] - potential[:, shift:]) * inside).max(axis=1) / length
+            for shift, inside, length in zip(self.shifts, self.inside, self.lengths, strict=True)
+        ]
+        return np.max(falls, axis=0)
 
-    def solve(self, values: FloatArray) -> FloatArray:
-        """Return the potential whose flow between direct neighbours has this divergence, by cosine transforms."""
-        table = values.reshape(self.shape)
-        spread = (self.down @ table @ self.across.T) * self.inverse
-        result: FloatArray = (self.down.T @ spread @ self.across).ravel()
-        return result
+    def cost(self, flow: FloatArray, rest: FloatArray) -> FloatArray:
+        """Return what a flow costs ``(rows,)`` after the potentials of what it leaves over flow straight."""
+        total = np.zeros(len(rest))
+        for place, (shift, inside, length) in enumerate(zip(self.shifts, self.inside, self.lengths, strict=True)):
+            each = flow[place, :, :-shift]
+            if place < self.straight:
+                each = each + (rest[:, :-shift] - rest[:, shift:]) * (inside / length**2)
+            total += np.abs(each).sum(axis=1) * length
+        return total
 
-    def patch(self, potential: FloatArray) -> FloatArray:
-        """Return the flow of a potential between direct neighbours, which stand first, and 0 elsewhere."""
-        flow = self.gradient(potential)
-        flow[self.straight :] = 0.0
-        return flow
+    def solve(self, values: Any) -> Any:
+        """Return the potentials whose flow between direct neighbours has this divergence, by cosine transforms."""
+        down, across, inverse = self.cosines[values.dtype]
+        # One product of matrices a row: what a row gives does not depend on the others.
+        spread = (down @ values.reshape(-1, *self.shape) @ across.T) * inverse
+        return (down.T @ spread @ across).reshape(values.shape)
 
     def _largest(self) -> float:
         """Return the largest factor of solve(divergence(gradient(.))), by power iteration, and 5 % more."""
-        vector = np.sin(np.arange(self.k) + 1.0)  # no symmetry of the grid
+        vector = np.sin(np.arange(self.k) + 1.0)[None]  # no symmetry of the grid
         size = 1.0
         for _ in range(40):
-            vector = self.solve(self.divergence(self.gradient(vector)))
+            flow = np.zeros((len(self.shifts), 1, self.k))
+            for shift, inside, length, each in zip(self.shifts, self.inside, self.lengths, flow, strict=True):
+                each[:, :-shift] = (vector[:, :-shift] - vector[:, shift:]) * (inside / length**2)
+            vector = self.solve(self.divergence(flow))
             size = float(np.linalg.norm(vector))
             vector /= size
         return 1.05 * size
@@ -167,6 +229,12 @@ class _Network:
 @lru_cache(maxsize=8)
 def _network(places: Places) -> _Network:
     return _Network(places)
+
+
+def _inside(down: int, across: int, shape: tuple[int, int]) -> NDArray[np.bool_]:
+    """Tell for each cell, row by row, whether a step from it ends on the grid."""
+    rows, columns = np.indices(shape)
+    return ((rows + down < shape[0]) & (columns + across >= 0) & (columns + across < shape[1])).ravel()
 
 
 def _cosines(size: int) -> FloatArray:

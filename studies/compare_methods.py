@@ -14,6 +14,7 @@ from typing import Annotated
 
 import numpy as np
 import typer
+from footer import footer
 
 from advisor.errors import InputError
 from advisor.inputs.domain import build_domain
@@ -82,6 +83,7 @@ def compare(
         if values:
             mean, high, worst = np.exp(np.log(values).mean()), np.quantile(values, 0.95), max(values)
             typer.echo(f"| {where} | {method} | {metric} | {len(values)} | {mean:.3f} | {high:.2f} | {worst:.2f} |")
+    typer.echo("\n" + footer("0"))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from typing import Annotated
 
 import numpy as np
 import typer
+from footer import footer
 from numpy.typing import NDArray
 
 from advisor.checks import budget
@@ -161,6 +162,7 @@ def main(
                 f"| {row.grid} | {users.sum():,} | {row.mechanism} | {row.method} "
                 f"| {row.emd.mean():.4g} ± {reach:.2g} | {100 * row.hot.mean():.0f} % | {row.moved:.2f} |"
             )
+    typer.echo("\n" + footer(str(seed)))
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 import typer
 from families import HALVES, Truth, half_of, truths
+from footer import footer
 
 from advisor.errors import InputError, listed
 from advisor.question.estimate_request import COLLECTIONS
@@ -299,6 +300,7 @@ def judge(
                 "\nThe 95 % range of the chosen method's error holds its true expected error: "
                 + ", ".join(f"{metric} {100 * share:.0f} %" for metric, share in shares.items())
             )
+    typer.echo("\n" + footer("1 (what is true) and 2 (estimates)"))
 
 
 def _cell(made: list[Decision], name: str, metric: str) -> str:

@@ -9,8 +9,9 @@ rank first, judged on the other half.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import product
+from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -33,6 +34,7 @@ PUBLISHED: tuple[Pair, ...] = (("sw", "em"), ("sw", "ems"), ("haar_hrr", "iso_cd
 CHALLENGERS: tuple[Pair, ...] = (
     ("tree", "tree_eb"), ("tree_half", "tree_eb"), ("ss", "tree_eb"), ("haar_hrr", "tree_eb"), ("sw", "em_stopped"),
 )  # fmt: skip
+BEST = "the best published pair in hindsight"
 METRIC_NAMES = ("emd", "range", "l1", "l2")
 EPSILONS, USERS, SHAPE_DOMAINS = (0.5, 1.0, 2.0, 4.0), (10**4, 10**5, 10**6), (64, 256, 512)
 MENU = PROTOCOLS | ORDERED_PROTOCOLS
@@ -47,21 +49,31 @@ class Ratio(NamedTuple):
     metric: str
     against: str  # "categorical" or "published"
     value: float
-    setting: str
+    epsilon: float
+    n: int
+    population: str
+    group: str
+
+    @property
+    def setting(self) -> str:
+        """What was simulated, in words."""
+        return f"{self.population}, eps {self.epsilon:g}, n {self.n}"
 
 
-def populations(files: Iterable[str], domains: Iterable[int]) -> Iterator[tuple[str, bool, FloatArray]]:
-    """Yield (name, whether it is a file, frequencies) of all populations."""
+def populations(files: Iterable[str], domains: Iterable[int]) -> Iterator[tuple[str, str, FloatArray]]:
+    """Yield (name, group, frequencies) of all populations: files are grouped by the folder that holds them."""
     for path in files:
         read = read_histogram(path)
         domain = build_domain(read.labels, read.counts, from_histogram=read.from_histogram)
-        yield path, True, domain.counts / domain.counts.sum()
+        yield Path(path).stem, Path(path).absolute().parent.name, domain.counts / domain.counts.sum()
     for name, k in product((name for name, shape in SHAPES.items() if shape.ordered), domains):
-        yield f"{name} {k}", False, frequencies(name, k)
+        yield f"{name} {k}", "named shapes", frequencies(name, k)
 
 
-def ratios(truth: FloatArray, epsilon: float, n: int, repetitions: int, *, published: bool = True) -> Iterator[Ratio]:
-    """Yield what every challenger's error is over that of the others, in one setting."""
+def ratios(
+    truth: FloatArray, epsilon: float, n: int, repetitions: int, *, published: bool = True
+) -> Iterator[tuple[str, str, str, float]]:
+    """Yield (pair, metric, against what, error over that of the others) of every challenger in one setting."""
     rivals = PUBLISHED if published else (("tree", "iso_cdf"), ("haar_hrr", "iso_cdf"))
     pairs = tuple(dict.fromkeys((CATEGORICAL, *rivals, *CHALLENGERS)))
     experiment = Experiment(
@@ -82,7 +94,7 @@ def ratios(truth: FloatArray, epsilon: float, n: int, repetitions: int, *, publi
             for against, other in (("categorical", errors[CATEGORICAL]), ("published", errors[best])):
                 base = float(other[-len(own) :].mean())
                 if base > 0:
-                    yield Ratio(key, name, against, float(own.mean()) / base, f"eps {epsilon:g}, n {n}")
+                    yield key, name, against, float(own.mean()) / base
 
 
 @app.command()
@@ -92,28 +104,51 @@ def compare(
     domains: Annotated[str, typer.Option("--k", help="domain sizes of the named shapes, comma-separated")] = "",
     published: Annotated[bool, typer.Option(help="also run square wave with EM and EMS, which takes long")] = True,
 ) -> None:
-    """Print Markdown tables of error ratios: geometric mean and worst over all settings."""
+    """Print Markdown tables of error ratios: geometric mean and worst over all settings, and means by part of them."""
     sizes = [int(size) for size in domains.split(",") if size] or list(SHAPE_DOMAINS)
-    found: dict[tuple[bool, str, str, str], list[tuple[float, str]]] = {}
-    for name, is_file, truth in populations(files or [], sizes):
+    found: list[Ratio] = []
+    for name, group, truth in populations(files or [], sizes):
         typer.echo(f"{name}: k = {len(truth)}", err=True)
         for epsilon, n in product(EPSILONS, USERS):
-            for ratio in ratios(truth, epsilon, n, repetitions, published=published):
-                key = (is_file, ratio.against, ratio.pair, ratio.metric)
-                found.setdefault(key, []).append((ratio.value, f"{name}, {ratio.setting}"))
-    for is_file, against in product((True, False), ("categorical", "published")):
-        rows = list(dict.fromkeys(pair for file, other, pair, _ in found if (file, other) == (is_file, against)))
-        if not rows:
-            continue
-        where = "the given histograms" if is_file else "named shapes"
-        base = " + ".join(CATEGORICAL) if against == "categorical" else "the best published pair in hindsight"
-        typer.echo(f"\nOn {where}, error over that of {base} (geometric mean, worst):\n")
-        typer.echo(f"| pair | {' | '.join(METRIC_NAMES)} | worst emd |\n|---|{'--:|' * len(METRIC_NAMES)}---|")
-        for pair in rows:
-            cells = [found[is_file, against, pair, metric] for metric in METRIC_NAMES]
-            figures = [np.array([value for value, _ in cell]) for cell in cells]
-            text = " | ".join(f"{np.exp(np.log(each).mean()):.2f}, {each.max():.2f}" for each in figures)
-            typer.echo(f"| {pair} | {text} | {max(cells[0])[1]} |")
+            each = ratios(truth, epsilon, n, repetitions, published=published)
+            found += [Ratio(*ratio, epsilon, n, name, group) for ratio in each]
+    groups = list(dict.fromkeys(ratio.group for ratio in found))
+    for against, base in (("categorical", " + ".join(CATEGORICAL)), ("published", BEST)):
+        typer.echo(f"\nOn {', '.join(groups)}: error over that of {base} (geometric mean, worst):\n")
+        print_errors([ratio for ratio in found if ratio.against == against])
+    emd = [ratio for ratio in found if (ratio.against, ratio.metric) == ("published", METRIC_NAMES[0])]
+    typer.echo(f"\nemd over that of {BEST}, geometric mean:\n")
+    print_means("pair", [*groups, "all"], lambda ratio, column: column in ("all", ratio.group), emd)
+    typer.echo("\nThe same of `chosen`, by budget and users:\n")
+    chosen = [ratio._replace(pair=f"{ratio.group}, n {ratio.n}") for ratio in emd if ratio.pair == "chosen"]
+    print_means("where", [f"eps {epsilon:g}" for epsilon in EPSILONS], _of_budget, chosen)
+
+
+def _of_budget(ratio: Ratio, column: str) -> bool:
+    return column == f"eps {ratio.epsilon:g}"
+
+
+def print_errors(found: list[Ratio]) -> None:
+    """Print the geometric mean and the worst of all metrics for each pair."""
+    typer.echo(f"| pair | {' | '.join(METRIC_NAMES)} | worst emd |\n|---|{'--:|' * len(METRIC_NAMES)}---|")
+    for pair in dict.fromkeys(ratio.pair for ratio in found):
+        cells = [[ratio for ratio in found if (ratio.pair, ratio.metric) == (pair, name)] for name in METRIC_NAMES]
+        text = " | ".join(f"{mean(cell):.2f}, {max(ratio.value for ratio in cell):.2f}" for cell in cells)
+        typer.echo(f"| {pair} | {text} | {max(cells[0], key=lambda ratio: ratio.value).setting} |")
+
+
+def print_means(first: str, columns: list[str], belongs: Callable[[Ratio, str], bool], found: list[Ratio]) -> None:
+    """Print geometric means for each pair and column."""
+    typer.echo(f"| {first} | {' | '.join(columns)} |\n|---|{'--:|' * len(columns)}")
+    for pair in dict.fromkeys(ratio.pair for ratio in found):
+        own = [ratio for ratio in found if ratio.pair == pair]
+        cells = [mean([ratio for ratio in own if belongs(ratio, column)]) for column in columns]
+        typer.echo(f"| {pair} | {' | '.join(f'{cell:.2f}' for cell in cells)} |")
+
+
+def mean(found: list[Ratio]) -> float:
+    """Return the geometric mean."""
+    return float(np.exp(np.log([ratio.value for ratio in found]).mean()))
 
 
 if __name__ == "__main__":

@@ -136,6 +136,7 @@ def options_of(command: str) -> frozenset[str]:
     return frozenset(re.findall(r"--[a-z][a-z-]*", text.partition("Commands:")[0]))
 
 
+@pytest.mark.slow
 def test_every_option_that_is_named_is_one_of_its_command() -> None:
     """``plan --target`` names a command; ``--column`` alone is one of the main command."""
     named = 0

@@ -1,10 +1,11 @@
-"""The package as pip installs it, built from a copy: both names of the public API, the command, and its data."""
+"""The package as pip installs it, from the source and from an sdist: both names of the API, the command, and data."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -16,18 +17,29 @@ PACKAGES = ("advisor", "knowledge", "ldp_advise", "simulator")
 LITTER = shutil.ignore_patterns("__pycache__", "*.egg-info", "cells.jsonl")
 
 
+BESIDE = ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "SECURITY.md")
+
+
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("wheel")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("source")
     for name in PACKAGES:
-        shutil.copytree(ROOT / name, place / "source" / name, ignore=LITTER)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, place / "source" / name)
+        shutil.copytree(ROOT / name, place / name, ignore=LITTER)
+    for name in BESIDE:
+        shutil.copy(ROOT / name, place / name)
+    return place
+
+
+def installed(package: Path, place: Path) -> Path:
+    """Install a folder or an sdist as pip does, without its dependencies; return where it is."""
     install = ["install", "--no-deps", "--no-build-isolation", "--no-index", "--quiet", "--disable-pip-version-check"]
-    subprocess.run(
-        [sys.executable, "-m", "pip", *install, "--target", str(place / "site"), str(place / "source")], check=True
-    )
-    return place / "site"
+    subprocess.run([sys.executable, "-m", "pip", *install, "--target", str(place), str(package)], check=True)
+    return place
+
+
+@pytest.fixture(scope="module")
+def site(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return installed(source, tmp_path_factory.mktemp("wheel") / "site")
 
 
 def ask(site: Path, code: str) -> str:
@@ -56,3 +68,30 @@ def test_the_module_runs_as_a_command(site: Path) -> None:
         [sys.executable, "-m", "ldp_advise", "--version"], capture_output=True, text=True, cwd=site, check=True
     )
     assert done.stdout == f"ldp-advise {__version__}\n"
+
+
+def test_the_citation_file_names_this_version() -> None:
+    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+def contents(site: Path) -> dict[str, bytes]:
+    """Return the installed files of the packages; caches hold when and where they were made."""
+    return {
+        str(path.relative_to(site)): path.read_bytes()
+        for name in PACKAGES
+        for path in (site / name).rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+
+
+@pytest.mark.slow  # two more builds
+def test_the_sdist_builds_what_the_source_builds(source: Path, site: Path, tmp_path: Path) -> None:
+    build = f"from setuptools.build_meta import build_sdist; build_sdist({str(tmp_path)!r})"
+    subprocess.run([sys.executable, "-c", build], check=True, cwd=source, capture_output=True)
+    (sdist,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        top = {Path(name).parts[1] for name in archive.getnames() if len(Path(name).parts) > 1}
+    assert top == {*PACKAGES, *BESIDE, "ldp_advise.egg-info", "PKG-INFO", "setup.cfg"}
+    other = installed(sdist, tmp_path / "site")
+    assert contents(other) == contents(site)
+    assert ask(other, "from ldp_advise import advise; print(advise(1, k=256).source)") == "grid"

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from advisor.audits.question import BOTH, RSFD, AuditQuestion
+from advisor.audits.question import BOTH, AuditQuestion
 from advisor.audits.words import summary
 from advisor.errors import InputError
 from advisor.loading import load_function
@@ -23,7 +23,7 @@ from simulator.audit import (
     rounds_subject,
     run_audit,
 )
-from simulator.audit.attributes import FAKES
+from simulator.audit.attributes import FAKES, HIDDEN
 from simulator.audit.run import Subject
 from simulator.memoisation import MEMOISED
 
@@ -126,7 +126,7 @@ def _subjects_of(question: AuditQuestion, name: str, k: int, epsilon: float) -> 
             subject
             for attributes in subjects.attributes
             for solution in question.solutions
-            if solution != RSFD or name in FAKES
+            if solution not in HIDDEN or name in FAKES
             for subject in attribute_subjects(
                 oracle, k, epsilon, attributes, solution, values, trials=question.trials, alpha=question.attack.level
             )

@@ -89,7 +89,8 @@ def audit(
     memoize, epsilon_forever
         Whether devices keep one randomisation of a value for ever, and the budget of that.
     attributes, solution
-        Attributes of a user, each with k values, and how they are collected: ``"spl"``, ``"smp"``, ``"rsfd"``.
+        Attributes of a user, each with k values, and how they are collected: ``"spl"``, ``"smp"``, ``"rsfd"``,
+        ``"rsrfd"``.
     lho
         Local hashing to so many symbols, without perturbation.
     seed, jobs

@@ -13,7 +13,7 @@ from advisor.question.option import Settings, option, refuse, require
 from advisor.question.settings import Grid, Menu, Simulation, member
 from simulator import PROTOCOLS, frequency_oracles
 from simulator.audit import ALPHA, ATTACKS, REPORTS, SOLUTIONS, TRIALS
-from simulator.audit.attributes import FAKES
+from simulator.audit.attributes import FAKES, HIDDEN
 from simulator.audit.client import CLIENT_TRIALS, Client
 from simulator.audit.client_reports import SupportFunction
 from simulator.audit.memoised import ROUNDS_MAX as MEMOISED_ROUNDS_MAX
@@ -25,7 +25,6 @@ from simulator.protocols import EPSILON_MIN
 SIZE_MAX, SYMBOLS_MAX, TRIALS_MAX, ROUNDS_MAX, ATTRIBUTES_MAX = 1_000_000, 2**31, 10**10, 10**6, 1000
 CELLS_MAX = 10**8  # numbers that one user may send
 BOTH = "both"
-RSFD = "rsfd"
 
 
 @dataclass(frozen=True)
@@ -235,7 +234,7 @@ class AuditQuestion:
         if self.memoisation.memoize and self.subjects.every:
             return tuple(MEMOISED)
         every = frequency_oracles() if self.subjects.rounds or self.subjects.attributes else PROTOCOLS
-        return tuple(every) if self.subjects.every else self.menu.protocol
+        return tuple(every) if self.subjects.every else self.menu.protocols if self.menu.protocol else ()
 
     @property
     def solutions(self) -> tuple[str, ...]:
@@ -273,8 +272,10 @@ class AuditQuestion:
                 subjects.given("rounds", "attributes", "hashing_only"),
                 "does not go with --attack pair, which looks at one report of a protocol",
             )
-        if subjects.attributes and self.solutions == (RSFD,) and not set(self.protocols) & set(FAKES):
-            raise InputError(f"solution {RSFD} has fake data for {listed(FAKES)} only, got {listed(self.protocols)}")
+        hidden = set(self.solutions) <= set(HIDDEN)
+        if subjects.attributes and hidden and not set(self.protocols) & set(FAKES):
+            asked = listed(self.solutions)
+            raise InputError(f"solution {asked} has fake data for {listed(FAKES)} only, got {listed(self.protocols)}")
 
     def _check_memoised(self) -> None:
         strangers = [name for name in self.protocols if name not in MEMOISED]

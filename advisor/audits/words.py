@@ -133,6 +133,11 @@ def notes(rows: Sequence[Audit]) -> list[str]:
             f"together. As published it reports at ε = {published:.4g} here (d = {row.attributes}, promise "
             f"{row.epsilon:g}), and users who differ in all attributes lose all of that."
         )
+    if any(row.solution == "rsrfd" for row in rows):
+        lines.append(
+            "rsrfd: the same with realistic fakes, drawn here from frequencies as skewed as 1/rank, value 0 first; it "
+            "keeps ε whatever they are."
+        )
     closed = [row for row in rows if row.agrees is not None]
     if closed:
         agreeing = sum(row.agrees is True for row in closed)

@@ -6,46 +6,57 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from advisor.budgets.choice import LIMITS, NOT_COVERED, NOTHING_ASKED, OUT_OF_REACH, REACHED, UNSURE, Choice
-from advisor.budgets.document import COLUMNS, price_table, record
-from advisor.document.model import Code, Column, Document, Json, Part, Records, Role, Row, Sentence, Table, Tone
-from advisor.epsilon.meaning import meaning, meaning_sentences
-from advisor.figures import users
-from advisor.plans.question import USERS_LOW
-from advisor.rank.pair_words import pair_text
-from advisor.rank.result import EVEN
-from advisor.rank.verdict import WORTH_IT
-
-ASSUMED = (
-    "This assumes that a few answers are common and many are rare. If you expect them about equally common, as age "
-    "bands are, give last year's figures: ldp-advise choose FILE."
+from advisor.budgets.case import JUST_SHORT, METRIC, NOT_COVERED, NOTHING_ASKED, REACHED
+from advisor.budgets.changes import Changes
+from advisor.budgets.choice import Choice
+from advisor.budgets.choice_words import (
+    ASSUMED,
+    answer_lines,
+    finds_budget,
+    interval,
+    meaning_lines,
+    note_lines,
+    over_limit,
+    people_text,
+    size,
 )
+from advisor.budgets.document import COLUMNS, TONES, record
+from advisor.budgets.result import WORDS, Priced
+from advisor.budgets.wishes import rounded
+from advisor.document.model import Code, Column, Document, Json, Part, Records, Role, Row, Sentence, Table, Tone
+from advisor.figures import percent, users
+from advisor.rank.verdict import ENOUGH
+
+CHANGES = "Each of these changes alone would be enough, give or take the 95 % interval in brackets:"
 NO_CHANGE = "No change of one of the answers alone is predicted to be enough."
 COLLECT, REFRAIN = "collect", "do_not_collect"
-SENSITIVE = {"low": "hardly sensitive", "medium": "somewhat sensitive", "high": "very sensitive"}
 
 
 def choice_document(choice: Choice) -> Document:
     """Return the verdict, what it rests on, the prices of some budgets, and the commands to go on with."""
     good = choice.epsilon is not None
-    first, *rest = _LINES[choice.reason](choice)
+    first, *rest = answer_lines(choice)
     assumed = [] if choice.data_words else [ASSUMED]
+    changes = _change_rows(choice)
+    refused = choice.reason not in (REACHED, NOTHING_ASKED)
+    if refused:
+        rest += [*over_limit(choice), CHANGES if changes else NO_CHANGE]
     parts: list[Part] = [Sentence(text, Role.WARNING) for text in choice.budgets.warnings]
     parts.append(Sentence(first, Role.ANSWER, Tone.PLAIN if good else Tone.DOUBTFUL))
     parts += [Sentence(text, Role.ANSWER, Tone.DOUBTFUL) for text in assumed]
-    changes = _change_rows(choice)
-    if choice.reason in _REFUSED:
-        rest.append("Each of these changes alone would be enough:" if changes else NO_CHANGE)
     parts += map(Sentence, rest)
     if changes:
         parts.append(_changes_table(changes))
-    means = _meaning(choice)
+    means = meaning_lines(choice)
     parts += map(Sentence, means)
     if choice.priced:
-        parts.append(price_table(choice.priced))
-    parts += [Sentence(text, Role.NOTE) for text in _notes(choice)]
+        parts.append(_price_table(choice.priced))
+    parts += [Sentence(text, Role.NOTE) for text in note_lines(choice)]
     again, further = reproduce(choice), _further(choice)
-    parts += [Code(again, "Reproduce this"), Code(further, "Next")]
+    parts.append(Code(again, "Reproduce this"))
+    if good:
+        parts.append(Code(_ranking(choice), "Compare with all other pairs"))
+    parts.append(Code(further, _title(choice)))
     return Document(
         title="Collect, and with which ε" if good else "Do not collect like this",
         parts=tuple(parts),
@@ -56,93 +67,29 @@ def choice_document(choice: Choice) -> Document:
     )
 
 
-def _share(share: float) -> str:
-    """Return a share in percentage points, two digits, as a question asks for it."""
-    size = float(f"{100 * share:.2g}")
-    return f"{size:g} percentage point{'' if size == 1 else 's'}"
-
-
-def _off(choice: Choice) -> str:
-    row = choice.there
-    return f"{_share(row.ranking.best.error)} (about {users(row.ranking.best.error * choice.people)} people)"
-
-
-def _limit(choice: Choice) -> str:
-    total = f" each time, {LIMITS[choice.sensitive]:g} in all" if choice.times > 1 else ""
-    return f"{choice.limit:g}{total} (the limit this tool takes for {SENSITIVE[choice.sensitive]} answers)"
-
-
-def _collect(choice: Choice) -> list[str]:
-    """Return that collecting is worth it, how accurate it is, and how sure that is."""
-    row, best = choice.there, choice.there.ranking.best
-    each = " each time" if choice.times > 1 else ""
-    half = "" if row.verdict == WORTH_IT else f" That is more than half of the error without data: {_guess(choice)}."
-    return [
-        f"Collect with ε = {choice.epsilon:g}{each}, by {pair_text(*best.pair)}: expect the share of an "
-        f"answer to be off by {_off(choice)} on average, and you asked for {_share(choice.within)}.{half}",
-        f"This is predicted: the 95 % interval is from {_share(best.error_low)} to {_share(best.error_high)}. "
-        f"An ε of up to {_limit(choice)} would be allowed.",
-    ]
-
-
-def _guess(choice: Choice) -> str:
-    """Return which guess without data is the better one, and how far off it is."""
-    even = choice.there.ranking.guess_without_data == EVEN
-    guess = "guessing that all answers are equally common" if even else "guessing 0 for every answer"
-    return f"{guess} is off by {_share(choice.without)} on average"
-
-
-def _nothing_asked(choice: Choice) -> list[str]:
-    lines = [f"Do not collect for this: {_guess(choice)}. You asked for {_share(choice.within)}, which takes no data."]
-    return [*lines, f"Ask for less than {_share(choice.without)} to learn something."] if choice.without else lines
-
-
-def _refrain(choice: Choice) -> list[str]:
-    return [
-        f"Do not collect like this: with {choice.people:,} people and {choice.answers:,} possible answers, no ε up to "
-        f"{_limit(choice)} brings the share of an answer within {_share(choice.within)} on average.",
-        f"With ε = {choice.limit:g} it would be off by {_off(choice)}. Without any data, {_guess(choice)}.",
-    ]
-
-
-def _unsure(choice: Choice) -> list[str]:
-    return [
-        f"Do not collect like this: with {choice.people:,} people and ε up to {_limit(choice)} the share of an answer "
-        f"would be off by {_off(choice)} on average. It is not sure that this is better than no data at all.",
-        f"Without any data, {_guess(choice)}.",
-    ]
-
-
-def _not_covered(choice: Choice) -> list[str]:
-    return [
-        f"Do not collect without a simulation: predictions do not cover {choice.people:,} people, "
-        f"{choice.answers:,} possible answers and ε up to {_limit(choice)}.",
-        f"They cover {'; '.join(choice.case.gaps)}. The next command simulates it.",
-    ]
-
-
-_LINES = {
-    REACHED: _collect,
-    NOTHING_ASKED: _nothing_asked,
-    OUT_OF_REACH: _refrain,
-    UNSURE: _unsure,
-    NOT_COVERED: _not_covered,
-}
-_REFUSED = (OUT_OF_REACH, UNSURE, NOT_COVERED)
-
-
 def _change_rows(choice: Choice) -> list[Row]:
     """Return what would be enough instead: each row alone."""
     new = choice.changes
-    larger = None if new.epsilon is None else f"ε = {new.epsilon:g}: weaker privacy"
-    rows = (
-        ("more people", f"{choice.people:,}", None if new.people is None else f"{new.people:,}"),
-        ("less accuracy", _share(choice.within), None if new.within is None else _share(new.within)),
-        ("fewer possible answers", f"{choice.answers:,}", None if new.answers is None else f"{new.answers:,}"),
-        ("a larger budget", f"ε = {choice.limit:g}", larger),
-        ("asked less often", _times(choice.times), None if new.times is None else _times(new.times)),
-    )
+    often = _times(choice.times)
+    rows = [
+        *_figure_rows(choice, new),
+        ("fewer possible answers", f"{choice.answers:,}", None if new.answers is None else f"{new.answers:,} or fewer"),
+        ("asked less often", often, None if new.times is None else _times(new.times)),
+    ]
+    if new.once is not None:
+        rows += [(f"asked once, and {name}", before, after) for name, before, after in _figure_rows(choice, new.once)]
     return [Row((name, before, after)) for name, before, after in rows if after is not None]
+
+
+def _figure_rows(choice: Choice, new: Changes) -> list[tuple[str, str, str | None]]:
+    people = None if new.people is None else people_text(new.people)
+    off, within = new.within, None
+    if off is not None:
+        within = f"about {size(off.value)} ({interval(off.low, off.high, simulated=off.simulated)})"
+    return [
+        ("more people", f"{choice.people:,}", people),
+        ("less accuracy, in points", size(choice.within), within),
+    ]
 
 
 def _changes_table(rows: list[Row]) -> Table:
@@ -151,36 +98,56 @@ def _changes_table(rows: list[Row]) -> Table:
 
 
 def _times(times: int) -> str:
-    return f"{times:,} time{'' if times == 1 else 's'}"
+    return "once" if times == 1 else f"{times:,} times"
 
 
-def _meaning(choice: Choice) -> list[str]:
-    """Return what the budget promises a person who answers."""
-    row = choice.there
-    protocol = None if choice.reason == NOT_COVERED else row.ranking.best.protocol
-    lines = meaning_sentences(meaning(row.epsilon, choice.answers, protocol))
-    if choice.times > 1:
-        total = row.epsilon * choice.times
-        lines.append(f"Who answers {choice.times:,} times with fresh noise spends ε = {total:.3g} in all.")
-    return lines
+def _price_table(rows: tuple[Priced, ...]) -> Table:
+    """Return what each budget buys, in percentage points and people."""
+    request = rows[0].ranking.request
+    columns = (
+        Column("ε", "privacy budget of one report"),
+        Column("protocol", text=True),
+        Column("method", text=True),
+        Column("off by, points", "how far off the share of an answer is, in percentage points, with its 95 % interval"),
+        Column("people", f"the same in people of {request.n:,}", drop=2),
+        Column("than no data", "what collecting adds to an answer without any data", text=True),
+        Column("detects", "people with the rarest answer that can be detected", drop=3),
+        Column(
+            "guessed",
+            f"how often the best guess from one report is right; without one {percent(1 / request.k)}",
+            drop=4,
+        ),
+    )
+    return Table(columns, tuple(map(_price, rows)), noun="budgets", cut=False)
 
 
-def _notes(choice: Choice) -> list[str]:
-    limits = ", ".join(f"{name} ε = {value:g}" for name, value in LIMITS.items())
-    rests = f"the frequencies of {choice.there.ranking.request.sample}" if choice.data_words else "skew 1"
-    return [
-        "These shares describe only those who answer.",
-        f"Predicted for {rests}, not simulated.",
-        f"Limits by sensitivity: {limits} for all reports of a person. They are a convention of this tool, not a law.",
-        *([] if choice.ordered else ["Answers with an order, such as age bands, may take less: --ordered."]),
-    ]
+def _price(row: Priced) -> Row:
+    best = row.ranking.best
+    cells: tuple[tuple[str, float | None], ...] = (
+        (f"{row.epsilon:g}", row.epsilon),
+        (best.protocol, None),
+        (best.method, None),
+        (
+            f"{size(best.error)} ({interval(best.error_low, best.error_high, simulated=row.ranking.repetitions > 0)})",
+            best.error,
+        ),
+        ("–" if row.off is None else users(row.off), row.off),
+        (WORDS[row.verdict] if row.verdict else "–", None),
+        ("–" if row.detectable is None else users(row.detectable), row.detectable),
+        (percent(row.attack), row.attack),
+    )
+    return Row(tuple(text for text, _ in cells), tuple(value for _, value in cells), TONES[row.verdict])
 
 
 def reproduce(choice: Choice) -> str:
     """Return the command that gives the same answer without questions."""
+    return _again(choice, choice.within)
+
+
+def _again(choice: Choice, within: float) -> str:
     return _command(
-        "choose", "--n", str(choice.people), *_domain(choice), "--within", f"{100 * choice.within:.12g}",
-        "--sensitive", choice.sensitive, "--times", str(choice.times),
+        "choose", "--n", str(choice.people), *_domain(choice), "--within", f"{100 * within:.12g}",
+        "--sensitive", choice.sensitive, "--times", str(choice.times), *(["--instant"] if choice.instant else []),
     )  # fmt: skip
 
 
@@ -190,24 +157,54 @@ def _command(*words: str) -> str:
 
 def _domain(choice: Choice) -> tuple[str, ...]:
     """Return the words that name the data, or the number of answers and their order."""
-    return choice.data_words or ("--k", str(choice.answers), *(["--ordered"] if choice.ordered else []))
+    order = {True: ["--ordered"], False: ["--unordered"], None: []}[choice.case.domain.ordered]
+    return choice.data_words or ("--k", str(choice.answers), *order)
+
+
+def _ranking(choice: Choice) -> str:
+    """Return the command that ranks all pairs with the budget."""
+    rounds = ("--rounds", str(choice.times)) if choice.times > 1 else ()
+    instant = ("--instant",) if choice.data_words and not choice.decision.simulated else ()
+    setting = ("--eps", f"{choice.epsilon:g}", "--n", str(choice.people), "--metric", METRIC, *rounds, *instant)
+    return _command(*setting, *_domain(choice))
 
 
 def _further(choice: Choice) -> str:
-    """Return the command that says more: the ranking at this budget, or what the accuracy takes, simulated."""
-    target = ("plan", "--target", f"{choice.within:.12g}", "--metric", "mae")
-    if choice.reason == NOT_COVERED and choice.people >= USERS_LOW:
-        return _command(*target, "--n", str(choice.people), *_domain(choice))
-    if choice.reason in _REFUSED:
-        return _command(*target, "--eps", f"{choice.limit:g}", *_domain(choice))
-    rounds = ("--rounds", str(choice.times)) if choice.times > 1 else ()
-    setting = ("--eps", f"{choice.there.epsilon:g}", "--n", str(choice.people), "--metric", "mae", *rounds)
-    return _command(*setting, *_domain(choice))
+    """Return the command to go on with: code to collect, a question that asks for something, or a simulated plan."""
+    if choice.epsilon is not None:
+        protocol, method = choice.best.pair
+        return _command(
+            "code", "--protocol", protocol, "--method", method, "--eps", f"{choice.epsilon:g}",
+            "--k", str(choice.answers), "--to", "collection",
+        )  # fmt: skip
+    if choice.reason == NOTHING_ASKED:
+        return _again(choice, rounded(ENOUGH * choice.without, up=False) if choice.without else choice.within)
+    given = ("--n", str(choice.people)) if finds_budget(choice) else ("--eps", f"{choice.limit:g}")
+    return _command("plan", "--target", f"{choice.within:.12g}", "--metric", METRIC, *given, *_domain(choice))
+
+
+def _title(choice: Choice) -> str:
+    if choice.epsilon is not None:
+        return "Next: write the code that collects"
+    if choice.reason == NOTHING_ASKED:
+        return "Next: ask for what would be worth a collection"
+    if finds_budget(choice):
+        return f"Next: simulate which ε it takes; collect if it is at most {choice.limit:g}"
+    if (
+        choice.case.domain.ordered and not choice.data_words
+    ):  # of the shapes that predictions average, a plan simulates one
+        return (
+            "Next: simulate how many people one such shape takes, its most common answers first; others may take more"
+        )
+    rule = f"; collect if it is at most {choice.people:,}" if choice.reason == JUST_SHORT else ""
+    return f"Next: simulate how many people it takes{rule}"
 
 
 def _facts(choice: Choice) -> dict[str, Any]:
     """Return the answers, and what they lead to, as figures."""
-    row, new = None if choice.reason == NOT_COVERED else choice.there, choice.changes
+    covered = choice.reason != NOT_COVERED
+    best, new = choice.best if covered else None, choice.changes
+    eps = choice.epsilon if new.epsilon is None else new.epsilon.value
     return {
         "n": choice.people,
         "k": choice.answers,
@@ -219,14 +216,21 @@ def _facts(choice: Choice) -> dict[str, Any]:
         "reason": choice.reason,
         "eps": choice.epsilon,
         "eps_limit": choice.limit,
-        "eps_needed": new.epsilon if choice.epsilon is None else choice.epsilon,
-        "error": None if row is None else row.ranking.best.error,
+        "eps_needed": eps,
+        "protocol": None if best is None else best.protocol,
+        "method": None if best is None else best.method,
+        "error": None if best is None else best.error,
+        "error_low": None if best is None else best.error_low,
+        "error_high": None if best is None else best.error_high,
         "error_without_data": choice.without,
-        "verdict": None if row is None else row.verdict,
-        "people_needed": new.people,
-        "within_possible": new.within,
+        "verdict": choice.there.verdict if covered else None,
+        "people_needed": None if new.people is None else round(new.people.value),
+        "people_needed_low": None if new.people is None else new.people.low,
+        "people_needed_high": None if new.people is None else new.people.high,
+        "within_possible": None if new.within is None else new.within.value,
         "answers_possible": new.answers,
         "times_possible": new.times,
+        "source": "simulation" if choice.decision.simulated else "grid",
     }
 
 

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from advisor.budgets.result import WORDS, Budgets, Priced
 from advisor.document.json import ENVELOPE
 from advisor.document.model import Column, Document, Json, Part, Records, Role, Row, Scalar, Sentence, Table, Tone
-from advisor.figures import error_text, number, percent, points, users
+from advisor.figures import error_text, number, percent, points, rounded, users
 from advisor.question.removals import nothing_left_sentence
 from advisor.question.request import Request
 from advisor.question.units import unit_text
 from advisor.rank.answer_words import summary
 from advisor.rank.data import rank_data
-from advisor.rank.pair_words import pair_text
+from advisor.rank.pair_words import pair_text, protocol_in_full
 from advisor.rank.verdict import MARGINAL, USELESS, WORTH_IT
+from simulator import POSTPROCESSORS
 
 COLUMNS = (
     "eps", "metric", "protocol", "method", "error", "error_low", "error_high", "error_without_data", "verdict",
     "users_off", "detectable_users", "report_bits", "attack_success", "k", "n",
 )  # fmt: skip
+NAMED = 4  # pairs that a sentence can hold
 TONES = {WORTH_IT: Tone.GOOD, MARGINAL: Tone.PLAIN, USELESS: Tone.DOUBTFUL, None: Tone.PLAIN}
 
 
@@ -57,7 +59,13 @@ def price_table(rows: Sequence[Priced]) -> Table:
         Column("detects", "users in the smallest category that can be detected", drop=1),
         Column("bits", "size of one report", drop=3),
         Column("attack", f"how often the best guess from one report is right; without one {percent(1 / request.k)}"),
-        Column("than no data", "what collecting adds to an answer without any data", text=True),
+        Column(
+            "than no data",
+            "what collecting adds to an answer without any data",
+            text=True,
+            drop=4,
+            shared="Every row is {} than an answer without any data.",
+        ),
     )
     return Table(columns, tuple(map(_row, rows)), noun="budgets", cut=False)
 
@@ -69,7 +77,7 @@ def _row(row: Priced) -> Row:
         (best.protocol, None),
         (best.method, None),
         (error_text(best.error, best.error_low, best.error_high, ranges=over), best.error),
-        ("–" if row.off is None else users(row.off), row.off),
+        ("–" if row.off is None else users(rounded(row.off, 2)), row.off),
         ("–" if row.detectable is None else users(row.detectable), row.detectable),
         (f"{best.report_bits:,}", best.report_bits),
         (percent(row.attack), row.attack),
@@ -96,7 +104,7 @@ def _sentences(rows: Sequence[Priced]) -> list[Sentence]:
 
 
 def _off(row: Priced) -> str:
-    return f"{users(row.off or 0.0)} ({points((row.off or 0.0) / row.ranking.request.n)})"
+    return f"{users(rounded(row.off or 0.0, 2))} ({points((row.off or 0.0) / row.ranking.request.n)})"
 
 
 def verdict_sentence(rows: Sequence[Priced]) -> str:
@@ -106,8 +114,7 @@ def verdict_sentence(rows: Sequence[Priced]) -> str:
     if good:
         others = [row for row in rows if row.verdict != WORTH_IT]
         where = f"at ε = {_listed(good)}" if others else "at every ε given"
-        pairs = list(dict.fromkeys(pair_text(*row.ranking.best.pair) for row in good))
-        use = f"use {pairs[0]}" if len(pairs) == 1 else "the pair to use depends on ε, see the table"
+        use = f"use {_pairs(good)}"
         rest = f" At ε = {_listed(others)} the answer would say little more than no data." if others else ""
         return f"Collecting is worth it {where} ({metric} error): {use}.{rest}"
     without, guess = rows[0].ranking.error_without_data, rows[0].ranking.guess_without_data
@@ -122,6 +129,18 @@ def verdict_sentence(rows: Sequence[Priced]) -> str:
         "Not worth collecting like this at any ε given: no answer is clearly better than assuming "
         f"{guess}{figure}. ldp-advise plan says how many users or which ε it takes."
     )
+
+
+def _pairs(rows: Sequence[Priced]) -> str:
+    """Return the pair to use, or each of several with its ε."""
+    where: dict[str, list[Priced]] = {}
+    for row in rows:
+        where.setdefault(pair_text(*row.ranking.best.pair), []).append(row)
+    if len(where) == 1:
+        return next(iter(where))
+    if len(where) > NAMED:
+        return "the pair that the table names for your ε"
+    return "; ".join(f"{pair} at ε = {_listed(chosen)}" for pair, chosen in where.items())
 
 
 def _listed(rows: Sequence[Priced]) -> str:
@@ -139,7 +158,8 @@ def _notes(budgets: Budgets) -> list[str]:
     seed = "" if source == "grid" else f", seed {request.seed}"
     lines = [
         f"{how} {request.sample}: {_domain(request)}{seed}; intervals are 95 %. Each row is the answer to its ε alone: "
-        "one --eps shows all pairs."
+        "with one --eps the answer has all pairs, and its page (--report) moves with ε and n.",
+        _names(row for metric in budgets.metrics for row in budgets.priced(metric)),
     ]
     short = [epsilon for epsilon, answer in zip(budgets.epsilons, budgets.answers, strict=True)
              if not answer.first.recommendations]  # fmt: skip
@@ -147,6 +167,14 @@ def _notes(budgets: Budgets) -> list[str]:
         lines.append(f"Constraints leave no pair at ε = {', '.join(f'{epsilon:g}' for epsilon in short)}.")
     assumed = dict.fromkeys(text for answer in budgets.answers for text in answer.first.request.assumptions)
     return [*lines, "Assumed: " + "; ".join(assumed) + "."] if assumed else lines
+
+
+def _names(rows: Iterable[Priced]) -> str:
+    """Return what the names of the table stand for."""
+    pairs = [row.ranking.best.pair for row in rows]
+    protocols = [protocol_in_full(key) for key in dict.fromkeys(protocol for protocol, _ in pairs)]
+    methods = [f"{key} ({POSTPROCESSORS[key].title})" for key in dict.fromkeys(method for _, method in pairs)]
+    return f"Names: {'; '.join([*protocols, *methods])}."
 
 
 def _data(budgets: Budgets) -> dict[str, Json]:

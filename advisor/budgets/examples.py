@@ -13,7 +13,7 @@ from advisor.question.request import Request
 EPSILONS = (0.5, 1.0, 2.0)
 LARGEST = 5_000_000  # bytes of a file that is read for an example: it has to come at once
 MISSING = "--eps is missing: give the privacy budget of one report, for example --eps 1"
-CHOOSE = "ldp-advise choose asks five questions, and says which ε to use, if any."
+CHOOSE = "ldp-advise choose asks a few questions, and says which ε to use, if any."
 
 
 class MissingBudgetError(InputError):

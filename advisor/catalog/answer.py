@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Required, TypedDict
 
 from advisor.errors import InputError, closest, listed
+from advisor.members import FORM, member_in_file
 from advisor.names import TABLES, resolve, squash
 from advisor.question.option import refuse
 from knowledge.cards import CARDS, Card
@@ -23,7 +24,7 @@ from knowledge.recipes import (
     server,
 )
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Metric, PostProcessor
-from simulator.methods import NEARNESS
+from simulator.methods.processor import OF_DOMAIN
 from simulator.protocols import StandardProtocol
 
 Entry = dict[str, str | bool | tuple[str, ...]]
@@ -156,6 +157,8 @@ def _code(kind: str, key: str, epsilon: float, k: int) -> Code:
 
 def _member(name: str) -> tuple[str, str]:
     """Return the kind and the key of what a person named."""
+    if FORM in name:
+        return member_in_file(name)
     for kind in TABLES:
         try:
             return kind, resolve(kind, name)
@@ -188,7 +191,7 @@ def _cost(key: str) -> str:
 
 def _some_protocols(method: PostProcessor) -> bool:
     """Tell whether a method is for the reports of some protocols only."""
-    return method.condition is not None or not method.needs <= {"estimate", "iid", "haar", *NEARNESS}
+    return method.condition is not None or not method.needs <= {"estimate", "iid", "haar", *OF_DOMAIN}
 
 
 def _order_words(*, ordered: bool) -> str:
@@ -218,6 +221,7 @@ def _method_words(method: PostProcessor) -> tuple[str, ...]:
         ("queries only", method.queries_only),
         (_order_words(ordered=method.uses_order), True),
         ("some protocols", _some_protocols(method)),
+        ("with --threat only", method.is_remedy),
     )
     return tuple(text for text, holds in words if holds)
 
@@ -237,6 +241,9 @@ def _promises(member: Member) -> tuple[str, ...]:
         ("changes the answers of set and range queries only", member.queries_only),
         ("a larger estimate never becomes the smaller one", member.keeps_order),
         ("for some protocols only", _some_protocols(member)),
+        ("ranked with --threat only", member.is_remedy),
+        ("needs to know what is promoted (--targets)", "targets" in member.needs),
+        ("needs the reports one by one", "suspects" in member.needs),
     )
     return tuple(text for text, holds in words if holds)
 

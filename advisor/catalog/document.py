@@ -72,7 +72,8 @@ def explain_document(member: Explanation) -> Document:
         ("Cost", member.cost),
         ("Source", member.reference),
     )
-    parts: list[Part] = [Sentence(f"{member.name}: {member.title} ({member.kind})", Role.ANSWER)]
+    called = member.name if member.title == member.name else f"{member.name}: {member.title}"
+    parts: list[Part] = [Sentence(f"{called} ({member.kind})", Role.ANSWER)]
     parts += [Sentence(NOTATION, Role.NOTE)] if member.kind == "method" else []
     parts += [Sentence(f"{name}: {text}") for name, text in facts if text]
     blocks = [("With this package", member.python), *_alone(member)]
@@ -82,7 +83,7 @@ def explain_document(member: Explanation) -> Document:
             Sentence(f"ldp-advise code --protocol {member.name} … writes these files and more to a directory.")
         )
     return Document(
-        title=f"{member.name}: {member.title}",
+        title=called,
         parts=tuple(parts),
         data=asdict(member),
         records=Records((), ()),  # prose is no table

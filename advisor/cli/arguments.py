@@ -10,9 +10,10 @@ from advisor.errors import InputError
 
 # Each is the function NAME_command of a module of this folder, imported when it is run.
 COMMANDS = {
+    "app": "page",
     "choose": "choose",
     "estimate": "collected",
-    "reports": "collected",
+    "reports": "reports",
     "places": "places",
     "plan": "plan",
     "sweep": "sweep",

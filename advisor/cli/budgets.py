@@ -62,4 +62,4 @@ def _sections(budgets: Budgets) -> tuple[Section, ...]:
 
     label = "error of the pair to use against ε"
     picture = Figure("Error against ε", label, lambda: to_svg(budgets_figure(budgets), "budgets"))
-    return (Section("Picture", (picture,)),)
+    return (Section(picture.title, (picture,)),)

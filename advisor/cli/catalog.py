@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Annotated, ClassVar
 
 import typer
@@ -17,6 +18,7 @@ from advisor.cli.run import FORMATS, Job, Output, WholeOutput, run
 from advisor.question.option import Settings, like, option, require
 from advisor.question.settings import Categories, Question
 
+BIBTEX = ".bib"
 Name = Annotated[str, typer.Argument(metavar="NAME", help="a protocol, method or metric, as ldp-advise list names it")]
 
 
@@ -26,7 +28,22 @@ def list_command(output: WholeOutput) -> None:
 
 
 @dataclass(frozen=True)
-class Prose(Output):
+class References(Output):
+    """Where sources go: a file called .bib takes the BibTeX alone."""
+
+    @property
+    def is_bibliography(self) -> bool:
+        """Whether the suffix asks for BibTeX."""
+        return self.format is None and Path(self.output or "").suffix.lower() == BIBTEX
+
+    @property
+    def chosen_format(self) -> str:
+        """The format, as of any answer; of a .bib file the value, which is the BibTeX."""
+        return "value" if self.is_bibliography else super().chosen_format
+
+
+@dataclass(frozen=True)
+class Prose(References):
     """Where prose goes, which is no table."""
 
     formats: ClassVar[tuple[str, ...]] = tuple(name for name in FORMATS if name != "csv")
@@ -40,7 +57,7 @@ class Bibliography(Settings):
 
     panel: ClassVar[str] = "Output"
 
-    bibtex: bool = option("--bibtex", help="the sources as BibTeX, and nothing else")
+    bibtex: bool = option("--bibtex", help="only the sources, as BibTeX; so does --output refs.bib")
 
 
 def explain_command(
@@ -58,7 +75,7 @@ def explain_command(
               ldp-advise explain pgr --eps 1 --k 300
     """
     member = explanation(name, question.epsilon, domain.k)
-    if bibliography.bibtex:
+    if bibliography.bibtex or output.is_bibliography:
         run(Job.of(partial(bibtex_document, member.name, member.reference)), output)
     else:
         run(Job.of(lambda: explain_document(member)), output)
@@ -67,7 +84,7 @@ def explain_command(
 Cited = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="NAME...",
+        metavar="NAME",
         help="protocols and methods, or one answer that was saved as JSON",
         show_default=False,
         rich_help_panel="Input",
@@ -75,14 +92,22 @@ Cited = Annotated[
 ]
 
 
-def cite_command(*, names: Cited = None, output: WholeOutput) -> None:
+def cite_command(
+    *,
+    names: Cited = None,
+    bibliography: Bibliography,
+    output: Annotated[References, Only("format", "output", "report", "title", "force", "quiet", "verbose")],
+) -> None:
     """Write a methods paragraph, and BibTeX of what it cites.
 
-    Examples: ldp-advise cite pgr eb_ns
+    Of a saved answer, that is all it compared.
+
+    Examples: ldp-advise cite pgr eb_ns --output refs.bib
               ldp-advise --eps 1 sample.csv --output answer.json && ldp-advise cite answer.json
     """
     given = names or []
     require(
         ("NAME", given or None, "protocols and methods, for example ldp-advise cite pgr eb_ns, or a saved answer.json")
     )
-    run(replace(Job.of(lambda: citation_document(used_in(given))), inputs=given), output)
+    alone = bibliography.bibtex or output.is_bibliography
+    run(replace(Job.of(lambda: citation_document(used_in(given), bibtex_alone=alone)), inputs=given), output)

@@ -1,39 +1,24 @@
-"""``ldp-advise choose``: five plain questions, and whether to collect, with which ε."""
+"""``ldp-advise choose``: a few plain questions, and whether to collect, with which ε."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
 
-import typer
-
-from advisor.budgets.choice import Choice, Wishes, choose
+from advisor.budgets.choice import Choice, choose
 from advisor.budgets.choice_document import choice_document, reproduce
+from advisor.budgets.wishes import Wishes
 from advisor.cli import options
 from advisor.cli.arguments import Sample
-from advisor.cli.run import Job, WholeOutput, run, silence
-from advisor.errors import InputError
+from advisor.cli.progress import DelayedWords
+from advisor.cli.prompts import asked
+from advisor.cli.run import Job, WholeOutput, run
 from advisor.question.cleaning import Cleaning
 from advisor.question.frequencies import Frequencies
-from advisor.question.option import Option, options_of, require
+from advisor.question.option import Option, options_of, refuse, require
 from advisor.question.sample import from_file, refuse_mixed
-from advisor.question.settings import Categories, Columns, Shape
+from advisor.question.settings import Categories, Columns, Instant, Shape
 
-QUESTIONS = {
-    "people": "1. How many people will answer?",
-    "answers": "2. How many possible answers does the question have?",
-    "within": (
-        "3. How far off may the share of an answer be, on average? In percentage points: 1 means that 12 % may come "
-        "out as 11 % or 13 %"
-    ),
-    "sensitive": (
-        "4. How sensitive are the answers? low (a favourite colour), medium (age, opinions) or high (health, votes)"
-    ),
-    "times": "5. How many times will the same people be asked? 1 is once",
-}
 EXAMPLES = {
     "people": "the number of people, for example --n 2000",
     "answers": "the number of possible answers, for example --k 18",
@@ -44,12 +29,18 @@ EXAMPLES = {
 
 
 def choose_command(
-    *, sample: Sample = None, wishes: Wishes, columns: Columns, cleaning: Cleaning, output: WholeOutput
+    *,
+    sample: Sample = None,
+    wishes: Wishes,
+    columns: Columns,
+    cleaning: Cleaning,
+    instant: Instant,
+    output: WholeOutput,
 ) -> None:
-    """Ask five plain questions, and say which ε to use, if any.
+    """Ask a few plain questions, and say which ε to use, if any.
 
     On a terminal it asks for what the options do not say. A file with published or pilot data, such as last year's
-    figures, says how common the answers are.
+    figures, says how common the answers are: then what decides is simulated, in seconds.
 
     Examples: ldp-advise choose
               ldp-advise choose --n 2000 --k 18 --within 1 --sensitive medium --times 1
@@ -57,14 +48,21 @@ def choose_command(
     """
     refuse_mixed(sample, Shape(), columns, cleaning)
     asks = sample != "-" and sys.stdin is not None and sys.stdin.isatty()
-    names = [name for name, _ in _options() if sample is None or name != "answers"]
-    complete = _asked(wishes, names) if asks else wishes
+    names = [name for name in EXAMPLES if sample is None or name != "answers"]
+    complete = wishes
+    if asks:
+        # A file shows whether there is an order, and --k stands beside --ordered.
+        order = ["ordered"] if sample is None and wishes.answers is None else []
+        complete = asked(wishes, [*names, *order])
+        names.remove("within")  # which may be left open
     require(*((spec.flags[0], getattr(complete, name), EXAMPLES[name]) for name, spec in _options() if name in names))
-    domain = Categories(wishes.answers, wishes.ordered)
+    domain = Categories(complete.answers, complete.ordered)
     words = () if sample is None else (sample, *columns.typed(), *cleaning.typed(), *domain.typed())
+    if sample is None:
+        refuse(instant.given(), "is for a file: without one the answer is predicted")
 
-    def answer(frequencies: Frequencies | None, _: None) -> Choice:
-        choice = choose(complete, frequencies, words)
+    def answer(frequencies: Frequencies | None, progress: DelayedWords) -> Choice:
+        choice = choose(complete, frequencies, words, instant=instant.instant, progress=progress)
         options.words.set(tuple(shlex.split(reproduce(choice))[1:]))  # a page names the command that asks nothing
         return choice
 
@@ -74,7 +72,7 @@ def choose_command(
             warnings=lambda frequencies: () if frequencies is None else frequencies.warnings,
             answer=answer,
             document=choice_document,
-            progress=silence,
+            progress=DelayedWords,
             inputs=[sample, cleaning.domain],
             unprotected=sample is not None,
         ),
@@ -83,24 +81,5 @@ def choose_command(
 
 
 def _options() -> list[tuple[str, Option]]:
-    """Return the options that are asked for, each by the name of its field."""
-    return [(item.name, spec) for item, spec in options_of(Wishes) if item.name in QUESTIONS]
-
-
-def _asked(wishes: Wishes, names: Sequence[str]) -> Wishes:
-    """Return the wishes with answers, typed on a terminal, to what they leave open."""
-    return replace(wishes, **{name: _typed(name) for name in names if getattr(wishes, name) is None})
-
-
-def _typed(name: str) -> Any:
-    """Ask a question on standard error until there is an answer; raises typer.Abort if none will come."""
-    while True:
-        typer.echo(f"{QUESTIONS[name]}\n> ", err=True, nl=False)
-        line = sys.stdin.readline()
-        if not line:
-            raise typer.Abort
-        values: dict[str, Any] = {name: line.strip()}
-        try:
-            return getattr(Wishes(**values), name)
-        except InputError as error:
-            typer.echo(str(error), err=True)
+    """Return the options that have to be known, each by the name of its field."""
+    return [(item.name, spec) for item, spec in options_of(Wishes) if item.name in EXAMPLES]

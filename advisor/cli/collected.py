@@ -1,8 +1,8 @@
-"""``ldp-advise estimate`` and ``ldp-advise reports``: the best method for what an LDP collection has given already."""
+"""``ldp-advise estimate``, and what it shares with ``reports``: the best method for what was collected already."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,17 +12,14 @@ from advisor.checks import path
 from advisor.cli.arguments import Sample
 from advisor.cli.options import Bundle, Only
 from advisor.cli.progress import DelayedProgress
-from advisor.cli.ranking import RankFiles, rank_files, rank_page, rank_sections, ranking_answer, useless
+from advisor.cli.ranking import Layout, RankFiles, rank_files, rank_sections, ranking_answer, useless
 from advisor.cli.run import Job, Output, SideFile, run
 from advisor.errors import InputError
-from advisor.inputs.reports import check_report_options
 from advisor.question.cleaning import Cleaning
 from advisor.question.collected_request import (
     Collection,
     EstimateColumns,
-    ReportFormat,
     estimate_request,
-    reports_request,
 )
 from advisor.question.early import check_early
 from advisor.question.estimate_request import check_surrogate
@@ -38,9 +35,9 @@ from advisor.question.settings import (
     Question,
     Simulation,
     Threat,
-    Usefulness,
     member,
 )
+from advisor.question.usefulness import Usefulness
 from advisor.rank.apply import applied_csv
 from advisor.rank.result import Answer
 
@@ -78,6 +75,7 @@ class CollectedOptions(Bundle):
     picture: Picture
     files: RankFiles
     usefulness: Usefulness
+    layout: Layout
     output: Output
 
     @property
@@ -96,6 +94,12 @@ class CollectedOptions(Bundle):
             ("--eps", self.question.epsilon, "the privacy budget of one report, for example --eps 1"),
         )
 
+    def given_for_answers(self) -> tuple[str, ...]:
+        """Return the options that were given and mean nothing where nothing is ranked."""
+        groups = (self.menu, self.limits, self.threat, self.metrics, self.next_round, self.picture, self.files)
+        rest = (*self.question.given("metric"), *self.usefulness.given(), *self.collection.given("surrogate"))
+        return (*(flag for group in groups for flag in group.given()), *rest)
+
 
 def estimate_command(*, sample: Sample = None, options: CollectedOptions, where: EstimateColumns) -> None:
     """Post-process a raw estimate that was collected.
@@ -111,41 +115,21 @@ def estimate_command(*, sample: Sample = None, options: CollectedOptions, where:
         ("--n", options.question.n, "the number of users who reported, for example --n 100000"),
     )
 
-    def read(path: str) -> Request:
+    def read() -> Request:
         return estimate_request(
-            path, options.settings, options.domain, options.columns, options.cleaning, options.collection, where
+            sample or "", options.settings, options.domain, options.columns, options.cleaning, options.collection, where
         )
 
-    _run(sample or "", options, read)
+    rank_collected([sample or ""], options, read)
 
 
-def reports_command(*, sample: Sample = None, options: CollectedOptions, how: ReportFormat) -> None:
-    """Count collected reports and post-process their estimate.
-
-    Reads reports of grr, rappor, oue, the, ss, blh, olh, hr, pgr, tree, tree_half, sw and haar_hrr.
-
-    Example: ldp-advise reports reports.csv --protocol olh --eps 1 --k 256 --apply repaired.csv
-    """
-    require(("SAMPLE", sample, "the file with the reports, or - for standard input"), *options.needs)
-    check_report_options(
-        options.collection.protocol or "",
-        options.settings.epsilon,
-        k=options.domain.k,
-        has_domain=options.cleaning.domain is not None,
-        column=options.columns.label,
-        hash=how.hash,
-    )
-
-    def read(path: str) -> Request:
-        return reports_request(
-            path, options.settings, options.domain, options.columns, options.cleaning, options.collection, how
-        )
-
-    _run(sample or "", options, read)
-
-
-def _run(sample: str, options: CollectedOptions, read: Callable[[str], Request]) -> None:
+def rank_collected(
+    files: Sequence[str], options: CollectedOptions, read: Callable[[], Request], resume: str | None = None
+) -> None:
     """Answer either command.
+
+    files, read: what is read, and what reads it.
+    resume: file in which `read` keeps what is done.
 
     Raises InputError if the options do not go together, or an estimate cannot be written as there are several answers.
     """
@@ -160,14 +144,15 @@ def _run(sample: str, options: CollectedOptions, read: Callable[[str], Request])
     applied = SideFile("--apply", options.next_round.apply, ("", ".csv"), _write_applied)
     run(
         Job(
-            read=partial(read, sample),
+            read=read,
             answer=ranking_answer(options.simulation),
-            document=rank_page,
+            document=options.layout.page(question),
             sections=rank_sections,
             fails=useless if options.usefulness.fail_if_useless else None,
             progress=partial(DelayedProgress, "simulating"),
-            inputs=[sample, options.cleaning.domain],
+            inputs=[*files, options.cleaning.domain],
             files=[applied, *rank_files(options.files, options.picture)],
+            resume=resume,
             warnings=lambda request: request.warnings,
             reading="reading what was collected",
         ),

@@ -26,6 +26,10 @@ INTERRUPTED = 130
 COMPLETION = "_LDP_ADVISE_COMPLETE"
 # What libraries read as a number, and fail over: of matplotlib, of joblib's processes and of Typer's completion.
 NUMBERS = ("SOURCE_DATE_EPOCH", "LOKY_MAX_CPU_COUNT", "COMP_CWORD")
+MEANT = {  # what people call an option, and its name
+    "--users": "--n", "-n": "--n", "-k": "--k", "--categories": "--k", "--budget": "--eps",
+    "--csv": "--format csv", "--json": "--format json", "--html": "--report",
+}  # fmt: skip
 LONGEST = 11  # digits: the date of a picture is before the year 3000
 
 
@@ -116,7 +120,8 @@ def _about_unknown(flag: str, args: list[str], similar: list[str]) -> str:
     if others and here != "knowledge":
         who = "ldp-advise" if here == MAIN else f"ldp-advise {here}"
         return f"{flag} is no option of {who}, but of {listed(others)}"
-    like = f"; did you mean {similar[0]}?" if similar else "; --help lists all options"
+    meant = MEANT.get(flag) or (similar[0] if similar else None)
+    like = f"; did you mean {meant}?" if meant else "; --help lists all options"
     return f"there is no option {flag}{like}"
 
 

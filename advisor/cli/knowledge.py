@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar
 import typer
 from typer.core import TyperGroup
 
-from advisor.checks import choice, shown, text
+from advisor.checks import shown
 from advisor.cli.groups import PanelCommand
 from advisor.cli.options import HELP, Only, spread
 from advisor.cli.progress import DelayedProgress
@@ -22,13 +22,13 @@ from advisor.inputs.domain import build_domain
 from advisor.inputs.histogram import read_histogram
 from advisor.knowledge import answer, document
 from advisor.question.cleaning import Cleaning
+from advisor.question.cluster import Cluster
 from advisor.question.option import Settings, option, refuse, require
 from advisor.question.request import RankSettings
 from advisor.question.sample import sample_request
 from advisor.question.settings import Categories, Columns, Menu, Question, Shape, Simulation
 from advisor.question.shape_request import shape_request
 from knowledge.judging.holdout import Histogram
-from knowledge.making.workers import BACKENDS, Workers
 
 CELLS, CELLS_MAX = 5, 100  # shown, and at most
 EVALUATIONS, EVALUATIONS_MIN = 100, 10  # repetitions that tell which choice is the best
@@ -206,30 +206,16 @@ class Building(Settings):
         help="folder of the new data [default: knowledge-data]",
     )  # fmt: skip
     quick: bool = option("--quick", help="a small build in a minute, to try things out")
-    backend: str = option(
-        "--backend", read=choice(BACKENDS), metavar="NAME", default=BACKENDS[0],
-        help=f"{', '.join(BACKENDS)} [default: {BACKENDS[0]}]",
-    )  # fmt: skip
-    scheduler: str | None = option(
-        "--scheduler", read=text, metavar="URL", help="for --backend dask: scheduler of the cluster"
-    )
-
-    def check(self) -> None:
-        """Refuse a backend without what it needs."""
-        if self.backend == "dask" and self.scheduler is None:
-            raise InputError("--backend dask needs --scheduler, for example --scheduler tcp://host:8786")
-        if self.backend != "dask":
-            refuse(self.given("scheduler"), "is for --backend dask")
 
 
 def build_command(
-    building: Building, simulation: Annotated[Simulation, Only("seed", "jobs")], output: WholeOutput
+    building: Building, simulation: Annotated[Simulation, Only("seed", "jobs")], cluster: Cluster, output: WholeOutput
 ) -> None:
     """Simulate the cells anew and fit the model; started again in the same folder, it goes on where it was stopped."""
     answer.check_folder("--to", building.to, force=output.force)
     run(
         Job(
-            read=lambda: Workers(_jobs(simulation), building.backend, building.scheduler),
+            read=lambda: cluster.workers(simulation.jobs),
             answer=lambda workers, progress: answer.build(
                 building.to, workers, quick=building.quick, seed=simulation.seed, progress=progress
             ),

@@ -6,7 +6,7 @@ import inspect
 import os
 import shlex
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import Field
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -127,8 +127,20 @@ def flags_of(command: Callable[..., None]) -> tuple[str, ...]:
     return tuple(flag for name in names for flag in name.split("/") if flag.startswith("-"))
 
 
-def command_line() -> str:
-    """Return the command that is being run, the options from the environment in front, ready to be pasted."""
+def command_line(*, without: Mapping[str, bool]) -> str:
+    """Return the command that is being run, the options from the environment in front, ready to be pasted.
+
+    without: options that are left out, and whether a value follows each.
+    """
     names = sorted(name for name in os.environ if name.startswith(ENVIRONMENT))
     settings = [f"{name}={shlex.quote(os.environ[name])}" for name in names]
-    return " ".join([*settings, shlex.join(["ldp-advise", *words.get()])])
+    kept, given = [], iter(words.get())
+    for word in given:
+        flag, equals, _ = word.partition("=")
+        if word == "--":
+            kept += [word, *given]
+        elif flag not in without:
+            kept.append(word)
+        elif without[flag] and not equals:
+            next(given, None)
+    return " ".join([*settings, shlex.join(["ldp-advise", *kept])])

@@ -93,7 +93,9 @@ class Outputs:
             return None
         suffix = Path(path).suffix.lower()
         if suffixes and suffix not in suffixes:
-            raise InputError(f"{option} {path}: the suffix must be {listed(suffixes)}, got {suffix or 'none'!r}")
+            raise InputError(
+                f"{option} {path}: the suffix must be {listed(filter(None, suffixes))}, got {suffix or 'none'!r}"
+            )
         try:
             target = self._checked(option, path, replaces=self._force or continues)
             for other in self._targets:

@@ -10,6 +10,7 @@ from advisor.cli.progress import DelayedProgress
 from advisor.cli.ranking import RankOptions, ranking_answer
 from advisor.cli.run import Job, Output, SideFile, run
 from advisor.pictures import PICTURES, require_matplotlib, save
+from advisor.question.central import CentralPromise
 from advisor.question.request import RankSettings
 from advisor.question.settings import Picture
 from advisor.rank.pareto import Frontier, pareto
@@ -20,6 +21,7 @@ def pareto_command(
     *,
     sample: Sample = None,
     options: RankOptions,
+    promise: CentralPromise,
     picture: Picture,
     output: Output,
 ) -> None:
@@ -32,7 +34,12 @@ def pareto_command(
     """
     options.question.one_metric("pareto")
     settings = RankSettings(
-        options.question, options.metric_settings, options.menu, options.limits, simulation=options.simulation
+        options.question,
+        options.metric_settings,
+        options.menu,
+        options.limits,
+        simulation=options.simulation,
+        promise=promise,
     )
     options.check(sample, settings)
     answer = ranking_answer(options.simulation, predicted=options.is_predicted(sample))

@@ -14,6 +14,7 @@ from advisor.pictures import PICTURES, require_matplotlib, save
 from advisor.plans.answer import Plan, make_plan
 from advisor.plans.document import plan_document
 from advisor.plans.question import Goal, PlanQuestion, PlanSettings, build_question, shape_frequencies
+from advisor.question.central import CentralPromise
 from advisor.question.cleaning import Cleaning
 from advisor.question.metric_settings import MetricSettings
 from advisor.question.sample import from_file, refuse_mixed
@@ -34,17 +35,19 @@ def plan_command(
     instant: Instant,
     metric_settings: MetricSettings,
     simulation: Annotated[Simulation, Only("max_repetitions", "seed", "jobs")],
+    promise: CentralPromise,
     picture: Picture,
     output: Output,
 ) -> None:
     """Say how many users, or which ε, an error takes.
 
-    Give --target (or --detect, for a small frequency), and one of --eps and --n; the other is the answer.
+    Give --target (or --detect, for a small frequency), and one of --eps and --n; the other is the answer. With a
+    shuffler give --central-eps and --delta instead: the answer is the number of users.
 
     Examples: ldp-advise plan --target 0.1 --eps 1 sample.csv
               ldp-advise plan --detect 0.001 --eps 1 --k 256
     """
-    settings = PlanSettings(question, goal, metric_settings, menu, simulation, limits)
+    settings = PlanSettings(question, goal, metric_settings, menu, simulation, limits, promise)
     settings.check(has_data=sample is not None or domain.k is not None)
     refuse_mixed(sample, shape, columns, cleaning)
 
@@ -87,4 +90,4 @@ def _sections(plan: Plan) -> tuple[Section, ...]:
     what = "Power" if plan.question.detects else "Error"
     label = f"{what.lower()} of the best pair against {plan.question.sign}"
     picture = Figure(f"{what} against {plan.question.sign}", label, lambda: to_svg(plan_figure(plan), "plan"))
-    return (Section("Picture", (picture,)),)
+    return (Section(picture.title, (picture,)),)

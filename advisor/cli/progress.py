@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Self
 from advisor.errors import printable
 
 if TYPE_CHECKING:
+    from rich.live import Live
     from rich.progress import Progress, ProgressColumn, TaskID
-    from rich.status import Status
+    from rich.spinner import Spinner
 
 DELAY_SECONDS = 1.0
+# What is shown redirects no streams: code of others has streams of its own, and what begins inside of them would put
+# them back in the place of ours when it ends.
 
 
 @contextmanager
@@ -25,9 +28,7 @@ def delayed_status(words: str, *, enabled: bool = True) -> Iterator[None]:
     if not (enabled and sys.stderr.isatty()):
         yield
         return
-    from rich.console import Console
-
-    status = Console(stderr=True).status(words)
+    status = _live(words)
     timer = threading.Timer(DELAY_SECONDS, status.start)
     timer.daemon = True
     timer.start()
@@ -39,13 +40,29 @@ def delayed_status(words: str, *, enabled: bool = True) -> Iterator[None]:
         status.stop()
 
 
+def _spinner(words: str) -> Spinner:
+    from rich.spinner import Spinner
+
+    return Spinner("dots", words, style="status.spinner")
+
+
+def _live(words: str) -> Live:
+    from rich.console import Console
+    from rich.live import Live
+
+    return Live(
+        _spinner(words), console=Console(stderr=True), transient=True, refresh_per_second=12.5, redirect_stdout=False,
+        redirect_stderr=False,
+    )  # fmt: skip
+
+
 class Delayed:
     """Context of something that appears on standard error once work has taken a second, if that is a terminal."""
 
     def __init__(self, *, enabled: bool = True) -> None:
         self._enabled = enabled and sys.stderr.isatty()
         self._started = time.monotonic()
-        self._shown: Progress | Status | None = None
+        self._shown: Progress | Live | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -88,7 +105,10 @@ class DelayedProgress(Delayed):
             from rich.markup import escape
             from rich.progress import Progress
 
-            self._shown = self._bar = Progress(*self._columns(), console=Console(stderr=True), transient=True)
+            self._shown = self._bar = Progress(
+                *self._columns(), console=Console(stderr=True), transient=True, redirect_stdout=False,
+                redirect_stderr=False,
+            )  # fmt: skip
             description = escape(printable(self._description))
             self._task = self._bar.add_task(description, total=total, completed=self._before)
             self._bar.start()
@@ -99,18 +119,16 @@ class DelayedProgress(Delayed):
 class DelayedWords(Delayed):
     """Callable ``(words)``: a spinner that says what is being done."""
 
-    _status: Status | None = None
+    _status: Live | None = None
 
     def __call__(self, words: str) -> None:
         """Show what is being done now."""
         if not (self._enabled and self._is_due):
             return
         if self._status is None:
-            from rich.console import Console
-
-            self._shown = self._status = Console(stderr=True).status(words)
+            self._shown = self._status = _live(words)
             self._status.start()
-        self._status.update(words)
+        self._status.update(_spinner(words))
 
 
 class TimedProgress(DelayedProgress):

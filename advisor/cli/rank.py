@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import typer
 
@@ -13,11 +12,10 @@ from advisor.cli.budgets import budgets_job
 from advisor.cli.progress import DelayedProgress
 from advisor.cli.ranking import (
     PREDICTED,
+    Layout,
     RankFiles,
     RankOptions,
-    matrix_page,
     rank_files,
-    rank_page,
     rank_sections,
     ranking_answer,
     useless,
@@ -26,9 +24,10 @@ from advisor.cli.run import Job, Output, run
 from advisor.errors import InputError
 from advisor.question.central import CentralPromise
 from advisor.question.memoisation import Memoisation
-from advisor.question.option import Settings, option, refuse
+from advisor.question.option import refuse
 from advisor.question.request import RankSettings
-from advisor.question.settings import Picture, Plurality, Reasons, Threat, Usefulness
+from advisor.question.settings import Picture, Plurality, Reasons, Threat
+from advisor.question.usefulness import Usefulness
 from simulator._version import __version__
 
 
@@ -36,15 +35,6 @@ def _version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"ldp-advise {__version__}")
         raise typer.Exit
-
-
-@dataclass(frozen=True)
-class Layout(Settings):
-    """How several metrics are shown."""
-
-    panel: ClassVar[str] = "Output"
-
-    matrix: bool = option("--matrix", advanced=True, help="with several metrics: one table of all pairs and metrics")
 
 
 def rank_command(
@@ -111,8 +101,7 @@ def rank_command(
         refuse(files.given("runs"), PREDICTED)
     elif reasons.why:
         raise InputError("--why explains a predicted answer: leave the file out, or add --instant")
-    if layout.matrix and not options.question.every_metric and len(options.question.metrics) < 2:
-        raise InputError("--matrix needs several metrics: -m all, or for example -m l1,topk")
+    page = layout.page(options.asked)
     answer = ranking_answer(options.simulation, predicted=predicted, why=reasons.why)
     inputs = [sample, options.cleaning.domain]
     if len(every) > 1:
@@ -125,7 +114,7 @@ def rank_command(
             read=lambda: options.read(sample, *every)[0],
             warnings=lambda request: request.warnings,
             answer=answer,
-            document=matrix_page if layout.matrix else rank_page,
+            document=page,
             sections=rank_sections,
             fails=useless if usefulness.fail_if_useless else None,
             inputs=inputs,

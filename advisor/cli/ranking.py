@@ -15,7 +15,7 @@ from advisor.checks import path
 from advisor.cli.options import Bundle, Only
 from advisor.cli.progress import DelayedProgress
 from advisor.cli.run import SideFile
-from advisor.document.model import Document, Section
+from advisor.document.model import Document, Role, Section, Sentence
 from advisor.errors import InputError
 from advisor.pictures import PICTURES, require_matplotlib, save
 from advisor.question.cleaning import Cleaning
@@ -42,7 +42,7 @@ from simulator._version import __version__
 from simulator.benchmark import Runs
 
 PREDICTED = "is for a simulation, and this answer is predicted: give a sample, without --instant"
-RUN_COLUMNS = ("eps", "n", "k", "seed", "version", "protocol", "method", "metric", "repetition", "error")
+RUN_COLUMNS = ("eps", "n", "k", "seed", "version", "protocol", "method", "metric", "repetition", "fresh", "error")
 RUN_SUFFIXES = (".csv", ".parquet")
 
 
@@ -87,18 +87,22 @@ def _write_runs(answer: Answer, path: Path) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(RUN_COLUMNS)
-        for protocol, method, metric, first, errors in _blocks(answer.runs, answer.first.request.metrics):
+        for *names, first, fresh, errors in _blocks(answer.runs, answer.first.request.metrics):
             rows = enumerate(errors.tolist(), start=first)
-            writer.writerows((*setting, protocol, method, metric, repetition, error) for repetition, error in rows)
+            writer.writerows((*setting, *names, repetition, fresh, error) for repetition, error in rows)
 
 
 def _blocks(
     every: tuple[Runs, ...], metrics: tuple[str, ...]
-) -> Iterator[tuple[str, str, str, int, np.ndarray[tuple[int, ...], np.dtype[np.float64]]]]:
+) -> Iterator[tuple[str, str, str, int, bool, np.ndarray[tuple[int, ...], np.dtype[np.float64]]]]:
+    """Yield blocks of errors: which pair and metric, the first repetition, and whether they had no part in the choice.
+
+    Those that had none are of the pairs that were chosen by the others; all comparisons rest on the others.
+    """
     for runs in every:
         for metric in metrics:
             for (protocol, method), errors in runs.of(metric).items():
-                yield protocol, method, metric, runs.first, errors
+                yield protocol, method, metric, runs.first, runs is not every[0], errors
 
 
 def _write_parquet(
@@ -108,10 +112,12 @@ def _write_parquet(
     import pyarrow.parquet as pq
 
     parts = []
-    for *names, first, errors in _blocks(runs, metrics):
+    for *names, first, fresh, errors in _blocks(runs, metrics):
         texts = [pa.array([name] * len(errors)) for name in (*setting, *names)]
         repetitions = pa.array(np.arange(first, first + len(errors)))
-        parts.append(pa.table([*texts, repetitions, pa.array(errors)], names=list(RUN_COLUMNS)))
+        parts.append(
+            pa.table([*texts, repetitions, pa.array([fresh] * len(errors)), pa.array(errors)], names=list(RUN_COLUMNS))
+        )
     pq.write_table(pa.concat_tables(parts), path)
 
 
@@ -260,9 +266,30 @@ def ranking_answer(
     return predict if predicted else simulate
 
 
+@dataclass(frozen=True)
+class Layout(Settings):
+    """How several metrics are shown."""
+
+    panel: ClassVar[str] = "Output"
+
+    matrix: bool = option("--matrix", advanced=True, help="with several metrics: one table of all pairs and metrics")
+
+    def page(self, question: Question) -> Callable[[Answer], Document]:
+        """Return what makes the document of an answer.
+
+        Raises InputError if one table is asked for, and there is one metric.
+        """
+        if self.matrix and not question.every_metric and len(question.metrics) < 2:
+            raise InputError("--matrix needs several metrics: -m all, or for example -m l1,topk")
+        return matrix_page if self.matrix else rank_page
+
+
 def rank_page(answer: Answer) -> Document:
     """Return the document of an answer."""
-    return rank_document(answer.rankings)
+    document = rank_document(answer.rankings)
+    if len(answer.rankings) < 2 or not answer.first.recommendations:
+        return document
+    return replace(document, parts=(*document.parts, Sentence("--matrix shows all metrics in one table.", Role.NOTE)))
 
 
 def matrix_page(answer: Answer) -> Document:

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, Generic, Protocol, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 import typer
 
@@ -25,7 +25,7 @@ from advisor.document.terminal import show
 from advisor.document.text import plain_text
 from advisor.errors import InputError, listed, one_line
 from advisor.pictures import require_matplotlib
-from advisor.question.option import Settings, option
+from advisor.question.option import Settings, option, options_of
 from simulator.foreign import SOURCES, containment
 
 FORMATS = ("table", "plain", "markdown", "csv", "json", "value", "html")
@@ -40,6 +40,8 @@ NOTICE = (
 )
 
 answered: ContextVar[bool] = ContextVar("answered", default=False)  # whether the answer is on standard output
+# what takes the job of a command line instead of doing it here: the page of ``ldp-advise app``; None: nothing does
+taker: ContextVar[Callable[[Job[Any, Any, Any]], None] | None] = ContextVar("taker", default=None)
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -65,7 +67,7 @@ class Output(Settings):
     )  # fmt: skip
     report: str | None = option("--report", read=path, metavar="FILE", help="write one page with everything: .html")
     title: str | None = option("--title", read=text, metavar="TEXT", advanced=True, help="title of the page")
-    force: bool = option("--force", help="replace files that exist")
+    force: bool = option("--force", advanced=True, help="replace files that exist")
     quiet: bool = option("--quiet", "-q", help="the answer and its tables only; warnings stay")
     verbose: bool = option("--verbose", "-v", help="explain columns and protocols; with --help: every option")
 
@@ -147,6 +149,10 @@ def run(job: Job[Q, A, P], output: Output, top: int | None = TOP) -> None:
 
     Raises InputError if an output cannot be written, or what is read or asked is wrong.
     """
+    take = taker.get()
+    if take is not None:
+        take(job)
+        return
     outputs = Outputs(force=output.force, inputs=[name for name in job.inputs if name is not None])
     _refuse_stream("--resume", job.resume, "finished cells are kept there")
     outputs.add("--resume", job.resume, continues=True)
@@ -174,6 +180,11 @@ def run(job: Job[Q, A, P], output: Output, top: int | None = TOP) -> None:
     if page_target is not None:
         writers.append(partial(page_target.write, partial(_write_page, document)))
     _write_all(writers)
+    if sys.stderr is not None and sys.stderr.isatty() and not output.quiet:
+        named = (output.output, *(file.path for file in job.files), output.report)
+        written = [name for name in named if name is not None and name != "-" and Path(name).is_file()]
+        if written:
+            say(f"written: {', '.join(written)}")
     if job.fails is not None and job.fails(answer):
         raise typer.Exit(FAILED)
 
@@ -278,7 +289,15 @@ def _target(file: SideFile[A], outputs: Outputs) -> Target | None:
 def _page(document: Document) -> str:
     from advisor.document.page import page_html  # heavy: it draws
 
-    return page_html(document, command_line())
+    return page_html(document, command_line(without=_destinations()))
+
+
+def _destinations() -> dict[str, bool]:
+    """Return the options that say where an answer goes, and not what it is; whether each takes a value."""
+    fields = ("output", "report", "force", "quiet", "verbose")
+    return {
+        flag: spec.read is not None for item, spec in options_of(Output) if item.name in fields for flag in spec.flags
+    }
 
 
 def _write_page(document: Document, target: Path) -> None:

@@ -15,10 +15,11 @@ from advisor.cli.run import Job, Output, SideFile, run, say
 from advisor.document.model import Figure, Section
 from advisor.pictures import PICTURES, require_matplotlib, save
 from advisor.question.cleaning import Cleaning
+from advisor.question.cluster import Cluster, Resumption
 from advisor.question.metric_settings import MetricSettings
 from advisor.question.option import Settings, option
 from advisor.question.sample import over_domain, read_sample, refuse_beside_bins, refuse_mixed, sample_name
-from advisor.question.settings import Categories, Columns, Grid, Menu, Picture, Question, Shape, Simulation
+from advisor.question.settings import Categories, Columns, Grid, Menu, Picture, Shape, Simulation, SingleMetric
 from advisor.sweeps.answer import Sweep, run_sweep
 from advisor.sweeps.document import sweep_document
 from advisor.sweeps.question import SweepQuestion, SweepSettings, build_question, shape_frequencies
@@ -32,9 +33,6 @@ class SweepFiles(Settings):
     panel: ClassVar[str] = "Output"
 
     per_protocol: bool = option("--per-protocol", help="the best method for each protocol")
-    resume: str | None = option(
-        "--resume", read=path, metavar="FILE", help="keep finished cells here, and go on from those in it"
-    )
     plot_curves: str | None = option(
         "--plot-curves", read=path, metavar="FILE", help="error of each method: .png, .svg or .pdf"
     )
@@ -44,7 +42,7 @@ def sweep_command(
     *,
     sample: Sample = None,
     grid: Grid,
-    question: Annotated[Question, Only("metric")],
+    question: Annotated[SingleMetric, Only("metric")],
     domain: Annotated[Categories, Only("ordered")],
     columns: Columns,
     cleaning: Cleaning,
@@ -52,8 +50,10 @@ def sweep_command(
     shape: Shape,
     metric_settings: MetricSettings,
     simulation: Annotated[Simulation, Only("repetitions", "seed", "jobs")],
+    cluster: Cluster,
     picture: Picture,
     files: SweepFiles,
+    resumption: Resumption,
     output: Output,
 ) -> None:
     """Say who wins for each ε, n and k, how often, and by how much.
@@ -61,12 +61,12 @@ def sweep_command(
     Example: ldp-advise sweep --eps 0.5,1,2 --n 10k,1M --k 64,1024
     """
     settings = SweepSettings(grid, question, metric_settings, menu, simulation)
-    settings.check(has_sample=sample is not None, resumes=files.resume is not None)
+    settings.check(has_sample=sample is not None, resumes=resumption.resume is not None)
     refuse_mixed(sample, shape, columns, cleaning)
 
     def read() -> SweepQuestion:
-        if files.resume is not None:
-            check_cell_file(Path(files.resume))
+        if resumption.resume is not None:
+            check_cell_file(Path(resumption.resume))
         if sample is None:
             return build_question(settings, shape_frequencies(settings, shape, ordered=domain.ordered))
         refuse_beside_bins(Categories(next(iter(grid.sizes), None), domain.ordered), cleaning)
@@ -76,7 +76,7 @@ def sweep_command(
 
     def answer(asked_for: SweepQuestion, progress: TimedProgress) -> Sweep:
         try:
-            return run_sweep(asked_for, simulation, resume=files.resume, progress=progress)
+            return run_sweep(asked_for, simulation, cluster, resume=resumption.resume, progress=progress)
         except KeyboardInterrupt as stop:
             if stop.args:
                 say(str(stop))
@@ -91,7 +91,7 @@ def sweep_command(
             sections=_sections,
             progress=partial(TimedProgress, "cells"),
             inputs=[sample, cleaning.domain],
-            resume=files.resume,
+            resume=resumption.resume,
             files=[
                 SideFile("--plot", picture.plot, PICTURES, _draw_winners, require_matplotlib),
                 SideFile("--plot-curves", files.plot_curves, PICTURES, _draw_curves, require_matplotlib),

@@ -36,7 +36,7 @@ def code_document(deployed: Deployed) -> Document:
     if needs_order:
         order = "the order of the labels file" if collection.labels is not None else "their numbers"
         sentences.append(Sentence(f"The answers are taken to be ordered by {order}."))
-    next_steps = f"cd {where} && python check.py && node check.mjs\n{audit_command(collection)}\n"
+    next_steps = f"cd {where}\npython check.py && node check.mjs\n{audit_command(collection)}\n"
     return Document(
         title=f"Code for {protocol.title} with {method.title}",
         parts=(

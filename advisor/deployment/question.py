@@ -16,6 +16,7 @@ from advisor.names import resolve
 from advisor.question.option import Settings, like, option, refuse, require
 from advisor.question.settings import Categories, Menu, Question, require_one
 from knowledge.recipes import Collection, made_here
+from simulator import POSTPROCESSORS
 from simulator.hashing import DEFAULT_HASH
 
 HASHING = ("blh", "olh")
@@ -107,6 +108,11 @@ class Wanted:
         strangers = [name for name in (protocol, method) if not made_here(name)]
         if strangers:
             raise InputError(f"code writes members of this package only, and {listed(strangers)} is of another one")
+        if POSTPROCESSORS[method].is_remedy:
+            raise InputError(
+                f"method {method} is a remedy for fake users, which code does not write: ldp-advise explain {method} "
+                "shows it; name another method with --method, --protocol, --eps and --k"
+            )
         size = size or len(labels or ())
         try:
             return Collection(protocol, method, size, epsilon, labels, self.deployment.hash or DEFAULT_HASH)
@@ -147,7 +153,8 @@ def saved_pair(name: str) -> tuple[str, str, float, int]:
         return (
             resolve("protocol", str(best["protocol"])),
             resolve("method", str(best["method"])),
-            budget("eps", request["eps"]),
+            # With a shuffler each protocol has its own budget.
+            budget("eps", best.get("epsilon") or request["eps"]),
             whole(2, MOST_LABELS)("k", request["k"]),
         )
     except (KeyError, IndexError, TypeError, AttributeError):

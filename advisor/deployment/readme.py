@@ -129,11 +129,10 @@ def _hashing(collection: Collection) -> str:
 
 
 def _reports(collection: Collection) -> str:
-    """Return the command that reads the same lines, where one can."""
-    if collection.protocol == "she":
-        return ""
+    """Return the command that reads the same lines."""
+    steps = f" --steps {collection.parameters.whole('GRID')}" if collection.protocol == "she" else ""
     return (
-        f"ldp-advise reports reports.csv --protocol {collection.protocol}{_hashing(collection)} "
+        f"ldp-advise reports reports.csv --protocol {collection.protocol}{_hashing(collection)}{steps} "
         f"--eps {collection.parameters.epsilon} --k {collection.k} --no-header   # reads the same lines\n"
     )
 

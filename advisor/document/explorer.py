@@ -12,6 +12,7 @@ class Dial:
     name: str  # what it is, in words
     texts: tuple[str, ...]  # its values, as people read them
     at: int  # the number of the value that was asked about
+    values: tuple[float, ...] = ()  # the values themselves
 
 
 @dataclass(frozen=True)

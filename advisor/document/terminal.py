@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 
 from rich import box
@@ -47,7 +48,8 @@ def show(document: Document, view: View, console: Console | None = None) -> None
             if part.title:
                 console.print(Text(part.title, style="bold"))  # a title of rich's would be folded to the table's width
             # Where not even the words fit, a table would be cut.
-            console.print(_drawn(fitting) if _widths(fitting, console).minimum <= console.width else _turned(fitting))
+            fits = _widths(fitting, console).minimum <= console.width
+            _print(_drawn(fitting) if fits else _turned(fitting), console)
         elif isinstance(part, Code):
             if part.title:
                 console.print(Text(f"\n{part.title}:\n", style="cyan"))
@@ -57,6 +59,16 @@ def show(document: Document, view: View, console: Console | None = None) -> None
     if dropped:  # also where quiet: a table that seems whole and is not would mislead
         names = ", ".join(column.header or "notes" for column in dropped)
         console.print(Text(f"Not shown at this width: {names}.", style="dim"))
+
+
+def _print(drawn: RichTable, console: Console) -> None:
+    """Print a table, on a pipe without the blanks that rich fills its lines with."""
+    if console.is_terminal:
+        console.print(drawn)
+        return
+    with console.capture() as captured:
+        console.print(drawn)
+    console.out(re.sub(r" +$", "", captured.get(), flags=re.MULTILINE), highlight=False, end="")
 
 
 def _style(sentence: Sentence) -> str:

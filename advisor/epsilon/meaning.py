@@ -76,8 +76,10 @@ def meaning_sentences(meaning: Meaning) -> list[str]:
         f"{percent(meaning.best_guess)} of cases; without it in 50 %.",
     ]
     if meaning.protocol is not None and meaning.protocol_guess is not None:
-        lines.append(f"With {protocol_in_full(meaning.protocol)} it is {percent(meaning.protocol_guess)}.")
+        guess = percent(meaning.protocol_guess)
+        lines.append(f"With {protocol_in_full(meaning.protocol)} the best guess is right in {guess} of cases.")
     lines.append(f"It is as private as flipping a yes/no answer with probability {percent(meaning.flip_probability)}.")
     near = "; ".join(f"{one.name} (ε = {one.epsilon:g} per {one.unit})" for one in meaning.deployments)
-    lines.append(f"Nearest known deployments: {near}. Budgets of several reports of one user add up.")
+    nearest = f"Nearest known deployments: {near}. " if near else ""
+    lines.append(f"{nearest}Budgets of several reports of one user add up.")
     return lines

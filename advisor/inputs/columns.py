@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +14,11 @@ from advisor.inputs.tally import bad_count, shortened
 
 COUNT_NAMES = frozenset({"count", "counts", "cnt", "freq", "frequency"})
 _COUNT_LIKE = COUNT_NAMES | {"n", "num", "number", "users", "total", "population", "size"}
+# What counts beside labels are called too; a user may have such a number as well, a household its people.
+_TALLY_NAMES = frozenset({
+    "people", "persons", "respondents", "residents", "inhabitants", "individuals", "participants", "voters", "votes",
+    "patients", "customers", "households", "populations",
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -157,10 +163,27 @@ def choose_columns(table: Table, column: str | None, counts: str | None) -> Choi
     if label is None:
         raise InputError(
             f"{table.source}: has {table.width} columns: {table.columns()}; say which one holds the "
-            "values with --column (and, if another holds the number of users, --counts); "
+            f"values with --column (and, if another holds the number of users, --counts){_paste(table)}; "
             "if the line is one value, put it in quotes"
         )
     return Choice(label, count)
+
+
+def _paste(table: Table) -> str:
+    """Return the options to paste where one of two columns may hold counts."""
+    if table.names is None or len(table.values) != 2:
+        return ""
+    tallies = [at for at in table.values if _is_tally(table, at) and not _is_tally(table, _other(table, at))]
+    if len(tallies) != 1 or not all(table.names):
+        return ""
+    label, count = (shlex.quote(printable(table.names[at])) for at in (_other(table, tallies[0]), tallies[0]))
+    return f": --column {label} --counts {count} if {printable(table.names[tallies[0]])} is a number of users"
+
+
+def _is_tally(table: Table, column: int) -> bool:
+    """Tell whether a column of two holds whole numbers, beside labels of which none is there twice."""
+    labels = table.cells(_other(table, column))
+    return len(labels) > 1 and len(set(labels)) == len(labels) and _share_of_counts(table, column) == 1
 
 
 def _other(table: Table, column: int) -> int:
@@ -201,6 +224,10 @@ def _count_column(table: Table, label: int | None) -> int | None:
     for found in (whole, strong):
         if len(found) == 1:
             return found[0]
+    if not candidates and two and label is None:
+        tallies = [at for at in table.values if table.names[at].casefold() in _TALLY_NAMES and _is_tally(table, at)]
+        if len(tallies) == 1 and not all(map(looks_numeric, table.cells(_other(table, tallies[0])))):  # no row numbers
+            return tallies[0]
     if whole:
         raise InputError(
             f"{table.source}: columns {listed(table.called(at) for at in whole)} could both hold the "

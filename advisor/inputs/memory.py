@@ -13,6 +13,9 @@ from advisor.checks import whole
 from advisor.errors import InputError
 from advisor.inputs.frames import categories_of, is_histogram, is_pandas, labelled, raw_values
 
+FEWEST = 4  # numbers from which their sum says something
+ROUNDING, NEAR = 1e-6, 0.5  # how far from 1 frequencies may sum, and raw estimates with values below 0
+
 
 class SampleInMemory(NamedTuple):
     """A sample as labels and counts."""
@@ -43,7 +46,22 @@ def sample_in_memory(
         return _histogram(sample, "sample")._replace(assumptions=(note,))
     values = raw_values("sample", sample)
     labels, counts = _tally(values)
+    _refuse_frequencies(sample)
     return _over_categories(SampleInMemory(labels, counts, "sample", in_order=False), categories_of(values))
+
+
+def _refuse_frequencies(series: Any) -> None:
+    """Raise InputError for numbers that are the frequencies of categories, and hardly the values of users."""
+    if getattr(getattr(series, "dtype", None), "kind", "") != "f" or len(series) < FEWEST:
+        return
+    numbers = np.asarray(series, np.float64)
+    total = float(np.nansum(numbers))
+    inside = bool(np.nanmax(np.abs(numbers)) < 1 and (numbers != 0).any())
+    if inside and (abs(total - 1) < ROUNDING or (np.nanmin(numbers) < 0 and abs(total - 1) < NEAR)):
+        raise InputError(
+            f"sample holds {len(numbers)} numbers below 1 that sum to {total:.4g}: these are frequencies, not values "
+            "of users; give a raw estimate as estimate=, and counts of users as sample_counts="
+        )
 
 
 def _histogram(given: ArrayLike | Mapping[Any, int] | Iterable[Any] | None, name: str) -> SampleInMemory:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 import numpy as np
 
 from advisor.errors import InputError, near_miss, printable
+from advisor.inputs.held import held_stream
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -119,6 +120,10 @@ def opened(path: str, stdin: BinaryIO | None = None) -> Iterator[Source]:
 
     Raises InputError if there is no such file, it is a directory, or it cannot be read.
     """
+    held = held_stream(path)
+    if held is not None:
+        yield Source(printable(path), _suffix(path), held)
+        return
     if path == "-":
         if stdin is None and sys.stdin is None:
             raise InputError("standard input: is closed; name a file, or pipe the data in")

@@ -145,7 +145,10 @@ def bad_count(source: str, place: str, cell: str, reason: str, column: str = "")
     what = f"{place}: the count{got} {reason}"
     if column:
         what = f"column {column} holds{got or ' an empty cell'} on {place}, which is no count: it {reason}"
-    return InputError(f'{source}: {what}; a count is a whole number of users, 0 or more, e.g. 12, 12.0, 1e6 or "1,000"')
+    return InputError(
+        f'{source}: {what}; a count is a whole number of users, 0 or more, e.g. 12, 12.0, 1e6 or "1,000"; '
+        "a raw estimate is for ldp-advise estimate"
+    )
 
 
 def shortened(label: str, most: int = 60) -> str:

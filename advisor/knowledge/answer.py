@@ -16,7 +16,7 @@ from knowledge import build as builder
 from knowledge import cells, model
 from knowledge.judging import questions, scores
 from knowledge.judging.holdout import Histogram, holdout
-from knowledge.making.workers import Workers
+from knowledge.making.workers import Workers, WorkersError
 from knowledge.menu import ALIASES, METHODS
 from knowledge.provenance import Provenance
 from simulator import frequency_oracles
@@ -141,5 +141,5 @@ def build(folder: str, workers: Workers, *, quick: bool, seed: int, progress: Pr
         return builder.build(Path(folder), size=size, workers=workers, seed=seed, progress=progress)
     except OSError as error:
         raise InputError(f"{folder}: cannot be written ({reason(error)})") from None
-    except (ValueError, ImportError) as error:
+    except (ValueError, ImportError, WorkersError) as error:
         raise InputError(str(error)) from None

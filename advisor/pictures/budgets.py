@@ -34,7 +34,7 @@ def budgets_figure(budgets: Budgets) -> Figure:
         if len(xs) > 1:
             log_axis(axes.xaxis)
         axes.margins(x=0.2, y=0.12)
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.3 * axes.get_ylim()[1])  # room for the legend above the lines
         axes.set_xlabel("privacy budget ε of one report")
         axes.set_ylabel(f"{metric} error ({unit_text(metric, request.bins)})")
         axes.grid(color=BAND, linewidth=0.8)

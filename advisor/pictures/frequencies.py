@@ -15,8 +15,8 @@ from advisor.pictures.style import BAND, BARS, BLUE, INK, ORANGE, QUIET, blank, 
 from advisor.rank.apply import collected_frequencies, frequency_interval
 from advisor.rank.result import Ranking
 from simulator import POSTPROCESSORS
-from simulator.domain import Domain
 from simulator.methods import observe
+from simulator.poisoning.attack import NOBODY, Attack
 from simulator.seeding import rng_for
 
 LABELLED = 40  # categories that can be named on the axis
@@ -43,16 +43,18 @@ class _Shown(NamedTuple):
         return _Shown(self.truth[places], self.answer[places], *known)
 
 
-def frequencies_figure(advice: Ranking) -> Figure:
+def frequencies_figure(advice: Ranking, repetition: int = 0) -> Figure:
     """Return the frequencies behind an advice, the answer in bold over the 95 % intervals of the true frequencies.
 
     For an estimate: the estimate as collected, post-processed by the best method, and the mean of the populations that
     may be behind it. For a sample: its frequencies, and one simulated collection with the best pair. Of unordered
     domains the most frequent categories; ordered ones whole.
+
+    repetition: which of the simulated collections, from 0.
     """
     request = advice.request
-    shown = _shown(advice)
-    behind = "surrogate (mean of those drawn)" if request.collected is not None else "true"
+    shown = _shown(advice, repetition)
+    behind = "mean of plausible truths" if request.collected is not None else "true"
     by_name = request.k <= LABELLED or not request.ordered
     places = np.arange(request.k) if request.ordered else np.argsort(-shown.truth, kind="stable")
     places = places[:LABELLED] if by_name else places
@@ -113,7 +115,7 @@ def _draw_order(axes: Axes, shown: _Shown, behind: str, after: str) -> None:
     axes.plot(xs, shown.answer, color=BLUE, linewidth=2.4, rasterized=pixels, label=after)
 
 
-def _shown(advice: Ranking) -> _Shown:
+def _shown(advice: Ranking, repetition: int) -> _Shown:
     request, method = advice.request, POSTPROCESSORS[advice.best.method]
     truth = request.counts / request.counts.sum()
     if request.collected is not None:
@@ -122,9 +124,13 @@ def _shown(advice: Ranking) -> _Shown:
         answer = raw if method.queries_only and raw is not None else collected_frequencies(advice)
     else:
         protocol = request.oracle(advice.best.protocol)
-        # The first repetition of the simulation.
-        tally = protocol.sample_tally(request.counts, rng_for(request.seed, "collect", advice.best.protocol, 0))
-        observed = observe(protocol, tally, Domain(request.ordered))
+        # That repetition of the simulation, but for fake users.
+        rng = rng_for(request.seed, "collect", advice.best.protocol, repetition)
+        calm = None if request.threat is None else Attack(NOBODY, request.threat, request.promoted)
+        collection = None if calm is None else calm.collect(protocol, request.counts, rng, rng)
+        tally = protocol.sample_tally(request.counts, rng) if collection is None else collection.tally
+        suspects = None if collection is None else collection.suspects
+        observed = observe(protocol, tally, request.domain, suspects=suspects)
         raw, answer = observed.estimate, method.apply(observed)
     if raw is None or observed.covariance is None:
         return _Shown(truth, answer, raw, None, None)

@@ -58,11 +58,13 @@ def _name(axes: Axes, frontier: Frontier) -> None:
     """Write the names beside their marks, from the top down, none over another."""
     axes.autoscale_view()
     low, high = (math.log(end) for end in axes.get_ylim())
-    below = math.inf
-    for row in sorted(frontier.rows, key=lambda row: -row.error):
-        height = (math.log(row.error) - low) / (high - low)
-        below = min(height, below - NEAR)
+    rows = sorted(frontier.rows, key=lambda row: row.error)
+    heights = [(math.log(row.error) - low) / (high - low) for row in rows]
+    for place in range(len(rows) - 2, -1, -1):
+        heights[place] = min(heights[place], heights[place + 1] - NEAR)
+    for place, row in enumerate(rows):
+        height = max(heights[place], (place + 1) * NEAR)  # not below the axis
         axes.annotate(
             f"{row.protocol} {row.method}", (row.report_bits, row.error), textcoords=("offset points", "axes fraction"),
-            xytext=(7, below), fontsize=8, va="center", zorder=4,
+            xytext=(7, height), fontsize=8, va="center", zorder=4,
         )  # fmt: skip

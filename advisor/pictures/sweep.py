@@ -15,6 +15,7 @@ from advisor.pictures.style import PAPER, QUIET, SERIES, settings, tint
 from advisor.question.units import unit_text
 from advisor.sweeps.question import Place
 from advisor.sweeps.result import Cell, SweepResult
+from simulator.foreign import REGISTERED
 from simulator.ranking import PRACTICAL_RATIO
 
 METHODS_SHOWN = 7
@@ -57,7 +58,7 @@ def winners_figure(sweep: SweepResult) -> Figure:
         handles = [Patch(facecolor=tint(colour, SHADE), label=method) for method, colour in colours.items()]
         figure.legend(
             handles=handles, loc="outside lower center", ncols=min(4, len(handles)),
-            title="method; a corner: another that is tied", title_fontsize=8,
+            title="method with the lowest error; a corner has the colour of one that is tied with it", title_fontsize=8,
         )  # fmt: skip
         figure.set_label(
             "; ".join(
@@ -122,7 +123,7 @@ def curves_figure(sweep: SweepResult) -> Figure:
     down = math.ceil(len(panels) / across)
     cells = {cell.place: cell for cell in sweep.cells}
     with settings():
-        figure = Figure(figsize=(max(3.0 * across, 4.6) + 0.6, 2.7 * down + 0.5), layout="constrained", facecolor=PAPER)
+        figure = Figure(figsize=(max(3.0 * across, 4.6) + 0.6, 2.7 * down + 0.9), layout="constrained", facecolor=PAPER)
         every = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
         for axes, (k, fixed) in zip(every, panels, strict=False):
             places: list[Place] = (
@@ -142,10 +143,15 @@ def curves_figure(sweep: SweepResult) -> Figure:
             axes.set_title(f"ε = {fixed:g}, k = {k:,}" if along_n else f"n = {fixed:,.0f}, k = {k:,}")
         for axes in every[len(panels) :]:
             axes.set_visible(False)
-        every[0].legend(loc="best", ncols=1 if len(shown) < 5 else 2, fontsize=7, handlelength=2.4)
-        figure.supxlabel("users n" if along_n else "privacy budget ε of one report", fontsize=9)
+        for axes in every[max(0, len(panels) - across) : len(panels)]:
+            axes.set_xlabel("users n" if along_n else "privacy budget ε of one report")
         unit = unit_text(question.metric, question.first.bins)
-        figure.supylabel(f"{question.metric} error ({unit}), best protocol of each method", fontsize=9)
+        for axes in every[: len(panels) : across]:
+            axes.set_ylabel(f"{question.metric} error ({unit})")
+        figure.legend(
+            *every[0].get_legend_handles_labels(), loc="outside lower center", ncols=4 if across < 3 else len(shown),
+            fontsize=8, handlelength=2.4, title="method, each with its best protocol", title_fontsize=8,
+        )  # fmt: skip
         figure.set_label(
             f"{question.metric} error of {', '.join(shown)}, each with its best protocol, against "
             f"{'users, by budget' if along_n else 'budgets, by number of users'} and k"
@@ -154,7 +160,7 @@ def curves_figure(sweep: SweepResult) -> Figure:
 
 
 def _methods(sweep: SweepResult) -> list[str]:
-    """Return the methods to draw: those of the winners, then those with the lowest errors, the raw estimate too."""
+    """Return the methods to draw: those with the lowest errors, the caller's own and the raw estimate in any case."""
     ranked: dict[str, float] = {}
     for method in sweep.question.methods:
         ratios = [
@@ -164,5 +170,7 @@ def _methods(sweep: SweepResult) -> list[str]:
         ]
         ranked[method] = sum(math.log(max(ratio, 1e-300)) for ratio in ratios)
     first = sorted((method for method in ranked if method != "none"), key=lambda method: ranked[method])
-    best = first[: METHODS_SHOWN - 1]
+    own = [method for method in first if method in REGISTERED]
+    others = [method for method in first if method not in own][: max(1, METHODS_SHOWN - 1 - len(own))]
+    best = sorted([*own, *others], key=lambda method: ranked[method])
     return [*best, "none"] if "none" in ranked else best

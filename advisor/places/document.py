@@ -37,9 +37,12 @@ def places_document(advice: PlacesAdvice) -> Document:
     request, metrics = advice.request, advice.request.metrics
     parts: list[Part] = [Sentence(text, Role.WARNING) for text in request.warnings]
     for metric in metrics:
-        first, *rest = answer_sentences(advice, metric)
+        sentences = answer_sentences(advice, metric)
         quality = quality_sentence(advice, metric)
-        parts += [first, *([] if quality is None else [Sentence(quality)]), *rest, _table(advice, metric)]
+        parts += [sentence for sentence in sentences if sentence.role is Role.ANSWER]
+        parts += [] if quality is None else [Sentence(quality)]
+        parts += [sentence for sentence in sentences if sentence.role is not Role.ANSWER]
+        parts.append(_table(advice, metric))
         parts.append(Sentence(_without_data(advice, metric)))
     parts += [Sentence(text) for text in promise_sentences(advice)]
     parts += [Sentence(text, Role.NOTE) for text in footer_sentences(advice)]

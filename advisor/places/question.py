@@ -20,7 +20,9 @@ KM_AROUND = 40_075  # around the earth
 REPETITIONS, MAX_REPETITIONS = 10, 400
 CHANNEL_METHODS = ("none", "norm_mul", "norm_sub", "wavelet_eb", "ibu")
 METHODS = tuple(
-    name for name, method in POSTPROCESSORS.items() if not method.queries_only and "order" not in method.needs
+    name
+    for name, method in POSTPROCESSORS.items()
+    if not (method.queries_only or method.is_remedy) and "order" not in method.needs
 )
 CHANNELS = ("krr", "planar_geometric", "planar_laplace")
 METHOD_ALIASES = {

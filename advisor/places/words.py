@@ -9,9 +9,9 @@ import numpy as np
 from advisor.document.model import Role, Sentence, Tone
 from advisor.figures import error_text, number
 from advisor.places.request import PlacesRequest
-from advisor.places.result import PlacesAdvice, unit_of
+from advisor.places.result import Mechanism, PlacesAdvice, unit_of
 from advisor.question.removals import removal_sentences
-from advisor.rank.pair_words import pair_text
+from advisor.rank.pair_words import method_text, pair_text, protocol_text
 
 
 def leak(value: float | None) -> str:
@@ -77,32 +77,42 @@ def promise_sentences(advice: PlacesAdvice) -> list[str]:
 def answer_sentences(advice: PlacesAdvice, metric: str) -> list[Sentence]:
     """Return the answer: the pair to use, its error, and how many others are as good."""
     rows, best, unit = advice.rankings[metric], advice.best(metric), unit_of(metric, advice.request)
-    pair = pair_text(*best.pair)
+    protocol, method = best.pair
     measured = advice.error(metric)
     figure = f"{metric} error {error_text(measured.error, measured.low, measured.high)} {unit}"
     if min(row.error for row in rows) >= advice.uniform_errors[metric]:
         return [
             Sentence(
                 "Nothing beats an answer without any data (every place equally frequent): this setting is too noisy "
-                f"for these places. First of the ranking: {pair}, {figure}.",
+                f"for these places. First of the ranking: {pair_text(protocol, method)}, {figure}.",
                 Role.ANSWER,
                 Tone.DOUBTFUL,
             )
         ]
-    use = Sentence(f"Use {pair}: {figure}.", Role.ANSWER)
+    use = [
+        Sentence(f"Use {_in_full(advice.mechanisms[protocol])} with {method_text(method)}.", Role.ANSWER),
+        Sentence(f"Expect {figure}.", Role.ANSWER),
+    ]
     ties = sum(row.tier == 1 for row in rows)
     if len(rows) == 1:
-        return [use, Sentence("There is no other pair to compare with: no other pair was asked for.")]
+        return [*use, Sentence("There is no other pair to compare with: no other pair was asked for.")]
     if ties == 1:
-        return [use, Sentence("No other pair comes within 5 % of it.")]
+        return [*use, Sentence("No other pair comes within 5 % of it.")]
     others = "1 other pair is" if ties == 2 else f"{ties - 1} other pairs are"
     return [
-        use,
+        *use,
         Sentence(
-            f"{others} in the same tier: within 5 % of the lowest error, or not separable from it. This one is listed "
-            f"first because {_why_first(advice, metric)}."
+            f"{others} within 5 % of the lowest error, or cannot be separated from it. This one is listed first "
+            f"because {_why_first(advice, metric)}."
         ),
     ]
+
+
+def _in_full(member: Mechanism) -> str:
+    """Return the name of a protocol as commands take it, what it stands for, and the size of its report."""
+    protocol = member.protocol
+    title = (protocol.title if member.channel is None else member.channel.title).replace(" (", ", ").replace(")", "")
+    return f"{protocol_text(protocol.key)} ({title[:1].lower()}{title[1:]}, {protocol.report_bits:,}-bit reports)"
 
 
 def summary(advice: PlacesAdvice, metric: str) -> str:

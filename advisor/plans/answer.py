@@ -17,11 +17,12 @@ from advisor.plans.prediction import first_answers
 from advisor.plans.question import Goal, PlanQuestion, PlanSettings, build_question, shape_frequencies
 from advisor.plans.result import Curve, PlanResult, PlanRow, Progress
 from advisor.plans.search import Search
+from advisor.question.central import CentralPromise
 from advisor.question.cleaning import Cleaning
 from advisor.question.metric_settings import MetricSettings
 from advisor.question.option import refuse
 from advisor.question.sample import from_memory, refuse_both
-from advisor.question.settings import Categories, Menu, Question, Shape, Simulation, budget_alias, names
+from advisor.question.settings import Categories, Menu, Named, Question, Shape, Simulation, budget_alias, names
 from simulator import METRICS
 
 
@@ -49,8 +50,8 @@ def plan(
     skew: float | None = None,
     shape: str | None = None,
     ordered: bool | None = None,
-    protocol: str | Sequence[str] | None = None,
-    method: str | Sequence[str] | None = None,
+    protocol: Named | Sequence[Named] | None = None,
+    method: Named | Sequence[Named] | None = None,
     instant: bool = False,
     max_repetitions: int | None = None,
     seed: int = 0,
@@ -64,6 +65,8 @@ def plan(
     clamp: bool = False,
     unit: str | None = None,
     eps: float | None = None,
+    central_epsilon: float | None = None,
+    delta: float | None = None,
 ) -> Plan:
     """Say how many users, or which ε, an error takes; or how many to detect a small frequency.
 
@@ -84,6 +87,8 @@ def plan(
         Restrict the menu; pairs that are named in full are all settled.
     instant
         Predict the answer (for a detection, by formula) instead of simulating.
+    central_epsilon, delta
+        Instead of a budget: what all shuffled reports together promise; the number of users is then the unknown.
     max_repetitions
         Simulated collections for one pair at one place, at most (2000).
     seed, jobs, top_values, set_share, kl_mix, bins, bin_width, edges, clamp, unit
@@ -106,6 +111,7 @@ def plan(
         MetricSettings(top_values, set_share, kl_mix),
         Menu(names(protocol), names(method)),
         Simulation(max_repetitions=max_repetitions, seed=seed, jobs=jobs),
+        promise=CentralPromise(central_epsilon, delta),
     )
     domain, assumed = Categories(k, ordered), Shape(skew, shape)
     cleaning = Cleaning(bins=bins, bin_width=bin_width, edges=tuple(edges), clamp=clamp, unit=unit)

@@ -61,9 +61,8 @@ def _ranked(question: PlanQuestion, rows: list[PlanRow]) -> list[PlanRow]:
     value = by_need[0].value
     if value is None or by_need[0].met_at_once:
         return by_need
-    epsilon, n = question.at(value)
-    oracles = {row.protocol: frequency_oracles()[row.protocol](question.frequencies.k, epsilon) for row in rows}
-    least = {name: smallest_detectable(oracle, n) for name, oracle in oracles.items()}
+    oracles = {row.protocol: question.oracle(row.protocol, value) for row in rows}
+    least = {name: smallest_detectable(oracle, question.users(value)) for name, oracle in oracles.items()}
     lowest = min(least.values())
     best = min(oracles, key=lambda name: preference(least[name] / lowest, oracles[name].cost))
     return sorted(by_need, key=lambda row: row.protocol != best)
@@ -75,8 +74,8 @@ def _need(row: PlanRow) -> tuple[bool, float]:
 
 def _power(question: PlanQuestion, protocol: str, x: float) -> float:
     """Return the power of a normal estimate with the unknown at x."""
-    epsilon, n = question.at(x)
-    return detection_power(frequency_oracles()[protocol](question.frequencies.k, epsilon), n, question.target)
+    oracle = frequency_oracles()[protocol](question.frequencies.k, question.budget(protocol, x, near=True))
+    return detection_power(oracle, question.users(x), question.target)
 
 
 def _by_formula(question: PlanQuestion, protocol: str) -> PlanRow:
@@ -127,7 +126,8 @@ def settle(question: PlanQuestion, row: PlanRow) -> PlanRow:
     k, low, high = question.frequencies.k, *question.range
 
     def measure(x: float, first: int, repetitions: int) -> NDArray[np.float64]:
-        return miss_rates(row.protocol, k, *question.at(x), question.target, question.seed, first, repetitions)
+        epsilon, n = question.budget(row.protocol, x), question.users(x)
+        return miss_rates(row.protocol, k, epsilon, n, question.target, question.seed, first, repetitions)
 
     # A frequency below one user is none.
     least = max(low, 1 / question.target) if question.n is None else low

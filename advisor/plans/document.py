@@ -57,7 +57,9 @@ def _goal(question: PlanQuestion) -> str:
 
 
 def _setting(question: PlanQuestion) -> str:
-    given = f"ε = {question.epsilon:g}" if question.n is None else f"n = {question.n:,}"
+    given = f"ε = {question.epsilon:g}" if question.epsilon is not None else f"n = {question.n or 0:,}"
+    if question.shuffled is not None:
+        given = question.shuffled.text
     return f"{given} and k = {question.frequencies.k:,}"
 
 
@@ -120,6 +122,12 @@ def _detail_sentences(plan: PlanResult) -> list[str]:
     """Return how sure the answer is, and whether it is worth anything."""
     question, best = plan.question, plan.best
     lines = []
+    if question.shuffled is not None and best.value is not None:
+        local = question.budget(best.protocol, best.value)
+        lines.append(
+            f"Each report then has its own budget, ε₀ = {local:.4g}, which so many users need: with fewer honest ones "
+            "the promise is broken at this ε₀."
+        )
     if best.source != "simulation":
         by_formula = best.source == "formula"
         how = "follows from a formula" if by_formula else "is predicted by a model fitted to simulated populations"
@@ -192,10 +200,10 @@ def plan_table(plan: PlanResult) -> Table:
         Column("protocol", text=True),
         *(() if question.detects else (Column("method", text=True),)),
         Column(question.sign, f"{what} needed"),
-        Column("95 % interval", drop=1),
-        Column("to best", f"{what} over those of the first row", drop=2),
-        Column(there, f"{there.split()[0]} with the {what} of the row, or at the end of the range"),
-        Column("runs", "simulated collections", drop=3),
+        Column("95 % interval", drop=2),
+        Column("to best", f"{what} over those of the first row", drop=3),
+        Column(there, f"{there.split()[0]} with the {what} of the row, or at the end of the range", drop=1),
+        Column("runs", "simulated collections", drop=4),
         Column("figures", "where they come from", text=True, shared="All figures are {}."),
     )
     rows = tuple(_row(row, plan) for row in plan.rows)
@@ -246,6 +254,7 @@ def _data(plan: PlanResult) -> dict[str, Json]:
     return {
         "request": {
             "eps": question.epsilon,
+            "central": _central_data(plan),
             "n": question.n,
             "k": frequencies.k,
             "metric": None if question.detects else question.metric,
@@ -268,6 +277,15 @@ def _data(plan: PlanResult) -> dict[str, Json]:
         "results": [_row_data(row) for row in plan.rows],
         "instead": None if plan.instead is None else _row_data(plan.instead),
     }
+
+
+def _central_data(plan: PlanResult) -> Json:
+    """Return the central promise, and the budget of one report of the first pair at the answer."""
+    shuffled, best = plan.question.shuffled, plan.best
+    if shuffled is None:
+        return None
+    local = None if best.value is None else plan.question.budget(best.protocol, best.value)
+    return {"eps": shuffled.epsilon, "delta": shuffled.delta, "local": local}
 
 
 def _row_data(row: PlanRow) -> dict[str, Scalar]:

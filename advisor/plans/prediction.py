@@ -77,11 +77,13 @@ def first_answers(question: PlanQuestion, assumed: Histogram | None = None) -> P
     figures: dict[Pair, list[tuple[float, float, float]]] = {}
 
     def asked(x: float) -> LookUp:
-        epsilon, n = question.at(x)
+        n = question.users(x)
         described = profile_of(question.frequencies.weights, n) if fixed is None else fixed
+        budgets = {name: question.budget(name, x, near=True) for name in protocols} if question.shuffled else None
+        epsilon = question.budget(protocols[0], x) if budgets is None else min(budgets.values())
         return look_up(
             described, epsilon, n, question.metric,
-            ordered=question.frequencies.ordered, protocols=protocols, methods=question.methods,
+            ordered=question.frequencies.ordered, protocols=protocols, methods=question.methods, budgets=budgets,
         )  # fmt: skip
 
     fixed = assumed

@@ -8,14 +8,16 @@ from typing import ClassVar
 
 from advisor.checks import real, share
 from advisor.errors import InputError, listed
+from advisor.plans.shuffled import Shuffled
+from advisor.question.central import CentralPromise
 from advisor.question.fitting import fitting_methods, fitting_metrics, fitting_protocols
 from advisor.question.frequencies import Frequencies, from_shape
 from advisor.question.metric_settings import MetricSettings, MetricValues
 from advisor.question.option import Settings, option, refuse, require
 from advisor.question.settings import N_MAX, Categories, Limits, Menu, Question, Shape, Simulation
 from knowledge.implementations import DEPLOYED
-from simulator import frequency_oracles
-from simulator.protocols import EPSILON_MAX
+from simulator import PROTOCOLS, frequency_oracles
+from simulator.protocols import EPSILON_MAX, StandardProtocol
 from simulator.ranking import Pair
 
 EPSILON_LOW, USERS_LOW = 0.001, 10
@@ -51,6 +53,7 @@ class PlanSettings:
     menu: Menu = field(default_factory=Menu)
     simulation: Simulation = field(default_factory=Simulation)
     limits: Limits = field(default_factory=Limits)  # of which a plan keeps `deployable`
+    promise: CentralPromise = field(default_factory=CentralPromise)
 
     @property
     def metric(self) -> str:
@@ -65,7 +68,12 @@ class PlanSettings:
         Raises InputError for all that is missing, or the first that does not fit: no unknown left, more than one
         metric.
         """
-        question, goal = self.question, self.goal
+        question, goal, central = self.question, self.goal, self.promise.central_epsilon
+        if central is not None:
+            refuse(
+                question.given("epsilon", "n"),
+                "does not go with --central-eps: how many users keep the promise and reach the error is the answer",
+            )
         require(
             (
                 "--target",
@@ -74,7 +82,7 @@ class PlanSettings:
             ),
             (
                 "--eps or --n",
-                question.n if question.epsilon is None else question.epsilon,
+                central or (question.n if question.epsilon is None else question.epsilon),
                 "--eps to get the number of users, or --n to get ε",
             ),
             (
@@ -121,6 +129,7 @@ class PlanQuestion:
     precision: float
     max_repetitions: int
     metric_values: MetricValues  # settings of the metric
+    shuffled: Shuffled | None = None  # the promise of shuffled reports, instead of a budget; n is then the unknown
 
     @property
     def unknown(self) -> str:
@@ -142,9 +151,22 @@ class PlanQuestion:
         """Values of the unknown that are looked at."""
         return RANGES[self.unknown]
 
-    def at(self, x: float) -> tuple[float, int]:
-        """Return (epsilon, n) with the unknown at x."""
-        return (self.epsilon or x, round(x)) if self.n is None else (x, self.n)
+    def users(self, x: float) -> int:
+        """Return the number of users with the unknown at x."""
+        return round(x) if self.n is None else self.n
+
+    def budget(self, protocol: str, x: float, *, near: bool = False) -> float:
+        """Return the budget of one report with the unknown at x.
+
+        near: for a first answer, at once.
+        """
+        if self.shuffled is not None:
+            return self.shuffled.near(protocol, x) if near else self.shuffled.local(protocol, round(x))
+        return x if self.epsilon is None else self.epsilon
+
+    def oracle(self, protocol: str, x: float) -> StandardProtocol:
+        """Return a protocol with the unknown at x."""
+        return PROTOCOLS[protocol](self.frequencies.k, self.budget(protocol, x))
 
     def unrestricted(self) -> PlanQuestion:
         """Return the same question over the whole menu."""
@@ -197,7 +219,14 @@ def build_question(settings: PlanSettings, frequencies: Frequencies) -> PlanQues
         precision=PRECISION,
         max_repetitions=MAX_REPETITIONS if most is None else most,
         metric_values=values,
+        shuffled=_shuffled(settings.promise, frequencies.k),
     )
+
+
+def _shuffled(promise: CentralPromise, k: int) -> Shuffled | None:
+    if promise.central_epsilon is None or promise.delta is None:
+        return None
+    return Shuffled(promise.central_epsilon, promise.delta, k)
 
 
 def _protocols(menu: Menu, ordered: bool, *, detects: bool) -> tuple[str, ...]:

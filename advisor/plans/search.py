@@ -14,7 +14,7 @@ from advisor.plans.result import LAST, Curve, PlanRow, Progress, settled_row
 from advisor.question.settings import Simulation
 from advisor.rank.result import DEFAULT_PAIR
 from knowledge.menu import COVERED
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator import METRICS, POSTPROCESSORS
 from simulator.benchmark import Experiment, race, simulate
 from simulator.crossing import crossing
 from simulator.domain import Domain
@@ -62,9 +62,8 @@ class Search:
         if leader.value is None:
             return leader.pair
         least, power = leader.value, 0.5 if self._question.n is None else 1.0
-        k, epsilon = self._question.frequencies.k, self._question.at(least)[0]
         enough = {pair: row.value for pair, row in settled.items() if row.value is not None}
-        costs = {name: PROTOCOLS[name](k, epsilon).cost for name, _ in enough}
+        costs = {name: self._question.oracle(name, least).cost for name, _ in enough}
         return min(enough, key=lambda pair: preference((enough[pair] / least) ** power, costs[pair[0]]))
 
     def _race_again(self, settled: dict[Pair, PlanRow], predicted: Mapping[Pair, PlanRow]) -> None:
@@ -97,9 +96,9 @@ class Search:
 
     def _fits(self, pair: Pair, x: float) -> bool:
         """Tell whether the method is for estimates of the protocol, with the unknown at x."""
-        epsilon, n = self._question.at(x)
-        protocol = PROTOCOLS[pair[0]](self._question.frequencies.k, epsilon)
-        return possible(POSTPROCESSORS[pair[1]], protocol, Domain(self._question.frequencies.ordered), n)
+        question = self._question
+        protocol, domain = question.oracle(pair[0], x), Domain(question.frequencies.ordered)
+        return possible(POSTPROCESSORS[pair[1]], protocol, domain, question.users(x))
 
     def _contenders(self, predicted: Mapping[Pair, PlanRow]) -> list[Pair]:
         """Return the pairs that may need least: the first predicted, the best of each protocol, and the unpredicted."""
@@ -133,7 +132,7 @@ class Search:
         )  # fmt: skip
         errors = {pair: block for pair, block in runs.of(question.metric).items() if pair in racing}
         lowest = min(errors, key=lambda pair: float(errors[pair].mean()))
-        costs = {name: PROTOCOLS[name](question.frequencies.k, question.at(at)[0]).cost for name, _ in errors}
+        costs = {name: question.oracle(name, at).cost for name, _ in errors}
         return min(
             errors,
             key=lambda pair: preference(paired_ratio(errors[pair], errors[lowest]).value, costs[pair[0]]),
@@ -174,11 +173,10 @@ class Search:
 
     def _experiment(self, x: float, pairs: Sequence[Pair]) -> Experiment:
         question = self._question
-        epsilon, n = question.at(x)
-        k, options = question.frequencies.k, question.metric_values.options(question.seed)
-        oracles = {name: PROTOCOLS[name](k, epsilon) for name in dict.fromkeys(p for p, _ in pairs)}
+        options = question.metric_values.options(question.seed)
+        oracles = {name: question.oracle(name, x) for name in dict.fromkeys(p for p, _ in pairs)}
         return Experiment(
-            counts=question.frequencies.counts(n),
+            counts=question.frequencies.counts(question.users(x)),
             oracles=oracles,
             methods={name: POSTPROCESSORS[name] for name in ("none", *(m for _, m in pairs))},
             metrics={question.metric: METRICS[question.metric].with_options(**options)},

@@ -42,7 +42,12 @@ class Cleaning(Settings):
         "--bin-width", advanced=True, read=real(above=0), metavar="W", help="cut numbers into bins of width W"
     )
     edges: tuple[float, ...] = option(
-        "--edges", read=rising, metavar="X,X,…", default=(), help="edges of the bins, or with --bins their range"
+        "--edges",
+        read=rising,
+        metavar="X,X,…",
+        default=(),
+        advanced=True,
+        help="edges of the bins, or with --bins their range",
     )
     clamp: bool = option("--clamp", advanced=True, help="count numbers outside of --edges in the outermost bins")
     unit: str | None = option(

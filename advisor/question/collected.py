@@ -13,7 +13,7 @@ from advisor.inputs.arrangement import Arrangement, arranged, given_order
 from advisor.inputs.labels import by_value, check_domain, value_of
 from advisor.inputs.numbers import all_numbers
 from advisor.inputs.reports.plausibility import implausible
-from advisor.inputs.reports.settings import Parameters, place_names, protocol_with
+from advisor.inputs.reports.settings import Parameters, lowest_count, place_names, protocol_with
 from advisor.inputs.tally import shortened
 from advisor.question.doubts import spread_doubt, sum_doubt
 from advisor.question.request import Collected
@@ -149,8 +149,9 @@ def tally_in_memory(tally: Tally, protocol: str, k: int, epsilon: float, *, orde
     size = oracle.sample_tally(np.bincount([0], minlength=k), np.random.default_rng(0)).counts.shape
     if counts.shape != size or counts.dtype.kind not in "iuf" or not np.isfinite(counts).all():
         raise InputError(f"a tally of {protocol} with k = {k} holds {size[0]} counts, got shape {counts.shape}")
-    if counts.dtype.kind != "f" and counts.min() < 0:
-        raise InputError(f"a tally of {protocol} counts reports, got {counts.min()}: a count is at least 0")
+    lowest = lowest_count(oracle, tally.n)
+    if counts.dtype.kind != "f" and counts.min() < lowest:
+        raise InputError(f"a tally of {protocol} counts reports, got {counts.min()}: a count is at least {lowest}")
     odd = implausible(tally, oracle) if tally.n > 0 else ()
     return collect_tally(place_names(k), tally, protocol=protocol, epsilon=epsilon, ordered=ordered, warnings=odd)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,9 +10,18 @@ from advisor.checks import text, whole
 from advisor.errors import InputError
 from advisor.inputs.domain_file import read_domain
 from advisor.inputs.estimates import read_estimates
-from advisor.inputs.reports import read_reports
-from advisor.inputs.reports.settings import PARAMETERS, Parameters, check_parameters, numbers_note, protocol_with
+from advisor.inputs.reports import Counts, count_reports, with_categories
+from advisor.inputs.reports.files import total_bytes
+from advisor.inputs.reports.settings import (
+    PARAMETERS,
+    Parameters,
+    check_parameters,
+    numbers_note,
+    protocol_with,
+    report_kind,
+)
 from advisor.question.cleaning import Cleaning
+from advisor.question.cluster import Cluster
 from advisor.question.collected import collect, collect_tally
 from advisor.question.estimate_request import build_estimate_request
 from advisor.question.option import Settings, like, option
@@ -20,6 +30,9 @@ from advisor.question.sample import sample_name
 from advisor.question.settings import Categories, Columns, Menu, require_one
 from simulator import frequency_oracles
 from simulator.protocols.hadamard import HadamardResponse
+
+ALONE = Cluster()
+MANY_HASHES, BYTES = 2e10, 13  # hashes from which processes are worth their start, and bytes of a report of one
 
 
 @dataclass(frozen=True)
@@ -84,6 +97,10 @@ class ReportFormat(Settings):
     panel: ClassVar[str] = "Data"
 
     hash: str | None = option("--hash", read=text, metavar="NAME", help="hash of blh and olh reports: mix64 or xxh32")
+    steps: int | None = option(
+        "--steps", read=whole(1, 2**60), metavar="N", advanced=True,
+        help="reports of she are whole steps of 1/N, as clients of `code` send",
+    )  # fmt: skip
 
 
 def estimate_request(
@@ -104,7 +121,8 @@ def estimate_request(
     """
     categories = None if cleaning.domain is None else read_domain(cleaning.domain)
     read = read_estimates(path, column=columns.label, estimates=where.estimates, header=columns.header)
-    numbered = () if read.labelled else _numbered(read.labels, domain, cleaning)
+    unordered = not read.labelled and domain.ordered is None and cleaning.domain is None
+    numbered = _numbered(read.labels) if unordered else ()
     collected = collect(
         read.labels,
         read.values,
@@ -121,26 +139,36 @@ def estimate_request(
     return build_estimate_request(settings, collected, name=sample_name(path), surrogate=collection.surrogate)
 
 
-def reports_request(
-    path: str,
+def counts_of_reports(
+    paths: Sequence[str],
     settings: RankSettings,
     domain: Categories,
     columns: Columns,
     cleaning: Cleaning,
     collection: Collection,
     how: ReportFormat,
-) -> Request:
-    """Read reports, turn them into an estimate, and build the request that it is for.
+    *,
+    jobs: int | None = None,
+    cluster: Cluster = ALONE,
+    resume: str | None = None,
+    digests: bool = False,
+) -> Counts:
+    """Count reports, as the options say how they are written; the rest is as in `count_reports`.
+
+    jobs, cluster: how many work, None for as many as pay, and on what.
 
     Raises
     ------
     InputError
-        If the file, or what it is said to hold, is wrong.
+        If a file, or what it is said to hold, is wrong.
     """
-    protocol = collection.protocol or ""
     categories = None if cleaning.domain is None else read_domain(cleaning.domain)
-    read = read_reports(
-        path,
+    protocol = collection.protocol or ""
+    if jobs is None and not cluster.is_dask:
+        hashes = (domain.k or len(categories or ())) if report_kind(protocol) == "hash" else 0
+        jobs = None if total_bytes(paths) / BYTES * hashes > MANY_HASHES else 1
+    counts = count_reports(
+        paths,
         protocol,
         settings.epsilon,
         k=domain.k,
@@ -148,12 +176,34 @@ def reports_request(
         column=columns.label,
         header=columns.header,
         hash=how.hash,
+        steps=how.steps,
         parameters=collection.parameters,
+        workers=cluster.workers(jobs),
+        resume=resume,
+        digests=digests,
     )
-    n, tally = settings.question.n, read.tally
-    if n not in (None, tally.n):
-        raise InputError(f"the file holds {tally.n:,} reports, --n {n:,} was given: leave --n out")
-    numbered = _numbered(read.labels, domain, cleaning) if protocol in frequency_oracles() else ()
+    n = settings.question.n
+    if n not in (None, counts.part.n):
+        raise InputError(
+            f"the {'file holds' if len(counts.part.files) == 1 else 'files hold'} {counts.part.n:,} reports, --n {n:,} "
+            "was given: leave --n out"
+        )
+    return counts
+
+
+def reports_request(counts: Counts, settings: RankSettings, domain: Categories, collection: Collection) -> Request:
+    """Turn the counts of reports into an estimate, and build the request that it is for.
+
+    Raises
+    ------
+    InputError
+        If reports of the protocol hardly count so.
+    """
+    protocol, read = collection.protocol or "", with_categories(counts)
+    given = counts.part.settings.domain if counts.part.settings.domain_given else None
+    tally = read.tally
+    unordered = domain.ordered is None and given is None and protocol in frequency_oracles()
+    numbered = _numbered(read.labels) if unordered else ()
     try:
         collected = collect_tally(
             read.labels,
@@ -161,7 +211,7 @@ def reports_request(
             protocol=protocol,
             epsilon=settings.epsilon,
             parameters=collection.parameters,
-            domain=categories,
+            domain=given,
             ordered=False if numbered else domain.ordered,
             assumptions=[f"{tally.n:,} reports read", *read.assumptions, *numbered],
             warnings=read.warnings,
@@ -172,10 +222,12 @@ def reports_request(
         hint = "; reports of pure-ldp have one block here: --blocks 1" if pure else ""
         # That the reports are odd is the reason why their estimate is.
         raise InputError((str(error) if read.plausible else read.warnings[0]) + hint) from None
-    return build_estimate_request(settings, collected, name=sample_name(path), surrogate=collection.surrogate)
+    files = counts.part.files
+    name = files[0].name if len(files) == 1 else f"{len(files)} files"
+    return build_estimate_request(settings, collected, name=name, surrogate=collection.surrogate)
 
 
-def _numbered(labels: tuple[str, ...], domain: Categories, cleaning: Cleaning) -> tuple[str, ...]:
-    """Return that categories which are only numbered have no order, where that is so and nobody said otherwise."""
-    note = numbers_note(labels) if domain.ordered is None and cleaning.domain is None else None
+def _numbered(labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Return that categories which are only numbered have no order, where that is so."""
+    note = numbers_note(labels)
     return () if note is None else (note,)

@@ -6,14 +6,18 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import replace
 from itertools import product
 
+import numpy as np
+
+from advisor.errors import InputError, listed
 from advisor.question.removals import Removal
 from advisor.question.request import Request
 from advisor.question.settings import Limits
 from knowledge.implementations import DEPLOYED
 from simulator import POSTPROCESSORS, PostProcessor
-from simulator.domain import Domain
 from simulator.methods import possible
+from simulator.poisoning.attack import SMALLEST_SET
 from simulator.protocols.protocol import Protocol
+from simulator.seeding import rng_for
 
 
 def constrained(request: Request, limits: Limits) -> Request:
@@ -74,7 +78,37 @@ def fitting_pairs(request: Request, protocols: Iterable[str]) -> list[tuple[str,
 
 def _fits(pair: tuple[str, str], request: Request) -> bool:
     protocol, method = pair
-    return possible(POSTPROCESSORS[method], request.oracle(protocol), Domain(request.ordered), request.n)
+    return possible(POSTPROCESSORS[method], request.oracle(protocol), request.domain, request.n)
+
+
+def bounded(request: Request) -> Request:
+    """Return the request without protocols of which one fake report may claim anything, where fakes are feared.
+
+    Raises
+    ------
+    InputError
+        If no other is left, or what was collected is of such a protocol.
+    """
+    if request.threat is None:
+        return request
+    rng, targets = rng_for(request.seed, "poisoning", "bound"), np.array(request.promoted)
+    used = () if request.collected is None else (request.collected.protocol,)
+    unbounded = tuple(
+        name
+        for name in dict.fromkeys((*used, *request.protocols))
+        if request.oracle(name).crafted(targets, 1, rng) is None
+    )
+    kept = tuple(name for name in request.protocols if name not in unbounded)
+    if any(name in unbounded for name in used) or (request.protocols and not kept):
+        raise InputError(
+            f"threat needs a protocol that bounds what one report may claim, and {listed(unbounded)} does not: ask "
+            "for others with --protocol, or leave out --threat"
+        )
+    removals = (*request.removals, Removal("threat", request.threat, unbounded, ())) if unbounded else request.removals
+    # A report that supports one value stands out nowhere.
+    alone = len(targets) < SMALLEST_SET
+    methods = tuple(name for name in request.methods if not (alone and "suspects" in POSTPROCESSORS[name].needs))
+    return replace(request, protocols=kept, methods=methods, removals=removals)
 
 
 def nothing_left(request: Request) -> bool:

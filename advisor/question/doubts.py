@@ -46,16 +46,28 @@ def spread_doubt(values: FloatArray, noise: Noise) -> str | None:
         return None
     more, less = _times_more(values, noise), _times_less(values, noise)
     if more > 1:
-        what, which = f"at least {more:.2g} times as far as", "eps or n is smaller than given"
+        what, which = _factor(more, "more than", "times as far as"), "eps or n is smaller than given"
     elif less > 1:
-        what, which = f"at least {less:.2g} times less than", "eps or n is larger than given, or it was smoothed before"
+        what, which = (
+            _factor(less, "less than", "times less than"),
+            "eps or n is larger than given, or it was smoothed before",
+        )
     else:
         return None
     return (
-        f"the values of the estimate spread {what} the noise of this protocol at this eps and n would have them "
-        f"(standard deviation {noise.sd:.3g}): {which}, or the protocol is another one; check them, the error and the "
-        "intervals depend on it"
+        f"the values of the estimate spread {what} the noise of this protocol at this eps and n explains "
+        f"(standard deviation {noise.sd:.3g}): {which}, or the protocol is another one; check them first, the answer, "
+        "its error and the intervals depend on it"
     )
+
+
+def _factor(factor: float, percent: str, times: str) -> str:
+    """Return by how much, at least.
+
+    >>> _factor(1.024, "more than", "times as far as"), _factor(2.31, "more than", "times as far as")
+    ('at least 2 % more than', 'at least 2.3 times as far as')
+    """
+    return f"at least {100 * (factor - 1):.1g} % {percent}" if factor < 1.1 else f"at least {factor:.2g} {times}"
 
 
 def _times_more(values: FloatArray, noise: Noise) -> float:

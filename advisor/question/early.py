@@ -27,7 +27,7 @@ def check_early(settings: RankSettings, domain: Categories, *, instant: bool = F
     may_be_ordered = domain.ordered is not False
     metrics, _ = fitting_metrics(settings.question, may_be_ordered)
     fitting_protocols(settings.menu, may_be_ordered, instant=instant)
-    fitting_methods(settings.menu, metrics, may_be_ordered)
+    fitting_methods(settings.menu, metrics, may_be_ordered, settings.threat)
     if domain.k is not None:
         settings.metric_settings.resolved(domain.k)
     if not instant:

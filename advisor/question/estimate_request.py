@@ -6,8 +6,14 @@ import numpy as np
 
 from advisor.checks import choice
 from advisor.errors import InputError
-from advisor.question.constraints import constrained
-from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics, fitting_protocols
+from advisor.question.constraints import bounded, constrained
+from advisor.question.fitting import (
+    checked_threat,
+    fitting_methods,
+    fitting_metrics,
+    fitting_protocols,
+    known_targets,
+)
 from advisor.question.option import refuse
 from advisor.question.request import FULL_RACE_DOMAIN, Collected, RankSettings, Request
 from simulator import Noise, frequency_oracles
@@ -47,7 +53,7 @@ def build_estimate_request(
         n=n,
         metrics=metrics,
         protocols=fitting_protocols(settings.menu, collected.ordered),
-        methods=fitting_methods(settings.menu, metrics, collected.ordered),
+        methods=fitting_methods(settings.menu, metrics, collected.ordered, settings.threat, reports=False),
         ordered=collected.ordered,
         labels=collected.labels,
         counts=apportion(frequencies.mean(axis=0), n),
@@ -64,8 +70,9 @@ def build_estimate_request(
         populations=populations,
         collected=collected,
         threat=checked_threat(settings.threat, n, instant=False),
+        targets=known_targets(settings.threat, collected.labels),
     )
-    return constrained(request, settings.limits)
+    return bounded(constrained(request, settings.limits))
 
 
 def _frequencies_behind(collected: Collected, surrogate: str, seed: int, draws: int) -> FloatArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 
 from advisor.errors import InputError, listed
+from advisor.members import as_named
 from advisor.question.settings import Menu, Question, Threat
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.foreign import REGISTERED
@@ -67,7 +68,7 @@ def fitting_protocols(menu: Menu, ordered: bool, *, instant: bool = False) -> tu
         else:
             fitting.append(name)
             continue
-        if menu.protocol:
+        if name in menu.protocol:
             raise InputError(f"protocol {name} {reason}")
     return tuple(fitting)
 
@@ -83,12 +84,16 @@ def refuse_registered(question: Question, menu: Menu, k: int | None, *, command:
     named = [name for name in (*menu.protocol, *menu.method, *question.metrics) if name in REGISTERED]
     if named:
         own = listed(REGISTERED[name] for name in named)
-        kind = "protocol" if named[0] in PROTOCOLS else "method" if named[0] in POSTPROCESSORS else "metric"
-        epsilon, n, size, own_name = question.epsilon or 1, question.n or 100_000, k or 64, REGISTERED[named[0]]
+        epsilon, n, size = question.epsilon or 1, question.n or 100_000, k or 64
+        members = {"protocol": menu.protocol, "method": menu.method, "metric": question.metrics[:1]}
+        asked = {kind: names for kind, names in members.items() if names}
+        words = " ".join(f"--{kind} {','.join(map(as_named, names))}" for kind, names in asked.items())
         other = (
-            f"ldp-advise sweep --eps {epsilon:g} --n {n} --k {size} --shape zipf:1 --{kind} {own_name}"
+            f"ldp-advise sweep --eps {epsilon:g} --n {n} --k {size} --shape zipf:1 {words}"
             if command
-            else f"sweep(epsilons={epsilon:g}, users={n}, sizes={size}, shape='zipf:1', {kind}={named[0]!r})"
+            else f"sweep(eps={epsilon:g}, n={n}, k={size}, shape='zipf:1', "
+            + ", ".join(f"{kind}={(names[0] if len(names) == 1 else list(names))!r}" for kind, names in asked.items())
+            + ")"
         )
         raise InputError(
             f"{own} cannot be predicted, only simulated: give a sample, or simulate an assumed shape, for example "
@@ -102,8 +107,17 @@ def _predictable() -> Container[str]:
     return predicted_protocols()
 
 
-def fitting_methods(menu: Menu, metrics: tuple[str, ...], ordered: bool) -> tuple[str, ...]:
-    """Return the methods asked for that fit the domain.
+def fitting_methods(
+    menu: Menu,
+    metrics: tuple[str, ...],
+    ordered: bool,
+    threat: Threat | None = None,
+    *,
+    reports: bool = True,
+) -> tuple[str, ...]:
+    """Return the methods asked for that fit the domain; with a threat, the remedies for it too.
+
+    reports: whether the reports themselves are there, or to come, and not an estimate alone.
 
     Raises
     ------
@@ -112,9 +126,17 @@ def fitting_methods(menu: Menu, metrics: tuple[str, ...], ordered: bool) -> tupl
     """
     asks_queries = any(METRICS[name].clipped for name in metrics)
     fitting = []
-    for name in menu.methods:
+    feared = threat is not None and threat.threat is not None
+    targets = feared and threat is not None and bool(threat.targets)
+    for name in POSTPROCESSORS if feared and not menu.method else menu.methods:
         method = POSTPROCESSORS[name]
-        if method.uses_order and not ordered:
+        if method.is_remedy and not feared:
+            reason = "is a remedy for fake users: ask the main command or estimate for it, with --threat SHARE"
+        elif "targets" in method.needs and not targets:
+            reason = "needs to know what fake users promote: give --targets LABEL"
+        elif "suspects" in method.needs and not reports:
+            reason = "needs the reports one by one, and an estimate or a tally no longer has them"
+        elif method.uses_order and not ordered:
             reason = "needs an ordered domain: give --ordered if the order of the categories means something"
         elif method.queries_only and not asks_queries:
             queries = listed(key for key, metric in METRICS.items() if metric.clipped)
@@ -122,9 +144,26 @@ def fitting_methods(menu: Menu, metrics: tuple[str, ...], ordered: bool) -> tupl
         else:
             fitting.append(name)
             continue
-        if menu.method:
+        if name in menu.method:
             raise InputError(f"method {name} {reason}")
     return tuple(fitting)
+
+
+def known_targets(threat: Threat, labels: tuple[str, ...]) -> tuple[int, ...]:
+    """Return the places of the categories that fake users are known to promote; none where nobody knows.
+
+    Raises
+    ------
+    InputError
+        If one of them is no category, or none is left that is no target.
+    """
+    places = {label: place for place, label in enumerate(labels)}
+    unknown = [label for label in threat.targets if label not in places]
+    if unknown:
+        raise InputError(f"targets must be categories, got {listed(unknown)}: there are {listed(labels, most=9)}")
+    if len(threat.targets) >= len(labels) and labels:
+        raise InputError(f"targets must leave a category that is none, got all {len(labels)}")
+    return tuple(sorted(places[label] for label in threat.targets))
 
 
 def checked_threat(threat: Threat, n: int | None, *, instant: bool) -> float | None:

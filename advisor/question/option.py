@@ -24,6 +24,7 @@ class Option:
     repeated: bool = False  # whether it may be given several times, or several values with commas between them
     advanced: bool = False  # whether ``--help --verbose`` alone shows it
     undivided: bool = False  # whether a comma is part of a value, and separates none
+    write: Callable[[str], str] | None = None  # how a value is written on a command line again; None: as it is
     variant: bool = False  # whether it is the option of another group with another range, see `like`
 
     @property
@@ -41,9 +42,10 @@ def option(
     repeated: bool = False,
     advanced: bool = False,
     undivided: bool = False,
+    write: Callable[[str], str] | None = None,
 ) -> Any:
     """Return the field of an option; without `read`, a flag that is off unless it is given."""
-    declared = Option(flags, help, metavar, read, repeated, advanced, undivided)
+    declared = Option(flags, help, metavar, read, repeated, advanced, undivided, write)
     if default is None:
         default = () if repeated else False if read is None and "/" not in flags[0] else None
     return field(default=default, metadata={"option": declared})
@@ -113,13 +115,15 @@ class Settings:
             if spec.read is None:
                 words.append(yes if value else no)
             elif isinstance(value, tuple):
-                words += [yes, ",".join(map(_word, value))]
+                words += [yes, ",".join(_word(one, spec) for one in value)]
             else:
-                words += [yes, _word(value)]
+                words += [yes, _word(value, spec)]
         return tuple(words)
 
 
-def _word(value: object) -> str:
+def _word(value: object, spec: Option) -> str:
+    if spec.write is not None:
+        return spec.write(str(value))
     return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 

@@ -16,6 +16,7 @@ from advisor.question.option import refuse
 from advisor.question.removals import Removal
 from advisor.question.settings import Limits, Menu, Plurality, Question, Simulation, Threat
 from simulator import PROTOCOLS, Observed, Protocol
+from simulator.domain import Attackers, Domain
 
 REPETITIONS, MAX_REPETITIONS = 20, 400
 FULL_RACE_DOMAIN = 4096  # above it the most repetitions, where not asked for, fall as 1/k: a race must end in minutes
@@ -153,6 +154,8 @@ class Request:
         What each constraint took off the menu.
     threat
         Share of the users that an attacker controls, or None.
+    targets
+        Places of the categories that the attacker is known to promote; none where nobody knows.
     plan
         How the budget is used, where users have several attributes or report several times; `epsilon` and `n` are then
         those of one report and of the reports of one attribute.
@@ -188,10 +191,23 @@ class Request:
     skew: float | None = None
     removals: tuple[Removal, ...] = ()
     threat: float | None = None
+    targets: tuple[int, ...] = ()
     plan: Plan | None = None
     bins: Bins | None = field(default=None, repr=False)
     data_words: tuple[str, ...] = field(default=(), repr=False)
     central: Central | None = None
+
+    @property
+    def domain(self) -> Domain:
+        """What methods may know of the categories, and of attackers."""
+        return Domain(self.ordered, attackers=None if self.threat is None else Attackers(self.threat, self.targets))
+
+    @property
+    def promoted(self) -> tuple[int, ...]:
+        """Places of the categories that the simulated attacker promotes: the known ones, or an even draw."""
+        from simulator.poisoning import draw_targets  # only a threat needs it
+
+        return self.targets or tuple(draw_targets(self.k, self.seed).tolist())
 
     def budget(self, protocol: str) -> float:
         """Return the budget of one report of a protocol."""

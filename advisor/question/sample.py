@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,21 @@ from numpy.typing import ArrayLike, NDArray
 from advisor.errors import InputError, printable
 from advisor.inputs.domain import build_domain
 from advisor.inputs.domain_file import read_domain
+from advisor.inputs.held import remembered
 from advisor.inputs.histogram import RawHistogram, read_histogram
 from advisor.inputs.memory import sample_in_memory
 from advisor.inputs.number_tally import NumberTally
 from advisor.inputs.numbers import all_numbers
 from advisor.question.central import central_budgets
 from advisor.question.cleaning import Cleaning
-from advisor.question.constraints import constrained
-from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics, fitting_protocols
+from advisor.question.constraints import bounded, constrained
+from advisor.question.fitting import (
+    checked_threat,
+    fitting_methods,
+    fitting_metrics,
+    fitting_protocols,
+    known_targets,
+)
 from advisor.question.frequencies import Frequencies
 from advisor.question.option import refuse
 from advisor.question.plurality import make_plan
@@ -103,7 +111,8 @@ def read_sample(path: str, columns: Columns, cleaning: Cleaning) -> RawHistogram
     InputError
         If it cannot be read as a sample.
     """
-    return read_histogram(
+    read = partial(
+        read_histogram,
         path,
         column=columns.label,
         counts=columns.counts,
@@ -113,6 +122,7 @@ def read_sample(path: str, columns: Columns, cleaning: Cleaning) -> RawHistogram
         transactions=cleaning.transactions,
         cut=cleaning.cut,
     )
+    return remembered(path, (columns, cleaning), read)
 
 
 def refuse_beside_bins(domain: Categories, cleaning: Cleaning) -> None:
@@ -263,7 +273,7 @@ def build_request(settings: RankSettings, frequencies: Frequencies, *, instant: 
         n=n,
         metrics=metrics,
         protocols=menu,
-        methods=fitting_methods(settings.menu, metrics, ordered),
+        methods=fitting_methods(settings.menu, metrics, ordered, settings.threat),
         ordered=ordered,
         labels=frequencies.labels,
         counts=apportion(counts, n),
@@ -279,11 +289,12 @@ def build_request(settings: RankSettings, frequencies: Frequencies, *, instant: 
         surrogate="dirichlet" if small else None,
         populations=_behind_the_sample(counts, n, most, seed) if small else None,
         threat=checked_threat(settings.threat, n, instant=instant),
+        targets=known_targets(settings.threat, frequencies.labels),
         plan=plan,
         bins=frequencies.bins,
         central=central,
     )
-    return constrained(request, settings.limits)
+    return bounded(constrained(request, settings.limits))
 
 
 def _about_size(users: int, everyone: int, *, named: bool, small: bool, n: int) -> tuple[list[str], list[str]]:

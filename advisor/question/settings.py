@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from advisor.checks import budget, choice, path, real, several, share, text, whole
 from advisor.errors import InputError
 from advisor.inputs.numbers import MOST_LABELS
+from advisor.members import as_named, member_of_python
 from advisor.names import resolve, resolve_all
 from advisor.question.option import Settings, like, option
+from simulator import POSTPROCESSORS
+from simulator.foreign import REGISTERED
 
 N_MAX = 10**12
 ATTRIBUTES_MAX, ROUNDS_MAX = 10_000, 1_000_000
@@ -21,18 +24,27 @@ JOBS_MAX = 1024
 PARALLEL_CELLS = 20_000_000  # pairs x repetitions x categories from which workers are worth their start
 SOLUTIONS = ("smp", "spl")
 EVERY = "all"
+T = TypeVar("T")
+Named: TypeAlias = str | Callable[..., Any]  # a member, as Python callers name it: by its name, or as it is
 
 
 def metric_name(name: str, value: object) -> str:
-    """Return the key of a metric, or ``"all"``."""
+    """Return the key of a metric, or ``"all"``; one that Python gives as it is, is put into its table."""
+    if callable(value):
+        return member_of_python("metric", value)
     word = text(name, value)
     return EVERY if word.lower() == EVERY else resolve("metric", word)
 
 
 def member(kind: str, name: str, value: object) -> str:
-    """Return the key of a protocol or a method."""
+    """Return the key of a protocol or a method; one that Python gives as it is, is put into its table."""
     del name
-    return resolve(kind, text(kind, value))
+    return member_of_python(kind, value) if callable(value) else resolve(kind, text(kind, value))
+
+
+def on_the_menu(kind: str, name: str, value: object) -> str:
+    """Return the key of a protocol or a method, or ``"all"``."""
+    return EVERY if isinstance(value, str) and value.strip().lower() == EVERY else member(kind, name, value)
 
 
 def require_one(name: str, given: tuple[str, ...], who: str = "this command") -> str | None:
@@ -48,22 +60,29 @@ def require_one(name: str, given: tuple[str, ...], who: str = "this command") ->
     return given[0] if given else None
 
 
-def names(given: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return one name or several as Python callers give them."""
-    return () if given is None else (given,) if isinstance(given, str) else tuple(given)
+def names(given: Named | Sequence[Named] | None) -> tuple[Any, ...]:
+    """Return one name or several, or members as they are, as Python callers give them."""
+    if given is None:
+        return ()
+    return (given,) if isinstance(given, str) or callable(given) else tuple(given)
 
 
-def budget_alias(epsilon: float | None, eps: float | None) -> float | None:
-    """Return the budget, which Python callers may give by either name.
+def alias(name: str, value: T | None, other: str, old: T | None) -> T | None:
+    """Return a value that Python callers may give by either of two names.
 
     Raises
     ------
     InputError
         If both are given.
     """
-    if epsilon is not None and eps is not None:
-        raise InputError("give either epsilon or eps: they are the same")
-    return eps if epsilon is None else epsilon
+    if value is not None and old is not None:
+        raise InputError(f"give either {name} or {other}: they are the same")
+    return old if value is None else value
+
+
+def budget_alias(epsilon: float | None, eps: float | None) -> float | None:
+    """Return the budget, which Python callers may give by either name."""
+    return alias("epsilon", epsilon, "eps", eps)
 
 
 @dataclass(frozen=True)
@@ -83,6 +102,7 @@ class Question(Settings):
         metavar="NAME",
         repeated=True,
         help="error metric, or 'all' [default: l1; places: emd]",
+        write=as_named,
     )
 
     @property
@@ -109,19 +129,33 @@ class Question(Settings):
 
 
 @dataclass(frozen=True)
+class SingleMetric(Question):
+    """The metric of a question about one."""
+
+    metric: tuple[str, ...] = like(Question, "metric", help="error metric, one [default: l1]")
+
+
+@dataclass(frozen=True)
 class Menu(Settings):
     """What is ranked."""
 
     panel: ClassVar[str] = "Menu"
 
     protocol: tuple[str, ...] = option(
-        "--protocol", "-p", read=partial(member, "protocol"), metavar="NAME", repeated=True,
-        help="only this protocol, or several: a,b or mine.py:Mine",
+        "--protocol", "-p", read=partial(on_the_menu, "protocol"), metavar="NAME", repeated=True, write=as_named,
+        help="only this protocol, or several: a,b or all,mine.py:Mine",
     )  # fmt: skip
     method: tuple[str, ...] = option(
-        "--method", read=partial(member, "method"), metavar="NAME", repeated=True,
-        help="only this method, or several: a,b or mine.py:soft",
+        "--method", read=partial(on_the_menu, "method"), metavar="NAME", repeated=True, write=as_named,
+        help="only this method, or several: a,b or all,mine.py:soft",
     )  # fmt: skip
+
+    def check(self) -> None:
+        """Take ``all`` alone, or with published members, for the whole menu; beside one of the caller's it stays."""
+        for name in ("protocol", "method"):
+            given = getattr(self, name)
+            if EVERY in given and not REGISTERED.keys() & set(given):
+                object.__setattr__(self, name, ())
 
     def one_protocol(self, who: str) -> str | None:
         """Return the one protocol of a question that has at most one; raises InputError if there are several."""
@@ -130,12 +164,14 @@ class Menu(Settings):
     @property
     def protocols(self) -> tuple[str, ...]:
         """Protocols on the menu, in table order: those that were named, or all."""
-        return resolve_all("protocol", self.protocol)
+        return resolve_all("protocol", () if EVERY in self.protocol else self.protocol)
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """Methods on the menu, in table order: those that were named, or all."""
-        return resolve_all("method", self.method)
+        """Methods on the menu, in table order: those that were named, or all but the remedies for poisoning."""
+        whole = not self.method or EVERY in self.method
+        named = resolve_all("method", () if whole else self.method)
+        return tuple(name for name in named if not POSTPROCESSORS[name].is_remedy) if whole else named
 
 
 @dataclass(frozen=True)
@@ -242,7 +278,11 @@ class Limits(Settings):
 
     max_bits: int | None = option("--max-bits", read=whole(1), metavar="N", help="reports of at most N bits")
     max_attack: float | None = option(
-        "--max-attack", read=share, metavar="X", help="best guess of a user's value is right at most this often"
+        "--max-attack",
+        read=share,
+        metavar="X",
+        advanced=True,
+        help="best guess of a user's value is right at most this often",
     )
     proper: bool = option("--proper", help="only results without negatives that sum to 1")
     deployable: bool = option("--deployable", help="only protocols that run in products: grr, rappor")
@@ -289,17 +329,17 @@ class Threat(Settings):
     panel: ClassVar[str] = "Attributes, rounds, attackers"
 
     threat: float | None = option(
-        "--threat", read=share, metavar="SHARE", help="simulate an attacker who controls this share of the users"
+        "--threat", read=share, metavar="SHARE", help="rank by the error when this share of the users is fake"
     )
+    targets: tuple[str, ...] = option(
+        "--targets", read=text, metavar="LABEL", repeated=True, advanced=True,
+        help="with --threat: the categories that fake users are known to promote: a,b",
+    )  # fmt: skip
 
-
-@dataclass(frozen=True)
-class Usefulness(Settings):
-    """What a pipeline is told of an answer that is of no use."""
-
-    panel: ClassVar[str] = "Output"
-
-    fail_if_useless: bool = option("--fail-if-useless", advanced=True, help="exit code 3 if no better than no data")
+    def check(self) -> None:
+        """Refuse targets of nobody."""
+        if self.targets and self.threat is None:
+            raise InputError("targets goes with threat: give --threat SHARE, the share of the users who may be fake")
 
 
 @dataclass(frozen=True)
@@ -314,7 +354,9 @@ class Simulation(Settings):
     max_repetitions: int | None = option(
         "--max-reps", read=whole(2), metavar="N", advanced=True, help="most repetitions, for the leading pairs"
     )
-    seed: int = option("--seed", read=whole(0), metavar="N", default=0, help="same seed, same numbers [default: 0]")
+    seed: int = option(
+        "--seed", read=whole(0), metavar="N", default=0, advanced=True, help="same seed, same numbers [default: 0]"
+    )
     jobs: int | None = option(
         "--jobs",
         read=whole(1, JOBS_MAX),

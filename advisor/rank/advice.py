@@ -42,8 +42,8 @@ class Advice(Ranking):
 
     @property
     def summary(self) -> str:
-        """The answer in sentences: the pair to use, its error, and what is as good."""
-        return summary(self)
+        """The answer in sentences: warnings, the pair to use, its error, and what is as good."""
+        return " ".join([*(f"Warning: {text}." for text in self.warnings), summary(self)])
 
     def apply(self, estimate: ArrayLike, method: str | None = None) -> Any:
         """Return a raw frequency estimate ``(..., k)`` post-processed as advised.
@@ -159,8 +159,9 @@ class Advice(Ranking):
         return json_text(rank_document((self,)))
 
     def __str__(self) -> str:
-        """Return the answer and the head of the ranked table."""
-        return plain_text(rank_document((self,)), View(quiet=True, options=False)).rstrip("\n")
+        """Return what is warned of, the answer, and the head of the ranked table."""
+        warnings = (f"Warning: {text}." for text in self.warnings)
+        return "\n".join([*warnings, plain_text(rank_document((self,)), View(quiet=True, options=False)).rstrip("\n")])
 
     def __repr__(self) -> str:
         best = self.recommendations[0] if self.recommendations else None

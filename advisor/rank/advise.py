@@ -22,6 +22,7 @@ from advisor.question.settings import (
     Categories,
     Limits,
     Menu,
+    Named,
     Plurality,
     Question,
     Shape,
@@ -40,15 +41,15 @@ from simulator import Tally
 def advise(
     epsilon: float | None = None,
     *,
-    metric: str = "l1",
+    metric: Named = "l1",
     k: int | None = None,
     n: int | None = None,
     sample: Iterable[Any] | None = None,
     sample_counts: ArrayLike | Mapping[Any, int] | None = None,
     estimate: ArrayLike | Mapping[Any, float] | None = None,
     tally: Tally | None = None,
-    protocol: str | Sequence[str] | None = None,
-    method: str | Sequence[str] | None = None,
+    protocol: Named | Sequence[Named] | None = None,
+    method: Named | Sequence[Named] | None = None,
     ordered: bool | None = None,
     repetitions: int | None = None,
     max_repetitions: int | None = None,
@@ -68,6 +69,7 @@ def advise(
     unbiased: bool = False,
     server_cost: int | None = None,
     threat: float | None = None,
+    targets: Sequence[str] = (),
     attributes: int | None = None,
     rounds: int | None = None,
     solution: str | None = None,
@@ -89,7 +91,7 @@ def advise(
     epsilon
         Privacy budget of one report; ``eps`` is the same.
     metric
-        Error metric, by its name in `simulator.METRICS` or a paper's.
+        Error metric, by its name in `simulator.METRICS` or a paper's, or a function ``(estimate, truth)`` of your own.
     k
         Number of categories; larger than what the sample shows where categories are unobserved.
     n
@@ -106,7 +108,9 @@ def advise(
         Instead of an estimate, the tally of the reports that were collected, as `Protocol.tally` and sums of tallies
         give it; protocols for ordered domains need it.
     protocol, method
-        Restrict the menu; with an estimate or a tally, `protocol` is the one it comes from.
+        Restrict the menu, by names, ``"mine.py:soft"``, or what `simulator.register` takes: a function ``(estimate,
+        noise)``, a class. ``["all", soft]`` is all, and one of your own. With an estimate or a tally, `protocol` is the
+        one it comes from.
     ordered
         Whether the categories have an order; default: numeric labels have, other labels have not. Counts without
         labels are numbered from 0.
@@ -129,7 +133,10 @@ def advise(
     max_bits, max_attack, proper, deployable, unbiased, server_cost
         Constraints (see `advisor.question.settings.Limits`): pairs that do not keep them are not ranked.
     threat
-        Share of the users that an attacker controls: what such an attacker gains is simulated for every pair.
+        Share of the users that an attacker controls. Pairs are then ranked by their error under the attack that gains
+        most, remedies among them; what it gains, and the error where nobody attacks, stand in every row.
+    targets
+        With a threat: labels of the categories that the attacker is known to promote.
     attributes, rounds
         Attributes of a user, of which the sample shows one, and collections of the same attributes. `epsilon` is then
         what a user spends in one round; ``.request.plan`` tells how it is used and what a user spends in all.
@@ -165,9 +172,9 @@ def advise(
     >>> advise(1.0, k=256, metric="emd").source
     'grid'
     """
-    if not isinstance(metric, str):
+    if not isinstance(metric, str) and not callable(metric):
         raise InputError(f"metric must be the name of one metric, got {metric!r}")
-    question = Question(epsilon=budget_alias(epsilon, eps), n=n, metric=(metric,))
+    question = Question(epsilon=budget_alias(epsilon, eps), n=n, metric=names(metric))
     question.one_metric("advise")
     refuse(["the estimate"] if estimate is not None and tally is not None else [], "does not go with a tally")
     if tally is not None and not isinstance(tally, Tally):
@@ -188,7 +195,7 @@ def advise(
             server_cost=server_cost,
         ),
         plurality=Plurality(attributes, solution, rounds),
-        threat=Threat(threat),
+        threat=Threat(threat, tuple(targets)),
         simulation=Simulation(repetitions, max_repetitions, seed, jobs),
         promise=CentralPromise(central_epsilon, delta),
     )
@@ -219,12 +226,12 @@ def advise(
 def _advise_on_collected(
     settings: RankSettings,
     collected: ArrayLike | Mapping[Any, float] | Tally,
-    protocols: Sequence[str],
+    protocols: Sequence[Named],
     domain: Categories,
     surrogate: str | None,
 ) -> Advice:
     what = "tally" if isinstance(collected, Tally) else "estimate"
-    used, n = Menu(protocol=tuple(protocols)).protocol, settings.question.n
+    used, n = Menu(protocol=names(protocols)).protocol, settings.question.n
     if len(used) != 1:
         raise InputError(f"{what} needs the one protocol it comes from: protocol, got {listed(used) or 'none'}")
     if isinstance(collected, Tally):

@@ -5,10 +5,12 @@ from __future__ import annotations
 from advisor.document.model import Role, Sentence, Tone
 from advisor.figures import error_text, number, points, rounded, users
 from advisor.question.removals import nothing_left_sentence
+from advisor.question.request import Request
 from advisor.question.units import data_text, unit_text
 from advisor.rank.pair_words import method_text, pair_text, protocol_text, protocol_with_report
 from advisor.rank.remedy import Remedy, remedy
 from advisor.rank.result import Ranking, Recommendation
+from advisor.rank.threat_words import defence_sentences, remedy_sentences
 from advisor.rank.trade_offs import single_category_sentences
 from advisor.rank.verdict import ENOUGH, MARGINAL, USELESS
 from knowledge.implementations import DEPLOYED
@@ -33,12 +35,16 @@ def answer_sentences(ranking: Ranking) -> list[Sentence]:
     instead = remedy(ranking)
     if ranking.verdict == USELESS:
         lines = [Sentence(_of_metric(ranking, _useless(ranking)), Role.ANSWER, Tone.DOUBTFUL)]
+        lines += [Sentence(text, Role.ANSWER) for text in defence_sentences(ranking)]
+        lines += [Sentence(text) for text in remedy_sentences(ranking)]
         return [*lines, *_remedy_sentences(ranking, instead)]
     sure = ranking.best.probability_best is None or ranking.best.probability_best >= UNSURE
     tone = Tone.PLAIN if sure and ranking.verdict != MARGINAL else Tone.DOUBTFUL
     return [
         Sentence(_of_metric(ranking, _use(ranking)), Role.ANSWER, tone),
+        *(Sentence(text, Role.ANSWER) for text in defence_sentences(ranking)),
         Sentence(_size(ranking), Role.ANSWER),
+        *(Sentence(text) for text in remedy_sentences(ranking)),
         *_remedy_sentences(ranking, instead),
         *single_category_sentences(ranking),
         Sentence(_ties(ranking), Role.NOTE),
@@ -65,14 +71,17 @@ def _use(ranking: Ranking) -> str:
     else:
         what = f"{method_text(best.method)} on this {protocol_text(collected.protocol)} estimate"
     if best.probability_best is not None and best.probability_best < UNSURE:
-        return f"No method is likely to be the best; {what} comes first."
+        return f"No method is likely to be the best{_if_fake(ranking)}; {what} comes first."
     if ranking.verdict != MARGINAL:
-        return f"Use {what}."
+        return f"Use {what}{_if_fake(ranking)}."
     without = ranking.error_without_data or 0.0
     if best.error <= ENOUGH * without:
         return f"Use {what}, with care: it is not certain that its error is below that of an answer without any data."
     share = f"{100 * best.error / without:.0f} %"
-    return f"Marginal: {what} has {share} of the error of an answer without any data ({ranking.guess_without_data})."
+    return (
+        f"Marginal{_if_fake(ranking)}: {what} has {share} of the error of an answer without any data "
+        f"({ranking.guess_without_data})."
+    )
 
 
 def _useless(ranking: Ranking) -> str:
@@ -81,10 +90,22 @@ def _useless(ranking: Ranking) -> str:
     figures = f"{ranking.metric} error {_error(ranking)} against {number(without)}"
     answer = ranking.guess_without_data
     if ranking.request.collected is not None:
-        return f"This estimate says no more than assuming {answer}, even with {method_text(best.method)} ({figures})."
+        return (
+            f"This estimate says no more than assuming {answer}, even with {method_text(best.method)} ({figures})"
+            f"{_if_fake(ranking)}."
+        )
     better = "is no better" if best.error * AS_GOOD >= without else "is not surely better"
-    text = f"Not worth collecting like this: even {pair_text(*best.pair)} {better} than assuming {answer} ({figures})."
+    text = (
+        f"Not worth collecting like this{_if_fake(ranking)}: even {pair_text(*best.pair)} {better} than assuming "
+        f"{answer} ({figures})."
+    )
     return f"{text} But the mean happens to lie where that answer has it." if ranking.metric == "mean" else text
+
+
+def _if_fake(ranking: Ranking) -> str:
+    """Return on what condition the answer holds, where fake users are feared."""
+    threat = ranking.request.threat
+    return "" if threat is None else f", if {100 * threat:g} % of the users may be fake"
 
 
 def _error(ranking: Ranking) -> str:
@@ -99,11 +120,12 @@ def _size(ranking: Ranking) -> str:
     if best.mean_absolute_error is None:
         return f"Expect {metric} error {own}."
     error, n = best.mean_absolute_error, request.n
+    expect = "Expect" if request.threat is None else "Under the attack, expect"
     tight = best.error > 0 and best.error_high - best.error_low <= 2 * TIGHT * best.error
     off = f"off by about {users(rounded(error * n, 3 if tight else 2))} of {n:,} users ({points(error)})"
     if metric in PER_CATEGORY:
-        return f"Expect each category to be {off}."
-    return f"Expect {metric} error {own}, and each category to be {off}."
+        return f"{expect} each category to be {off}."
+    return f"{expect} {metric} error {own}, and each category to be {off}."
 
 
 def _remedy_sentences(ranking: Ranking, instead: Remedy | None) -> list[Sentence]:
@@ -113,16 +135,23 @@ def _remedy_sentences(ranking: Ranking, instead: Remedy | None) -> list[Sentence
     request = ranking.request
     ways = []
     if instead.n is not None:
-        ways.append(f"about {users(rounded(instead.n, 2))} users at ε = {request.epsilon:g}")
+        budget = f"ε = {request.epsilon:g}" if request.central is None else request.central.text
+        ways.append(f"about {users(rounded(instead.n, 2))} users at {budget}")
     if instead.epsilon is not None:
         ways.append(f"ε = {instead.epsilon:.2g} with {request.n:,} users")
     goal = f"half of the error without any data ({ranking.metric} {instead.target:g})"
     if ways:
         what = "A next collection" if request.collected is not None else "A collection"
         text = f"{what} would be worth it with {', or '.join(ways)}: that is predicted to reach {goal}."
-    else:
+    elif instead.predicted:
         text = f"Predictions find no number of users and no ε that reaches {goal}."
-    return [Sentence(text, Role.ANSWER), Sentence(f"To plan it: {instead.command}")]
+    else:
+        text = f"How many users, or which ε, would reach {goal} is not predicted for {_data(request)}."
+    return [Sentence(text, Role.ANSWER), *([Sentence(f"To plan it: {instead.command}")] if instead.command else [])]
+
+
+def _data(request: Request) -> str:
+    return "data like these" if request.collected is None else "populations like those behind this estimate"
 
 
 def _ties(ranking: Ranking) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +16,6 @@ from advisor.rank.result import Ranking
 from simulator import POSTPROCESSORS, Noise, Observed
 from simulator._normal import normal_quantile
 from simulator._types import FloatArray
-from simulator.domain import Domain
 from simulator.protocols.protocol import Covariance
 
 COLUMNS = ("value", "raw", "post_processed", "low", "high")
@@ -48,12 +48,12 @@ def observed_as(advice: Ranking, estimate: ArrayLike) -> Observed:
             "an estimate must hold frequencies that sum to about 1, got a sum of "
             f"{float(raw.sum(axis=-1).max()):,.4g}: divide counts by n"
         )
-    return Observed(raw, covariance, domain=Domain(request.ordered))
+    return Observed(raw, covariance, domain=request.domain)
 
 
 def collected_frequencies(advice: Ranking) -> FloatArray:
     """Return what was collected, post-processed as advised ``(k,)``; a method of queries alone leaves it as it is."""
-    return _processed(_collected(advice).observed, advice.best.method)
+    return _processed(replace(_collected(advice).observed, domain=advice.request.domain), advice.best.method)
 
 
 def _collected(advice: Ranking) -> Collected:
@@ -110,6 +110,7 @@ def applied_columns(advice: Ranking, observed: Observed | None = None) -> dict[s
     Raises InputError if there is none.
     """
     observed = _collected(advice).observed if observed is None else observed
+    observed = replace(observed, domain=advice.request.domain)
     processed = _processed(observed, advice.best.method)
     raw = low = high = np.full(advice.request.k, np.nan)
     if observed.estimate is not None and observed.covariance is not None:

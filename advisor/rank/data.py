@@ -6,11 +6,13 @@ from collections.abc import Callable
 from dataclasses import asdict
 
 from advisor.document.model import Json, Records, Scalar
+from advisor.question.request import Request
 from advisor.question.units import data_error
 from advisor.rank.remedy import remedy
 from advisor.rank.result import Ranking, Recommendation
 from advisor.rank.trade_offs import compromise
-from simulator import METRICS
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator.foreign import REGISTERED, SOURCES
 
 ROW_FIELDS = (*Recommendation._fields, "data_error")
 Summary = Callable[[Ranking], str]  # says an answer in a sentence
@@ -37,9 +39,11 @@ def rank_data(rankings: tuple[Ranking, ...], summary: Summary) -> dict[str, Json
             "max_repetitions": request.max_repetitions,
             "metric_options": request.metric_values.plain(),
             "threat": request.threat,
+            "targets": [request.labels[place] for place in request.targets],
             "plan": None if request.plan is None else request.plan.data,
             "central": None if request.central is None else request.central.data,
             "bins": None if request.bins is None else request.bins.data,
+            "own_members": _own_members(request),
         },
         "source": first.source,
         "surrogate": request.surrogate,
@@ -55,6 +59,22 @@ def rank_data(rankings: tuple[Ranking, ...], summary: Summary) -> dict[str, Json
     }
 
 
+def _own_members(request: Request) -> list[Json]:
+    """Return what is known of members that are not of this project: who cites an answer may not have them."""
+    kinds = (("protocol", PROTOCOLS, request.protocols), ("method", POSTPROCESSORS, request.methods))
+    return [
+        {
+            "name": name,
+            "kind": kind,
+            "title": getattr(table[name], "title", name),
+            "reference": "" if name in REGISTERED and reference == SOURCES[name] else reference,
+        }
+        for kind, table, every in kinds
+        for name in every
+        if name in SOURCES and isinstance(reference := getattr(table[name], "reference", ""), str)
+    ]
+
+
 def _ranking_data(ranking: Ranking, summary: Summary) -> dict[str, Json]:
     """Return the fields of one metric's ranking."""
     why, later, single = ranking.why, ranking.next_round, ranking.single_categories
@@ -68,6 +88,7 @@ def _ranking_data(ranking: Ranking, summary: Summary) -> dict[str, Json]:
         "error_without_data": ranking.error_without_data,
         "resolved": ranking.resolved,
         "detectable_frequency": ranking.detectable_frequency,
+        "defence": None if ranking.defence is None else ranking.defence._asdict(),
         "single_categories": None if single is None else single._asdict(),
         "baselines": [row._asdict() for row in ranking.baselines],
         "recommendations": [row_data(row, ranking) for row in ranking.recommendations],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from advisor.document.explorer import Curve, Dial, Explorer
@@ -71,8 +71,8 @@ def explorer_of(advice: Ranking) -> Explorer:
         title="What to expect",
         note=note,
         dials=(
-            Dial("ε, the privacy budget of one report", tuple(f"ε = {row[0].epsilon:g}" for row in grid), at[0]),
-            Dial("n, the number of users", tuple(f"n = {one.n:,}" for one in grid[0]), at[1]),
+            _dial("ε, the privacy budget of one report", [row[0].epsilon for row in grid], "ε = {:g}", at[0]),
+            _dial("n, the number of users", [one.n for one in grid[0]], "n = {:,}", at[1]),
         ),
         names=(f"Expected {axis}", *NAMES),
         figures=tuple(tuple(_texts(point, advice) for point in row) for row in grid),
@@ -84,6 +84,10 @@ def explorer_of(advice: Ranking) -> Explorer:
             *([] if not without else [Curve(nothing, _curve(grid, lambda _: without))]),
         ),
     )  # fmt: skip
+
+
+def _dial(name: str, values: Sequence[float], form: str, at: int) -> Dial:
+    return Dial(name, tuple(map(form.format, values)), at, tuple(values))
 
 
 def _own(advice: Ranking) -> _Point:

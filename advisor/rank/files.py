@@ -25,7 +25,7 @@ def python_target(name: str, path: str | Path, suffixes: Sequence[str], *, force
     target = Path(path)
     if target.suffix.lower() not in suffixes:
         got = target.suffix or "none"
-        raise InputError(f"{name} {target}: the suffix must be {listed(suffixes)}, got {got!r}")
+        raise InputError(f"{name} {target}: the suffix must be {listed(filter(None, suffixes))}, got {got!r}")
     if target.is_dir():
         raise InputError(f"{name} {target}: this is a directory, a file name is needed")
     if target.exists() and not force:
@@ -46,7 +46,14 @@ def drawn(ranking: Ranking, target: Target | None, *, frequencies: bool) -> Figu
 
     if not ranking.recommendations:
         raise InputError("there is nothing to draw: the constraints leave no pair")
-    figure = (frequencies_figure if frequencies else ranking_figure)(ranking)
+    return written((frequencies_figure if frequencies else ranking_figure)(ranking), target)
+
+
+def written(figure: Figure, target: Target | None) -> Figure:
+    """Return a picture as notebooks show it, and write it if there is a target.
+
+    Raises InputError if the file cannot be written.
+    """
     # Notebooks ask for it; pyplot, which would teach them to show figures, is not imported.
     setattr(figure, "_repr_svg_", lambda: to_svg(figure, "notebook"))  # noqa: B010 - no field of the class
     if target is not None:

@@ -9,7 +9,8 @@ from advisor.document.model import Column, Document, Json, Part, Records, Role, 
 from advisor.figures import number
 from advisor.rank.answer_words import summary
 from advisor.rank.data import rank_data
-from advisor.rank.result import Ranking, Recommendation
+from advisor.rank.result import Baseline, Ranking, Recommendation
+from advisor.rank.table import BASELINE_NAMES, best_of_own
 from advisor.rank.trade_offs import compromise_sentences
 from advisor.rank.words import note_sentences, setting_text
 from simulator import METRICS
@@ -37,7 +38,7 @@ def matrix_document(rankings: tuple[Ranking, ...]) -> Document:
     parts: list[Part] = [Sentence(text, Role.WARNING) for text in first.warnings]
     parts += [Sentence(f"Lowest errors: {'; '.join(best)}.", Role.ANSWER)] if best else []
     parts += compromise_sentences(rankings)
-    parts += [_table(pairs, entries), Sentence(MARKS, Role.NOTE), *note_sentences(first)]
+    parts += [_table(pairs, entries, rankings), Sentence(MARKS, Role.NOTE), *note_sentences(first, matrix=True)]
     return Document(
         title="Errors of all pairs in all metrics",
         parts=tuple(parts),
@@ -67,7 +68,8 @@ def _best_sentence(ranking: Ranking) -> str:
     return f"{ranking.metric} {lowest.protocol} with {lowest.method} ({number(lowest.error)}{tied})"
 
 
-def _table(pairs: tuple[Pair, ...], entries: Matrix) -> Table:
+def _table(pairs: tuple[Pair, ...], entries: Matrix, rankings: tuple[Ranking, ...]) -> Table:
+    """Return the table: pairs in rank order, and, in any case, those of the caller's own and those to compare with."""
     one = len({protocol for protocol, _ in pairs}) == 1
     names = (Column("method", text=True),) if one else (Column("protocol", text=True), Column("method", text=True))
     columns = (
@@ -76,19 +78,48 @@ def _table(pairs: tuple[Pair, ...], entries: Matrix) -> Table:
             Column(metric, f"{METRICS[metric].title} ({METRICS[metric].unit})", drop=place)
             for place, metric in enumerate(entries)
         ),
+        Column("", text=True, drop=len(entries)),
     )
-    return Table(columns, tuple(_row(pair, entries, one=one) for pair in pairs), noun="pairs")
+    notes = {
+        (row.protocol, row.method): f"◂ {BASELINE_NAMES[row.kind]}"
+        for row in rankings[0].baselines
+        if row.protocol is not None and row.method is not None
+    }
+    own = best_of_own(pairs)
+    rows = [_row(pair, entries, one=one, note=notes.get(pair, ""), kept=pair in own) for pair in pairs]
+    rows += [_beside(row, rankings, one=one, pairs=pairs) for row in rankings[0].baselines if _pair(row) not in pairs]
+    return Table(columns, tuple(rows), noun="pairs")
 
 
-def _row(pair: Pair, entries: Matrix, *, one: bool) -> Row:
+def _pair(row: Baseline) -> tuple[str | None, str | None]:
+    return row.protocol, row.method
+
+
+def _beside(row: Baseline, rankings: tuple[Ranking, ...], *, one: bool, pairs: tuple[Pair, ...]) -> Row:
+    """Return a row to compare with that is not ranked."""
+    errors = [
+        next(
+            (other.error for other in ranking.baselines if (other.kind, *_pair(other)) == (row.kind, *_pair(row))), None
+        )
+        for ranking in rankings
+    ]
+    protocol, method = row.protocol or "–", row.method or "(no data)"
+    here = row.protocol in (None, pairs[0][0])
+    names = ((method if here else f"{protocol} {method}"),) if one else (protocol, method)
+    cells = ("–" if error is None else f"{number(error)}  " for error in errors)
+    note = f"◂ {BASELINE_NAMES[row.kind]}"
+    return Row((*names, *cells, note), (*(None for _ in names), *errors, None), Tone.MARKED, extra=True)
+
+
+def _row(pair: Pair, entries: Matrix, *, one: bool, note: str, kept: bool) -> Row:
     names = pair[1:] if one else pair
     found = [column.get(pair) for column in entries.values()]
     cells = tuple("–" if entry is None else f"{number(entry.error)} {entry.mark or ' '}" for entry in found)
     marked = (Tone.GOOD if entry is not None and entry.mark else Tone.PLAIN for entry in found)
     values = (None if entry is None else entry.error for entry in found)
-    kept = any(entry is not None and entry.mark == LOWEST for entry in found)
-    tones = (*(Tone.PLAIN for _ in names), *marked)
-    return Row((*names, *cells), (*(None for _ in names), *values), tones=tones, kept=kept)
+    kept = kept or bool(note) or any(entry is not None and entry.mark == LOWEST for entry in found)
+    tones = (*(Tone.PLAIN for _ in names), *marked, Tone.PLAIN)
+    return Row((*names, *cells, note), (*(None for _ in names), *values, None), tones=tones, kept=kept)
 
 
 def _row_data(pair: Pair, entries: Matrix) -> dict[str, Json]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from advisor.document.model import Figure, Part, Role, Section, Sentence
 from advisor.rank.result import Ranking
+from advisor.rank.threat_words import defence_sentences, remedy_sentences
 from advisor.rank.why import explain
 from advisor.rank.words import why_sentences
 
@@ -24,14 +25,25 @@ def page_sections(rankings: tuple[Ranking, ...]) -> tuple[Section, ...]:
             "Frequencies", "frequencies of one collection", lambda: to_svg(frequencies_figure(first), "frequencies")
         ),
     )
-    return (
-        Section("What to expect", (explorer_of(first),), first=True),
-        Section("Pictures", pictures),
-        Section("Why", _reasons(first)),
+    # Predictions, which let a page answer other questions, know no fake users.
+    explorer = (
+        () if first.request.threat is not None else (Section("What to expect", (explorer_of(first),), first=True),)
     )
+    return (*explorer, Section("Pictures", pictures), reasons_section(first))
+
+
+def reasons_section(ranking: Ranking) -> Section:
+    """Return why the first pair is first."""
+    return Section("Why", _reasons(ranking))
 
 
 def _reasons(ranking: Ranking) -> tuple[Part, ...]:
+    if ranking.request.threat is not None:
+        note = "The rules and the model behind predictions know no fake users; these reasons are of the simulation."
+        return (
+            Sentence(note, Role.NOTE),
+            *(Sentence(text) for text in (*defence_sentences(ranking), *remedy_sentences(ranking))),
+        )
     try:
         why = explain(ranking) if ranking.why is None else ranking.why
     except ValueError:

@@ -35,7 +35,16 @@ def protocol_with_report(row: Recommendation) -> str:
 
 
 def _title(key: str) -> str:
-    title = str(getattr(PROTOCOLS[key], "title", key)).replace(" (", ", ").replace(")", "")
+    return title_inside(str(getattr(PROTOCOLS[key], "title", key)))
+
+
+def title_inside(title: str) -> str:
+    """Return the title of a protocol as it stands inside a sentence, and inside brackets.
+
+    >>> title_inside("Generalised randomised response (k-RR)"), title_inside("Hadamard response")
+    ('generalised randomised response, k-RR', 'Hadamard response')
+    """
+    title = title.replace(" (", ", ").replace(")", "")
     return title if title.startswith(EPONYMS) else title[:1].lower() + title[1:]
 
 
@@ -45,7 +54,7 @@ def method_text(key: str) -> str:
     >>> method_text("eb_ns"), method_text("norm_sub"), method_text("none")
     ('Empirical Bayes post-processing', 'Norm-Sub post-processing', 'no post-processing')
     """
-    return "no post-processing" if key == UNPROCESSED else f"{_short(key)} post-processing"
+    return "no post-processing" if key == UNPROCESSED else f"{method_name(key)} post-processing"
 
 
 def pair_text(protocol: str, method: str) -> str:
@@ -54,8 +63,14 @@ def pair_text(protocol: str, method: str) -> str:
     >>> pair_text("oue", "power_ns"), pair_text("oue", "none")
     ('OUE with PowerNS', 'OUE with no post-processing')
     """
-    return f"{protocol_text(protocol)} with {method_text(method) if method == UNPROCESSED else _short(method)}"
+    return f"{protocol_text(protocol)} with {method_text(method) if method == UNPROCESSED else method_name(method)}"
 
 
-def _short(method: str) -> str:
-    return SHORT.get(method) or POSTPROCESSORS[method].title.partition(" (")[0]
+def method_name(key: str, title: str | None = None) -> str:
+    """Return the name of a method; its title is told of one that is not in the table, which may have no other name.
+
+    >>> method_name("norm_sub"), method_name("em_stopped"), method_name("not_here")
+    ('Norm-Sub', 'Stopped EM', 'not_here')
+    """
+    known = POSTPROCESSORS[key].title if key in POSTPROCESSORS else key
+    return SHORT.get(key) or (title or known).partition(" (")[0]

@@ -101,6 +101,7 @@ def _data(frontier: Frontier) -> dict[str, Json]:
     return {
         "request": {
             "eps": request.epsilon,
+            "central": None if request.central is None else request.central.data,
             "k": request.k,
             "n": request.n,
             "metric": advice.metric,
@@ -139,4 +140,4 @@ def pareto_sections(frontier: Frontier) -> tuple[Section, ...]:
     columns = (*_columns(frontier.advice.metric), beaten_by)
     rows = (_row(row, number(row.error), beaten_by=pair_text(*better.pair)) for row, better in frontier.dominated)
     others = Section("Other pairs", (Table(columns, tuple(rows), noun="pairs"),))
-    return (Section("Picture", (picture,)), *([others] if frontier.dominated else []))
+    return (Section(picture.title, (picture,)), *([others] if frontier.dominated else []))

@@ -62,6 +62,9 @@ class Recommendation(NamedTuple):
         With a threat: by how much an attacker lifts the estimated frequencies of the targets, added up (Cao et al.
         2021), with random reports and with those that help the targets most. None without a threat, and where a report
         may claim anything, so that there is no bound.
+    error_unattacked
+        With a threat: the mean error where nobody attacks and the method is told all the same that somebody may; the
+        other errors are those under the attack that gains most.
     fresh
         Whether the errors of the row are of repetitions that had no part in ranking the pairs: a pair that is chosen
         from several by its error was lucky more often than not. Rank, ratios and the share of wins never are.
@@ -93,6 +96,7 @@ class Recommendation(NamedTuple):
     origin: str | None = None
     gain_random_value: float | None = None
     gain_maximal: float | None = None
+    error_unattacked: float | None = None
     fresh: bool = False
     epsilon: float | None = None
 
@@ -131,6 +135,27 @@ class Baseline(NamedTuple):
     ratio_to_best: float | None
     ratio_low: float | None
     ratio_high: float | None
+
+
+class Defence(NamedTuple):
+    """What a pair is worth that was chosen because of a threat.
+
+    Attributes
+    ----------
+    protocol, method
+        The pair with the lowest error where nobody attacks, remedies left out: what would be recommended otherwise.
+    unattacked, attacked
+        Its error where nobody attacks, and under the attack.
+    best_unattacked, best_attacked
+        The same of the first pair of the ranking.
+    """
+
+    protocol: str
+    method: str
+    unattacked: float
+    attacked: float
+    best_unattacked: float
+    best_attacked: float
 
 
 class SingleCategories(NamedTuple):
@@ -230,6 +255,8 @@ class Ranking:
         For a look-up that was to be explained: the explanation.
     single_categories
         For metrics of ordered domains: the pair for single categories, where `best` is clearly worse there; else None.
+    defence
+        With a threat: what the choice is worth, and what it costs; else None.
     """
 
     request: Request
@@ -250,6 +277,7 @@ class Ranking:
     why: Why | None = None
     compared: tuple[Recommendation, ...] = ()
     single_categories: SingleCategories | None = None
+    defence: Defence | None = None
 
     @property
     def rows(self) -> tuple[Recommendation, ...]:

@@ -12,10 +12,10 @@ from advisor.question.request import Request
 from advisor.question.settings import Simulation
 from advisor.rank.assemble import contests, others_repetitions, ranking_of
 from advisor.rank.result import DEFAULT_PAIR, Answer, empty_rankings, usual_pair
-from advisor.rank.threat import with_gains
+from advisor.rank.threat import under_threat
 from simulator import METRICS, POSTPROCESSORS
 from simulator.benchmark import Experiment, Runs, measured_again, race, simulate
-from simulator.domain import Domain
+from simulator.poisoning.attack import MAXIMAL, Attack
 
 SHARE_AGAIN = 4  # one in so many repetitions of the race is spent again on the pairs that it chose
 ALWAYS_MEASURED = ("mae", "mse")  # behind the answer in users, whatever the metric
@@ -39,7 +39,8 @@ def simulated_answer(
         again = measured_again(experiment, runs, chosen, size, jobs=workers, progress=progress)
     rankings = tuple(ranking_of(request, table, again) for table in tables)
     if request.threat is not None:
-        rankings = with_gains(rankings, experiment)
+        workers = _workers(experiment, request, jobs)
+        rankings = under_threat(rankings, tables, experiment, jobs=workers, progress=progress)
     return Answer(rankings, (runs,) if again is None else (runs, again))
 
 
@@ -67,7 +68,8 @@ def simulate_request(
         metrics={name: METRICS[name].with_options(**options) for name in measured},
         pairs=pairs,
         seed=request.seed,
-        domain=Domain(request.ordered),
+        domain=request.domain,
+        attack=None if request.threat is None else Attack(MAXIMAL, request.threat, request.promoted),
     )
     jobs = _workers(experiment, request, jobs)
     if used:

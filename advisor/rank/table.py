@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import NamedTuple
 
 from advisor.document.model import Column, Row, Table, Tone
 from advisor.figures import change, error_text, gain, number, percent, times
 from advisor.question.units import data_error, size_text
 from advisor.rank.result import Baseline, Ranking, Recommendation
+from simulator.foreign import REGISTERED
+from simulator.ranking import Pair
 
 BASELINE_NAMES = {
     "raw": "raw estimate",
     "uniform": "uniform guess",
+    "zero": "guessing 0",
     "default": "usual default",
     "central": "trusted server",
 }
@@ -36,6 +40,7 @@ def ranked_table(ranking: Ranking) -> Table:
     chosen = [field for field in _fields(ranking) if field.fits is None or field.fits(ranking)]
     columns = (*(field.column for field in chosen), Column("", text=True, drop=2))
     notes = {(row.protocol, row.method): row.kind for row in ranking.baselines if row.protocol is not None}
+    own = best_of_own(row.pair for row in ranking.rows)
     rows: list[tuple[int, bool, Row]] = []
     for place, one in enumerate(ranking.rows):
         note = notes.get(one.pair)
@@ -43,15 +48,35 @@ def ranked_table(ranking: Ranking) -> Table:
         tone = Tone.GOOD if one.tier == 1 else Tone.PLAIN if note is None else Tone.MARKED
         mark = "" if note is None else f"◂ {BASELINE_NAMES[note]}"
         cells, values = tuple(text for text, _ in figures), tuple(value for _, value in figures)
-        rows.append((place, False, Row((*cells, mark), (*values, None), tone, kept=note is not None)))
+        rows.append(
+            (place, False, Row((*cells, mark), (*values, None), tone, kept=note is not None or one.pair in own))
+        )
     inside = {row.pair for row in ranking.rows}
-    for baseline in ranking.baselines:
+    for baseline in map(partial(_better_guess, ranking), ranking.baselines):
         if baseline.protocol is None or (baseline.protocol, baseline.method) not in inside:
             # Tiers are not sorted by error row by row, so a marked row goes behind the last row that it loses to.
             better = [place for place, row in enumerate(ranking.rows) if row.error <= baseline.error]
             rows.append((max(better, default=-1), True, _baseline_row(baseline, columns, ranking)))
     rows.sort(key=lambda item: item[:2])
     return Table(columns, tuple(row for _, _, row in rows), noun="pairs")
+
+
+def best_of_own(pairs: Iterable[Pair]) -> set[Pair]:
+    """Return of each member that the caller brought the pair that is ranked first: it is shown wherever it stands."""
+    first: dict[str, Pair] = {}
+    for pair in pairs:
+        for name in REGISTERED.keys() & set(pair):
+            first.setdefault(name, pair)
+    return set(first.values())
+
+
+def _better_guess(ranking: Ranking, row: Baseline) -> Baseline:
+    """Return the row of an answer without data as the better of the two guesses, which verdicts compare with."""
+    without = ranking.error_without_data
+    if row.kind != "uniform" or without is None or not without < row.error:
+        return row
+    ratio = None if row.ratio_to_best is None else row.ratio_to_best * without / row.error
+    return row._replace(kind="zero", error=without, ratio_to_best=ratio, ratio_low=None, ratio_high=None)
 
 
 def _baseline_row(row: Baseline, columns: tuple[Column, ...], ranking: Ranking) -> Row:
@@ -90,7 +115,7 @@ def _fields(ranking: Ranking) -> tuple[_Field, ...]:
             lambda ranking: data_error(ranking.metric, 0.0, ranking.request.bins) is not None,
         ),
         _Field(
-            Column("to best", "error over the lowest one, paired over the repetitions that both have", drop=1),
+            Column("to best", "error over the lowest one, paired over the repetitions that both have", drop=2),
             lambda row, _: (times(row.ratio_to_best), row.ratio_to_best),
         ),
         _Field(Column("95 % interval", drop=4), lambda row, _: (_interval(row), row.ratio_low)),
@@ -101,7 +126,15 @@ def _fields(ranking: Ranking) -> tuple[_Field, ...]:
             _is_estimate,
         ),
         _Field(
-            Column("random gain", "rise of the promoted frequencies when fake users send random reports", drop=2),
+            Column("no attack", "mean error where nobody attacks", drop=1),
+            lambda row, _: (
+                "–" if row.error_unattacked is None else number(row.error_unattacked),
+                row.error_unattacked,
+            ),
+            _is_threatened,
+        ),
+        _Field(
+            Column("random gain", "rise of the promoted frequencies when fake users send random reports", drop=3),
             lambda row, _: _gain(row.gain_random_value, "–"),
             _is_threatened,
         ),
@@ -129,6 +162,13 @@ def _fields(ranking: Ranking) -> tuple[_Field, ...]:
             Column("won", "share of the repetitions in which the row has the lowest error", drop=8),
             lambda row, _: _share(row.win_share),
             lambda ranking: ranking.source != "grid" and not _is_estimate(ranking),
+        ),
+        _Field(
+            Column(
+                "runs", "repetitions behind the row; more for pairs that are hard to separate", drop=9, verbose=True
+            ),
+            lambda row, _: (f"{row.repetitions:,}", row.repetitions),
+            lambda ranking: ranking.source != "grid",
         ),
         _Field(
             Column(

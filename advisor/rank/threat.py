@@ -1,47 +1,92 @@
-"""What a poisoning attacker gains, for every row of an advice."""
+"""What a poisoning attacker gains, what the error is where nobody attacks, and what the choice is worth."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
-from advisor.rank.result import Ranking
-from simulator.benchmark import Experiment
-from simulator.poisoning import draw_targets, gains
+import numpy as np
+
+from advisor.rank.assemble import Contest
+from advisor.rank.result import Defence, Ranking, Recommendation
+from simulator.benchmark import Experiment, Runs, simulate
+from simulator.poisoning import gains
+from simulator.poisoning.attack import NOBODY
 from simulator.ranking import Pair
 
 REPETITIONS = 20
 Gains: TypeAlias = Mapping[Pair, Mapping[str, float | None]]
 
 
-def with_gains(advices: tuple[Ranking, ...], experiment: Experiment) -> tuple[Ranking, ...]:
-    """Return the advices, and those for the next round, with the gains of the attacks that their request fears."""
-    request = advices[0].request
-    tables = [table for advice in advices for table in (advice, advice.next_round) if table is not None]
+def under_threat(
+    rankings: tuple[Ranking, ...],
+    tables: list[tuple[Contest, ...]],
+    experiment: Experiment,
+    *,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Ranking, ...]:
+    """Return the rankings, and those for the next round, with gains and with errors where nobody attacks."""
+    request = rankings[0].request
+    pairs = dict.fromkeys(
+        row.pair
+        for ranking in rankings
+        for one in (ranking, ranking.next_round)
+        if one is not None
+        for row in one.recommendations
+    )
     measured = gains(
         request.counts,
         experiment.oracles,
         experiment.methods,
-        dict.fromkeys(row.pair for table in tables for row in table.recommendations),
+        pairs,
         share=request.threat or 0.0,
-        targets=draw_targets(request.k, request.seed),
+        targets=np.array(request.promoted),
         repetitions=REPETITIONS,
         seed=request.seed,
+        domain=experiment.domain,
     )
+    calm = experiment if experiment.attack is None else replace(
+        experiment, attack=replace(experiment.attack, kind=NOBODY)
+    )  # fmt: skip
+    # Several populations behind what was collected are shown equally often.
+    repetitions = REPETITIONS if request.collected is None else len(experiment.populations)
+    runs = simulate(calm, 0, repetitions, pairs=pairs, jobs=jobs, progress=progress)
+    return tuple(_filled(ranking, table, measured, runs) for ranking, table in zip(rankings, tables, strict=True))
 
-    return tuple(_filled(advice, measured) for advice in advices)
 
+def _filled(ranking: Ranking, table: tuple[Contest, ...], measured: Gains, runs: Runs) -> Ranking:
+    contest, *later = table
+    errors = {
+        pair: contest.figures(runs.column(pair, contest.metric)).error for pair in contest.menu if pair in runs.errors
+    }
 
-def _filled(advice: Ranking, measured: Gains) -> Ranking:
-    rows, compared = (
-        tuple(
-            row._replace(
-                gain_random_value=measured[row.pair]["random_value"], gain_maximal=measured[row.pair]["maximal_gain"]
-            )
-            for row in table
+    def filled(row: Recommendation) -> Recommendation:
+        return row._replace(
+            gain_random_value=measured[row.pair]["random_value"],
+            gain_maximal=measured[row.pair]["maximal_gain"],
+            error_unattacked=errors[row.pair],
         )
-        for table in (advice.recommendations, advice.compared)
+
+    rows, compared = (tuple(map(filled, some)) for some in (ranking.recommendations, ranking.compared))
+    following = ranking.next_round
+    changed = replace(
+        ranking,
+        recommendations=rows,
+        compared=compared,
+        next_round=None if following is None else _filled(following, (later[0],), measured, runs),
     )
-    later = None if advice.next_round is None else _filled(advice.next_round, measured)
-    return replace(advice, recommendations=rows, compared=compared, next_round=later)
+    return replace(changed, defence=_defence(changed, contest))
+
+
+def _defence(ranking: Ranking, contest: Contest) -> Defence | None:
+    """Return what the first pair is worth beside the one that would be the best if nobody attacked."""
+    methods = contest.experiment.methods
+    ordinary = [row for row in ranking.rows if not methods[row.method].is_remedy]
+    if not ordinary:
+        return None
+    usual = min(ordinary, key=lambda row: row.error_unattacked or 0.0)
+    best = ranking.best
+    attacked = best.error if usual.pair == best.pair else usual.error
+    return Defence(*usual.pair, usual.error_unattacked or 0.0, attacked, best.error_unattacked or 0.0, best.error)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.document.model import Role, Sentence
-from advisor.figures import number, percent, times, users
+from advisor.figures import number, times, users
 from advisor.question.budget import plan_sentences
 from advisor.question.central import central_sentences
 from advisor.question.removals import removal_sentences
@@ -11,8 +11,8 @@ from advisor.question.request import Request
 from advisor.rank.answer_words import error_with_margin
 from advisor.rank.pair_words import pair_text, protocol_text
 from advisor.rank.result import Ranking, Why
+from advisor.rank.threat_words import threat_sentences
 from advisor.rank.verdict import USELESS
-from simulator import PROTOCOLS
 from simulator.confidence import BOOTSTRAP
 from simulator.detection import smallest_detectable
 
@@ -26,19 +26,22 @@ def setting_text(request: Request) -> str:
     return f"{promise}, k = {request.k:,} {order} categories, n = {request.n:,}"
 
 
-def note_sentences(ranking: Ranking) -> list[Sentence]:
-    """Return what stands below the table: how it was measured, what was assumed, what can be seen at all."""
+def note_sentences(ranking: Ranking, *, matrix: bool = False) -> list[Sentence]:
+    """Return what stands below the table: how it was measured, what was assumed, what can be seen at all.
+
+    matrix: whether it stands below a table of all metrics, which has no fresh error above it.
+    """
     request = ranking.request
     if not ranking.recommendations:
         return []
-    lines = [_source_sentence(ranking), *_fresh_sentences(ranking), *_detection_sentences(ranking)]
+    lines = [_source_sentence(ranking), *([] if matrix else _fresh_sentences(ranking)), *_detection_sentences(ranking)]
     if request.plan is not None:
         lines += plan_sentences(request.plan)
     if request.central is not None:
         lines += central_sentences(request.central, ranking.best.protocol, request.protocols)
     lines += removal_sentences(request.removals)
     if request.threat is not None:
-        lines.append(_threat_sentence(request))
+        lines += threat_sentences(ranking)
     if ranking.other_users:
         lines.append(_other_users_sentence(ranking))
     if not ranking.resolved and request.collected is None and ranking.source != "grid":
@@ -148,21 +151,6 @@ def detail_sentences(ranking: Ranking) -> list[str]:
             f"{users(single * n)} users (power 80 %, level 5 %)."
         )
     return lines
-
-
-def _threat_sentence(request: Request) -> str:
-    from simulator.poisoning import draw_targets  # only a threat needs it
-
-    targets = draw_targets(request.k, request.seed)
-    holders = float(request.counts[targets].sum() / request.counts.sum())
-    fakes = max(1, round(request.threat * request.n)) if request.threat is not None else 0
-    hashes = any(PROTOCOLS[name].report_kind == "hash" for name in request.protocols)
-    return (
-        f"Gain: an attacker who controls {fakes:,} of the n = {request.n:,} users promotes {len(targets)} "
-        f"{'category' if len(targets) == 1 else 'categories'}, drawn at random, that {percent(holders)} of users hold. "
-        "A gain is how much their estimates rise together when the fake users send random reports (random), or those "
-        f"that help most (max.{'; with local hashing, of any hash function' if hashes else ''})."
-    )
 
 
 def next_round_sentence(ranking: Ranking) -> str:

@@ -22,7 +22,8 @@ from advisor.document.model import (
 from advisor.question.units import unit_text
 from advisor.rank.pair_words import pair_text
 from advisor.rank.result import finite
-from advisor.sweeps.result import Cell, SweepResult, Winner
+from advisor.sweeps.result import Cell, PairError, SweepResult, Winner
+from simulator import __version__
 
 # Certainty by a mark, which every format keeps; by colour or weight as well where a format has them.
 MARKS = {Tone.GOOD: "*", Tone.PLAIN: "", Tone.FAINT: "?"}
@@ -30,9 +31,11 @@ CLEAR_SHARE = 0.5
 SAME = 1e-6  # relative: kept mean errors are rounded to seven digits
 NOTHING = 1e-12  # errors below it are rounding
 NAMED = 3  # winners that the answer names
+NO_RUNNER_UP = (None,) * 5  # margin, its interval, and the runner-up, which winners alone have
 COLUMNS = (
     "k", "eps", "n", "rank_among", "protocol", "method", "error", "standard_error", "win_share", "margin",
-    "margin_low", "margin_high", "runner_up_protocol", "runner_up_method",
+    "margin_low", "margin_high", "runner_up_protocol", "runner_up_method", *PairError._fields[3:], "metric",
+    "repetitions", "seed", "version",
 )  # fmt: skip
 
 
@@ -145,17 +148,22 @@ def cell_text(winner: Winner, cell: Cell, *, per_protocol: bool) -> str:
 
 
 def _records(sweep: SweepResult) -> Records:
-    """Return a row for the winner of each cell, one for that of each protocol in it, and the error of every pair."""
+    """Return a row for the winner of each cell, one for that of each protocol in it, and one for every pair.
+
+    Each says what was simulated: rows of several sweeps can be put together.
+    """
     rows: list[tuple[Scalar, ...]] = []
     for cell in sweep.cells:
         for among, one in [("all", cell.winner), *(("protocol", winner) for winner in cell.by_protocol)]:
             *figures, runner_up = astuple(one)
-            rows.append((cell.k, cell.epsilon, cell.n, among, *figures, *(runner_up or (None, None))))
-        rest = (None,) * (len(COLUMNS) - len(("k", "eps", "n", "rank_among", "protocol", "method", "error")))
-        rows += [
-            (cell.k, cell.epsilon, cell.n, "pair", *pair, finite(error), *rest) for pair, error in cell.errors.items()
-        ]
-    return Records(COLUMNS, tuple(rows))
+            ratio = cell.pairs[one.protocol, one.method][3:]
+            rows.append((cell.k, cell.epsilon, cell.n, among, *figures, *(runner_up or (None, None)), *ratio))
+        for pair, (error, standard_error, *shares) in cell.pairs.items():
+            errors = finite(error), finite(standard_error), shares[0]
+            rows.append((cell.k, cell.epsilon, cell.n, "pair", *pair, *errors, *NO_RUNNER_UP, *shares[1:]))
+    question = sweep.question
+    setting = question.metric, question.repetitions, question.seed, __version__
+    return Records(COLUMNS, tuple((*row, *setting) for row in rows))
 
 
 def _data(sweep: SweepResult) -> dict[str, Json]:
@@ -191,8 +199,8 @@ def _cell_data(cell: Cell) -> dict[str, Json]:
         "winner": _winner_data(cell.winner),
         "by_protocol": [_winner_data(winner) for winner in cell.by_protocol],
         "errors": [
-            {"protocol": protocol, "method": method, "error": finite(error)}
-            for (protocol, method), error in cell.errors.items()
+            {"protocol": protocol, "method": method, **one._asdict(), "error": finite(one.error)}
+            for (protocol, method), one in cell.pairs.items()
         ],
     }
 

@@ -114,7 +114,13 @@ class SweepQuestion:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the reader should worry about."""
-        return tuple(dict.fromkeys(text for one in self.frequencies for text in one.warnings))
+        said = [text for one in self.frequencies for text in one.warnings]
+        if self.first.users is not None and self.first.users < max(self.users):
+            said.append(
+                f"the sample ({self.first.users:,} users) is smaller than n = {max(self.users):,}: its own sampling "
+                "noise is taken for truth; ldp-advise with one --eps and --n simulates what a small sample leaves open"
+            )
+        return tuple(dict.fromkeys(said))
 
     @property
     def plan(self) -> dict[str, object]:
@@ -127,7 +133,7 @@ class SweepQuestion:
             del values["top_values"]
         weights = self.first.weights
         return {
-            "sweep": 3,
+            "sweep": 4,
             "version": __version__,
             "metric": self.metric,
             "protocols": list(self.protocols),

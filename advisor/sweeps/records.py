@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from advisor.errors import InputError
 from advisor.sweeps.question import Place, SweepQuestion
-from advisor.sweeps.result import Cell, Winner
+from advisor.sweeps.result import Cell, PairError, Winner
 from knowledge.making.store import Store
 
 LONGEST_PLAN = 1_000_000  # bytes of a first line that is still read
@@ -45,8 +45,8 @@ class CellFile:
     def add(self, cell: Cell) -> None:
         """Append a finished cell."""
         record = {"index": number_of(cell.place), "population": self._question.population(cell.k), **asdict(cell)}
-        errors = [(*pair, error) for pair, error in cell.errors.items()]
-        self._store.add({**record, "errors": errors})
+        pairs = [(*pair, *figures) for pair, figures in cell.pairs.items()]
+        self._store.add({**record, "pairs": pairs})
 
     def _read(self, path: Path) -> Iterator[Cell]:
         """Yield the finished cells; half a cell at the end, which a kill leaves, is cut off once all others are read.
@@ -149,8 +149,8 @@ def cell_of(record: dict[str, object]) -> tuple[Cell, str]:
 
     Raises KeyError, TypeError or ValueError if it is none.
     """
-    by_protocol, errors = record["by_protocol"], record["errors"]
-    if not isinstance(by_protocol, list) or not isinstance(errors, list):
+    by_protocol, every = record["by_protocol"], record["pairs"]
+    if not isinstance(by_protocol, list) or not isinstance(every, list):
         raise TypeError("no lists")
     cell = Cell(
         epsilon=_of(float, record["epsilon"]),
@@ -158,12 +158,18 @@ def cell_of(record: dict[str, object]) -> tuple[Cell, str]:
         k=_of(int, record["k"]),
         winner=_winner_of(record["winner"]),
         by_protocol=tuple(_winner_of(one) for one in by_protocol),
-        errors={(_of(str, protocol), _of(str, method)): _of(float, error) for protocol, method, error in errors},
+        pairs={(_of(str, one[0]), _of(str, one[1])): _pair_error_of(*one[2:]) for one in every},
     )
     pairs = {(one.protocol, one.method) for one in (cell.winner, *cell.by_protocol)}
-    if record["index"] != number_of(cell.place) or not pairs <= cell.errors.keys():
+    if record["index"] != number_of(cell.place) or not pairs <= cell.pairs.keys():
         raise ValueError("an index or a winner of another cell")
     return cell, _of(str, record["population"])
+
+
+def _pair_error_of(*figures: object) -> PairError:
+    error, standard_error, win_share, *ratio = figures
+    value, low, high = (None if one is None else _of(float, one) for one in ratio)
+    return PairError(_of(float, error), _of(float, standard_error), _of(float, win_share), value, low, high)
 
 
 def _winner_of(record: object) -> Winner:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from advisor.sweeps.question import Place, SweepQuestion
 from simulator.ranking import SAME, Pair
@@ -33,16 +34,34 @@ class Winner:
         return self.margin_low is not None and self.margin_low > SAME
 
 
+class PairError(NamedTuple):
+    """What one pair reaches in a cell."""
+
+    error: float  # mean over the repetitions
+    standard_error: float
+    win_share: float  # as that of a winner
+    # ratio_to_best, ratio_low, ratio_high: its error over the winner's, and the paired 95 % interval; None where the
+    # winner has no error at all
+    ratio_to_best: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+
+
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a sweep: the winner of all, that of each protocol, and the mean error of every pair."""
+    """One cell of a sweep: the winner of all, that of each protocol, and what every pair reaches."""
 
     epsilon: float
     n: int
     k: int
     winner: Winner
     by_protocol: tuple[Winner, ...]
-    errors: Mapping[Pair, float]
+    pairs: Mapping[Pair, PairError]
+
+    @property
+    def errors(self) -> Mapping[Pair, float]:
+        """The mean error of every pair."""
+        return {pair: one.error for pair, one in self.pairs.items()}
 
     @property
     def place(self) -> Place:

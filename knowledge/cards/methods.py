@@ -160,4 +160,45 @@ METHOD_CARDS: dict[str, Card] = {
         "data it shows waves that are noise.",
         "a few dozen EM steps, accelerated",
     ),
+    "norm_min": Card(
+        "(e − min e) / Σ (e − min e).",
+        "Poisoned estimates of which nothing is known: the share that targets can reach is capped.",
+        "It pulls everything towards equal frequencies, so that an estimate that nobody attacked gets worse. A remedy: "
+        "it is ranked with --threat only.",
+        "one pass",
+    ),
+    "recover": Card(
+        "Norm-Sub of (1 + η) e − η y, with η = share / (1 − share) and y = (1 − kq) / (p − q), spread evenly over the "
+        "positive estimates.",
+        "Comparison with published results.",
+        "Fakes that all support the same few values are not evenly spread: it is hardly better than Norm-Sub, against "
+        "the maximal gain or against random reports. Published for fakes that support one value each. A remedy: it is "
+        "ranked with --threat only.",
+        "one sort",
+    ),
+    "recover_known": Card(
+        "Norm-Sub of (1 + η) e − η y, with η = share / (1 − share), y = −q / (p − q) for values that nobody promotes, "
+        "and the targets sharing what is left of the sum (1 − kq) / (p − q).",
+        "Fake reports of known targets with GRR, where a report supports one value.",
+        "Where one fake report supports many targets at once it takes off a fraction of what they add. Where nobody "
+        "attacks, the targets come out too low. A remedy: it needs --threat and --targets.",
+        "one sort",
+    ),
+    "subtract_fakes": Card(
+        "Norm-Sub of (1 + η) e − η y, with η = share / (1 − share) and y what the maximal gain attack adds: each fake "
+        "report supports all targets, or as many as it has room for.",
+        "Fake reports of known targets, whatever the protocol: all that they add comes off.",
+        "The share has to be right: with fewer fakes than feared the targets come out too low, by up to the whole "
+        "gain. A remedy: it needs --threat and --targets.",
+        "one sort",
+    ),
+    "drop_fakes": Card(
+        "Norm-Sub of the estimate without the reports that support all of a set of r values, if they are more than "
+        "honest reports would be for any such set (false alarm 0.1 %).",
+        "Unary encodings and local hashing, when fake users promote several values at once: nearly nothing of the "
+        "attack is left, and it costs next to nothing where nobody attacks.",
+        "It needs the reports, not their tally. One target alone, or fakes that each promote one or two of many, do "
+        "not stand out. The simulation takes it that a search finds the set wherever it stands out.",
+        "a search over the reports",
+    ),
 }

@@ -17,13 +17,14 @@ from knowledge.describe.features import NAMES
 from knowledge.describe.heights import NAMES as HEIGHT_NAMES
 from knowledge.making.archive import archive_of
 from knowledge.making.cells import POPULATIONS, PROTOCOL_SHARES, Record, measured_from
+from knowledge.making.collecting import collect, record_of
 from knowledge.making.dataset import Dataset, assemble
 from knowledge.making.fitting import NETWORKS, fit_model
 from knowledge.making.ordered_cells import assemble_ordered, ordered_measured, ordered_record
 from knowledge.making.populations import FAMILIES
 from knowledge.making.store import Store
 from knowledge.making.trees import grow_pair_trees, grow_trees
-from knowledge.making.workers import BACKENDS, Workers, collect, record_of
+from knowledge.making.workers import BACKENDS, Workers
 from knowledge.menu import (
     CURVE_PROTOCOLS,
     CURVES,
@@ -101,7 +102,7 @@ def build(
     work: file of finished cells, ``cells.jsonl`` in the folder by default; those of ordered domains are beside it, with
         ``ordered_`` before the name.
     size: how much is simulated.
-    seed, workers, progress: as in `knowledge.making.workers.collect`; the data does not depend on the workers.
+    seed, workers, progress: as in `knowledge.making.collecting.collect`; the data does not depend on the workers.
     parts: what is made: ``categories`` is ``model.npz``, ``tree.json``, ``cells.npz`` and ``provenance.json``, and
         ``ordered`` is ``leaves``, ``curves`` and ``pairs.json``.
 
@@ -228,7 +229,7 @@ def main(arguments: Iterable[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m knowledge.build", description="Make the shipped knowledge.")
     parser.add_argument("--jobs", type=int, default=1, help="workers")
     parser.add_argument("--backend", choices=BACKENDS, default="loky", help="what joblib runs them on")
-    parser.add_argument("--scheduler", help="address of the Dask scheduler, for the backend dask")
+    parser.add_argument("--scheduler", help="address of the Dask scheduler; without it dask makes a cluster here")
     parser.add_argument("--quick", action="store_true", help="a small build in under a minute, for tests")
     parser.add_argument("--cells", type=int, help="noise settings to simulate, each with 8 populations")
     parser.add_argument("--folder", type=Path, default=DATA, help="where the data goes")

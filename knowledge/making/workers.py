@@ -1,95 +1,137 @@
-"""Simulate the cells of a build that are not there yet, on any joblib backend."""
+"""Who works: this process, others beside it, or a Dask cluster. No result depends on it."""
 
 from __future__ import annotations
 
 import os
 import threading
 import time
+import warnings
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeVar, TypeVarTuple, Unpack
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar, TypeVarTuple, Unpack
 
-from knowledge.making.cells import Record, cell, simulate
-from knowledge.making.store import Store
+if TYPE_CHECKING:
+    from distributed import Client
 
 BACKENDS = ("loky", "threading", "dask")
+AHEAD = 3  # tasks that are sent for each core of a cluster, so that none waits for work
+PATIENCE, CONNECTED = 60, 10  # seconds until a cluster has a worker, and until its scheduler answers
 WATCHED = 0.5  # seconds between two looks of a worker at whether its parent lives
 T = TypeVar("T")
 Task = TypeVarTuple("Task")
-Progress = Callable[[int, int], None]
-Simulated = Callable[[int, int, int], Record]
 
 
-def record_of(index: int, seed: int, largest: int) -> Record:
-    """Simulate cell number `index` and return its record; what a worker runs."""
-    return simulate(cell(index, seed=seed, largest=largest)).to_record()
+class WorkersError(RuntimeError):
+    """Nobody is there to work, or whoever was is gone; one line says who and why."""
 
 
 @dataclass(frozen=True)
 class Workers:
-    """Who simulates the cells.
+    """Who works.
 
-    Raises ValueError if the backend is unknown, or ``dask`` has no scheduler or any other has one.
+    Raises ValueError if the backend is unknown, or any other than ``dask`` has a scheduler.
     """
 
-    jobs: int = 1
-    backend: str = BACKENDS[0]  # what joblib runs them on
-    scheduler: str | None = None  # address of the Dask scheduler, for the backend ``dask``
+    jobs: int = 1  # processes, or threads; of Dask, workers of a cluster on this machine
+    backend: str = BACKENDS[0]  # what joblib runs them on, or ``dask``
+    scheduler: str | None = None  # address of the Dask scheduler; None for a cluster on this machine
 
     def __post_init__(self) -> None:
         if self.backend not in BACKENDS:
             raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, got {self.backend!r}")
-        if (self.backend == "dask") != (self.scheduler is not None):
-            raise ValueError(
-                f"the backend dask needs the address of a scheduler, and no other takes one; got {self.backend!r}"
-            )
+        if self.backend != "dask" and self.scheduler is not None:
+            raise ValueError(f"only the backend dask takes the address of a scheduler, got {self.backend!r}")
+
+    def results(
+        self, function: Callable[[Unpack[Task]], T], tasks: Iterable[tuple[*Task]], *, ordered: bool = False
+    ) -> Iterator[T]:
+        """Yield ``function(*task)`` of each task: as it comes in, or in the order of the tasks.
+
+        Tasks are taken a few at a time. One whose worker is killed is done again by another, where there is a cluster.
+
+        Raises WorkersError if there is no cluster, or workers end again and again.
+        """
+        if self.backend == "dask":
+            return _on_dask(self, function, tasks, ordered=ordered)
+        return in_processes(function, tasks, self.jobs, self.backend, ordered=ordered)
 
 
-def collect(
-    store: Store[Record],
-    cells: int,
-    *,
-    seed: int,
-    largest: int,
-    workers: Workers,
-    progress: Progress | None = None,
-    simulated: Simulated = record_of,
-) -> None:
-    """Bring the store to `cells` cells. Cells come in as they finish; what they hold does not depend on the workers.
+def _on_dask(
+    workers: Workers, function: Callable[[Unpack[Task]], T], tasks: Iterable[tuple[*Task]], *, ordered: bool
+) -> Iterator[T]:
+    """Yield results from a Dask cluster. What a task needs is sent with it, so that it survives any worker."""
+    from distributed import wait
 
-    store: where finished cells are, and go.
-    cells, seed, largest: number of cells, seed, and largest domain.
-    progress: called with the cells that are done and their number.
-    simulated: what a worker runs, with number, seed and largest domain.
+    rest, pending = iter(tasks), deque()  # type: ignore[var-annotated]
+    with _cluster(workers) as client:
+        try:
+            while True:
+                room = AHEAD * max(1, sum(client.ncores().values())) - len(pending)
+                pending.extend(client.submit(function, *task, pure=False) for task in islice(rest, max(0, room)))
+                if not pending:
+                    return
+                if not ordered:
+                    done = wait(pending, return_when="FIRST_COMPLETED").done
+                    pending = deque(sorted(pending, key=lambda future: future not in done))
+                yield pending.popleft().result()
+        finally:
+            client.cancel(list(pending))
+
+
+@contextmanager
+def _cluster(workers: Workers) -> Iterator[Client]:
+    """Connect to a cluster, or make one on this machine.
+
+    Raises WorkersError if there is none, and for what becomes of it.
     """
-    present = store.records()
-    missing = [index for index in range(cells) if index not in present]
-    done = cells - len(missing)
-    work = ((index, seed, largest) for index in missing)
-    for record in _results(simulated, work, workers):
-        store.add(record)
-        done += 1
-        if progress is not None:
-            progress(done, cells)
+    from concurrent.futures import CancelledError
+
+    from distributed import KilledWorker
+    from distributed.comm import CommClosedError
+
+    with ExitStack() as stack:
+        client = _client(workers, stack)
+        try:
+            yield client
+        except KilledWorker:
+            raise WorkersError(
+                "worker after worker was killed at the same piece of work: give them more memory, or read their logs"
+            ) from None
+        except (CancelledError, CommClosedError) as error:
+            raise WorkersError(f"the connection to the Dask scheduler was lost ({error})") from None
 
 
-def _results(simulated: Simulated, work: Iterable[tuple[int, int, int]], workers: Workers) -> Iterator[Record]:
-    """Return an iterator over the records of cells, as they come in."""
+def _client(workers: Workers, stack: ExitStack) -> Client:
+    """Return a client; what is made for it ends with the stack."""
+    from distributed import Client, LocalCluster
+
     if workers.scheduler is None:
-        yield from in_processes(simulated, work, workers.jobs, workers.backend)
-        return
-    from distributed import Client
-    from joblib import Parallel, delayed, parallel_config
-
-    with Client(workers.scheduler), parallel_config(backend="dask"):  # type: ignore[no-untyped-call]
-        yield from Parallel(return_as="generator_unordered")(delayed(simulated)(*numbers) for numbers in work)
+        made = LocalCluster(n_workers=workers.jobs, threads_per_worker=1, dashboard_address=None, silence_logs="ERROR")
+        return stack.enter_context(Client(stack.enter_context(made)))
+    try:
+        client = stack.enter_context(Client(workers.scheduler, timeout=CONNECTED))
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except (OSError, ValueError) as error:
+        raise WorkersError(f"no Dask cluster with a worker at {workers.scheduler}: {error}") from None
+    return client
 
 
 def in_processes(
-    function: Callable[[Unpack[Task]], T], tasks: Iterable[tuple[*Task]], jobs: int, backend: str = "loky"
+    function: Callable[[Unpack[Task]], T],
+    tasks: Iterable[tuple[*Task]],
+    jobs: int,
+    backend: str = "loky",
+    *,
+    ordered: bool = False,
 ) -> Iterator[T]:
-    """Yield ``function(*task)`` of each task as it comes in; workers end soon after this process, however it ends."""
+    """Yield ``function(*task)`` of each task, as `Workers.results` does.
+
+    Workers end soon after this process, however it ends.
+    """
     if jobs == 1:
         yield from (function(*task) for task in tasks)
         return
@@ -97,7 +139,14 @@ def in_processes(
 
     work = (delayed(_watched)(os.getpid(), function, task) for task in tasks)
     with parallel_config(backend=backend):
-        yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(work)
+        results = Parallel(n_jobs=jobs, return_as="generator" if ordered else "generator_unordered")(work)
+    try:
+        for result in results:  # noqa: UP028 - a generator that is closed closes the other in its own way
+            yield result
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that nobody wants what has been computed already
+            results.close()
 
 
 def _watched(parent: int, function: Callable[[Unpack[Task]], T], task: tuple[*Task]) -> T:

@@ -143,7 +143,7 @@ def server(collection: Collection) -> str:
         f'"""Server: estimates frequencies from reports.\n\n{collection}.\n\n'
         "    python server.py reports.csv > frequencies.csv\n\n"
         f'Post-processing: {method}. Needs numpy. Written by ldp-advise.\n"""\n\n'
-        "import csv\nimport sys\n\nimport numpy as np\n"
+        "import csv\nimport os\nimport sys\n\nimport numpy as np\n"
     )
     if recipe is not None:
         head += f"\nfrom postprocessing import {', '.join(sorted(recipe.names))}\n"

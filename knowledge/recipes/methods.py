@@ -96,6 +96,58 @@ def ibu(estimate, p, q):
     return np.maximum(share / level - r, 0.0)
 '''
 
+NORM_MIN = '''\
+def norm_min(estimate):
+    """Take the minimum off all estimates (k,), scale the rest to sum to 1; uniform if nothing is left."""
+    above = estimate - estimate.min()
+    total = above.sum()
+    return above / total if total > 0 else np.full(len(estimate), 1 / len(estimate))
+'''
+
+RECOVER = (
+    '''\
+def recover(estimate, p, q, share):
+    """Take off what a share of fake users adds who promote nobody knows what."""
+    k, ratio, positive = len(estimate), share / (1 - share), estimate > 0
+    added = (1 - k * q) / (p - q) / max(np.count_nonzero(positive), 1)
+    return norm_sub((1 + ratio) * estimate - ratio * np.where(positive, added, 0.0))
+
+
+'''
+    + NORM_SUB
+)
+
+RECOVER_KNOWN = (
+    '''\
+def recover_known(estimate, p, q, share, targets):
+    """Take off what a share of fake users adds who each support one of the targets."""
+    ratio = share / (1 - share)
+    added = np.full(len(estimate), -q / (p - q))
+    added[targets] += 1 / (p - q) / len(targets)
+    return norm_sub((1 + ratio) * estimate - ratio * added)
+
+
+'''
+    + NORM_SUB
+)
+
+SUBTRACT_FAKES = (
+    '''\
+def subtract_fakes(estimate, p, q, share, targets, size=None):
+    """Take off the most that a share of fake users adds to the targets; size: of reports that all have the same."""
+    k, ratio, elsewhere, each = len(estimate), share / (1 - share), q, 1.0
+    if size is not None:
+        each = min(1.0, size / len(targets))
+        elsewhere = (size - each * len(targets)) / max(k - len(targets), 1)
+    added = np.full(k, (elsewhere - q) / (p - q))
+    added[targets] = (each - q) / (p - q)
+    return norm_sub((1 + ratio) * estimate - ratio * added)
+
+
+'''
+    + NORM_SUB
+)
+
 NOISE = '''
 @dataclass(frozen=True)
 class Noise:
@@ -230,8 +282,19 @@ def _of_square_wave(key: str) -> MethodRecipe:
 
 
 _ESTIMATED = {"base_pos": BASE_POS, "norm": NORM, "norm_mul": NORM_MUL, "norm_sub": NORM_SUB, "norm_cut": NORM_CUT}
+_FAKES = "p, q = 0.5, 1 / (np.exp(1.0) + 1)  # OUE at epsilon = 1\nimproved = "
 _SHORT: dict[str, tuple[str, str, str]] = {  # function, call, and an example where the call is none
     **{key: (function, f"{key}(estimate)", "") for key, function in {**_ESTIMATED, "iso_cdf": ISO_CDF}.items()},
+    "norm_min": (NORM_MIN, "norm_min(estimate)", ""),
+    "recover": (RECOVER, "recover(estimate, P, Q, SHARE)", f"{_FAKES}recover(estimate, p, q, 0.05)\n"),
+    "recover_known": (
+        RECOVER_KNOWN, "recover_known(estimate, P, Q, SHARE, TARGETS)",
+        f"{_FAKES}recover_known(estimate, p, q, 0.05, [1, 4])\n",
+    ),
+    "subtract_fakes": (
+        SUBTRACT_FAKES, "subtract_fakes(estimate, P, Q, SHARE, TARGETS)",
+        f"{_FAKES}subtract_fakes(estimate, p, q, 0.05, [1, 4])\n",
+    ),
     "base_cut": (
         BASE_CUT, "base_cut(estimate, np.sqrt(variances(n)[0]))",
         f"{OUE_NOISE}improved = base_cut(estimate, np.sqrt(at_zero))\n",

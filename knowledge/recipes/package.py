@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+from pathlib import PurePath
 
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, PostProcessor
 from simulator.domain import ORDERED, UNORDERED
+from simulator.foreign import REGISTERED
 from simulator.methods import possible
 from simulator.protocols import StandardProtocol
 
@@ -47,6 +49,38 @@ noise = oracle.noise(n)  # its variance, and what else a method may know
 improved = POSTPROCESSORS["{key}"](estimate, noise)
 """
 
+_REMEDY = """\
+import numpy as np
+from simulator import POSTPROCESSORS, PROTOCOLS
+from simulator.domain import Attackers, Domain
+
+estimate = np.array([0.38, 0.26, 0.17, 0.11, 0.06, 0.03, 0.01, -0.02])  # raw, unbiased estimates
+n = 10_000  # users who reported
+oracle = PROTOCOLS["oue"](k=len(estimate), epsilon=1.0)  # what they reported with
+# At most so many of the users are fake, and they promote these values.
+domain = Domain(attackers=Attackers(share=0.05, targets=(1, 4)))
+
+improved = POSTPROCESSORS["{key}"](estimate, oracle.noise(n), domain)
+"""
+
+_DETECTION = """\
+import numpy as np
+from simulator import POSTPROCESSORS, PROTOCOLS
+from simulator.methods import observe
+from simulator.poisoning import frequent_set, suspects_of
+
+protocol = PROTOCOLS["oue"](k=16, epsilon=1.0)
+rng = np.random.default_rng()  # not a secure generator: for studies, not for real secrets
+reports = protocol.perturb(rng.integers(0, protocol.k, size=10_000), rng)
+reports[:500, [2, 5, 7, 11]] = 1  # fake users, who promote four values
+
+supports = reports.astype(bool)  # which values each report supports
+values = frequent_set(supports, protocol.p, protocol.q)  # None where no set stands out
+suspects = None if values is None else suspects_of(supports, values)
+observed = observe(protocol, protocol.tally(reports), suspects=suspects)
+improved = POSTPROCESSORS["{key}" if suspects else "norm_sub"].apply(observed)
+"""
+
 _UNORDERED = "# Raw, unbiased estimates, one per category; a leading axis for several at once is fine.\n"
 _ORDERED = "# Raw, unbiased estimates, the categories in their natural order: the method relies on it.\n"
 
@@ -63,6 +97,20 @@ from simulator import METRICS
 estimate = np.array([0.38, 0.26, 0.17, 0.11, 0.06, 0.03, 0.00, 0.00])  # or several, (..., k)
 
 error = METRICS["{key}"](estimate, truth)  # unit: {unit}
+"""
+
+_OWN = """\
+{path}import simulator
+from {module} import {function}
+
+simulator.register({function}, "{kind}")
+
+"""
+
+_PATH = """\
+import sys
+
+sys.path.insert(0, "{folder}")  # the folder of {file}
 """
 
 _USUAL = ("tree_eb", "em_stopped", "norm_sub", "none")  # methods of the recipes of protocols: the first that fits
@@ -89,8 +137,19 @@ def package_recipe(kind: str, key: str, k: int = 16, epsilon: float = 1.0) -> st
     such kind, method or metric.
     """
     if kind == "protocol":
-        return _protocol_recipe(key, k, epsilon)
-    return {"method": _method_recipe, "metric": _metric_recipe}[kind](key)
+        return _own(kind, key) + _protocol_recipe(key, k, epsilon)
+    return _own(kind, key) + {"method": _method_recipe, "metric": _metric_recipe}[kind](key)
+
+
+def _own(kind: str, key: str) -> str:
+    """Return what puts a member from a file into its table, which no other process has it in; "" for all others."""
+    file, _, function = REGISTERED.get(key, "").rpartition(":")
+    if not file.endswith(".py"):
+        return ""
+    path = PurePath(file)
+    folder = path.parent.as_posix()
+    start = "" if folder == "." else _PATH.format(folder=folder, file=path.name)
+    return _OWN.format(path=start, module=path.stem, function=function, kind=kind)
 
 
 def _protocol_recipe(key: str, k: int, epsilon: float) -> str:
@@ -101,6 +160,8 @@ def _protocol_recipe(key: str, k: int, epsilon: float) -> str:
 
 def _method_recipe(key: str) -> str:
     method = POSTPROCESSORS[key]
+    if method.is_remedy:
+        return (_DETECTION if "suspects" in method.needs else _REMEDY).format(key=key)
     protocol = _protocol_for(method)
     if PROTOCOLS[protocol].ordered_only:
         return _collected_recipe(protocol, key)

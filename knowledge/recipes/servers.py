@@ -36,8 +36,12 @@ def main():
     if n == 0:
         sys.exit("there are no reports")
     rows = csv.writer(sys.stdout)
-    rows.writerow(["answer", "frequency"])
-    rows.writerows(zip(LABELS, frequencies(counts, n).tolist()))
+    try:
+        rows.writerow(["answer", "frequency"])
+        rows.writerows(zip(LABELS, frequencies(counts, n).tolist()))
+        sys.stdout.flush()
+    except BrokenPipeError:  # nobody reads on
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -1,9 +1,12 @@
-"""Algorithm 3: several attributes of one user, collected by splitting, sampling, or sampling plus fake data."""
+"""Algorithm 3: several attributes of one user, collected by splitting, sampling, or sampling plus fake data.
+
+Fakes of realistic values are drawn from a prior: in audits the one in which value number v is as frequent as 1/(v + 1).
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -11,11 +14,13 @@ import numpy as np
 from simulator._types import FloatArray, IntArray
 from simulator.attributes import one_attribute_loss
 from simulator.audit.run import ALPHA, TRIALS, Subject, protocol_subject
+from simulator.populations import frequencies
 from simulator.protocols import PROTOCOLS, FrequencyOracle
 from simulator.protocols.protocol import Probabilities
 from simulator.seeding import rng_for
 
-SOLUTIONS = ("spl", "smp", "rsfd")
+SOLUTIONS = ("spl", "smp", "rsfd", "rsrfd")
+HIDDEN = ("rsfd", "rsrfd")  # solutions that fake what they do not report
 FAKES = {key: protocol.fakes for key, protocol in PROTOCOLS.items() if protocol.fakes}
 PILOT, PILOT_CELLS = 20_000, 20_000_000  # users from whom a threshold is learned, and the numbers they take at most
 SAME = 1e-9  # likelihood ratios that differ by rounding only
@@ -42,7 +47,7 @@ def attribute_subjects(
         which; the attacker says v1 where the likelihood ratio of all reports of a user is high enough. Published is
         `published_budget` for that one attribute, which keeps epsilon only where users differ in no other.
         For `grr` fakes are uniform values; for unary encodings the protocol's report of a zero vector (``"z"``) or of a
-        random one-hot vector (``"r"``).
+        random one-hot vector (``"r"``). ``"rsrfd"``: the same with fakes of values drawn from `prior_of`.
     trials, alpha: of the audit to come; what ratio is high enough is chosen for them.
 
     Raises ValueError if there are fewer than 2 attributes, the solution is unknown, or has no fake data for the
@@ -62,14 +67,46 @@ def attribute_subjects(
         attributes=attributes,
         solution=solution,
     )
-    if solution != "rsfd":
+    if solution not in HIDDEN:
         return (subject,)
     if not protocol.fakes:
-        raise ValueError(f"solution rsfd has fake data for {', '.join(FAKES)}, got {protocol.key}")
-    return tuple(_fake_subject(subject, oracle, fake, trials, alpha) for fake in protocol.fakes)
+        raise ValueError(f"solution {solution} has fake data for {', '.join(FAKES)}, got {protocol.key}")
+    prior = prior_of(k) if solution == "rsrfd" else None
+    ways = [fake for fake in protocol.fakes if prior is None or fake != "z"]  # a report of no value is not realistic
+    return tuple(_fake_subject(subject, oracle, _Fake(fake, prior), trials, alpha) for fake in ways)
 
 
-def _fake_subject(subject: Subject, oracle: FrequencyOracle, fake: str | None, trials: int, alpha: float) -> Subject:
+def prior_of(k: int) -> FloatArray:
+    """Return the frequencies ``(k,)`` from which audits draw realistic fakes: as 1/rank."""
+    result: FloatArray = frequencies("zipf", k)
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class _Fake:
+    """How what is not reported is faked."""
+
+    way: str | None  # one of the protocol's `fakes`
+    prior: FloatArray | None = None  # of the values that fakes are made of; None for even ones
+
+    def reports(self, oracle: FrequencyOracle, users: int, rng: np.random.Generator) -> IntArray:
+        """Return fake reports of so many attributes."""
+        if self.prior is None:
+            return oracle.fake_reports(self.way, users, rng)
+        values = rng.choice(oracle.k, size=users, p=self.prior)
+        return values if self.way is None else oracle.perturb(values, rng)
+
+    def weights(self, oracle: FrequencyOracle, reports: IntArray, size: IntArray) -> FloatArray:
+        """Return one over how likely each report is as a fake, but for a factor that all have."""
+        more = math.expm1(oracle.epsilon)
+        if self.prior is None:
+            return 1 / (oracle.k + size * more) if self.way == "r" else np.ones(len(size))
+        supported = self.prior[reports] if self.way is None else reports @ self.prior
+        result: FloatArray = 1 / (supported if self.way is None else 1 + more * supported)
+        return result
+
+
+def _fake_subject(subject: Subject, oracle: FrequencyOracle, fake: _Fake, trials: int, alpha: float) -> Subject:
     d, cells = subject.attributes, subject.attributes * oracle.k
     threshold, probabilities = _threshold(oracle, d, fake, subject.values, trials, alpha)
 
@@ -83,29 +120,28 @@ def _fake_subject(subject: Subject, oracle: FrequencyOracle, fake: str | None, t
         sampler=sample,
         probabilities=probabilities,
         cells=cells,
-        fake=fake,
-        epsilon_one_attribute=one_attribute_loss(oracle.k, oracle.epsilon, d, fake),
+        fake=fake.way,
+        epsilon_one_attribute=one_attribute_loss(oracle.k, oracle.epsilon, d, fake.way, fake.prior),
     )
 
 
 def _reports(
-    oracle: FrequencyOracle, attributes: int, fake: str | None, value: int, users: int, rng: np.random.Generator
+    oracle: FrequencyOracle, attributes: int, fake: _Fake, value: int, users: int, rng: np.random.Generator
 ) -> IntArray:
     """Return all that users send who hold one value in every attribute: ``(users * attributes, ...)``."""
-    reports = oracle.fake_reports(fake, users * attributes, rng)
+    reports = fake.reports(oracle, users * attributes, rng)
     sampled = np.arange(users) * attributes + rng.integers(0, attributes, size=users)
     reports[sampled] = oracle.perturb(np.full(users, value), rng)
     return reports
 
 
 def _losses(
-    oracle: FrequencyOracle, attributes: int, fake: str | None, values: tuple[int, int], reports: IntArray
+    oracle: FrequencyOracle, attributes: int, fake: _Fake, values: tuple[int, int], reports: IntArray
 ) -> FloatArray:
     """Return ``(users,)`` log-ratios of the likelihood of all reports of a user under v1 and under v2."""
     seen = oracle.supports(reports, values)
     more = math.expm1(oracle.epsilon)
-    # How unlikely a report is as a fake: the same for all, but where fakes are reports of random values.
-    weights = 1 / (oracle.k + seen.size * more) if fake == "r" else np.ones(len(seen.size))
+    weights = fake.weights(oracle, reports, seen.size)
     first, second = (
         (weights * (1 + more * supported)).reshape(-1, attributes).sum(axis=1)
         for supported in (seen.first, seen.second)
@@ -114,15 +150,15 @@ def _losses(
 
 
 def _threshold(
-    oracle: FrequencyOracle, attributes: int, fake: str | None, values: tuple[int, int], trials: int, alpha: float
+    oracle: FrequencyOracle, attributes: int, fake: _Fake, values: tuple[int, int], trials: int, alpha: float
 ) -> tuple[float, Probabilities | None]:
     """Return the log-ratio from which to say v1, and the probabilities of that, where there is a closed form.
 
     The higher, the nearer the ratio of the two probabilities comes to the privacy loss, and the fewer trials show it:
-    taken is what makes the bound of so many trials highest. Where the ratio depends on all k bits, users of a stream of
-    their own show how it is distributed.
+    taken is what makes the bound of so many trials highest. Where the ratio depends on all k bits, or on a prior, users
+    of a stream of their own show how it is distributed.
     """
-    if fake == "r":
+    if fake.way == "r" or fake.prior is not None:
         users = max(2, min(PILOT, PILOT_CELLS // (attributes * oracle.k)))
         rng = rng_for(0, "audit", "pilot", oracle.key, repr(oracle.epsilon), oracle.k, attributes, *values)
         losses = _losses(oracle, attributes, fake, values, _reports(oracle, attributes, fake, values[0], users, rng))
@@ -131,8 +167,8 @@ def _threshold(
 
     # Of d fakes so many support v1, and so many v2: one value each at k evenly, or each bit by itself.
     first, second = np.indices((attributes + 1, attributes + 1))
-    share = 1 / oracle.k if fake is None else oracle.q or 0.0
-    left, again = (attributes - first, share / (1 - share)) if fake is None else (attributes, share)
+    share = 1 / oracle.k if fake.way is None else oracle.q or 0.0
+    left, again = (attributes - first, share / (1 - share)) if fake.way is None else (attributes, share)
     fakes = binom.pmf(first, attributes, share) * binom.pmf(second, left, again)
     odds = math.exp(oracle.epsilon)
     rests = (first * odds + attributes - first, second * odds + attributes - second)

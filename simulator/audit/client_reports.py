@@ -10,12 +10,13 @@ import numpy as np
 
 from simulator._types import IntArray
 from simulator.foreign import ForeignError, guard, short
-from simulator.hashing import HASHES, SEED_BITS
+from simulator.hashing import HASHES, LONGEST_SEEDS
 from simulator.protocols import PROTOCOLS
 from simulator.protocols.tree import Tree
 from simulator.supports import Supports, of_hashes
 
 LONGEST = 60  # characters of a foreign report or message that is repeated
+_LARGEST_EXACT = 2.0**53  # whole numbers above it lose digits as floats
 SCALAR = -1  # "length" of what has none
 SupportFunction = Callable[[Any, int, float], Any]
 
@@ -50,11 +51,12 @@ def reader_by_type(
     oracle = PROTOCOLS[reports](k, epsilon)
     g = symbols or int(getattr(oracle, "g", 2))
     limit = int(getattr(oracle, "symbols", 2))
+    seed_bits = LONGEST_SEEDS.get(name, 0)
     expected = {
         "value": f"one value in 0..{k - 1}",
         "bits": f"a vector of k={k} zeros and ones",
         "subset": f"different values in 0..{k - 1}",
-        "hash": f"a pair (symbol, seed) with a symbol in 0..{g - 1} and a seed in 0..2^{SEED_BITS}-1",
+        "hash": f"a pair (symbol, seed) with a symbol in 0..{g - 1} and a seed in 0..2^{seed_bits}-1",
         "symbol": f"one symbol in 0..{limit - 1}",
         "cells": f"a vector of k={k} numbers",
         "node": f"a vector of 1 + k={1 + k} numbers: the height, a 0 or 1 for each node there, and zeros",
@@ -65,7 +67,7 @@ def reader_by_type(
         "symbol": ((), limit),
         "cells": ((k,), np.inf),
         "node": ((1 + k,), k),
-    }.get(kind, ((2,), 2**SEED_BITS))
+    }.get(kind, ((2,), 2**seed_bits))
 
     def refuse(report: Any, held: int) -> ClientError:
         return ClientError(
@@ -116,7 +118,9 @@ def _as_array(batch: list[Any], shape: tuple[int, ...], high: float, *, whole: b
         return None
     if not whole:
         return array.astype(np.float64)
-    if (array != np.floor(array)).any() or (array < 0).any() or (array >= high).any():
+    if array.dtype.kind == "f" and ((array != np.floor(array)).any() or (array > _LARGEST_EXACT).any()):
+        return None
+    if (array < 0).any() or (array >= high).any():
         return None
     return array.astype(np.int64)
 

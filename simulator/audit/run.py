@@ -39,9 +39,9 @@ class Setting:
     values
         The two values that were told apart.
     rounds, attributes, solution, fake, symbols
-        Collections of the same value; attributes of a user, how they are collected (``"spl"``, ``"smp"``, ``"rsfd"``)
-        and how fake data is made (``"z"``, ``"r"``); symbols that a value is hashed to, where that is all that
-        protects it.
+        Collections of the same value; attributes of a user, how they are collected (``"spl"``, ``"smp"``, ``"rsfd"``,
+        ``"rsrfd"``) and how fake data is made (``"z"``, ``"r"``); symbols that a value is hashed to, where that is all
+        that protects it.
     epsilon_guaranteed
         The privacy loss that is promised for all that a user sends: epsilon, or what composition makes of it; None
         where nothing is.

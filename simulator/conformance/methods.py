@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from simulator._types import FloatArray
 from simulator.conformance.requirement import ROUNDING, ConformanceError, answer_of, require, text_of
-from simulator.domain import ORDERED
+from simulator.domain import Attackers, Domain
 from simulator.methods import PostProcessor, observe, possible
 from simulator.protocols import PROTOCOLS, FrequencyOracle, Noise, StandardProtocol
 from simulator.protocols.protocol import Tally
@@ -19,6 +19,8 @@ from simulator.seeding import rng_for
 
 WITHOUT_FIGURES = ("a protocol that has none", Noise(1000, None, None, math.nan, math.nan, sums_to_one=False))
 TALLIES = ((2, 0.1, 50), (9, 1.0, 10_000), (33, 4.0, 1_000_000))  # k, epsilon and users
+ATTACKERS = Attackers(0.1, (0,))  # what remedies for poisoning are told
+FEARED, FEARED_LINE = Domain(attackers=ATTACKERS), Domain(ordered=True, attackers=ATTACKERS)
 CLOSELY = 2  # noises of each domain size under which the rows of a batch are also tried one by one
 
 
@@ -53,7 +55,7 @@ def check_postprocessor(method: PostProcessor) -> None:
     for key, kind in _OTHERS.items():
         for k, epsilon, n in TALLIES:
             protocol = kind(k, epsilon)
-            if answer_of(f"{method.name}: fits", possible, method, protocol, ORDERED, n):
+            if answer_of(f"{method.name}: fits", possible, method, protocol, FEARED_LINE, n):
                 fitted = True
                 _check_tallies(method, protocol, n, f"{method.name}, tallies of {key} (k={k}, epsilon={epsilon:g})")
     require(fitted, f"{method.name}: fits must accept the noise of at least one built-in protocol")
@@ -103,7 +105,7 @@ def _check_results(
     """Check one batch, and return its results."""
     frozen = estimates.copy()
     frozen.flags.writeable = False  # a method that writes into its input fails here
-    results = answer_of(where, method, frozen, noise)
+    results = answer_of(where, method, frozen, noise, FEARED)
     _check_kept(method, labels, estimates, results, where)
     require(not np.shares_memory(results, frozen), f"{where}: the result must not share memory with the input")
     if method.queries_only:
@@ -135,10 +137,8 @@ def _check_kept(
     def for_all_rows(kept: NDArray[np.bool_] | np.bool_, sentence: str) -> None:
         _require_rows(kept, labels, where, sentence)
 
-    require(
-        isinstance(results, np.ndarray) and results.shape == estimates.shape,
-        f"{where}: the shape {estimates.shape} must be kept, got {np.shape(results)}",
-    )
+    require(isinstance(results, np.ndarray), f"{where}: the result must be a numpy array, got {type(results).__name__}")
+    require(results.shape == estimates.shape, f"{where}: the shape {estimates.shape} must be kept, got {results.shape}")
     require(results.dtype == np.float64, f"{where}: the result must be float64, got {results.dtype}")
     for_all_rows(np.isfinite(results).all(axis=1), "the result must be finite")
     if method.nonnegative:
@@ -155,19 +155,19 @@ def _check_batches(
 ) -> None:
     """Check that rows by themselves, in another arrangement, and with their categories reversed give the same."""
     for label, row, of_row in zip(labels, estimates, results, strict=True):
-        alone = answer_of(f"{where}, {label}", method, row.copy(), noise)
+        alone = answer_of(f"{where}, {label}", method, row.copy(), noise, FEARED)
         require(
             np.array_equal(alone, of_row), f"{where}, {label}: a batch must give exactly what its rows give one by one"
         )
     if len(labels) % 2 == 0:
         shape = (2, len(labels) // 2, estimates.shape[1])
-        arranged = answer_of(where, method, estimates.reshape(shape), noise)
+        arranged = answer_of(where, method, estimates.reshape(shape), noise, FEARED)
         require(
             np.array_equal(arranged, results.reshape(shape)),
             f"{where}: a batch of shape {shape} must give exactly what its rows give one by one",
         )
-    if not method.uses_order:
-        turned = answer_of(where, method, estimates[:, ::-1].copy(), noise)[:, ::-1]
+    if not method.uses_order and "targets" not in method.needs:
+        turned = answer_of(where, method, estimates[:, ::-1].copy(), noise, FEARED)[:, ::-1]
         scale = np.maximum(1.0, np.abs(estimates).max(axis=1, keepdims=True))
         require(
             bool((np.abs(turned - results) <= ROUNDING * scale).all()),
@@ -184,10 +184,10 @@ def _check_tallies(method: PostProcessor, protocol: StandardProtocol, n: int, wh
     counts[:, 0] += n - counts.sum(axis=1)
     tally = protocol.sample_tally(counts, rng_for(0, "conformance", protocol.key, k))
     tally.counts.flags.writeable = False
-    results = answer_of(where, method.apply, observe(protocol, tally, ORDERED))
+    results = answer_of(where, method.apply, observe(protocol, tally, FEARED_LINE))
     _check_kept(method, labels, rows, results, where)
     for label, row, of_row in zip(labels, tally.counts, results, strict=True):
-        alone = answer_of(f"{where}, {label}", method.apply, observe(protocol, Tally(row, n), ORDERED))
+        alone = answer_of(f"{where}, {label}", method.apply, observe(protocol, Tally(row, n), FEARED_LINE))
         require(
             np.array_equal(alone, of_row), f"{where}, {label}: a batch must give exactly what its rows give one by one"
         )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from simulator.foreign import described
+from simulator.foreign import OURS, described
 
 ROUNDING = 1e-9
 
@@ -29,7 +30,23 @@ def answer_of(question: str, call: Callable[..., Any], *arguments: Any) -> Any:
     except ConformanceError:
         raise
     except Exception as error:  # foreign code may raise anything; it goes on as the cause of ours
-        raise ConformanceError(f"{question} must not fail, but raised {described(error)}") from error
+        raise ConformanceError(f"{question} must not fail, but raised {described(error)}{_place(error)}") from error
+
+
+def _place(error: BaseException) -> str:
+    """Return where foreign code failed, ``" (mine.py, line 12)"``: the last line of its own file; "" where it is ours.
+
+    The libraries that it calls are passed over.
+    """
+    own, line = None, 0
+    trace = error.__traceback__
+    while trace is not None:
+        package = str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
+        file = trace.tb_frame.f_code.co_filename
+        own = file if own is None and package not in OURS else own
+        line = trace.tb_lineno if file == own else line
+        trace = trace.tb_next
+    return "" if own is None else f" ({Path(own).name}, line {line})"
 
 
 def text_of(member: Any, field: str) -> str:

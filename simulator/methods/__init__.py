@@ -13,6 +13,7 @@ from simulator.methods.observed import Observed, observe
 from simulator.methods.ordered import ORDERED_METHODS
 from simulator.methods.power import power, power_ns
 from simulator.methods.processor import NEARNESS, PostProcessor, possible
+from simulator.methods.recovery import drop_fakes, norm_min, recover, recover_known, subtract_fakes
 from simulator.methods.simple import base_cut, base_pos, none, norm, norm_mul
 from simulator.methods.simplex import mle_apx, norm_cut, norm_sub
 from simulator.methods.wavelet_grid import wavelet_eb_near
@@ -60,6 +61,46 @@ _METHODS = [
     ),
 ]
 
-POSTPROCESSORS: dict[str, PostProcessor] = {method.name: method for method in _METHODS} | ORDERED_METHODS
+_CAO, _SUN = "Cao, Jia, Gong, USENIX Security 2021", "Sun et al., ICDE 2024"
+_FEARED = _ANY | {"attackers"}
+_REMEDIES = [
+    PostProcessor("norm_min", "Min-Norm", norm_min, True, True, _CAO, needs=_FEARED),
+    # What is taken off positive estimates alone may put one below another.
+    PostProcessor("recover", "LDPRecover", recover, True, True, _SUN, keeps_order=False, needs=_FEARED | {"pq"}),
+    PostProcessor(
+        "recover_known",
+        "LDPRecover with known targets",
+        recover_known,
+        True,
+        True,
+        _SUN,
+        keeps_order=False,
+        needs=_FEARED | {"pq", "targets"},
+    ),
+    PostProcessor(
+        "subtract_fakes",
+        "Subtraction of the maximal gain",
+        subtract_fakes,
+        True,
+        True,
+        f"{_SUN}; {_CAO}; this project",
+        keeps_order=False,
+        needs=_FEARED | {"pq", "targets"},
+    ),
+    PostProcessor(
+        "drop_fakes",
+        "Fake-report detection",
+        drop_fakes,
+        True,
+        True,
+        f"{_CAO}; this project",
+        keeps_order=False,
+        needs=_ANY | {"pq", "suspects"},
+    ),
+]
+
+POSTPROCESSORS: dict[str, PostProcessor] = (
+    {method.name: method for method in _METHODS} | ORDERED_METHODS | {method.name: method for method in _REMEDIES}
+)
 
 __all__ = ["NEARNESS", "POSTPROCESSORS", "Observed", "PostProcessor", "observe", "possible"]

@@ -5,12 +5,31 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from simulator._types import FloatArray
+from simulator._types import FloatArray, IntArray
 from simulator.domain import UNORDERED, Domain
 from simulator.protocols.oracle import Noise
 from simulator.protocols.protocol import NEEDS, Covariance, Likelihood, Protocol, Tally
 
 LIKELIHOODS = frozenset({"likelihood", "local_likelihood"})
+
+
+@dataclass(frozen=True, eq=False)
+class Suspects:
+    """The reports that support every value of one set: few honest ones do, and all that promote the whole set.
+
+    Attributes
+    ----------
+    values
+        The set, ``(r,)``.
+    users
+        How many reports do, ``(...,)``.
+    counts
+        How many of those support each value, ``(..., k)``.
+    """
+
+    values: IntArray
+    users: IntArray
+    counts: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +46,8 @@ class Observed:
         The sufficient statistic, and how likely it is under given frequencies.
     domain
         What is known of the categories.
+    suspects
+        The reports that support every value of a set that stands out, where reports were searched for one.
     """
 
     estimate: FloatArray | None
@@ -34,9 +55,12 @@ class Observed:
     tally: Tally | None = None
     likelihood: Likelihood | None = None
     domain: Domain = UNORDERED
+    suspects: Suspects | None = None
 
     def offers(self, need: str) -> bool:
         """Tell whether a method that needs this, of `NEEDS`, has it here."""
+        if need == "suspects":
+            return self.suspects is not None and self.tally is not None
         if need in LIKELIHOODS and self.likelihood is not None and self.tally is not None:
             return need == "likelihood" or self.likelihood.local
         if self.estimate is None or self.covariance is None:
@@ -54,7 +78,12 @@ class Observed:
 
 
 def observe(
-    protocol: Protocol, tally: Tally, domain: Domain = UNORDERED, *, needs: frozenset[str] = frozenset(NEEDS)
+    protocol: Protocol,
+    tally: Tally,
+    domain: Domain = UNORDERED,
+    *,
+    needs: frozenset[str] = frozenset(NEEDS),
+    suspects: Suspects | None = None,
 ) -> Observed:
     """Return what methods may see of a tally; what none of them `needs` is not worked out."""
     linear = protocol.linear if needs - LIKELIHOODS or not protocol.offers("likelihood") else None
@@ -64,4 +93,5 @@ def observe(
         tally,
         protocol.likelihood if needs & LIKELIHOODS else None,
         domain,
+        suspects,
     )

@@ -11,12 +11,14 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from simulator._types import FloatArray
-from simulator.domain import Domain
+from simulator.domain import UNORDERED, Domain
 from simulator.methods.observed import Observed
 from simulator.protocols.oracle import Noise
 from simulator.protocols.protocol import NEEDS, Protocol
 
 NEARNESS = frozenset({"order", "ground"})
+DANGER = frozenset({"attackers", "targets"})
+OF_DOMAIN = NEARNESS | DANGER  # what a domain offers; the rest comes from the protocol
 OfNoise: TypeAlias = Callable[[FloatArray, Noise], FloatArray]
 OfObserved: TypeAlias = Callable[[Observed], FloatArray]
 Condition: TypeAlias = Callable[[Noise, int], bool]
@@ -52,7 +54,8 @@ class PostProcessor:
         is alike in all entries; ``"haar"``, the variances of Haar differences; ``"pq"``; ``"likelihood"``;
         ``"local_likelihood"``, of outputs that lie along the order of the values;
         ``"pseudo_likelihood"``, for reports that support several values; ``"order"``, an ordered domain; ``"ground"``,
-        a domain on which some categories are near others.
+        a domain on which some categories are near others; ``"attackers"``, the share of the users who may send what
+        they like, and ``"targets"``, what they promote; ``"suspects"``, the reports that support every value of a set.
     condition
         Asked beside the needs, unless it is None.
     """
@@ -72,9 +75,9 @@ class PostProcessor:
     condition: Condition | None = None
 
     def __post_init__(self, ordered_only: bool, fits: Condition | None) -> None:
-        unknown = self.needs - NEARNESS - frozenset(NEEDS)
+        unknown = self.needs - OF_DOMAIN - frozenset(NEEDS)
         if unknown:
-            allowed = ", ".join(sorted({*NEEDS, *NEARNESS}))
+            allowed = ", ".join(sorted({*NEEDS, *OF_DOMAIN}))
             raise ValueError(f"a method needs some of {allowed}, got {', '.join(sorted(unknown))}")
         if ordered_only:
             object.__setattr__(self, "needs", self.needs | {"order"})
@@ -87,25 +90,30 @@ class PostProcessor:
         return bool(self.needs & NEARNESS)
 
     @property
+    def is_remedy(self) -> bool:
+        """Whether it is for collections that attackers may have poisoned, and for no other."""
+        return bool(self.needs & (DANGER | {"suspects"}))
+
+    @property
     def gives(self) -> frozenset[str]:
         """What results keep: some of ``"nonnegative"``, ``"sums_to_one"``, ``"unbiased"``."""
         return frozenset(name for name in ("nonnegative", "sums_to_one", "unbiased") if getattr(self, name))
 
     def accepts(self, noise: Noise, k: int) -> bool:
         """Tell whether the method is for estimates of k frequencies with this noise, on a domain that suits it."""
-        return all(noise.offers(need, k) for need in self.needs - NEARNESS) and (
+        return all(noise.offers(need, k) for need in self.needs - OF_DOMAIN) and (
             self.condition is None or self.condition(noise, k)
         )
 
-    def __call__(self, estimate: FloatArray, noise: Noise) -> FloatArray:
-        """Apply the method to raw frequency estimates ``(..., k)``.
+    def __call__(self, estimate: FloatArray, noise: Noise, domain: Domain = UNORDERED) -> FloatArray:
+        """Apply the method to raw frequency estimates ``(..., k)`` on a domain.
 
         Raises
         ------
         ValueError
             As `apply`.
         """
-        return self.apply(Observed(np.asarray(estimate, dtype=np.float64), noise))
+        return self.apply(Observed(np.asarray(estimate, dtype=np.float64), noise, domain=domain))
 
     def apply(self, observed: Observed) -> FloatArray:
         """Apply the method to what was collected.
@@ -121,11 +129,15 @@ class PostProcessor:
                 raise ValueError(f"an estimate needs at least 2 categories, got shape {raw.shape}")
             if not np.isfinite(raw).all():
                 raise ValueError("an estimate must be finite, got NaN or infinity")
-        enough = all(observed.offers(need) for need in self.needs - NEARNESS)
+        enough = self.needs & DANGER <= observed.domain.provides and all(
+            observed.offers(need) for need in self.needs - OF_DOMAIN
+        )
         if enough and self.condition is not None and raw is not None:
             enough = self.condition(observed.noise, raw.shape[-1])
         if not enough:
-            raise ValueError(f"method {self.name} is not for the noise of this protocol: {self.title}")
+            missing = " and ".join(sorted(self.needs & DANGER - observed.domain.provides))
+            why = f"needs to know the {missing}" if missing else "is not for the noise of this protocol"
+            raise ValueError(f"method {self.name} {why}: {self.title}")
         return self.compute(observed)
 
     def compute(self, observed: Observed) -> FloatArray:
@@ -146,7 +158,7 @@ class PostProcessor:
 def possible(method: PostProcessor, protocol: Protocol, domain: Domain, n: int) -> bool:
     """Tell whether a method goes with a protocol on a domain, for `n` users."""
     offered = domain.provides
-    if protocol.ordered_only and not domain.ordered:
+    if (protocol.ordered_only and not domain.ordered) or (method.is_remedy and domain.attackers is None):
         return False
     if not all(need in offered or protocol.offers(need) for need in method.needs):
         return False

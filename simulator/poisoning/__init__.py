@@ -13,22 +13,23 @@ happens to send there (any hash function may be claimed; the source tries some).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import partial
 
 import numpy as np
 
 from simulator._types import IntArray
+from simulator.domain import UNORDERED, Domain
 from simulator.foreign import attempt
 from simulator.methods import PostProcessor
 from simulator.methods.observed import Observed, observe
+from simulator.poisoning.attack import ATTACKS, MAXIMAL, NOBODY, RANDOM, Attack, Collection, stacked
+from simulator.poisoning.screening import frequent_set, suspects_of
 from simulator.populations import apportion
-from simulator.protocols.protocol import Protocol, Tally
+from simulator.protocols.protocol import Protocol
 from simulator.ranking import Pair
 from simulator.seeding import rng_for
 
-RANDOM = "random_value"
-ATTACKS = (RANDOM, "maximal_gain")
 TARGETS = 10  # values an attacker promotes, as in the source; in small domains every tenth, at least one
 
 
@@ -48,6 +49,7 @@ def gains(
     targets: IntArray,
     repetitions: int,
     seed: int,
+    domain: Domain = UNORDERED,
 ) -> dict[Pair, dict[str, float | None]]:
     """Return for each pair and attack the mean gain: by how much the estimates of the targets rise, added up.
 
@@ -57,24 +59,22 @@ def gains(
     counts: ``(k,)`` users who hold each value, n in all.
     share: share of the users that the attacker controls, between 0 and 1.
     repetitions: collections that are simulated.
+    domain: what methods may know of the categories, and of attackers.
 
     Returns for each pair a gain (unit: frequency) for each of `ATTACKS`; None where there is no
     such draw, or where what reports may claim has no bound, as without support sets. Raises
     ValueError if no honest user is left.
     """
-    n = int(counts.sum())
-    fakes = max(1, round(share * n))
-    if not 0 < share < 1 or fakes >= n:
-        raise ValueError(f"a share of {share:g} of n={n} users leaves no honest one")
-    honest_counts = apportion(counts, n - fakes)
+    attacks = {kind: Attack(kind, share, tuple(targets.tolist())) for kind in (*ATTACKS, NOBODY)}
+    attacks[MAXIMAL].fakes(int(counts.sum()))
     result: dict[Pair, dict[str, float | None]] = {}
     wanted: dict[str, list[str]] = {}
     for protocol, method in pairs:
         wanted.setdefault(protocol, []).append(method)
     for key, names in wanted.items():
         measure = partial(
-            _gains_of, oracles[key], {name: methods[name] for name in names}, honest_counts, fakes, targets,
-            repetitions=repetitions, seed=seed,
+            _gains_of, oracles[key], {name: methods[name] for name in names}, counts, attacks,
+            repetitions=repetitions, seed=seed, domain=domain,
         )  # fmt: skip
         measured = attempt(key, measure, lambda _: None) or {name: dict.fromkeys(ATTACKS) for name in names}
         result |= {(key, name): measured[name] for name in names}
@@ -84,31 +84,42 @@ def gains(
 def _gains_of(
     protocol: Protocol,
     methods: Mapping[str, PostProcessor],
-    honest_counts: IntArray,
-    fakes: int,
-    targets: IntArray,
+    counts: IntArray,
+    attacks: Mapping[str, Attack],
     *,
     repetitions: int,
     seed: int,
+    domain: Domain,
 ) -> dict[str, dict[str, float | None]]:
     """Return the gains of each attack on one protocol, by method."""
     needs = frozenset[str]().union(*(method.needs for method in methods.values()))
-    streams = (rng_for(seed, "poisoning", "honest", protocol.key, repetition) for repetition in range(repetitions))
-    honest = [protocol.sample_tally(honest_counts, rng) for rng in streams]
-    poisoned = {attack: _poisoned(protocol, attack, honest, fakes, targets, seed) for attack in ATTACKS}
-    before = observe(protocol, Tally.stack(honest), needs=needs)
-    after = {
-        attack: None if tally is None else observe(protocol, tally, needs=needs) for attack, tally in poisoned.items()
-    }
+    n = int(counts.sum())
+    honest = apportion(counts, n - attacks[MAXIMAL].fakes(n))
+    observed: dict[str, Observed | None] = {}
+    for kind, attack in attacks.items():
+        users, rows = honest if kind == NOBODY else counts, []
+        for repetition in range(repetitions):
+            streams = (rng_for(seed, "poisoning", who, protocol.key, repetition) for who in ("honest", kind))
+            row = attack.collect(protocol, users, *streams)
+            if row is None:
+                break
+            rows.append(row)
+        observed[kind] = _observed(protocol, stacked(rows), domain, needs) if len(rows) == repetitions else None
+    before = observed[NOBODY]
     return {
         name: {
-            attack: None
-            if observed is None
-            else attempt(name, partial(_gain, method, before, observed, targets), _fault_of_gain)
-            for attack, observed in after.items()
+            kind: None
+            if after is None or before is None
+            else attempt(name, partial(_gain, method, before, after, np.array(attacks[kind].targets)), _fault_of_gain)
+            for kind in ATTACKS
+            for after in (observed[kind],)
         }
         for name, method in methods.items()
     }
+
+
+def _observed(protocol: Protocol, collection: Collection, domain: Domain, needs: frozenset[str]) -> Observed:
+    return observe(protocol, collection.tally, domain, needs=needs, suspects=collection.suspects)
 
 
 def _gain(method: PostProcessor, before: Observed, after: Observed, targets: IntArray) -> float:
@@ -121,18 +132,7 @@ def _fault_of_gain(gain: float) -> str | None:
     return None if math.isfinite(gain) else "it returns NaN or infinity"
 
 
-def _poisoned(
-    protocol: Protocol, attack: str, honest: Sequence[Tally], fakes: int, targets: IntArray, seed: int
-) -> Tally | None:
-    """Add the fake reports to each of the honest collections."""
-    rows = []
-    for repetition, tally in enumerate(honest):
-        rng = rng_for(seed, "poisoning", attack, protocol.key, repetition)
-        added = protocol.random_fakes(fakes, rng) if attack == RANDOM else protocol.crafted(targets, fakes, rng)
-        if added is None:
-            return None
-        rows.append(tally + added)
-    return Tally.stack(rows)
-
-
-__all__ = ["ATTACKS", "TARGETS", "draw_targets", "gains"]
+__all__ = [
+    "ATTACKS", "MAXIMAL", "NOBODY", "RANDOM", "TARGETS", "Attack", "draw_targets", "frequent_set", "gains",
+    "suspects_of",
+]  # fmt: skip

@@ -10,9 +10,10 @@ import numpy as np
 
 from simulator._types import IntArray, Reports
 from simulator.attacks import independent_support_attack
+from simulator.hash_support import count_supports
 from simulator.hashing import DEFAULT_HASH, HASHES, SEED_BITS
 from simulator.protocols.blanket import Blanket
-from simulator.protocols.oracle import REPLAY_CELLS, FrequencyOracle, binomial_support, bits_for
+from simulator.protocols.oracle import FrequencyOracle, binomial_support, bits_for
 from simulator.protocols.protocol import Tally
 from simulator.supports import Supports, of_hashes
 
@@ -82,13 +83,7 @@ class LocalHashing(FrequencyOracle):
         return np.stack([seeds, np.where(keep, symbols, shifted)], axis=1)
 
     def support(self, reports: Reports) -> IntArray:
-        hashed, domain = HASHES[self.hash], np.arange(self.k)
-        result = np.zeros(self.k, dtype=np.int64)
-        step = max(1, REPLAY_CELLS // self.k)
-        for start in range(0, len(reports), step):
-            seeds, symbols = reports[start : start + step, :1], reports[start : start + step, 1:]
-            result += (hashed(domain, seeds, self.g) == symbols).sum(axis=0)
-        return result
+        return count_supports(self.hash, reports[:, 0], reports[:, 1], self.k, self.g)
 
     def sample_support(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
         return binomial_support(counts, self.p, self.q, rng)
@@ -96,9 +91,12 @@ class LocalHashing(FrequencyOracle):
     def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
         return of_hashes(reports[:, 0], reports[:, 1], self.k, values, g=self.g, name=self.hash)
 
+    @property
+    def random_rate(self) -> float:
+        return 1 / self.g  # of a symbol that does not look at any value
+
     def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
-        # A symbol that does not look at any value supports each with probability 1/g.
-        return Tally(rng.binomial(fakes, 1 / self.g, size=self.k), fakes)
+        return Tally(rng.binomial(fakes, self.random_rate, size=self.k), fakes)
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:
         """Return reports of hash functions that send all targets to one symbol.

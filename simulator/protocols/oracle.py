@@ -236,6 +236,8 @@ class FrequencyOracle(StandardProtocol):
         return FlatLikelihood(self.k, *self._probabilities) if self.offers("likelihood") else None
 
     def offers(self, need: str) -> bool:
+        if need == "suspects":  # only among reports that support several values do some stand out
+            return self.independent_supports
         return need in ("estimate", "iid", "haar") or _supports_offer(self.p, self.q, self.k, need)
 
     def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
@@ -278,6 +280,12 @@ class FrequencyOracle(StandardProtocol):
     def fake_reports(self, fake: str | None, users: int, rng: np.random.Generator) -> Reports:  # noqa: ARG002
         """Return reports of an attribute that was not sampled, made in one of the ways `fakes`; here of even values."""
         return self.perturb(rng.integers(0, self.k, size=users), rng)
+
+    @property
+    def random_rate(self) -> float:
+        """How often an even draw of all reports supports a value, in protocols whose supports are independent."""
+        p, q = self._probabilities
+        return q + (p - q) / self.k
 
     def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally | None:
         """Return the tally of even draws of all reports: here of reports of even values.

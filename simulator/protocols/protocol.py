@@ -20,7 +20,7 @@ Counts: TypeAlias = "NDArray[np.int64 | np.float64]"  # counts, but where report
 Probabilities: TypeAlias = tuple[float, float]
 
 EPSILON_MIN, EPSILON_MAX = 1e-6, 32.0
-NEEDS = ("estimate", "iid", "haar", "pq", "likelihood", "local_likelihood", "pseudo_likelihood")
+NEEDS = ("estimate", "iid", "haar", "pq", "likelihood", "local_likelihood", "pseudo_likelihood", "suspects")
 """What a protocol may offer to a method; `simulator.domain` adds what a domain may."""
 
 

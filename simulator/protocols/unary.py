@@ -67,8 +67,12 @@ class UnaryEncoding(FrequencyOracle):
             return (rng.random((users, self.k)) < self.q).view(np.uint8)
         return super().fake_reports(fake, users, rng)
 
+    @property
+    def random_rate(self) -> float:
+        return 0.5
+
     def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
-        return Tally(rng.binomial(fakes, 0.5, size=self.k), fakes)
+        return Tally(rng.binomial(fakes, self.random_rate, size=self.k), fakes)
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:
         """Return reports that support all targets, and others too, so that each has as many ones as are usual."""

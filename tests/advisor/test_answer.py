@@ -114,6 +114,7 @@ def test_a_restricted_menu_races_among_itself() -> None:
     assert by_kind["default"].error < advice.lowest.error  # it would have led
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["topk", "emd"])
 def test_the_first_tier_holds_nothing_that_is_proven_worse(metric: str) -> None:
     counts = apportion(frequencies("zipf", 30, 1.0), 10_000)

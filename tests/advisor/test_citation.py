@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from advisor.rank.pair_words import protocol_text
 from knowledge.sources import OWN, SOURCES, sources_of
 from simulator import POSTPROCESSORS, PROTOCOLS, __version__
 
@@ -74,9 +75,33 @@ def test_explain_gives_the_sources_and_nothing_else(run: Run) -> None:
 def test_cite_writes_of_members_and_cites_no_key_without_an_entry(run: Run) -> None:
     data = json.loads(run("cite", "pgr", "OUE", "eb_ns", "--format", "json")[1])
     assert (data["protocols"], data["methods"]) == (["pgr", "oue"], ["eb_ns"])
-    cited = {key for group in re.findall(r"\\cite\{(.*?)\}", data["paragraph"]) for key in group.split(",")}
+    cited = cited_in(data["paragraph"])
     assert cited == set(entries(data["bibtex"]))
     assert "ldp_advise" in cited
+
+
+def cited_in(paragraph: str) -> set[str]:
+    return {key for group in re.findall(r"\\cite\{(.*?)\}", paragraph) for key in group.split(",")}
+
+
+def test_the_bibliography_alone_goes_to_a_file(run: Run, tmp_path: Path) -> None:
+    text = run("cite", "oue", "norm_sub", "--bibtex")[1]
+    for words in (("cite", "oue", "norm_sub"), ("explain", "sw")):
+        file = tmp_path / f"{words[0]}.bib"
+        assert run(*words, "--output", str(file)) == (0, "", "")
+        assert file.read_text(encoding="utf-8").startswith("@")
+        assert len(entries(file.read_text(encoding="utf-8"))) >= 1
+    assert entries((tmp_path / "cite.bib").read_text(encoding="utf-8")) == entries(text)
+
+
+def test_a_simulation_does_not_say_that_values_were_collected(run: Run, states: str, tmp_path: Path) -> None:
+    saved = str(tmp_path / "answer.json")
+    run("--eps", "1", "--reps", "2", "--protocol", "grr,oue", "--method", "norm_sub", states, "-q", "-o", saved)
+    text = json.loads(run("cite", saved, "--format", "json")[1])["paragraph"]
+    assert "collected" not in text
+    assert "GRR (generalised randomised response, k-RR)" in text
+    assert r"\cite{kairouz2016discrete} and OUE (optimised" in text or r"\cite{wang2017locally} and GRR (gen" in text
+    assert "%" not in text.replace(r"\%", "")
 
 
 def test_cite_takes_the_figures_of_a_saved_answer(run: Run, states: str, tmp_path: Path) -> None:
@@ -99,12 +124,15 @@ def test_cite_takes_the_figures_of_a_saved_answer(run: Run, states: str, tmp_pat
     )
     answer = json.loads(Path(saved).read_text(encoding="utf-8"))
     data = json.loads(run("cite", saved, "--format", "json")[1])
-    best, text = answer["recommendations"][0], data["paragraph"]
-    assert (data["protocols"], data["methods"]) == ([best["protocol"]], [best["method"]])
+    rows, best, text = answer["recommendations"], answer["recommendations"][0], data["paragraph"]
+    assert set(data["protocols"]) == {row["protocol"] for row in rows}
+    assert set(data["methods"]) == {row["method"] for row in rows}
+    assert cited_in(text) == set(entries(data["bibtex"]))
     for words in (
-        "ε = 2, k = 4 categories, n = 5,000 users",
-        "simulating 4 collections",
+        r"at $\varepsilon = 2$, 4 categories and 5,000 users",
+        "4 times with the frequencies of",
         "seed 3",
+        f"was {protocol_text(best['protocol'])} with",
         f"{best['error']:.4g}",
     ):
         assert words in text

@@ -38,7 +38,7 @@ def menu(k: int, epsilon: float) -> set[tuple[str, str]]:
         (protocol, name)
         for protocol, noise in noises.items()
         for name, method in POSTPROCESSORS.items()
-        if not (method.queries_only or method.uses_order) and method.accepts(noise, k)
+        if not (method.queries_only or method.uses_order or method.is_remedy) and method.accepts(noise, k)
     }
 
 
@@ -100,6 +100,7 @@ def test_equivalent_users_of_the_raw_estimate_are_its_users(run: Run, states: st
     assert {row["equivalent_users"] for row in rows if row["method"] == "none"} == {50000}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("metric", "unit"), [("mean", "bins"), ("quantiles", "bins"), ("ks", "frequency")])
 def test_metrics_of_numbers_have_tables_pages_pictures_threats_and_baselines(
     run: Run, ages: str, tmp_path: Path, metric: str, unit: str
@@ -130,6 +131,7 @@ def test_too_noisy_is_said_in_plain_words(run: Run, states: str) -> None:
     assert answer(run("-e", "0.01", "--n", "100", "--format", "json", states)[1])["beats_uniform_guess"] is False
 
 
+@pytest.mark.slow
 def test_all_metrics_get_a_table_each(run: Run, ages: str) -> None:
     code, out, _ = run("-e", "2", "-m", "all", *QUICK, ages)
     assert code == 0
@@ -232,8 +234,10 @@ def test_runs_hold_every_repetition(run: Run, states: str, tmp_path: Path, suffi
         "method",
         "metric",
         "repetition",
+        "fresh",
         "error",
     ]
+    assert (frame["fresh"] == (frame["repetition"] >= 5)).all()
     assert set(frame["metric"]) == {"l1", "l2"}
     assert set(frame["repetition"]) == set(range(10))
     for place, row in enumerate(data["recommendations"]):  # type: ignore[arg-type]
@@ -268,7 +272,7 @@ def test_help_and_version(run: Run) -> None:
     assert code == 0
     for words in ("--eps", "--k", "--metric", "Commands", "--help --verbose", *COMMANDS):
         assert words in out
-    assert len(out.splitlines()) < 72  # 15 of them are commands
+    assert len(out.splitlines()) < 73  # 16 of them are commands
     for rare in ("--runs", "--matrix", "--install-completion"):
         assert rare not in out
         assert rare in run("--help", "--verbose")[1]
@@ -293,6 +297,7 @@ def test_help_is_printed_whatever_else_is_given(run: Run, command: str, others: 
         assert out.startswith(f"Usage: ldp-advise {command}".strip() + " ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nonsense", ["", "abc", "-1", "9" * 20])
 def test_nonsense_in_the_environment_of_libraries_is_ignored(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nonsense: str

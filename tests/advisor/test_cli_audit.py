@@ -313,6 +313,7 @@ def test_bad_options_are_one_line_and_exit_2(run: Run, asked: str, said: str) ->
     assert len(err.splitlines()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [

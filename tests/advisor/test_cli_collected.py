@@ -376,7 +376,7 @@ MISSING = "/nowhere/at all.csv"  # what is refused for its options is refused be
         ((*BOTH, "--threat", "0.9999"), "leaves no honest user"),
         ((*BOTH, "--k", "3", "-m", "topk", "--top-values", "4"), "top-values must be at most k=3"),
         (("estimate", "-p", "oue", "--n", "0"), "n must be"),
-        (("reports", "-p", "she"), "reports of she cannot be read"),
+        (("reports", "-p", "oue", "--steps", "8"), "reports of oue are no real numbers"),
         (("reports", "-p", "olh"), "--k"),
         (("reports", "-p", "grr", "--hash", "mix64"), "grr has no hash function"),
     ],

@@ -134,7 +134,6 @@ def test_an_evaluation_has_every_format(run: Run, states: str, monkeypatch: pyte
         ("evaluate missing.csv", "missing.csv"),
         ("evaluate --reps 5", "reps must be at least 10"),
         ("build --backend mpi", "backend must be one of loky, threading, dask"),
-        ("build --backend dask", "--backend dask needs --scheduler"),
         ("build --scheduler tcp://x:1", "--scheduler is for --backend dask"),
     ],
 )

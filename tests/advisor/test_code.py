@@ -192,6 +192,7 @@ def test_the_page_states_the_promise_and_what_is_not_promised(key: str) -> None:
     for word in ("Repeated collection", "Linkage", "Side channels", "Participation", "Correct figures"):
         assert f"- **{word}.**" in page
     assert "{" not in re.sub(r"```.*?```", "", page, flags=re.DOTALL)
-    assert ("ldp-advise reports" in page) == (key != "she")
+    grid = f" --steps {collection.parameters.whole('GRID')}" if key == "she" else ""
+    assert f"ldp-advise reports reports.csv --protocol {key}{grid} --eps 0.5 --k 40 --no-header" in page
     ordered = PROTOCOLS[key].ordered_only or POSTPROCESSORS[collection.method].uses_order
     assert ("Their order counts" in page) == ordered

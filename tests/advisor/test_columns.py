@@ -90,6 +90,20 @@ def test_the_error_of_a_column_is_that_of_its_reports(run: Run, people: str) -> 
         assert abs(row["error"] - expected) < 5 / 1.96 * (row["error_high"] - row["error"]) + 1e-12
 
 
+@pytest.mark.parametrize(
+    "words", [["--instant"], ["--instant", "--eps", "8"], ["--instant", "--max-bits", "1", "-p", "oue"], ["--n", "2"]]
+)
+def test_json_keeps_to_its_schema(run: Run, people: str, words: list[str]) -> None:
+    schema = json.loads(resources.files("advisor").joinpath("schema/columns.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    budget = [] if "--eps" in words else ["--eps", "1"]
+    data = json.loads(run(*budget, people, *THREE, *words, "--format", "json")[1])
+    jsonschema.validate(data, schema)
+    assert ("error" in data and "message" in str(data["error"])) == (words == ["--n", "2"])
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**data, "schema_version": 0}, schema)
+
+
 @pytest.mark.parametrize("form", ["table", "plain", "markdown", "csv", "value", "html"])
 def test_every_format_shows_the_plan(run: Run, people: str, form: str) -> None:
     code, out, _ = run("--eps", "1", people, *THREE, "--instant", "--format", form)

@@ -9,6 +9,7 @@ import pytest
 
 from advisor import InputError, advise
 from simulator import POSTPROCESSORS, PROTOCOLS, frequency_oracles
+from simulator.domain import Attackers, Domain
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from tests.advisor.conftest import Run
@@ -48,7 +49,7 @@ def test_unbiased_methods_are_and_others_are_not() -> None:
     for name, method in POSTPROCESSORS.items():
         if method.queries_only or not method.accepts(oracle.noise(n), 8):
             continue
-        result = method(raw, oracle.noise(n))
+        result = method(raw, oracle.noise(n), Domain(attackers=Attackers(0.1, (0,))))
         z = (result.mean(axis=0) - counts / n) / (result.std(axis=0) / repetitions**0.5)
         assert (np.abs(z).max() < 5.5) == method.unbiased, name
 

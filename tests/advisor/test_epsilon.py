@@ -169,7 +169,7 @@ def test_the_protocol_decides_what_p_and_q_mean(run: Run) -> None:
     code, out, _ = run("epsilon", "--p", "0.75", "--q", "0.25", "-p", "grr", "--k", "2")
     assert code == 0
     assert "ε = 1.099 by replacement" in out
-    assert "With GRR (generalised randomised response, k-RR) it is 75.0 %." in out
+    assert "With GRR (generalised randomised response, k-RR) the best guess is right in 75.0 % of cases." in out
 
 
 def test_small_shares_are_not_said_to_be_nothing(run: Run) -> None:

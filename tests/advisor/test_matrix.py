@@ -12,6 +12,8 @@ import jsonschema
 import pytest
 
 from advisor.cli.run import FORMATS
+from simulator import POSTPROCESSORS
+from simulator.foreign import REGISTERED, SOURCES
 
 Run = Callable[..., tuple[int, str, str]]
 QUICK = ("--reps", "4", "--max-reps", "4", "--quiet", "-m", "l1,topk,set")
@@ -53,6 +55,36 @@ def test_the_lowest_of_a_column_is_shown_however_few_rows_are(run: Run, states: 
         line for line in out.splitlines() if line.startswith(("grr ", "oue ", "ss ", "olh ", "pgr ", "hr ", "rappor "))
     ]
     assert sum(line.count("*") for line in out.splitlines() if not line.startswith("*:")) >= 3, rows
+
+
+def test_what_one_compares_with_is_shown_however_few_rows_are(run: Run, states: str, tmp_path: Path) -> None:
+    mine = tmp_path / "far_off.py"
+    mine.write_text("def far_off(estimate, noise):\n    return estimate + 5.0\n", encoding="utf-8")
+    words = ("--eps", "1", states, "--protocol", "grr", "--reps", "4", "--max-reps", "4", "-m", "l1,topk", "--matrix")
+    try:
+        menu = f"all,{mine}:far_off"
+        code, out, _ = run(*words, "--top", "1", "--method", menu, "--format", "plain")
+        assert code == 0
+        for text in ("far_off", "◂ raw estimate", "◂ uniform guess", "oue norm_sub"):
+            assert text in out
+        for text in ("to best", "above the table"):
+            assert text not in out
+    finally:
+        for known in (POSTPROCESSORS, REGISTERED, SOURCES):
+            known.pop("far_off", None)
+    assert "--matrix shows all metrics in one table." in run(*words[:-1])[1]
+
+
+def test_an_estimate_has_it(run: Run, tmp_path: Path) -> None:
+    raw = tmp_path / "raw.csv"
+    raw.write_text("value,estimate\na,0.6\nb,0.3\nc,0.12\nd,-0.02\n", encoding="utf-8")
+    words = ("estimate", str(raw), "--protocol", "grr", "--eps", "1", "--n", "5000", "--reps", "4", "--quiet")
+    data = json.loads(run(*words, "-m", "l1,topk", "--matrix", "--format", "json")[1])
+    jsonschema.validate(data, SCHEMA)
+    assert {row["protocol"] for row in data["matrix"]} == {"grr"}
+    code, out, err = run(*words, "--matrix")
+    assert (code, out) == (2, "")
+    assert "--matrix needs several metrics" in err
 
 
 def test_predictions_have_it_and_one_metric_has_not(run: Run) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -66,6 +69,18 @@ def negative(estimate, truth):
 
 SIMPLEX = PostProcessor("simplex_of_mine", "Mine", own_norm_sub, True, True, "this file")
 BOASTS = PostProcessor("boasts", "Boasts", soft, True, True, "this file")
+
+
+class Empty(FrequencyOracle):
+    pass
+
+
+@dataclass(frozen=True)
+class Falls(PROTOCOLS["rappor"]):
+    key = "falls"
+
+    def sample_support(self, counts, rng):
+        return 1 + "one"
 
 
 @dataclass(frozen=True)
@@ -155,11 +170,17 @@ def test_a_protocol_and_a_metric_from_a_file_are_ranked(command) -> None:
     ("option", "name", "words"),
     [
         ("--method", "lost", "mine.py:lost: it breaks its contract: lost, noise of grr"),
-        ("--method", "flat", "the shape (6, 4) must be kept, got ()"),
+        ("--method", "flat", "the result must be a numpy array, got "),
+        ("--method", "lost", "(a method is called as f(estimate, noise), with estimates (..., k) in an array"),
         ("--method", "BOASTS", "claims nonnegative"),
         ("--method", "norm_cut", "the name norm_cut is taken by 'norm_cut': rename it"),
         ("--method", "Flipped", "this is a class, a method is a function or a PostProcessor"),
         ("--method", "sotf", "mine.py has no 'sotf'; did you mean 'soft'?"),
+        ("--method", "nope", "mine.py has no 'nope'; it defines soft, own_norm_sub, largest"),
+        ("--method", "soft,moody", "mine.py has one: name each with its file, mine.py:moody"),
+        ("--method", "", "method mine.py: name what is in the file, mine.py:soft, mine.py:own_norm_sub"),
+        ("--protocol", "Empty", "lacks the text key, the text title, the text reference, attack_success, p, perturb"),
+        ("--protocol", "Falls", "raised TypeError: unsupported operand type(s) for +: 'int' and 'str' (mine.py, line "),
         ("--metric", "negative", "mine.py:negative: it breaks its contract"),
         ("--metric", "SIMPLEX", "this is a method, a metric is needed"),
         ("--protocol", "soft", "this is a function, a protocol is needed"),
@@ -172,7 +193,13 @@ def test_a_member_that_breaks_its_contract_is_named_in_one_line(command, option:
     assert result.stdout == ""
     (line,) = result.stderr.splitlines()
     assert words in line
-    assert not REGISTERED
+    assert not REGISTERED.keys() - {"soft"}
+
+
+def test_a_method_of_ones_own_has_a_row_wherever_it_stands(command) -> None:
+    words = ("--eps", "1", "sample.csv", "--protocol", "oue,olh", "--method", "all,mine.py:soft", "--top", "1", *QUICK)
+    rows = [line.split() for line in command(*words).stdout.splitlines()]
+    assert [row for row in rows if row[2:3] == ["soft"]], rows
 
 
 def test_files_that_are_not_there_or_do_not_load_are_one_line(command) -> None:
@@ -203,6 +230,65 @@ def test_a_prediction_says_what_to_type_instead(command, option: str) -> None:
     assert words[:5] == ["sweep", "--eps", "2", "--n", "100000"]
     again = command(*words, "--reps", "2", "--quiet")
     assert (again.code, again.stderr) == (0, "")
+
+
+def test_the_commands_of_an_answer_name_members_with_their_files(command) -> None:
+    menu = ("--protocol", "grr,mine.py:Flipped", "--method", "norm_sub,mine.py:soft", "--metric", "mine.py:largest")
+    result = command("--eps", "0.5", "--n", "50", "sample.csv", *menu, *QUICK, "--format", "json")
+    words = shlex.split(json.loads(result.stdout)["worth_it_with"]["command"])
+    for option, names in zip(menu[::2], menu[1::2], strict=True):
+        assert set(words[words.index(option) + 1].split(",")) == set(names.split(","))
+    again = command(*words[1:], "--max-reps", "50", "--quiet")
+    assert again.code == 0
+
+
+def test_all_and_one_of_your_own(command) -> None:
+    words = ("--eps", "1", "sample.csv", "--protocol", "oue", *QUICK, "--format", "json")
+    every = json.loads(command(*words).stdout)["recommendations"]
+    both = json.loads(command(*words, "--method", "all,mine.py:soft").stdout)["recommendations"]
+    assert {row["method"] for row in both} == {row["method"] for row in every} | {"soft"}
+    named = json.loads(command(*words, "--method", "all").stdout)["recommendations"]
+    assert len(named) == len(both)  # it is in the table of this process
+
+
+def test_a_saved_answer_is_cited_without_the_file(command) -> None:
+    menu = ("--protocol", "oue,mine.py:Flipped", "--method", "mine.py:soft,norm_sub")
+    command("--eps", "1", "sample.csv", *menu, *QUICK, "--output", "answer.json")
+    for name in ("soft", "flipped"):
+        for table in (PROTOCOLS, POSTPROCESSORS):
+            table.pop(name, None)
+        for known in (REGISTERED, SOURCES):
+            known.pop(name, None)
+    Path("mine.py").unlink()
+    data = json.loads(command("cite", "answer.json", "--format", "json").stdout)
+    assert set(data["methods"]) == {"soft", "norm_sub"}
+    assert "soft (own code)" in data["paragraph"]
+    assert "mine" not in data["bibtex"]
+
+
+@pytest.mark.parametrize("name", ["soft", "Flipped"])
+def test_the_code_of_an_explanation_runs_elsewhere(command, name: str) -> None:
+    result = command("explain", f"mine.py:{name}", "--format", "json")
+    code = json.loads(result.stdout)["python"]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_python_takes_functions_as_they_are() -> None:
+    def unit(estimate: np.ndarray, noise: simulator.Noise) -> np.ndarray:
+        return halfway(estimate, noise)
+
+    def largest(estimate: np.ndarray, truth: np.ndarray) -> np.ndarray:
+        return np.abs(estimate - truth).max(axis=-1)
+
+    few = {"repetitions": 4, "max_repetitions": 4}
+    sample = {"sample_counts": [500, 300, 200], "protocol": "grr"}
+    advice = advise(1.0, method=[unit, "norm_sub"], metric=largest, **sample, **few)
+    assert {row.method for row in advice.recommendations} == {"unit", "norm_sub"}
+    assert advice.metric == "largest"
+    assert advise(1.0, method=unit, **sample, **few).best.method == "unit"
+    with pytest.raises(InputError, match="its name must be lower-case words"):
+        advise(1.0, method=lambda estimate, _: estimate, **sample)
 
 
 def test_a_sweep_lists_the_error_of_every_pair_and_keeps_no_cells_of_a_changing_member(command) -> None:
@@ -247,13 +333,18 @@ def test_python_registers_the_same_and_may_do_so_again() -> None:
         advise(1.0, k=16, method="halfway")
 
 
+def test_the_example_of_a_protocol_keeps_its_contract() -> None:
+    file = Path(__file__).parents[2] / "examples/sampled_bit.py"
+    assert member_of_file("protocol", f"{file}:SampledBit") == "one_bit"
+
+
 def test_python_is_told_what_is_wrong() -> None:
     named = PostProcessor("Half Way", "Half", halfway, False, False, "here")
     for member, kind, words in (
         (halfway, None, "say which kind of member it is"),
         (halfway, "methods", "say which kind of member it is, one of protocol, method, metric"),
-        (named, None, "a name is lower-case words"),
-        (lambda estimate: estimate, "method", "a name is lower-case words"),
+        (named, None, "its name must be lower-case words"),
+        (lambda estimate: estimate, "method", "its name must be lower-case words"),
         (POSTPROCESSORS["norm"], None, "the name norm is taken"),
         (3, "metric", "this is a int, a metric is needed"),
     ):

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+from importlib import resources
 
 import jsonschema
 import numpy as np
@@ -19,6 +20,7 @@ from simulator.seeding import rng_for
 from tests.advisor.conftest import Run
 from tests.advisor.test_cli_audit import SCHEMA as AUDIT_SCHEMA
 
+SCHEMA = json.loads(resources.files("advisor").joinpath("schema/rounds.schema.json").read_text(encoding="utf-8"))
 ASKED = ("--eps", "1", "--eps-forever", "2", "--rounds", "30", "--memoize")
 SHARES = np.array([0.4, 0.3, 0.2, 0.1])
 COUNTS = [40_000, 30_000, 20_000, 10_000]
@@ -46,6 +48,24 @@ def test_every_format_has_the_same_answer(run: Run) -> None:
     assert run(*ASKED, "--k", "16", "--format", "value")[1] == f"memoised {data['protocol']}\n"
     for name in ("plain", "markdown", "html"):
         assert data["summary"].partition(";")[0] in run(*ASKED, "--k", "16", "--format", name)[1]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (*ASKED, "--k", "16"),
+        (*ASKED, "--k", "16", "--changes", "0.2", "--n", "1000", "--protocol", "grr"),
+        ("--eps", "1", "--eps-forever", "2", "--rounds", "1", "--memoize", "--k", "2"),
+        (*ASKED, "--k", "16", "--eps-forever", "1"),
+    ],
+)
+def test_json_keeps_to_its_schema(run: Run, words: tuple[str, ...]) -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    data = json.loads(run(*words, "--format", "json")[1])
+    jsonschema.validate(data, SCHEMA)
+    assert ("error" in data) == (words[-2:] == ("--eps-forever", "1"))
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(data | {"schema_version": 0}, SCHEMA)
 
 
 def test_errors_are_those_of_devices_that_report_round_by_round() -> None:

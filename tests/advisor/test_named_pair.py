@@ -49,6 +49,7 @@ def by_hand(advice: Advice, repetitions: range, seed: int = 0) -> np.ndarray:
     return np.array(errors)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["l1", "topk"])
 def test_the_interval_of_the_named_pair_holds_its_error_as_often_as_it_says(metric: str) -> None:
     names = EQUALS["protocol"], EQUALS["method"]

@@ -54,6 +54,22 @@ def test_a_series_of_other_categories_is_refused_and_numbers_are_places(raw: pd.
         advise(1.0, estimate=raw, protocol="oue", n=N).apply(raw.rename({"a": "z"}))
 
 
+def test_frequencies_are_no_sample(raw: pd.Series[float]) -> None:
+    with pytest.raises(InputError, match=r"numbers below 1 that sum to .*: these are frequencies.* estimate="):
+        advise(1.0, sample=raw, n=N)
+    with pytest.raises(InputError, match="these are frequencies"):
+        advise(1.0, sample=pd.Series(COUNTS / N), n=N)
+    values = pd.Series(rng_for(0, "values").normal(size=500)).round(1)  # of users, and some below 0
+    assert advise(1.0, sample=values, instant=True).request.n == 500
+
+
+def test_what_is_warned_of_stands_in_what_is_printed(raw: pd.Series[float]) -> None:
+    doubted = advise(1.0, estimate=raw + 0.01, protocol="grr", n=N)
+    assert doubted.warnings
+    for text in (str(doubted), doubted.summary):
+        assert text.startswith(f"Warning: {doubted.warnings[0]}.")
+
+
 def test_intervals_are_those_of_the_command_line(advice: Advice, raw: pd.Series[float]) -> None:
     frame = advice.intervals()
     text = [line.split(",") for line in applied_csv(advice).splitlines()]

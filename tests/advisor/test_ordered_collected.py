@@ -53,6 +53,7 @@ def asked(protocol: str, file: str, *more: str) -> tuple[str, ...]:
 # --- the answer ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
 def test_the_command_gives_what_the_function_gives_for_the_tally(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, protocol: str
@@ -77,6 +78,7 @@ def test_the_command_gives_what_the_function_gives_for_the_tally(
     assert f"{N:,} reports read" in data["assumptions"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
 def test_populations_are_its_best_estimate_and_that_of_collections_simulated_from_it(protocol: str) -> None:
     member, (_, tally) = PROTOCOLS[protocol](K, EPSILON), collected(protocol)
@@ -98,6 +100,7 @@ def test_populations_are_its_best_estimate_and_that_of_collections_simulated_fro
     assert (advice.best.error_low, advice.best.error_high) == pytest.approx(np.quantile(roots, (0.025, 0.975)) ** 2)
 
 
+@pytest.mark.slow
 def test_the_answer_says_how_the_populations_were_made_and_gives_no_probability(run: Run, folder: Path) -> None:
     for protocol in ("tree", "sw"):
         for more in ((), ("--format", "markdown")):
@@ -245,6 +248,16 @@ def test_tallies_that_cannot_be_are_refused(options: dict[str, object], why: str
     given = {"tally": collected("tree")[1], "protocol": "tree", "k": K, "metric": "emd"} | options
     with pytest.raises(InputError, match=why):
         advise(1.0, **given)  # type: ignore[arg-type]
+
+
+def test_a_tally_of_hadamard_response_may_hold_counts_below_0() -> None:
+    hr = PROTOCOLS["hr"](9, 1.0)
+    tally = hr.tally(hr.perturb(np.zeros(300, dtype=np.int64), rng_for(0)))
+    assert tally.counts.min() < 0  # reports contradict values too
+    (row, *_) = advise(1.0, tally=tally, protocol="hr", k=9, method="norm", repetitions=2).recommendations
+    assert row.protocol == "hr"
+    with pytest.raises(InputError, match="got -301: a count is at least -300"):
+        advise(1.0, tally=Tally(np.full(9, -301), 300), protocol="hr", k=9)
 
 
 def test_a_tally_that_is_hardly_one_of_the_protocol_is_warned_of() -> None:

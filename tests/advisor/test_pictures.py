@@ -92,7 +92,7 @@ def test_frequencies_have_the_labels_and_the_answer_in_bold_within_its_intervals
     names = [label.get_text() for label in axes.get_xticklabels()]
     assert names[1:] == NASTY[1:]
     assert NASTY[0].startswith(names[0].rstrip("…"))
-    shown = _shown(advice)
+    shown = _shown(advice, 0)
     assert shown.low is not None
     assert shown.high is not None
     assert shown.raw is not None
@@ -142,7 +142,7 @@ def test_frequencies_of_an_estimate_are_the_estimate_itself() -> None:
     axes = frequencies_figure(advice).axes[0]
     crosses = next(line for line in axes.lines if line.get_marker() == "x")
     assert sorted(np.asarray(crosses.get_ydata()).tolist()) == sorted(raw.tolist())
-    assert any("surrogate" in text.get_text() for text in axes.get_legend().get_texts())
+    assert any("plausible truths" in text.get_text() for text in axes.get_legend().get_texts())
 
 
 def test_colours_differ_in_brightness() -> None:

@@ -9,11 +9,15 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="pictures need matplotlib: pip install 'ldp-advise[plot]'")
 
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
 from advisor.pictures import to_svg
 from advisor.pictures.plan import plan_figure
 from advisor.pictures.sweep import curves_figure, winners_figure
 from advisor.plans.answer import plan
 from advisor.sweeps.answer import sweep
+from simulator import POSTPROCESSORS, Noise
+from simulator.foreign import REGISTERED, SOURCES
 from tests.advisor.conftest import Run
 from tests.advisor.test_pictures import START, words
 
@@ -41,6 +45,34 @@ def test_sweep_pictures_name_every_winner() -> None:
     curves = words(to_svg(figure, "e"))
     assert "none" in curves
     assert swept.cells[0].winner.method in curves
+
+
+@pytest.mark.parametrize(("users", "sizes"), [([1000], [8]), ([1000, 10_000], [8]), ([1000, 9999, 10**5], [8, 16])])
+def test_no_word_of_the_curves_is_cut_off_and_no_line_is_covered(users: list[int], sizes: list[int]) -> None:
+    menu = ["norm_sub", "eb_ns", "none", "power_ns", "base_pos", "norm_cut", "norm"]
+    swept = sweep(eps=[0.5, 2.0], n=users, k=sizes, protocol="grr", method=menu, repetitions=2)
+    figure = curves_figure(swept)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    (legend,) = figure.legends
+    panels = [axes.get_tightbbox(canvas.get_renderer()) for axes in figure.axes]  # with their words
+    for box in [*panels, legend.get_window_extent()]:
+        assert figure.bbox.x0 <= box.x0 <= box.x1 <= figure.bbox.x1
+        assert figure.bbox.y0 <= box.y0 <= box.y1 <= figure.bbox.y1
+    assert not any(legend.get_window_extent().overlaps(axes.get_window_extent()) for axes in figure.axes)
+
+
+def test_curves_show_the_method_of_the_caller() -> None:
+    def worst_of_all(estimate: np.ndarray, noise: Noise) -> np.ndarray:
+        return estimate + 5 * noise.sd
+
+    menu = ["norm_sub", "eb_ns", "none", "power_ns", "base_pos", "norm_cut", "norm", "mle_apx", "norm_mul"]
+    try:
+        swept = sweep(eps=1, n=1000, k=8, protocol="oue", method=[*menu, worst_of_all], repetitions=2)
+        assert "worst_of_all" in words(to_svg(curves_figure(swept), "f"))
+    finally:
+        for known in (POSTPROCESSORS, REGISTERED, SOURCES):
+            known.pop("worst_of_all", None)
 
 
 def test_pictures_of_plans_and_sweeps_from_the_command_line(run: Run, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from advisor.places.answer import answer_places
 from advisor.places.question import Ground, PlacesMenu, PlacesSettings, Promise
 from advisor.places.reading import places_request
 from advisor.question.settings import Question, Simulation
-from advisor.rank.pair_words import pair_text
+from advisor.rank.pair_words import method_text
 from simulator import METRICS, POSTPROCESSORS
 from simulator.channels import krr, planar_geometric
 from simulator.methods import observe
@@ -72,6 +72,7 @@ def test_all_channels_keep_the_same_promise_and_their_figures_are_their_own(run:
     assert "Not protected" in words
 
 
+@pytest.mark.slow
 def test_every_format_holds_the_best_pair(run: Run, town: str) -> None:
     first = answered(run, *METRIC, *QUICK, town)["recommendations"][0]
     pair = f"{first['protocol']} {first['method']}"
@@ -84,7 +85,8 @@ def test_every_format_holds_the_best_pair(run: Run, town: str) -> None:
     for form in ("table", "plain", "markdown"):
         code, out, _ = run(*METRIC, "--reps", "4", "--format", form, town)
         assert code == 0
-        assert f"Use {pair_text(first['protocol'], first['method'])}" in out
+        assert f"Use {first['protocol']} (truncated planar" in out
+        assert f" with {method_text(first['method'])}." in out
         assert "Promise: within 2 cells" in out
         assert "krr" in out
 
@@ -101,6 +103,7 @@ def test_methods_of_one_channel_do_not_change_with_the_menu(run: Run, town: str)
     assert few[1]["error"] in [row["error"] for row in whole]  # the first of each is measured again, as it was chosen
 
 
+@pytest.mark.slow
 def test_the_first_pair_is_measured_on_repetitions_that_had_no_part_in_choosing_it(town: str) -> None:
     settings = PlacesSettings(
         Question(epsilon=2.0, n=2000),
@@ -120,6 +123,7 @@ def test_the_first_pair_is_measured_on_repetitions_that_had_no_part_in_choosing_
     assert best.error != advice.error("emd").error  # that of the table shares its repetitions with the others
 
 
+@pytest.mark.slow
 def test_plain_privacy_on_a_grid_ranks_all_protocols_with_emd_on_the_ground(run: Run, town: str) -> None:
     answer = answered(run, "--eps", "2", "--grid", "5x6", "--columns", "row,col", *QUICK, "-m", "emd", "-m", "l1", town)
     rows = answer["recommendations"]
@@ -131,6 +135,7 @@ def test_plain_privacy_on_a_grid_ranks_all_protocols_with_emd_on_the_ground(run:
     assert 0 < answer["emd_relative_error"] < 0.03
 
 
+@pytest.mark.slow
 def test_why_the_first_of_a_tier_is_the_first(run: Run, town: str) -> None:
     asked = ("--eps", "2", "--grid", "5x6", "--columns", "row,col", *QUICK, town)
     reasons = set()
@@ -153,6 +158,7 @@ def test_why_the_first_of_a_tier_is_the_first(run: Run, town: str) -> None:
     assert reasons
 
 
+@pytest.mark.slow
 def test_constraints_are_kept_and_what_they_remove_is_said(run: Run, town: str) -> None:
     asked = ("--eps", "2", "--grid", "5x6", "--columns", "row,col", *QUICK, town)
     answer = answered(run, *asked, "--max-bits", "10", "--max-attack", "0.15", "--proper")

@@ -157,6 +157,7 @@ def test_detection_reaches_its_power_at_the_answer(protocol: str) -> None:
     assert level < one + 4 * math.sqrt(one * (1 - one) / 4000)
 
 
+@pytest.mark.slow
 def test_a_floor_is_named_and_so_is_what_reaches_the_target() -> None:
     answer = plan(target=0.001, metric="emd", n=10_000, k=16, protocol="oue", method="norm_sub")
     assert answer.value is None
@@ -210,6 +211,7 @@ def test_whatever_undercuts_the_settled_leader_races_it(monkeypatch: pytest.Monk
     assert answer.value <= right.best.high
 
 
+@pytest.mark.slow
 def test_a_method_that_fits_nowhere_at_the_end_of_the_range_is_answered_for() -> None:
     answer = plan(target=1e-9, epsilon=1.0, k=4, method="ibu")
     assert answer.value is None
@@ -246,11 +248,12 @@ def test_a_power_that_jumps_is_said_to(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_first_answer_is_near_and_does_not_simulate() -> None:
-    first = plan(target=0.1, epsilon=1.0, k=128, shape="gaussian", instant=True)
+    first = plan(target=0.2, epsilon=1.0, k=24, shape="gaussian", instant=True)
     assert all(row.source == "grid" and row.repetitions == 0 for row in first.rows)
     settled = plan(
-        target=0.1, epsilon=1.0, k=128, shape="gaussian", protocol=first.best.protocol, method=first.best.method
+        target=0.2, epsilon=1.0, k=24, shape="gaussian", protocol=first.best.protocol, method=first.best.method
     )
     best = first.best
     assert settled.best.source == "simulation"

@@ -50,6 +50,7 @@ def on_a_terminal(arguments: list[str], columns: int, **environment: str) -> str
     return drawn.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [45, 80, 200])
 def test_no_line_is_wider_than_the_terminal_and_no_row_is_folded(states: str, columns: int) -> None:
     drawn = ESCAPE.sub("", on_a_terminal([*QUICK, "-q", states], columns))
@@ -178,6 +179,7 @@ def test_a_broken_off_run_leaves_no_file(states: str, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fruit.csv"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     ["--eps 1 --k 16", "--eps 1 --k 16 --format json", "--help", "--eps 0 --format json"],
@@ -195,6 +197,7 @@ def test_a_full_disk_is_told_in_one_line(arguments: str) -> None:
         assert both.returncode == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", ["--eps 1 --k 16 --all", "--eps 1 --k 16 --format csv", "knowledge rules"])
 def test_a_reader_that_goes_away_leaves_success(arguments: str) -> None:
     reading, writing = os.pipe()
@@ -233,6 +236,7 @@ def typed(arguments: list[str], keys: bytes, **environment: str) -> tuple[int, b
     return process.returncode, out, screen
 
 
+@pytest.mark.slow
 def test_what_is_typed_ends_with_one_end_of_file_and_no_spinner_hides_it() -> None:
     code, out, screen = typed([*QUICK, "--format", "json", "-"], b"a\nb\na\nc\n\x04", TERM="xterm")
     assert code == 0, screen
@@ -299,9 +303,12 @@ def test_files_beside_an_answer_that_nobody_reads_are_written(states: str, tmp_p
     done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)
     os.close(writing)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert runs.read_text(encoding="utf-8").startswith("eps,n,k,seed,version,protocol,method,metric,repetition,error\n")
+    assert runs.read_text(encoding="utf-8").startswith(
+        "eps,n,k,seed,version,protocol,method,metric,repetition,fresh,error\n"
+    )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["table", "plain", "markdown", "csv", "json", "value", "html"])
 def test_a_file_name_that_is_no_utf_8_is_read_and_written(tmp_path: Path, name: str) -> None:
     source, target, runs = (os.fsencode(tmp_path) + b"/caf\xe9" + end for end in (b".csv", b".out", b".runs.csv"))
@@ -316,6 +323,7 @@ def test_a_file_name_that_is_no_utf_8_is_read_and_written(tmp_path: Path, name: 
     assert Path(os.fsdecode(runs)).stat().st_size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", ["text.usetex: True\nfont.size: 40\n", "no such key: \x1b[31m\n", "\x00\x00"])
 def test_settings_of_pictures_in_the_folder_of_the_data_do_not_matter(tmp_path: Path, content: str) -> None:
     pytest.importorskip("matplotlib")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib import resources
+from pathlib import Path
 
 import jsonschema
 import numpy as np
@@ -136,3 +137,82 @@ def test_a_delta_that_gives_single_users_away_is_warned_of(run: Run) -> None:
     asked = ("--central-eps", "0.5", "--k", "8", "--n", "50000", "-q", "--top", "1")
     assert "delta 0.1 is not below 1/n = 2e-05" in run(*asked, "--delta", "0.1")[2]
     assert run(*asked, "--delta", "1e-7")[2] == ""
+
+
+@pytest.mark.slow
+def test_a_plan_finds_the_users_who_keep_the_promise_and_reach_the_error() -> None:
+    answer = advisor.plan(
+        target=1e-4, metric="mse", k=16, protocol="oue", method="none", central_epsilon=0.5, delta=1e-8
+    )
+    assert answer.value is not None
+    n, row = round(answer.value), answer.rows[0]
+    budget = answer.question.budget("oue", n)
+    shuffler = Shuffler(n, 1e-8)
+    assert shuffler.keeps(0.5, blanket_of(PROTOCOLS["oue"](16, budget)))
+    assert not shuffler.keeps(0.5, blanket_of(PROTOCOLS["oue"](16, 1.001 * budget)))
+    # The error of raw estimates has a closed form: the answer is where it crosses the target, inside the interval.
+    weights = answer.question.frequencies.weights / answer.question.frequencies.weights.sum()
+
+    def error(users: float) -> float:
+        oracle = PROTOCOLS["oue"](16, answer.question.budget("oue", users))
+        return float(oracle.noise(round(users)).entry(weights).mean())
+
+    assert row.low is not None
+    assert row.high is not None
+    wider = 0.5 * (row.high - row.low)  # four standard errors in all: false alarms below 1 in 10,000
+    assert error(row.high + wider) < 1e-4 < error(row.low - wider)
+    # At the budget that one user alone could spend, without a shuffler, it takes far more users.
+    assert (advisor.plan(target=1e-4, metric="mse", k=16, eps=0.5, instant=True).value or 0) > 20 * n
+
+
+@pytest.mark.parametrize("goal", [["--target", "0.1"], ["--detect", "0.01"]])
+def test_a_plan_at_a_promise_is_predicted_at_once(run: Run, goal: list[str]) -> None:
+    code, out, err = run("plan", *goal, "--k", "64", *PROMISE, "--instant", "-p", "grr,oue", "--format", "json")
+    assert code == 0, err
+    data = json.loads(out)
+    central = data["request"]["central"]
+    n, best = round(data["value"]), data["results"][0]["protocol"]
+    assert data["unknown"] == "n"
+    assert data["request"]["eps"] is None
+    assert central["local"] == pytest.approx(Shuffler(n, 1e-8).local(1.0, {best: PROTOCOLS[best]}, 64)[best])
+
+
+def test_a_frontier_at_a_promise_has_each_protocol_at_its_budget(run: Run) -> None:
+    data = json.loads(run("pareto", "--k", "64", "--n", "1e5", *PROMISE, "--format", "json")[1])
+    local = data["request"]["central"]["local"]
+    assert len(data["frontier"]) > 1
+    for row in data["frontier"]:
+        assert row["epsilon"] == local[row["protocol"]]
+        assert row["attack_success"] == pytest.approx(PROTOCOLS[row["protocol"]](64, row["epsilon"]).attack_success)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["plan", "--target", "0.1", "--k", "8", *PROMISE, "--n", "100"], "--n does not go with --central-eps"),
+        (["plan", "--target", "0.1", "--k", "8", *PROMISE, "--eps", "1"], "--eps does not go with --central-eps"),
+        (["plan", "--target", "0.1", "--k", "8", "--central-eps", "1"], "--central-eps needs --delta"),
+        (
+            ["plan", "--target", "0.1", "--k", "8", "--central-eps", "1e-8", "--delta", "1e-8"],
+            "central-eps must be at least 1e-06 in a plan, got 1e-08",
+        ),
+        (["pareto", "--k", "8", *PROMISE, "--eps", "1"], "--eps does not go with --central-eps"),
+        (["pareto", "--k", "8", "--delta", "1e-8"], "--delta goes with --central-eps"),
+    ],
+)
+def test_a_plan_or_a_frontier_at_half_a_promise_is_refused(run: Run, words: list[str], message: str) -> None:
+    code, out, err = run(*words)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_what_is_deployed_has_the_budget_of_its_protocol(run: Run, tmp_path: Path) -> None:
+    saved, target = tmp_path / "answer.json", tmp_path / "collection"
+    promise = ["--central-eps", "0.1", "--delta", "1e-8", "--k", "1024", "--n", "1e5"]
+    assert run(*promise, "-p", "grr,ss", "--method", "none", "--format", "json", "--output", str(saved))[0] == 0
+    code, _, err = run("code", str(saved), "--to", str(target))
+    assert code == 0, err
+    local = json.loads(saved.read_text())["request"]["central"]["local"]
+    assert local["grr"] > 1.001 * min(local.values())
+    assert any(repr(local["grr"]) in file.read_text() for file in target.iterdir() if file.suffix in (".py", ".md"))

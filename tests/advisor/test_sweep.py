@@ -89,6 +89,17 @@ def test_the_numbers_do_not_depend_on_the_jobs() -> None:
     assert small(jobs=2).cells == small().cells
 
 
+@pytest.mark.slow
+def test_the_numbers_do_not_depend_on_a_cluster() -> None:
+    pytest.importorskip("distributed", reason="the extra ldp-advise[cluster] is not installed")
+    assert small(jobs=2, backend="dask").cells == small().cells
+
+
+def test_a_scheduler_needs_a_cluster() -> None:
+    with pytest.raises(InputError, match="--scheduler is for --backend dask"):
+        small(scheduler="tcp://127.0.0.1:1")
+
+
 def test_a_sweep_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "cells.jsonl"
     whole = small(resume=file)
@@ -327,6 +338,51 @@ def test_exact_ties_are_counted() -> None:
     assert cell_text(cell.winner, cell, per_protocol=False) == f"grr {cell.winner.method} tied with {same - 1}"
 
 
+def test_every_pair_has_its_uncertainty_in_frame_and_csv(run: Run) -> None:
+    swept = small()
+    frame = swept.to_frame()
+    assert len(frame) == 8 * 6
+    assert int(frame["best"].sum()) == 8
+    assert set(frame.loc[frame["best"], "ratio_to_best"]) == {1.0}
+    cell = swept.at(2.0, 10_000, 12)
+    errors = {pair: [] for pair in cell.pairs}
+    counts = apportion(frequencies("zipf", 12), 10_000)
+    for protocol in ("grr", "oue"):
+        oracle = PROTOCOLS[protocol](12, 2.0)
+        for repetition in range(10):
+            estimate = oracle.estimate(
+                oracle.sample_support(counts, rng_for(0, "collect", protocol, repetition)), 10_000
+            )
+            for method in ("none", "norm_sub", "power"):
+                result = POSTPROCESSORS[method](estimate, oracle.noise(10_000))
+                errors[protocol, method].append(float(METRICS["l1"](result, counts / 10_000)))
+    best = np.mean(errors[cell.winner.protocol, cell.winner.method])
+    for pair, figures in cell.pairs.items():
+        assert figures.standard_error == pytest.approx(np.std(errors[pair], ddof=1) / np.sqrt(10), rel=1e-6)
+        assert figures.ratio_to_best == pytest.approx(np.mean(errors[pair]) / best, rel=1e-6)
+    assert sum(figures.win_share for figures in cell.pairs.values()) == pytest.approx(1)
+    rows = list(csv.DictReader(io.StringIO(run(*WORDS, "--format", "csv")[1])))
+    assert {row["metric"] for row in rows} == {"l1"}
+    for row in rows:
+        assert float(row["ratio_low"]) <= float(row["ratio_to_best"]) <= float(row["ratio_high"])
+        assert float(row["standard_error"]) > 0
+
+
+def test_python_has_the_names_of_advise_a_picture_and_the_table(tmp_path: Path) -> None:
+    swept = sweep(eps=[0.5, 2.0], n=1000, k=6, protocol=["grr", "oue"], method="norm_sub", repetitions=5)
+    same = sweep(epsilons=[0.5, 2.0], users=1000, sizes=6, protocol=["grr", "oue"], method="norm_sub", repetitions=5)
+    assert swept.cells == same.cells
+    with pytest.raises(InputError, match="give either n or users"):
+        sweep(eps=1, n=10, users=10, k=4)
+    assert str(swept).startswith(swept.summary)
+    assert "k = 6" in str(swept)
+    assert repr(swept) == "<Sweep: 2 cells, l1, frequencies of skew 1>"
+    swept.plot(tmp_path / "map.svg")
+    assert swept.plot(tmp_path / "curves.svg", curves=True)._repr_svg_().count("<svg") == 1
+    with pytest.raises(InputError, match="exists"):
+        swept.plot(tmp_path / "map.svg")
+
+
 def test_a_margin_of_rounding_is_none() -> None:
     winner = small().cells[0].winner
     assert not replace(winner, margin=2e-16, margin_low=1e-16, margin_high=3e-16).sure
@@ -381,3 +437,10 @@ def test_an_interrupt_says_what_is_kept(run: Run, tmp_path: Path, monkeypatch: p
     code, _, err = run("sweep", *words, "--resume", str(file))
     assert code == 130
     assert f"1 of 2 cells are kept in {file}; the same command goes on" in err
+
+
+def test_a_sample_that_is_smaller_than_n_is_warned_of_as_plan_does() -> None:
+    asked = {"eps": 1.0, "protocol": "grr", "method": "none", "repetitions": 2}
+    small = sweep(sample_counts=[60, 30, 10], n=[50, 2000], **asked)  # type: ignore[arg-type]
+    assert any("(100 users) is smaller than n = 2,000" in text for text in small.question.warnings)
+    assert not sweep(sample_counts=[60, 30, 10], n=[50], **asked).question.warnings  # type: ignore[arg-type]

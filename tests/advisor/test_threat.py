@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import csv
 import json
 import re
+from pathlib import Path
 
 import jsonschema
 import numpy as np
@@ -9,7 +11,9 @@ import pytest
 
 from advisor import advise
 from advisor.document.page import page_html
+from advisor.figures import number
 from advisor.rank.document import rank_document
+from simulator import POSTPROCESSORS
 from simulator.populations import apportion, frequencies
 from tests.advisor.conftest import Run
 from tests.advisor.test_cli import QUICK, SCHEMA
@@ -17,13 +21,16 @@ from tests.advisor.test_cli import QUICK, SCHEMA
 FEW = (*QUICK, "-p", "oue", "-p", "she", "--method", "none", "--method", "norm_sub")
 
 
-def test_a_threat_adds_two_columns_and_a_sentence(run: Run, states: str) -> None:
+def test_a_threat_adds_columns_and_says_what_to_do(run: Run, states: str) -> None:
     code, out, _ = run("--eps", "1", *FEW, "--threat", "0.05", states)
     assert code == 0
     for said in (
         "random gain",
         "max. gain",
-        "Gain: an attacker who controls 50 of the n = 1,000 users promotes 1 category",
+        "no attack",
+        "if 5 % of the users may be fake",
+        "The attack: 50 of the n = 1,000 users are fake and promote 1 category",
+        "Constraint --threat 0.05 removed the protocols she",
     ):
         assert said in out
     assert "max. gain" not in run("--eps", "1", *FEW, states)[1]
@@ -34,18 +41,122 @@ def test_json_has_the_gains(run: Run, states: str) -> None:
     data = json.loads(out)
     jsonschema.validate(data, SCHEMA)
     assert data["request"]["threat"] == 0.05
-    for row in data["recommendations"]:
-        assert (row["gain_maximal"] is None) == (row["protocol"] == "she")
+    assert [row["protocol"] for row in data["recommendations"]] == ["oue", "oue"]
+    assert all(row["gain_maximal"] is not None for row in data["recommendations"])
+    assert {row["method"]: row["error_unattacked"] for row in data["recommendations"]}["none"] > 0
+    best = data["recommendations"][0]
+    assert data["defence"]["best_attacked"] == best["error"]
+    assert data["defence"]["best_unattacked"] == best["error_unattacked"]
 
 
-def test_gains_do_not_change_the_ranking_and_post_processing_limits_them() -> None:
-    counts = apportion(frequencies("zipf", 40), 20_000)
-    asked = {"sample_counts": counts, "protocol": "oue", "max_repetitions": 20}
-    plain, feared = advise(1.0, **asked), advise(1.0, **asked, threat=0.1)
-    assert [row.pair for row in plain.recommendations] == [row.pair for row in feared.recommendations]
-    gained = {row.method: row.gain_maximal for row in feared.recommendations}
-    assert gained["norm_sub"] < gained["none"]
-    assert all(row.gain_maximal is None for row in plain.recommendations)
+COUNTS = apportion(frequencies("zipf", 40), 20_000)
+ASKED = {"sample_counts": COUNTS, "protocol": "oue", "max_repetitions": 20}
+
+
+def test_remedies_are_ranked_with_a_threat_only_and_lower_the_error_under_the_attack() -> None:
+    plain, feared = advise(1.0, **ASKED), advise(1.0, **ASKED, threat=0.1)
+    remedies = {name for name, method in POSTPROCESSORS.items() if method.is_remedy}
+    assert not remedies & {row.method for row in plain.recommendations}
+    assert plain.defence is None
+    ranked = {row.method: row for row in feared.recommendations}
+    assert remedies & ranked.keys() == {"norm_min", "recover", "drop_fakes"}
+    assert feared.best.method == "drop_fakes"
+    assert ranked["drop_fakes"].error < 0.3 * ranked["norm_sub"].error
+    # Sun et al. spread what they take off over all positive estimates, and four targets are few of those.
+    assert ranked["recover"].error > 0.9 * ranked["norm_sub"].error
+    assert feared.defence is not None
+    assert feared.defence.attacked > 3 * feared.defence.unattacked
+    gained = {row.method: row.gain_maximal or 0.0 for row in feared.recommendations}
+    assert abs(gained["drop_fakes"]) < 0.1 * gained["norm_sub"] < gained["none"]
+    assert all(row.gain_maximal is None and row.error_unattacked is None for row in plain.recommendations)
+
+
+def test_the_answer_has_the_error_before_and_after_without_and_under_the_attack() -> None:
+    feared = advise(1.0, **ASKED, threat=0.1)
+    defence, rows = feared.defence, {row.pair: row for row in feared.rows}
+    assert defence is not None
+    usual = rows[defence.protocol, defence.method]
+    ordinary = [row for row in feared.rows if not POSTPROCESSORS[row.method].is_remedy]
+    assert usual.error_unattacked == min(row.error_unattacked or 0.0 for row in ordinary)
+    assert (defence.unattacked, defence.attacked) == (usual.error_unattacked, usual.error)
+    summary = feared.summary
+    for figure in (defence.unattacked, defence.attacked, defence.best_attacked, defence.best_unattacked):
+        assert number(figure) in summary
+    lowest = min(row.error for row in ordinary)
+    assert f"Without a remedy the lowest error under the attack is {number(lowest)}" in summary
+
+
+def test_a_remedy_that_does_not_help_is_called_so() -> None:
+    # Where reports of randomised response promote unknown categories, LDPRecover has nothing to go by.
+    feared = advise(1.0, **ASKED | {"protocol": "grr"}, threat=0.02, method=["recover", "norm_sub", "none"])
+    ranked = {row.method: row for row in feared.recommendations}
+    best = feared.best.method
+    assert ranked["recover"].error > 0.9 * ranked["norm_sub"].error
+    assert ("No remedy for poisoning does better here" in feared.summary) == (best != "recover")
+
+
+def test_known_targets_are_those_of_the_attack_and_bring_two_more_remedies() -> None:
+    feared = advise(1.0, **ASKED | {"protocol": "grr"}, threat=0.1, targets=["3", "30"])
+    assert feared.request.promoted == (3, 30)
+    assert feared.best.method in {"recover_known", "subtract_fakes"}
+    assert "drop_fakes" not in {row.method for row in feared.recommendations}  # a report of GRR supports one value
+
+
+@pytest.mark.parametrize(
+    ("extra", "said"),
+    [
+        (("--method", "recover"), "method recover is a remedy for fake users: ask the main command or estimate"),
+        (("--method", "recover_known", "--threat", "0.1"), "needs to know what fake users promote: give --targets"),
+        (("--targets", "MA"), "targets goes with threat: give --threat SHARE"),
+        (("--targets", "XX", "--threat", "0.1"), "targets must be categories, got XX"),
+        (("-p", "she", "--threat", "0.1"), "threat needs a protocol that bounds what one report may claim, and she"),
+    ],
+)
+def test_a_remedy_that_cannot_be_had_is_refused_in_a_line(
+    run: Run, states: str, extra: tuple[str, ...], said: str
+) -> None:
+    code, _, err = run("--eps", "1", *extra, states)
+    assert code == 2
+    assert said in err
+    assert err.count("\n") <= 2
+
+
+def test_a_page_and_a_picture_are_of_the_remedy(tmp_path: Path, run: Run) -> None:
+    sample = tmp_path / "sample.csv"
+    sample.write_text("value,count\n" + "".join(f"v{place},{count}\n" for place, count in enumerate(COUNTS)))
+    page, picture = tmp_path / "page.html", tmp_path / "frequencies.svg"
+    code, out, err = run(
+        "--eps", "1", "-p", "oue", *QUICK, "--threat", "0.1", str(sample), "--counts", "count",
+        "--report", str(page), "--plot-frequencies", str(picture),
+    )  # fmt: skip
+    assert code == 0, err
+    assert "drop_fakes" in out
+    text = page.read_text()
+    assert "know no fake users" in text
+    assert "If nobody attacks, this choice" in text
+    assert picture.stat().st_size > 1000
+
+
+def test_code_is_not_written_for_a_remedy(tmp_path: Path, run: Run) -> None:
+    words = ("--protocol", "oue", "--method", "recover", "--eps", "1", "--k", "8", "--to", str(tmp_path / "out"))
+    code, _, err = run("code", *words)
+    assert code == 2
+    assert "method recover is a remedy for fake users, which code does not write: ldp-advise explain recover" in err
+
+
+def test_an_estimate_is_repaired_as_if_so_many_were_fake(tmp_path: Path, run: Run) -> None:
+    raw, repaired = tmp_path / "raw.csv", tmp_path / "repaired.csv"
+    raw.write_text("value,estimate\na,0.62\nb,0.25\nc,0.2\nd,-0.05\ne,-0.02\n")
+    code, out, err = run(
+        "estimate", str(raw), "--protocol", "grr", "--eps", "1", "--n", "5000", "--threat", "0.1", "--targets", "a",
+        "--method", "recover_known", "--reps", "8", "--apply", str(repaired),
+    )  # fmt: skip
+    assert code == 0, err
+    assert "if 10 % of the users may be fake" in out
+    assert "Under the attack, expect each category to be off by" in out
+    rows = {row["value"]: float(row["post_processed"]) for row in csv.DictReader(repaired.read_text().splitlines())}
+    assert rows["a"] < 0.55
+    assert sum(rows.values()) == pytest.approx(1)
 
 
 def test_an_estimate_has_gains_for_the_next_round_too() -> None:
@@ -55,7 +166,7 @@ def test_an_estimate_has_gains_for_the_next_round_too() -> None:
     )
     assert advice.next_round is not None
     for row in (*advice.recommendations, *advice.next_round.recommendations):
-        assert row.protocol == "she" or row.gain_maximal is not None
+        assert row.gain_maximal is not None
 
 
 @pytest.mark.parametrize("threat", [None, 0.1])

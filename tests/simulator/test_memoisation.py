@@ -212,6 +212,7 @@ def looked_at(member, way):
     return (rounds[:, None] == rounds) | (values[:, None] == values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", MEMOISED)
 @pytest.mark.parametrize("way", ["sample", "replay"])
 def test_the_law_over_rounds_is_that_of_all_sequences(key, way):
@@ -222,6 +223,7 @@ def test_the_law_over_rounds_is_that_of_all_sequences(key, way):
         assert accept(p_values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", MEMOISED)
 def test_whole_counts_over_the_rounds_have_the_law_of_devices(key):
     """Sums over rounds of each category, sampled against replayed: beyond means and covariances."""
@@ -249,6 +251,7 @@ def test_negative_control_fresh_noise_in_each_round_is_noticed(key):
     assert not accept(covariances)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["grr", "oue", "olh"])
 def test_negative_control_a_memo_that_is_forgotten_is_noticed(key):
     """A value that comes back with a new memo: the same means, another covariance of rounds 0 and 2."""
@@ -266,6 +269,7 @@ def test_negative_control_a_memo_that_is_forgotten_is_noticed(key):
     assert not accept(covariances)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", [key for key in EVERY if key not in ("blh", "olh")])
 def test_reports_of_devices_are_the_enumerated_ones(key):
     """Whole sequences of the client, counted; those of hashing have 2^32 seeds, and are counted by support above."""

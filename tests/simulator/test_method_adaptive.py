@@ -15,7 +15,11 @@ from simulator.protocols import Noise
 from .law import stream
 
 OTHERS = ("post_pos", "ibu", "ibu_pseudo", "eb_ns")
-PUBLISHED = [name for name, method in POSTPROCESSORS.items() if name not in OTHERS and not method.uses_order]
+PUBLISHED = [
+    name
+    for name, method in POSTPROCESSORS.items()
+    if name not in OTHERS and not (method.uses_order or method.is_remedy)
+]
 
 
 def collected(shape: str, k: int, n: int, epsilon: float, protocol: str, times: int = 30):

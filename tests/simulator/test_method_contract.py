@@ -8,12 +8,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from simulator.domain import Attackers, Domain
 from simulator.methods import POSTPROCESSORS
 
 from .law import oracle_of, stream
 
-# The others are for tallies of a protocol of their own: test_method_ordered.py.
-OF_ESTIMATES = [name for name, method in POSTPROCESSORS.items() if "local_likelihood" not in method.needs]
+# The others are for tallies of a protocol of their own, or look at reports: test_method_ordered.py, test_recovery.py.
+OF_ESTIMATES = [name for name, method in POSTPROCESSORS.items() if not method.needs & {"local_likelihood", "suspects"}]
+FEARED = Domain(attackers=Attackers(0.1, (0,)))  # what remedies for poisoning are told; others do not look
 OF_REPORTS = {"pq", "likelihood", "local_likelihood", "pseudo_likelihood"}
 NOISES = [
     oracle_of(key, k, epsilon).noise(n)
@@ -47,7 +49,7 @@ def fitting(method, noise, k):
 def check_contract(method, estimate, noise):
     noise = fitting(method, noise, estimate.shape[-1])
     before = estimate.copy()
-    result = method(estimate, noise)
+    result = method(estimate, noise, FEARED)
     np.testing.assert_array_equal(estimate, before)
     assert not np.shares_memory(result, estimate)
     assert result.shape == estimate.shape
@@ -61,7 +63,7 @@ def check_contract(method, estimate, noise):
         rounding = 0 if method.nonnegative else 2e-16 * (10 + estimate.shape[-1]) * scale
         assert np.abs(result.sum(axis=-1) - 1).max() <= max(1e-9, rounding)
     for x, f in zip(estimate.reshape(-1, estimate.shape[-1]), result.reshape(-1, estimate.shape[-1]), strict=True):
-        np.testing.assert_array_equal(method(x, noise), f, err_msg="a batch is its rows")
+        np.testing.assert_array_equal(method(x, noise, FEARED), f, err_msg="a batch is its rows")
         if not method.keeps_order:
             continue
         order = np.argsort(x, kind="stable")
@@ -117,11 +119,11 @@ def test_contract_in_any_shape(name):
     frozen = x[0, 0, 0].copy()
     frozen.flags.writeable = False
     method = POSTPROCESSORS[name]
-    method(frozen, fitting(method, NOISES[0], 9))
-    assert method([0.5, 0.5], fitting(method, NOISES[0], 2)).shape == (2,)
+    method(frozen, fitting(method, NOISES[0], 9), FEARED)
+    assert method([0.5, 0.5], fitting(method, NOISES[0], 2), FEARED).shape == (2,)
 
 
-@pytest.mark.parametrize("name", [name for name, method in POSTPROCESSORS.items() if method.needs & OF_REPORTS])
+@pytest.mark.parametrize("name", [n for n, m in POSTPROCESSORS.items() if m.needs & OF_REPORTS and not m.is_remedy])
 def test_a_method_refuses_noise_it_is_not_for(name):
     estimate = np.full(8, 1 / 8)
     refused = [noise for noise in NOISES if not POSTPROCESSORS[name].accepts(noise, 8)]
@@ -140,6 +142,10 @@ def test_only_methods_that_say_so_change_the_order():
         "em",
         "ems",
         "em_stopped",
+        "recover",
+        "recover_known",
+        "subtract_fakes",
+        "drop_fakes",
     ]
 
 

@@ -423,7 +423,7 @@ def test_every_method_takes_the_noise_of_the_new_protocols(kind, n):
     estimate = oracle.estimate(oracle.sample_support(counts, stream("methods", oracle.key, n)), n)
     noise = oracle.noise(n)
     for name, method in POSTPROCESSORS.items():
-        if not method.accepts(noise, 9):
+        if method.is_remedy or not method.accepts(noise, 9):
             continue
         result = method(estimate, noise)
         assert np.isfinite(result).all(), name

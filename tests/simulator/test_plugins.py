@@ -167,6 +167,7 @@ def faulty_site(place: Path, body: str, before: str = "") -> Path:
     return broken_site(place, code + "MEMBER = PostProcessor('broken', 'B', f, False, False, 'x')\n", "postprocessors")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "reason"),
     [

@@ -155,7 +155,7 @@ def shrunken(observed: Observed):
 SHRUNKEN = PostProcessor(
     "shrunken", "Shrunken", shrunken, False, True, "this test", needs=frozenset({"estimate", "haar"})
 )
-METHODS = POSTPROCESSORS | {"shrunken": SHRUNKEN}
+METHODS = {name: one for name, one in POSTPROCESSORS.items() if not one.is_remedy} | {"shrunken": SHRUNKEN}
 MENU = {"wave": Wave(K, 1.5), "tree": Tree(K, 1.5), "grr": PROTOCOLS["grr"](K, 1.5), "krr": krr(K, 1.5)}
 PAIRS = tuple(
     (key, name) for key, one in MENU.items() for name, method in METHODS.items() if possible(method, one, ORDERED, N)

@@ -166,7 +166,7 @@ def test_nobody_gives_no_support(key, way):
 @pytest.mark.parametrize("key", PROTOCOLS)
 def test_replay_does_not_depend_on_how_users_are_cut_into_pieces_in_law(key, monkeypatch):
     monkeypatch.setattr("simulator.protocols.oracle.REPLAY_CELLS", 60)
-    monkeypatch.setattr("simulator.protocols.local_hashing.REPLAY_CELLS", 35)
+    monkeypatch.setattr("simulator.hash_support.BLOCK_BYTES", 256)
     law = law_of(key, "k5")
     draws = law.oracle.replay_support(np.broadcast_to(law.n_v, (600, 5)), stream("pieces", key))
     for name in ("mean", "covariance", "row_sums"):

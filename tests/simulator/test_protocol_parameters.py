@@ -119,6 +119,7 @@ def test_no_size_of_subsets_has_a_lower_mean_variance_than_omega(k, epsilon):
     assert chosen <= best * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_omega_is_for_the_mean_over_the_domain_and_not_for_values_that_nobody_has():
     """Of k = 64 values at epsilon = 3.45, subsets of 1 are as good as 2 at frequency 0, and 14 % worse on average."""
     k, epsilon, n, repetitions = 64, 3.45, 64_000, 2000

@@ -104,6 +104,7 @@ def laws_of(key: str, k: int, epsilon: float) -> list[np.ndarray]:
     return [np.array(list(reports_law(key, k, epsilon, value).values())) for value in range(k)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 2, 7, 30])
 @pytest.mark.parametrize("key", ["grr", "oue", "ss"])
 @pytest.mark.parametrize("local", [0.3, 1.0, 4.0])
@@ -262,6 +263,7 @@ def test_the_local_budget_is_the_largest_that_keeps_the_promise(epsilon: float, 
     assert budgets["oue"] > budgets["sw"] or n == 50
 
 
+@pytest.mark.slow
 def test_a_budget_that_no_report_keeps_is_refused() -> None:
     with pytest.raises(ValueError, match="lose more than 1e-09"):
         Shuffler(100, 1e-12).local(1e-9, PROTOCOLS, 4)

@@ -9,7 +9,7 @@ from scipy import optimize
 from simulator.metrics import emd
 from simulator.places import Places
 from simulator.seeding import rng_for
-from simulator.transport import GAP, _network, differences, emd_exact, transport
+from simulator.transport import GAP, _network, differences, emd_exact, transport, transports
 
 GRIDS = [Places(4, 5, "manhattan"), Places(4, 5), Places(3, 6, "euclidean", 1.0, 2.5), Places(2, 2)]
 
@@ -43,6 +43,20 @@ def test_fast_lies_within_its_stated_bounds(places: Places, name: str) -> None:
     assert fast.low - rounding <= exact <= fast.high + rounding
     assert fast.high <= fast.low * (1 + GAP) * _network(places).detour * (1 + 1e-9)
     assert abs(fast.value / exact - 1) <= np.sqrt((1 + GAP) * _network(places).detour) - 1 + 1e-7
+
+
+@pytest.mark.parametrize("places", [Places(12, 16), Places(9, 5, "manhattan"), Places(30, 2)], ids=str)
+def test_rows_do_not_see_each_other(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = rng_for(0, "rows", places.k)
+    rows = differences(rng.dirichlet(np.full(places.k, 0.2), size=11), rng.dirichlet(np.ones(places.k)))
+    rows[3] = 0.0
+    rows[5] *= 1e-9
+    together = transports(rows, places)
+    for block in (places.k, 4 * places.k):
+        monkeypatch.setattr("simulator.transport.BLOCK_CELLS", block)
+        np.testing.assert_array_equal(transports(rows, places), together)
+    assert tuple(together[:, 3]) == (0.0, 0.0, 0.0)
+    assert together[0, 5] == pytest.approx(1e-9 * transport(rows[5] * 1e9, places).value, rel=1e-6)
 
 
 def test_detour_of_square_cells() -> None:

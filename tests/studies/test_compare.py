@@ -46,9 +46,9 @@ def test_the_busiest_block_is_found() -> None:
 def test_pairs_for_ordered_domains_are_compared_with_categorical_and_published_ones() -> None:
     truth = np.array([0.3, 0.25, 0.2, 0.1, 0.1, 0.05])
     found = list(ordered_domains.ratios(truth, 1.0, 1000, 4))
-    assert {ratio.against for ratio in found} == {"categorical", "published"}
-    own = {(ratio.pair, ratio.metric): ratio.value for ratio in found if ratio.against == "categorical"}
+    assert {against for _, _, against, _ in found} == {"categorical", "published"}
+    own = {(pair, metric): value for pair, metric, against, value in found if against == "categorical"}
     assert own["ss + wavelet_eb", "emd"] == 1
     assert {pair for pair, _ in own} > {"chosen", "tree + tree_eb", "sw + em"}
-    published = {ratio.pair: ratio.value for ratio in found if ratio.against == "published" and ratio.metric == "emd"}
+    published = {pair: value for pair, metric, against, value in found if (metric, against) == ("emd", "published")}
     assert min(published[" + ".join(pair)] for pair in ordered_domains.PUBLISHED) == 1

@@ -71,6 +71,7 @@ def test_histograms_are_judged_at_several_sizes(tmp_path) -> None:
         assert truth.frequencies.sum() == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_decisions_follow_their_streams_and_are_told_by_surrogate() -> None:
     truth = Truth("zipf k=16", True, frequencies("zipf", 16))
     made = decide(Setting(truth, 1.0, 10_000), ("ensemble", "norm_sub", "wavelet_eb"), 1, 10)
@@ -93,6 +94,7 @@ def test_decisions_follow_their_streams_and_are_told_by_surrogate() -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_command_prints_both_tables() -> None:
     result = CliRunner().invoke(app, ["--every", "600", "--decisions", "1", "--reps", "10", "--families"])
     assert result.exit_code == 0, result.output

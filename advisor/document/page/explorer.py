@@ -23,7 +23,8 @@ def explorer_html(explorer: Explorer) -> str:
         f"<div><dt>{escape(name)}</dt><dd>{escape(text)}</dd></div>"
         for name, text in zip(explorer.names, texts, strict=True)
     )
-    data = json.dumps({"at": at, "figures": explorer.figures, "dials": [dial.texts for dial in explorer.dials]})
+    texts_of, values_of = [dial.texts for dial in explorer.dials], [dial.values for dial in explorer.dials]
+    data = json.dumps({"at": at, "figures": explorer.figures, "dials": texts_of, "values": values_of})
     safe = data.replace("<", "\\u003c")  # a label must not end the element
     turned = any(len(dial.texts) > 1 for dial in explorer.dials)
     dials = "".join(_dial(place, dial) for place, dial in enumerate(explorer.dials)) if turned else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -35,6 +36,7 @@ from simulator._version import __version__
 
 PRINTED = 25  # rows of every table after the first: a page with all metrics stays small
 MOST_WHOLE = 8  # characters of a cell that is never broken
+RESTS_ON = "What it rests on"
 LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib")
 DIGEST = b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
 POLICY = (
@@ -51,21 +53,18 @@ def page_html(document: Document, command: str = "") -> str:
     again = [Code(command)] if command else []
     sections = document.sections()
     last = [Section("Reproduce this", (*again, Sentence(_versions(), Role.NOTE)))]
-    warnings = [part for part in document.parts if isinstance(part, Sentence) and part.role is Role.WARNING]
-    others = [part for part in document.parts if part not in warnings]
-    answer = list(takewhile(lambda part: isinstance(part, Sentence), others))
-    blocks = _blocks(_shortened(others[len(answer) :]))
+    answer, blocks = _arranged(document)
     titles = [title for title, _ in blocks if title]
     titles += [section.title for section in (*sections, *last) if not section.first]
     body = [
         f"<header><h1>{escape(document.title)}</h1>{_paragraphs([document.setting], 'quiet')}</header>",
-        f'<main><section class="verdict">{_parts([*answer, *warnings])}</section>',
+        f'<main><section class="verdict">{_parts(answer)}</section>',
         *(_parts(section.parts) for section in sections if section.first),
         _contents([*titles, "Glossary"]) if sum(bool(title) for title, _ in blocks) > 2 else "",
         *(_section(Section(title, tuple(parts))) for title, parts in blocks),
         *(_section(section) for section in (*sections, *last) if not section.first),
-        f"{_glossary()}</main>",
     ]
+    body.append(f"{_glossary(' '.join(body))}</main>")
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -73,6 +72,35 @@ def page_html(document: Document, command: str = "") -> str:
         f'<link rel="icon" href="data:,"><title>{escape(document.title)}</title><style>{STYLE}</style></head>\n'
         f"<body>\n{chr(10).join(part for part in body if part)}\n<script>{SCRIPT}</script></body></html>\n"
     )
+
+
+def pieces_html(document: Document) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return the answer in sentences, with its warnings, and what follows it under headings.
+
+    For a page that has more around them.
+    """
+    answer, blocks = _arranged(document)
+    return _parts(answer), tuple((title, _parts(parts)) for title, parts in blocks)
+
+
+def section_html(section: Section) -> str:
+    """Return a section, without a heading where it stands right behind the answer."""
+    return _parts(section.parts) if section.first else _section(section)
+
+
+def svg_html(svg: str) -> str:
+    """Return a picture in the colours of the page, which follow light and dark."""
+    for colour, name in COLOURS.items():
+        svg = svg.replace(colour, name)
+    return svg
+
+
+def _arranged(document: Document) -> tuple[list[Part], list[tuple[str, list[Part]]]]:
+    """Return the sentences of the answer, then the warnings, and all that follows under its headings."""
+    warnings = [part for part in document.parts if isinstance(part, Sentence) and part.role is Role.WARNING]
+    others = [part for part in document.parts if part not in warnings]
+    answer: list[Part] = list(takewhile(lambda part: isinstance(part, Sentence), others))
+    return [*answer, *warnings], _blocks(_shortened(others[len(answer) :]))
 
 
 def _blocks(parts: Sequence[Part]) -> list[tuple[str, list[Part]]]:
@@ -84,7 +112,7 @@ def _blocks(parts: Sequence[Part]) -> list[tuple[str, list[Part]]]:
         if isinstance(part, Table) and part.heading:
             blocks.append((part.heading, pending))
             pending = []
-    return [*blocks, ("What it rests on" if blocks else "", pending)] if pending else blocks
+    return [*blocks, (RESTS_ON if blocks else "", pending)] if pending else blocks
 
 
 def _anchor(title: str) -> str:
@@ -154,7 +182,8 @@ def _folded(table: Table) -> str:
     ranked = sum(not row.extra for row in table.rows)
     if not table.cut or ranked <= PRINTED:
         return _table(table)
-    whole = _table(replace(table, title=""), explained=False)
+    name = f"{table.heading or table.title or table.noun}: all {ranked:,}"  # that of the head is another region
+    whole = _table(replace(table, title="", heading=name), explained=False)
     return (
         f'<div class="short">{_table(replace(table.head(TOP), hidden=0))}</div>'
         f"<details><summary>All {ranked:,} {escape(table.noun)}</summary>{whole}</details>"
@@ -211,16 +240,19 @@ def _plain_table(table: Table) -> str:
 
 
 def _figure(figure: Figure) -> str:
-    svg = figure.draw()
-    for colour, name in COLOURS.items():
-        svg = svg.replace(colour, name)
+    svg = svg_html(figure.draw())
     label = escape(figure.label, quote=True)
-    return f'<h3>{escape(figure.title)}</h3><figure aria-label="{label}">{svg}</figure>'
+    head = f"<h3>{escape(figure.title)}</h3>" if figure.title else ""
+    return f'{head}<figure aria-label="{label}">{svg}</figure>'
 
 
 def _section(section: Section) -> str:
     head = f"<h2>{escape(section.title)}</h2>" if section.title else ""
-    return f'<section id="{escape(_anchor(section.title))}">{head}{_parts(section.parts)}</section>'
+    parts = [
+        replace(part, title="") if isinstance(part, Figure) and part.title == section.title else part
+        for part in section.parts
+    ]
+    return f'<section id="{escape(_anchor(section.title))}">{head}{_parts(parts)}</section>'
 
 
 def _versions() -> str:
@@ -233,8 +265,10 @@ def _versions() -> str:
     return f"ldp-advise {__version__}, Python {platform.python_version()}, {', '.join(libraries)}."
 
 
-def _glossary() -> str:
-    entries = (f"<dt>{escape(word)}</dt><dd>{escape(meaning)}</dd>" for word, meaning in GLOSSARY.items())
+def _glossary(text: str) -> str:
+    """Return what the words mean that stand in the text of a page."""
+    used = ((word, meaning) for word, (meaning, pattern) in GLOSSARY.items() if re.search(pattern, text))
+    entries = (f"<dt>{escape(word)}</dt><dd>{escape(meaning)}</dd>" for word, meaning in used)
     words = f"<details><summary>The words of this page</summary><dl>{''.join(entries)}</dl></details>"
     return f'<section id="glossary"><h2>Glossary</h2>{words}</section>'
 

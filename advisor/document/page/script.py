@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 SCRIPT = """
-for (const table of document.querySelectorAll("table.sortable")) {
+const enliven = root => {
+for (const table of root.querySelectorAll("table.sortable")) {
   const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0];
   heads.forEach((head, place) => head.querySelector("button").addEventListener("click", () => {
     const up = head.getAttribute("aria-sort") !== "ascending";
@@ -20,7 +21,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
     head.setAttribute("aria-sort", up ? "ascending" : "descending");
   }));
 }
-for (const panel of document.querySelectorAll(".explorer")) {
+for (const panel of root.querySelectorAll(".explorer")) {
   const data = JSON.parse(panel.querySelector("script").textContent), form = panel.querySelector("form");
   if (!form) continue;
   const inputs = [...form.querySelectorAll("input")], shown = panel.querySelectorAll(".readouts dd");
@@ -43,9 +44,15 @@ for (const panel of document.querySelectorAll(".explorer")) {
   };
   form.hidden = false;
   form.addEventListener("input", show);
+  panel.turn = at => {
+    for (const input of inputs) input.value = at[Number(input.dataset.dial)];
+    show();
+  };
   form.addEventListener("reset", () => setTimeout(show));
   form.addEventListener("submit", event => event.preventDefault());
 }
+};
+enliven(document);
 const closed = [];
 addEventListener("beforeprint", () => {
   for (const one of document.querySelectorAll("details:not([open])")) { one.open = true; closed.push(one); }

@@ -9,6 +9,8 @@ grr                the reported category; categories that no report names have t
 rappor, oue, the   k columns of 0 and 1, in the order of the domain or with its labels as the header; or one
                    column with a string of k characters 0 and 1. (A first line "0,1" is a report, not the names
                    of two categories, unless `header` says so)
+she                k columns of numbers, in the order of the domain or with its labels as the header; or one column
+                   with k numbers and blanks, ";", "|" or "," between them
 ss                 the reported categories: one a column, or all in one cell with blanks, ";", "|" or "," between
                    them. Needs `domain` or `k`, on which their number omega depends
 blh, olh           the seed of the hash function, from 0 to 2^32 - 1, and the symbol, from 0 to g - 1, in columns
@@ -24,17 +26,17 @@ tree, tree_half    the height that was drawn, from 0 (the leaves) on, and what i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, TypedDict, Unpack
 
 from advisor.errors import InputError
-from advisor.inputs.blocks import Rows
-from advisor.inputs.columns import Table
 from advisor.inputs.labels import check_domain
-from advisor.inputs.reports.bits import bits_have_header, collect_bits
-from advisor.inputs.reports.categories import collect_sets, collect_values, labels_have_header
-from advisor.inputs.reports.nodes import collect_nodes
+from advisor.inputs.reports.categories import of_labels
+from advisor.inputs.reports.cells import real_sums
+from advisor.inputs.reports.counting import LabelCounts
+from advisor.inputs.reports.files import named_files
+from advisor.inputs.reports.gathering import Source, gather
 from advisor.inputs.reports.plausibility import implausible
 from advisor.inputs.reports.settings import (
     READABLE,
@@ -42,24 +44,36 @@ from advisor.inputs.reports.settings import (
     Parameters,
     Settings,
     check_report_options,
+    place_names,
     readable_protocols,
     report_kind,
 )
-from advisor.inputs.reports.symbols import collect_hashes, collect_symbols
-from advisor.inputs.rows import opened_rows
+from advisor.inputs.reports.tallies import Part, merge_tallies, tally_text
+from knowledge.making.workers import Workers
 from simulator import Tally
 
-__all__ = ["READABLE", "RawReports", "check_report_options", "read_reports", "readable_protocols", "report_kind"]
+__all__ = [
+    "READABLE",
+    "Counts",
+    "RawReports",
+    "check_report_options",
+    "count_reports",
+    "merge_reports",
+    "read_reports",
+    "readable_protocols",
+    "report_kind",
+    "tally_text",
+    "with_categories",
+]
 
-_COLLECTORS: dict[str, Callable[[Rows, Settings], Collected]] = {
-    "value": collect_values,
-    "bits": collect_bits,
-    "subset": collect_sets,
-    "hash": collect_hashes,
-    "symbol": collect_symbols,
-    "node": collect_nodes,
-}
-"""What reads the reports of each kind in `READABLE`."""
+
+@dataclass(frozen=True)
+class Counts:
+    """What was counted, and what was decided on the way."""
+
+    part: Part  # as it is written, and added to others
+    assumptions: tuple[str, ...]  # what was decided for the user, one sentence each
+    warnings: tuple[str, ...]  # what the user should look at, one sentence each
 
 
 @dataclass(frozen=True)
@@ -73,8 +87,24 @@ class RawReports:
     plausible: bool = True  # whether they can be such reports; if not, the first warning says why
 
 
-def read_reports(
-    path: str,
+class Options(TypedDict, total=False):
+    """What `count_reports` takes besides files, protocol and budget."""
+
+    k: int | None
+    domain: Sequence[str] | None
+    column: str | None
+    header: bool | None
+    hash: str | None
+    steps: int | None
+    parameters: Parameters | None
+    stdin: BinaryIO | None
+    workers: Workers | None
+    resume: str | None
+    digests: bool
+
+
+def count_reports(
+    path: str | Sequence[str],
     protocol: str,
     epsilon: float,
     *,
@@ -83,17 +113,22 @@ def read_reports(
     column: str | None = None,
     header: bool | None = None,
     hash: str | None = None,  # noqa: A002 - the protocols call it so
+    steps: int | None = None,
     parameters: Parameters | None = None,
     stdin: BinaryIO | None = None,
-) -> RawReports:
-    r"""Tally reports in CSV, TSV, plain text, gzip of these, or Parquet, one report a row.
+    workers: Workers | None = None,
+    resume: str | None = None,
+    digests: bool = False,
+) -> Counts:
+    """Count reports in CSV, TSV, plain text, gzip of these, or Parquet, one report a row.
 
     The rows stream by: memory grows with the domain, not with the number of reports. What a row holds is said above.
+    The counts depend neither on the order of the files nor on who counts.
 
     Parameters
     ----------
-    path : str
-        The file, "-" for standard input.
+    path : str, or several
+        Files and patterns of their names, "-" for standard input.
     protocol, epsilon : str, float
         The key of one of the protocols above, and the privacy budget of each report.
     k, domain : int and sequence of str, or None
@@ -104,13 +139,28 @@ def read_reports(
     parameters : mapping, or None
         Parameters that other packages choose in another way: ``subset_size`` of ss, ``hash_range`` (g) of olh,
         ``block_count`` of hr.
-    hash, stdin : str and binary file, or None
-        For blh and olh: "mix64" or "xxh32" (None: `simulator.hashing.DEFAULT_HASH`); what "-" reads.
+    hash, steps, stdin : str, int and binary file, or None
+        For blh and olh: "mix64" or "xxh32" (None: `simulator.hashing.DEFAULT_HASH`); for she: N where reports are whole
+        numbers of steps of 1/N; what "-" reads.
+    workers, resume, digests : Workers, str and bool
+        Who counts (None: this process); a file that keeps what is counted, from which a run that was stopped goes on;
+        whether `tally_text` is to tell these files from others.
 
     Raises
     ------
     InputError
-        One line that says what is wrong with the options or the file, where, and the way out.
+        One line that says what is wrong with the options or a file, where, and the way out.
+    """
+    settings = _settings(protocol, epsilon, k, domain, column, hash, steps, parameters or {})
+    paths, twice = named_files([path] if isinstance(path, str) else path)
+    gathered = gather(Source(paths, header, stdin), settings, workers=workers, resume=resume, digests=digests)
+    several = (f"reports of {len(paths)} files added up",) if len(paths) > 1 else ()
+    doubts = (*twice, *gathered.warnings, *gathered.doubts)
+    return Counts(gathered.part, (*several, *gathered.assumptions), doubts)
+
+
+def read_reports(path: str | Sequence[str], protocol: str, epsilon: float, **options: Unpack[Options]) -> RawReports:
+    r"""Tally reports: `count_reports`, and the categories that they are of. Parameters and errors as there.
 
     Examples
     --------
@@ -119,24 +169,47 @@ def read_reports(
     >>> read.labels, read.tally.counts.tolist(), read.tally.n
     (('0', '1', '2', '3'), [1, 1, 2, 0], 3)
     """
-    settings = _settings(protocol, epsilon, k, domain, column, hash, parameters or {})
-    kind = settings.kind
+    return with_categories(count_reports(path, protocol, epsilon, **options))
 
-    def names_columns(first: Sequence[str], _rest: Sequence[Sequence[str]], _table: Table, usual: bool) -> bool:
-        if kind in ("value", "subset"):
-            return labels_have_header(first, usual, settings)
-        return bits_have_header(first, usual, settings) if kind == "bits" else usual  # a header has no number
 
-    # "New York" on a line is one label, where labels may have several words.
-    blanks = kind != "value" and not any(len(label.split()) > 1 for label in settings.domain or ())
-    with opened_rows(
-        path, "reports", header=header, asked=(column,), names_columns=names_columns, blanks=blanks, stdin=stdin
-    ) as rows:
-        found = _COLLECTORS[kind](rows, settings)
+def merge_reports(paths: Sequence[str]) -> Counts:
+    """Add up tallies that `tally_text` made; the answer is that of all reports at once, whatever the order.
+
+    paths: files and patterns of their names.
+
+    Raises InputError for what is no tally, tallies of different collections, and reports that are in two of them.
+    """
+    names, twice = named_files(paths)
+    if "-" in names:
+        raise InputError("--merge needs the names of files, got -")
+    if twice:
+        raise InputError(f"--merge: {twice[0].partition(':')[0]}; leave one of them out")
+    part = merge_tallies(names)
+    note = f"{len(names)} tallies of {len(part.files)} files added up"
+    return Counts(part, (note,), ())
+
+
+def with_categories(counts: Counts) -> RawReports:
+    """Return the tally of counts and the categories that it is of.
+
+    Raises InputError where labels make no domain.
+    """
+    part = counts.part
+    settings, source = part.settings, part.files[0].name if len(part.files) == 1 else f"{len(part.files)} files"
+    if isinstance(part.counted, LabelCounts):
+        found = of_labels(settings, part.counted, source)
+    else:
+        cells = part.counted.cells
+        sums = real_sums(cells, settings.steps) if settings.kind == "cells" else cells
+        found = Collected(settings.domain or place_names(settings.k or 0), Tally(sums, part.n))
     odd = implausible(found.tally, settings.oracle(len(found.labels)))
-    doubts = rows.doubts if kind == "value" else ()
-    warnings = (*odd, *rows.warnings(), *doubts, *found.warnings)
-    return RawReports(found.labels, found.tally, (*rows.assumptions, *found.assumptions), warnings, not odd)
+    return RawReports(
+        found.labels,
+        found.tally,
+        (*counts.assumptions, *found.assumptions),
+        (*odd, *counts.warnings, *found.warnings),
+        not odd,
+    )
 
 
 def _settings(
@@ -146,12 +219,16 @@ def _settings(
     domain: Sequence[str] | None,
     column: str | None,
     hashing: str | None,
+    steps: int | None,
     parameters: Parameters,
 ) -> Settings:
-    check_report_options(protocol, epsilon, k=k, has_domain=domain is not None, column=column, hash=hashing)
+    check_report_options(
+        protocol, epsilon, k=k, has_domain=domain is not None, column=column, hash=hashing, steps=steps
+    )
     labels = None if domain is None else check_domain(domain)
     if labels is not None and len(labels) < 2:
         raise InputError(f"domain: has {len(labels)} label(s); a domain needs at least 2 categories")
     if labels is not None and k is not None and k != len(labels):
         raise InputError(f"--k: got {k}, but the domain has {len(labels)} labels; leave out --k")
-    return Settings(protocol, epsilon, k if labels is None else len(labels), labels, column, hashing, parameters)
+    size = k if labels is None else len(labels)
+    return Settings(protocol, epsilon, size, labels, column, hashing, parameters, steps, labels is not None)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
-from operator import add
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.inputs.blocks import Block, Rows
+from advisor.inputs.blocks import Block, Rows, Where
 from advisor.inputs.columns import Table
 from advisor.inputs.labels import check_domain
 from advisor.inputs.numbers import MOST_LABELS
-from advisor.inputs.reports.settings import Collected, Settings, column_note, named_column, place_names
+from advisor.inputs.reports.counting import CellCounting, Cells
+from advisor.inputs.reports.settings import Settings, column_note, named_column, place_names
 from advisor.inputs.tally import plural, shortened
-from simulator import Tally
 
 _BITS = frozenset({"0", "1"})
 
@@ -31,10 +30,41 @@ def bits_have_header(first: Sequence[str], usual: bool, settings: Settings) -> b
     return usual and not any(cell[:1].isdecimal() for cell in cells)
 
 
-def collect_bits(rows: Rows, settings: Settings) -> Collected:
-    """Add up the bits of rappor, oue or the, category by category.
+@dataclass(frozen=True)
+class BitCounting(CellCounting):
+    """Adds up the bits of rappor, oue or the, category by category."""
 
-    Raises InputError for a report that is not k characters 0 and 1, and columns that do not fit the domain.
+    at: int | None  # the column of strings; None where every bit has its own
+    order: tuple[int, ...]  # the category of every bit
+    given: bool  # whether the user said how many bits a report has
+
+    @property
+    def columns(self) -> list[int] | None:
+        """The columns that are read; None for all."""
+        return None if self.at is None else [self.at]
+
+    def cells(self, block: Block) -> Cells:
+        """Return the support counts of one block."""
+        k = len(self.order)
+        bits = _from_columns(self.where, block, k) if self.at is None else self._from_strings(block, self.at)
+        placed = np.empty(k, dtype=np.int64)
+        placed[list(self.order)] = bits.sum(axis=0, dtype=np.int64)
+        return placed
+
+    def _from_strings(self, block: Block, at: int) -> NDArray[np.uint8]:
+        cells, k = block.cells(at), len(self.order)
+        bits = bits_of(cells, k)
+        if bits is not None:
+            return bits
+        whose = f"{f'k is {k}' if self.given else f'the first report has {k}'}; all reports have k characters"
+        wrong = ((place, wrong_bits(cell, k, whose)) for place, cell in zip(block.places, cells, strict=True))
+        raise next(self.where.bad(place, why) for place, why in wrong if why)
+
+
+def count_bits(rows: Rows, settings: Settings) -> BitCounting:
+    """Return how reports of k bits are counted.
+
+    Raises InputError for columns that do not fit the domain, and a first report that is not k characters 0 and 1.
     """
     table = rows.table
     at = named_column(table, settings.column)
@@ -44,16 +74,16 @@ def collect_bits(rows: Rows, settings: Settings) -> Collected:
             f"{settings.k} columns of 0 and 1, or a string of {settings.k} of them in the column that --column names"
         )
     k = settings.k or (_length(rows, at) if at is not None else table.width)
-    order, labels, notes = _categories(table, settings, k, columns=at is None)
-    oracle = settings.oracle(k)
-    reports = (
-        _from_columns(rows, block, k) if at is None else _from_strings(rows, block, at, k, given=settings.k)
-        for block in rows.blocks(None if at is None else [at])
+    order, labels, notes = categories_of_columns(table, settings, k, what="bits", columns=at is None)
+    domain = labels if settings.domain is not None or labels != place_names(k) else None
+    return BitCounting(
+        Where(table).without_rows(),
+        replace(settings, k=k, domain=domain),
+        notes if at is None else (*column_note(table, at), *notes),
+        at,
+        order,
+        settings.k is not None,
     )
-    tally = reduce(add, map(oracle.tally, reports))
-    placed = np.empty_like(tally.counts)
-    placed[order] = tally.counts
-    return Collected(labels, Tally(placed, tally.n), notes if at is None else (*column_note(table, at), *notes))
 
 
 def _length(rows: Rows, at: int) -> int:
@@ -68,17 +98,17 @@ def _length(rows: Rows, at: int) -> int:
     return len(first)
 
 
-def _categories(
-    table: Table, settings: Settings, k: int, *, columns: bool
-) -> tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]:
-    """Return the category of every bit, all labels, and what was decided."""
-    in_order = np.arange(k)
+def categories_of_columns(
+    table: Table, settings: Settings, k: int, *, what: str, columns: bool
+) -> tuple[tuple[int, ...], tuple[str, ...], tuple[str, ...]]:
+    """Return the category of every bit or number, all labels, and what was decided; `what` is what they are called."""
+    in_order = tuple(range(k))
     names = table.names if columns else None
     if names == place_names(k) or names is None:
         if settings.domain is not None:
-            return in_order, settings.domain, ("bits taken in the order of the domain",)
+            return in_order, settings.domain, (f"{what} taken in the order of the domain",)
         known = "" if settings.k is not None else f", k={k} as that is the length of the first report"
-        return in_order, place_names(k), (f"categories numbered from 0 to {k - 1} in the order of the bits{known}",)
+        return in_order, place_names(k), (f"categories numbered from 0 to {k - 1} in the order of the {what}{known}",)
     try:
         labels = check_domain(names)
     except InputError as error:
@@ -92,17 +122,7 @@ def _categories(
             f"{table.source}: column {shortened(strange[0])} is not a label of the domain; the columns are those of "
             "the domain, in any order, or have no header (--no-header)"
         )
-    return np.array([place[label] for label in labels]), settings.domain, ("bits placed by the names of the header",)
-
-
-def _from_strings(rows: Rows, block: Block, at: int, k: int, *, given: int | None) -> NDArray[np.uint8]:
-    cells = block.cells(at)
-    bits = bits_of(cells, k)
-    if bits is not None:
-        return bits
-    whose = f"{f'k is {k}' if given is not None else f'the first report has {k}'}; all reports have k characters"
-    wrong = ((place, wrong_bits(cell, k, whose)) for place, cell in zip(block.places, cells, strict=True))
-    raise next(rows.bad(place, why) for place, why in wrong if why)
+    return tuple(place[label] for label in labels), settings.domain, (f"{what} placed by the names of the header",)
 
 
 def bits_of(cells: Sequence[str], k: int) -> NDArray[np.uint8] | None:
@@ -128,18 +148,18 @@ def wrong_bits(cell: str, k: int, whose: str) -> str | None:
     )
 
 
-def _from_columns(rows: Rows, block: Block, k: int) -> NDArray[np.uint8]:
+def _from_columns(where: Where, block: Block, k: int) -> NDArray[np.uint8]:
     bits = block.digits()
     if bits is not None and bits.max() <= 1:
         return bits
-    table = rows.table
+    table = where.table
     for row, place in zip(block.rows(), block.places, strict=True):
         for at, cell in enumerate(row):
             if not cell:
-                raise rows.bad(place, f"column {table.called(at)} is missing (an empty cell); it must be 0 or 1")
+                raise where.bad(place, f"column {table.called(at)} is missing (an empty cell); it must be 0 or 1")
             if cell not in _BITS:
                 hint = ""
                 if table.names is None and place == table.places[0]:
                     hint = "; if the line names the columns, say --header"
-                raise rows.bad(place, f"column {table.called(at)} is {shortened(cell)}; it must be 0 or 1{hint}")
-    raise rows.bad(block.places[0], f"a report is {k} columns of 0 and 1")  # pragma: no cover - not reached
+                raise where.bad(place, f"column {table.called(at)} is {shortened(cell)}; it must be 0 or 1{hint}")
+    raise where.bad(block.places[0], f"a report is {k} columns of 0 and 1")  # pragma: no cover - not reached

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
-from operator import add
+from dataclasses import dataclass
 
 import numpy as np
 
 from advisor.errors import InputError
-from advisor.inputs.blocks import Block, Rows
+from advisor.inputs.blocks import Block, Rows, Where
 from advisor.inputs.columns import Table
 from advisor.inputs.reports.bits import bits_of, wrong_bits
-from advisor.inputs.reports.settings import Collected, Settings, place_names
+from advisor.inputs.reports.counting import CellCounting, Cells
+from advisor.inputs.reports.settings import Settings
 from advisor.inputs.reports.symbols import Column, number_of, numbers_of
-from simulator import Tally
 from simulator._types import IntArray
 from simulator.protocols.tree import Tree
 
@@ -23,25 +22,52 @@ _NODE_NAMES = frozenset({"node", "nodes", "bits", "report", "reports"})
 _LONGEST = 7  # digits of a number that is counted without looking at it: counts go up to the largest
 
 
-def collect_nodes(rows: Rows, settings: Settings) -> Collected:
-    """Tally the nodes of all heights.
+@dataclass(frozen=True)
+class NodeCounting(CellCounting):
+    """Tallies the nodes of all heights, as `Tree.tally` would: the reports themselves would take k numbers each."""
 
-    Raises InputError for a height that the tree does not have, and for what is not said of its nodes as it should be.
+    height: Column
+    node_at: int
+
+    @property
+    def columns(self) -> list[int]:
+        """The columns that are read."""
+        return [self.height.at, self.node_at]
+
+    def cells(self, block: Block) -> Cells:
+        """Return the tally of one block."""
+        tree, where = _tree(self.settings), self.where
+        heights, cells = numbers_of(where, block, [self.height])[:, 0], block.cells(self.node_at)
+        parts = _parts(heights, cells, tree)
+        if parts is None:
+            places = zip(block.places, heights.tolist(), cells, strict=True)
+            parts = _parts(heights, [_plain(where, place, tree, at, cell) for place, at, cell in places], tree)
+        return np.concatenate([*(parts or ()), np.bincount(heights, minlength=len(tree.inner))])
+
+
+def count_nodes(rows: Rows, settings: Settings) -> NodeCounting:
+    """Return how the nodes of all heights are counted.
+
+    Raises InputError for a table of one column, or of which nobody can tell what is in which.
     """
-    table, k = rows.table, settings.k or 0
-    tree = settings.oracle(k)
-    if not isinstance(tree, Tree):
-        raise TypeError(f"{settings.protocol} is no tree")
+    table = rows.table
+    tree = _tree(settings)
     height_at, node_at = _columns(table)
     top = len(tree.inner)
-    allowed = f"{settings} and k={k} has the heights 0 (the leaves) to {top - 1}; k may be wrong"
-    height = Column(height_at, "height", top, allowed)
-    tally = reduce(add, (_tally(rows, block, height, node_at, tree) for block in rows.blocks([height_at, node_at])))
+    allowed = f"{settings} and k={tree.k} has the heights 0 (the leaves) to {top - 1}; k may be wrong"
     note = (
         f"column {table.called(height_at)} read as heights, from 0 for the leaves, column {table.called(node_at)} as "
         "what is said of the nodes there"
     )
-    return Collected(settings.domain or place_names(k), tally, (note,))
+    height = Column(height_at, "height", top, allowed)
+    return NodeCounting(Where(table).without_rows(), settings, (note,), height, node_at)
+
+
+def _tree(settings: Settings) -> Tree:
+    tree = settings.oracle(settings.k or 0)
+    if not isinstance(tree, Tree):
+        raise TypeError(f"{settings.protocol} is no tree")
+    return tree
 
 
 def _columns(table: Table) -> tuple[int, int]:
@@ -58,16 +84,6 @@ def _columns(table: Table) -> tuple[int, int]:
             "and one node"
         )
     return 0, 1
-
-
-def _tally(rows: Rows, block: Block, height: Column, node_at: int, tree: Tree) -> Tally:
-    """Return the tally of a block, as `Tree.tally` would: the reports themselves would take k numbers each."""
-    heights, cells = numbers_of(rows, block, [height])[:, 0], block.cells(node_at)
-    parts = _parts(heights, cells, tree)
-    if parts is None:
-        places = zip(block.places, heights.tolist(), cells, strict=True)
-        parts = _parts(heights, [_plain(rows, place, tree, at, cell) for place, at, cell in places], tree)
-    return Tally(np.concatenate([*(parts or ()), np.bincount(heights, minlength=len(tree.inner))]), len(block))
 
 
 def _parts(heights: IntArray, cells: Sequence[str], tree: Tree) -> list[IntArray] | None:
@@ -92,16 +108,16 @@ def _parts(heights: IntArray, cells: Sequence[str], tree: Tree) -> list[IntArray
     return result
 
 
-def _plain(rows: Rows, place: int, tree: Tree, height: int, cell: str) -> str:
+def _plain(where: Where, place: int, tree: Tree, height: int, cell: str) -> str:
     """Return what is said of the nodes of a height, a number in digits alone; raise InputError if it is wrong."""
     nodes = tree.inner[height].k
     if tree.inner[height].report_kind == "bits":
         why = wrong_bits(cell, nodes, f"height {height} has {nodes} nodes; k or eps may be wrong")
         if why:
-            raise rows.bad(place, why)
+            raise where.bad(place, why)
         return cell
     allowed = (
         f"at height {height} {tree.key} with eps={tree.epsilon:g} and k={tree.k} reports one of {nodes} nodes by its "
         f"number, from 0 to {nodes - 1}; k or eps may be wrong"
     )
-    return str(number_of(rows, place, cell, Column(0, "node", nodes, allowed)))
+    return str(number_of(where, place, cell, Column(0, "node", nodes, allowed)))

@@ -12,6 +12,7 @@ from simulator import FrequencyOracle, Protocol, Tally
 from simulator.methods import observe
 from simulator.methods.expectation import em_stopped
 from simulator.protocols.haar_hadamard import HaarHadamard
+from simulator.protocols.summation import SHE
 from simulator.protocols.tree import Tree
 
 REACH, MORE = 6, 12
@@ -42,10 +43,13 @@ def implausible(tally: Tally, protocol: Protocol) -> tuple[str, ...]:
         return _unlikely(tally, protocol)
     elif protocol.report_kind in ("bits", "hash"):
         totals = _of_supports(tally, protocol)
+    elif isinstance(protocol, SHE):
+        totals = _of_numbers(tally, protocol)
     else:
         return ()
+    unit = protocol.scale if isinstance(protocol, SHE) else 1.0  # what a single number may be off by, about
     for what, total, n, mean, variance, culprits in totals:
-        if abs(total - n * mean) > REACH * math.sqrt(n * variance) + MORE:
+        if abs(total - n * mean) > REACH * math.sqrt(n * variance) + MORE * unit:
             return (
                 f"{_hardly(protocol)}: {total / n:.3g} {what}, {mean:.3g} expected whatever users hold; the protocol, "
                 f"{culprits} may be wrong",
@@ -75,6 +79,14 @@ def _of_supports(tally: Tally, oracle: FrequencyOracle) -> Iterator[_Total]:
             p * (1 - p) + others * q * (1 - q),
             "eps or k" if bits else "eps, k or hash",
         )
+
+
+def _of_numbers(tally: Tally, protocol: SHE) -> Iterator[_Total]:
+    """Yield the sum of all numbers: one for the own value, and Laplace noise of variance ``2 scale^2`` for all k."""
+    variance = protocol.k * 2 * protocol.scale**2
+    yield _Total(
+        "is the sum of a report on average", float(tally.counts.sum()), tally.n, 1.0, variance, "eps or --steps"
+    )
 
 
 def _of_tree(tally: Tally, tree: Tree) -> Iterator[_Total]:

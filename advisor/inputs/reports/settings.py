@@ -12,13 +12,14 @@ from advisor.inputs.numbers import MOST_LABELS
 from simulator import PROTOCOLS, Protocol, Tally
 from simulator.hashing import HASHES
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN
+from simulator.protocols.hadamard import HadamardResponse
 
 _REPORT_NAMES = frozenset(
     {"report", "reports", "reported", "response", "bits", "bitstring", "bitvector", "set", "subset"}
 )
 
 
-READABLE = ("value", "bits", "subset", "hash", "symbol", "node")
+READABLE = ("value", "bits", "subset", "hash", "symbol", "cells", "node")
 """Kinds of reports that can be written into a file."""
 
 Parameters: TypeAlias = Mapping[str, int | str]
@@ -29,7 +30,7 @@ PARAMETERS = {"subset_size": "--subset-size", "hash_range": "--hash-range", "blo
 TWO_COLUMNS = {"hash": ("seed", "symbol"), "node": ("height", "node")}
 """Names of the columns, for the kinds of reports that have two."""
 
-_TELL_K = ("value", "bits")
+_TELL_K = ("value", "bits", "cells")
 
 
 def report_kind(protocol: str) -> str:
@@ -55,6 +56,11 @@ def protocol_with(protocol: str, k: int, epsilon: float, parameters: Parameters)
         raise InputError(f"{listed(flags)}: {error}") from None
 
 
+def lowest_count(protocol: Protocol, n: int) -> int:
+    """Return below which no count of n reports can be: 0 where reports support values, and never contradict one."""
+    return -n if isinstance(protocol, HadamardResponse) else 0
+
+
 def check_parameters(protocol: str, parameters: Parameters) -> None:
     """Raise InputError for a parameter that the protocol does not have."""
     for name, flag in PARAMETERS.items():
@@ -71,6 +77,7 @@ def check_report_options(
     has_domain: bool = False,
     column: str | None = None,
     hash: str | None = None,  # noqa: A002 - the protocols call it so
+    steps: int | None = None,
 ) -> None:
     """Refuse what can be refused before a byte is read.
 
@@ -78,7 +85,7 @@ def check_report_options(
     epsilon: the privacy budget of each report.
     k: number of categories.
     has_domain: whether a list of all categories is given.
-    column, hash: as in `read_reports`.
+    column, hash, steps: as in `read_reports`.
 
     Raises InputError for the first option that does not fit.
     """
@@ -101,6 +108,8 @@ def check_report_options(
         raise InputError(f"hash: {protocol} has no hash function; leave it out (it belongs to {hashed})")
     if hash is not None and hash not in HASHES:
         raise InputError(f"hash: got {hash!r}; allowed are {', '.join(HASHES)}{near_miss(hash, HASHES)}")
+    if steps is not None and kind != "cells":
+        raise InputError(f"steps: reports of {protocol} are no real numbers; leave it out (it belongs to she)")
     if column is not None and kind in TWO_COLUMNS:
         raise InputError(
             f"--column: reports of {protocol} are in two columns; name them {' and '.join(TWO_COLUMNS[kind])}, or put "
@@ -119,6 +128,8 @@ class Settings:
     column: str | None
     hash: str | None
     parameters: Parameters
+    steps: int | None = None  # of she: reports are whole steps of one part in so many
+    domain_given: bool = False  # whether the user named the categories, rather than the files
 
     @property
     def kind(self) -> str:
@@ -136,7 +147,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Collected:
-    """Categories, the tally of the reports, and what to tell the user about the reading."""
+    """Categories, the tally of the reports, and what to tell the user about them."""
 
     labels: tuple[str, ...]
     tally: Tally

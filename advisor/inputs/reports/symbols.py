@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import reduce
-from operator import add
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.inputs.blocks import Block, Rows
+from advisor.inputs.blocks import Block, Rows, Where
 from advisor.inputs.columns import Table
-from advisor.inputs.reports.settings import (
-    Collected,
-    Settings,
-    column_note,
-    named_column,
-    no_such_column,
-    place_names,
-)
+from advisor.inputs.reports.counting import CellCounting, Cells
+from advisor.inputs.reports.settings import Settings, column_note, named_column, no_such_column
 from advisor.inputs.tally import shortened
-from simulator.hashing import SEED_BITS
+from simulator.hashing import LONGEST_SEEDS
 from simulator.protocols.hadamard import HadamardResponse
 from simulator.protocols.local_hashing import LocalHashing
 from simulator.protocols.square_wave import SquareWave
 
 _SEED_NAMES = frozenset({"seed", "seeds", "hashseed"})
 _SYMBOL_NAMES = frozenset({"symbol", "symbols", "hash", "hashed", "report", "value", "response"})
-_LONGEST = 15  # digits of a number that is looked at more closely than "too large"
+_FLOAT_DIGITS = 15  # digits of a whole number that a table of floats always keeps
 
 
 class Column(NamedTuple):
@@ -41,18 +34,37 @@ class Column(NamedTuple):
     allowed: str
 
 
-def collect_hashes(rows: Rows, settings: Settings) -> Collected:
-    """Count the categories that each report's hash function sends to its symbol.
+@dataclass(frozen=True)
+class NumberCounting(CellCounting):
+    """Tallies reports that are one whole number each, or two."""
 
-    Raises InputError for a seed or symbol that is none.
+    numbers: tuple[Column, ...]
+
+    @property
+    def columns(self) -> list[int]:
+        """The columns that are read."""
+        return [column.at for column in self.numbers]
+
+    def cells(self, block: Block) -> Cells:
+        """Return the tally of one block."""
+        reports = numbers_of(self.where, block, self.numbers)
+        oracle = self.settings.oracle(self.settings.k or 0)
+        return oracle.tally(reports if len(self.numbers) > 1 else reports[:, 0]).counts
+
+
+def count_hashes(rows: Rows, settings: Settings) -> NumberCounting:
+    """Return how the categories that each report's hash function sends to its symbol are counted.
+
+    Raises InputError for a table of one column, or of which nobody can tell what is in which.
     """
     table, k = rows.table, settings.k or 0
     oracle = settings.oracle(k)
     if not isinstance(oracle, LocalHashing):
         raise TypeError(f"{settings.protocol} is no local hashing")
     seed_at, symbol_at = _columns(table)
+    bits = LONGEST_SEEDS[oracle.hash]
     columns = (
-        Column(seed_at, "seed", 2**SEED_BITS, f"a seed is a whole number from 0 to {2**SEED_BITS - 1}"),
+        Column(seed_at, "seed", 2**bits, f"a seed is a whole number from 0 to {2**bits - 1}"),
         Column(
             symbol_at,
             "symbol",
@@ -60,18 +72,17 @@ def collect_hashes(rows: Rows, settings: Settings) -> Collected:
             f"{settings} has g={oracle.g} symbols, from 0 to {oracle.g - 1}; another g: --hash-range",
         ),
     )
-    tally = reduce(add, (oracle.tally(numbers_of(rows, block, columns)) for block in _blocks(rows, columns)))
     notes = (
         f"column {table.called(seed_at)} read as seeds, column {table.called(symbol_at)} as symbols",
         f"categories hashed with {oracle.hash} as the numbers 0 to {k - 1}, their places in the domain",
     )
-    return Collected(settings.domain or place_names(k), tally, notes)
+    return NumberCounting(Where(table).without_rows(), replace(settings, hash=oracle.hash), notes, columns)
 
 
-def collect_symbols(rows: Rows, settings: Settings) -> Collected:
-    """Tally the symbols, or the categories that each of them supports.
+def count_symbols(rows: Rows, settings: Settings) -> NumberCounting:
+    """Return how symbols, or the categories that each of them supports, are counted.
 
-    Raises InputError for a report that is no symbol of the protocol.
+    Raises InputError where nobody can tell which column holds them.
     """
     table, k = rows.table, settings.k or 0
     at = named_column(table, settings.column, _SYMBOL_NAMES | {"index"})
@@ -87,17 +98,12 @@ def collect_symbols(rows: Rows, settings: Settings) -> Collected:
         more = f", {oracle.blocks} blocks of {oracle.block_size} symbols (--blocks; pure-ldp has 1 up to eps = 1)"
     if isinstance(oracle, SquareWave):
         more = f"; symbol v + {oracle.reach} is the place of category v"
-    columns = (Column(at, "symbol", symbols, allowed),)
-    tally = reduce(add, (oracle.tally(numbers_of(rows, block, columns)[:, 0]) for block in _blocks(rows, columns)))
     note = (
         f"symbols of {settings.protocol} for the categories in order of the domain, which it numbers from 0 to {k - 1}"
         f"{more}"
     )
-    return Collected(settings.domain or place_names(k), tally, (*column_note(table, at), note))
-
-
-def _blocks(rows: Rows, columns: Sequence[Column]) -> Iterator[Block]:
-    return rows.blocks([column.at for column in columns])
+    columns = (Column(at, "symbol", symbols, allowed),)
+    return NumberCounting(Where(table).without_rows(), settings, (*column_note(table, at), note), columns)
 
 
 def _columns(table: Table) -> tuple[int, int]:
@@ -121,7 +127,7 @@ def _columns(table: Table) -> tuple[int, int]:
     return 0, 1
 
 
-def numbers_of(rows: Rows, block: Block, columns: Sequence[Column]) -> NDArray[np.int64]:
+def numbers_of(where: Where, block: Block, columns: Sequence[Column]) -> NDArray[np.int64]:
     """Return columns of whole numbers below their bounds, ``(rows, columns)``.
 
     Raises InputError for the first cell that is none.
@@ -132,22 +138,25 @@ def numbers_of(rows: Rows, block: Block, columns: Sequence[Column]) -> NDArray[n
         return numbers
     cells = [block.cells(column.at) for column in columns]
     values = [
-        [number_of(rows, place, cell, column) for cell, column in zip(row, columns, strict=True)]
+        [number_of(where, place, cell, column) for cell, column in zip(row, columns, strict=True)]
         for place, *row in zip(block.places, *cells, strict=True)
     ]
     return np.array(values, dtype=np.int64)
 
 
-def number_of(rows: Rows, place: int, cell: str, column: Column) -> int:
+def number_of(where: Where, place: int, cell: str, column: Column) -> int:
     """Read one number; "7.0" is what a table of floats makes of 7, "4.1e9" has lost digits of a seed."""
     what, allowed = column.what, column.allowed
     if not cell:
-        raise rows.bad(place, f"the {what} is missing (an empty cell); fill it in, or remove the row")
+        raise where.bad(place, f"the {what} is missing (an empty cell); fill it in, or remove the row")
     digits, _, zeros = cell.partition(".")
     if not (digits.isascii() and digits.isdecimal()) or zeros.strip("0"):
-        raise rows.bad(place, f"the {what} {shortened(cell)} is not a whole number written with digits; {allowed}")
+        raise where.bad(place, f"the {what} {shortened(cell)} is not a whole number written with digits; {allowed}")
     digits = digits.lstrip("0") or "0"
-    if len(digits) > _LONGEST or int(digits) >= column.below:
-        hint = "; xxh32 uses the lowest 32 bits of a longer seed: give it modulo 4294967296" if what == "seed" else ""
-        raise rows.bad(place, f"the {what} {shortened(cell)} is too large; {allowed}{hint}")
+    if len(digits) > len(str(column.below)) or int(digits) >= column.below:
+        short = what == "seed" and column.below == 2 ** LONGEST_SEEDS["mix64"]
+        hint = "; if clients hash with xxHash, whose seeds may be longer: --hash xxh32" if short else ""
+        raise where.bad(place, f"the {what} {shortened(cell)} is too large; {allowed}{hint}")
+    if zeros and len(digits) > _FLOAT_DIGITS:
+        raise where.bad(place, f"the {what} {shortened(cell)} has lost its last digits as a float; write whole numbers")
     return int(digits)

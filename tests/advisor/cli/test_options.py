@@ -169,7 +169,7 @@ def test_all_that_is_missing_is_named_in_one_message(run: Run) -> None:
         require(("--eps", None, "ε"), ("--n", (), "users"), ("--k", None, "categories"))
     assert "--eps and SAMPLE are missing: give" in run()[2]
     assert "SAMPLE, --protocol, --eps and --n are missing: give" in run("estimate")[2]
-    assert "SAMPLE, --protocol and --eps are missing: give" in run("reports")[2]
+    assert "FILES, --protocol and --eps are missing: give" in run("reports")[2]
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_what_options_alone_forbid_is_refused_before_the_file_is_read(
 def test_an_unknown_option_is_looked_for_in_other_commands(run: Run) -> None:
     assert commands_with("--apply") == ["estimate", "reports"]
     assert commands_with("--eps")[0] == "rank"
-    assert set(commands_with("--format")) >= {"rank", *COMMANDS} - {"knowledge"}
+    assert set(commands_with("--format")) >= {"rank", *COMMANDS} - {"knowledge", "app"}
     assert (
         "--apply is no option of ldp-advise, but of ldp-advise estimate, ldp-advise reports" in run("--apply", "x")[2]
     )

@@ -39,6 +39,7 @@ OTHERS: dict[str, Callable[[str], object]] = {
     "oue": lambda path: read_reports(path, "oue", 1.0),
     "ss": lambda path: read_reports(path, "ss", 1.0, k=8),
     "olh": lambda path: read_reports(path, "olh", 1.0, k=8),
+    "she": lambda path: read_reports(path, "she", 1.0),
     "pgr": lambda path: read_reports(path, "pgr", 1.0, k=8),
 }
 

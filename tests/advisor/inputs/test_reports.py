@@ -11,7 +11,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+import xxhash
 
 from advisor.errors import InputError
 from advisor.inputs import dialect, source, text
@@ -438,11 +440,8 @@ def test_symbols_that_are_refused(tmp_path: Path, protocol: str, data: str, said
 @pytest.mark.parametrize(
     ("protocol", "options", "said"),
     [
-        (
-            "she",
-            {},
-            "reports of she cannot be read from a file; readable are grr, rappor, oue, blh, olh, ss, the, hr, pgr",
-        ),
+        ("she", {"hash": "mix64"}, "hash: she has no hash function"),
+        ("oue", {"steps": 8}, "steps: reports of oue are no real numbers; leave it out (it belongs to she)"),
         ("hr", {}, "reports of hr do not tell"),
         ("raporr", {}, "did you mean 'rappor'?"),
         ("ss", {}, "reports of ss do not tell how many categories there are; say so with --k"),
@@ -602,7 +601,34 @@ def test_the_alarm_begins_where_it_says() -> None:
 @pytest.mark.parametrize("seed", [2**32, 2**63 - 1, 10**30])
 def test_a_seed_of_other_libraries_is_refused_with_what_to_do(tmp_path: Path, seed: int) -> None:
     message = error_of(tmp_path, "a.csv", f"seed,symbol\n{seed},0\n", "olh", 1.0, k=8)
-    assert message.endswith("; xxh32 uses the lowest 32 bits of a longer seed: give it modulo 4294967296")
+    assert message.endswith("; if clients hash with xxHash, whose seeds may be longer: --hash xxh32")
+
+
+@pytest.mark.usefixtures("blocks")
+@pytest.mark.parametrize("name", ["a.csv", "a.txt", "a.parquet"])
+def test_xxhash_takes_the_lowest_32_bits_of_a_long_seed(tmp_path: Path, name: str) -> None:
+    seeds = rng_for(5, "long seeds").integers(2**63, size=40)
+    symbols = np.arange(40) % 4
+    if name == "a.parquet":
+        pd.DataFrame({"symbol": symbols, "seed": seeds}).to_parquet(tmp_path / name)
+        read = read_reports(str(tmp_path / name), "olh", 1.0, k=8, hash="xxh32")
+    else:
+        data = "symbol,seed\n" + lines(zip(symbols, seeds, strict=True), ",")
+        read = read_file(tmp_path, name, data, "olh", 1.0, k=8, hash="xxh32")
+    hashed = [[xxhash.xxh32(b"%d" % v, seed=int(seed) % 2**32).intdigest() % 4 for v in range(8)] for seed in seeds]
+    assert read.tally.counts.tolist() == (np.array(hashed) == symbols[:, None]).sum(axis=0).tolist()
+
+
+@pytest.mark.parametrize(
+    ("seed", "said"),
+    [
+        (f"{2**63}", "is too large; a seed is a whole number from 0 to 9223372036854775807"),
+        ("1234567890123456789.0", "has lost its last digits as a float; write whole numbers"),
+        ("1.2345678901234567e18", "is not a whole number written with digits"),
+    ],
+)
+def test_long_seeds_that_are_refused(tmp_path: Path, seed: str, said: str) -> None:
+    assert said in error_of(tmp_path, "a.csv", f"7,0\n{seed},0\n", "olh", 1.0, k=8, hash="xxh32")
 
 
 def test_the_help_of_reports_names_every_protocol_whose_reports_can_be_read(run: Run) -> None:

@@ -1,0 +1,232 @@
+"""What a page shows of a state: the answers behind it, as pieces of HTML, and the files to take away."""
+
+from __future__ import annotations
+
+import io
+import shlex
+import zipfile
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from html import escape
+from threading import Lock
+from typing import Any
+
+from advisor.app.answers import Answered, answered
+from advisor.app.attacker import attacker_section, promise_section
+from advisor.app.controls import Control
+from advisor.app.snippet import python_snippet
+from advisor.app.state import State, decision, ranking
+from advisor.budgets.choice import Choice
+from advisor.deployment.answer import files_of
+from advisor.document.csv import csv_text
+from advisor.document.model import Code, Document, Part, Role, Sentence, Table
+from advisor.document.page import RESTS_ON, explorer_html, page_html, pieces_html, section_html, svg_html
+from advisor.errors import InputError
+from advisor.rank.apply import applied_csv
+from advisor.rank.explorer import explorer_of
+from advisor.rank.page import reasons_section
+from advisor.rank.result import Answer, Ranking
+from knowledge.recipes import Collection
+
+CHANGE = "change"  # what the table of changes that would be enough begins with
+drawing = Lock()  # matplotlib draws one picture at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """The answers for a state."""
+
+    state: State
+    decision: Answered | None  # which ε, where that is asked
+    ranking: Answered
+
+    @property
+    def first(self) -> Ranking | None:
+        """The ranking; None where the answer is about places, or nothing is left."""
+        value = self.ranking.value
+        return value.first if isinstance(value, Answer) and value.first.recommendations else None
+
+    @property
+    def main(self) -> Answered:
+        """The answer to the question of the page."""
+        return self.decision or self.ranking
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What the curve depends on besides ε and n."""
+        values = {name: text for name, text in self.state.values.items() if name not in ("eps", "n")}
+        decided = () if self.decision is None else self.decision.command.words
+        return self.state.simulated, self.state.data, tuple(values.items()), decided if self.state.simulated else ()
+
+    @cached_property
+    def pieces(self) -> tuple[str, str]:
+        """The verdict, and the tables and sentences that follow."""
+        if self.decision is None:
+            verdict, blocks = pieces_html(self.ranking.document)
+            return verdict, _blocks_html(blocks)
+        document = self.decision.document
+        first, rest = _before_prices(document)
+        verdict, changes = pieces_html(replace(document, parts=first))
+        warned, _ = pieces_html(replace(document, parts=_warnings(document)))
+        then, blocks = pieces_html(self.ranking.document)
+        more = "".join(html for _, html in pieces_html(replace(document, parts=rest))[1])
+        title = f"The best pair with ε = {self.epsilon:g}"
+        details = f"<section>{_folded('More about this decision', more)}</section>"
+        return (
+            verdict + "".join(html for _, html in changes) + warned,
+            f'<section class="at"><h2>{title}</h2>{then}</section>{_blocks_html(blocks)}{details}',
+        )
+
+    @property
+    def epsilon(self) -> float | None:
+        """The budget of the ranking."""
+        return None if self.first is None else self.first.request.epsilon
+
+    def explorer(self) -> tuple[str, tuple[tuple[float, ...], ...]]:
+        """Return the figures that move with ε and n, and the values that these can have; "" where there are none."""
+        if self.first is None:
+            return "", ()
+        made = explorer_of(self.first)
+        return explorer_html(made), tuple(dial.values for dial in made.dials)
+
+    def further(self) -> str:
+        """Return the reasons, folded, or the pictures of an answer that has no "again"."""
+        if self.first is not None:
+            section = reasons_section(self.first)
+            return f"<section>{_folded(section.title, section_html(replace(section, first=True)))}</section>"
+        with drawing:
+            return "".join(map(section_html, self.ranking.document.sections()))
+
+    def attacker(self, again: int) -> str:
+        """Return what an attacker sees, and the promise in words."""
+        if self.first is None:
+            return ""
+        return section_html(attacker_section(self.first, again)) + section_html(promise_section(self.first))
+
+    def frequencies(self, again: int) -> str:
+        """Return the picture of one simulated collection; "" where there is none."""
+        if self.first is None:
+            return ""
+        from advisor.pictures import to_svg  # heavy: it draws
+        from advisor.pictures.frequencies import frequencies_figure
+
+        with drawing:
+            return svg_html(to_svg(frequencies_figure(self.first, again), "frequencies"))
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The command lines that give the same."""
+        return tuple(one.line for one in (self.decision, self.ranking) if one is not None)
+
+    @property
+    def python(self) -> str:
+        """The same in Python."""
+        return python_snippet(self.main.command)
+
+    def page(self) -> str:
+        """Return the page to take away."""
+        with drawing:
+            return page_html(self.main.document, self.main.line)
+
+    def csv(self) -> str:
+        """Return the rows as CSV."""
+        return csv_text(self.ranking.document)
+
+    def applied(self) -> str | None:
+        """Return the repaired frequencies; None where nothing was collected."""
+        first = self.first
+        return None if first is None or first.request.collected is None else applied_csv(first)
+
+    def code(self) -> bytes:
+        """Return the code of ``ldp-advise code`` as a zip file; raises InputError where the pair has none."""
+        if self.first is None:
+            raise InputError("code is written for categories, not for places")
+        best, request = self.first.best, self.first.request
+        budget = best.epsilon or request.epsilon
+        try:
+            made = files_of(Collection(best.protocol, best.method, request.k, budget))
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        target = io.BytesIO()
+        with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, text in made.items():
+                archive.writestr(zipfile.ZipInfo(f"collection/{name}"), text)
+        return target.getvalue()
+
+    def code_line(self) -> str:
+        """Return the command that writes the same code."""
+        if self.first is None:
+            return ""
+        best, request = self.first.best, self.first.request
+        budget = best.epsilon or request.epsilon
+        pair = ("--protocol", best.protocol, "--method", best.method, "--eps", f"{budget:.12g}", "--k", str(request.k))
+        return shlex.join(("ldp-advise", "code", *pair, "--to", "collection"))
+
+    def made_up(self) -> dict[str, bytes]:
+        """Return the files that the command lines name and nobody has dropped: the assumed one, or the example."""
+        own = self.state.data.digest if self.state.held is not None else ""
+        if own and own in self.state.files:
+            return {}
+        every = [one.command.files for one in (self.decision, self.ranking) if one is not None]
+        return {name: held.content for files in every for name, held in files.items()}
+
+
+def look_up(state: State) -> Shown:
+    """Return the answers that need no simulation; raises InputError as the command line does."""
+    return shown(state, None)
+
+
+def shown(state: State, value: Any) -> Shown:
+    """Return the answers for a state; `value` is that of its ranking, where it was simulated elsewhere."""
+    asked = decision(state)
+    chosen = None if asked is None else answered(asked)
+    return Shown(state, chosen, answered(ranking(state, budget_of(chosen)), value))
+
+
+def budget_of(chosen: Answered | None) -> float | None:
+    """Return the budget that a decision is about: the one to collect with, or the largest."""
+    if chosen is None or not isinstance(chosen.value, Choice):
+        return None
+    return chosen.value.epsilon or chosen.value.limit
+
+
+def blamed(state: State, message: str) -> str:
+    """Return the name of the control that a message of the command line is about; "" for none in particular."""
+    if state.file_name and message.startswith(state.file_name):
+        return "data"
+    first = message.split(":")[0].split()
+    return next((control.name for control in state.goal.controls if first and _names(control, first[0])), "")
+
+
+def _names(control: Control, word: str) -> bool:
+    return word in control.flags or f"--{word}" in control.flags
+
+
+def _before_prices(document: Document) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+    """Return the parts of a decision up to what would change it, and the others; commands have a place of their own."""
+    warnings = _warnings(document)
+    parts = [part for part in document.parts if not isinstance(part, Code) and part not in warnings]
+    tables = [place for place, part in enumerate(parts) if isinstance(part, Table)]
+    changes = [place for place in tables if parts[place].columns[0].header == CHANGE]  # type: ignore[union-attr]
+    cut = changes[0] + 1 if changes else next(
+        (place for place, part in enumerate(parts) if isinstance(part, Sentence) and part.text.startswith("ε = ")), 0
+    )  # fmt: skip
+    return tuple(parts[:cut]), tuple(parts[cut:])
+
+
+def _warnings(document: Document) -> tuple[Part, ...]:
+    return tuple(part for part in document.parts if isinstance(part, Sentence) and part.role is Role.WARNING)
+
+
+def _blocks_html(blocks: Iterable[tuple[str, str]]) -> str:
+    """Return blocks under their headings; what they rest on is folded."""
+    return "".join(
+        f"<section>{_folded(title, html)}</section>" if title == RESTS_ON
+        else f"<section><h2>{escape(title or 'More')}</h2>{html}</section>"
+        for title, html in blocks
+    )  # fmt: skip
+
+
+def _folded(title: str, html: str) -> str:
+    return f"<details><summary>{escape(title)}</summary>{html}</details>"

@@ -1,0 +1,158 @@
+// The page of `ldp-advise app`: files into memory, messages beside controls, the address, and dials.
+"use strict";
+
+const one = (selector, root = document) => root.querySelector(selector);
+const tell = (name, value) => window.Shiny.setInputValue(name, value, { priority: "event" });
+
+// What comes later can be sorted and turned as what came first.
+new MutationObserver(changes => {
+  for (const change of changes)
+    for (const node of change.addedNodes)
+      if (node.nodeType === Node.ELEMENT_NODE && node.parentElement) brighten(node);
+}).observe(document.body, { childList: true, subtree: true });
+
+function brighten(node) {
+  const holder = { querySelectorAll: what => [...(node.matches(what) ? [node] : []), ...node.querySelectorAll(what)] };
+  enliven(holder);
+  for (const panel of holder.querySelectorAll(".explorer")) {
+    const form = one("form", panel);
+    if (!form) continue;
+    const values = JSON.parse(one('script[type="application/json"]', panel).textContent).values;
+    const start = [...form.querySelectorAll("input")].map(input => [Number(input.dataset.dial), Number(input.value)]);
+    const send = () => {
+      const at = [0, 0];
+      for (const [dial, value] of start) at[dial] = value;
+      for (const input of form.querySelectorAll("input")) at[Number(input.dataset.dial)] = Number(input.value);
+      setText("eps", String(values[0][at[0]]));
+      setText("n", String(values[1][at[1]]));
+    };
+    form.addEventListener("change", send);
+    form.addEventListener("reset", () => setTimeout(send));
+    draggable(panel, form);
+  }
+}
+
+// The point on the curve follows the pointer along the first dial.
+function draggable(panel, form) {
+  const svg = one(".curve svg", panel), input = one('input[data-dial="0"]', form);
+  if (!svg || !input) return;
+  const dots = JSON.parse(svg.dataset.dots);
+  const row = () => dots[Number(one('input[data-dial="1"]', form)?.value ?? 0)] ?? dots[0];
+  const follow = event => {
+    const place = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+    let best = -1, least = Infinity;
+    row().forEach((dot, at) => {
+      if (dot && Math.abs(dot[0] - place.x) < least) [best, least] = [at, Math.abs(dot[0] - place.x)];
+    });
+    if (best >= 0 && Number(input.value) !== best) {
+      input.value = best;
+      input.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+  };
+  svg.addEventListener("pointerdown", event => { svg.setPointerCapture(event.pointerId); follow(event); });
+  svg.addEventListener("pointermove", event => { if (svg.hasPointerCapture(event.pointerId)) follow(event); });
+  svg.addEventListener("pointerup", () => input.dispatchEvent(new Event("change", { bubbles: true })));
+}
+
+// What is wrong stands beside the control that is wrong.
+function showErrors(messages) {
+  for (const place of document.querySelectorAll(".error")) {
+    const name = place.id.replace(/-error$/, ""), text = messages[name] ?? "";
+    if (place.textContent !== text) place.textContent = text;
+    const control = name === "data" ? one(".upload") : document.getElementById(name);
+    if (control) text ? control.setAttribute("aria-invalid", "true") : control.removeAttribute("aria-invalid");
+    if (text) place.closest("details")?.setAttribute("open", "");
+  }
+  document.body.classList.toggle("asks", Object.keys(messages).length > 0);
+}
+
+function showWork({ words, share, running, offers }) {
+  const row = one(".work"), bar = one("progress", row), simulate = one("#simulate", row), cancel = one("#cancel", row);
+  const focused = document.activeElement === cancel;
+  one(".work-words", row).textContent = words;
+  bar.hidden = !running;
+  if (share === null) bar.removeAttribute("value"); else bar.value = share;
+  cancel.hidden = !running;
+  simulate.hidden = !offers;
+  if (focused && !running) (offers ? simulate : one("#answer")).focus();  // focus must not fall off the page
+}
+
+function setText(name, text) {
+  const input = document.getElementById(name);
+  if (!input || input.value === text) return;
+  input.value = text;
+  input.dispatchEvent(new Event("change", { bubbles: true }));
+}
+
+function receive(file) {
+  const bar = one(".uploading"), name = one(".file-name"), limit = 50e6;
+  showErrors({});
+  if (file.size > limit) {
+    showErrors({ data: "The file is larger than 50 MB: ldp-advise reads larger ones on the command line." });
+    return;
+  }
+  const request = new XMLHttpRequest();
+  request.open("POST", `upload?name=${encodeURIComponent(file.name)}`);
+  request.responseType = "json";
+  request.upload.onprogress = event => { bar.value = event.loaded / (event.total || 1); };
+  request.onloadend = () => {
+    bar.hidden = true;
+    const answer = request.response;
+    if (request.status !== 200 || !answer) {
+      showErrors({ data: answer?.error ?? "The file did not arrive: is ldp-advise app still running?" });
+      return;
+    }
+    name.textContent = answer.name;
+    const shape = one("#shape");
+    if (shape) { shape.value = ""; setText("k", ""); setText("n", ""); }
+    tell("dropped", answer);
+  };
+  bar.hidden = false;
+  request.send(file);
+}
+
+const drop = one(".drop"), upload = one(".upload");
+upload.addEventListener("change", () => { if (upload.files[0]) receive(upload.files[0]); upload.value = ""; });
+for (const kind of ["dragenter", "dragover"])
+  drop.addEventListener(kind, event => { event.preventDefault(); drop.classList.add("over"); });
+for (const kind of ["dragleave", "drop"]) drop.addEventListener(kind, () => drop.classList.remove("over"));
+drop.addEventListener("drop", event => {
+  event.preventDefault();
+  if (event.dataTransfer.files[0]) receive(event.dataTransfer.files[0]);
+});
+// A file that misses its place must not replace the page.
+for (const kind of ["dragover", "drop"]) window.addEventListener(kind, event => event.preventDefault());
+
+one(".advise")?.addEventListener("click", () => setText("eps", ""));
+one("form.controls").addEventListener("submit", event => event.preventDefault());
+document.addEventListener("click", async event => {
+  const button = event.target.closest("button.copy");
+  if (!button) return;
+  const code = document.getElementById(button.dataset.copy);
+  try {
+    await navigator.clipboard.writeText(code.textContent);
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = "Copy"; }, 2000);
+  } catch {
+    getSelection().selectAllChildren(code);  // where the browser does not let us, one key does the rest
+  }
+});
+
+const listen = () => {
+  const on = (name, what) => window.Shiny.addCustomMessageHandler(name, what);
+  on("errors", showErrors);
+  on("work", showWork);
+  on("address", query => {
+    history.replaceState(null, "", `?${query}`);
+    const advise = one(".advise");
+    if (advise) advise.hidden = !one("#eps").value;
+  });
+  on("turn", at => one(".explorer")?.turn?.(at));
+  on("collection", ({ shown, repeats, title }) => {
+    one(".collection").hidden = !shown;
+    one("#again").hidden = !repeats;
+    one("#collection-title").textContent = title;
+  });
+};
+if (window.Shiny?.addCustomMessageHandler) listen();
+else document.addEventListener("DOMContentLoaded", listen);

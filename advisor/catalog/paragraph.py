@@ -1,0 +1,163 @@
+r"""The methods paragraph of ``cite``: what was compared, how, and what came first, with ``\cite`` as LaTeX has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from advisor.errors import printable
+from advisor.rank.pair_words import UNPROCESSED, method_name, protocol_text, title_inside
+from knowledge.sources import OWN, SOURCES, Source, sources_of
+from simulator import METRICS
+
+SPECIAL = str.maketrans({mark: f"\\{mark}" for mark in "%_&#$"})  # what LaTeX takes for something else
+
+
+@dataclass(frozen=True)
+class Cited:
+    """A protocol or a method as it is cited."""
+
+    name: str
+    kind: str  # ``protocol`` or ``method``
+    title: str
+    reference: str  # where it was published; "" for a function of the caller's own, which has no source
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Its publications."""
+        return sources_of(self.reference)
+
+    @property
+    def text(self) -> str:
+        """Its name inside a sentence, in full, with its sources."""
+        if not self.reference:
+            return f"{_escaped(self.name)} (own code)"
+        keys = ",".join(source.key for source in self.sources)
+        return rf"{_escaped(self._name)} \cite{{{keys}}}"
+
+    @property
+    def _name(self) -> str:
+        if self.kind == "method":
+            return "no post-processing" if self.name == UNPROCESSED else method_name(self.name, self.title)
+        short, title = protocol_text(self.name), title_inside(self.title)
+        return f"{short} ({title})" if short != title else short
+
+
+@dataclass(frozen=True)
+class Used:
+    """What is cited: protocols and methods, and the answer that compared them, if one was saved."""
+
+    protocols: tuple[Cited, ...]
+    methods: tuple[Cited, ...]
+    answer: Mapping[str, Any] | None = None
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The publications of all of it, each once, and this project's own entry last."""
+        every = (source for one in (*self.protocols, *self.methods) for source in one.sources)
+        return tuple(dict.fromkeys([*(one for one in every if one != SOURCES[OWN]), SOURCES[OWN]]))
+
+
+def methods_paragraph(used: Used) -> str:
+    """Return a paragraph for the methods section, with the keys of the sources as LaTeX cites them."""
+    tool = rf"ldp-advise {_version(used)} \cite{{{SOURCES[OWN].key}}}"
+    if used.answer is not None:
+        return " ".join(_of_answer(used, used.answer, tool))
+    sentences = []
+    if used.protocols:
+        sentences.append(f"Frequencies were estimated under local differential privacy with {_texts(used.protocols)}.")
+    if used.methods:
+        sentences.append(f"The estimates were post-processed with {_texts(used.methods)}.")
+    return " ".join([*sentences, f"Protocols and methods were compared with {tool}."])
+
+
+def _of_answer(used: Used, answer: Mapping[str, Any], tool: str) -> list[str]:
+    """Return what was compared, under which setting, how, and what came first."""
+    pairs, setting = len(answer["recommendations"]), _setting(answer["request"])
+    protocols, methods = _texts(used.protocols), _texts(used.methods)
+    if answer.get("source") == "surrogate" and len(used.protocols) == 1:
+        first = f"Reports were collected under local differential privacy with {protocols} at {setting}."
+        several = "compared" if pairs > 1 else "used"
+        second = f"For the estimate, post-processing with {methods} was {several}."
+        return [first, second, _how(answer, pairs, tool), _first_ranked(answer, pairs)]
+    one, many = len(used.protocols) == 1, len(used.methods) > 1
+    first = (
+        f"For frequency estimation under local differential privacy at {setting}, the protocol{'' if one else 's'} "
+        f"{protocols} {'was' if one else 'were each'} combined with the post-processing method{'s' if many else ''} "
+        f"{methods}{f': {pairs:,} pairs' if pairs > 1 else ''}."
+    )
+    return [first, _how(answer, pairs, tool), _first_ranked(answer, pairs)]
+
+
+def _how(answer: Mapping[str, Any], pairs: int, tool: str) -> str:
+    """Return by what the errors were found, and how often it was repeated."""
+    if answer.get("source") == "grid":
+        return f"Errors were predicted by {tool}, from a model of simulated collections and an assumed skew."
+    runs = [row["repetitions"] for row in answer["recommendations"] if isinstance(row.get("repetitions"), int)]
+    often = "" if not runs else f" {min(runs):,} to {max(runs):,} times" if min(runs) < max(runs) else _times(runs[0])
+    what = "each pair" if pairs > 1 else "it"
+    behind = answer.get("source") == "surrogate"
+    of = "populations that may be behind the data" if behind else f"the frequencies of {_sample(answer)}"
+    seed = f" (seed {answer['seed']})" if "seed" in answer else ""
+    return f"{tool} simulated {what}{often} with {of}{seed}."
+
+
+def _times(runs: int) -> str:
+    return f" {runs:,} times"
+
+
+def _sample(answer: Mapping[str, Any]) -> str:
+    return _escaped(str(answer["request"].get("sample", "a sample")))
+
+
+def _first_ranked(answer: Mapping[str, Any], pairs: int) -> str:
+    request, best = answer["request"], answer["recommendations"][0]
+    metric = str(request.get("metric", ""))
+    measured = f"{METRICS[metric].title} ({_escaped(metric)})" if metric in METRICS else f"{_escaped(metric)} error"
+    error, low, high = (best.get(name) for name in ("error", "error_low", "error_high"))
+    expected = ""
+    if all(isinstance(figure, int | float) for figure in (error, low, high)):
+        expected = rf"{error:.4g} (95\,\% interval {low:.4g} to {high:.4g})"
+    if pairs == 1:
+        return f"The {measured} to expect is {expected}." if expected else ""
+    name = "no post-processing" if best["method"] == UNPROCESSED else _escaped(method_name(best["method"]))
+    text = f"Ranked first for the {measured} was {_escaped(protocol_text(best['protocol']))} with {name}"
+    return f"{text}; its expected error is {expected}." if expected else f"{text}."
+
+
+def _setting(request: Mapping[str, Any]) -> str:
+    figures = ((r"$\varepsilon = {}$", "eps"), ("{} categories", "k"), ("{} users", "n"))
+    values = ((text, request.get(name)) for text, name in figures)
+    return _joined([text.format(_figure(value)) for text, value in values if isinstance(value, int | float)])
+
+
+def _figure(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+
+
+def _version(used: Used) -> str:
+    own = dict([SOURCES[OWN].venue])["version"]
+    return _escaped(str((used.answer or {}).get("tool_version", own)))
+
+
+def _texts(every: Sequence[Cited]) -> str:
+    return _joined([one.text for one in every])
+
+
+def _joined(texts: Sequence[str]) -> str:
+    """Return texts as a list in a sentence.
+
+    >>> _joined(["a"]), _joined(["a", "b"]), _joined(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}" if texts else ""
+
+
+def _escaped(text: str) -> str:
+    r"""Return a text as LaTeX shows it.
+
+    >>> _escaped("eb_ns, 95 %")
+    'eb\\_ns, 95 \\%'
+    """
+    return printable(text).translate(SPECIAL)

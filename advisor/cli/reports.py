@@ -1,0 +1,172 @@
+"""``ldp-advise reports``: count what users sent, add up counts, and say what to do with the estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import typer
+
+from advisor.checks import path
+from advisor.cli.collected import CollectedOptions, rank_collected
+from advisor.cli.run import Job, SideFile, run, say, silence
+from advisor.errors import InputError
+from advisor.inputs.reports import Counts, check_report_options, merge_reports, tally_text
+from advisor.inputs.reports.files import named_files
+from advisor.question.cluster import Cluster, Resumption
+from advisor.question.collected_request import Collection, ReportFormat, counts_of_reports, reports_request
+from advisor.question.option import Settings, option, refuse, require
+from advisor.question.request import Request
+from advisor.rank.tally_document import tally_document, tally_warnings
+
+Files = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="FILES",
+        help="CSV, TSV, text or Parquet, or gzip of these; 'part-*.csv'; - for standard input",
+        show_default=False,
+        rich_help_panel="Input",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Tallies(Settings):
+    """Counts of a part of the reports."""
+
+    panel: ClassVar[str] = "Output"
+
+    tally: str | None = option(
+        "--tally", read=path, metavar="FILE", help="count only, and write the counts here: .json"
+    )
+    merge: bool = option("--merge", help="FILES are tallies: add them up")
+
+
+def reports_command(
+    *,
+    files: Files = None,
+    options: CollectedOptions,
+    how: ReportFormat,
+    cluster: Cluster,
+    tallies: Tallies,
+    resumption: Resumption,
+) -> None:
+    """Count collected reports and post-process their estimate.
+
+    Reads reports of grr, rappor, oue, the, she, ss, blh, olh, hr, pgr, tree, tree_half, sw and haar_hrr. Several files
+    are added up; so are tallies, which count a part of the reports each.
+
+    Example: ldp-advise reports reports.csv --protocol olh --eps 1 --k 256 --apply repaired.csv
+    Example: ldp-advise reports 'day-*.csv' --protocol olh --eps 1 --k 256 --tally week.json
+    Example: ldp-advise reports --merge 'week-*.json'
+    """
+    if tallies.merge:
+        require(("FILES", files, "the tallies to add up, for example ldp-advise reports --merge 'part-*.json'"))
+        counts = merge_reports(files or ())
+        options = _like(options, (*how.given(), *cluster.given(), *resumption.given()), counts)
+        _answer(files or (), options, tallies, None, lambda: counts)
+        return
+    require(("FILES", files, "the files with the reports, or - for standard input"), *options.needs)
+    check_report_options(
+        options.collection.protocol or "",
+        options.settings.epsilon,
+        k=options.domain.k,
+        has_domain=options.cleaning.domain is not None,
+        column=options.columns.label,
+        hash=how.hash,
+        steps=how.steps,
+    )
+
+    def read() -> Counts:
+        try:
+            return counts_of_reports(
+                files or (),
+                options.settings,
+                options.domain,
+                options.columns,
+                options.cleaning,
+                options.collection,
+                how,
+                jobs=options.simulation.jobs,
+                cluster=cluster,
+                resume=resumption.resume,
+                digests=tallies.tally is not None,
+            )
+        except KeyboardInterrupt as stop:
+            if stop.args:  # what is kept
+                say(str(stop))
+            raise
+
+    _answer(files or (), options, tallies, resumption.resume, read)
+
+
+def _like(options: CollectedOptions, more: Sequence[str], counts: Counts) -> CollectedOptions:
+    """Return options of a question about tallies, which say what was collected.
+
+    more: options of how reports are read that were given.
+
+    Raises InputError for options that say something else, or what tallies tell already.
+    """
+    settings, collection = counts.part.settings, options.collection
+    refuse(
+        (
+            *options.domain.given("k"),
+            *options.columns.given(),
+            *options.cleaning.given(),
+            *more,
+            *collection.given(*settings.parameters, "subset_size", "hash_range", "block_count"),
+        ),
+        "is for reports: tallies know how they were made",
+    )
+    if collection.protocol not in (None, settings.protocol):
+        raise InputError(f"--protocol {collection.protocol}: the tallies are of {settings.protocol}; leave it out")
+    if options.question.epsilon not in (None, settings.epsilon):
+        raise InputError(
+            f"--eps {options.question.epsilon:g}: the tallies are of reports at {settings.epsilon:g}; leave it out"
+        )
+    given: dict[str, Any] = dict(settings.parameters)
+    return replace(
+        options,
+        question=replace(options.question, epsilon=settings.epsilon),
+        collection=Collection((settings.protocol,), collection.surrogate, **given),
+    )
+
+
+def _answer(
+    files: Sequence[str],
+    options: CollectedOptions,
+    tallies: Tallies,
+    resume: str | None,
+    read: Callable[[], Counts],
+) -> None:
+    """Rank methods for what was counted, or write the counts."""
+    names = named_files(files)[0]
+    if tallies.tally is None:
+
+        def request() -> Request:
+            return reports_request(read(), options.settings, options.domain, options.collection)
+
+        rank_collected(names, options, request, resume=resume)
+        return
+    refuse(options.given_for_answers(), "is for an answer, and --tally only counts: give it with --merge")
+    run(
+        Job(
+            read=read,
+            answer=lambda counts, progress: counts,  # noqa: ARG005
+            document=partial(tally_document, path=tallies.tally),
+            progress=silence,
+            inputs=[*names, options.cleaning.domain],
+            files=[SideFile("--tally", tallies.tally, ("", ".json"), _write_tally)],
+            resume=resume,
+            warnings=tally_warnings,
+            reading="counting reports",
+        ),
+        options.output,
+    )
+
+
+def _write_tally(counts: Counts, target: Path) -> None:
+    target.write_text(tally_text(counts.part), encoding="utf-8")

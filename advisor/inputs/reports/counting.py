@@ -1,0 +1,85 @@
+"""Counts of reports that add up, whoever counts them: blocks of a file, several files, other processes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.inputs.blocks import Block, Where
+from advisor.inputs.reports.settings import Settings
+
+Cells: TypeAlias = NDArray[Any]  # whole numbers: int64, or Python's own where sums outgrow them
+
+
+@dataclass(frozen=True, eq=False)
+class CellCounts:
+    """Counts of a protocol whose cells are known before the first report: of categories, symbols, nodes."""
+
+    n: int  # reports
+    cells: Cells  # ``(m,)`` whole numbers, as the tally of the protocol has them; of she, steps of `cells.STEP`
+
+    def __add__(self, other: CellCounts) -> CellCounts:
+        return CellCounts(self.n + other.n, self.cells + other.cells)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelCounts:
+    """Counts of reports that name categories, some of which may be met for the first time."""
+
+    n: int  # reports
+    users: Mapping[str, int]  # how many reports hold each label
+    seen: Mapping[str, str] = field(default_factory=dict)  # where each label was met first, for messages
+
+    def __add__(self, other: LabelCounts) -> LabelCounts:
+        users = dict(self.users)
+        for label, held in other.users.items():
+            users[label] = users.get(label, 0) + held
+        return LabelCounts(self.n + other.n, users, {**other.seen, **self.seen})
+
+
+Counted: TypeAlias = CellCounts | LabelCounts
+
+
+@dataclass(frozen=True)
+class Counting(ABC):
+    """How the blocks of one file are counted: what its head and the user have decided. It can be sent elsewhere."""
+
+    where: Where  # for messages
+    settings: Settings  # with k and the domain, as far as they are known by now
+    notes: tuple[str, ...]  # what was decided for the user, one sentence each
+
+    @property
+    @abstractmethod
+    def columns(self) -> Sequence[int] | None:
+        """The columns that are read; None for all."""
+
+    @property
+    def even(self) -> bool:
+        """Whether all rows have the same number of cells."""
+        return True
+
+    @abstractmethod
+    def count(self, blocks: Iterable[Block]) -> Counted:
+        """Count at least one block of reports; raise InputError for the first one that is none."""
+
+
+class CellCounting(Counting):
+    """Counts reports block by block into cells that are known."""
+
+    def count(self, blocks: Iterable[Block]) -> CellCounts:
+        """Count at least one block of reports; raise InputError for the first one that is none."""
+        n, cells = 0, np.zeros(0, dtype=np.int64)
+        for block in blocks:
+            more = self.cells(block)
+            cells = cells + more if n else more
+            n += len(block)
+        return CellCounts(n, cells)
+
+    @abstractmethod
+    def cells(self, block: Block) -> Cells:
+        """Return the counts ``(m,)`` of one block."""

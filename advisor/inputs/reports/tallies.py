@@ -1,0 +1,244 @@
+"""Tallies of some of the reports, in files: what parts hold, how they are written, checked, read and added up."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from advisor.errors import InputError, printable, reason
+from advisor.inputs.reports.categories import joined
+from advisor.inputs.reports.counting import CellCounts, Counted, LabelCounts
+from advisor.inputs.reports.settings import PARAMETERS, Settings, check_parameters, check_report_options, lowest_count
+from simulator import __version__
+
+FORMAT, VERSION = "ldp-advise tally", 1
+LARGEST = 1 << 28  # bytes of a file that is read as a tally
+
+
+@dataclass(frozen=True)
+class ReportFile:
+    """A file of reports: what it is called, what it holds, and how much of that has been counted."""
+
+    name: str  # for people
+    sha256: str  # of all its bytes; "" where it was not asked for
+    reports: int = 0  # reports that are counted
+    whole: bool = False  # whether these are all
+
+
+@dataclass(frozen=True)
+class Part:
+    """The counts of some reports, and all that has to be the same for others to be added."""
+
+    settings: Settings  # with k and the domain, as far as the reports tell them
+    counted: Counted
+    files: tuple[ReportFile, ...]  # what was counted, in the order in which it was
+
+    @property
+    def n(self) -> int:
+        """Reports that are counted."""
+        return self.counted.n
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether there are reports in the files that are not counted."""
+        return not all(file.whole for file in self.files)
+
+
+def added(settings: Settings, total: Counted | None, part: Counted, source: str) -> Counted:
+    """Add up counts of the same settings; raise InputError where labels do not go together."""
+    if total is None:
+        total = LabelCounts(0, {}) if isinstance(part, LabelCounts) else CellCounts(0, np.zeros_like(part.cells))
+    if isinstance(total, LabelCounts) and isinstance(part, LabelCounts):
+        return joined(settings, total, part, source)
+    if isinstance(total, CellCounts) and isinstance(part, CellCounts):
+        return total + part
+    raise TypeError("counts of two kinds")
+
+
+def difference(one: Settings, other: Settings) -> str | None:
+    """Return what keeps counts of two settings from being added up, None if nothing does."""
+    pairs: list[tuple[str, object, object]] = [
+        ("protocol", one.protocol, other.protocol),
+        ("eps", one.epsilon, other.epsilon),
+        ("k", one.k, other.k),
+        ("hash", one.hash, other.hash),
+        ("steps", one.steps, other.steps),
+        *((flag, one.parameters.get(name), other.parameters.get(name)) for name, flag in PARAMETERS.items()),
+    ]
+    for name, first, second in pairs:
+        if first != second:
+            return f"{name} is {_shown(first)} in the one and {_shown(second)} in the other"
+    if (one.domain, one.domain_given) != (other.domain, other.domain_given):
+        return "they name the categories, or their order, differently; give both the same --domain FILE"
+    return None
+
+
+def _shown(value: object) -> str:
+    return "not given" if value is None else f"{value:g}" if isinstance(value, float) else f"{value}"
+
+
+def tally_text(part: Part) -> str:
+    """Return a part as the text of a file: one JSON object, the same for the same counts."""
+    settings, counted = part.settings, part.counted
+    content: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "made_by": f"ldp-advise {__version__}",
+        "protocol": settings.protocol,
+        "epsilon": settings.epsilon,
+        "k": settings.k,
+        "domain": None if settings.domain is None else list(settings.domain),
+        "domain_given": settings.domain_given,
+        "hash": settings.hash,
+        "steps": settings.steps,
+        "parameters": dict(sorted(settings.parameters.items())),
+        "n": part.n,
+        "unit": "2^-64" if settings.kind == "cells" else "reports",
+        # Numbers of more than 53 bits are no numbers in every language.
+        "counts": [_written(count) for count in counted.cells.tolist()]
+        if isinstance(counted, CellCounts)
+        else dict(sorted(counted.users.items())),
+        "files": [
+            {"name": file.name, "sha256": file.sha256, "reports": file.reports, "whole": file.whole}
+            for file in part.files
+        ],
+    }
+    content["check"] = _check(content)
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _written(count: int) -> int | str:
+    return count if abs(count) < 1 << 53 else str(count)
+
+
+def _check(content: Mapping[str, Any]) -> str:
+    """Return the digest of everything else in a tally."""
+    rest = {key: value for key, value in content.items() if key != "check"}
+    text = json.dumps(rest, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def is_tally(path: str) -> bool:
+    """Tell whether a file begins as `tally_text` does."""
+    begin = f'{{"format":"{FORMAT}"'.encode()
+    with suppress(OSError, ValueError), Path(path).open("rb") as file:
+        return file.read(len(begin)) == begin if Path(path).is_file() else False
+    return False
+
+
+def read_tally(path: str) -> Part:
+    """Read what `tally_text` made.
+
+    Raises InputError if the file cannot be read, is no tally, was changed, or holds what cannot be.
+    """
+    name = printable(path)
+    try:
+        if Path(path).stat().st_size > LARGEST:
+            raise InputError(
+                f"{name}: is no tally (larger than {LARGEST >> 20} MiB); leave out --merge to read reports"
+            )
+        content = json.loads(Path(path).read_bytes())
+    except OSError as error:
+        raise InputError(f"{name}: cannot be read ({reason(error)})") from None
+    except (ValueError, RecursionError):
+        raise InputError(
+            f"{name}: is no tally, or was cut short; --merge adds up what --tally wrote, without it reports are read"
+        ) from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise InputError(f"{name}: is no tally; --merge adds up what --tally wrote, without it reports are read")
+    if content.get("version") != VERSION:
+        raise InputError(
+            f"{name}: is a tally of version {content.get('version')}, version {VERSION} is read; make it again"
+        )
+    if content.get("check") != _check(content):
+        raise InputError(f"{name}: was changed after it was written (its check does not fit); make it again")
+    try:
+        return _part(content, name)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        why = str(error) if isinstance(error, InputError) else "it lacks something, or holds something else"
+        raise InputError(f"{name}: is no tally that can be: {why}") from None
+
+
+def _part(content: Mapping[str, Any], name: str) -> Part:
+    domain = content["domain"]
+    settings = Settings(
+        protocol=content["protocol"],
+        epsilon=float(content["epsilon"]),
+        k=content["k"],
+        domain=None if domain is None else tuple(domain),
+        column=None,
+        hash=content["hash"],
+        parameters=content["parameters"],
+        steps=content["steps"],
+        domain_given=bool(content["domain_given"]),
+    )
+    check_report_options(
+        settings.protocol, settings.epsilon, k=settings.k, has_domain=domain is not None, hash=settings.hash
+    )
+    check_parameters(settings.protocol, settings.parameters)
+    files = tuple(
+        ReportFile(str(file["name"]), str(file["sha256"]), int(file["reports"]), bool(file["whole"]))
+        for file in content["files"]
+    )
+    part = Part(settings, _counts(content, settings, name), files)
+    if not isinstance(part.n, int) or part.n < 1 or part.n != sum(file.reports for file in files):
+        raise InputError(f"n is {part.n}, but its files have {sum(file.reports for file in files)} reports")
+    return part
+
+
+def _counts(content: Mapping[str, Any], settings: Settings, name: str) -> Counted:
+    """Return the counts; raise InputError where no reports have such."""
+    n, counts = content["n"], content["counts"]
+    if settings.kind in ("value", "subset"):
+        users = {str(label): int(held) for label, held in counts.items()}
+        if any(not 1 <= held <= n for held in users.values()):
+            raise InputError(f"a count of n={n} reports is from 1 to {n}")
+        return LabelCounts(n, users, dict.fromkeys(users, name))
+    numbers = list(map(int, counts))
+    oracle = settings.oracle(settings.k or 0)
+    size = oracle.sample_tally(np.bincount([0], minlength=oracle.k), np.random.default_rng(0)).counts.shape[-1]
+    if len(numbers) != size:
+        raise InputError(f"a tally of {settings.protocol} with k={settings.k} has {size} counts, got {len(numbers)}")
+    if settings.kind == "cells":
+        return CellCounts(n, np.array(numbers, dtype=object))
+    lowest = lowest_count(oracle, n)
+    if min(numbers) < lowest or max(numbers) > n:
+        raise InputError(f"a count of n={n} reports is from {lowest} to {n}")
+    return CellCounts(n, np.array(numbers, dtype=np.int64))
+
+
+def merge_tallies(paths: Sequence[str]) -> Part:
+    """Read tallies and add them up; their order does not matter.
+
+    Raises InputError for what is no whole tally, tallies of different settings, and the same reports in two of them.
+    """
+    parts = [(printable(path), read_tally(path)) for path in paths]
+    name, first = parts[0]
+    owner: dict[str, str] = {}
+    for other, part in parts:
+        if part.unfinished:
+            raise InputError(f"{other}: not all reports of its files are counted; go on with the command that made it")
+        why = difference(first.settings, part.settings)
+        if why is not None:
+            raise InputError(f"{name} and {other} are tallies of different collections: {why}")
+        for file in part.files:
+            if file.sha256 in owner:
+                raise InputError(
+                    f"{owner[file.sha256]} and {other} both hold the reports of {file.name}: leave one of them out"
+                )
+        owner.update((file.sha256, other) for file in part.files)
+
+    def both(total: Part, part: Part) -> Part:
+        counted = added(first.settings, total.counted, part.counted, f"{len(parts)} tallies")
+        return replace(total, counted=counted, files=total.files + part.files)
+
+    result = reduce(both, (part for _, part in parts))
+    return replace(result, files=tuple(sorted(result.files, key=lambda file: (file.name, file.sha256))))

@@ -1,0 +1,144 @@
+"""Methods for collections that attackers may have poisoned: what they can take back, and at what price.
+
+All of them end on the simplex. Each is told something: which share of the users the attackers may be, and some of them
+what they promote, or which reports stand out. None is told whether there was an attack.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from simulator._types import FloatArray
+from simulator.domain import Attackers
+from simulator.methods.observed import Observed
+from simulator.methods.simplex import norm_sub
+
+FALSE_ALARM = 1e-3  # probability at most that reports are dropped although all users are honest
+ROUNDS = 4  # of working out how many honest reports are among those that stand out
+
+
+def norm_min(observed: Observed) -> FloatArray:
+    """Return the estimates less their minimum, divided by their sum.
+
+    The normalisation of Cao, Jia, Gong, "Data poisoning attacks to local differential privacy protocols", USENIX
+    Security 2021, Section 6.1: it caps what targets can reach, and flattens everything else.
+    """
+    raw = _raw(observed)
+    above = raw - raw.min(axis=-1, keepdims=True)
+    total = above.sum(axis=-1, keepdims=True)
+    return np.where(total > 0, above / np.where(total > 0, total, 1.0), 1 / raw.shape[-1])
+
+
+def recover(observed: Observed) -> FloatArray:
+    """Take off what fakes of unknown targets are taken to add: evenly from all positive estimates.
+
+    Sun, Ye, Hu, Duan, Wo, Xu, Yang, "LDPRecover: recovering frequencies from poisoning attacks against local
+    differential privacy", ICDE 2024. With m fakes beside n honest users and ``eta = m / n`` the estimate is ``(f + eta
+    y) / (1 + eta)``, f that of the honest reports and y that of the fakes. Fakes that each support one value add up to
+    ``sum y = (1 - k q) / (p - q)``, which is spread over the positive estimates.
+    """
+    raw, (p, q) = _raw(observed), _probabilities(observed)
+    positive = raw > 0
+    added = (1 - raw.shape[-1] * q) / (p - q) / np.maximum(positive.sum(axis=-1, keepdims=True), 1)
+    return _without(observed, np.where(positive, added, 0.0))
+
+
+def recover_known(observed: Observed) -> FloatArray:
+    """Take off what fakes are taken to add who each support one of the known targets, and nothing else.
+
+    LDPRecover with partial knowledge, by the same authors: ``y = -q / (p - q)`` for all other values, and the targets
+    share what is left of the sum.
+    """
+    raw, (p, q) = _raw(observed), _probabilities(observed)
+    targets = list(_attackers(observed).targets)
+    added = np.full(raw.shape[-1], -q / (p - q))
+    added[targets] += 1 / (p - q) / len(targets)
+    return _without(observed, added)
+
+
+def subtract_fakes(observed: Observed) -> FloatArray:
+    """Take off the most that fakes can add to known targets.
+
+    The step of LDPRecover with what the maximal gain attack of Cao, Jia, Gong sends: each report supports every target,
+    or as many as reports of a fixed size hold, and elsewhere as many values as are usual. What comes back is the
+    estimate of the honest reports, but for noise, if all the fakes that are feared are there and do that; fewer of them
+    are over-corrected.
+    """
+    raw, (p, q) = _raw(observed), _probabilities(observed)
+    k, targets = raw.shape[-1], list(_attackers(observed).targets)
+    elsewhere, each = q, 1.0
+    if observed.noise.sums_to_one:  # each report supports the same number of values
+        size = p + (k - 1) * q
+        each = min(1.0, size / len(targets))
+        elsewhere = (size - each * len(targets)) / max(k - len(targets), 1)
+    added = np.full(k, (elsewhere - q) / (p - q))
+    added[targets] = (each - q) / (p - q)
+    return _without(observed, added)
+
+
+def drop_fakes(observed: Observed) -> FloatArray:
+    """Drop the reports that support every value of a set, if those are more than honest users could be.
+
+    The detection of fake users of Cao, Jia, Gong, Section 6.2: fakes that promote r values support all of them, which
+    an honest report does with probability ``q^r``, or ``p q^(r-1)`` if its user holds one of them. Dropped where the
+    reports are more than honest users give for any of the sets of r values, whatever they hold, but with probability
+    `FALSE_ALARM` (Bernstein's inequality, and the union bound over all sets). Honest reports are as many again among
+    those that stay, so that what is expected of them is put back. Nothing is dropped where nothing stands out.
+    """
+    raw, (p, q), suspects, tally = _raw(observed), _probabilities(observed), observed.suspects, observed.tally
+    assert suspects is not None  # noqa: S101 - what the method needs
+    assert tally is not None  # noqa: S101
+    k, n, values = raw.shape[-1], tally.n, suspects.values
+    r = len(values)
+    held, free = p * q ** (r - 1), q**r
+    users = suspects.users[..., None].astype(np.float64)
+    found = users > most_honest(n, k, r, held)
+    share = np.full_like(users, r / k)  # of the honest users who hold a value of the set
+    estimate = raw
+    for _ in range(ROUNDS if found.any() else 0):
+        match = free + share * (held - free)
+        fakes = np.clip((users - n * match) / (1 - match), 0.0, n - 1.0)
+        stays = (tally.counts - suspects.counts) / np.maximum(n - users, 1.0)  # supports of one report that stays
+        honest = tally.counts - suspects.counts + (users - fakes) * stays
+        honest[..., values] = tally.counts[..., values] - fakes
+        estimate = np.where(found, (honest / (n - fakes) - q) / (p - q), raw)
+        share = np.clip(estimate[..., values].sum(axis=-1, keepdims=True), 0.0, 1.0)
+    return norm_sub(estimate, observed.noise)
+
+
+def most_honest(n: int, k: int, r: int, probability: float) -> float:
+    """Return how many of n honest reports support all of any r of k values, but with probability `FALSE_ALARM`.
+
+    probability: that one of them supports a certain set.
+    """
+    sets = math.lgamma(k + 1) - math.lgamma(r + 1) - math.lgamma(k - r + 1)
+    surprise, mean = sets - math.log(FALSE_ALARM), n * probability
+    return mean + surprise / 3 + math.sqrt(surprise**2 / 9 + 2 * mean * surprise)
+
+
+def _without(observed: Observed, added: FloatArray) -> FloatArray:
+    """Return what is left of the estimate without so much from each fake user, on the simplex."""
+    share = _attackers(observed).share
+    ratio = share / (1 - share)
+    return norm_sub((1 + ratio) * _raw(observed) - ratio * added, observed.noise)
+
+
+def _raw(observed: Observed) -> FloatArray:
+    if observed.estimate is None:
+        raise ValueError("a method of estimates needs one, and there is none")
+    return observed.estimate
+
+
+def _attackers(observed: Observed) -> Attackers:
+    if observed.domain.attackers is None:
+        raise ValueError("this method needs to know which share of the users attackers may be")
+    return observed.domain.attackers
+
+
+def _probabilities(observed: Observed) -> tuple[float, float]:
+    p, q = observed.noise.p, observed.noise.q
+    if p is None or q is None:
+        raise ValueError("this method needs reports with support sets")
+    return p, q

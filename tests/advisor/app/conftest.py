@@ -1,0 +1,146 @@
+"""A server of its own for the tests of the page, and Chromium of the machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+OWN_METHOD = Path(__file__).parents[3] / "examples" / "soft.py"
+SECONDS = 120_000  # milliseconds: how long a page may take on a busy machine before a test gives up
+
+
+@dataclass
+class Server:
+    """A running page: its address, its process, and the only folder that it could write to."""
+
+    address: str
+    process: int
+    temporary: Path
+
+    def written(self) -> int:
+        """Bytes that the process has handed to a disk so far."""
+        counters = Path(f"/proc/{self.process}/io").read_text(encoding="ascii")
+        return int(re.search(r"^write_bytes: (\d+)", counters, re.MULTILINE)[1])  # type: ignore[index]
+
+    def children(self) -> set[int]:
+        """Processes that were started by it, or by what it started."""
+        tree: dict[int, list[int]] = {}
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                parent = int((folder / "stat").read_text(encoding="utf-8").rpartition(") ")[2].split()[1])
+            except OSError:
+                continue
+            tree.setdefault(parent, []).append(int(folder.name))
+        found, wanted = set(), [self.process]
+        while wanted:
+            more = tree.get(wanted.pop(), [])
+            found |= set(more)
+            wanted += more
+        return found
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    api = pytest.importorskip("playwright.sync_api", reason="no Playwright: pip install playwright")
+    path = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if path is None:
+        pytest.skip("no Chromium: apt-get install chromium")
+    with api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A page that knows a method of one's own."""
+    yield from serving(tmp_path_factory, "--method", f"{OWN_METHOD}:soft")
+
+
+def serving(tmp_path_factory: pytest.TempPathFactory, *words: str) -> Iterator[Server]:
+    """Start a page, and end it."""
+    pytest.importorskip("shiny", reason="the page needs Shiny: pip install 'ldp-advise[app]'")
+    temporary = tmp_path_factory.mktemp("temporary")
+    environment = {name: text for name, text in os.environ.items() if not name.startswith("LDP_ADVISE_")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "advisor", "app", "--no-browser", *words],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment | {"TMPDIR": str(temporary)},
+        cwd=OWN_METHOD.parents[1],
+    )
+    assert process.stdout is not None
+    address = process.stdout.readline().partition(": ")[2].strip()
+    assert address.startswith("http://127.0.0.1:")
+    yield Server(address, process.pid, temporary)
+    process.terminate()
+    process.wait(timeout=30)
+    process.stdout.close()
+
+
+class Tab:
+    """A page in the browser, with what tests look at."""
+
+    def __init__(self, page: Any, address: str) -> None:
+        self.page, self.address = page, address
+        self.problems: list[str] = []
+        self.requests: list[str] = []
+        page.set_default_timeout(SECONDS)
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        page.on("console", lambda said: self.problems.append(said.text) if said.type == "error" else None)
+        page.on("request", lambda request: self.requests.append(request.url))
+
+    def go(self, query: str = "") -> Tab:
+        self.page.goto(f"{self.address}?{query}" if query else self.address)
+        return self
+
+    def set(self, name: str, text: str) -> None:
+        self.page.fill(f"#{name}", text)
+
+    def choose(self, name: str, value: str) -> None:
+        self.page.select_option(f"#{name}", value)
+
+    def drop(self, path: Path) -> None:
+        self.page.set_input_files(".upload", path)
+
+    def verdict(self, *words: str) -> str:
+        """Wait until the verdict holds some words, and return it."""
+        for word in words:
+            self.page.wait_for_function(
+                "word => document.querySelector('.verdict')?.textContent.includes(word)", arg=word
+            )
+        self.page.wait_for_selector(".verdict p")
+        return str(self.page.inner_text(".verdict"))
+
+    def work(self, words: str) -> None:
+        """Wait until the row of the simulation says some words."""
+        self.page.wait_for_function(
+            "words => document.querySelector('.work-words')?.textContent.startsWith(words)", arg=words
+        )
+
+    def error(self, name: str) -> str:
+        """Wait for what is said beside a control."""
+        self.page.wait_for_function("name => document.getElementById(name + '-error')?.textContent", arg=name)
+        return str(self.page.inner_text(f"#{name}-error"))
+
+    def lines(self) -> list[str]:
+        """The command lines that are shown."""
+        self.page.wait_for_selector("#copy-line-0")
+        return [str(one.inner_text()) for one in self.page.query_selector_all("[id^=copy-line]")]
+
+
+@pytest.fixture
+def tab(browser: Any, server: Server) -> Iterator[Tab]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    yield Tab(context.new_page(), server.address)
+    context.close()

@@ -1,0 +1,355 @@
+"""The page in a real browser: the four tasks, wrong files, cancelling, two sessions, reloading, and accessibility."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shlex
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from advisor.app.examples import example_file
+from tests.advisor.app.conftest import Server, Tab, serving
+from tests.advisor.conftest import Run
+
+pytestmark = pytest.mark.slow
+
+LONG = "goal=compare&k=2000&n=1000000&shape=spike"  # a simulation that is not over before it is cancelled
+PICTURES_WANTED = "LDP_ADVISE_PICTURES" in os.environ  # before the developer's own settings are taken out
+PICTURES = Path(__file__).parents[3] / "docs"
+
+
+def answers_of(lines: list[str], run: Run) -> list[dict[str, Any]]:
+    answers = []
+    for line in lines:
+        code, out, err = run(*shlex.split(line)[1:], "--format", "json", "--quiet")
+        assert code == 0, err
+        answers.append(json.loads(out))
+    return answers
+
+
+def test_an_office_that_knows_no_epsilon_ends_with_a_decision(tab: Tab, run: Run) -> None:
+    tab.go()
+    assert tab.verdict("Just short", "3,200").startswith("Just short: with 2,000 people")
+    tab.set("n", "20000")
+    verdict = tab.verdict("Collect with ε =")
+    first, second = answers_of(tab.lines(), run)
+    assert f"Collect with ε = {first['eps']:g}" in verdict
+    tab.page.wait_for_selector("#frequencies svg")
+    assert "odds" in tab.page.inner_text("#attacker")
+    best = second["recommendations"][0]
+    table = tab.page.inner_text("#details table.sortable tbody tr:first-child")
+    assert best["protocol"] in table
+    assert best["method"] in table
+    assert tab.problems == []
+    assert all(url.startswith((tab.address, "data:")) for url in tab.requests)
+
+
+def test_an_engineer_moves_epsilon_along_the_curve(tab: Tab, run: Run) -> None:
+    tab.go("goal=plan&n=2M&k=300&eps=1&within=0.05")
+    tab.verdict("PGR (projective geometry response")
+    dial = tab.page.wait_for_selector('.explorer input[data-dial="0"]')
+    before = tab.page.inner_text(".readouts div:first-child dd")
+    dial.focus()
+    tab.page.keyboard.press("ArrowRight")
+    assert tab.page.inner_text(".readouts div:first-child dd") != before  # at once, in the page
+    tab.page.wait_for_function("() => document.getElementById('eps').value === '1.5'")
+    tab.page.wait_for_function("() => document.querySelector('#copy-line-0').textContent.includes('--eps 1.5')")
+    assert tab.page.evaluate("document.activeElement.dataset.dial") == "0"  # the next key moves on
+    tab.page.keyboard.press("ArrowRight")
+    tab.page.wait_for_function("() => document.querySelector('#copy-line-0').textContent.includes('--eps 2 ')")
+    assert "eps=2" in tab.page.url
+    (there,) = answers_of(tab.lines(), run)
+    assert there["recommendations"][0]["protocol"].upper() in tab.verdict()
+    tab.page.click(".advise")
+    tab.verdict("Collect with ε =")
+    assert "eps=" not in tab.page.url
+
+
+def test_the_point_on_the_curve_can_be_dragged(tab: Tab) -> None:
+    tab.go("goal=compare&k=64&n=100000&eps=1")
+    svg = tab.page.wait_for_selector(".curve svg")
+    svg.scroll_into_view_if_needed()
+    box = svg.bounding_box()
+    tab.page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"])
+    tab.page.mouse.down()
+    tab.page.mouse.move(box["x"] + 0.97 * box["width"], box["y"] + 0.5 * box["height"], steps=5)
+    tab.page.mouse.up()
+    tab.page.wait_for_function("() => Number(document.getElementById('eps').value) > 2")
+
+
+def test_an_analyst_repairs_an_estimate(tab: Tab, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = tmp_path / "raw.csv"
+    raw.write_bytes(example_file("estimate.csv").content)
+    tab.go("goal=estimate")
+    assert "Drop a file" in tab.error("data")
+    tab.drop(raw)
+    verdict = tab.verdict("post-processing on this OUE estimate")
+    monkeypatch.chdir(tmp_path)
+    (there,) = answers_of(tab.lines(), run)
+    assert there["recommendations"][0]["method"] == "eb_ns"
+    assert "Empirical Bayes" in verdict
+    with tab.page.expect_download() as awaited:
+        tab.page.click("#take_applied")
+    repaired = Path(awaited.value.path()).read_text(encoding="utf-8")
+    assert run(*shlex.split(tab.lines()[0])[1:], "--apply", "there.csv", "--quiet")[0] == 0
+    assert repaired == (tmp_path / "there.csv").read_text(encoding="utf-8")
+
+
+def test_a_researcher_compares_a_method_of_their_own(
+    tab: Tab, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tab.go("goal=compare&k=16&n=20000&method=norm_sub,soft,none&protocol=oue")
+    tab.page.check('#method input[value="norm_sub"]')
+    tab.page.click("#simulate")
+    tab.work("Simulated.")
+    for row in ("soft", "norm_sub"):
+        assert row in tab.page.inner_text("#details table.sortable")
+    with tab.page.expect_download() as awaited:
+        tab.page.click("#take_data")
+    awaited.value.save_as(tmp_path / "assumed.csv")
+    with tab.page.expect_download() as awaited:
+        tab.page.click("#take_csv")
+    shown = Path(awaited.value.path()).read_text(encoding="utf-8")
+    (line,) = tab.lines()
+    assert "soft.py:soft" in line
+    monkeypatch.chdir(tmp_path)
+    assert run(*shlex.split(line)[1:], "--format", "csv", "--quiet")[1] == shown
+
+
+def test_places_are_drawn_and_downloads_are_whole(tab: Tab) -> None:
+    tab.go("goal=places")
+    tab.page.click("text=Look at an example")
+    assert "Use" in tab.verdict("Use")
+    tab.page.wait_for_selector("#further svg")
+    with tab.page.expect_download() as awaited:
+        tab.page.click("#take_page")
+    page = Path(awaited.value.path()).read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "ldp-advise places" in page
+    assert tab.problems == []
+
+
+def test_the_code_is_that_of_the_command(tab: Tab, run: Run, tmp_path: Path) -> None:
+    tab.go("goal=compare&k=16&n=20000&method=norm_sub&protocol=olh")
+    tab.page.wait_for_selector("#copy-code")
+    line = tab.page.inner_text("#copy-code")
+    with tab.page.expect_download() as awaited:
+        tab.page.click("#take_code")
+    archive = zipfile.ZipFile(io.BytesIO(Path(awaited.value.path()).read_bytes()))
+    folder = tmp_path / "collection"
+    words = [str(folder) if word == "collection" else word for word in shlex.split(line)[1:]]
+    assert run(*words)[0] == 0
+    written = {f"collection/{file.name}": file.read_bytes() for file in folder.iterdir()}
+    assert {name: archive.read(name) for name in archive.namelist()} == written
+
+
+def test_a_wrong_file_and_a_wrong_number_are_said_beside_them(tab: Tab, tmp_path: Path) -> None:
+    wrong = tmp_path / "sheet.xlsx"
+    wrong.write_bytes(b"PK\x03\x04" + b"0" * 100)
+    tab.go("goal=compare&k=16")
+    tab.verdict("Use")
+    tab.drop(wrong)
+    assert tab.error("data").startswith("sheet.xlsx: is a zip archive or an Excel workbook")
+    assert tab.page.get_attribute(".upload", "aria-invalid") == "true"
+    tab.choose("shape", "uniform")
+    tab.set("k", "16")
+    tab.set("eps", "-1")
+    assert "got '-1'" in tab.error("eps")
+    assert tab.page.get_attribute("#eps", "aria-invalid") == "true"
+    tab.set("eps", "2")
+    tab.page.wait_for_function("() => !document.getElementById('eps').hasAttribute('aria-invalid')")
+    tab.verdict("Not worth collecting like this")  # equal frequencies are what is guessed without data
+
+
+def test_a_large_file_is_read_in_memory_and_never_written(tab: Tab, server: Server, tmp_path: Path) -> None:
+    large = tmp_path / "large.csv"
+    row = b"some label that takes a while %02d\n"
+    large.write_bytes(b"label\n" + b"".join(row % (place % 50) for place in range(1_390_000)))
+    assert 45e6 < large.stat().st_size < 50e6
+    before, memory = server.written(), _resident(server.process)
+    tab.go("goal=compare&eps=1&method=norm_sub&protocol=oue,grr")
+    tab.verdict("Use")
+    tab.drop(large)
+    tab.page.wait_for_function("() => document.querySelector('#copy-line-0')?.textContent.endsWith('large.csv')")
+    tab.page.wait_for_selector("text=n = 1,390,000")
+    tab.page.click("#simulate")
+    tab.work("Simulated.")
+    assert server.written() - before < 1_000_000  # a file of 48 MB
+    assert [path for path in server.temporary.rglob("*") if path.is_file() and path.stat().st_size > 100_000] == []
+    assert _resident(server.process) - memory < 250_000_000
+    tab.page.reload()
+    tab.page.wait_for_selector("text=n = 1,390,000")  # it is held as long as the program runs
+
+
+def _resident(process: int) -> int:
+    return int(Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1]) * 4096
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_sent(tab: Tab, tmp_path: Path) -> None:
+    tab.go("goal=compare")
+    assert "at most 50 MB" in tab.page.inner_text("#data-hint")
+    large = tmp_path / "large.csv"
+    with large.open("wb") as file:
+        file.truncate(50_000_001)
+    tab.drop(large)
+    assert "larger than 50 MB" in tab.error("data")
+    assert not any("upload" in url for url in tab.requests)
+
+
+def test_a_simulation_is_cancelled_and_leaves_no_process(tab: Tab, server: Server) -> None:
+    tab.go(LONG)
+    tab.verdict("Use")
+    idle = server.children()
+    tab.page.click("#simulate")
+    tab.work("Simulating:")
+    started = server.children() - idle
+    assert started
+    tab.page.click("#cancel")
+    tab.page.wait_for_selector("#simulate", state="visible")
+    deadline = time.monotonic() + 30
+    while (left := [one for one in started & server.children() if _works(one)]) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert left == []
+    tab.verdict("Use")
+
+
+def _works(process: int) -> bool:
+    """Tell whether a process simulates: the server of forks, which stays, does not."""
+    try:
+        return b"forkserver" not in Path(f"/proc/{process}/cmdline").read_bytes()[:0] and _busy(process)
+    except OSError:
+        return False
+
+
+def _busy(process: int) -> bool:
+    def used() -> int:
+        return sum(
+            map(int, Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(") ")[2].split()[11:13])
+        )
+
+    before = used()
+    time.sleep(0.3)
+    return used() > before
+
+
+def test_two_sessions_have_separate_states_and_keep_each_other_waiting_never(
+    tab: Tab, browser: Any, server: Server
+) -> None:
+    context = browser.new_context()
+    other = Tab(context.new_page(), server.address)
+    tab.go(LONG)
+    tab.verdict("Use")
+    tab.page.click("#simulate")
+    tab.work("Simulating:")
+    other.go("goal=compare&k=8&n=1000")
+    other.verdict("Use")
+    for users in ("3000", "5000", "7000"):
+        other.set("n", users)
+        other.verdict(f"of {int(users):,} users")
+    assert tab.page.inner_text(".work-words").startswith("Simulating")  # still
+    assert tab.page.input_value("#n") == "1000000"
+    assert "n=7000" in other.page.url
+    context.close()
+    tab.page.click("#cancel")
+
+
+def test_a_reload_restores_everything(tab: Tab) -> None:
+    tab.go("goal=plan")
+    tab.verdict("Just short")
+    tab.set("n", "50000")
+    tab.choose("sensitive", "high")
+    tab.page.click("text=More options")
+    tab.choose("ordered", "yes")
+    tab.page.wait_for_function("() => location.search.includes('ordered=yes')")
+    tab.page.wait_for_function("() => document.querySelector('#copy-line-0').textContent.includes('--ordered')")
+    before = tab.lines()
+    tab.page.reload()
+    tab.page.wait_for_selector("#copy-line-0")
+    assert tab.lines() == before
+    assert tab.page.input_value("#n") == "50000"
+    assert tab.page.input_value("#sensitive") == "high"
+    assert tab.page.is_visible("#ordered")  # unfolded, as something is set there
+
+
+def test_a_simulated_address_is_simulated_again(tab: Tab) -> None:
+    tab.go("goal=compare&k=8&n=2000&method=norm_sub&protocol=oue,grr&simulated=yes")
+    tab.work("Simulated.")
+    assert "--instant" not in tab.lines()[0]
+    before = tab.page.wait_for_selector("#frequencies svg").inner_html()
+    tab.page.click("#again")
+    tab.page.wait_for_function("html => document.querySelector('#frequencies svg').innerHTML !== html", arg=before)
+
+
+def test_without_a_token_there_is_nothing(tab: Tab) -> None:
+    root = tab.address.rsplit("/", 2)[0]
+    answer = tab.page.goto(root + "/")
+    assert answer.status == 403
+    refused = tab.page.evaluate(
+        "root => new Promise(done => { const one = new WebSocket(root.replace('http', 'ws') + '/websocket/');"
+        "one.onopen = () => done('open'); one.onerror = () => done('refused'); })",
+        root,
+    )
+    assert refused == "refused"
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark")])
+@pytest.mark.parametrize("query", ["goal=plan", "goal=estimate&file=example", "goal=compare", "goal=places"])
+def test_everybody_can_use_it(query: str, width: int, scheme: str, browser: Any, server: Server) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
+    tab = Tab(context.new_page(), server.address).go(query)
+    if query == "goal=places":
+        tab.error("data")
+    else:
+        tab.verdict()
+        tab.page.wait_for_selector("#frequencies svg")
+        tab.page.wait_for_selector("#further summary")
+    for summary in tab.page.query_selector_all("details:not([open]) > summary"):
+        summary.click()
+    found = axe.Axe().run(tab.page)
+    rules = {
+        one["id"]: [(node["html"][:150], node["any"][:1] and node["any"][0]["message"]) for node in one["nodes"]][:3]
+        for one in found.response["violations"]
+    }
+    assert rules == {}
+    assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert tab.problems == []
+    context.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "width", "scheme"),
+    [
+        ("app_plan", "goal=plan", 1280, "light"),
+        ("app_compare_dark", "goal=compare&k=300&n=2M", 1280, "dark"),
+        ("app_estimate_phone", "goal=estimate&file=example", 390, "light"),
+    ],
+)
+def test_the_pictures_of_the_docs_are_of_this_page(
+    name: str, query: str, width: int, scheme: str, request: pytest.FixtureRequest, tmp_path_factory: Any
+) -> None:
+    """Made anew with LDP_ADVISE_PICTURES=1; otherwise they must be there, small, and of that width."""
+    image = pytest.importorskip("PIL.Image", reason="the pictures need Pillow, which matplotlib brings")
+    target = PICTURES / f"{name}.webp"
+    if PICTURES_WANTED:
+        browser, pages = request.getfixturevalue("browser"), serving(tmp_path_factory)
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        tab = Tab(context.new_page(), next(pages).address).go(query)
+        tab.verdict()
+        tab.page.wait_for_selector(".explorer")
+        tab.page.wait_for_timeout(1500)  # until what fades has faded
+        if width < 500:
+            tab.page.evaluate("() => document.querySelector('.verdict').scrollIntoView()")
+        with image.open(io.BytesIO(tab.page.screenshot())) as shot:
+            shot.save(target, "WEBP", quality=82, method=6)
+        context.close()
+        next(pages, None)
+    with image.open(target) as shown:
+        assert shown.size == (width, 900)
+    assert target.stat().st_size < 150_000

@@ -1,0 +1,182 @@
+"""What pages are set to: addresses, command lines, messages; without a browser or a server."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from advisor.app.answers import answered
+from advisor.app.examples import example_file
+from advisor.app.goals import MOST_CONTROLS, goals
+from advisor.app.shown import Shown, blamed, look_up, shown
+from advisor.app.snippet import python_snippet
+from advisor.app.state import Command, decision, ranking, safe_name, state_of
+from advisor.errors import InputError
+from advisor.inputs.held import HeldFile, held_files
+from advisor.rank.data import rank_data
+from tests.advisor.conftest import Run
+
+FRUIT = b"fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n"
+ADDRESSES = (
+    "goal=plan",
+    "goal=plan&n=100000&sensitive=high&times=2&ordered=no",
+    "goal=plan&shape=uniform&eps=0.5&deployable=yes",
+    "goal=compare&k=300&n=2M&metric=topk",
+    "goal=compare&method=norm_sub,eb_ns&protocol=oue,olh&bits=64",
+    "goal=estimate&file=example",
+    "goal=places&file=example&counts=people",
+)
+
+
+def shown_lines(answer: Shown, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, object]]:
+    """Run the command lines that are shown, with the files that are offered beside them."""
+    for name, content in answer.made_up().items():
+        (folder / name).write_bytes(content)
+    monkeypatch.chdir(folder)
+    answers = []
+    for line in answer.lines:
+        code, out, _ = run(*shlex.split(line)[1:], "--format", "json", "--quiet")
+        assert code == 0
+        answers.append(json.loads(out))
+    return answers
+
+
+def test_a_page_has_at_most_six_controls() -> None:
+    assert [goal.key for goal in goals().values()] == ["plan", "estimate", "compare", "places"]
+    for goal in goals().values():
+        assert len(goal.main) + 1 <= MOST_CONTROLS  # and the data
+        assert len({control.name for control in goal.controls}) == len(goal.controls)
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_an_address_is_restored(address: str) -> None:
+    state = state_of(address, {})
+    assert state.wrong() == {}
+    again = state_of(state.query, {})
+    assert again == state
+    assert again.query == state.query
+
+
+@pytest.mark.parametrize("query", ["", "goal=nothing", "goal=plan&shape=x&a=b", "?goal=plan"])
+def test_an_address_of_nothing_known_is_the_start(query: str) -> None:
+    assert state_of(query, {}) == state_of("goal=plan", {})
+
+
+def test_a_shown_command_line_gives_the_same_decision(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = look_up(state_of("goal=plan&n=20000&k=12", {}))
+    assert answer.decision is not None
+    first, second = shown_lines(answer, tmp_path, run, monkeypatch)
+    assert first["eps"] == answer.decision.document.data["eps"]
+    assert second["recommendations"] == answer.ranking.document.data["recommendations"]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "goal=compare&k=40&n=50000&method=norm_sub,eb_ns&protocol=oue,olh",
+        "goal=compare&k=12&n=5000&method=norm_sub,eb_ns&protocol=oue,grr&shape=gaussian&simulated=yes",
+        "goal=plan&shape=uniform",
+        "goal=plan&k=5&n=20000&eps=1",
+    ],
+)
+def test_command_line_and_python_give_the_same(
+    address: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = look_up(state_of(address, {}))
+    first = answer.ranking.document.data["recommendations"]
+    assert shown_lines(answer, tmp_path, run, monkeypatch)[-1]["recommendations"] == first
+    code = python_snippet(answer.ranking.command)
+    assert code.startswith("from ldp_advise import advise")
+    names: dict[str, object] = {}
+    exec(code, names)  # noqa: S102 - what people copy
+    advice = names["advice"]
+    assert rank_data((advice,), lambda _: "")["recommendations"] == first  # type: ignore[arg-type]
+
+
+def test_a_file_is_read_as_the_command_line_reads_it(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {"abc": HeldFile(FRUIT)}
+    state = state_of("goal=compare&file=abc&name=fruit.csv&eps=2&method=norm_sub", files)
+    assert state.wrong() == {}
+    answer = look_up(state)
+    (tmp_path / "fruit.csv").write_bytes(FRUIT)
+    (there,) = shown_lines(answer, tmp_path, run, monkeypatch)
+    assert there["recommendations"] == answer.ranking.document.data["recommendations"]
+    names: dict[str, object] = {}
+    exec(answer.python, names)  # noqa: S102 - what people copy
+    assert rank_data((names["advice"],), lambda _: "")["recommendations"] == there["recommendations"]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"PK\x03\x04rest", "zip archive"),
+        (b"a,b\n1,2\n3\n", "line 3"),
+        (b"", "empty"),
+        (b"fruit,count\napple,x\nplum,5\n", "the count 'x'"),
+    ],
+)
+def test_a_wrong_file_is_refused_in_the_same_words(content: bytes, said: str, run: Run, tmp_path: Path) -> None:
+    state = state_of("goal=compare&file=abc&name=wrong.csv&counts=2", {"abc": HeldFile(content)})
+    with pytest.raises(InputError) as refusal:
+        look_up(state)
+    path = tmp_path / "wrong.csv"
+    path.write_bytes(content)
+    code, _, err = run("--eps", "1", "--instant", "--metric", "l1", "--counts", "2", str(path))
+    assert code == 2
+    message = str(refusal.value)
+    assert said in message
+    assert err.strip().endswith(message.removeprefix("wrong.csv"))
+    assert blamed(state, message) in ("data", "counts")
+
+
+def test_only_what_is_held_can_be_opened(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.csv"
+    secret.write_text("a\nb\n" * 9, encoding="utf-8")
+    command = Command(("--eps", "1", "--instant", str(secret)), {"other.csv": HeldFile(FRUIT)})
+    with pytest.raises(InputError, match="not held in memory"):
+        answered(command)
+    assert held_files.get() is None
+
+
+def test_an_address_names_no_code_and_no_option() -> None:
+    wrong = state_of("goal=compare&method=mine.py:soft&column=--runs&protocol=oue", {}).wrong()
+    assert set(wrong) == {"method", "column"}
+    assert safe_name("/etc/passwd") == "passwd"
+    assert safe_name("plan") == "./plan"
+    assert safe_name("-") == "./-"
+    assert safe_name("") == "file"
+
+
+def test_everything_that_is_wrong_is_said_at_once() -> None:
+    wrong = state_of("goal=plan&n=many&k=&within=200&sensitive=very&times=", {}).wrong()
+    assert set(wrong) == {"n", "k", "within", "sensitive", "times"}
+    assert "got 'many'" in wrong["n"]
+    assert "needs --radius" in state_of("goal=places&file=example&counts=people&radius=", {}).wrong()["privacy"]
+    assert "drop the file again" in state_of("goal=compare&file=gone&name=a.csv", {}).wrong()["data"]
+
+
+def test_a_simulated_value_is_shown_as_the_look_up_is() -> None:
+    state = state_of("goal=compare&k=8&n=2000&method=norm_sub&protocol=oue,grr&simulated=yes", {})
+    whole = look_up(state)
+    again = shown(state, whole.ranking.value)
+    assert again.pieces == whole.pieces
+    assert 'class="answer' in again.pieces[0]
+    assert again.made_up().keys() == {"assumed.csv"}
+
+
+def test_a_file_is_parsed_once() -> None:
+    held = HeldFile(FRUIT)
+    for epsilon in ("1", "2"):
+        look_up(state_of(f"goal=compare&file=a&name=fruit.csv&eps={epsilon}", {"a": held}))
+    assert len(held.made) == 1
+
+
+def test_the_examples_are_what_their_pages_read() -> None:
+    estimate = state_of("goal=estimate&file=example", {})
+    assert ranking(estimate).files == {"estimate.csv": example_file("estimate.csv")}
+    assert decision(estimate) is None

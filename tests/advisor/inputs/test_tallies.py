@@ -1,0 +1,366 @@
+"""Parts of the reports, counted apart, add up to the counts of all: in files, by several workers, after a stop."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from advisor.errors import InputError
+from advisor.inputs import source, text
+from advisor.inputs.reports import (
+    Counts,
+    RawReports,
+    count_reports,
+    merge_reports,
+    read_reports,
+    readable_protocols,
+    tally_text,
+    with_categories,
+)
+from advisor.inputs.reports import gathering as gathering_module
+from advisor.inputs.reports.files import named_files
+from advisor.inputs.reports.tallies import _check, read_tally
+from knowledge.making.workers import Workers
+from simulator import PROTOCOLS, rng_for
+from tests.advisor.conftest import Run
+from tests.advisor.inputs.test_ordered_reports import cells
+
+K, N, PARTS = 9, 240, 3
+
+
+def rows(protocol: str, n: int = N, k: int = K) -> list[str]:
+    """Return reports as lines, as docs/reports.md shows them."""
+    made = PROTOCOLS[protocol](k, 1.0)
+    reports = made.perturb((k * rng_for(1, protocol).random(n) ** 2).astype(np.int64), rng_for(2, protocol))
+    if made.report_kind in ("node", "symbol"):
+        named = "sw" if made.report_kind == "symbol" else protocol  # of these the symbol is all
+        return [",".join(row) for row in cells(named, k, 1.0, reports)]
+    return [",".join(map(repr, row if isinstance(row, list) else [row])) for row in reports.tolist()]
+
+
+def written(folder: Path, protocol: str, lines: list[str], parts: int = PARTS) -> list[str]:
+    """Write reports into so many files."""
+    size = -(-len(lines) // parts)
+    paths = [folder / f"{protocol}-{part}.csv" for part in range(parts)]
+    for part, path in enumerate(paths):
+        path.write_text("".join(f"{line}\n" for line in lines[part * size : (part + 1) * size]))
+    return [str(path) for path in paths]
+
+
+def kept(counts: Counts, path: Path) -> str:
+    path.write_text(tally_text(counts.part))
+    return str(path)
+
+
+def figures(read: RawReports) -> tuple:
+    return read.labels, read.tally.counts.tolist(), read.tally.counts.dtype, read.tally.n, read.warnings
+
+
+def tallies(folder: Path, protocol: str = "olh", **options) -> list[str]:
+    files = written(folder, protocol, rows(protocol))
+    return [
+        kept(count_reports(path, protocol, 1.0, k=K, digests=True, **options), Path(path).with_suffix(".json"))
+        for path in files
+    ]
+
+
+@pytest.mark.parametrize("protocol", readable_protocols())
+def test_files_tallies_and_workers_give_the_very_counts_of_one_file(protocol: str, tmp_path: Path) -> None:
+    lines = rows(protocol)
+    (whole,) = written(tmp_path, f"whole-{protocol}", lines, parts=1)
+    expected = figures(read_reports(whole, protocol, 1.0, k=K, header=False))
+    files = written(tmp_path, protocol, lines)
+    options = {"k": K, "header": False}
+    assert figures(read_reports(files[::-1], protocol, 1.0, **options)) == expected
+    assert figures(read_reports(str(tmp_path / f"{protocol}-?.csv"), protocol, 1.0, **options)) == expected
+    assert figures(read_reports(files, protocol, 1.0, workers=Workers(2, "threading"), **options)) == expected
+    parts = [
+        kept(count_reports(path, protocol, 1.0, digests=True, **options), Path(path).with_suffix(".json"))
+        for path in files
+    ]
+    assert figures(with_categories(merge_reports(parts[::-1]))) == expected
+    two = kept(merge_reports(parts[:2]), tmp_path / "two.json")
+    assert figures(with_categories(merge_reports([parts[2], two]))) == expected
+    assert tally_text(merge_reports([two, parts[2]]).part) == tally_text(merge_reports(parts).part)
+
+
+def test_labels_that_only_some_files_hold_are_categories_of_all(tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("a.csv", "b.csv")]
+    files[0].write_text("red\nblue\nred\n")
+    files[1].write_text("green\nblue\n")
+    one = tmp_path / "one.csv"
+    one.write_text("green\nblue\nred\nblue\nred\n")
+    options = {"header": False, "digests": True}
+    expected = figures(read_reports(str(one), "grr", 1.0, **options))
+    assert expected[:2] == (("blue", "green", "red"), [2, 1, 2])
+    assert figures(read_reports(list(map(str, files)), "grr", 1.0, **options)) == expected
+    parts = [kept(count_reports(str(path), "grr", 1.0, **options), path.with_suffix(".json")) for path in files]
+    assert figures(with_categories(merge_reports(parts))) == expected
+
+
+@pytest.mark.parametrize("protocol", ["grr", "oue", "olh"])
+def test_a_run_that_is_stopped_goes_on_from_the_last_piece(
+    protocol: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text, "BLOCK_ROWS", 10)
+    monkeypatch.setattr(source, "CHUNK_BYTES", 300)
+    monkeypatch.setattr(gathering_module, "MOST_BLOCKS", 2)
+    files, state = written(tmp_path, protocol, rows(protocol)), tmp_path / "state.json"
+    options = {"k": K, "header": False}
+    whole = count_reports(files, protocol, 1.0, digests=True, **options)
+    count, pieces = gathering_module._count, []
+
+    def stopped(*task):
+        pieces.append(task)
+        if len(pieces) == 6:
+            raise KeyboardInterrupt
+        return count(*task)
+
+    monkeypatch.setattr(gathering_module, "_count", stopped)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        count_reports(files, protocol, 1.0, resume=str(state), **options)
+    before = read_tally(str(state))
+    assert f"{before.n:,} reports are counted in {state}" in str(caught.value)
+    assert 0 < before.n < N
+    assert before.unfinished
+    with pytest.raises(InputError, match="not all reports of its files are counted"):
+        merge_reports([str(state)])
+    counted = []
+
+    def watched(*task):
+        part = count(*task)
+        counted.append(part.n)
+        return part
+
+    monkeypatch.setattr(gathering_module, "_count", watched)
+    again = count_reports(files, protocol, 1.0, resume=str(state), **options)
+    assert tally_text(again.part) == tally_text(whole.part)
+    assert sum(counted) == N - before.n
+    counted.clear()
+    assert tally_text(count_reports(files, protocol, 1.0, resume=str(state), **options).part) == state.read_text()
+    assert counted == []
+
+
+def test_what_was_kept_of_something_else_is_refused(tmp_path: Path) -> None:
+    files, state = written(tmp_path, "olh", rows("olh")), str(tmp_path / "state.json")
+    count_reports(files, "olh", 1.0, k=K, resume=state)
+    for options, said in (
+        ({"path": files[:2], "k": K}, "is of other files, or they have changed since"),
+        ({"path": files, "k": K + 1}, f"k is {K} in the one and {K + 1} in the other"),
+        ({"path": files, "k": K, "hash": "xxh32"}, "hash is mix64 in the one and xxh32 in the other"),
+        ({"path": "-", "k": K}, "standard input cannot be read a second time"),
+    ):
+        with pytest.raises(InputError) as caught:
+            count_reports(protocol="olh", epsilon=1.0, resume=state, **options)
+        assert said in str(caught.value)
+    Path(files[0]).write_text("1,1\n")
+    with pytest.raises(InputError, match="have changed since"):
+        count_reports(files, "olh", 1.0, k=K, resume=state)
+
+
+def test_the_same_file_twice_is_counted_once_and_a_copy_is_a_warning(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text("red\nblue\nred\n")
+    Path("b[1].csv").write_text("blue\nred\nblue\n")
+    Path("copy.csv").write_text("red\nblue\nred\n")
+    Path("link.csv").symlink_to("a.csv")
+    twice = read_reports(["a.csv", "./a.csv", "b[1].csv"], "grr", 1.0)
+    assert twice.tally.n == 6
+    assert "a.csv is named twice, or under two names: its reports are counted once" in twice.warnings
+    every = read_reports("*.csv", "grr", 1.0)
+    assert every.tally.n == 9
+    assert any("a.csv and copy.csv hold the very same bytes and both are counted" in text for text in every.warnings)
+    assert named_files(["*.csv"])[0] == ("a.csv", "b[1].csv", "copy.csv")
+    with pytest.raises(InputError, match=r"nothing-\*\.csv: no file fits this pattern"):
+        read_reports("nothing-*.csv", "grr", 1.0)
+    with pytest.raises(InputError, match=r"gone\.csv: no such file"):
+        read_reports(["a.csv", "gone.csv"], "grr", 1.0)
+
+
+def test_files_of_two_collections_are_refused(tmp_path: Path) -> None:
+    for first, second, protocol, said in (
+        ("0110\n", "01100\n", "oue", "k is 4 in the one and 5 in the other"),
+        (
+            "a,b\n1,0\n",
+            "b,a\n1,0\n",
+            "oue",
+            "they name the categories, or their order, differently; give both the same",
+        ),
+    ):
+        (tmp_path / "a.csv").write_text(first)
+        (tmp_path / "b.csv").write_text(second)
+        with pytest.raises(InputError) as caught:
+            read_reports([str(tmp_path / "a.csv"), str(tmp_path / "b.csv")], protocol, 1.0)
+        assert said in str(caught.value)
+    both = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
+    assert read_reports(both, "oue", 1.0, domain=("a", "b")).tally.counts.tolist() == [1, 1]
+
+
+# --- tallies in files -------------------------------------------------------------------------------------------
+
+
+def test_tallies_that_do_not_go_together_are_refused(run: Run, tmp_path: Path) -> None:
+    parts, others = tallies(tmp_path), tallies(tmp_path, "oue")
+    copy = tmp_path / "copy.json"
+    copy.write_text(Path(parts[0]).read_text())
+    cut, changed, newer = (tmp_path / f"{name}.json" for name in ("cut", "changed", "newer"))
+    cut.write_text(Path(parts[0]).read_text()[:-30])
+    changed.write_text(Path(parts[0]).read_text().replace('"epsilon":1.0', '"epsilon":2.0'))
+    newer.write_text(Path(parts[0]).read_text().replace('"version":1', '"version":2'))
+    for files, said in (
+        (
+            (parts[0], others[1]),
+            "are tallies of different collections: protocol is olh in the one and oue in the other",
+        ),
+        ((*parts, copy), "both hold the reports of"),
+        ((parts[0], parts[0]), "is named twice, or under two names; leave one of them out"),
+        ((cut,), "is no tally, or was cut short"),
+        ((changed,), "was changed after it was written (its check does not fit)"),
+        ((newer,), "is a tally of version 2, version 1 is read"),
+        ((tmp_path / "olh-0.csv",), "is no tally"),
+        (("-",), "--merge needs the names of files, got -"),
+        ((parts[0], "--eps", "2"), "--eps 2: the tallies are of reports at 1; leave it out"),
+        ((parts[0], "-p", "oue"), "--protocol oue: the tallies are of olh; leave it out"),
+        ((parts[0], "--k", "9", "--hash", "mix64"), "--k, --hash is for reports: tallies know how they were made"),
+        ((parts[0], "--resume", "x.json"), "--resume is for reports: tallies know how they were made"),
+        ((), "FILES is missing: give the tallies to add up"),
+    ):
+        code, out, err = run("reports", "--merge", *files)
+        assert (code, out, err.count("\n")) == (2, "", 1), files
+        assert said in err
+    code, _, err = run("reports", *parts, "-p", "olh", "--eps", "1", "--k", str(K))
+    assert code == 2
+    assert "is a tally, no reports; ldp-advise reports --merge FILES adds tallies up" in err
+
+
+def test_a_tally_with_anything_else_in_it_is_refused_in_one_line(tmp_path: Path) -> None:
+    (path, *_), dice = tallies(tmp_path), random.Random(5)  # noqa: S311
+    content = json.loads(Path(path).read_text())
+    wrong = [None, -1, 10**30, 0.5, "x", [], {}, [["x"]], {"a": -1}, True]
+    messages: set[str] = set()
+    for _ in range(300):
+        other = json.loads(json.dumps(content))
+        place = other if dice.random() < 0.7 else other["files"][0]
+        key = dice.choice([key for key in place if key not in ("check", "made_by", "unit", "name", "sha256", "whole")])
+        if dice.random() < 0.2:
+            del place[key]
+        else:
+            place[key] = dice.choice(wrong)
+        other["check"] = _check(other)
+        bad = tmp_path / "bad.json"
+        bad.write_text(json.dumps(other))
+        try:
+            part = read_tally(str(bad))
+        except InputError as error:
+            messages.add(str(error).removeprefix(str(bad)))
+        else:  # no domain, say, or a true where a 1 was
+            assert part.settings.oracle(K).tally(np.zeros((0, 2), np.int64)).counts.shape == (K,)
+    assert len(messages) > 5
+    assert all(message.startswith(": ") and "\n" not in message for message in messages)
+
+
+def test_a_tally_is_answered_as_the_reports_are(run: Run, tmp_path: Path) -> None:
+    files = written(tmp_path, "olh", rows("olh", 3000))
+    asked = ("-p", "olh", "--eps", "1", "--k", K)
+    parts = [str(Path(path).with_suffix(".json")) for path in files]
+    for path, part in zip(files, parts, strict=True):
+        code, out, err = run("reports", path, *asked, "--tally", part)
+        assert (code, err) == (0, "")
+        assert out.startswith("1,000 reports are counted: Optimised local hashing (olh), ε = 1, 9 categories.")
+        assert run("reports", path, *asked, "--tally", part)[0] == 2  # it is there
+        code, out, _ = run("reports", path, *asked, "--tally", part, "--force", "--format", "json")
+        assert (code, json.loads(out)["n"], json.loads(out)["files"][0]["name"]) == (0, 1000, path)
+        assert run("reports", path, *asked, "--tally", part, "--force", "--format", "value")[1] == "1000\n"
+    answers = [
+        json.loads(run("reports", *words, "--reps", "2", "--method", "norm", "--format", "json")[1])
+        for words in ((*files, *asked), ("--merge", *parts), ("--merge", str(tmp_path / "*.json")))
+    ]
+    for answer in answers:
+        del answer["assumptions"]  # how the reports were written
+    assert answers[0] == answers[1] == answers[2]
+    code, _, err = run("reports", *files, *asked, "--tally", tmp_path / "x.json", "--apply", tmp_path / "x.csv")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "--apply is for an answer, and --tally only counts: give it with --merge" in err
+    code, _, err = run("reports", files[0], *asked, "--tally", tmp_path / "x.json", "--n", "5")
+    assert "the file holds 1,000 reports, --n 5 was given: leave --n out" in err
+    assert not (tmp_path / "x.json").exists()
+
+
+def test_processes_are_started_only_where_they_pay(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    used = []
+
+    def noted(self, function, tasks, **_):
+        used.append(self.jobs)
+        return (function(*task) for task in tasks)
+
+    monkeypatch.setattr(Workers, "results", noted)
+    monkeypatch.setattr(os, "cpu_count", lambda: 7)
+    (path,) = written(tmp_path, "olh", rows("olh", 99), parts=1)
+    words = ("reports", path, "-p", "olh", "--eps", "1", "--k", K, "--force", "--tally", tmp_path / "x.json")
+    for more in ((), ("--jobs", "3"), ("--backend", "threading", "--jobs", "2")):
+        assert run(*words, *more)[0] == 0
+    monkeypatch.setattr("advisor.question.collected_request.MANY_HASHES", 99 * K / 2)
+    assert run(*words)[0] == 0
+    assert used == [1, 3, 2, 7]
+
+
+def test_backends_that_cannot_be_are_refused(run: Run, tmp_path: Path) -> None:
+    (path,) = written(tmp_path, "olh", rows("olh", 9), parts=1)
+    for words, said in (
+        (("--scheduler", "tcp://x:1"), "--scheduler is for --backend dask"),
+        (("--backend", "spark"), "backend must be one of loky, threading, dask"),
+    ):
+        code, _, err = run("reports", path, "-p", "olh", "--eps", "1", "--k", K, *words)
+        assert (code, err.count("\n")) == (2, 1)
+        assert said in err
+
+
+@pytest.mark.slow
+def test_a_cluster_gives_the_very_tally_and_survives_a_killed_worker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distributed = pytest.importorskip("distributed", reason="the extra ldp-advise[cluster] is not installed")
+    monkeypatch.setattr(gathering_module, "MOST_HASHES", 1 << 20)
+    files = written(tmp_path, "olh", rows("olh", 100_000, 256))
+    alone = tally_text(count_reports(files, "olh", 1.0, k=256, digests=True).part)
+    keep, seen = gathering_module._keep, threading.Event()
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs="CRITICAL"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        before = set(client.run(os.getpid).values())
+
+        def kept_once(part, path):
+            keep(part, path)
+            if not seen.is_set():  # the first piece is in, and others are on their way
+                seen.set()
+                os.kill(min(before), signal.SIGKILL)
+
+        monkeypatch.setattr(gathering_module, "_keep", kept_once)
+        workers = Workers(1, "dask", cluster.scheduler_address)
+        state = tmp_path / "state.json"
+        counts = count_reports(files, "olh", 1.0, k=256, workers=workers, resume=str(state))
+        assert tally_text(counts.part) == state.read_text() == alone
+        client.wait_for_workers(2, timeout=120)
+        assert min(before) not in client.run(os.getpid).values()
+
+
+@pytest.mark.slow
+def test_a_cluster_on_this_machine_is_the_default_and_says_what_is_wrong_with_a_report(
+    run: Run, tmp_path: Path
+) -> None:
+    pytest.importorskip("distributed", reason="the extra ldp-advise[cluster] is not installed")
+    (path,) = written(tmp_path, "olh", [*rows("olh", 50), "7,99"], parts=1)
+    words = ("reports", path, "-p", "olh", "--eps", "1", "--k", K, "--backend", "dask", "--jobs", "1")
+    code, _, err = run(*words)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "line 51: the symbol '99' is too large; olh with eps=1 has g=4 symbols" in err

@@ -1,0 +1,104 @@
+"""Count hashed reports in one process and on a local Dask cluster, one worker of which is killed meanwhile.
+
+``python -m tests.benchmarks.bench_cluster --n 1e7`` prints the table of docs/clusters.md and fails where a tally is not
+the very one of the single process. CPU seconds are those of all processes, the start of the cluster included; seconds
+of the clock say little where the machine does other work too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from distributed import Client, LocalCluster
+
+from advisor.inputs.reports import count_reports, tally_text
+from knowledge.making.workers import Workers
+from simulator import PROTOCOLS, rng_for
+
+K, EPSILON, FILES = 1024, 1.0, 4
+HEAD = "| who counts | CPU seconds | ratio | seconds | tally |\n|---|---:|---:|---:|---|"
+
+
+def make(folder: Path, n: int) -> None:
+    """Write n reports of OLH into a few files."""
+    rng, olh = rng_for(0, "reports for a cluster"), PROTOCOLS["olh"](K, EPSILON)
+    for number in range(FILES):
+        values = (K * rng.random(n // FILES) ** 3).astype(np.int64)
+        table = pd.DataFrame(olh.perturb(values, rng), columns=["seed", "symbol"])
+        table.to_csv(folder / f"reports-{number}.csv", index=False)
+
+
+@contextmanager
+def cluster_of(workers: int) -> Iterator[tuple[str, list[int]]]:
+    """Yield the address of a cluster, and the processes of its workers."""
+    with LocalCluster(
+        n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs="CRITICAL"
+    ) as cluster:
+        with Client(cluster) as client:
+            processes = list(client.run(os.getpid).values())
+        yield cluster.scheduler_address, processes
+
+
+def counted(folder: Path, workers: Workers | None = None) -> tuple[float, str]:
+    """Count all files; return the seconds of the clock that it took, and the tally."""
+    start = time.perf_counter()
+    counts = count_reports(str(folder / "*.csv"), "olh", EPSILON, k=K, workers=workers, digests=True)
+    return time.perf_counter() - start, tally_text(counts.part)
+
+
+def cpu_seconds() -> float:
+    """Return the CPU time of this process and of those that it has started and that have ended."""
+    every = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(used.ru_utime + used.ru_stime for used in every)
+
+
+def main() -> None:
+    """Measure, and compare."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--n", type=float, default=1e6, help="reports")
+    parser.add_argument("--workers", type=int, default=2)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder, n = Path(name), int(options.n)
+        make(folder, n)
+        print(f"{n:,} reports of OLH at k = {K:,}\n\n{HEAD}")
+        start = cpu_seconds()
+        alone, tally = counted(folder)
+        least = cpu_seconds() - start
+        print(f"| this process | {least:.0f} | 1.00 | {alone:.0f} | {tally_sum(tally)} |", flush=True)
+        for killed in (False, True):
+            start = cpu_seconds()
+            with cluster_of(options.workers) as (address, processes):
+                if killed:  # in the middle of it
+                    threading.Timer(alone / 3, os.kill, (processes[0], signal.SIGKILL)).start()
+                seconds, other = counted(folder, Workers(1, "dask", address))
+                with Client(address) as client:
+                    left = set(processes) & set(client.run(os.getpid).values())
+            if killed == (len(left) == options.workers):
+                raise SystemExit("no worker was killed before the end" if killed else "a worker ended by itself")
+            if other != tally:
+                raise SystemExit("the tally of the cluster is another one")
+            what = f"{options.workers} workers of a cluster" + (", one of which is killed" if killed else "")
+            spent = cpu_seconds() - start
+            print(f"| {what} | {spent:.0f} | {spent / least:.2f} | {seconds:.0f} | the same |", flush=True)
+
+
+def tally_sum(tally: str) -> str:
+    """Return the first letters of the check of a tally."""
+    return f"`{json.loads(tally)['check'][:12]}…`"
+
+
+if __name__ == "__main__":
+    main()

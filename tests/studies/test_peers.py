@@ -1,0 +1,145 @@
+"""Reports that the published packages make are read as their own servers read them, and their clients are audited."""
+
+from __future__ import annotations
+
+import csv
+import importlib.metadata
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import peers
+import pytest
+
+from advisor.cli.app import main
+from advisor.inputs.reports import RawReports, read_reports, readable_protocols
+from simulator import PROTOCOLS, rng_for
+from simulator.populations import apportion
+
+EPSILON, K, USERS = 1.0, 10, 1200
+VALUES = np.repeat(np.arange(K), apportion(0.7 ** np.arange(K), USERS)).tolist()
+READABLE = [peer for peer in peers.PEERS if peer.package != peers.TOOLBOX and peer.protocol in readable_protocols()]
+PARAMETERS = {"hr": {"block_count": 1}, "ss": {"subset_size": 3}}  # that the packages choose at this epsilon and k
+
+
+def named(peer: peers.Peer) -> str:
+    return f"{peer.package} {peer.name}"
+
+
+def need(package: str) -> None:
+    try:
+        importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip(f"{package} is not installed (extra peers)")
+
+
+def line(kind: str, report: peers.Report) -> str:
+    """Write a report as someone who has it would."""
+    if kind == "hash":
+        symbol, seed = report
+        return f"{symbol},{seed}"
+    if kind in ("value", "symbol"):
+        return str(report)
+    if kind == "bits":
+        return "".join(str(int(bit)) for bit in report)
+    return (" " if kind == "subset" else ",").join(map(str, report))
+
+
+def written(path: Path, protocol: str, reports: Sequence[peers.Report]) -> Path:
+    kind = PROTOCOLS[protocol].report_kind
+    head = ["symbol,seed"] if kind == "hash" else []  # their tuples begin with the symbol
+    path.write_text("\n".join([*head, *(line(kind, report) for report in reports)]) + "\n")
+    return path
+
+
+def estimated(read: RawReports, protocol: str, k: int, epsilon: float, *, clips: bool, **parameters) -> np.ndarray:
+    linear = PROTOCOLS[protocol](k, epsilon, **parameters).linear
+    assert linear is not None
+    raw = linear.estimate(read.tally)
+    clipped = np.maximum(raw, 0)
+    return clipped / clipped.sum() if clips else raw
+
+
+@pytest.mark.slow  # numba compiles the clients
+@pytest.mark.filterwarnings("ignore:non-integer arguments to randrange:DeprecationWarning")  # Hadamard, Python 3.11
+@pytest.mark.parametrize("peer", READABLE, ids=named)
+def test_reports_of_a_package_are_read_as_its_own_server_reads_them(tmp_path: Path, peer: peers.Peer) -> None:
+    need(peer.package)
+    if peer.protocol == "hr" and sys.version_info >= (3, 12):
+        pytest.skip(
+            "pure-ldp's Hadamard client draws between floats up to epsilon 1, which Python refuses from 3.12 on"
+        )
+    ends = peer.make(K, EPSILON)
+    peers.seed(1)
+    reports = [ends.perturb(value) for value in VALUES]
+    hashed = {"hash": "xxh32"} if PROTOCOLS[peer.protocol].report_kind == "hash" else {}
+    parameters = PARAMETERS.get(peer.protocol, {})
+    read = read_reports(
+        str(written(tmp_path / "reports.csv", peer.protocol, reports)), peer.protocol, EPSILON,
+        k=K, parameters=parameters, **hashed,
+    )  # fmt: skip
+    assert read.tally.n == USERS
+    assert read.warnings == ()
+    ours = estimated(read, peer.protocol, K, EPSILON, clips=peer.clips, **parameters, **hashed)
+    assert np.allclose(ours, ends.estimate(reports), rtol=0, atol=1e-9)
+    truth = np.bincount(VALUES, minlength=K) / USERS
+    oracle = PROTOCOLS[peer.protocol](K, EPSILON, **parameters)
+    # Clipping and rescaling move it: compared before them. False alarm: 10 categories, 5 sd, once in 10^5.
+    raw = estimated(read, peer.protocol, K, EPSILON, clips=False, **parameters, **hashed)
+    assert np.all(np.abs(raw - truth) < 5 * np.sqrt(oracle.variance(truth, USERS)))
+
+
+@pytest.mark.slow  # imports statsmodels
+def test_hadamard_reports_of_pure_ldp_above_epsilon_1_are_read_by_a_domain_in_the_order_of_its_blocks(
+    tmp_path: Path,
+) -> None:
+    """It fills block after block and permutes the categories; ours are dealt out to the blocks in turns."""
+    need(peers.PURE)
+    epsilon = 2.0
+    peer = next(one for one in peers.PEERS if (one.package, one.protocol) == (peers.PURE, "hr"))
+    ends = peer.make(K, epsilon)
+    peers.seed(2)
+    reports = [ends.perturb(value) for value in VALUES]
+    order = peers.hadamard_domain(ends.server.hr, [f"c{value}" for value in range(K)])
+    read = read_reports(
+        str(written(tmp_path / "reports.csv", "hr", reports)), "hr", epsilon,
+        domain=order, parameters={"block_count": ends.server.hr.part},
+    )  # fmt: skip
+    ours = estimated(read, "hr", len(order), epsilon, clips=False, block_count=ends.server.hr.part)
+    by_label = dict(zip(read.labels, ours, strict=True))
+    expected = ends.estimate(reports)
+    assert np.allclose([by_label[f"c{value}"] for value in range(K)], expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.slow  # imports statsmodels
+def test_from_a_client_of_pure_ldp_to_a_repaired_estimate_on_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    need(peers.PURE)
+    ends = next(one for one in peers.PEERS if (one.package, one.protocol) == (peers.PURE, "olh")).make(K, EPSILON)
+    peers.seed(3)
+    reports = [ends.perturb(value) for value in VALUES]
+    path = written(tmp_path / "reports.csv", "olh", reports)
+    repaired = tmp_path / "repaired.csv"
+    code = main([
+        "reports", str(path), "--protocol", "olh", "--hash", "xxh32", "--eps", "1", "--k", str(K),
+        "--method", "none", "--reps", "20", "--apply", str(repaired),
+    ])  # fmt: skip
+    assert code == 0, capsys.readouterr().err
+    with repaired.open() as file:
+        rows = list(csv.DictReader(file))
+    assert np.allclose([float(row["raw"]) for row in rows], ends.estimate(reports), rtol=0, atol=1e-6)
+
+
+def test_the_domain_of_blocks_has_every_label_once_and_every_place() -> None:
+    class Blocks:
+        part, partsz, insz = 2, 4, 5
+        permute = (3, 1, 4, 0, 2)
+
+    domain = peers.hadamard_domain(Blocks(), list("abcde"))
+    # Place 2 (row - 1) + block: the label whose number permute gives, block by block, three rows each.
+    assert domain == ["d", "a", "b", "c", "e", "unused 5"]
+    order = rng_for(0, "blocks").permutation(5)
+    Blocks.permute = tuple(order.tolist())
+    assert sorted(label for label in peers.hadamard_domain(Blocks(), list("abcde")) if len(label) == 1) == list("abcde")
