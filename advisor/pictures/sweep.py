@@ -58,7 +58,7 @@ def winners_figure(sweep: SweepResult) -> Figure:
         handles = [Patch(facecolor=tint(colour, SHADE), label=method) for method, colour in colours.items()]
         figure.legend(
             handles=handles, loc="outside lower center", ncols=min(4, len(handles)),
-            title="method with the lowest error; a corner has the colour of one that is tied with it", title_fontsize=8,
+            title="method with the lowest error; corner: one tied with it", title_fontsize=8,
         )  # fmt: skip
         figure.set_label(
             "; ".join(

@@ -10,11 +10,12 @@ from advisor.question.units import data_text, unit_text
 from advisor.rank.pair_words import method_text, pair_text, protocol_text, protocol_with_report
 from advisor.rank.remedy import Remedy, remedy
 from advisor.rank.result import Ranking, Recommendation
+from advisor.rank.table import BASELINE_NAMES
 from advisor.rank.threat_words import defence_sentences, remedy_sentences
 from advisor.rank.trade_offs import single_category_sentences
 from advisor.rank.verdict import ENOUGH, MARGINAL, USELESS
 from knowledge.implementations import DEPLOYED
-from simulator.foreign import FAILURES
+from simulator.foreign import FAILURES, REGISTERED
 from simulator.ranking import AS_GOOD, PRACTICAL_RATIO
 
 UNSURE = 0.25  # probability of being the best below which a pick is no more than the first of a ranking
@@ -44,6 +45,7 @@ def answer_sentences(ranking: Ranking) -> list[Sentence]:
         Sentence(_of_metric(ranking, _use(ranking)), Role.ANSWER, tone),
         *(Sentence(text, Role.ANSWER) for text in defence_sentences(ranking)),
         Sentence(_size(ranking), Role.ANSWER),
+        *(Sentence(text, Role.ANSWER, Tone.DOUBTFUL) for text in _beaten_sentences(ranking)),
         *(Sentence(text) for text in remedy_sentences(ranking)),
         *_remedy_sentences(ranking, instead),
         *single_category_sentences(ranking),
@@ -126,6 +128,21 @@ def _size(ranking: Ranking) -> str:
     if metric in PER_CATEGORY:
         return f"{expect} each category to be {off}."
     return f"{expect} {metric} error {own}, and each category to be {off}."
+
+
+def _beaten_sentences(ranking: Ranking) -> list[str]:
+    """Return which rows to compare with beat a member of the caller's own that stands first because it stands alone."""
+    if REGISTERED.keys().isdisjoint(ranking.best.pair):
+        return []
+    better = [
+        row for row in ranking.baselines if row.protocol and row.ratio_to_best and row.ratio_to_best < 1 / AS_GOOD
+    ]
+    return [
+        f"{pair_text(row.protocol, row.method)}, the {BASELINE_NAMES[row.kind]}, is not among the pairs asked for and "
+        f"has {100 * (1 - row.ratio_to_best):.0f} % less error."
+        for row in better
+        if row.protocol and row.method and row.ratio_to_best
+    ]
 
 
 def _remedy_sentences(ranking: Ranking, instead: Remedy | None) -> list[Sentence]:

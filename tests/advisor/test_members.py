@@ -202,6 +202,13 @@ def test_a_method_of_ones_own_has_a_row_wherever_it_stands(command) -> None:
     assert [row for row in rows if row[2:3] == ["soft"]], rows
 
 
+def test_a_method_of_ones_own_that_the_usual_choice_beats_is_not_named_without_that(command) -> None:
+    Path("many.csv").write_text("label,count\n" + "".join(f"v{at},{1000 // (at + 1)}\n" for at in range(60)))
+    words = ("--eps", "1", "many.csv", "--protocol", "oue", "--method", "mine.py:moody", *QUICK)
+    answer = command(*words, "--n", "20000").stdout.splitlines()
+    assert any("is not among the pairs asked for and has " in line for line in answer[:4]), answer[:4]
+
+
 def test_files_that_are_not_there_or_do_not_load_are_one_line(command) -> None:
     Path("broken.py").write_text("import nothing_of_that_name\n", encoding="utf-8")
     for name, words in (("gone.py:soft", "there is no file gone.py"), ("broken.py:soft", "ModuleNotFoundError")):

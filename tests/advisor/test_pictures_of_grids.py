@@ -51,6 +51,10 @@ def test_sweep_pictures_name_every_winner() -> None:
 def test_no_word_of_the_curves_is_cut_off_and_no_line_is_covered(users: list[int], sizes: list[int]) -> None:
     menu = ["norm_sub", "eb_ns", "none", "power_ns", "base_pos", "norm_cut", "norm"]
     swept = sweep(eps=[0.5, 2.0], n=users, k=sizes, protocol="grr", method=menu, repetitions=2)
+    figure = winners_figure(swept)
+    FigureCanvasAgg(figure).draw()
+    title = figure.legends[0].get_window_extent()
+    assert figure.bbox.x0 <= title.x0 <= title.x1 <= figure.bbox.x1
     figure = curves_figure(swept)
     canvas = FigureCanvasAgg(figure)
     canvas.draw()

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeAlias
 
 from advisor.errors import InputError, printable, reason
 from advisor.inputs.blocks import Block, Rows
@@ -42,6 +41,10 @@ MOST_BLOCKS, MOST_HASHES = 16, 1 << 27
 """Blocks of rows, and hashes, that are one piece of work: under a second of one core, which a killed run loses."""
 
 
+Place: TypeAlias = tuple[int, int]
+"""The number of a file, and that of a piece in it."""
+
+
 @dataclass
 class Gathering:
     """The counts of several files as they come in."""
@@ -50,6 +53,7 @@ class Gathering:
     files: list[ReportFile]
     kept: Settings | None = None  # of what an earlier run has counted
     counted: Counted | None = None
+    sizes: dict[int, int] = field(default_factory=dict)  # pieces of the files that are read to their end
     heads: list[Counting] = field(default_factory=list)  # of the files that were begun
     assumptions: dict[str, None] = field(default_factory=dict)
     warnings: dict[str, None] = field(default_factory=dict)
@@ -76,6 +80,11 @@ class Gathering:
         self.assumptions.update(dict.fromkeys((*rows.assumptions, *head.notes)))
         return head
 
+    def size(self, at: int, pieces: int) -> None:
+        """Take how many pieces a file has."""
+        self.sizes[at] = pieces
+        self._settle(at)
+
     def end(self, rows: Rows) -> None:
         """Take what is to be said of a file once it is read."""
         before = f"{rows.table.source}: " if len(self.files) > 1 else ""
@@ -83,12 +92,19 @@ class Gathering:
         if self.given.kind == "value":
             self.doubts.update(dict.fromkeys(before + text for text in rows.doubts))
 
-    def add(self, at: int, counted: Counted, *, whole: bool) -> None:
-        """Add the counts of a piece of a file, the last one if that makes it whole."""
+    def add(self, at: int, piece: int, counted: Counted) -> None:
+        """Add the counts of a piece of a file; pieces come in any order."""
         file = self.files[at]
         source = "these files" if len(self.files) > 1 else file.name
         self.counted = added(self.heads[0].settings, self.counted, counted, source)
-        self.files[at] = replace(file, reports=file.reports + counted.n, whole=whole)
+        pieces = (*file.pieces, (piece, counted.n))
+        self.files[at] = replace(file, reports=file.reports + counted.n, pieces=pieces)
+        self._settle(at)
+
+    def _settle(self, at: int) -> None:
+        """Call a file whole once all of its pieces are counted."""
+        if self.sizes.get(at) == len(self.files[at].pieces):
+            self.files[at] = replace(self.files[at], whole=True, pieces=())
 
 
 @dataclass(frozen=True)
@@ -128,14 +144,13 @@ def gather(
     gathering = Gathering(settings, files)
     if resume is not None:
         _go_on(gathering, Path(resume))
-    pieces: deque[tuple[int, bool]] = deque()
     opened = replace(source, stdin=stdin if typed is None else typed.buffered())
     inline = (workers is None or (workers.jobs == 1 and workers.backend != "dask")) and resume is None
-    tasks = _tasks(gathering, opened, pieces, whole_files=inline)
+    tasks = _tasks(gathering, opened, whole_files=inline)
     try:
-        for counted in (workers or Workers()).results(_count, tasks, ordered=True):
-            at, last = pieces.popleft()
-            gathering.add(at, counted, whole=last)
+        # In order, the first thing that is wrong is what is said; in any order, what is counted is kept at once.
+        for place, counted in (workers or Workers()).results(_count, tasks, ordered=resume is None):
+            gathering.add(*place, counted)
             if resume is not None:
                 _keep(gathering.part, Path(resume))
     except WorkersError as error:
@@ -153,29 +168,43 @@ def _name(path: str) -> str:
     return "standard input" if path == "-" else printable(path)
 
 
-def _count(head: Counting, blocks: Iterable[Block]) -> Counted:
+def _count(head: Counting, blocks: Iterable[Block], place: Place) -> tuple[Place, Counted]:
     """Count a piece of a file: what a worker runs."""
-    return head.count(blocks)
+    return place, head.count(blocks)
 
 
 def _tasks(
-    gathering: Gathering, source: Source, pieces: deque[tuple[int, bool]], *, whole_files: bool
-) -> Iterator[tuple[Counting, Iterable[Block]]]:
-    """Yield the pieces that are not counted yet, and put down in `pieces` of which file each is, and if its last."""
+    gathering: Gathering, source: Source, *, whole_files: bool
+) -> Iterator[tuple[Counting, Iterable[Block], Place]]:
+    """Yield the pieces that are not counted yet."""
     for at, path in enumerate(source.paths):
-        done = gathering.files[at].reports
+        done = dict(gathering.files[at].pieces)
         with _opened(source, path, gathering.given) as rows:
             head = gathering.begin(rows)
             if not gathering.files[at].whole:
-                blocks = _after(rows.blocks(head.columns, even=head.even), done, rows)
+                blocks = rows.blocks(head.columns, even=head.even)
                 if whole_files:
-                    pieces.append((at, True))
-                    yield head, blocks
+                    gathering.size(at, 1)
+                    yield head, blocks, (at, 0)
                 else:
-                    for piece, last in _pieces(blocks, head.settings):
-                        pieces.append((at, last))
-                        yield head, piece
+                    yield from _left(gathering, at, rows, _pieces(blocks, head.settings), done)
                 gathering.end(rows)
+
+
+def _left(
+    gathering: Gathering, at: int, rows: Rows, pieces: Iterable[tuple[list[Block], bool]], done: Mapping[int, int]
+) -> Iterator[tuple[Counting, Iterable[Block], Place]]:
+    """Yield the pieces of a file that an earlier run has not counted: `done` has the reports of those that it has."""
+    for number, (piece, last) in enumerate(pieces):
+        if last:
+            gathering.size(at, number + 1)
+        if number not in done:
+            yield gathering.heads[-1], piece, (at, number)
+        elif done[number] != sum(map(len, piece)):
+            raise InputError(
+                f"{rows.table.source}: what was counted of it does not end where a block of this version does; remove "
+                "the file of --resume and begin again"
+            )
 
 
 def _opened(source: Source, path: str, settings: Settings) -> AbstractContextManager[Rows]:
@@ -199,20 +228,6 @@ def _opened(source: Source, path: str, settings: Settings) -> AbstractContextMan
         blanks=blanks,
         stdin=source.stdin,
     )
-
-
-def _after(blocks: Iterator[Block], done: int, rows: Rows) -> Iterator[Block]:
-    """Leave out the blocks of the reports that are counted already."""
-    for block in blocks:
-        if done >= len(block):
-            done -= len(block)
-        elif done:
-            raise InputError(
-                f"{rows.table.source}: what was counted of it does not end where a block of this version does; remove "
-                "the file of --resume and begin again"
-            )
-        else:
-            yield block
 
 
 def _pieces(blocks: Iterable[Block], settings: Settings) -> Iterator[tuple[list[Block], bool]]:
@@ -246,7 +261,7 @@ def _go_on(gathering: Gathering, path: Path) -> None:
 
 
 def _keep(part: Part, path: Path) -> None:
-    """Write the counts by now; whenever the process ends, those of the last piece or those before it are there."""
+    """Write the counts by now; whenever the process ends, those of all pieces that have come in are there."""
     try:
         handle, name = tempfile.mkstemp(prefix=".ldp-advise-", dir=path.parent)
         try:

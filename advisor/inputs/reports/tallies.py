@@ -31,6 +31,7 @@ class ReportFile:
     sha256: str  # of all its bytes; "" where it was not asked for
     reports: int = 0  # reports that are counted
     whole: bool = False  # whether these are all
+    pieces: tuple[tuple[int, int], ...] = ()  # if not: which pieces of it are counted, and the reports of each
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,7 @@ def tally_text(part: Part) -> str:
         else dict(sorted(counted.users.items())),
         "files": [
             {"name": file.name, "sha256": file.sha256, "reports": file.reports, "whole": file.whole}
+            | ({"pieces": sorted(file.pieces)} if file.pieces else {})
             for file in part.files
         ],
     }
@@ -185,7 +187,13 @@ def _part(content: Mapping[str, Any], name: str) -> Part:
     )
     check_parameters(settings.protocol, settings.parameters)
     files = tuple(
-        ReportFile(str(file["name"]), str(file["sha256"]), int(file["reports"]), bool(file["whole"]))
+        ReportFile(
+            str(file["name"]),
+            str(file["sha256"]),
+            int(file["reports"]),
+            bool(file["whole"]),
+            tuple((int(piece), int(reports)) for piece, reports in file.get("pieces", ())),
+        )
         for file in content["files"]
     )
     part = Part(settings, _counts(content, settings, name), files)

@@ -135,9 +135,9 @@ def test_a_run_that_is_stopped_goes_on_from_the_last_piece(
     counted = []
 
     def watched(*task):
-        part = count(*task)
+        place, part = count(*task)
         counted.append(part.n)
-        return part
+        return place, part
 
     monkeypatch.setattr(gathering_module, "_count", watched)
     again = count_reports(files, protocol, 1.0, resume=str(state), **options)
@@ -364,3 +364,43 @@ def test_a_cluster_on_this_machine_is_the_default_and_says_what_is_wrong_with_a_
     code, _, err = run(*words)
     assert (code, err.count("\n")) == (2, 1)
     assert "line 51: the symbol '99' is too large; olh with eps=1 has g=4 symbols" in err
+
+
+@pytest.mark.parametrize("protocol", ["grr", "oue", "olh"])
+def test_pieces_that_are_finished_out_of_order_are_not_lost(
+    protocol: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text, "BLOCK_ROWS", 10)
+    monkeypatch.setattr(source, "CHUNK_BYTES", 300)
+    monkeypatch.setattr(gathering_module, "MOST_BLOCKS", 2)
+    files, state = written(tmp_path, protocol, rows(protocol)), tmp_path / "state.json"
+    options = {"k": K, "header": False}
+    whole = tally_text(count_reports(files, protocol, 1.0, digests=True, **options).part)
+
+    def shuffled(_, function, tasks, *, ordered):
+        assert not ordered
+        order = np.random.default_rng(3).permutation(len(waiting := list(tasks)))
+        for count, at in enumerate(order):
+            if count == len(order) // 2:
+                raise KeyboardInterrupt
+            yield function(*waiting[at])
+
+    results = Workers.results
+    monkeypatch.setattr(Workers, "results", shuffled)
+    with pytest.raises(KeyboardInterrupt):
+        count_reports(files, protocol, 1.0, resume=str(state), **options)
+    before, counted = read_tally(str(state)), []
+    assert before.unfinished
+    assert any([piece for piece, _ in file.pieces] != list(range(len(file.pieces))) for file in before.files)
+
+    def watched(self, function, tasks, *, ordered):
+        for place, part in results(self, function, tasks, ordered=ordered):
+            counted.append(part.n)
+            yield place, part
+
+    monkeypatch.setattr(Workers, "results", watched)
+    assert tally_text(count_reports(files, protocol, 1.0, resume=str(state), **options).part) == whole
+    assert sum(counted) == N - before.n
+    counted.clear()
+    assert tally_text(count_reports(files, protocol, 1.0, resume=str(state), **options).part) == whole
+    assert counted == []
