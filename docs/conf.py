@@ -17,6 +17,7 @@ version = release = __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 html_theme, html_title = "furo", f"ldp-advise {__version__}"
 html_copy_source = False
+html_static_path, html_js_files = ["_static"], ["search.js"]
 smartquotes = False  # options begin with two hyphens
 napoleon_use_ivar = True
 myst_heading_anchors = 3

@@ -12,8 +12,7 @@ from typing import Any
 import typer
 
 from advisor.cli.arguments import COMMANDS
-from advisor.cli.groups import GENERAL, app_for
-from advisor.cli.options import verbose_help
+from advisor.cli.groups import app_for, panels_of
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 
 ROOT = Path(__file__).parent.parent
@@ -37,12 +36,11 @@ def commands_page() -> str:
         "the environment too: `LDP_ADVISE_EPS=1`. Exit codes: 0 done, 2 wrong input (one line says what), 130 "
         "interrupted.",
     ]
-    verbose_help.set(True)  # the rarer options too
     for name in ("", *COMMANDS):
-        command = typer.main.get_command(app_for([name] if name else []))
+        command: Any = app_for([name] if name else [])
         context = typer.Context(command)
         if name:
-            command = command.get_command(context, name)  # type: ignore[attr-defined]
+            command = command.get_command(context, name)
         parts += _described(f"ldp-advise {name}".strip(), command)
     return "\n\n".join(parts) + "\n"
 
@@ -66,16 +64,11 @@ def _paragraphs(text: str | None) -> list[str]:
 
 
 def _tables(command: Any) -> list[str]:
-    context = typer.Context(command)
-    panels: dict[str, list[str]] = {}
-    for parameter in command.get_params(context):
-        record = parameter.get_help_record(context)
-        if record is None:
-            continue
-        name = str(parameter.metavar) if parameter.param_type_name == "argument" else record[0]
-        cells = (f"`{name}`", record[1].replace("|", "\\|").replace("<", "&lt;"))
-        panels.setdefault(getattr(parameter, "rich_help_panel", None) or GENERAL, []).append(f"| {' | '.join(cells)} |")
-    return [f"**{title}**\n\n| option | meaning |\n|---|---|\n" + "\n".join(rows) for title, rows in panels.items()]
+    parts = []
+    for title, records in panels_of(command, typer.Context(command), verbose=True).items():
+        rows = [f"| `{name}` | {words.replace('|', '&#124;').replace('<', '&lt;')} |" for name, words in records]
+        parts.append(f"**{title}**\n\n| option | meaning |\n|---|---|\n" + "\n".join(rows))
+    return parts
 
 
 def menu_page() -> str:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from knowledge.describe.features import NAMES, describe
 from knowledge.describe.profile import Profile
 from knowledge.menu import ALIASES, METHODS
-from knowledge.model import DATA, Model, load
+from knowledge.model import DATA, load
 from simulator import Noise
 from simulator._types import FloatArray, IntArray
 
@@ -102,17 +102,14 @@ class Neighbour:
         return tuple((METHODS[place], float(errors[place])) for place in places[:count])
 
 
-def nearest(
-    profiles: Sequence[Profile], noise: Noise, count: int = 5, *, cells: Cells | None = None, model: Model | None = None
-) -> tuple[Neighbour, ...]:
+def nearest(profiles: Sequence[Profile], noise: Noise, count: int = 5) -> tuple[Neighbour, ...]:
     """Return the simulated populations that are nearest to a histogram under a noise; nearest first.
 
     profiles: the histogram, or several of one k: then a population is as near as it is to the nearest of them.
     noise: of the protocol asked about.
     count: how many.
-    cells, model: default: the shipped ones, of one build. The model has the standard deviations of the features.
     """
-    archive, predictor = load_cells() if cells is None else cells, load() if model is None else model
+    archive, predictor = load_cells(), load()  # of one build: the model has the standard deviations of the features
     scale = predictor.network.scale.astype(np.float64)[PLACES]
     features = describe(profiles, [noise]).features[:, 0, PLACES]
     differences = (archive.features - features[:, None, None]) / scale

@@ -102,22 +102,13 @@ def fake_support(oracle: FrequencyOracle, fake: str | None, prior: FloatArray | 
     return q + (p - q) * (values if fake == "r" else np.zeros(oracle.k))
 
 
-def hidden_estimate(
-    oracle: FrequencyOracle, support: FloatArray, n: int, attributes: int, fakes: FloatArray
-) -> FloatArray:
-    """Return the unbiased estimates of RS+FD or RS+RFD from support counts ``(..., k)`` of n users.
-
-    fakes: as `fake_support` gives them.
-    """
-    p, q = oracle.p or 0.0, oracle.q or 0.0
-    result: FloatArray = (attributes * support / n - q - (attributes - 1) * fakes) / (p - q)
-    return result
-
-
 def hidden_variance(
     oracle: FrequencyOracle, frequency: FloatArray, n: int, attributes: int, fakes: FloatArray
 ) -> FloatArray:
-    """Return the variances of these estimates ``(k,)`` at true frequencies ``(k,)`` of the n users.
+    """Return the variances of the unbiased estimates of RS+FD or RS+RFD ``(k,)`` at frequencies ``(k,)`` of n users.
+
+    The estimate of support counts s is ``(attributes s / n - q - (attributes - 1) fakes) / (p - q)``, with the fakes of
+    `fake_support`.
 
     As published the variance is that of users drawn from a population: larger by ``f (1 - f) / n``.
     """

@@ -34,6 +34,7 @@ class Belief(NamedTuple):
 
 # By whether the domain is ordered and whether the metric is pooled; printed by ``python studies/fit_beliefs.py`` for
 # an ensemble of three models. Fits to five hold no better where they were not fitted: a tenth is off by up to 7 points.
+# With six models these constants are off by up to 6.
 BELIEFS = {
     (True, False): Belief(power=0.896, doubt=0.00957, lead=0.216, lower=2.77, upper=1.07),
     (True, True): Belief(power=0.785, doubt=0.0353, lead=1.08, lower=1.00, upper=1.02),

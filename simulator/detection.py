@@ -47,7 +47,7 @@ def _binomial_quantile(n: int, q: float, level: float) -> int:
     return count
 
 
-def power(protocol: Protocol, n: int, frequency: float, categories: int | None = None) -> float:
+def power(protocol: Protocol, n: int, frequency: float) -> float:
     """Return the probability that the estimate of a frequency passes the threshold, as of a normal estimate.
 
     >>> from simulator import PROTOCOLS
@@ -55,7 +55,7 @@ def power(protocol: Protocol, n: int, frequency: float, categories: int | None =
     >>> round(power(oue, 100_000, smallest_detectable(oue, 100_000)), 6)
     0.8
     """
-    distance = frequency - threshold(protocol, n, categories)
+    distance = frequency - threshold(protocol, n)
     return math.erfc(-distance / math.sqrt(2 * _variance(protocol, n, frequency))) / 2
 
 
@@ -74,9 +74,9 @@ def smallest_detectable(protocol: Protocol, n: int, categories: int | None = Non
     return now
 
 
-def detectable(protocol: Protocol, n: int, categories: int | None = None) -> float | None:
+def detectable(protocol: Protocol, n: int) -> float | None:
     """Return the same, or None for a protocol without a raw estimate."""
-    return None if protocol.linear is None else smallest_detectable(protocol, n, categories)
+    return None if protocol.linear is None else smallest_detectable(protocol, n)
 
 
 def _variance(protocol: Protocol, n: int, frequency: float) -> float:

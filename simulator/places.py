@@ -85,10 +85,3 @@ class Places:
             for across in range(-self.columns + 1 if down else 1, self.columns)
         ]
         yield from sorted((way for way in ways if way[2] <= within), key=lambda way: way[2])
-
-    def pairs_at(self, down: int, across: int) -> tuple[IntArray, IntArray]:
-        """Return the numbers of all cells with a partner so many rows below and columns to the right, and of these."""
-        numbers = self.numbers()
-        left = numbers[: self.rows - down, max(0, -across) : self.columns - max(0, across)]
-        right = numbers[down:, max(0, across) : self.columns - max(0, -across)]
-        return left.ravel(), right.ravel()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +19,6 @@ CHECK_EVERY = 20
 BLOCK_CELLS = 2**15  # of the grids that are worked on together
 STEP = 0.25  # dual step in the natural unit of the problem; 0.1 to 1 converge alike
 STEPS_AROUND = ((1, 0), (0, 1), (1, 1), (1, -1), (1, 2), (1, -2), (2, 1), (2, -1))  # half of the 16 neighbours
-
-
-class Transport(NamedTuple):
-    """An earth mover's distance and what is proven of it: ``low <= exact <= high``, in the unit of the places."""
-
-    value: float
-    low: float
-    high: float
 
 
 def emd_exact(estimate: FloatArray, truth: FloatArray, places: Places) -> FloatArray:
@@ -60,12 +52,6 @@ def differences(estimate: FloatArray, truth: FloatArray) -> FloatArray:
     rows = (estimate - truth).reshape(-1, truth.shape[-1])
     result: FloatArray = rows - rows.mean(axis=1, keepdims=True)
     return result
-
-
-def transport(difference: FloatArray, places: Places, gap: float = GAP) -> Transport:
-    """Return the earth mover's distance of a `difference` ``(k,)`` that sums to 0, see `transports`."""
-    value, low, high = transports(difference[None], places, gap)[:, 0].tolist()
-    return Transport(value, low, high)
 
 
 def transports(rows: FloatArray, places: Places, gap: float = GAP) -> FloatArray:

@@ -45,7 +45,8 @@ OLD_FLAGS = {"--estimate", "--reports", "--grid", "--privacy"}  # of the main co
 def printed(command: str) -> str:
     program, *arguments = shlex.split(command)
     assert program == "ldp-advise"
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("LDP_ADVISE_")}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("LDP_ADVISE_")}
+    environment = {name: value for name, value in kept.items() if name != "COLUMNS"}
     done = subprocess.run(
         [sys.executable, "-m", "advisor", *arguments],
         capture_output=True,

@@ -8,6 +8,7 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Callable
+from functools import partial
 
 import uvicorn
 from shiny import App
@@ -46,17 +47,16 @@ def serve(query: str, port: int, *, opens: bool, say: Callable[[str], None], mem
         listener.listen(128)
         token, port = secrets.token_urlsafe(TOKEN_BYTES), listener.getsockname()[1]
         address = f"http://{HOST}:{port}/{token}/" + (f"?{query}" if query else "")
-        uploads = Uploads()
-        shiny = App(
-            lambda request: document(state_of(request.url.query, uploads)), server_of(uploads, Workers(members))
-        )
+        uploads, workers = Uploads(), Workers(members)
+        shiny = App(lambda request: document(state_of(request.url.query, uploads)), server_of(uploads, workers))
         shiny.sanitize_errors = True
         config = uvicorn.Config(
             site(shiny, uploads, token, port),
             log_level="error", access_log=False, lifespan="off", ws="websockets-sansio", ws_max_size=LARGEST_MESSAGE,
             timeout_graceful_shutdown=PATIENCE, server_header=False,
         )  # fmt: skip
-        threading.Thread(target=look_up, args=(state_of("", {}),), daemon=True).start()  # the first of all is slow
+        for first in (partial(look_up, state_of("", {})), workers.warm):  # the first of each kind is slow
+            threading.Thread(target=first, daemon=True).start()
         say(address)
         sys.stdout.flush()
         if opens:

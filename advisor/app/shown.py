@@ -14,9 +14,9 @@ from typing import Any
 
 from advisor.app.answers import Answered, answered
 from advisor.app.attacker import attacker_section, promise_section
-from advisor.app.controls import Control
 from advisor.app.snippet import python_snippet
 from advisor.app.state import State, decision, ranking
+from advisor.app.wording import blamed, worded, worded_document, worded_section
 from advisor.budgets.choice import Choice
 from advisor.deployment.answer import files_of
 from advisor.document.csv import csv_text
@@ -62,14 +62,15 @@ class Shown:
     @cached_property
     def pieces(self) -> tuple[str, str]:
         """The verdict, and the tables and sentences that follow."""
+        ranked = worded_document(self.ranking.document, self.state.goal)
         if self.decision is None:
-            verdict, blocks = pieces_html(self.ranking.document)
+            verdict, blocks = pieces_html(ranked)
             return verdict, _blocks_html(blocks)
-        document = self.decision.document
+        document = worded_document(self.decision.document, self.state.goal)
         first, rest = _before_prices(document)
         verdict, changes = pieces_html(replace(document, parts=first))
         warned, _ = pieces_html(replace(document, parts=_warnings(document)))
-        then, blocks = pieces_html(self.ranking.document)
+        then, blocks = pieces_html(ranked)
         more = "".join(html for _, html in pieces_html(replace(document, parts=rest))[1])
         title = f"The best pair with ε = {self.epsilon:g}"
         details = f"<section>{_folded('More about this decision', more)}</section>"
@@ -93,7 +94,7 @@ class Shown:
     def further(self) -> str:
         """Return the reasons, folded, or the pictures of an answer that has no "again"."""
         if self.first is not None:
-            section = reasons_section(self.first)
+            section = worded_section(reasons_section(self.first), self.state.goal)
             return f"<section>{_folded(section.title, section_html(replace(section, first=True)))}</section>"
         with drawing:
             return "".join(map(section_html, self.ranking.document.sections()))
@@ -121,8 +122,8 @@ class Shown:
 
     @property
     def python(self) -> str:
-        """The same in Python."""
-        return python_snippet(self.main.command)
+        """The same in Python, a call for each command line."""
+        return "\n\n".join(python_snippet(one) for one in (self.decision, self.ranking) if one is not None)
 
     def page(self) -> str:
         """Return the page to take away."""
@@ -173,34 +174,38 @@ class Shown:
 
 
 def look_up(state: State) -> Shown:
-    """Return the answers that need no simulation; raises InputError as the command line does."""
-    return shown(state, None)
+    """Return the answers, worked out here; raises InputError as the command line does."""
+    return shown(state)
 
 
-def shown(state: State, value: Any) -> Shown:
-    """Return the answers for a state; `value` is that of its ranking, where it was simulated elsewhere."""
+def shown(state: State, value: Any = None, choice: Any = None) -> Shown:
+    """Return the answers for a state; what its ranking and its decision answer, where that was worked out elsewhere."""
     asked = decision(state)
-    chosen = None if asked is None else answered(asked)
-    return Shown(state, chosen, answered(ranking(state, budget_of(chosen)), value))
+    chosen = None if asked is None else answered(asked, choice)
+    return Shown(state, chosen, answered(ranking(state, budget_of(choice_of(chosen))), value))
 
 
-def budget_of(chosen: Answered | None) -> float | None:
+def choice_of(chosen: Answered | None) -> Choice | None:
+    """Return what was chosen, where a budget was asked for."""
+    return chosen.value if chosen is not None and isinstance(chosen.value, Choice) else None
+
+
+def budget_of(choice: Choice | None) -> float | None:
     """Return the budget that a decision is about: the one to collect with, or the largest."""
-    if chosen is None or not isinstance(chosen.value, Choice):
-        return None
-    return chosen.value.epsilon or chosen.value.limit
+    return None if choice is None else choice.epsilon or choice.limit
 
 
-def blamed(state: State, message: str) -> str:
-    """Return the name of the control that a message of the command line is about; "" for none in particular."""
-    if state.file_name and message.startswith(state.file_name):
-        return "data"
-    first = message.split(":")[0].split()
-    return next((control.name for control in state.goal.controls if first and _names(control, first[0])), "")
-
-
-def _names(control: Control, word: str) -> bool:
-    return word in control.flags or f"--{word}" in control.flags
+def faults(state: State, error: BaseException) -> dict[str, str]:
+    """Return what is wrong by the control that is to blame, "general" for none, in the words of the page."""
+    if isinstance(error, MemoryError):
+        return {"data": "There is not enough memory for this: fewer categories take less."}
+    message = str(error)
+    if state.file_name and message.startswith(state.file_name):  # of the file, unless it is for one control
+        about = "".join(message.partition(" for --")[1:])
+        control = blamed(about, state.goal) or "data"
+    else:
+        control = blamed(message, state.goal) or "general"
+    return {control: worded(message, state.goal)}
 
 
 def _before_prices(document: Document) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
@@ -223,7 +228,7 @@ def _blocks_html(blocks: Iterable[tuple[str, str]]) -> str:
     """Return blocks under their headings; what they rest on is folded."""
     return "".join(
         f"<section>{_folded(title, html)}</section>" if title == RESTS_ON
-        else f"<section><h2>{escape(title or 'More')}</h2>{html}</section>"
+        else f"<section><h2>{escape(title or ('Ranking' if '<table' in html else 'More'))}</h2>{html}</section>"
         for title, html in blocks
     )  # fmt: skip
 

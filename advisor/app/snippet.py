@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from advisor.app.answers import in_full
-from advisor.app.state import Command
+from advisor.app.answers import Answered, in_full
+from advisor.app.goals import ESTIMATE, REPORTS
 from advisor.cli.arguments import COMMANDS
 from advisor.inputs.held import HeldFile
 from advisor.inputs.histogram import RawHistogram
+from advisor.rank.result import Answer
+
+
+def _members(names: str) -> str | list[str]:
+    """Return names of members as `advise` takes them."""
+    return names.split(",") if "," in names else names
+
 
 LISTED = 40  # categories whose counts stand in the code
 KEYWORDS: dict[str, tuple[str, Callable[[str], Any]]] = {
@@ -19,32 +26,49 @@ KEYWORDS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "--metric": ("metric", str),
     "--skew": ("skew", float),
     "--shape": ("shape", str),
-    "--method": ("method", lambda names: names.split(",")),
-    "--protocol": ("protocol", lambda names: names.split(",")),
+    "--method": ("method", _members),
+    "--protocol": ("protocol", _members),
     "--rounds": ("rounds", int),
     "--max-bits": ("max_bits", int),
+    "--reps": ("repetitions", int),
 }
 FLAGS = {
     "--ordered": ("ordered", True), "--unordered": ("ordered", False), "--instant": ("instant", True),
     "--deployable": ("deployable", True),
 }  # fmt: skip
-OF_THE_FILE = ("--counts", "--column")  # where its values stand, which the counts themselves make needless
+OF_THE_FILE = ("--counts", "--column", "--estimates")  # where its values stand: the code holds the values themselves
+ON_COLLECTED = (ESTIMATE, REPORTS)  # commands on what was collected, which `advise` takes too
 
 
-def python_snippet(command: Command) -> str:
+def python_snippet(answer: Answered) -> str:
     """Return Python that gives the same answer as a command."""
-    keywords = None if command.words[0] in COMMANDS else _keywords(command)
+    keywords = _keywords(answer)
     if keywords is None:
-        words = ",\n    ".join(map(repr, in_full(command.words)))
-        return f"from advisor.cli.app import main\n\nmain([\n    {words},\n])"
+        lines = "".join(f"    {line}\n" for line in _lines(in_full(answer.command.words)))
+        return f"from advisor.cli.app import main\n\nmain([\n{lines}])"
     inside = "".join(f"    {name}={value!r},\n" for name, value in keywords.items())
     return f"from ldp_advise import advise\n\nadvice = advise(\n{inside})\nprint(advice)"
 
 
-def _keywords(command: Command) -> dict[str, Any] | None:
-    """Return the keywords of `advise` that ask the same; None where there are too many counts to write them down."""
+def _lines(words: Sequence[str]) -> list[str]:
+    """Return the words of a command line as lines of a list, each option beside its value."""
+    lines: list[str] = []
+    before = ""
+    for word in words:
+        beside = before.startswith("--") and before not in FLAGS and not word.startswith("--")
+        lines[-1:] = [f"{lines[-1]} {word!r},"] if beside else [*lines[-1:], f"{word!r},"]
+        before = word
+    return lines
+
+
+def _keywords(answer: Answered) -> dict[str, Any] | None:
+    """Return the keywords of `advise` that ask the same; None where it cannot be asked, or has too many figures."""
+    first, *others = in_full(answer.command.words)
+    values = _collected(answer.value) if first in ON_COLLECTED else None
+    if first in COMMANDS and values is None:
+        return None
     result: dict[str, Any] = {}
-    words = iter(in_full(command.words))
+    words = iter(others if values is not None else (first, *others))
     for word in words:
         if word in FLAGS:
             name, value = FLAGS[word]
@@ -54,12 +78,25 @@ def _keywords(command: Command) -> dict[str, Any] | None:
         elif word in KEYWORDS:
             name, read = KEYWORDS[word]
             result[name] = read(next(words))
+        elif word.startswith("--"):
+            return None
+        elif values is not None:
+            result |= values
         else:
-            counts = _counts(command.files.get(word))
+            counts = _counts(answer.command.files.get(word))
             if counts is None:
                 return None
             result["sample_counts"] = counts
     return result
+
+
+def _collected(value: Any) -> dict[str, Any] | None:
+    """Return the estimate that was collected, as `advise` takes it; None if there is none, or it is large."""
+    collected = value.first.request.collected if isinstance(value, Answer) else None
+    estimate = None if collected is None else collected.observed.estimate
+    if collected is None or estimate is None or len(collected.labels) > LISTED:
+        return None
+    return {"n": collected.n, "estimate": dict(zip(collected.labels, estimate.tolist(), strict=True))}
 
 
 def _counts(file: HeldFile | None) -> dict[str, int] | None:

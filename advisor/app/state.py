@@ -13,6 +13,7 @@ from urllib.parse import parse_qs, urlencode
 from advisor.app.controls import Control, settings_of, wrong_controls
 from advisor.app.examples import example_file
 from advisor.app.goals import COMPARE, ESTIMATE, ESTIMATES, FILE, PLACES, PLAN, SHAPES, Goal, goals
+from advisor.app.wording import worded
 from advisor.cli.arguments import COMMANDS
 from advisor.errors import printable
 from advisor.inputs.held import HeldFile
@@ -25,7 +26,11 @@ ASSUMED = "assumed.csv"  # what the file of a shape is called
 LABEL, PEOPLE = "answer", "people"  # its columns
 NO_FILE = "Drop a file here, or look at the example."
 NOT_HELD = "{} is not held in memory any more, as the program was started anew: drop the file again."
+# Controls that a file answers, so that they are left open where one is dropped: people to come are not those of a file.
+SHOWN_BY_A_FILE: Mapping[str, tuple[str, ...]] = {PLAN: ("k",), COMPARE: ("k", "n")}
 MOST_VALUE = 2000  # characters of a value in an address
+# What answers at first sight where there is no prediction: a few simulated collections.
+FEW: Mapping[str, Words] = {ESTIMATE: ("--reps", "10"), PLACES: ("--reps", "2", "--max-reps", "2")}
 EXAMPLE = "example"  # stands for the digest of a file where the example of a page is looked at
 
 
@@ -45,7 +50,7 @@ class State:
     goal: Goal
     values: Mapping[str, str]  # texts of the controls by name, those left open too
     data: Data
-    simulated: bool = False  # whether a simulation was asked for, where a prediction would do
+    simulated: bool = False  # whether it is to be answered by the whole simulation, not at first sight
     files: Mapping[str, HeldFile] = field(default_factory=dict, repr=False)  # that are held, by digest
 
     @property
@@ -58,6 +63,11 @@ class State:
         pairs += [(name, text) for name, text in self.values.items() if text != starts[name]]
         pairs += [("simulated", "yes")] if self.simulated else []
         return urlencode(pairs)
+
+    @property
+    def question(self) -> str:
+        """The address without how far it is to be answered."""
+        return replace(self, simulated=False).query
 
     @property
     def file_name(self) -> str:
@@ -82,7 +92,7 @@ class State:
             messages["k"] = "Give the number of categories, or drop a file that shows them."
         if self.goal.key == ESTIMATE and self.values["holds"] == ESTIMATES and not self.values["n"]:
             messages["n"] = "Give the number of users who reported, for example 100000."
-        return messages
+        return {name: worded(text, self.goal) for name, text in messages.items()}
 
     def typed(self, names: Iterable[str]) -> Words:
         """Return the options of some controls as words of a command line."""
@@ -127,7 +137,7 @@ def _in_order(control: Control, text: str) -> str:
 
 def starting_values(goal: Goal, *, has_file: bool) -> dict[str, str]:
     """Return the values of the controls before anybody touches them; a file says itself how many categories it has."""
-    shown = ("k", "n") if has_file and goal.shapes else ()
+    shown = SHOWN_BY_A_FILE.get(goal.key, ()) if has_file else ()
     starts = {control.name: "" if control.name in shown else control.start for control in goal.controls}
     return starts | ({"n": "100000", "counts": ""} if goal.key == ESTIMATE else {})
 
@@ -147,9 +157,9 @@ def decision(state: State) -> Command | None:
     if state.goal.key != PLAN or state.values["eps"]:
         return None
     words = state.typed(("n", "within", "sensitive", "times"))
-    if state.data.shape == SHAPES[0][0]:  # what choose assumes itself
+    if state.data.shape == SHAPES[0][0] and not state.simulated:  # what choose assumes itself
         return Command(("choose", *words, *state.typed(("k", "ordered"))))
-    return _on_file(state, ("choose", *words))
+    return _on_file(state, ("choose", *words, *_instant(state)))
 
 
 def ranking(state: State, epsilon: float | None = None) -> Command:
@@ -158,19 +168,27 @@ def ranking(state: State, epsilon: float | None = None) -> Command:
         holds = state.values["holds"]
         names = ("used", "eps", "n", "k", "metric", "ordered", "column", "method")
         words = state.typed((*names, "estimates") if holds == ESTIMATES else names)
-        return _with_file(state, (holds, *words))
+        return _with_file(state, (holds, *words, *_few(state)))
     if state.goal.key == PLACES:
-        return _with_file(state, ("places", *state.typed(control.name for control in state.goal.controls)))
+        words = state.typed(control.name for control in state.goal.controls)
+        return _with_file(state, ("places", *words, *_few(state)))
     words = state.typed(("eps", "n", "metric", "method", "protocol", "rounds", "deployable", "bits"))
     if state.goal.key == PLAN:
         words += () if epsilon is None or state.values["eps"] else Question(epsilon=epsilon).typed()
         words += Question(metric=("mae",)).typed()
         times = state.values["times"]
         words += Plurality(rounds=times).typed() if times not in ("", "1") else ()  # type: ignore[arg-type]
-    instant = () if state.simulated else ("--instant",)
     if state.data.digest or state.simulated:
-        return _on_file(state, (*words, *instant))
+        return _on_file(state, (*words, *_instant(state)))
     return Command((*words, *state.typed(("k", "ordered")), *_shape(state.data.shape).typed()))
+
+
+def _instant(state: State) -> Words:
+    return () if state.simulated else ("--instant",)
+
+
+def _few(state: State) -> Words:
+    return () if state.simulated else FEW[state.goal.key]
 
 
 def _on_file(state: State, words: Words) -> Command:

@@ -8,7 +8,7 @@ from shiny import ui
 
 from advisor.app.controls import Control
 from advisor.app.goals import PLAN, SHAPES, Goal, goals
-from advisor.app.state import EXAMPLE, State
+from advisor.app.state import EXAMPLE, SHOWN_BY_A_FILE, State
 from advisor.app.uploads import LARGEST, MEGABYTE
 
 LIMIT = f"CSV, TSV, text or Parquet, or gzip of these; at most {LARGEST // MEGABYTE} MB. It stays in memory."
@@ -62,10 +62,10 @@ def _form(state: State) -> ui.Tag:
     chosen = any(state.values[one.name] for one in goal.more)
     return ui.tags.form(
         _data(state),
-        *(_field(control, state.values[control.name]) for control in goal.main),
+        *(_field(control, state) for control in goal.main),
         ui.tags.details(
             ui.tags.summary("More options"),
-            *(_field(control, state.values[control.name]) for control in goal.more),
+            *(_field(control, state) for control in goal.more),
             **({"open": ""} if chosen else {}),
         ),
         class_="controls", autocomplete="off", **{"aria-label": "Your question"},
@@ -100,9 +100,9 @@ def _data(state: State) -> ui.Tag:
     )
 
 
-def _field(control: Control, value: str) -> ui.Tag:
+def _field(control: Control, state: State) -> ui.Tag:
     """Return a control with its label, its hint, and a place for what is wrong with it."""
-    name = control.name
+    name, value = control.name, state.values[control.name]
     described = {"aria-describedby": f"{name}-hint {name}-error" if control.hint else f"{name}-error"}
     below = (
         *((ui.tags.p(control.hint, id=f"{name}-hint", class_="hint"),) if control.hint else ()),
@@ -117,7 +117,9 @@ def _field(control: Control, value: str) -> ui.Tag:
         ]
         made = ui.tags.select(*shown, id=name, **described)
     else:
-        made = ui.tags.input(type="text", id=name, value=value, spellcheck="false", **described)
+        # The script of the page empties it where a file is dropped, and fills it again where a shape is picked.
+        start = {"data-start": control.start} if name in SHOWN_BY_A_FILE.get(state.goal.key, ()) else {}
+        made = ui.tags.input(type="text", id=name, value=value, spellcheck="false", **described, **start)
     return ui.tags.div(ui.tags.label(control.label, **{"for": name}), made, *below, class_="field")
 
 

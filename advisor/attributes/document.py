@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from advisor.attributes.answer import ColumnPlan, JointPlan
-from advisor.budgets.result import WORDS
 from advisor.document.model import Column, Document, Json, Part, Records, Role, Row, Scalar, Sentence, Table, Tone
 from advisor.errors import listed
 from advisor.figures import error_text, number, percent, points, times, users
 from advisor.question.removals import nothing_left_sentence
-from advisor.rank.verdict import USELESS
+from advisor.rank.verdict import USELESS, WORDS
 from simulator import METRICS
 
 FIELDS = (

@@ -35,10 +35,7 @@ class ColumnsQuestion:
 def check_columns(settings: RankSettings, domain: Categories, columns: Columns, cleaning: Cleaning) -> None:
     """Refuse what does not go with several columns, before anything is read.
 
-    Raises
-    ------
-    InputError
-        If something was asked for that is about one column, or the budget is too small for so many.
+    Raises InputError if something was asked for that is about one column, or the budget is too small for so many.
     """
     flags = (*domain.given("k"), *columns.given("counts"), *cleaning.given())
     flags = tuple(flag for flag in flags if flag != "--drop-missing")
@@ -58,10 +55,7 @@ def columns_question(
 ) -> ColumnsQuestion:
     """Read the columns of a sample file in one pass.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or a column is not there.
+    Raises InputError if the file cannot be read, or a column is not there.
     """
     read = read_columns(sample, columns.column, header=columns.header, drop_missing=cleaning.drop_missing)
     frequencies = tuple(

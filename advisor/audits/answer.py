@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from advisor.audits.question import BOTH, AuditQuestion
 from advisor.audits.words import summary
 from advisor.errors import InputError
-from advisor.loading import load_function
+from advisor.members.loading import load_function
 from simulator import PROTOCOLS, frequency_oracles
 from simulator.audit import (
     ATTACKS,

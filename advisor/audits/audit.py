@@ -8,8 +8,8 @@ from typing import TypeVar
 from advisor.audits.answer import Audits, answer
 from advisor.audits.document import audit_document
 from advisor.audits.question import Attack, AuditQuestion, ForeignClient, Functions, Subjects
-from advisor.document.json import json_text
-from advisor.document.page import fragment_html
+from advisor.document.model import Document
+from advisor.document.shown import Shown
 from advisor.errors import InputError
 from advisor.question.memoisation import Memoisation
 from advisor.question.settings import Grid, Menu, Simulation, names
@@ -19,15 +19,12 @@ from simulator.audit.client_reports import SupportFunction
 N = TypeVar("N", int, float)
 
 
-class AuditAnswer(Audits):
+class AuditAnswer(Audits, Shown):
     """The answer of `audit`; its attributes are those of `advisor.audits.answer.Audits`."""
 
-    def to_json(self) -> str:
-        """Return the audits as one JSON object (see the shipped JSON Schema)."""
-        return json_text(audit_document(self))
-
-    def _repr_html_(self) -> str:
-        return fragment_html(audit_document(self))
+    @property
+    def _document(self) -> Document:
+        return audit_document(self)
 
 
 def audit(

@@ -21,11 +21,11 @@ from advisor.budgets.choice_words import (
     size,
 )
 from advisor.budgets.document import COLUMNS, TONES, record
-from advisor.budgets.result import WORDS, Priced
+from advisor.budgets.result import Priced
 from advisor.budgets.wishes import rounded
 from advisor.document.model import Code, Column, Document, Json, Part, Records, Role, Row, Sentence, Table, Tone
 from advisor.figures import percent, users
-from advisor.rank.verdict import ENOUGH
+from advisor.rank.verdict import ENOUGH, WORDS
 
 CHANGES = "Each of these changes alone would be enough, give or take the 95 % interval in brackets:"
 NO_CHANGE = "No change of one of the answers alone is predicted to be enough."

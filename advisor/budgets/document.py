@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from advisor.budgets.result import WORDS, Budgets, Priced
+from advisor.budgets.result import Budgets, Priced
 from advisor.document.json import ENVELOPE
 from advisor.document.model import Column, Document, Json, Part, Records, Role, Row, Scalar, Sentence, Table, Tone
 from advisor.figures import error_text, number, percent, points, rounded, users
@@ -14,7 +14,7 @@ from advisor.question.units import unit_text
 from advisor.rank.answer_words import summary
 from advisor.rank.data import rank_data
 from advisor.rank.pair_words import pair_text, protocol_in_full
-from advisor.rank.verdict import MARGINAL, USELESS, WORTH_IT
+from advisor.rank.verdict import MARGINAL, USELESS, WORDS, WORTH_IT
 from simulator import POSTPROCESSORS
 
 COLUMNS = (

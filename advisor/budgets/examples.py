@@ -36,9 +36,10 @@ def missing_budget(
         return MissingBudgetError([], [CHOOSE])
     try:
         from advisor.budgets.document import COLUMNS, record  # what has a budget need not know of them
-        from advisor.budgets.result import WORDS, Budgets
+        from advisor.budgets.result import Budgets
         from advisor.rank.look_up import look_up
         from advisor.rank.result import Answer
+        from advisor.rank.verdict import WORDS
 
         asked = requests(EPSILONS)
         budgets = Budgets(EPSILONS, tuple(Answer(look_up(request)) for request in asked))

@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from advisor.rank.result import Answer, Ranking
-from advisor.rank.verdict import MARGINAL, USELESS, WORTH_IT
-
-WORDS = {WORTH_IT: "clearly better", MARGINAL: "somewhat better", USELESS: "no better"}  # than an answer without data
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from advisor.catalog.paragraph import Cited, Used, methods_paragraph
 from advisor.checks import shown
@@ -65,10 +66,11 @@ def _used_in_answer(path: str) -> Used:
         raise InputError(f"{path}: cannot be read ({reason(error)})") from None
     except (ValueError, RecursionError):
         answer = None
-    rows = answer.get("recommendations") if isinstance(answer, dict) else None
+    rows = _compared(answer) if isinstance(answer, dict) else None
     if not isinstance(rows, list) or not isinstance(answer.get("request"), dict):
         raise InputError(
-            f"{path}: holds no ranking in JSON; save one with ldp-advise ... --output answer.json, and name it here"
+            f"{path}: holds no ranking and no sweep in JSON; save one with ldp-advise ... --output "
+            "answer.json, and name it here"
         )
     if not rows:
         raise InputError(f"{path}: this answer recommends nothing, so there is nothing to cite")
@@ -82,7 +84,16 @@ def _used_in_answer(path: str) -> Used:
         every = dict.fromkeys(pair[place] for pair in pairs)
         return tuple(own[name] if name in own else _cited(kind, resolve(kind, name)) for name in every)
 
-    return Used(used("protocol", 0), used("method", 1), answer)
+    return Used(used("protocol", 0), used("method", 1), answer, len(set(pairs)))
+
+
+def _compared(answer: Mapping[str, Any]) -> object:
+    """Return the rows of the pairs that an answer compared: a ranking, or all cells of a sweep."""
+    cells = answer.get("results")
+    if not isinstance(cells, list):
+        return answer.get("recommendations")
+    rows = (cell.get("errors") for cell in cells if isinstance(cell, dict))
+    return [row for some in rows if isinstance(some, list) for row in some]
 
 
 def citation_document(used: Used, *, bibtex_alone: bool = False) -> Document:
@@ -119,7 +130,7 @@ def bibtex_document(name: str, reference: str) -> Document:
         title=f"Sources of {name}",
         parts=(Code(bibtex(sources)),),
         data={"name": name, "reference": reference, "bibtex": bibtex(sources)},
-        records=Records((), ()),
+        records=Records(FIELDS, tuple(_fields(source) for source in sources)),
         value=bibtex(sources).rstrip("\n"),
     )
 

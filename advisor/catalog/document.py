@@ -82,11 +82,14 @@ def explain_document(member: Explanation) -> Document:
         parts.append(
             Sentence(f"ldp-advise code --protocol {member.name} … writes these files and more to a directory.")
         )
+    data = asdict(member)
     return Document(
         title=called,
         parts=tuple(parts),
-        data=asdict(member),
-        records=Records((), ()),  # prose is no table
+        data=data,
+        records=Records(
+            tuple(data), (tuple("; ".join(cell) if isinstance(cell, tuple) else cell for cell in data.values()),)
+        ),
         value=member.name,
         setting=member.kind,
     )

@@ -51,6 +51,7 @@ class Used:
     protocols: tuple[Cited, ...]
     methods: tuple[Cited, ...]
     answer: Mapping[str, Any] | None = None
+    pairs: int = 0  # that the answer compared
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -74,7 +75,7 @@ def methods_paragraph(used: Used) -> str:
 
 def _of_answer(used: Used, answer: Mapping[str, Any], tool: str) -> list[str]:
     """Return what was compared, under which setting, how, and what came first."""
-    pairs, setting = len(answer["recommendations"]), _setting(answer["request"])
+    pairs, setting, cells = used.pairs, _setting(answer["request"]), len(answer.get("results", ()))
     protocols, methods = _texts(used.protocols), _texts(used.methods)
     if answer.get("source") == "surrogate" and len(used.protocols) == 1:
         first = f"Reports were collected under local differential privacy with {protocols} at {setting}."
@@ -85,8 +86,11 @@ def _of_answer(used: Used, answer: Mapping[str, Any], tool: str) -> list[str]:
     first = (
         f"For frequency estimation under local differential privacy at {setting}, the protocol{'' if one else 's'} "
         f"{protocols} {'was' if one else 'were each'} combined with the post-processing method{'s' if many else ''} "
-        f"{methods}{f': {pairs:,} pairs' if pairs > 1 else ''}."
+        f"{methods}{f': {pairs:,} pairs' if pairs > 1 else ''}"
+        f"{f', each in the {cells:,} cells of these settings' if cells > 1 else ''}."
     )
+    if cells:
+        return [first, _how(answer, pairs, tool), _escaped(str(answer.get("summary", "")))]
     return [first, _how(answer, pairs, tool), _first_ranked(answer, pairs)]
 
 
@@ -94,7 +98,8 @@ def _how(answer: Mapping[str, Any], pairs: int, tool: str) -> str:
     """Return by what the errors were found, and how often it was repeated."""
     if answer.get("source") == "grid":
         return f"Errors were predicted by {tool}, from a model of simulated collections and an assumed skew."
-    runs = [row["repetitions"] for row in answer["recommendations"] if isinstance(row.get("repetitions"), int)]
+    rows = answer.get("recommendations", [answer])  # a sweep repeats all its cells equally often
+    runs = [row["repetitions"] for row in rows if isinstance(row.get("repetitions"), int)]
     often = "" if not runs else f" {min(runs):,} to {max(runs):,} times" if min(runs) < max(runs) else _times(runs[0])
     what = "each pair" if pairs > 1 else "it"
     behind = answer.get("source") == "surrogate"
@@ -127,9 +132,19 @@ def _first_ranked(answer: Mapping[str, Any], pairs: int) -> str:
 
 
 def _setting(request: Mapping[str, Any]) -> str:
+    """Return the setting of a ranking, or all settings of a sweep, which has several values of each."""
     figures = ((r"$\varepsilon = {}$", "eps"), ("{} categories", "k"), ("{} users", "n"))
-    values = ((text, request.get(name)) for text, name in figures)
-    return _joined([text.format(_figure(value)) for text, value in values if isinstance(value, int | float)])
+    several = isinstance(request.get("eps"), list)
+    if several:
+        figures = ((r"$\varepsilon$ of {}", "eps"), *figures[1:])
+    texts = []
+    for text, name in figures:
+        given = request.get(name)
+        values = [
+            _figure(one) for one in (given if isinstance(given, list) else [given]) if isinstance(one, int | float)
+        ]
+        texts += [text.format(_joined(values))] if values else []
+    return ", with ".join(texts) if several else _joined(texts)
 
 
 def _figure(value: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -43,14 +43,10 @@ def _named(sample: str | None) -> str | None:
     return sample
 
 
-Sample = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="SAMPLE",
-        help="CSV, TSV, text or Parquet, or gzip of these; - for standard input",
-        show_default=False,
-        autocompletion=complete_command,
-        callback=_named,
-        rich_help_panel="Input",
-    ),
-]
+def argument(metavar: str, words: str, panel: str = "Input", **more: Any) -> Any:
+    """Return how an argument is declared: what stands for it, and its help; for ``Annotated[str | None, ...]``."""
+    return typer.Argument(metavar=metavar, help=words, show_default=False, rich_help_panel=panel, **more)
+
+
+SAMPLE = "CSV, TSV, text, Parquet, .gz; - for standard input"
+Sample = Annotated[str | None, argument("SAMPLE", SAMPLE, "Question", autocompletion=complete_command, callback=_named)]

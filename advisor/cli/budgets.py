@@ -9,6 +9,7 @@ from pathlib import Path
 from advisor.budgets.document import budgets_document
 from advisor.budgets.result import Budgets
 from advisor.cli.progress import DelayedProgress
+from advisor.cli.ranking import useless
 from advisor.cli.run import Job, SideFile
 from advisor.document.model import Figure, Section
 from advisor.pictures import PICTURES, require_matplotlib, save
@@ -25,8 +26,13 @@ def budgets_job(
     answer: Callable[[Request, DelayedProgress], Answer],
     inputs: Sequence[str | None],
     picture: Picture,
+    *,
+    fails: bool,
 ) -> Job[Requests, Budgets, DelayedProgress]:
-    """Return the job that answers the same question at each ε, as each would be answered alone."""
+    """Return the job that answers the same question at each ε, as each would be answered alone.
+
+    fails: whether an answer that is no better than no data, at any ε, is a failure.
+    """
 
     def answer_all(requests: Requests, progress: DelayedProgress) -> Budgets:
         return Budgets(epsilons, tuple(answer(request, progress) for request in requests))
@@ -37,6 +43,7 @@ def budgets_job(
         answer=answer_all,
         document=budgets_document,
         sections=_sections,
+        fails=(lambda budgets: any(map(useless, budgets.answers))) if fails else None,
         inputs=inputs,
         files=[SideFile("--plot", picture.plot, PICTURES, _draw, require_matplotlib, _shows)],
         progress=partial(DelayedProgress, "simulating"),

@@ -12,10 +12,10 @@ import typer
 from advisor.catalog.answer import catalog, explanation
 from advisor.catalog.citation import bibtex_document, citation_document, used_in
 from advisor.catalog.document import explain_document, list_document
-from advisor.checks import choice
+from advisor.cli.arguments import argument
 from advisor.cli.options import Only
-from advisor.cli.run import FORMATS, Job, Output, WholeOutput, run
-from advisor.question.option import Settings, like, option, require
+from advisor.cli.run import Job, Output, WholeOutput, run
+from advisor.question.option import Settings, option, require
 from advisor.question.settings import Categories, Question
 
 BIBTEX = ".bib"
@@ -43,15 +43,6 @@ class References(Output):
 
 
 @dataclass(frozen=True)
-class Prose(References):
-    """Where prose goes, which is no table."""
-
-    formats: ClassVar[tuple[str, ...]] = tuple(name for name in FORMATS if name != "csv")
-
-    format: str | None = like(Output, "format", read=choice(formats), help=f"{', '.join(formats)} [default: table]")
-
-
-@dataclass(frozen=True)
 class Bibliography(Settings):
     """Whether the sources are shown instead."""
 
@@ -65,7 +56,7 @@ def explain_command(
     bibliography: Bibliography,
     question: Annotated[Question, Only("epsilon")],
     domain: Annotated[Categories, Only("k")],
-    output: Annotated[Prose, Only("format", "output", "report", "title", "force", "quiet", "verbose")],
+    output: Annotated[References, Only("format", "output", "report", "title", "force", "quiet", "verbose")],
 ) -> None:
     """Explain a protocol, method or metric, with code to copy.
 
@@ -81,15 +72,7 @@ def explain_command(
         run(Job.of(lambda: explain_document(member)), output)
 
 
-Cited = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="NAME",
-        help="protocols and methods, or one answer that was saved as JSON",
-        show_default=False,
-        rich_help_panel="Input",
-    ),
-]
+Cited = Annotated[list[str] | None, argument("NAME", "protocols and methods, or one answer that was saved as JSON")]
 
 
 def cite_command(

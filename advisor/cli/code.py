@@ -5,27 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from advisor.cli.arguments import argument
 from advisor.cli.options import Only
-from advisor.cli.outputs import Outputs
 from advisor.cli.run import Job, WholeOutput, run, silence
 from advisor.deployment.answer import Deployed, check_directory, files_of
 from advisor.deployment.document import code_document
 from advisor.deployment.question import Answers, Deployment, Pair, Wanted
 from advisor.errors import InputError, reason
+from advisor.outputs import Outputs
 from advisor.question.settings import Question
 from knowledge.recipes import Collection
 
-Answer = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="ANSWER",
-        help="an answer saved with --format json: its first pair is written",
-        show_default=False,
-        rich_help_panel="Input",
-    ),
-]
+Answer = Annotated[str | None, argument("ANSWER", "an answer saved with --format json: its first pair is written")]
 
 
 def code_command(

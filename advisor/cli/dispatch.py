@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from itertools import pairwise, takewhile
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -65,7 +66,7 @@ def _ignore_nonsense() -> None:
         os.environ.setdefault("COMP_CWORD", "0")
 
 
-def _run(app: typer.Typer, args: list[str]) -> int:
+def _run(app: Callable[..., Any], args: list[str]) -> int:
     try:
         code = app(args, prog_name="ldp-advise", standalone_mode=False)
     except (InputError, USAGE_ERROR) as error:

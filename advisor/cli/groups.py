@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from copy import copy
+from functools import cache
 from importlib import import_module
 from typing import Any
 
 import typer
 from typer.core import TyperCommand
+from typer.main import get_command
 
 from advisor.cli.arguments import COMMANDS
 from advisor.cli.options import HELP, flags_of, spread, verbose_help
 from advisor.cli.repeats import refuse_repeats
 
 MAIN = "rank"
-INPUT, GENERAL = "Input", "General"
+GENERAL = "General"
 COMPLETION = ("install_completion", "show_completion")
 
 
@@ -41,14 +44,7 @@ class PanelCommand(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the options by panel, in the order in which panels appear; the general ones come last."""
-        panels: dict[str, list[tuple[str, str]]] = {}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is None or (parameter.name in COMPLETION and not verbose_help.get()):
-                continue
-            if parameter.param_type_name == "argument":
-                record = (str(parameter.metavar), record[1])
-            panels.setdefault(getattr(parameter, "rich_help_panel", None) or GENERAL, []).append(record)
+        panels = panels_of(self, ctx, verbose=verbose_help.get())
         general = panels.pop(GENERAL, [])
         formatter.write_paragraph()
         for title, records in (*panels.items(), (GENERAL, general)):
@@ -63,6 +59,20 @@ class PanelCommand(TyperCommand):
         """Write nothing more: a command has no others below it."""
 
 
+def panels_of(command: Any, context: Any, *, verbose: bool) -> dict[str, list[tuple[str, str]]]:
+    """Return the arguments and options of a command with their help, by panel; the rarer ones only if `verbose`."""
+    panels: dict[str, list[tuple[str, str]]] = {}
+    for parameter in map(copy, command.get_params(context)):
+        parameter.hidden = getattr(parameter, "hidden", False) and not verbose
+        record = parameter.get_help_record(context)
+        if record is None or (parameter.name in COMPLETION and not verbose):
+            continue
+        if parameter.param_type_name == "argument":
+            record = (str(parameter.metavar), record[1])
+        panels.setdefault(getattr(parameter, "rich_help_panel", None) or GENERAL, []).append(record)
+    return panels
+
+
 class MainCommand(PanelCommand):
     """The main command, whose help lists the others too."""
 
@@ -73,19 +83,23 @@ class MainCommand(PanelCommand):
             formatter.write_dl([(name, _summary(name)) for name in COMMANDS], col_max=30)
 
 
-def app_for(words: Sequence[str]) -> typer.Typer:
-    """Return the application for a command line: the command that its first word names, or the main one."""
+def app_for(words: Sequence[str]) -> Callable[..., Any]:
+    """Return what runs a command line: the command that its first word names, or the main one."""
+    return _application(command_of(words))
+
+
+@cache  # the page runs many command lines
+def _application(name: str) -> Callable[..., Any]:
     app = typer.Typer(add_completion=True, pretty_exceptions_enable=False, rich_markup_mode=None, context_settings=HELP)
-    name = command_of(words)
     if name == MAIN:
         app.command(cls=MainCommand)(spread(_function(MAIN)))
-        return app
+        return get_command(app)
     app.callback()(_callback)
     if name == "knowledge":
         app.add_typer(_module("knowledge").knowledge_app, name=name)
     else:
         app.command(name, cls=PanelCommand)(spread(_function(name)))
-    return app
+    return get_command(app)
 
 
 def command_of(words: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import Field
+from functools import cache
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
@@ -36,6 +37,7 @@ class Bundle:
     """Base of data classes whose fields are groups: a command that takes one takes all of its groups."""
 
 
+@cache
 def spread(function: Callable[..., None]) -> Callable[..., None]:
     """Return a command for Typer whose options are the fields of the groups that `function` takes.
 
@@ -92,7 +94,7 @@ def _parameter(item: Field[Any], spec: Option, panel: str) -> inspect.Parameter:
         envvar=None if spec.read is None else _variable(spec),
         show_envvar=False,
         show_default=False,
-        hidden=spec.advanced and not verbose_help.get(),
+        hidden=spec.advanced,
         rich_help_panel=panel,
     )
     default = None if spec.read is None or item.default in (None, ()) else str(item.default)

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import typer
 
 from advisor.checks import whole
+from advisor.cli.arguments import argument
 from advisor.errors import InputError
 from advisor.pictures import require_matplotlib
 from advisor.question.option import Settings, like, option
@@ -21,13 +22,7 @@ INSTALL = "pip install 'ldp-advise[app]'"
 NEEDED = ("shiny", "uvicorn", "starlette")
 
 Address = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="ADDRESS",
-        help="an address of the page, of this run or an earlier one: it opens as it was",
-        show_default=False,
-        rich_help_panel="Input",
-    ),
+    str | None, argument("ADDRESS", "an address of the page, of this run or an earlier one: it opens as it was")
 ]
 
 

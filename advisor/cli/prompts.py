@@ -87,7 +87,6 @@ PROMPTS = {
             **dict.fromkeys(("yes", "y", "true", "age bands", "age", "ordered"), True),
             **dict.fromkeys(("no", "n", "false", "regions", "region", "unordered"), False),
         },
-        default=False,
     ),
     "within": Prompt(
         "How far off may the share of an answer be, on average? In percentage points: 1 means that 12 % may come out "

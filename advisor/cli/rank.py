@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 
 from advisor.cli.arguments import Sample
 from advisor.cli.budgets import budgets_job
+from advisor.cli.options import Bundle
 from advisor.cli.progress import DelayedProgress
 from advisor.cli.ranking import (
     PREDICTED,
@@ -37,88 +39,82 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+@dataclass(frozen=True)
+class MainOptions(Bundle):
+    """The groups of options of the main command, beside those of what ranks pairs."""
+
+    reasons: Reasons
+    plurality: Plurality
+    memoisation: Memoisation
+    threat: Threat
+    promise: CentralPromise
+    picture: Picture
+    files: RankFiles
+    usefulness: Usefulness
+    layout: Layout
+
+    def settings(self, options: RankOptions) -> tuple[RankSettings, ...]:
+        """Return what is asked at each budget."""
+        groups = (
+            options.metric_settings, options.menu, options.limits, self.plurality, self.threat, options.simulation,
+            self.promise,
+        )  # fmt: skip
+        return tuple(RankSettings(question, *groups) for question in options.questions)
+
+
 def rank_command(
     *,
     sample: Sample = None,
     options: RankOptions,
-    reasons: Reasons,
-    plurality: Plurality,
-    memoisation: Memoisation,
-    threat: Threat,
-    promise: CentralPromise,
-    picture: Picture,
-    files: RankFiles,
-    usefulness: Usefulness,
-    layout: Layout,
+    more: MainOptions,
     output: Output,
     version: Annotated[  # noqa: ARG001 - handled by its callback
         bool, typer.Option("--version", callback=_version, is_eager=True, help="show the version")
     ] = False,
 ) -> None:
-    """Say which LDP protocol and post-processing method to use, and how large the error will be.
-
-    Simulates the collection for data like SAMPLE, or predicts from --k alone.
+    """Say which LDP protocol and post-processing to use, and the error: simulated for SAMPLE, or predicted from --k.
 
     Examples: ldp-advise --eps 1 --metric emd sample.csv
               ldp-advise --eps 0.5,1,2 --k 256 --n 2M
     """
-    if memoisation.memoize:
-        from advisor.cli.memoisation import run_memoised  # a question of its own
-
-        others = [
-            *reasons.given(), *threat.given(), *promise.given(), *picture.given(), *files.given(), *layout.given(),
-            *usefulness.given(),
-        ]  # fmt: skip
-        question, *more = options.questions
-        if more:
-            raise InputError("--memoize compares at one ε: give one --eps")
-        run_memoised(sample, question, options, plurality, memoisation, others, output)
+    if more.memoisation.memoize:
+        _run_memoised(sample, options, more, output)
         return
-    refuse(memoisation.given(), "needs --memoize, which says that devices remember their values")
-    every = tuple(
-        RankSettings(
-            question,
-            options.metric_settings,
-            options.menu,
-            options.limits,
-            plurality,
-            threat,
-            options.simulation,
-            promise,
-        )
-        for question in options.questions
-    )
-    if reasons.why and promise.central_epsilon is not None:
+    refuse(more.memoisation.given(), "needs --memoize, which says that devices remember their values")
+    every = more.settings(options)
+    if more.reasons.why and more.promise.central_epsilon is not None:
         raise InputError("--why explains an answer at one --eps: leave --central-eps or --why out")
-    predicted = options.is_predicted(sample)
     options.check(sample, *every)
     if len(options.columns.column) > 1:
         if len(every) > 1:
             raise InputError("several --column are planned at one ε: give one --eps")
-        _run_columns(sample or "", options, every[0], reasons, picture, files, output)
+        _run_columns(sample or "", options, every[0], more, output)
         return
-    if predicted:
-        refuse(files.given("runs"), PREDICTED)
-    elif reasons.why:
+    if options.is_predicted(sample):
+        refuse(more.files.given("runs"), PREDICTED)
+    elif more.reasons.why:
         raise InputError("--why explains a predicted answer: leave the file out, or add --instant")
-    page = layout.page(options.asked)
-    answer = ranking_answer(options.simulation, predicted=predicted, why=reasons.why)
-    inputs = [sample, options.cleaning.domain]
     if len(every) > 1:
-        refuse([*files.given(), *reasons.given(), *layout.given()], "goes with one ε: give one --eps")
-        read = partial(options.read, sample, *every)
-        run(budgets_job(options.grid.epsilons, read, answer, inputs, picture), output, top=None)
+        _run_budgets(sample, options, every, more, output)
         return
+    _run_one(sample, options, every[0], more, output)
+
+
+def _run_one(
+    sample: str | None, options: RankOptions, settings: RankSettings, more: MainOptions, output: Output
+) -> None:
+    """Rank at one budget."""
+    predicted = options.is_predicted(sample)
     run(
         Job(
-            read=lambda: options.read(sample, *every)[0],
+            read=lambda: options.read(sample, settings)[0],
             warnings=lambda request: request.warnings,
-            answer=answer,
-            document=page,
+            answer=ranking_answer(options.simulation, predicted=predicted, why=more.reasons.why),
+            document=more.layout.page(options.asked),
             sections=rank_sections,
-            fails=useless if usefulness.fail_if_useless else None,
-            inputs=inputs,
-            files=rank_files(files, picture),
+            fails=useless if more.usefulness.fail_if_useless else None,
+            inputs=[sample, options.cleaning.domain],
+            files=rank_files(more.files, more.picture),
             progress=partial(DelayedProgress, "simulating"),
             unprotected=sample is not None,
         ),
@@ -126,15 +122,37 @@ def rank_command(
     )
 
 
-def _run_columns(
-    sample: str,
-    options: RankOptions,
-    settings: RankSettings,
-    reasons: Reasons,
-    picture: Picture,
-    files: RankFiles,
-    output: Output,
+def _run_budgets(
+    sample: str | None, options: RankOptions, every: tuple[RankSettings, ...], more: MainOptions, output: Output
 ) -> None:
+    """Rank at several budgets, and show them side by side.
+
+    Raises InputError for what is about one ε.
+    """
+    refuse([*more.files.given(), *more.reasons.given(), *more.layout.given()], "goes with one ε: give one --eps")
+    answer = ranking_answer(options.simulation, predicted=options.is_predicted(sample))
+    read = partial(options.read, sample, *every)
+    inputs = [sample, options.cleaning.domain]
+    fails = more.usefulness.fail_if_useless
+    run(budgets_job(options.grid.epsilons, read, answer, inputs, more.picture, fails=fails), output, top=None)
+
+
+def _run_memoised(sample: str | None, options: RankOptions, more: MainOptions, output: Output) -> None:
+    """Compare devices that remember with those that do not.
+
+    Raises InputError for what is no option of that question.
+    """
+    from advisor.cli.memoisation import run_memoised  # a question of its own
+
+    question, *further = options.questions
+    if further:
+        raise InputError("--memoize compares at one ε: give one --eps")
+    groups = (more.reasons, more.threat, more.promise, more.picture, more.files, more.layout, more.usefulness)
+    others = [flag for group in groups for flag in group.given()]
+    run_memoised(sample, question, options, more.plurality, more.memoisation, others, output)
+
+
+def _run_columns(sample: str, options: RankOptions, settings: RankSettings, more: MainOptions, output: Output) -> None:
     """Answer for several columns with one plan.
 
     Raises InputError for what is about one column.
@@ -144,7 +162,8 @@ def _run_columns(
     from advisor.attributes.question import check_columns, columns_question
 
     instant = options.instant.instant
-    refuse((*reasons.given(), *picture.given(), *files.given()), "is about one column: ask for one --column")
+    alone = (*more.reasons.given(), *more.picture.given(), *more.files.given(), *more.usefulness.given())
+    refuse(alone, "is about one column: ask for one --column")
     check_columns(settings, options.domain, options.columns, options.cleaning)
     run(
         Job(

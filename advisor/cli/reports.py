@@ -8,9 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-import typer
-
 from advisor.checks import path
+from advisor.cli.arguments import argument
 from advisor.cli.collected import CollectedOptions, rank_collected
 from advisor.cli.run import Job, SideFile, run, say, silence
 from advisor.errors import InputError
@@ -22,15 +21,8 @@ from advisor.question.option import Settings, option, refuse, require
 from advisor.question.request import Request
 from advisor.rank.tally_document import tally_document, tally_warnings
 
-Files = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="FILES",
-        help="CSV, TSV, text or Parquet, or gzip of these; 'part-*.csv'; - for standard input",
-        show_default=False,
-        rich_help_panel="Input",
-    ),
-]
+FILES = "CSV, TSV, text or Parquet, or gzip of these; 'part-*.csv'; - for standard input"
+Files = Annotated[list[str] | None, argument("FILES", FILES)]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ import typer
 
 from advisor.checks import choice, path, text, whole
 from advisor.cli.options import Only, command_line
-from advisor.cli.outputs import Outputs, Target
 from advisor.cli.progress import delayed_status
 from advisor.document.csv import csv_text
 from advisor.document.json import json_text
@@ -24,6 +23,7 @@ from advisor.document.model import TOP, Document, Section, View
 from advisor.document.terminal import show
 from advisor.document.text import plain_text
 from advisor.errors import InputError, listed, one_line
+from advisor.outputs import Outputs, Target
 from advisor.pictures import require_matplotlib
 from advisor.question.option import Settings, option, options_of
 from simulator.foreign import SOURCES, containment
@@ -54,10 +54,9 @@ class Output(Settings):
     """Where the answer goes, in which format, and how much of it."""
 
     panel: ClassVar[str] = "Output"
-    formats: ClassVar[tuple[str, ...]] = FORMATS
 
     top: int | None = option("--top", read=whole(1), metavar="N", help="rows to show; csv, json: all [default: 10]")
-    every_row: bool = option("--all", help="show every row")
+    every_row: bool = option("--all", advanced=True, help="show every row")
     format: str | None = option(
         "--format", read=choice(FORMATS), metavar="FORMAT", help=f"table (default), {', '.join(FORMATS[1:])}"
     )
@@ -78,13 +77,12 @@ class Output(Settings):
         Raises InputError if the suffix stands for none of this command.
         """
         suffix = Path(self.output or "").suffix.lower()
-        suffixes = {known: name for known, name in SUFFIX_FORMATS.items() if name in self.formats}
-        if self.format is None and suffix not in suffixes:
+        if self.format is None and suffix not in SUFFIX_FORMATS:
             raise InputError(
                 f"--output {self.output}: {suffix} stands for no format: give --format, or one of "
-                f"{listed(filter(None, suffixes))}"
+                f"{listed(filter(None, SUFFIX_FORMATS))}"
             )
-        return self.format or suffixes[suffix]
+        return self.format or SUFFIX_FORMATS[suffix]
 
     def view(self, top: int | None = TOP) -> View:
         """Return what is to be shown, `top` rows where nothing else was said."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from advisor.deployment.answer import MEANINGS, Deployed
-from advisor.deployment.readme import audit_command
+from advisor.deployment.readme import audit_command, spent
 from advisor.document.model import Code, Column, Document, Records, Role, Row, Sentence, Table
 from simulator import POSTPROCESSORS
 
@@ -26,11 +26,12 @@ def code_document(deployed: Deployed) -> Document:
             Role.ANSWER,
         ),
         Sentence(
-            f"One report spends ε = {made.epsilon} at most ({made.exact_epsilon}, rounded up): probabilities are whole "
-            "numbers out of 2^64, rounded towards more privacy."
-            if made.ratio is not None
-            else f"One report spends ε = {made.epsilon} at most ({made.exact_epsilon}, rounded up): noise is drawn in "
-            "whole numbers."
+            f"One report spends {spent(made)}: "
+            + (
+                "noise is drawn in whole numbers."
+                if made.ratio is None
+                else "probabilities are whole numbers out of 2^64, rounded towards more privacy."
+            )
         ),
     ]
     if needs_order:

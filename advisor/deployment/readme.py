@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import textwrap
+from decimal import ROUND_CEILING, Context
 
 from advisor.figures import percent
 from knowledge.recipes import Collection, Parameters
@@ -147,9 +148,21 @@ def _rounded_up(number: float) -> str:
     return f"{math.ceil(round(number * 10**places, 6)) / 10**places:.{places}f}".rstrip("0" if places else "")
 
 
+def spent(made: Parameters) -> str:
+    """Return how much of its budget a report spends, as people read it; JSON has all digits."""
+    if not _spends_less(made):
+        return f"at most ε = {made.epsilon}"
+    figure = Context(prec=4, rounding=ROUND_CEILING).create_decimal(made.exact_epsilon)
+    return f"at most ε = {figure.normalize():f} of the {made.epsilon} that it may"
+
+
+def _spends_less(made: Parameters) -> bool:
+    return float(made.exact_epsilon) < NOTABLY * made.protocol.epsilon
+
+
 def _exactly(made: Parameters) -> str:
     """Return how exact the promise is, and why."""
-    first = f"To 22 digits, rounded up, a line spends ε = {made.exact_epsilon}."
+    first = f"A line spends {spent(made)}."
     if made.ratio is None:
         return _folded(
             f"{first} Noise is drawn as whole steps of 1/GRID with discrete Laplace probabilities, from uniform whole "
@@ -159,11 +172,10 @@ def _exactly(made: Parameters) -> str:
     support = "that of a report which supports the own answer is rounded down"
     kinds = {"bits": bits, "node": f"{support}; where a line has bits, {bits}"}
     way = kinds.get(made.protocol.report_kind, support)
-    lower = float(made.exact_epsilon) < NOTABLY * made.protocol.epsilon
     saved = " This protocol spends less than it is given: bits tell less than the noisy numbers behind them."
     return _folded(
         f"{first} Probabilities are whole numbers out of 2^64, without floating point: {way}. The largest ratio, a "
-        f"fraction, was compared with a lower bound of e^ε.{saved if lower else ''}"
+        f"fraction, was compared with a lower bound of e^ε.{saved if _spends_less(made) else ''}"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 
@@ -28,13 +29,22 @@ class Terminal(Console):
 
 
 def console_for() -> Console:
-    """Return a console that respects NO_COLOR, TERM=dumb and the terminal's width, and does not cut piped output."""
+    """Return a console that respects NO_COLOR, TERM=dumb, COLUMNS and the terminal's width.
+
+    What is piped is not cut, unless COLUMNS says how wide it may be.
+    """
     console = Terminal(highlight=False)
     if console.is_terminal and not console.is_dumb_terminal:
         return console
     # rich takes 80 columns for granted on a dumb terminal and on a pipe.
-    width = shutil.get_terminal_size().columns if console.is_terminal else PIPE_WIDTH
+    width = shutil.get_terminal_size().columns if console.is_terminal else _columns() or PIPE_WIDTH
     return Terminal(width=width, no_color=True, highlight=False)
+
+
+def _columns() -> int | None:
+    """Return the width that COLUMNS names, if it names one."""
+    named = os.environ.get("COLUMNS", "")
+    return int(named) if named.isdecimal() and int(named) else None
 
 
 def show(document: Document, view: View, console: Console | None = None) -> None:
@@ -46,7 +56,9 @@ def show(document: Document, view: View, console: Console | None = None) -> None
             fitting = fitted(part, console)
             dropped += [column for column in part.columns if column not in fitting.columns and column not in dropped]
             if part.title:
-                console.print(Text(part.title, style="bold"))  # a title of rich's would be folded to the table's width
+                _print(
+                    Text(part.title, style="bold"), console
+                )  # a title of rich's would be folded to the table's width
             # Where not even the words fit, a table would be cut.
             fits = _widths(fitting, console).minimum <= console.width
             _print(_drawn(fitting) if fits else _turned(fitting), console)
@@ -55,14 +67,14 @@ def show(document: Document, view: View, console: Console | None = None) -> None
                 console.print(Text(f"\n{part.title}:\n", style="cyan"))
             console.out(part.text, highlight=False, end="" if part.text.endswith("\n") else "\n")
         elif isinstance(part, Sentence):
-            console.print(Text(part.text, style=_style(part)))
+            _print(Text(part.text, style=_style(part)), console)
     if dropped:  # also where quiet: a table that seems whole and is not would mislead
         names = ", ".join(column.header or "notes" for column in dropped)
-        console.print(Text(f"Not shown at this width: {names}.", style="dim"))
+        _print(Text(f"Not shown at this width: {names}.", style="dim"), console)
 
 
-def _print(drawn: RichTable, console: Console) -> None:
-    """Print a table, on a pipe without the blanks that rich fills its lines with."""
+def _print(drawn: RichTable | Text, console: Console) -> None:
+    """Print a table or a sentence, on a pipe without the blanks that rich fills its lines with."""
     if console.is_terminal:
         console.print(drawn)
         return

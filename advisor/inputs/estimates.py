@@ -47,6 +47,7 @@ class RawEstimates:
     assumptions: tuple[str, ...]  # what was decided for the user, one sentence each
     warnings: tuple[str, ...]  # what the user should look at, one sentence each
     labelled: bool = True  # whether the labels stand in the file; else they are the numbers of the rows
+    column: str = ""  # what the file calls the labels
 
 
 def read_estimates(
@@ -110,7 +111,12 @@ def read_estimates(
     if len(labels) < 2:
         raise InputError(f"{table.source}: holds 1 estimate; a domain needs at least 2 categories, one row each")
     return RawEstimates(
-        tuple(labels), values, (*rows.assumptions, note, *spelling), rows.warnings(), label_at is not None
+        tuple(labels),
+        values,
+        (*rows.assumptions, note, *spelling),
+        rows.warnings(),
+        labelled=label_at is not None,
+        column="" if label_at is None or table.names is None else table.names[label_at],
     )
 
 

@@ -30,6 +30,7 @@ class RawHistogram:
     assumptions: tuple[str, ...]  # what was decided for the user, one sentence each
     warnings: tuple[str, ...]  # what the user should look at, one sentence each
     bins: Bins | None = None  # the bins that the labels are, None for labels as they were
+    column: str = ""  # what the file calls the labels
 
 
 def read_histogram(
@@ -100,7 +101,10 @@ def read_histogram(
     note = rows.table.row_numbers_note if rows.table.row_numbers not in (choice.label, choice.count) else ()
     assumptions = (*rows.assumptions, *note, *_assumed_columns(rows.table, choice))
     warnings = (*rows.warnings(), *rows.doubts, *tallied.warnings, *_odd_labels(rows, tallied.labels))
-    return RawHistogram(tallied.labels, tallied.counts, choice.count is not None, assumptions, warnings, tallied.bins)
+    column = rows.table.names[choice.label] if rows.table.names else ""
+    return RawHistogram(
+        tallied.labels, tallied.counts, choice.count is not None, assumptions, warnings, tallied.bins, column
+    )
 
 
 def read_columns(

@@ -14,6 +14,8 @@ from advisor.inputs.source import LONGEST_LINE, Source
 from advisor.inputs.tally import shortened
 
 _BATCH_ROWS = 1 << 15
+_BATCH_ITEMS = 1 << 20  # members of lists in a batch
+_BETWEEN = ";"  # what stands between the members of a list, where it is text
 _HEAD_ROWS = 1000
 _FLAT = ("integer", "floating", "boolean", "string", "large_string", "null", "decimal", "date", "timestamp")
 _BUFFER_BYTES = 1 << 20  # without it whole row groups are held
@@ -22,8 +24,10 @@ _LONGEST_MEAN = 1 << 8  # a million rows, which is what writers put into a row g
 
 
 @contextmanager
-def opened_parquet(source: Source) -> Iterator[ParquetRows]:
+def opened_parquet(source: Source, *, lists: bool = False) -> Iterator[ParquetRows]:
     """Open the rows of a Parquet file; standard input is copied to disk.
+
+    lists: whether a list in a cell is text with ";" between its members, and not refused.
 
     Raises InputError if pyarrow is not installed, the file is damaged, or it has no column or no row.
     """
@@ -43,7 +47,7 @@ def opened_parquet(source: Source) -> Iterator[ParquetRows]:
             with parquet.ParquetFile(
                 again.binary(), buffer_size=_BUFFER_BYTES, pre_buffer=False, read_dictionary=texts
             ) as file:
-                yield ParquetRows(file, source.name)
+                yield ParquetRows(file, source.name, lists=lists)
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{source.name}: the Parquet file cannot be read ({error})") from error
 
@@ -51,11 +55,15 @@ def opened_parquet(source: Source) -> Iterator[ParquetRows]:
 class ParquetRows(Rows):
     """The rows of an open Parquet file."""
 
-    def __init__(self, file: Any, source: str) -> None:
+    def __init__(self, file: Any, source: str, *, lists: bool) -> None:
         self._file = file
         self._kinds = [field.type for field in file.schema_arrow]
         self._names = tuple(file.schema_arrow.names)
+        self._lists = {name for name, kind in zip(self._names, self._kinds, strict=True) if lists and _is_list(kind)}
         self._leaves = {column.path: at for at, column in enumerate(file.schema)}
+        for name in self._lists:
+            own = (at for path, at in self._leaves.items() if path.startswith(f"{name}."))
+            self._leaves.setdefault(name, next(own))
         if not self._names:
             raise InputError(f"{source}: the Parquet file has no columns")
         if not file.metadata.num_rows:
@@ -74,7 +82,7 @@ class ParquetRows(Rows):
         ]
         if not flat:
             return []
-        batch = next(self._file.iter_batches(batch_size=_HEAD_ROWS, columns=flat))
+        batch = next(self._file.iter_batches(batch_size=min(_HEAD_ROWS, self._batch_rows(flat)), columns=flat))
         cells = {name: _Coded(batch.column(name)).cells() for name in flat}
         columns = [cells.get(name) or [""] * batch.num_rows for name in self._names]
         return list(map(list, zip(*columns, strict=True)))
@@ -84,8 +92,8 @@ class ParquetRows(Rows):
         used = sorted(set(range(self.table.width) if columns is None else columns))
         for at in used:
             self._check(at)
-        place = 1
-        for batch in self._file.iter_batches(batch_size=_BATCH_ROWS, columns=[self._names[at] for at in used]):
+        place, names = 1, [self._names[at] for at in used]
+        for batch in self._file.iter_batches(batch_size=self._batch_rows(names), columns=names):
             taken = {at: _Coded(batch.column(self._names[at])) for at in used}
             for at, values in taken.items():
                 if max(map(len, values.labels.values())) > LONGEST_LINE:
@@ -93,11 +101,20 @@ class ParquetRows(Rows):
             yield _ParquetBlock(taken, self.table.width, range(place, place + batch.num_rows))
             place += batch.num_rows
 
+    def _batch_rows(self, names: Sequence[str]) -> int:
+        """Return how many rows are read at once: fewer where they hold long lists."""
+        metadata = self._file.metadata
+        longest = 1
+        for leaf in (self._leaves[name] for name in names if name in self._lists):
+            items = sum(metadata.row_group(group).column(leaf).num_values for group in range(metadata.num_row_groups))
+            longest = max(longest, items // metadata.num_rows)
+        return max(1, min(_BATCH_ROWS, _BATCH_ITEMS // longest))
+
     def _is_flat(self, at: int) -> bool:
         from pyarrow import types
 
         kind = self._kinds[at]
-        kind = kind.value_type if types.is_dictionary(kind) else kind
+        kind = kind.value_type if self._names[at] in self._lists or types.is_dictionary(kind) else kind
         return any(getattr(types, f"is_{name}")(kind) for name in _FLAT)
 
     def _overlong(self, name: str) -> bool:
@@ -133,6 +150,7 @@ class _Coded:
     """Values of a batch as numbers of distinct labels, so that a long one is in memory once."""
 
     def __init__(self, values: Any) -> None:
+        values = _as_text(values) if _is_list(values.type) else values
         coded = values if str(values.type).startswith("dictionary") else values.dictionary_encode()
         self._codes = coded.indices
         distinct = coded.unique()
@@ -160,6 +178,22 @@ class _ParquetBlock(Block):
 
     def tallied(self, column: int) -> Mapping[str, int]:
         return self._columns[column].tallied()
+
+
+def _is_list(kind: Any) -> bool:
+    from pyarrow import types
+
+    return any(getattr(types, f"is_{name}")(kind) for name in ("list", "large_list", "fixed_size_list"))
+
+
+def _as_text(lists: Any) -> Any:
+    """Return lists as text, members in the order of the list; missing ones make a missing list."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if pa.types.is_boolean(lists.type.value_type):
+        lists = lists.cast(pa.list_(pa.int8()))  # 0 and 1, as in CSV
+    return compute.binary_join(lists.cast(pa.list_(pa.string())), _BETWEEN)
 
 
 def _label(value: object) -> str:

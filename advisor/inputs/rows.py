@@ -24,6 +24,7 @@ def opened_rows(
     decimals: bool = False,
     blanks: bool = False,
     single: bool = False,
+    lists: bool = False,
     stdin: BinaryIO | None = None,
 ) -> Iterator[Rows]:
     """Open CSV, TSV, columns with blanks between them, plain text, gzip of these, or Parquet.
@@ -36,13 +37,14 @@ def opened_rows(
     decimals: whether a column holds decimals, so that "," beside ";" is more likely their sign than a separator.
     blanks: whether blanks may separate columns, rather than the words of one label.
     single: whether there is one column, whatever the lines hold.
+    lists: whether a cell of a Parquet file may hold a list.
     stdin: what "-" reads, None for the standard input of the process.
 
     Raises InputError if the file cannot be opened or read, is empty, or holds nothing but a header.
     """
     with opened(path, stdin) as source:
         if source.is_parquet:
-            with opened_parquet(source) as rows:
+            with opened_parquet(source, lists=lists) as rows:
                 yield rows
             return
         yield text_rows(

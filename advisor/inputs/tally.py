@@ -14,6 +14,7 @@ from advisor.inputs.bins import Bins
 from advisor.inputs.numbers import LARGEST_TOTAL, MISSING_SPELLINGS, MOST_LABELS, all_numbers, is_missing, whole_count
 
 _WORTH_FINDING = MISSING_SPELLINGS | {""}
+LONGEST_SHOWN = 60  # characters of a label in a message
 
 
 @dataclass(frozen=True)
@@ -82,10 +83,7 @@ class Tally:
     def result(self, *, drop_missing: bool) -> Tallied:
         """Return labels and counts, without the missing values if they may be dropped.
 
-        Raises
-        ------
-        InputError
-            If values are missing and may not be dropped, or if no user is left.
+        Raises InputError if values are missing and may not be dropped, or if no user is left.
         """
         warnings = [self._describe_repeated()] if self._repeated else []
         missing = self._missing_labels()
@@ -151,13 +149,9 @@ def bad_count(source: str, place: str, cell: str, reason: str, column: str = "")
     )
 
 
-def shortened(label: str, most: int = 60) -> str:
-    """Quote a label for a message, and cut it if it is long.
-
-    >>> shortened("a" * 9, most=4)
-    "'aaaa…'"
-    """
-    return repr(label if len(label) <= most else label[:most] + "…")
+def shortened(label: str) -> str:
+    """Quote a label for a message, and cut it if it is long."""
+    return repr(label if len(label) <= LONGEST_SHOWN else label[:LONGEST_SHOWN] + "…")
 
 
 def plural(number: int, one: str, many: str) -> str:

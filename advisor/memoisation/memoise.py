@@ -7,8 +7,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from advisor.document.json import json_text
-from advisor.document.page import fragment_html
+from advisor.document.model import Document
+from advisor.document.shown import Shown
 from advisor.errors import InputError
 from advisor.memoisation.answer import Comparison, compare
 from advisor.memoisation.document import rounds_document
@@ -20,7 +20,7 @@ from advisor.question.sample import from_memory, refuse_both
 from advisor.question.settings import Categories, Menu, Plurality, Question, Shape, budget_alias, names
 
 
-class MemoiseAnswer(Comparison):
+class MemoiseAnswer(Comparison, Shown):
     """The answer of `memoise`; its attributes are those of `advisor.memoisation.answer.Comparison`."""
 
     @property
@@ -28,12 +28,9 @@ class MemoiseAnswer(Comparison):
         """The verdict."""
         return verdict(self)
 
-    def to_json(self) -> str:
-        """Return the comparison as one JSON object."""
-        return json_text(rounds_document(self))
-
-    def _repr_html_(self) -> str:
-        return fragment_html(rounds_document(self))
+    @property
+    def _document(self) -> Document:
+        return rounds_document(self)
 
 
 def memoise(

@@ -75,10 +75,8 @@ class RoundsQuestion:
 def rounds_question(settings: RoundsSettings, frequencies: Frequencies) -> RoundsQuestion:
     """Join checked settings and the frequencies of the population.
 
-    Raises
-    ------
-    InputError
-        If more users are to change their value than can, or a device is to report on more categories than there are.
+    Raises InputError if more users are to change their value than can, or a device is to report on more categories than
+    there are.
     """
     weights = np.asarray(frequencies.weights, dtype=np.float64)
     shares, memoisation, assumed = weights / weights.sum(), settings.memoisation, list(frequencies.assumptions)

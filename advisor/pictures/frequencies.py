@@ -73,7 +73,9 @@ def frequencies_figure(advice: Ranking, repetition: int = 0) -> Figure:
         axes.axhline(0, color=QUIET, linewidth=0.8)
         axes.set_ylabel("frequency")
         count = "" if len(places) == request.k else f", the {len(places)} most frequent of {request.k:,}"
-        axes.set_xlabel(f"category{'' if request.ordered else ', by falling frequency'}{count}")
+        axes.set_xlabel(
+            f"{_short(request.column) or 'category'}{'' if request.ordered else ', by falling frequency'}{count}"
+        )
         axes.grid(axis="y", color=BAND, linewidth=0.8)
         axes.set_axisbelow(True)
         axes.legend(loc="best")

@@ -14,14 +14,14 @@ ROWS = 15
 NAMES = {"raw": "raw estimate", "default": "usual default"}
 
 
-def ranking_figure(advice: Ranking, rows: int = ROWS) -> Figure:
+def ranking_figure(advice: Ranking) -> Figure:
     """Return the errors of the first pairs from 0 on, in the order of the ranking, and what they are compared with.
 
     That are the usual default and the raw estimate, as squares, and as a line what is reached without any data.
     """
     kinds = {(row.protocol, row.method): NAMES[row.kind] for row in advice.baselines if row.kind in NAMES}
     top = {row.pair for row in advice.ties}
-    shown: list[Recommendation | Baseline] = list(advice.rows[:rows])
+    shown: list[Recommendation | Baseline] = list(advice.rows[:ROWS])
     inside = {(row.protocol, row.method) for row in shown}
     shown += [row for row in advice.baselines if row.kind in NAMES and (row.protocol, row.method) not in inside]
     pairs = [(row.protocol or "", row.method or "") for row in shown]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from advisor.document.json import json_text
-from advisor.document.page import fragment_html
+from advisor.document.model import Document
+from advisor.document.shown import Shown
 from advisor.errors import InputError
 from advisor.plans.detection import detection_rows
 from advisor.plans.document import plan_document
@@ -26,15 +26,12 @@ from advisor.question.settings import Categories, Menu, Named, Question, Shape, 
 from simulator import METRICS
 
 
-class Plan(PlanResult):
+class Plan(PlanResult, Shown):
     """How many users, or which ε; its attributes are those of `advisor.plans.result.PlanResult`."""
 
-    def to_json(self) -> str:
-        """Return the plan as one JSON object."""
-        return json_text(plan_document(self))
-
-    def _repr_html_(self) -> str:
-        return fragment_html(plan_document(self))
+    @property
+    def _document(self) -> Document:
+        return plan_document(self)
 
 
 def plan(

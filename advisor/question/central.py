@@ -90,10 +90,7 @@ class Central:
 def central_budgets(promise: CentralPromise, protocols: Iterable[str], k: int, n: int) -> Central | None:
     """Return the largest budgets that keep a central promise for n users; None where none is asked for.
 
-    Raises
-    ------
-    InputError
-        If no budget keeps it: the message says how many users it takes.
+    Raises InputError if no budget keeps it: the message says how many users it takes.
     """
     epsilon, delta = promise.central_epsilon, promise.delta
     if epsilon is None or delta is None:

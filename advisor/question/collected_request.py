@@ -73,10 +73,7 @@ class Collection(Settings):
     def protocol(self) -> str | None:
         """The protocol, or None if none was named.
 
-        Raises
-        ------
-        InputError
-            If there are several.
+        Raises InputError if there are several.
         """
         return require_one("protocol", self.used)
 
@@ -114,10 +111,7 @@ def estimate_request(
 ) -> Request:
     """Read an estimate and build the request that it is for.
 
-    Raises
-    ------
-    InputError
-        If the file, or what it is said to hold, is wrong.
+    Raises InputError if the file, or what it is said to hold, is wrong.
     """
     categories = None if cleaning.domain is None else read_domain(cleaning.domain)
     read = read_estimates(path, column=columns.label, estimates=where.estimates, header=columns.header)
@@ -136,7 +130,9 @@ def estimate_request(
         assumptions=(*read.assumptions, *numbered),
         warnings=read.warnings,
     )
-    return build_estimate_request(settings, collected, name=sample_name(path), surrogate=collection.surrogate)
+    return build_estimate_request(
+        settings, collected, name=sample_name(path), surrogate=collection.surrogate, column=read.column
+    )
 
 
 def counts_of_reports(
@@ -157,10 +153,7 @@ def counts_of_reports(
 
     jobs, cluster: how many work, None for as many as pay, and on what.
 
-    Raises
-    ------
-    InputError
-        If a file, or what it is said to hold, is wrong.
+    Raises InputError if a file, or what it is said to hold, is wrong.
     """
     categories = None if cleaning.domain is None else read_domain(cleaning.domain)
     protocol = collection.protocol or ""
@@ -194,10 +187,7 @@ def counts_of_reports(
 def reports_request(counts: Counts, settings: RankSettings, domain: Categories, collection: Collection) -> Request:
     """Turn the counts of reports into an estimate, and build the request that it is for.
 
-    Raises
-    ------
-    InputError
-        If reports of the protocol hardly count so.
+    Raises InputError if reports of the protocol hardly count so.
     """
     protocol, read = collection.protocol or "", with_categories(counts)
     given = counts.part.settings.domain if counts.part.settings.domain_given else None

@@ -84,10 +84,7 @@ def _fits(pair: tuple[str, str], request: Request) -> bool:
 def bounded(request: Request) -> Request:
     """Return the request without protocols of which one fake report may claim anything, where fakes are feared.
 
-    Raises
-    ------
-    InputError
-        If no other is left, or what was collected is of such a protocol.
+    Raises InputError if no other is left, or what was collected is of such a protocol.
     """
     if request.threat is None:
         return request

@@ -17,10 +17,7 @@ from advisor.question.settings import Categories
 def check_early(settings: RankSettings, domain: Categories, *, instant: bool = False) -> None:
     """Refuse what the options alone forbid, before anything is read; `instant` where nothing is simulated.
 
-    Raises
-    ------
-    InputError
-        For the first that does not fit.
+    Raises InputError for the first that does not fit.
     """
     if instant:
         refuse_registered(settings.question, settings.menu, domain.k)

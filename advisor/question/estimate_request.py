@@ -26,14 +26,13 @@ COLLECTIONS = 4  # simulated from each population behind an estimate
 
 
 def build_estimate_request(
-    settings: RankSettings, collected: Collected, *, name: str, surrogate: str | None = None
+    settings: RankSettings, collected: Collected, *, name: str, surrogate: str | None = None, column: str = ""
 ) -> Request:
     """Join checked settings and an estimate that was collected, and draw the populations that may be behind it.
 
-    Raises
-    ------
-    InputError
-        If a metric, a method or the surrogate that was asked for does not fit.
+    name, column: what the file is called, and what it calls the categories.
+
+    Raises InputError if a metric, a method or the surrogate that was asked for does not fit.
     """
     from simulator.surrogate import DRAWS  # imported when used
 
@@ -71,6 +70,7 @@ def build_estimate_request(
         collected=collected,
         threat=checked_threat(settings.threat, n, instant=False),
         targets=known_targets(settings.threat, collected.labels),
+        column=column,
     )
     return bounded(constrained(request, settings.limits))
 
@@ -90,10 +90,7 @@ def _frequencies_behind(collected: Collected, surrogate: str, seed: int, draws: 
 def check_estimate_settings(settings: RankSettings) -> None:
     """Refuse what cannot be asked of a collection that is over.
 
-    Raises
-    ------
-    InputError
-        If there is any of it.
+    Raises InputError if there is any of it.
     """
     refuse(settings.plurality.given(), "is for a collection to come: leave it out for an estimate that is there")
     if settings.simulation.max_repetitions is not None:
@@ -103,10 +100,7 @@ def check_estimate_settings(settings: RankSettings) -> None:
 def check_surrogate(name: str | None, protocol: str, *, ordered: bool) -> str:
     """Return the name of a surrogate, the usual one if none is named, that fits the protocol and the domain.
 
-    Raises
-    ------
-    InputError
-        If there is none of that name, or it needs an order that is not there.
+    Raises InputError if there is none of that name, or it needs an order that is not there.
     """
     from simulator.surrogate import DEFAULT, SURROGATES  # imported when used
 

@@ -53,10 +53,7 @@ def fitting_metrics(
 def fitting_protocols(menu: Menu, ordered: bool, *, instant: bool = False) -> tuple[str, ...]:
     """Return the protocols asked for that fit the domain; for a look-up (`instant`) those that it covers.
 
-    Raises
-    ------
-    InputError
-        If a protocol that was named does not.
+    Raises InputError if a protocol that was named does not.
     """
     covered = _predictable() if instant else PROTOCOLS
     fitting = []
@@ -76,10 +73,7 @@ def fitting_protocols(menu: Menu, ordered: bool, *, instant: bool = False) -> tu
 def refuse_registered(question: Question, menu: Menu, k: int | None, *, command: bool = True) -> None:
     """Refuse a prediction for members that the caller brought: models know none of them.
 
-    Raises
-    ------
-    InputError
-        If one was named.
+    Raises InputError if one was named.
     """
     named = [name for name in (*menu.protocol, *menu.method, *question.metrics) if name in REGISTERED]
     if named:
@@ -119,10 +113,7 @@ def fitting_methods(
 
     reports: whether the reports themselves are there, or to come, and not an estimate alone.
 
-    Raises
-    ------
-    InputError
-        If a method that was named does not.
+    Raises InputError if a method that was named does not.
     """
     asks_queries = any(METRICS[name].clipped for name in metrics)
     fitting = []
@@ -152,10 +143,7 @@ def fitting_methods(
 def known_targets(threat: Threat, labels: tuple[str, ...]) -> tuple[int, ...]:
     """Return the places of the categories that fake users are known to promote; none where nobody knows.
 
-    Raises
-    ------
-    InputError
-        If one of them is no category, or none is left that is no target.
+    Raises InputError if one of them is no category, or none is left that is no target.
     """
     places = {label: place for place, label in enumerate(labels)}
     unknown = [label for label in threat.targets if label not in places]
@@ -169,10 +157,7 @@ def known_targets(threat: Threat, labels: tuple[str, ...]) -> tuple[int, ...]:
 def checked_threat(threat: Threat, n: int | None, *, instant: bool) -> float | None:
     """Return the share of users that an attacker controls, if that can be simulated for n users (None: not known yet).
 
-    Raises
-    ------
-    InputError
-        If it cannot.
+    Raises InputError if it cannot.
     """
     share = threat.threat
     if share is not None and instant:

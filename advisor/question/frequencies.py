@@ -39,6 +39,8 @@ class Frequencies:
         The exponent of a Zipf distribution that was only assumed, else None.
     bins
         The bins that the categories are, where numbers were cut into such.
+    column
+        What a file calls the categories; "" where it has no name for them.
     """
 
     weights: NDArray[np.int64] | NDArray[np.float64] = field(repr=False)
@@ -50,6 +52,7 @@ class Frequencies:
     warnings: tuple[str, ...]
     skew: float | None = None
     bins: Bins | None = field(default=None, repr=False)
+    column: str = ""
 
     @property
     def k(self) -> int:
@@ -69,10 +72,7 @@ def assumed_shape(
     The categories are ordered if `ordered` says so; if it is None, where the shape is, and for a skew where one of the
     metrics needs an order.
 
-    Raises
-    ------
-    InputError
-        If the skew, the shape or its parameter is wrong.
+    Raises InputError if the skew, the shape or its parameter is wrong.
     """
     if shape.skew is not None and not 0 <= shape.skew <= SKEW_MAX:
         raise InputError(f"skew must be a number between 0 and {SKEW_MAX:g}, got {shape.skew:g}")

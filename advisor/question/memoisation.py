@@ -16,7 +16,7 @@ CATEGORIES_MAX = 1_000_000  # categories of a device
 class Memoisation(Settings):
     """Whether devices remember a permanent randomisation of each value, and at which budget."""
 
-    panel: ClassVar[str] = "Attributes, rounds, attackers"
+    panel: ClassVar[str] = "Devices that remember"
 
     memoize: bool = option(
         "--memoize", advanced=True, help="with --rounds: each device keeps one randomisation of a value for ever"

@@ -72,10 +72,7 @@ def make_plan(
 def check_attributes(plurality: Plurality, epsilon: float, n: int) -> None:
     """Refuse more attributes than users or the budget allow.
 
-    Raises
-    ------
-    InputError
-        If a report is left without a budget, or an attribute without users.
+    Raises InputError if a report is left without a budget, or an attribute without users.
     """
     d = plurality.attributes or 1
     if n < d:

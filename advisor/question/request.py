@@ -47,10 +47,7 @@ class RankSettings:
     def epsilon(self) -> float:
         """The budget.
 
-        Raises
-        ------
-        InputError
-            If none was given.
+        Raises InputError if none was given.
         """
         return needed_budget(self.question)
 
@@ -58,10 +55,7 @@ class RankSettings:
     def repetitions(self) -> tuple[int, int]:
         """Repetitions to start with, and at most.
 
-        Raises
-        ------
-        InputError
-            If both were given and the second is smaller.
+        Raises InputError if both were given and the second is smaller.
         """
         return self.simulation.race(REPETITIONS, MAX_REPETITIONS)
 
@@ -69,10 +63,7 @@ class RankSettings:
 def needed_budget(question: Question) -> float:
     """Return the budget of a question.
 
-    Raises
-    ------
-    InputError
-        If none was given.
+    Raises InputError if none was given.
     """
     if question.epsilon is None:
         raise InputError("--eps is missing: give the privacy budget of one report, for example --eps 1")
@@ -165,6 +156,8 @@ class Request:
         Words of a command line that name the data, the metric settings and the menu again; none for Python callers.
     central
         What shuffled reports promise, if that was asked for; `epsilon` is then the budget that any protocol may spend.
+    column
+        What a file calls the categories; "" where it has no name for them.
     """
 
     epsilon: float
@@ -196,6 +189,7 @@ class Request:
     bins: Bins | None = field(default=None, repr=False)
     data_words: tuple[str, ...] = field(default=(), repr=False)
     central: Central | None = None
+    column: str = ""
 
     @property
     def domain(self) -> Domain:

@@ -48,22 +48,20 @@ def from_memory(
 ) -> Frequencies:
     """Return the frequencies of a sample in memory: one value per user, or one count per category.
 
-    Raises
-    ------
-    InputError
-        If both are given, or what is given is no sample.
+    Raises InputError if both are given, or what is given is no sample.
     """
     cleaning = Cleaning() if cleaning is None else cleaning
     refuse_beside_bins(domain, cleaning)
     read = sample_in_memory(sample, sample_counts)
-    histogram = RawHistogram(tuple(read.labels), read.counts, read.in_order, read.assumptions, ())
+    name = getattr(sample, "name", None)  # of a pandas series
+    column = name if isinstance(name, str) else ""
+    histogram = RawHistogram(tuple(read.labels), read.counts, read.in_order, read.assumptions, (), column=column)
     if cleaning.cut is not None:
-        column = getattr(sample, "name", None)  # of a pandas series
-        tally = NumberTally(read.name, cleaning.cut, column if isinstance(column, str) else None)
+        tally = NumberTally(read.name, cleaning.cut, column or None)
         held = zip(read.labels, read.counts.tolist(), strict=True)
         tally.add_block({label: users for label, users in held if users}, lambda _: 0)
         binned = tally.result(drop_missing=False)
-        histogram = RawHistogram(binned.labels, binned.counts, read.in_order, (), binned.warnings, binned.bins)
+        histogram = RawHistogram(binned.labels, binned.counts, read.in_order, (), binned.warnings, binned.bins, column)
     if domain.ordered is None and cleaning.cut is None:
         domain = replace(domain, ordered=read.ordered)
     return over_domain(histogram, read.name, domain, cleaning)
@@ -72,10 +70,7 @@ def from_memory(
 def from_file(path: str, domain: Categories, columns: Columns, cleaning: Cleaning) -> Frequencies:
     """Return the frequencies of a sample file.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read as a sample, or is none over the domain.
+    Raises InputError if the file cannot be read as a sample, or is none over the domain.
     """
     refuse_beside_bins(domain, cleaning)
     histogram = read_sample(path, columns, cleaning)
@@ -106,10 +101,7 @@ def sample_name(path: str) -> str:
 def read_sample(path: str, columns: Columns, cleaning: Cleaning) -> RawHistogram:
     """Read a sample file.
 
-    Raises
-    ------
-    InputError
-        If it cannot be read as a sample.
+    Raises InputError if it cannot be read as a sample.
     """
     read = partial(
         read_histogram,
@@ -128,10 +120,7 @@ def read_sample(path: str, columns: Columns, cleaning: Cleaning) -> RawHistogram
 def refuse_beside_bins(domain: Categories, cleaning: Cleaning) -> None:
     """Refuse what bins decide: which categories there are, and their order.
 
-    Raises
-    ------
-    InputError
-        If it was asked for too.
+    Raises InputError if it was asked for too.
     """
     if cleaning.cut is not None:
         flags = [*domain.given("k"), *cleaning.given("domain", "keep_top", "other", "transactions")]
@@ -143,10 +132,7 @@ def refuse_beside_bins(domain: Categories, cleaning: Cleaning) -> None:
 def over_domain(histogram: RawHistogram, name: str, domain: Categories, cleaning: Cleaning) -> Frequencies:
     """Return the frequencies of a sample over its domain; `name` is what the sample is called.
 
-    Raises
-    ------
-    InputError
-        If the sample does not fit the domain.
+    Raises InputError if the sample does not fit the domain.
     """
     if histogram.bins is not None:
         return Frequencies(
@@ -158,6 +144,7 @@ def over_domain(histogram: RawHistogram, name: str, domain: Categories, cleaning
             assumptions=(*histogram.assumptions, histogram.bins.sentence),
             warnings=histogram.warnings,
             bins=histogram.bins,
+            column=histogram.column,
         )
     built = build_domain(
         histogram.labels,
@@ -178,16 +165,14 @@ def over_domain(histogram: RawHistogram, name: str, domain: Categories, cleaning
         users=int(built.counts.sum()),
         assumptions=(*histogram.assumptions, *built.assumptions),
         warnings=(*histogram.warnings, *built.warnings),
+        column=histogram.column,
     )
 
 
 def refuse_mixed(sample: str | None, shape: Shape, *reading: Columns | Cleaning) -> None:
     """Refuse options about a file where there is none, and an assumed shape where there is one.
 
-    Raises
-    ------
-    InputError
-        If there are any.
+    Raises InputError if there are any.
     """
     if sample is None:
         refuse((flag for group in reading for flag in group.given()), "needs a file, and none is given")
@@ -198,10 +183,7 @@ def refuse_mixed(sample: str | None, shape: Shape, *reading: Columns | Cleaning)
 def refuse_both(shape: Shape, sample: object, sample_counts: object) -> bool:
     """Return whether there is a sample in memory; refuse an assumed shape beside it.
 
-    Raises
-    ------
-    InputError
-        If both are given.
+    Raises InputError if both are given.
     """
     has_sample = sample is not None or sample_counts is not None
     if has_sample and shape.given():
@@ -214,10 +196,7 @@ def sample_request(
 ) -> Request:
     """Read a sample file and build the request that it is for.
 
-    Raises
-    ------
-    InputError
-        If the file, or what is asked of it, is wrong.
+    Raises InputError if the file, or what is asked of it, is wrong.
     """
     return build_request(settings, from_file(sample, domain, columns, cleaning), instant=instant)
 
@@ -233,10 +212,7 @@ def memory_request(
 ) -> Request:
     """Return the request for a sample in memory: one value per user, or one count per category.
 
-    Raises
-    ------
-    InputError
-        If it is no sample, or what is asked of it is wrong.
+    Raises InputError if it is no sample, or what is asked of it is wrong.
     """
     return build_request(settings, from_memory(sample, sample_counts, domain, cleaning), instant=instant)
 
@@ -244,10 +220,7 @@ def memory_request(
 def build_request(settings: RankSettings, frequencies: Frequencies, *, instant: bool = False) -> Request:
     """Join checked settings and a sample over its domain.
 
-    Raises
-    ------
-    InputError
-        If a metric or method that was asked for does not fit the domain.
+    Raises InputError if a metric or method that was asked for does not fit the domain.
     """
     counts = np.asarray(frequencies.weights, dtype=np.int64)
     k, users, ordered = frequencies.k, int(counts.sum()), frequencies.ordered
@@ -293,6 +266,7 @@ def build_request(settings: RankSettings, frequencies: Frequencies, *, instant: 
         plan=plan,
         bins=frequencies.bins,
         central=central,
+        column=frequencies.column,
     )
     return bounded(constrained(request, settings.limits))
 

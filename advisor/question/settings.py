@@ -50,10 +50,7 @@ def on_the_menu(kind: str, name: str, value: object) -> str:
 def require_one(name: str, given: tuple[str, ...], who: str = "this command") -> str | None:
     """Return the one value of an option that may be given several times elsewhere; None if it was not given.
 
-    Raises
-    ------
-    InputError
-        If it was given several times.
+    Raises InputError if it was given several times.
     """
     if len(given) > 1:
         raise InputError(f"{who} takes one --{name}, got {', '.join(given)}")
@@ -70,10 +67,7 @@ def names(given: Named | Sequence[Named] | None) -> tuple[Any, ...]:
 def alias(name: str, value: T | None, other: str, old: T | None) -> T | None:
     """Return a value that Python callers may give by either of two names.
 
-    Raises
-    ------
-    InputError
-        If both are given.
+    Raises InputError if both are given.
     """
     if value is not None and old is not None:
         raise InputError(f"give either {name} or {other}: they are the same")
@@ -115,17 +109,14 @@ class Question(Settings):
         """The metrics that were named, in the order in which they were."""
         return tuple(name for name in self.metric if name != EVERY)
 
-    def one_metric(self, who: str, default: str = "l1") -> str:
-        """Return the one metric of a question that has just one.
+    def one_metric(self, who: str) -> str:
+        """Return the one metric of a question that has just one; l1 where none is named.
 
-        Raises
-        ------
-        InputError
-            If there are several.
+        Raises InputError if there are several.
         """
         if self.every_metric or len(self.metrics) > 1:
             raise InputError(f"{who} answers for one metric at a time, got {', '.join(self.metric)}: run it for each")
-        return self.metrics[0] if self.metrics else default
+        return self.metrics[0] if self.metrics else "l1"
 
 
 @dataclass(frozen=True)
@@ -227,10 +218,7 @@ class Columns(Settings):
     def label(self) -> str | None:
         """The column of a question about one.
 
-        Raises
-        ------
-        InputError
-            If there are several.
+        Raises InputError if there are several.
         """
         return require_one("column", self.column)
 
@@ -274,7 +262,7 @@ class Reasons(Settings):
 class Limits(Settings):
     """Constraints: pairs that do not keep them are not ranked."""
 
-    panel: ClassVar[str] = "Constraints"
+    panel: ClassVar[str] = "Menu"
 
     max_bits: int | None = option("--max-bits", read=whole(1), metavar="N", help="reports of at most N bits")
     max_attack: float | None = option(
@@ -296,7 +284,7 @@ class Limits(Settings):
 class Plurality(Settings):
     """Several attributes of each user, and several rounds."""
 
-    panel: ClassVar[str] = "Attributes, rounds, attackers"
+    panel: ClassVar[str] = "Question"
 
     attributes: int | None = option(
         "--attributes", read=whole(1, ATTRIBUTES_MAX), metavar="D", help="attributes of each user; --eps is for all"
@@ -326,10 +314,10 @@ class Plurality(Settings):
 class Threat(Settings):
     """Attackers among the users."""
 
-    panel: ClassVar[str] = "Attributes, rounds, attackers"
+    panel: ClassVar[str] = "Question"
 
     threat: float | None = option(
-        "--threat", read=share, metavar="SHARE", help="rank by the error when this share of the users is fake"
+        "--threat", read=share, metavar="SHARE", help="rank by the error when this share of users is fake"
     )
     targets: tuple[str, ...] = option(
         "--targets", read=text, metavar="LABEL", repeated=True, advanced=True,
@@ -349,7 +337,7 @@ class Simulation(Settings):
     panel: ClassVar[str] = "Simulation"
 
     repetitions: int | None = option(
-        "--reps", read=whole(2, REPETITIONS_MAX), metavar="N", help="simulated collections to start with"
+        "--reps", read=whole(2, REPETITIONS_MAX), metavar="N", advanced=True, help="simulated collections to start with"
     )
     max_repetitions: int | None = option(
         "--max-reps", read=whole(2), metavar="N", advanced=True, help="most repetitions, for the leading pairs"

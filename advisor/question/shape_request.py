@@ -22,10 +22,8 @@ def shape_request(settings: RankSettings, domain: Categories, shape: Shape) -> R
     The number of users is 100,000 by default. The categories are ordered if `domain` says so; if it does not, where the
     shape is, and for a skew where the metric needs an order.
 
-    Raises
-    ------
-    InputError
-        If k is missing, the shape is unknown or has no such parameter, or a metric or method does not fit.
+    Raises InputError if k is missing, the shape is unknown or has no such parameter, or a metric or method does not
+    fit.
     """
     k, n = domain.k, settings.question.n or USERS
     if k is None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from advisor.document.json import json_text
-from advisor.document.model import View
-from advisor.document.page import fragment_html, page_html
+from advisor.document.model import Document, View
+from advisor.document.page import page_html
+from advisor.document.shown import Shown
 from advisor.document.text import plain_text
 from advisor.errors import InputError
 from advisor.inputs.frames import applied_to, in_order_of, is_pandas
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class Advice(Ranking):
+class Advice(Ranking, Shown):
     """The answer to one request for one metric; its attributes are those of `advisor.rank.result.Ranking`."""
 
     @classmethod
@@ -145,7 +145,7 @@ class Advice(Ranking):
         """
         target = python_target("report", path, PAGES, force=force)
         require_matplotlib("report")
-        document = replace(rank_document((self,)), sections=lambda: page_sections((self,)))
+        document = replace(self._document, sections=lambda: page_sections((self,)))
         target.write_text(page_html(document))
 
     def to_frame(self) -> pd.DataFrame:
@@ -154,19 +154,16 @@ class Advice(Ranking):
 
         return pd.DataFrame([row_data(row, self) for row in self.recommendations])
 
-    def to_json(self) -> str:
-        """Return the advice as one JSON object (see the shipped JSON Schema)."""
-        return json_text(rank_document((self,)))
+    @property
+    def _document(self) -> Document:
+        return rank_document((self,))
 
     def __str__(self) -> str:
         """Return what is warned of, the answer, and the head of the ranked table."""
         warnings = (f"Warning: {text}." for text in self.warnings)
-        return "\n".join([*warnings, plain_text(rank_document((self,)), View(quiet=True, options=False)).rstrip("\n")])
+        return "\n".join([*warnings, plain_text(self._document, View(quiet=True, options=False)).rstrip("\n")])
 
     def __repr__(self) -> str:
         best = self.recommendations[0] if self.recommendations else None
         pair = "nothing is left" if best is None else f"{best.protocol} with {best.method}"
         return f"<Advice: {pair}, {self.metric}, {setting_text(self.request)}>"
-
-    def _repr_html_(self) -> str:
-        return fragment_html(rank_document((self,)))

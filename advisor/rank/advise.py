@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -172,53 +173,77 @@ def advise(
     >>> advise(1.0, k=256, metric="emd").source
     'grid'
     """
-    if not isinstance(metric, str) and not callable(metric):
-        raise InputError(f"metric must be the name of one metric, got {metric!r}")
-    question = Question(epsilon=budget_alias(epsilon, eps), n=n, metric=names(metric))
-    question.one_metric("advise")
-    refuse(["the estimate"] if estimate is not None and tally is not None else [], "does not go with a tally")
-    if tally is not None and not isinstance(tally, Tally):
-        raise InputError(
-            f"tally must be a simulator.Tally, as the protocol's tally(reports) gives it, got {tally!r:.40}"
-        )
-    collected = estimate if tally is None else tally
     settings = RankSettings(
-        question=question,
+        question=Question(epsilon=budget_alias(epsilon, eps), n=n, metric=_one_metric(metric)),
         metric_settings=MetricSettings(top_values, set_share, kl_mix),
-        menu=Menu(() if collected is not None else names(protocol), names(method)),
-        limits=Limits(
-            max_bits=max_bits,
-            max_attack=max_attack,
-            proper=proper,
-            deployable=deployable,
-            unbiased=unbiased,
-            server_cost=server_cost,
-        ),
+        menu=Menu(names(protocol), names(method)),
+        limits=Limits(max_bits, max_attack, proper, deployable, unbiased, server_cost),
         plurality=Plurality(attributes, solution, rounds),
         threat=Threat(threat, tuple(targets)),
         simulation=Simulation(repetitions, max_repetitions, seed, jobs),
         promise=CentralPromise(central_epsilon, delta),
     )
-    domain, assumed = Categories(k, ordered), Shape(skew, shape)
     cleaning = Cleaning(bins=bins, bin_width=bin_width, edges=tuple(edges), clamp=clamp, unit=unit)
-    has_sample = sample is not None or sample_counts is not None
-    if not has_sample:
-        refuse(cleaning.given(), "is for a sample, and none is given")
-    if collected is not None:
-        refuse(["the sample"] if has_sample else [], "does not go with an estimate: give one of the two")
-        refuse(assumed.given(), "is for a question without data: leave it out, or the estimate")
+    data = _Data(Categories(k, ordered), Shape(skew, shape), cleaning, sample, sample_counts, estimate, tally)
+    return _answer(settings, data, surrogate, instant=instant)
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """What is held of the categories and their frequencies; None where nothing is."""
+
+    domain: Categories
+    assumed: Shape
+    cleaning: Cleaning
+    sample: Iterable[Any] | None
+    counts: ArrayLike | Mapping[Any, int] | None
+    estimate: ArrayLike | Mapping[Any, float] | None
+    tally: Tally | None
+
+    def __post_init__(self) -> None:
+        refuse(
+            ["the estimate"] if self.estimate is not None and self.tally is not None else [], "does not go with a tally"
+        )
+        if self.tally is not None and not isinstance(self.tally, Tally):
+            raise InputError(
+                f"tally must be a simulator.Tally, as the protocol's tally(reports) gives it, got {self.tally!r:.40}"
+            )
+        if not self.has_sample:
+            refuse(self.cleaning.given(), "is for a sample, and none is given")
+
+    @property
+    def has_sample(self) -> bool:
+        return self.sample is not None or self.counts is not None
+
+    @property
+    def collected(self) -> ArrayLike | Mapping[Any, float] | Tally | None:
+        return self.estimate if self.tally is None else self.tally
+
+
+def _one_metric(metric: object) -> tuple[Any, ...]:
+    """Return the metric as a question has it; raises InputError if it is not one name, or one function."""
+    if not isinstance(metric, str) and not callable(metric):
+        raise InputError(f"metric must be the name of one metric, got {metric!r}")
+    return names(metric)
+
+
+def _answer(settings: RankSettings, data: _Data, surrogate: str | None, *, instant: bool) -> Advice:
+    settings.question.one_metric("advise")
+    if data.collected is not None:
+        refuse(["the sample"] if data.has_sample else [], "does not go with an estimate: give one of the two")
+        refuse(data.assumed.given(), "is for a question without data: leave it out, or the estimate")
         refuse(settings.promise.given(), "is for a collection to come: reports were made at one --eps")
         if instant:
             raise InputError("instant is for a sample: an estimate is answered by simulation")
-        return _advise_on_collected(settings, collected, names(protocol), domain, surrogate)
+        return _advise_on_collected(settings, data.collected, data.domain, surrogate)
     if surrogate is not None:
         raise InputError("surrogate goes with an estimate")
-    if instant or not has_sample:
-        refuse_registered(question, settings.menu, domain.k, command=False)
-    if not has_sample:
-        return Advice.of(look_up(shape_request(settings, domain, assumed))[0])
-    refuse(assumed.given(), "is for a question without data: leave it out, or the sample")
-    request = memory_request(settings, domain, sample, sample_counts, cleaning, instant=instant)
+    if instant or not data.has_sample:
+        refuse_registered(settings.question, settings.menu, data.domain.k, command=False)
+    if not data.has_sample:
+        return Advice.of(look_up(shape_request(settings, data.domain, data.assumed))[0])
+    refuse(data.assumed.given(), "is for a question without data: leave it out, or the sample")
+    request = memory_request(settings, data.domain, data.sample, data.counts, data.cleaning, instant=instant)
     ranking = look_up(request)[0] if instant else simulated_answer(request, jobs=settings.simulation.jobs).first
     return Advice.of(ranking)
 
@@ -226,12 +251,11 @@ def advise(
 def _advise_on_collected(
     settings: RankSettings,
     collected: ArrayLike | Mapping[Any, float] | Tally,
-    protocols: Sequence[Named],
     domain: Categories,
     surrogate: str | None,
 ) -> Advice:
     what = "tally" if isinstance(collected, Tally) else "estimate"
-    used, n = Menu(protocol=names(protocols)).protocol, settings.question.n
+    used, n = settings.menu.protocol, settings.question.n
     if len(used) != 1:
         raise InputError(f"{what} needs the one protocol it comes from: protocol, got {listed(used) or 'none'}")
     if isinstance(collected, Tally):
@@ -254,5 +278,6 @@ def _advise_on_collected(
             domain=read.domain,
             ordered=read.ordered if domain.ordered is None else domain.ordered,
         )
+    settings = replace(settings, menu=Menu(method=settings.menu.method))  # what comes next may be any protocol
     request = build_estimate_request(settings, kept, name=what, surrogate=surrogate)
     return Advice.of(simulated_answer(request, jobs=settings.simulation.jobs).first)

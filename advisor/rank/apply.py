@@ -123,10 +123,7 @@ def applied_csv(advice: Ranking) -> str:
 
     Raw estimate and interval are empty where the protocol has no raw estimate.
 
-    Raises
-    ------
-    InputError
-        If the advice is not about what was collected.
+    Raises InputError if the advice is not about what was collected.
     """
     columns = applied_columns(advice).values()
     text = io.StringIO()

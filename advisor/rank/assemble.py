@@ -110,10 +110,7 @@ def contests(metric: str, request: Request, experiment: Experiment, runs: Runs) 
 
     There is no second one where constraints exclude all protocols for it.
 
-    Raises
-    ------
-    InputError
-        If no pair has a finite error.
+    Raises InputError if no pair has a finite error.
     """
     sound = _sound(metric, runs)
     menu = tuple(pair for pair in sound if pair[0] in request.protocols and pair[1] in request.methods)

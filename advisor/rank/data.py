@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
 from advisor.document.model import Json, Records, Scalar
-from advisor.question.request import Request
 from advisor.question.units import data_error
 from advisor.rank.remedy import remedy
 from advisor.rank.result import Ranking, Recommendation
@@ -43,7 +42,7 @@ def rank_data(rankings: tuple[Ranking, ...], summary: Summary) -> dict[str, Json
             "plan": None if request.plan is None else request.plan.data,
             "central": None if request.central is None else request.central.data,
             "bins": None if request.bins is None else request.bins.data,
-            "own_members": _own_members(request),
+            "own_members": own_members(request.protocols, request.methods),
         },
         "source": first.source,
         "surrogate": request.surrogate,
@@ -59,9 +58,9 @@ def rank_data(rankings: tuple[Ranking, ...], summary: Summary) -> dict[str, Json
     }
 
 
-def _own_members(request: Request) -> list[Json]:
+def own_members(protocols: Sequence[str], methods: Sequence[str]) -> list[Json]:
     """Return what is known of members that are not of this project: who cites an answer may not have them."""
-    kinds = (("protocol", PROTOCOLS, request.protocols), ("method", POSTPROCESSORS, request.methods))
+    kinds = (("protocol", PROTOCOLS, protocols), ("method", POSTPROCESSORS, methods))
     return [
         {
             "name": name,
@@ -92,9 +91,7 @@ def _ranking_data(ranking: Ranking, summary: Summary) -> dict[str, Json]:
         "single_categories": None if single is None else single._asdict(),
         "baselines": [row._asdict() for row in ranking.baselines],
         "recommendations": [row_data(row, ranking) for row in ranking.recommendations],
-        "other_users": [
-            {"n": n, "protocol": protocol, "method": method} for n, protocol, method in ranking.other_users
-        ],
+        "other_users": [other._asdict() for other in ranking.other_users],
         "why": None if why is None else why._asdict() | {"changes": [change._asdict() for change in why.changes]},
         "next_round": None if later is None else _ranking_data(later, summary),
     }

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.cli.outputs import Target
 from advisor.errors import InputError, listed
+from advisor.outputs import Target
 from advisor.pictures import require_matplotlib, save, to_svg
 from advisor.rank.result import Ranking
 

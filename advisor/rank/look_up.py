@@ -16,8 +16,9 @@ from advisor.question.metric_settings import MetricSettings
 from advisor.question.request import Request
 from advisor.rank.central import central_rows
 from advisor.rank.prediction import frequencies_of, stays
-from advisor.rank.result import DEFAULT_PAIR, Baseline, Ranking, Recommendation, empty_rankings
+from advisor.rank.result import DEFAULT_PAIR, Baseline, OtherUsers, Ranking, Recommendation, empty_rankings
 from advisor.rank.trade_offs import predicted_for_single_categories
+from advisor.rank.verdict import verdict_of
 from knowledge import model, ranking
 from knowledge.changes import COMMON_USERS
 from knowledge.describe.assumption import AssumedSkew
@@ -50,10 +51,7 @@ class _Case:
 def look_up(request: Request) -> tuple[Ranking, ...]:
     """Answer a request by the shipped model: one advice for each of its metrics.
 
-    Raises
-    ------
-    InputError
-        If the model does not predict a metric, or that setting of it, or none of the methods.
+    Raises InputError if the model does not predict a metric, or that setting of it, or none of the methods.
     """
     if nothing_left(request):
         return empty_rankings(request)
@@ -73,10 +71,7 @@ def _predicted(
 def check_settings_known(request: Request) -> None:
     """Refuse settings of metrics that the model was not fitted to.
 
-    Raises
-    ------
-    InputError
-        If a metric is asked for with another setting than the usual.
+    Raises InputError if a metric is asked for with another setting than the usual.
     """
     usual, values = MetricSettings().resolved(request.k).plain(), request.metric_values.plain()
     for name, metrics in METRICS_OF_SETTING.items():
@@ -120,7 +115,9 @@ def _advice(metric: str, case: _Case) -> Ranking:
         identify=partial(_digest, case),
         leader=(answer.best.protocol, answer.best.method),
         # With a shuffler other users have other budgets.
-        elsewhere=partial(_other_users, metric, case, first.pair) if request.central is None else None,
+        elsewhere=partial(_other_users, metric, case, first.pair, min(uniform, zero))
+        if request.central is None
+        else None,
         single_categories=predicted_for_single_categories(metric, rows),
     )
 
@@ -181,10 +178,18 @@ def _digest(case: _Case) -> str:
     return hashlib.blake2b(text.encode() + case.truth.tobytes(), digest_size=16).hexdigest()
 
 
-def _other_users(metric: str, case: _Case, pair: tuple[str, str]) -> tuple[tuple[int, str, str], ...]:
+def _other_users(metric: str, case: _Case, pair: tuple[str, str], without_data: float) -> tuple[OtherUsers, ...]:
     choose, request = stays(pair), case.request
-    answers = {n: case.prediction if n == request.n else case.predicted(n, request.protocols) for n in COMMON_USERS}
-    return tuple((n, *choose(_ranked(metric, case, request.methods, answer, n))) for n, answer in answers.items())
+    others = []
+    for n in COMMON_USERS:
+        prediction = case.prediction if n == request.n else case.predicted(n, request.protocols)
+        answer = _ranked(metric, case, request.methods, prediction, n)
+        chosen = choose(answer)
+        row = next(one for one in answer.rows if (one.protocol, one.method) == chosen)
+        # What an answer without data errs by does not depend on the number of users.
+        verdict = verdict_of(row.error, without_data, below=row.high < without_data)
+        others.append(OtherUsers(n, *chosen, verdict))
+    return tuple(others)
 
 
 def _without_data(metric: str, case: _Case) -> tuple[float, float]:

@@ -137,6 +137,28 @@ class Baseline(NamedTuple):
     ratio_high: float | None
 
 
+class OtherUsers(NamedTuple):
+    """The pair that a look-up names for another number of users.
+
+    Attributes
+    ----------
+    n, protocol, method
+        That number, and the pair.
+    verdict
+        What it is worth there, in the words of `Ranking.verdict`.
+    """
+
+    n: int
+    protocol: str
+    method: str
+    verdict: str
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """Protocol and method."""
+        return self.protocol, self.method
+
+
 class Defence(NamedTuple):
     """What a pair is worth that was chosen because of a threat.
 
@@ -273,7 +295,7 @@ class Ranking:
     identify: Callable[[], str] = field(default=str, repr=False)
     leader: tuple[str, str] | None = None
     next_round: Ranking | None = None
-    elsewhere: Callable[[], tuple[tuple[int, str, str], ...]] | None = field(default=None, repr=False)
+    elsewhere: Callable[[], tuple[OtherUsers, ...]] | None = field(default=None, repr=False)
     why: Why | None = None
     compared: tuple[Recommendation, ...] = ()
     single_categories: SingleCategories | None = None
@@ -307,8 +329,8 @@ class Ranking:
         return self.identify()
 
     @cached_property
-    def other_users(self) -> tuple[tuple[int, str, str], ...]:
-        """For a look-up: the best pair for other numbers of users, (n, protocol, method).
+    def other_users(self) -> tuple[OtherUsers, ...]:
+        """For a look-up: the best pair for other numbers of users, and what it is worth.
 
         It is this one where no other is predicted to be more than 5 % better.
         """
@@ -318,10 +340,7 @@ class Ranking:
     def best(self) -> Recommendation:
         """The first row: within 1 % of the lowest error the shortest report, see `simulator.ranking.preference`.
 
-        Raises
-        ------
-        LookupError
-            If constraints leave nothing.
+        Raises LookupError if constraints leave nothing.
         """
         if not self.recommendations:
             raise LookupError(nothing_left_sentence(self.request.removals))

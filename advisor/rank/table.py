@@ -94,98 +94,12 @@ def _baseline_row(row: Baseline, columns: tuple[Column, ...], ranking: Ranking) 
     return Row(tuple(text for text, _ in cells), tuple(value for _, value in cells), Tone.MARKED, extra=True)
 
 
-def _fields(ranking: Ranking) -> tuple[_Field, ...]:
-    return (
-        _Field(Column("rank", RANK), lambda row, _: (f"{row.rank}=" if row.tied else str(row.rank), row.rank)),
-        _Field(Column("protocol", text=True), lambda row, _: (row.protocol, None)),
-        _Field(Column("method", text=True), lambda row, _: (row.method, None)),
-        _Field(
-            Column(
-                f"{ranking.metric} error",
-                "" if ranking.source == "grid" else ERROR if ranking.over_populations else REPEATED,
-            ),
-            lambda row, one: (
-                error_text(row.error, row.error_low, row.error_high, ranges=one.over_populations),
-                row.error,
-            ),
-        ),
-        _Field(
-            Column(_in_unit(ranking), "the error in the unit of the data: bins times their width", drop=2),
-            _in_data,
-            lambda ranking: data_error(ranking.metric, 0.0, ranking.request.bins) is not None,
-        ),
-        _Field(
-            Column("to best", "error over the lowest one, paired over the repetitions that both have", drop=2),
-            lambda row, _: (times(row.ratio_to_best), row.ratio_to_best),
-        ),
-        _Field(Column("95 % interval", drop=4), lambda row, _: (_interval(row), row.ratio_low)),
-        _Field(Column("vs no PP", "change against the raw estimate of the same protocol", drop=3), _versus_raw),
-        _Field(
-            Column("best", "probability that the row has the lowest error, whatever the truth may be", drop=1),
-            lambda row, _: _share(row.probability_best),
-            _is_estimate,
-        ),
-        _Field(
-            Column("no attack", "mean error where nobody attacks", drop=1),
-            lambda row, _: (
-                "–" if row.error_unattacked is None else number(row.error_unattacked),
-                row.error_unattacked,
-            ),
-            _is_threatened,
-        ),
-        _Field(
-            Column("random gain", "rise of the promoted frequencies when fake users send random reports", drop=3),
-            lambda row, _: _gain(row.gain_random_value, "–"),
-            _is_threatened,
-        ),
-        _Field(
-            Column("max. gain", "the same when they send the reports that help most", drop=1),
-            lambda row, _: _gain(row.gain_maximal, "no bound"),
-            _is_threatened,
-        ),
-        _Field(
-            Column("n′/n", "times the users that the raw estimate would need for the same mean squared error", drop=5),
-            _worth,
-            lambda ranking: ranking.source != "grid",
-        ),
-        _Field(
-            Column("ε₀", "budget of one report: with the shuffler it keeps the promise", drop=2),
-            lambda row, _: ("–" if row.epsilon is None else f"{row.epsilon:.3g}", row.epsilon),
-            lambda ranking: ranking.request.central is not None,
-        ),
-        _Field(Column("bits", "size of one report", drop=1), lambda row, _: (f"{row.report_bits:,}", row.report_bits)),
-        _Field(
-            Column("attack", "how often the best guess from one report is the user's value", drop=7),
-            lambda row, _: (percent(row.attack_success), row.attack_success),
-        ),
-        _Field(
-            Column("won", "share of the repetitions in which the row has the lowest error", drop=8),
-            lambda row, _: _share(row.win_share),
-            lambda ranking: ranking.source != "grid" and not _is_estimate(ranking),
-        ),
-        _Field(
-            Column(
-                "runs", "repetitions behind the row; more for pairs that are hard to separate", drop=9, verbose=True
-            ),
-            lambda row, _: (f"{row.repetitions:,}", row.repetitions),
-            lambda ranking: ranking.source != "grid",
-        ),
-        _Field(
-            Column(
-                "figures",
-                "whether the model interpolates between what was simulated",
-                text=True,
-                drop=6,
-                shared="All figures are {}.",
-            ),
-            lambda row, _: (row.origin or "", None),
-            lambda ranking: ranking.source == "grid",
-        ),
-    )
-
-
 def _in_unit(ranking: Ranking) -> str:
     return "" if ranking.request.bins is None else f"in {ranking.request.bins.name}"
+
+
+def _error(row: Recommendation, ranking: Ranking) -> Figure:
+    return error_text(row.error, row.error_low, row.error_high, ranges=ranking.over_populations), row.error
 
 
 def _in_data(row: Recommendation | Baseline, ranking: Ranking) -> Figure:
@@ -223,3 +137,90 @@ def _share(value: float | None) -> Figure:
 
 def _gain(value: float | None, missing: str) -> Figure:
     return missing if value is None else gain(value), value
+
+
+def _fields(ranking: Ranking) -> tuple[_Field, ...]:
+    meaning = "" if ranking.source == "grid" else ERROR if ranking.over_populations else REPEATED
+    errors = (
+        _Field(Column(f"{ranking.metric} error", meaning), _error),
+        _Field(
+            Column(_in_unit(ranking), "the error in the unit of the data: bins times their width", drop=2),
+            _in_data,
+            lambda one: data_error(one.metric, 0.0, one.request.bins) is not None,
+        ),
+    )
+    return (*_NAMES, *errors, *_FIGURES)
+
+
+_NAMES = (
+    _Field(Column("rank", RANK), lambda row, _: (f"{row.rank}=" if row.tied else str(row.rank), row.rank)),
+    _Field(Column("protocol", text=True), lambda row, _: (row.protocol, None)),
+    _Field(Column("method", text=True), lambda row, _: (row.method, None)),
+)
+_FIGURES = (
+    _Field(
+        Column("to best", "error over the lowest one, paired over the repetitions that both have", drop=2),
+        lambda row, _: (times(row.ratio_to_best), row.ratio_to_best),
+    ),
+    _Field(Column("95 % interval", drop=4), lambda row, _: (_interval(row), row.ratio_low)),
+    _Field(Column("vs no PP", "change against the raw estimate of the same protocol", drop=3), _versus_raw),
+    _Field(
+        Column("best", "probability that the row has the lowest error, whatever the truth may be", drop=1),
+        lambda row, _: _share(row.probability_best),
+        _is_estimate,
+    ),
+    _Field(
+        Column("no attack", "mean error where nobody attacks", drop=1),
+        lambda row, _: (
+            "–" if row.error_unattacked is None else number(row.error_unattacked),
+            row.error_unattacked,
+        ),
+        _is_threatened,
+    ),
+    _Field(
+        Column("random gain", "rise of the promoted frequencies when fake users send random reports", drop=3),
+        lambda row, _: _gain(row.gain_random_value, "–"),
+        _is_threatened,
+    ),
+    _Field(
+        Column("max. gain", "the same when they send the reports that help most", drop=1),
+        lambda row, _: _gain(row.gain_maximal, "no bound"),
+        _is_threatened,
+    ),
+    _Field(
+        Column("n′/n", "times the users that the raw estimate would need for the same mean squared error", drop=5),
+        _worth,
+        lambda ranking: ranking.source != "grid",
+    ),
+    _Field(
+        Column("ε₀", "budget of one report: with the shuffler it keeps the promise", drop=2),
+        lambda row, _: ("–" if row.epsilon is None else f"{row.epsilon:.3g}", row.epsilon),
+        lambda ranking: ranking.request.central is not None,
+    ),
+    _Field(Column("bits", "size of one report", drop=1), lambda row, _: (f"{row.report_bits:,}", row.report_bits)),
+    _Field(
+        Column("attack", "how often the best guess from one report is the user's value", drop=7),
+        lambda row, _: (percent(row.attack_success), row.attack_success),
+    ),
+    _Field(
+        Column("won", "share of the repetitions in which the row has the lowest error", drop=8),
+        lambda row, _: _share(row.win_share),
+        lambda ranking: ranking.source != "grid" and not _is_estimate(ranking),
+    ),
+    _Field(
+        Column("runs", "repetitions behind the row; more for pairs that are hard to separate", drop=9, verbose=True),
+        lambda row, _: (f"{row.repetitions:,}", row.repetitions),
+        lambda ranking: ranking.source != "grid",
+    ),
+    _Field(
+        Column(
+            "figures",
+            "whether the model interpolates between what was simulated",
+            text=True,
+            drop=6,
+            shared="All figures are {}.",
+        ),
+        lambda row, _: (row.origin or "", None),
+        lambda ranking: ranking.source == "grid",
+    ),
+)

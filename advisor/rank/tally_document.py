@@ -9,7 +9,6 @@ from advisor.errors import InputError
 from advisor.inputs.reports import Counts, with_categories
 from simulator import PROTOCOLS
 
-NEXT = "To add up tallies, and see what to do with the estimate: ldp-advise reports --merge FILES"
 SHORT = 12  # characters of a digest that tell files apart
 
 

@@ -102,6 +102,11 @@ def threat_sentences(ranking: Ranking) -> list[str]:
         "against the frequencies of the honest users. A gain is how much the estimates of the promoted categories rise "
         "together, with such reports (max.) or with random ones (random)."
     ]
+    if request.collected is not None:
+        lines.append(
+            "Detection of fakes (drop_fakes) is not ranked: it needs the reports one by one, and what was collected "
+            "has only their sum left."
+        )
     if not request.targets:
         lines.append("If you know what fake users would promote, say so with --targets: two more remedies use it.")
     return lines

@@ -6,6 +6,7 @@ An answer without data says that all categories are equally frequent, or 0 for a
 from __future__ import annotations
 
 WORTH_IT, MARGINAL, USELESS = "worth_it", "marginal", "no_better_than_no_data"
+WORDS = {WORTH_IT: "clearly better", MARGINAL: "somewhat better", USELESS: "no better"}  # than an answer without data
 ENOUGH = 0.5  # of the error without data: from there on down a collection is worth it
 
 

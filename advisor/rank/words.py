@@ -42,8 +42,7 @@ def note_sentences(ranking: Ranking, *, matrix: bool = False) -> list[Sentence]:
     lines += removal_sentences(request.removals)
     if request.threat is not None:
         lines += threat_sentences(ranking)
-    if ranking.other_users:
-        lines.append(_other_users_sentence(ranking))
+    lines += _other_users_sentences(ranking)
     if not ranking.resolved and request.collected is None and ranking.source != "grid":
         lines.append(
             f"Not settled after {ranking.repetitions} repetitions: some pairs in the first tier may be more than 5 % "
@@ -168,19 +167,29 @@ def next_round_sentence(ranking: Ranking) -> str:
     )
 
 
-def _other_users_sentence(ranking: Ranking) -> str:
-    others: list[tuple[int, str, str]] = []
-    for n, *pair in ranking.other_users:
-        if tuple(pair) != ranking.best.pair and (not others or others[-1][1:] != tuple(pair)):
-            others.append((n, pair[0], pair[1]))
-    if not others:
-        first, last = ranking.other_users[0][0], ranking.other_users[-1][0]
-        return f"From n = {first:,} to {last:,} no other pair is predicted to be more than 5 % better."
-    answers = "; with ".join(
-        f"{n:,} users {'it' if place else 'the answer'} would be {pair_text(protocol, method)}"
-        for place, (n, protocol, method) in enumerate(others)
-    )
-    return f"With {answers}."
+def _other_users_sentences(ranking: Ranking) -> list[str]:
+    """Return the pairs for other numbers of users, and which numbers are too few for any."""
+    useful = [other for other in ranking.other_users if other.verdict != USELESS]
+    few = [f"{other.n:,}" for other in ranking.other_users if other.verdict == USELESS]
+    lines = []
+    if useful:
+        changes = [
+            other
+            for before, other in zip([None, *useful[:-1]], useful, strict=True)
+            if other.pair != ranking.best.pair and (before is None or before.pair != other.pair)
+        ]
+        answers = "; with ".join(
+            f"{other.n:,} users {'it' if place else 'the answer'} would be {pair_text(*other.pair)}"
+            for place, other in enumerate(changes)
+        )
+        first, last = useful[0].n, useful[-1].n
+        span = f"From n = {first:,} to {last:,}" if first < last else f"With n = {first:,}"
+        lines.append(
+            f"With {answers}." if changes else f"{span} no other pair is predicted to be more than 5 % better."
+        )
+    if few:
+        lines.append(f"With {' or '.join(few)} users a collection is predicted to be no better than no data.")
+    return lines
 
 
 def why_sentences(why: Why, ranking: Ranking | None = None) -> list[str]:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from advisor.document.json import json_text
-from advisor.document.model import View
-from advisor.document.page import fragment_html
+from advisor.document.model import Document, View
+from advisor.document.shown import Shown
 from advisor.document.text import plain_text
 from advisor.errors import InputError, listed
 from advisor.pictures import PICTURES, require_matplotlib
@@ -57,7 +56,7 @@ T = TypeVar("T")
 Progress = Callable[[int, int], None]
 
 
-class Sweep(SweepResult):
+class Sweep(SweepResult, Shown):
     """The cells of a sweep; its attributes are those of `advisor.sweeps.result.SweepResult`."""
 
     @property
@@ -112,17 +111,14 @@ class Sweep(SweepResult):
 
     def __str__(self) -> str:
         """Return who wins where, a table for each k."""
-        return plain_text(sweep_document(self), View(quiet=True, options=False)).rstrip("\n")
+        return plain_text(self._document, View(quiet=True, options=False)).rstrip("\n")
 
     def __repr__(self) -> str:
         return f"<Sweep: {len(self.cells):,} cells, {self.question.metric}, frequencies of {self.question.first.name}>"
 
-    def to_json(self) -> str:
-        """Return the sweep as one JSON object."""
-        return json_text(sweep_document(self))
-
-    def _repr_html_(self) -> str:
-        return fragment_html(sweep_document(self))
+    @property
+    def _document(self) -> Document:
+        return sweep_document(self)
 
 
 def sweep(

@@ -20,6 +20,7 @@ from advisor.document.model import (
     Tone,
 )
 from advisor.question.units import unit_text
+from advisor.rank.data import own_members
 from advisor.rank.pair_words import pair_text
 from advisor.rank.result import finite
 from advisor.sweeps.result import Cell, PairError, SweepResult, Winner
@@ -180,6 +181,7 @@ def _data(sweep: SweepResult) -> dict[str, Json]:
             "sample": question.first.name,
             "bins": None if question.first.bins is None else question.first.bins.data,
             "ordered": question.first.ordered,
+            "own_members": own_members(question.protocols, question.methods),
         },
         "source": "simulation",
         "repetitions": question.repetitions,

@@ -83,10 +83,7 @@ class SweepResult:
     def at(self, epsilon: float, n: int, k: int) -> Cell:
         """Return one cell.
 
-        Raises
-        ------
-        KeyError
-            If the sweep has no such cell.
+        Raises KeyError if the sweep has no such cell.
         """
         for cell in self.cells:
             if cell.place == (epsilon, n, k):

@@ -10,7 +10,6 @@ import numpy as np
 from simulator._types import FloatArray
 from simulator.populations import SHAPES
 
-Draw = Callable[[int, np.random.Generator], FloatArray]
 SMOOTH = ("gaussian", "bimodal", "lognormal", "geometric", "steps", "uniform")
 ROUGH = ("zipf", "zipf_shuffled", "dirichlet", "sparse", "spike")
 COMPOSED = ("fractal", "mixture", "rough", "window", "counted", "raster")

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from knowledge.recipes import browser_clients, browser_parts, client_parts, clients, servers
 from knowledge.recipes.excerpt import excerpt
@@ -74,7 +75,7 @@ class Collection:
             setting = f"with k = {self.k} and epsilon = {self.parameters.epsilon}"
             raise ValueError(f"method {self.method} is not for reports of {self.protocol} {setting}")
 
-    @property
+    @cached_property
     def parameters(self) -> Parameters:
         """The constants of its client."""
         hashing = self.hash if self.protocol in ("blh", "olh") else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
+from functools import lru_cache
 
 WORD = 2**64  # what clients draw: whole numbers below it
 BITS = 256  # of the lower bound of e^x after the point
@@ -16,6 +17,7 @@ def exact(epsilon: float) -> Fraction:
     return Fraction(repr(float(epsilon)))
 
 
+@lru_cache(maxsize=256)
 def exp_below(x: Fraction) -> Fraction:
     """Return a fraction that is at most e^x for x of at least 0, and within 2^-200 of it relatively.
 

@@ -132,17 +132,18 @@ def _names(node: ast.stmt) -> list[str]:
     return [each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)]
 
 
-def _used(node: ast.stmt) -> list[str]:
+@lru_cache(maxsize=4096)
+def _used(node: ast.AST) -> tuple[str, ...]:
     """Return the names that a definition uses, but not in annotations, in the order in which they stand."""
     hidden = {id(each) for note in _annotations(node) for each in ast.walk(note)}
     names = [each for each in ast.walk(node) if isinstance(each, ast.Name) and id(each) not in hidden]
     names.sort(key=lambda each: (each.lineno, each.col_offset))
-    return [each.id for each in names if not hasattr(builtins, each.id)]
+    return tuple(each.id for each in names if not hasattr(builtins, each.id))
 
 
-def _used_at_once(node: ast.stmt) -> list[str]:
+def _used_at_once(node: ast.stmt) -> tuple[str, ...]:
     """Return the names that must be there when a definition is made: bases of classes."""
-    return [name for base in getattr(node, "bases", ()) for name in _used(ast.Expr(base))]
+    return tuple(name for base in getattr(node, "bases", ()) for name in _used(base))
 
 
 def _annotations(tree: ast.AST) -> Iterator[ast.expr]:

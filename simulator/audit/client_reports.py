@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from simulator._types import IntArray
 from simulator.foreign import ForeignError, guard, short
 from simulator.hashing import HASHES, LONGEST_SEEDS
 from simulator.protocols import PROTOCOLS
@@ -50,59 +50,60 @@ def reader_by_type(
         raise ValueError(f"hash must be one of {', '.join(HASHES)}, got {name!r}")
     oracle = PROTOCOLS[reports](k, epsilon)
     g = symbols or int(getattr(oracle, "g", 2))
-    limit = int(getattr(oracle, "symbols", 2))
-    seed_bits = LONGEST_SEEDS.get(name, 0)
-    expected = {
-        "value": f"one value in 0..{k - 1}",
-        "bits": f"a vector of k={k} zeros and ones",
-        "subset": f"different values in 0..{k - 1}",
-        "hash": f"a pair (symbol, seed) with a symbol in 0..{g - 1} and a seed in 0..2^{seed_bits}-1",
-        "symbol": f"one symbol in 0..{limit - 1}",
-        "cells": f"a vector of k={k} numbers",
-        "node": f"a vector of 1 + k={1 + k} numbers: the height, a 0 or 1 for each node there, and zeros",
-    }[kind]
-    shape, high = {
-        "value": ((), k),
-        "bits": ((k,), 2),
-        "symbol": ((), limit),
-        "cells": ((k,), np.inf),
-        "node": ((1 + k,), k),
-    }.get(kind, ((2,), 2**seed_bits))
+    form = _form(kind, k, g, limit=int(getattr(oracle, "symbols", 2)), seed_bits=LONGEST_SEEDS.get(name, 0))
 
-    def refuse(report: Any, held: int) -> ClientError:
+    def refusal(report: Any, held: int) -> ClientError:
         return ClientError(
-            f"{called} returned {report_text(report)} for value {held}: a report of {reports} is {expected}"
+            f"{called} returned {report_text(report)} for value {held}: a report of {reports} is {form.words}"
         )
-
-    def numbers(batch: list[Any], held: int) -> Any:
-        """Return the batch as one array; where that fails, name the first report that is at fault."""
-        whole = kind != "cells"
-        array = _as_array(batch, shape, high, whole=whole)
-        if array is None:
-            wrong = (report for report in batch if _as_array([report], shape, high, whole=whole) is None)
-            raise refuse(next(wrong, batch[0]), held)
-        return array
 
     def read(batch: list[Any], held: int) -> Supports:
         if kind == "subset":
             sets = [_as_set(report, k) for report in batch]
-            for report, held_by_it in zip(batch, sets, strict=True):
-                if held_by_it is None:
-                    raise refuse(report, held)
+            if None in sets:
+                raise refusal(batch[sets.index(None)], held)
             return _of_sets([some for some in sets if some is not None], k, values)
-        if isinstance(oracle, Tree):
-            rows: IntArray = numbers(batch, held)
-            if not (proper := oracle.proper(rows)).all():
-                raise refuse(batch[int(np.argmin(proper))], held)
-            return oracle.supports(rows, values)
-        if kind != "hash":
-            return oracle.supports(numbers(batch, held), values)
-        pairs: IntArray = numbers(batch, held)
-        if (pairs[:, 0] >= g).any():
-            raise refuse(batch[int(np.argmax(pairs[:, 0] >= g))], held)
-        return of_hashes(pairs[:, 1], pairs[:, 0], k, values, g=g, name=name)
+        array = form.array(batch)
+        if array is None:  # the first report that is at fault alone is named
+            wrong = (report for report in batch if form.array([report]) is None)
+            raise refusal(next(wrong, batch[0]), held)
+        proper = oracle.proper(array) if isinstance(oracle, Tree) else array[:, 0] < g if kind == "hash" else True
+        if not np.all(proper):
+            raise refusal(batch[int(np.argmin(proper))], held)
+        if kind == "hash":
+            return of_hashes(array[:, 1], array[:, 0], k, values, g=g, name=name)
+        return oracle.supports(array, values)
 
     return read
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What a report of one kind is: its shape as an array, a bound of its entries, and words for it."""
+
+    shape: tuple[int, ...]
+    high: float  # entries are below it
+    words: str
+    whole: bool = True  # whether entries are whole numbers
+
+    def array(self, batch: list[Any]) -> Any:
+        """Return reports as one array, or None if they are not of this form."""
+        return _as_array(batch, self.shape, self.high, whole=self.whole)
+
+
+def _form(kind: str, k: int, g: int, *, limit: int, seed_bits: int) -> _Form:
+    """Return the form of reports of a kind; `limit` bounds symbols, g those beside a seed."""
+    pair = f"a pair (symbol, seed) with a symbol in 0..{g - 1} and a seed in 0..2^{seed_bits}-1"
+    node = f"a vector of 1 + k={1 + k} numbers: the height, a 0 or 1 for each node there, and zeros"
+    return {
+        "value": _Form((), k, f"one value in 0..{k - 1}"),
+        "bits": _Form((k,), 2, f"a vector of k={k} zeros and ones"),
+        "subset": _Form((), k, f"different values in 0..{k - 1}"),
+        "hash": _Form((2,), 2**seed_bits, pair),
+        "symbol": _Form((), limit, f"one symbol in 0..{limit - 1}"),
+        "cells": _Form((k,), np.inf, f"a vector of k={k} numbers", whole=False),
+        "node": _Form((1 + k,), k, node),
+    }[kind]
 
 
 def _as_array(batch: list[Any], shape: tuple[int, ...], high: float, *, whole: bool) -> Any:

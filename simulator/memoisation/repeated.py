@@ -83,11 +83,6 @@ class Repeated(ABC):
     def loss(self, rounds: int) -> float:
         """Return the largest log-ratio of the likelihoods of so many reports of one value: what averaging reveals."""
 
-    def replay_rounds(self, values: IntArray, rng: np.random.Generator) -> IntArray:
-        """Let every device report in every round: values ``(n, rounds)`` to counts ``(rounds, ...)``."""
-        report = self.devices(len(values), rng)
-        return np.stack([self.support(report(column, rng)) for column in values.T])
-
 
 def check_budgets(epsilon_forever: float, epsilon: float) -> None:
     """Raise ValueError if one report may spend as much as all reports of a value."""

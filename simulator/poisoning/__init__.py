@@ -33,10 +33,10 @@ from simulator.seeding import rng_for
 TARGETS = 10  # values an attacker promotes, as in the source; in small domains every tenth, at least one
 
 
-def draw_targets(k: int, seed: int, targets: int | None = None) -> IntArray:
+def draw_targets(k: int, seed: int) -> IntArray:
     """Return the values that the attacker promotes, ``(targets,)``: an even draw."""
-    wanted = max(1, min(TARGETS, k // 10)) if targets is None else targets
-    return np.sort(rng_for(seed, "poisoning", "targets", k).choice(k, size=wanted, replace=False))
+    targets = max(1, min(TARGETS, k // 10))
+    return np.sort(rng_for(seed, "poisoning", "targets", k).choice(k, size=targets, replace=False))
 
 
 def gains(

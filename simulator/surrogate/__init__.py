@@ -18,6 +18,7 @@ from simulator.methods import POSTPROCESSORS
 from simulator.protocols.oracle import Noise
 from simulator.surrogate.bootstrap import bootstrap_populations
 from simulator.surrogate.curves import curve_posterior
+from simulator.surrogate.levels import level_posterior
 from simulator.surrogate.mixture import mixture_posterior
 from simulator.surrogate.plateaus import plateau_posterior
 from simulator.surrogate.posterior import Posterior
@@ -38,8 +39,9 @@ __all__ = [
 
 DRAWS = 60
 FROM_EACH = 40  # draws of each model, no more than are wanted in all
-# Of free frequencies, a distribution of few parameters, a curve with peaks, a curve of few parameters, and plateaus
-PRIOR_ODDS = np.array([0.3, 1.0, 2.0, 2.0, 1.0])
+# Of free frequencies, a distribution of few parameters, a curve with peaks, a curve of few parameters, plateaus, and
+# plateaus that share few heights
+PRIOR_ODDS = np.array([0.3, 1.0, 2.0, 2.0, 1.0, 2.0])
 TEMPER = 8.0  # log-likelihoods of models that are all wrong count as if there were an eighth of the estimates
 
 
@@ -69,10 +71,10 @@ def _consistent(method: str) -> Callable[[FloatArray, Noise, bool, int, np.rando
 
 
 def _ensemble(estimate: FloatArray, noise: Noise, ordered: bool, draws: int, rng: np.random.Generator) -> FloatArray:
-    """Draw from the posteriors of all models, shared out by their tempered likelihoods; three need an order."""
+    """Draw from the posteriors of all models, shared out by their tempered likelihoods; four need an order."""
     models = [mixture_posterior, spread_posterior]
     if ordered:
-        models += [wavelet_posterior, curve_posterior, plateau_posterior]
+        models += [wavelet_posterior, curve_posterior, plateau_posterior, level_posterior]
     each = min(FROM_EACH, draws)
     found = [model(estimate, noise, each, rng) for model in models]
     logs = np.array([one.evidence for one in found]) / TEMPER + np.log(PRIOR_ODDS[: len(found)])
@@ -91,7 +93,7 @@ def resampled(logs: FloatArray, draws: int, rng: np.random.Generator) -> IntArra
 
 _WANG = "Wang et al., NDSS 2020, Section V-D"
 _ALL = [
-    Surrogate("ensemble", "posterior draws of five models of frequencies", _ensemble, "this project"),
+    Surrogate("ensemble", "posterior draws of six models of frequencies", _ensemble, "this project"),
     Surrogate("norm_sub", "the estimate made consistent by Norm-Sub", _consistent("norm_sub"), _WANG),
     Surrogate("power_ns", "the estimate made consistent by PowerNS", _consistent("power_ns"), "this project"),
     Surrogate("eb_ns", "the estimate made consistent by empirical Bayes", _consistent("eb_ns"), "this project"),

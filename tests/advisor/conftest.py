@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from advisor.cli.app import main
+from advisor.members import member_of_file
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator.foreign import FAILURES, REGISTERED, SOURCES
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -28,6 +31,19 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
         return code, captured.out, captured.err
 
     return call
+
+
+@pytest.fixture
+def own_members() -> Iterator[None]:
+    """Forget the members from files that a test ranks: another one lists the whole menu."""
+    member_of_file.cache_clear()
+    yield
+    for name in list(REGISTERED):
+        for table in (PROTOCOLS, POSTPROCESSORS, METRICS):
+            table.pop(name, None)
+        for known in (REGISTERED, SOURCES, FAILURES):
+            known.pop(name, None)
+    member_of_file.cache_clear()
 
 
 @pytest.fixture

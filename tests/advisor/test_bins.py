@@ -5,18 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
-from importlib import resources
 from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pytest
 
 import advisor
 from advisor.errors import InputError
 from tests.advisor.conftest import Run
+from tests.advisor.schemas import schema
 
-SCHEMA = json.loads(resources.files("advisor").joinpath("schema/advice.schema.json").read_text(encoding="utf-8"))
+SCHEMA = schema("advice")
 ASK = ("-q", "--eps", "1", "--metric", "emd", "--instant")
 YEARS = ("--bin-width", "5", "--edges", "0,120", "--unit", "years")
 
@@ -24,7 +23,7 @@ YEARS = ("--bin-width", "5", "--edges", "0,120", "--unit", "years")
 def test_an_error_in_bins_is_said_in_the_unit_of_the_data_in_every_format(run: Run, ages: str) -> None:
     code, out, _ = run(*ASK, *YEARS, "--format", "json", ages)
     data = json.loads(out)
-    jsonschema.validate(data, SCHEMA)
+    SCHEMA.validate(data)
     assert code == 0
     assert data["request"]["ordered"]
     assert data["request"]["k"] == 24

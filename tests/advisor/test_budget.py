@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 
-import jsonschema
 import numpy as np
 import pytest
 
@@ -90,7 +89,7 @@ def test_the_tool_says_which_way_and_what_a_user_spends_in_all(run: Run, states:
         assert said in out
     _, out, _ = run("--eps", "1", "--k", "30", "--attributes", "4", "--solution", "SPL", "--format", "json")
     data = json.loads(out)
-    jsonschema.validate(data, SCHEMA)
+    SCHEMA.validate(data)
     assert data["request"]["eps"] == 0.25
     assert data["request"]["plan"]["solution"] == "spl"
     assert data["request"]["plan"]["epsilon_total"] == 1

@@ -7,10 +7,8 @@ import io
 import json
 import subprocess
 import sys
-from importlib import resources
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from advisor import advise
@@ -19,8 +17,9 @@ from advisor.cli.groups import COMMANDS, MAIN, _function
 from advisor.cli.options import flags_of, spread
 from simulator import PROTOCOLS
 from tests.advisor.conftest import Run
+from tests.advisor.schemas import schema
 
-SCHEMA = json.loads(resources.files("advisor").joinpath("schema/advice.schema.json").read_text(encoding="utf-8"))
+SCHEMA = schema("advice")
 EPSILONS = (0.5, 1.0, 2.0)
 
 
@@ -28,7 +27,7 @@ def answers(run: Run, *words: object) -> dict:
     code, out, err = run(*words, "--format", "json")
     assert code == 0, err
     data = json.loads(out)
-    jsonschema.validate(data, SCHEMA)
+    SCHEMA.validate(data)
     return data
 
 
@@ -144,7 +143,7 @@ def test_a_missing_budget_is_priced_for_the_question_at_hand(run: Run, states: s
         assert "ldp-advise choose" in lines[5]
         code, out, _ = run(*words, "--format", "json")
         error = json.loads(out)
-        jsonschema.validate(error, SCHEMA)
+        SCHEMA.validate(error)
         assert code == 2
         for row in error["error"]["examples"]:
             sample = (

@@ -152,7 +152,15 @@ def test_list_has_every_format(run: Run, tmp_path: Path) -> None:
     assert "Optimised local hashing" in page.read_text(encoding="utf-8")
 
 
-def test_explain_has_every_format_but_csv(run: Run) -> None:
+def test_explain_has_every_format(run: Run) -> None:
+    for name in ("OLH", "norm_sub", "l1"):
+        data = json.loads(run("explain", name, "--format", "json")[1])
+        (row,) = csv.DictReader(io.StringIO(run("explain", name, "--format", "csv")[1]))
+        words = {field: "; ".join(cell) if isinstance(cell, list) else cell for field, cell in data.items()}
+        fields = [field for field in data if field not in ("schema_version", "tool_version")]
+        assert row == {field: "" if words[field] is None else str(words[field]) for field in fields}
+    sources = csv.DictReader(io.StringIO(run("explain", "pgr", "--bibtex", "--format", "csv")[1]))
+    assert [source["key"] for source in sources] == ["feldman2022private"]
     data = json.loads(run("explain", "OLH", "--format", "json")[1])
     assert (data["name"], data["kind"], data["python"]) == ("olh", "protocol", package_recipe("protocol", "olh"))
     assert run("explain", "Norm-Sub", "--format", "value")[1] == "norm_sub\n"

@@ -8,11 +8,9 @@ import pty
 import shlex
 import subprocess
 import sys
-from importlib import resources
 from pathlib import Path
 from unittest.mock import ANY
 
-import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,12 +18,14 @@ from hypothesis import strategies as st
 from advisor import advise
 from advisor.budgets.choice import Choice, choose
 from advisor.budgets.choice_document import choice_document
+from advisor.budgets.choice_words import note_lines
 from advisor.budgets.wishes import LIMITS, Wishes, rounded
 from advisor.cli.prompts import PROMPTS
 from advisor.errors import InputError
 from tests.advisor.conftest import Run
+from tests.advisor.schemas import schema
 
-SCHEMA = json.loads(resources.files("advisor").joinpath("schema/advice.schema.json").read_text(encoding="utf-8"))
+SCHEMA = schema("advice")
 OFFICE = ("--n", "2000", "--k", "18", "--within", "1", "--sensitive", "medium", "--times", "1")
 
 
@@ -42,7 +42,7 @@ def test_the_office_with_2000_people_and_18_age_bands_is_told_not_to_collect(run
     code, out, err = run("choose", *OFFICE, "--format", "json")
     assert (code, err) == (0, "")
     data = json.loads(out)
-    jsonschema.validate(data, SCHEMA)
+    SCHEMA.validate(data)
     assert (data["choice"], data["reason"], data["eps"]) == ("do_not_collect", "just_short", None)
     assert data["eps_needed"] > data["eps_limit"] == 2
     assert shown(advise(data["eps_needed"], k=18, n=2000, metric="mae").best.error) <= 0.01
@@ -166,7 +166,7 @@ def test_the_advice_keeps_its_promises(people: int, answers: int, within: float,
     else:
         assert choice.reason == "unsure" or choice.within >= choice.without
     document = choice_document(choice)
-    jsonschema.validate({"schema_version": 1, "tool_version": "0", **document.data}, SCHEMA)
+    SCHEMA.validate({"schema_version": 1, "tool_version": "0", **document.data})
     assert document.value == ("do_not_collect" if choice.epsilon is None else f"{choice.epsilon:g}")
 
 
@@ -212,7 +212,7 @@ def test_every_change_that_would_be_enough_is(run: Run, case: str) -> None:
 def test_what_predictions_do_not_cover_gets_no_figure(run: Run) -> None:
     words = ("--n", "500", "--k", "3", "--within", "5", "--sensitive", "medium", "--times", "1")
     data = json.loads(run("choose", *words, "--format", "json")[1])
-    jsonschema.validate(data, SCHEMA)
+    SCHEMA.validate(data)
     assert (data["choice"], data["reason"], data["error"], data["budgets"]) == (
         "do_not_collect",
         "not_covered",
@@ -284,7 +284,7 @@ def test_a_file_with_nearly_equal_age_bands_decides_on_their_own_frequencies(run
     code, out, _ = run("choose", ages, *words, "--format", "json")
     assert code == 0
     data = json.loads(out)
-    jsonschema.validate(data, SCHEMA)
+    SCHEMA.validate(data)
     assert (data["choice"], data["reason"], data["request"]["k"]) == ("do_not_collect", "nothing_asked", 18)
     assert run(*shlex.split(data["command"])[1:], "--format", "json")[1] == out
     assert json.loads(run("choose", "--k", "18", *words, "--format", "json")[1])["choice"] == "collect"
@@ -307,7 +307,7 @@ def test_a_column_of_people_is_read_as_counts_and_said_to_be(run: Run, tmp_path:
 def test_a_file_is_simulated_with_the_figures_of_the_commands_that_are_suggested(run: Run, ages: str) -> None:
     words = ("--n", "20000", "--within", "0.25", "--sensitive", "medium", "--times", "1")
     data = json.loads(run("choose", ages, *words, "--format", "json")[1])
-    jsonschema.validate(data, SCHEMA)
+    SCHEMA.validate(data)
     assert (data["choice"], data["source"]) == ("do_not_collect", "simulation")
     plan = json.loads(run(*shlex.split(data["next_command"])[1:], "--format", "json")[1])
     assert data["people_needed"] == plan["value"]
@@ -422,13 +422,21 @@ def test_an_accuracy_that_is_left_open_is_one_that_is_worth_it() -> None:
     assert choice.there.verdict == "worth_it"
 
 
+def test_who_leaves_the_order_open_is_told_what_that_means() -> None:
+    said = "The answers are taken to have no order. If they have one, as age bands have, it may take less: --ordered."
+    for order in (None, False, True):
+        assert (said in note_lines(choose(Wishes(20_000, 18, 1, "low", 1, order)))) == (order is None)
+
+
 @pytest.mark.parametrize(
     ("name", "line", "value"),
     [
         ("people", "100k", 100_000),
         ("people", "~ 2,000 people", 2000),
         ("answers", "yes/no", 2),
-        ("ordered", "", False),
+        ("ordered", "no", False),
+        ("ordered", "", None),
+        ("ordered", "don't know", None),
         ("ordered", "age bands", True),
         ("within", "0.5 percentage points", 0.5),
         ("within", "?", None),

@@ -141,6 +141,26 @@ def test_cite_takes_the_figures_of_a_saved_answer(run: Run, states: str, tmp_pat
     assert json.loads(Path(saved).read_text(encoding="utf-8")) == answer
 
 
+@pytest.mark.usefixtures("own_members")
+def test_a_sweep_is_cited_with_all_its_settings(run: Run, tmp_path: Path) -> None:
+    saved = str(tmp_path / "sweep.json")
+    own = tmp_path / "mine.py"
+    own.write_text("def soft(estimate, noise):\n    return estimate * 0.9\n", encoding="utf-8")
+    words = ["--eps", "0.5,1", "--n", "1000,5000", "--k", "8", "--reps", "3", "--protocol", "grr,oue", "-q"]
+    assert run("sweep", *words, "--method", f"norm_sub,{own}:soft", "--output", saved)[0] == 0
+    data = json.loads(run("cite", saved, "--format", "json")[1])
+    assert (data["protocols"], data["methods"]) == (["grr", "oue"], ["norm_sub", "soft"])
+    assert cited_in(data["paragraph"]) == set(entries(data["bibtex"]))
+    for said in (
+        r"at $\varepsilon$ of 0.5 and 1, with 8 categories, with 1,000 and 5,000 users",
+        "soft (own code): 4 pairs, each in the 4 cells of these settings.",
+        "simulated each pair 3 times with the frequencies of skew 1 (seed 0).",
+        json.loads(Path(saved).read_text(encoding="utf-8"))["summary"],
+    ):
+        assert said in data["paragraph"]
+    assert entries(run("cite", saved, "--bibtex")[1]) == entries(data["bibtex"])
+
+
 def test_cite_refuses_in_one_line(run: Run, tmp_path: Path) -> None:
     other = tmp_path / "other.json"
     for text in (
@@ -148,6 +168,9 @@ def test_cite_refuses_in_one_line(run: Run, tmp_path: Path) -> None:
         "no json",
         '{"recommendations": [], "request": {}}',
         '{"recommendations": [3], "request": {}}',
+        '{"results": [], "request": {}}',
+        '{"results": [3], "request": {}}',
+        '{"results": [{"errors": [3]}], "request": {}}',
     ):
         other.write_text(text, encoding="utf-8")
         assert run("cite", str(other))[0] == 2

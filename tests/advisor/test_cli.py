@@ -3,7 +3,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from importlib import resources
 from pathlib import Path
 
 import jsonschema
@@ -11,12 +10,14 @@ import numpy as np
 import pytest
 
 from advisor.cli.app import main
-from advisor.cli.groups import COMMANDS
+from advisor.cli.groups import COMMANDS, MAIN, _function
+from advisor.cli.options import flags_of, spread
 from advisor.cli.run import NOTICE
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, __version__, frequency_oracles
 from tests.advisor.conftest import Run
+from tests.advisor.schemas import schema
 
-SCHEMA = json.loads(resources.files("advisor").joinpath("schema/advice.schema.json").read_text(encoding="utf-8"))
+SCHEMA = schema("advice")
 QUICK = ("--reps", "4", "--max-reps", "4")
 
 
@@ -27,7 +28,7 @@ def answer(text: str) -> dict[str, object]:
         raise AssertionError(f"{constant} is not JSON")
 
     data: dict[str, object] = json.loads(text, parse_constant=refuse)
-    jsonschema.validate(data, SCHEMA)
+    SCHEMA.validate(data)
     return data
 
 
@@ -43,9 +44,8 @@ def menu(k: int, epsilon: float) -> set[tuple[str, str]]:
 
 
 def test_schema_is_a_schema_and_refuses_what_is_not_an_answer() -> None:
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({"schema_version": 1, "tool_version": "0"}, SCHEMA)
+        SCHEMA.validate({"schema_version": 1, "tool_version": "0"})
 
 
 def test_table_has_the_answer_the_rows_to_compare_with_and_what_was_assumed(run: Run, states: str) -> None:
@@ -123,12 +123,13 @@ def test_metrics_of_numbers_have_tables_pages_pictures_threats_and_baselines(
 
 
 def test_too_noisy_is_said_in_plain_words(run: Run, states: str) -> None:
-    code, out, _ = run("-e", "0.01", "--n", "100", states)
+    noisy = ("-e", "0.01", "--n", "100", "-p", "grr,oue", states)
+    code, out, _ = run(*noisy)
     assert code == 0
     assert out.startswith("Not worth collecting like this: even ")
     assert "than assuming equal frequencies" in out
     assert "Post-processing is worth" not in out
-    assert answer(run("-e", "0.01", "--n", "100", "--format", "json", states)[1])["beats_uniform_guess"] is False
+    assert answer(run(*noisy, "--format", "json")[1])["beats_uniform_guess"] is False
 
 
 @pytest.mark.slow
@@ -148,7 +149,7 @@ def test_all_metrics_of_an_unordered_domain_leave_out_the_ordered_ones_and_say_s
     data = answer(run("-e", "2", "-m", "all", "--format", "json", *QUICK, states)[1])
     assert data["request"]["metrics"] == [name for name, of in METRICS.items() if not of.ordered_only]  # type: ignore[index]
     assert any("metrics emd, range, mean, quantiles, ks are left out" in line for line in data["assumptions"])  # type: ignore[union-attr]
-    assert run("-e", "2", "-m", "emd", "--ordered", *QUICK, states)[0] == 0
+    assert run("-e", "2", "-m", "emd", "-p", "grr", "--ordered", *QUICK, states)[0] == 0
 
 
 def test_papers_names_restrict_the_menu(run: Run, ages: str) -> None:
@@ -169,7 +170,7 @@ def test_post_pos_is_offered_for_queries(run: Run, ages: str) -> None:
 
 def test_metric_options_change_what_they_name(run: Run, ages: str) -> None:
     def best(*extra: str) -> object:
-        out = run("-e", "1", "-m", "topk", "--format", "json", *QUICK, *extra, ages)[1]
+        out = run("-e", "1", "-m", "topk", "-p", "oue", "--format", "json", *QUICK, *extra, ages)[1]
         return answer(out)["recommendations"][0]["error"]  # type: ignore[index]
 
     assert best() == best("--top-values", "1")  # 5 % of 9 categories, at least 1
@@ -177,7 +178,7 @@ def test_metric_options_change_what_they_name(run: Run, ages: str) -> None:
 
 
 def test_value_plain_csv_and_markdown(run: Run, states: str) -> None:
-    base = ("-q", "-e", "1", *QUICK, states, "--format")
+    base = ("-q", "-e", "1", "-p", "grr,oue", *QUICK, states, "--format")
     rows = answer(run(*base, "json")[1])["recommendations"]
     assert isinstance(rows, list)
     assert run(*base, "value")[1] == f"{rows[0]['protocol']} {rows[0]['method']}\n"
@@ -272,11 +273,25 @@ def test_help_and_version(run: Run) -> None:
     assert code == 0
     for words in ("--eps", "--k", "--metric", "Commands", "--help --verbose", *COMMANDS):
         assert words in out
-    assert len(out.splitlines()) < 73  # 16 of them are commands
-    for rare in ("--runs", "--matrix", "--install-completion"):
+    for rare in ("--runs", "--matrix", "--all", "--install-completion"):
         assert rare not in out
-        assert rare in run("--help", "--verbose")[1]
     assert run("--version") == (0, f"ldp-advise {__version__}\n", "")
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_the_main_help_is_a_page_of_60_lines(run: Run, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = run("--help")[1].splitlines()
+    assert len(lines) <= 60
+    assert max(map(len, lines)) <= width
+
+
+@pytest.mark.parametrize("command", [MAIN, *sorted({*COMMANDS} - {"knowledge"})])
+def test_verbose_help_lists_every_option_of_a_command(run: Run, command: str) -> None:
+    lines = run(*([] if command == MAIN else [command]), "--help", "--verbose")[1].splitlines()
+    rows = (line.split("  ")[1] for line in lines if line.startswith("  -"))
+    listed = {word.strip(",") for row in rows for word in row.split()}
+    assert {*flags_of(spread(_function(command)))} <= listed
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, "knowledge rules"])
@@ -385,7 +400,7 @@ def test_answering_nothing_at_all_is_no_success(run: Run, tmp_path: Path) -> Non
 
 
 def test_what_the_metrics_were_set_to_is_said(run: Run, ages: str) -> None:
-    out = run("-e", "1", "-m", "kl", "-m", "topk", "-m", "set", *QUICK, ages)[1]
+    out = run("-e", "1", "-m", "kl", "-m", "topk", "-m", "set", "-p", "oue", *QUICK, ages)[1]
     for said in (
         "at weight 0.0001 (--kl-mix)",
         "the 1 most frequent values of the truth",
@@ -395,9 +410,9 @@ def test_what_the_metrics_were_set_to_is_said(run: Run, ages: str) -> None:
 
 
 def test_an_unsettled_top_is_said(run: Run, ages: str) -> None:
-    out = run("-e", "1", "-m", "emd", "--reps", "2", "--max-reps", "2", ages)[1]
-    assert "Not settled after 2 repetitions" in out
-    data = answer(run("-e", "1", "-m", "emd", "--reps", "2", "--max-reps", "2", "--format", "json", ages)[1])
+    open_question = ("-e", "1", "-m", "emd", "-p", "oue,olh", "--reps", "2", "--max-reps", "2", ages)
+    assert "Not settled after 2 repetitions" in run(*open_question)[1]
+    data = answer(run(*open_question, "--format", "json")[1])
     assert data["resolved"] is False
     clear = ("-p", "oue", "--method", "none", "--method", "norm_sub", "--format", "json")
     assert answer(run("-e", "0.5", *clear, ages)[1])["resolved"] is True

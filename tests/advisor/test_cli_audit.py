@@ -3,10 +3,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from importlib import resources
 from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pytest
 
@@ -17,8 +15,9 @@ from advisor.document.text import plain_text
 from simulator import PROTOCOLS
 from simulator.hashing import DEFAULT_HASH, HASHES
 from tests.advisor.conftest import Run
+from tests.advisor.schemas import schema
 
-SCHEMA = json.loads(resources.files("advisor").joinpath("schema/audit.schema.json").read_text(encoding="utf-8"))
+SCHEMA = schema("audit")
 
 CLIENTS = """
 import random, math
@@ -81,7 +80,7 @@ def test_quiet_prints_finding_and_table_only(run: Run) -> None:
 def test_json_has_the_contract_fields(run: Run) -> None:
     code, out, _ = run("audit", "--all", "--eps", "0.5,2", "--k", "4,9", "--trials", "2000", "--format", "json")
     data = json.loads(out, parse_constant=lambda constant: pytest.fail(constant))
-    jsonschema.validate(data, SCHEMA)
+    SCHEMA.validate(data)
     assert code == 0
     assert {"schema_version", "tool_version", "request", "seed", "summary", "results"} <= set(data)
     assert len(data["results"]) == 4 * len(PROTOCOLS)
@@ -134,7 +133,7 @@ def test_rounds_attributes_and_hashing_alone(run: Run) -> None:
         assert said in out
     assert "rsfd[olh" not in out
     _, out, _ = run("audit", "--lho", "2,4", "--k", "25", "--trials", "3000", "--format", "json")
-    jsonschema.validate(json.loads(out), SCHEMA)
+    SCHEMA.validate(json.loads(out))
     rows = json.loads(out)["results"]
     assert [row["symbols"] for row in rows] == [2, 4]
     assert [row["epsilon"] for row in rows] == [None, None]
@@ -189,7 +188,7 @@ def test_errors_fit_the_schema_too(run: Run, words: str) -> None:
     code, out, err = run("audit", *words.split(), "--format", "json")
     assert code == 2
     assert json.loads(out)["error"]["message"] in err
-    jsonschema.validate(json.loads(out), SCHEMA)
+    SCHEMA.validate(json.loads(out))
 
 
 def test_python_gives_the_results_of_the_command(run: Run) -> None:
@@ -329,5 +328,5 @@ def test_bad_options_are_one_line_and_exit_2(run: Run, asked: str, said: str) ->
 def test_extremes_are_answered_without_a_warning_of_numpy(run: Run, words: str) -> None:
     code, out, err = run("audit", *words.split(), "--trials", "20", "--format", "json")
     assert (code, err) == (0, "")
-    jsonschema.validate(json.loads(out), SCHEMA)
+    SCHEMA.validate(json.loads(out))
     assert not json.loads(out)["results"][0]["leaks"]

@@ -5,10 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from importlib import resources
 from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pytest
 
@@ -19,8 +17,9 @@ from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from tests.advisor.conftest import Run
+from tests.advisor.schemas import schema
 
-SCHEMA = json.loads(resources.files("advisor").joinpath("schema/advice.schema.json").read_text(encoding="utf-8"))
+SCHEMA = schema("advice")
 K, N, EPSILON = 8, 3000, 1.0
 QUICK = ("--eps", "1", "--reps", "4", "--method", "norm_sub", "--method", "none")
 COUNTS = apportion(frequencies("zipf", K), N)
@@ -28,7 +27,7 @@ COUNTS = apportion(frequencies("zipf", K), N)
 
 def answer(text: str) -> dict:
     data = json.loads(text)
-    jsonschema.validate(data, SCHEMA)
+    SCHEMA.validate(data)
     return data
 
 

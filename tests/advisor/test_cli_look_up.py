@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from importlib import resources
 
-import jsonschema
 import pytest
 
 from advisor import advise
 from advisor.rank.pair_words import method_text, protocol_with_report
 from tests.advisor.conftest import Run
+from tests.advisor.schemas import schema
 
-SCHEMA = json.loads(resources.files("advisor").joinpath("schema/advice.schema.json").read_text(encoding="utf-8"))
+SCHEMA = schema("advice")
 
 
 def test_a_look_up_says_what_it_rests_on(run: Run) -> None:
@@ -34,7 +33,7 @@ def test_json_is_that_of_every_answer(run: Run) -> None:
     )
     assert code == 0
     data = json.loads(out)
-    jsonschema.validate(data, SCHEMA)
+    SCHEMA.validate(data)
     assert data["source"] == "grid"
     assert data["experiment_id"]
     assert {ranking["metric"] for ranking in data["further_metrics"]} > {"mae", "emd", "range"}

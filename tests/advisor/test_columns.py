@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib import resources
 from pathlib import Path
 
 import jsonschema
@@ -13,8 +12,9 @@ import pytest
 from advisor.inputs.histogram import read_columns, read_histogram
 from simulator import PROTOCOLS
 from tests.advisor.conftest import Run
+from tests.advisor.schemas import schema
 
-SCHEMA = json.loads(resources.files("advisor").joinpath("schema/advice.schema.json").read_text(encoding="utf-8"))
+SCHEMA = schema("advice")
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_one_plan_says_who_reports_what(run: Run, people: str) -> None:
     code, out, _ = run("--eps", "1", people, *THREE, *QUICK, "--format", "json")
     assert code == 0
     plan = json.loads(out)
-    jsonschema.validate(plan, SCHEMA)
+    SCHEMA.validate(plan)
     assert [row["column"] for row in plan["columns"]] == ["age", "colour, main", "town"]
     assert [row["k"] for row in plan["columns"]][:2] == [40, 2]
     assert plan["solution"] == "smp"
@@ -71,7 +71,7 @@ def test_each_column_has_a_verdict_and_a_useless_one_is_named_first(run: Run, tm
     path.write_text("age,member\n" + "".join(f"{age},{member}\n" for age, member in rows), encoding="utf-8")
     command = ("--eps", "1", str(path), "--column", "age", "--column", "member", *QUICK)
     plan = json.loads(run(*command, "--format", "json")[1])
-    jsonschema.validate(plan, SCHEMA)
+    SCHEMA.validate(plan)
     assert [row["verdict"] for row in plan["columns"]] == ["no_better_than_no_data", "worth_it"]
     assert plan["summary"].startswith("age is not worth asking at this budget: ")
     out = run(*command)[1]
@@ -94,14 +94,13 @@ def test_the_error_of_a_column_is_that_of_its_reports(run: Run, people: str) -> 
     "words", [["--instant"], ["--instant", "--eps", "8"], ["--instant", "--max-bits", "1", "-p", "oue"], ["--n", "2"]]
 )
 def test_json_keeps_to_its_schema(run: Run, people: str, words: list[str]) -> None:
-    schema = json.loads(resources.files("advisor").joinpath("schema/columns.schema.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator.check_schema(schema)
+    joint = schema("columns")
     budget = [] if "--eps" in words else ["--eps", "1"]
     data = json.loads(run(*budget, people, *THREE, *words, "--format", "json")[1])
-    jsonschema.validate(data, schema)
+    joint.validate(data)
     assert ("error" in data and "message" in str(data["error"])) == (words == ["--n", "2"])
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({**data, "schema_version": 0}, schema)
+        joint.validate({**data, "schema_version": 0})
 
 
 @pytest.mark.parametrize("form", ["table", "plain", "markdown", "csv", "value", "html"])
@@ -121,6 +120,7 @@ def test_every_format_shows_the_plan(run: Run, people: str, form: str) -> None:
         (["--threat", "0.1"], "--threat does not go with several columns"),
         (["--metric", "all"], "one metric at a time"),
         (["--runs", "runs.csv"], "--runs is about one column"),
+        (["--fail-if-useless"], "--fail-if-useless is about one column"),
         (["--column", "height"], "no column 'height'"),
         (["--column", "1"], "names column 'age' twice"),
         (["--n", "2"], "n must be at least the number of columns, 3, got 2"),

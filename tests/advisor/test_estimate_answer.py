@@ -8,9 +8,7 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from importlib import resources
 
-import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
@@ -31,8 +29,9 @@ from simulator.confidence import belief_in
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from simulator.surrogate import DRAWS, sample_posterior, surrogate_populations
+from tests.advisor.schemas import schema
 
-SCHEMA = json.loads(resources.files("advisor").joinpath("schema/advice.schema.json").read_text(encoding="utf-8"))
+SCHEMA = schema("advice")
 K, N = 10, 20_000
 FEW = ("none", "norm_sub", "power_ns")
 QUICK = {"method": FEW, "repetitions": 6}
@@ -198,7 +197,7 @@ def test_one_consistent_population_gives_no_probabilities(surrogate: str) -> Non
     assert {row.probability_best for row in advice.recommendations} == {None}
     assert "one population taken for the truth" in text_of(advice)
     assert "probability" not in text_of(advice)
-    jsonschema.validate(json.loads(advice.to_json()), SCHEMA)
+    SCHEMA.validate(json.loads(advice.to_json()))
 
 
 @pytest.mark.parametrize("protocol", frequency_oracles())
@@ -216,7 +215,7 @@ def test_a_handful_of_users_is_answered(n: int, k: int) -> None:
     for protocol in ("grr", "oue"):
         advice = quick(raw(protocol, k, n), protocol, n, repetitions=2)
         assert len(advice.recommendations) == 3
-        jsonschema.validate(json.loads(advice.to_json()), SCHEMA)
+        SCHEMA.validate(json.loads(advice.to_json()))
 
 
 def test_an_estimate_of_nothing_is_not_called_useful() -> None:
@@ -242,7 +241,7 @@ def shown() -> Advice:
 
 def test_json_is_valid_and_holds_both_tables(shown: Advice) -> None:
     data = json.loads(shown.to_json())
-    jsonschema.validate(data, SCHEMA)
+    SCHEMA.validate(data)
     assert (data["source"], data["surrogate"]) == ("surrogate", "ensemble")
     assert data["request"]["collected_with"] == "oue"
     assert data["request"]["populations"] == 6
@@ -360,7 +359,7 @@ def test_a_sample_ten_times_too_small_is_not_taken_for_the_truth() -> None:
     assert small.next_round is None
     assert {row.probability_best for row in small.recommendations} == {None}
     assert any("populations drawn from its Dirichlet posterior" in line for line in small.warnings)
-    jsonschema.validate(json.loads(small.to_json()), SCHEMA)
+    SCHEMA.validate(json.loads(small.to_json()))
     larger = advise(1.0, sample_counts=[50, 30, 20, 0], n=999, **options)  # type: ignore[arg-type]
     assert (larger.source, larger.request.surrogate, larger.request.populations) == ("simulation", None, None)
     assert any("its own sampling noise is taken for truth" in line for line in larger.warnings)

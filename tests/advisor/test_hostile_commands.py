@@ -320,7 +320,7 @@ def test_every_command_is_tried() -> None:
         (("swep", "--eps", "1", "--n", "10", "--k", "4"), "did you mean 'sweep'?"),
         (("knowledge",), "knowledge needs a command: info, rules, cells, evaluate or build"),
         (("knowledge", "inf"), "did you mean 'info'?"),
-        (("explain", "oue", "--format", "csv"), "markdown, json, value, html, got 'csv'"),
+        (("explain", "oue", "--format", "xml"), "markdown, csv, json, value, html, got 'xml'"),
         (("--eps", "1", "--k", "8", "-o", "x.docx"), ".docx stands for no format: give --format, or one of .txt"),
         (("--hlep",), "there is no option --hlep"),
         (("epsilon", "--flip-prob", "1e-17", "-p", "grr", "--k", "10"), ""),

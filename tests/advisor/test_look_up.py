@@ -127,13 +127,23 @@ def test_predicted_errors_meet_simulated_ones() -> None:
 @pytest.mark.parametrize("options", [{"shape": "zipf"}, {"skew": 1}, {"skew": 0.5}])
 def test_other_users_are_those_of_a_look_up_for_them(options: dict[str, Any]) -> None:
     advice = advise(1.0, k=256, metric="l1", **options)
-    told = {n: (protocol, method) for n, protocol, method in advice.other_users}
-    assert set(told) == {10_000, 100_000, 1_000_000, 10_000_000}
-    for n, pair in told.items():
+    assert {other.n for other in advice.other_users} == {10_000, 100_000, 1_000_000, 10_000_000}
+    for n, *pair, verdict in advice.other_users:
         other = advise(1.0, k=256, n=n, metric="l1", **options)
         own = next(row for row in other.recommendations if row.pair == advice.best.pair)
         near = own.error / other.lowest.error
-        assert pair == (advice.best.pair if near <= PRACTICAL_RATIO else other.best.pair), (n, near)
+        assert tuple(pair) == (advice.best.pair if near <= PRACTICAL_RATIO else other.best.pair), (n, near)
+        if tuple(pair) == other.best.pair:
+            assert verdict == other.verdict
+
+
+def test_users_that_are_too_few_for_any_pair_are_named() -> None:
+    advice = advise(0.3, k=1024, n=10_000_000, metric="l1")
+    few = [other.n for other in advice.other_users if other.verdict == "no_better_than_no_data"]
+    assert few == [10_000, 100_000]
+    said = [sentence.text for sentence in note_sentences(advice)]
+    assert "With 10,000 or 100,000 users a collection is predicted to be no better than no data." in said
+    assert not any(f"{one:,} users the answer would be" in text for one in few for text in said)
 
 
 def test_staying_needs_the_pair_on_the_menu() -> None:

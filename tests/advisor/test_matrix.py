@@ -8,16 +8,16 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from advisor.cli.run import FORMATS
 from simulator import POSTPROCESSORS
 from simulator.foreign import REGISTERED, SOURCES
+from tests.advisor.schemas import schema
 
 Run = Callable[..., tuple[int, str, str]]
 QUICK = ("--reps", "4", "--max-reps", "4", "--quiet", "-m", "l1,topk,set")
-SCHEMA = json.loads((Path(__file__).parents[2] / "advisor/schema/advice.schema.json").read_text(encoding="utf-8"))
+SCHEMA = schema("advice")
 
 
 def test_cells_are_the_errors_of_the_rankings(run: Run, states: str) -> None:
@@ -26,7 +26,7 @@ def test_cells_are_the_errors_of_the_rankings(run: Run, states: str) -> None:
     table = {(row["protocol"], row["method"]): row for row in csv.DictReader(runs)}
     data = json.loads(run(*words, "--matrix", "--format", "json")[1])
     plain = json.loads(run(*words, "--format", "json")[1])
-    jsonschema.validate(data, SCHEMA)
+    SCHEMA.validate(data)
     assert {key: value for key, value in data.items() if key != "matrix"} == plain
     for metric in ("l1", "topk", "set"):
         cells = {pair: float(row[metric]) for pair, row in table.items() if row[metric]}
@@ -80,7 +80,7 @@ def test_an_estimate_has_it(run: Run, tmp_path: Path) -> None:
     raw.write_text("value,estimate\na,0.6\nb,0.3\nc,0.12\nd,-0.02\n", encoding="utf-8")
     words = ("estimate", str(raw), "--protocol", "grr", "--eps", "1", "--n", "5000", "--reps", "4", "--quiet")
     data = json.loads(run(*words, "-m", "l1,topk", "--matrix", "--format", "json")[1])
-    jsonschema.validate(data, SCHEMA)
+    SCHEMA.validate(data)
     assert {row["protocol"] for row in data["matrix"]} == {"grr"}
     code, out, err = run(*words, "--matrix")
     assert (code, out) == (2, "")

@@ -18,8 +18,8 @@ import pytest
 import simulator
 from advisor import InputError, advise, sweep
 from advisor.members import member_of_file
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, PostProcessor, foreign
-from simulator.foreign import FAILURES, REGISTERED, SOURCES
+from simulator import POSTPROCESSORS, PROTOCOLS, PostProcessor, foreign
+from simulator.foreign import REGISTERED, SOURCES
 
 MINE = """
 from __future__ import annotations
@@ -98,20 +98,15 @@ class Biased(PROTOCOLS["rappor"]):
 SAMPLE = "colour,count\n" + "".join(f"c{at},{1000 // (at + 1)}\n" for at in range(5))
 
 
+pytestmark = pytest.mark.usefixtures("own_members")
+
+
 @pytest.fixture(autouse=True)
-def _clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def _clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text(MINE, encoding="utf-8")
     (tmp_path / "sample.csv").write_text(SAMPLE, encoding="utf-8")
-    member_of_file.cache_clear()
     monkeypatch.setattr(foreign, "_packages", dict(foreign._packages))
-    yield
-    for name in list(REGISTERED):
-        for table in (PROTOCOLS, POSTPROCESSORS, METRICS):
-            table.pop(name, None)
-        for known in (REGISTERED, SOURCES, FAILURES):
-            known.pop(name, None)
-    member_of_file.cache_clear()
 
 
 class Done(NamedTuple):

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import math
-from importlib import resources
 
 import jsonschema
 import numpy as np
@@ -18,9 +17,11 @@ from simulator import PROTOCOLS
 from simulator.memoisation import MEMOISED
 from simulator.seeding import rng_for
 from tests.advisor.conftest import Run
+from tests.advisor.schemas import schema
 from tests.advisor.test_cli_audit import SCHEMA as AUDIT_SCHEMA
+from tests.simulator.memoised_law import replay_rounds
 
-SCHEMA = json.loads(resources.files("advisor").joinpath("schema/rounds.schema.json").read_text(encoding="utf-8"))
+SCHEMA = schema("rounds")
 ASKED = ("--eps", "1", "--eps-forever", "2", "--rounds", "30", "--memoize")
 SHARES = np.array([0.4, 0.3, 0.2, 0.1])
 COUNTS = [40_000, 30_000, 20_000, 10_000]
@@ -60,12 +61,11 @@ def test_every_format_has_the_same_answer(run: Run) -> None:
     ],
 )
 def test_json_keeps_to_its_schema(run: Run, words: tuple[str, ...]) -> None:
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
     data = json.loads(run(*words, "--format", "json")[1])
-    jsonschema.validate(data, SCHEMA)
+    SCHEMA.validate(data)
     assert ("error" in data) == (words[-2:] == ("--eps-forever", "1"))
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(data | {"schema_version": 0}, SCHEMA)
+        SCHEMA.validate(data | {"schema_version": 0})
 
 
 def test_errors_are_those_of_devices_that_report_round_by_round() -> None:
@@ -79,7 +79,7 @@ def test_errors_are_those_of_devices_that_report_round_by_round() -> None:
         for _ in range(400):
             values = answer.question.changes.draw(500, rng)
             truth = np.eye(4)[values].mean(axis=(0, 1))
-            estimate = member.estimate(member.replay_rounds(values, rng), 500).mean(axis=0)
+            estimate = member.estimate(replay_rounds(member, values, rng), 500).mean(axis=0)
             errors.append(np.abs(estimate - truth).mean())
         assert abs(np.mean(errors) - row.error_average) < 5 * np.std(errors) / math.sqrt(400)
 
@@ -177,7 +177,7 @@ def test_audits_of_devices_that_remember_stop_at_the_permanent_budget(run: Run) 
     code, out, _ = run(*words, "--format", "json")
     assert code == 0
     data = json.loads(out)
-    jsonschema.validate(data, AUDIT_SCHEMA)
+    AUDIT_SCHEMA.validate(data)
     assert [row["protocol"] for row in data["results"]] == [name for name in MEMOISED for _ in range(6)]
     for memoised, fresh in zip(data["results"][::2], data["results"][1::2], strict=True):
         assert memoised["epsilon_guaranteed"] == memoised["epsilon_forever"] == 2

@@ -6,10 +6,8 @@ import csv
 import gzip
 import io
 import json
-from importlib import resources
 from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pytest
 
@@ -24,8 +22,9 @@ from simulator.protocols.ordered import ORDERED_PROTOCOLS
 from simulator.seeding import rng_for
 from tests.advisor.conftest import Run
 from tests.advisor.inputs.test_ordered_reports import cells, lines
+from tests.advisor.schemas import schema
 
-SCHEMA = json.loads(resources.files("advisor").joinpath("schema/advice.schema.json").read_text(encoding="utf-8"))
+SCHEMA = schema("advice")
 K, N, EPSILON = 16, 6000, 1.0
 COUNTS = apportion(np.exp(-0.5 * ((np.arange(K) - 5) / 2.5) ** 2), N)
 CENTRES = {"tree": "tree_eb", "tree_half": "tree_eb", "haar_hrr": "tree_eb", "sw": "em_stopped"}
@@ -61,12 +60,12 @@ def test_the_command_gives_what_the_function_gives_for_the_tally(
     code, out, err = run(*asked(protocol, str(folder / f"{protocol}.csv.gz"), "--format", "json"))
     assert (code, err) == (0, "")
     data = json.loads(out)
-    jsonschema.validate(data, SCHEMA)
+    SCHEMA.validate(data)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO((folder / f"{protocol}.csv").read_bytes())))
     piped = json.loads(run(*asked(protocol, "-", "--format", "json"))[1])
     advice = advise(1.0, tally=collected(protocol)[1], protocol=protocol, k=K, metric="emd", repetitions=8)
     expected = json.loads(advice.to_json())
-    jsonschema.validate(expected, SCHEMA)
+    SCHEMA.validate(expected)
     for key in ("recommendations", "next_round", "baselines", "experiment_id", "surrogate", "source"):
         assert data[key] == piped[key] == expected[key]
     assert (data["request"]["collected_with"], data["surrogate"]) == (protocol, "bootstrap")

@@ -6,6 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
 
 pytest.importorskip("matplotlib", reason="pictures need matplotlib: pip install 'ldp-advise[plot]'")
@@ -54,6 +55,8 @@ def test_pictures_of_the_main_command(run: Run, states: str, tmp_path: Path, suf
         states,
     )
     assert run(*arguments)[0] == 0
+    if suffix == ".svg":
+        assert "fruit, by falling frequency" in words(two.read_text(encoding="utf-8"))
     for path in (one, two):
         assert path.read_bytes().startswith(START[suffix])
     code, _, err = run(*arguments)
@@ -134,6 +137,13 @@ def test_labels_of_the_user_stay_text(advice: Advice) -> None:
     assert NASTY[1] in shown
     assert any(word.startswith("<script>alert") for word in shown)
     assert "frequency" in shown
+
+
+def test_the_axis_of_frequencies_has_the_name_that_the_data_have(advice: Advice) -> None:
+    assert frequencies_figure(advice).axes[0].get_xlabel() == "category, by falling frequency"
+    sample = pd.Series([1, 2, 2, 3] * 50, name="$age$")
+    named = advise(1.0, sample=sample, repetitions=4, max_repetitions=4, protocol="grr", method="norm_sub")
+    assert frequencies_figure(named).axes[0].get_xlabel() == "$age$"
 
 
 def test_frequencies_of_an_estimate_are_the_estimate_itself() -> None:

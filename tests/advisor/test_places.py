@@ -5,10 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from importlib.resources import files
 from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pytest
 
@@ -23,9 +21,10 @@ from simulator.methods import observe
 from simulator.places import Places
 from simulator.seeding import rng_for
 from tests.advisor.conftest import Run
+from tests.advisor.schemas import schema
 
 METRIC = ["places", "--privacy", "metric", "--radius", "2", "--eps", "2", "--grid", "5x6", "--columns", "row,col"]
-SCHEMA = json.loads((files("advisor") / "schema" / "advice.schema.json").read_text(encoding="utf-8"))
+SCHEMA = schema("advice")
 QUICK = ["--reps", "4", "--max-reps", "4", "-q"]
 ELSEWHERE = (
     "--keep-top 3", "--runs x.csv", "--threat 0.1", "--instant", "--plot-frequencies x.png",
@@ -48,7 +47,7 @@ def answered(run: Run, *arguments: str) -> dict[str, object]:
     code, out, err = run(*arguments, "--format", "json")
     assert code == 0, err
     answer: dict[str, object] = json.loads(out)
-    jsonschema.Draft202012Validator(SCHEMA).validate(answer)
+    SCHEMA.validate(answer)
     return answer
 
 

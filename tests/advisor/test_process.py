@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.advisor.conftest import Run
+
 COMMAND = [sys.executable, "-W", "error", "-m", "advisor"]
 QUICK = ["--reps", "4", "--max-reps", "4", "-e", "1"]
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -73,6 +75,17 @@ def test_piped_output_is_plain_and_not_cut(states: str) -> None:
     assert "\x1b" not in done.stdout
     assert max(map(len, done.stdout.splitlines())) > 100
     assert "◂ usual default" in done.stdout
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_piped_output_is_as_wide_as_columns_says(run: Run, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    out = run("--eps", "1", "--k", "16")[1]
+    assert max(map(len, out.splitlines())) <= columns
+    assert "Not shown at this width: " in out
+    for text in ("", "0", "wide", "-80"):
+        monkeypatch.setenv("COLUMNS", text)
+        assert "Not shown" not in run("--eps", "1", "--k", "16", "-q")[1]
 
 
 def test_a_reader_that_goes_away_is_no_error(states: str) -> None:

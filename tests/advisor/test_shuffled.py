@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from importlib import resources
 from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pytest
 
@@ -16,15 +14,16 @@ from simulator import PROTOCOLS
 from simulator.shuffler import CentralHistogram, Shuffler
 from simulator.shuffler.amplification import blanket_of
 from tests.advisor.conftest import Run
+from tests.advisor.schemas import schema
 
-SCHEMA = json.loads(resources.files("advisor").joinpath("schema/advice.schema.json").read_text(encoding="utf-8"))
+SCHEMA = schema("advice")
 PROMISE = ["--central-eps", "1", "--delta", "1e-8"]
 
 
 def test_every_protocol_reports_at_the_budget_that_keeps_the_promise(run: Run) -> None:
     answer = json.loads(run("--k", "64", "--n", "1e5", *PROMISE, "--format", "json")[1])
     local = answer["request"]["central"]["local"]
-    jsonschema.validate(answer, SCHEMA)
+    SCHEMA.validate(answer)
     assert all(row["epsilon"] == local[row["protocol"]] for row in answer["recommendations"])
     shuffler = Shuffler(100_000, 1e-8)
     for key in ("grr", "oue", "ss", "pgr"):

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from importlib import resources
 from types import SimpleNamespace
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 
@@ -22,8 +20,9 @@ from advisor.rank.trade_offs import (
     predicted_for_single_categories,
 )
 from tests.advisor.conftest import Run
+from tests.advisor.schemas import schema
 
-SCHEMA = json.loads(resources.files("advisor.schema").joinpath("advice.schema.json").read_text(encoding="utf-8"))
+SCHEMA = schema("advice")
 MENU = ("-p", "tree,tree_half,pgr", "--method", "tree_eb,eb_ns,norm_sub", "--reps", "12", "--max-reps", "12")
 WHOLE = "This is for the distribution as a whole. For single categories use"
 
@@ -41,7 +40,7 @@ def spikes(tmp_path_factory: pytest.TempPathFactory) -> str:
 def answer(run: Run, spikes: str, *metrics: str) -> dict[str, Any]:
     asked = [word for metric in metrics for word in ("--metric", metric)]
     data: dict[str, Any] = json.loads(run(spikes, "--eps", "2", *MENU, *asked, "--format", "json")[1])
-    jsonschema.validate(data, SCHEMA)
+    SCHEMA.validate(data)
     return data
 
 

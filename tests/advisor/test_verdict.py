@@ -134,6 +134,7 @@ def test_a_pipeline_fails_on_a_useless_answer_after_it_is_given(run: Run, bands:
     assert out
     assert run("--eps", "0.2", bands, "--instant", "--format", form)[0] == 0
     assert run("--eps", "6", bands, "--instant", "--n", "1M", "--fail-if-useless", "--format", form)[0] == 0
+    assert run("--eps", "6,0.2", bands, "--instant", "--n", "20k", "--fail-if-useless", "--format", form)[0] == 3
 
 
 def test_a_pipeline_fails_where_nothing_is_left_to_rank(run: Run) -> None:

@@ -9,6 +9,7 @@ import itertools
 import random
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -49,8 +50,13 @@ def server_module(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> Mo
 
 
 def reports_of(collection: Collection, users: int, seed: int = 0) -> tuple[ModuleType, list[Any]]:
-    client, rng = client_module(python_client(collection)), random.Random(seed)  # noqa: S311
-    values = [int(collection.k * rng.random() ** 3) for _ in range(users)]
+    return reports_of_client(python_client(collection), collection.k, users, seed)
+
+
+@cache  # the client is the same whatever the server does with its reports
+def reports_of_client(code: str, k: int, users: int, seed: int) -> tuple[ModuleType, list[Any]]:
+    client, rng = client_module(code), random.Random(seed)  # noqa: S311
+    values = [int(k * rng.random() ** 3) for _ in range(users)]
     return client, [client.randomised(value, rng.randbytes) for value in values]
 
 
@@ -62,9 +68,10 @@ def test_frequencies_are_those_of_this_package(key: str, method: str, monkeypatc
         users = 5 if k == 2 else 400
         collection = Collection(key, method, k, epsilon)
         client, native = reports_of(collection, users)
-        counts, n, wrong = server_module(collection, monkeypatch).collected(map(client.line, native))
+        made = server_module(collection, monkeypatch)
+        counts, n, wrong = made.collected(map(client.line, native))
         assert (n, wrong) == (users, 0)
-        found = server_module(collection, monkeypatch).frequencies(counts, n)
+        found = made.frequencies(counts, n)
         np.testing.assert_allclose(found, frequencies(collection, native), rtol=1e-12, atol=1e-12)
 
 

@@ -117,3 +117,9 @@ def member_of(key, k=3, forever=FOREVER, once=ONCE):
 
 
 EVERY = [*MEMOISED, "dbitflip1", "dbitflip2", "dbitflip3"]
+
+
+def replay_rounds(member, values, rng):
+    """Let every device report in every round: values ``(n, rounds)`` to counts ``(rounds, ...)``."""
+    report = member.devices(len(values), rng)
+    return np.stack([member.support(report(column, rng)) for column in values.T])

@@ -67,7 +67,7 @@ def test_thresholded_bits_reveal_less_than_the_budget(epsilon):
 
 
 @pytest.mark.parametrize("k", [2, 3, 12, 300, 250_000])
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("epsilon", [1e-6, 0.3, 1.0, 3.0, 8.0, 32.0])
 def test_the_success_against_noisy_cells_is_the_integral(k, epsilon):
     h = epsilon / 2
 

@@ -16,7 +16,7 @@ from simulator.memoisation import MEMOISED, Changes, DBitFlipPM, published_secon
 from simulator.seeding import rng_for
 
 from .law import accept, merge_bins, stream, two_sided
-from .memoised_law import EVERY, FOREVER, ONCE, member_of, sequences, supports
+from .memoised_law import EVERY, FOREVER, ONCE, member_of, replay_rounds, sequences, supports
 
 SHARES = np.array([0.6, 0.3, 0.1])
 PAIRS = [(2.0, 1.0), (0.5, 0.1), (5.0, 1.5)]
@@ -201,7 +201,7 @@ def drawn(member, way, draws, name):
     if way == "sample":
         return np.array([member.sample_rounds(HISTORIES, USERS, rng).ravel() for _ in range(draws)])
     values = np.repeat(HISTORIES, USERS, axis=0)
-    return np.array([member.replay_rounds(values, rng).ravel() for _ in range(draws)])
+    return np.array([replay_rounds(member, values, rng).ravel() for _ in range(draws)])
 
 
 def looked_at(member, way):
@@ -260,7 +260,7 @@ def test_negative_control_a_memo_that_is_forgotten_is_noticed(key):
     rng, values = stream("memoised", "forgotten", key), np.repeat(HISTORIES, USERS, axis=0)
 
     def forgetful():
-        steps = [member.replay_rounds(values[:, :2], rng), member.replay_rounds(values[:, 2:], rng)]
+        steps = [replay_rounds(member, values[:, :2], rng), replay_rounds(member, values[:, 2:], rng)]
         return np.concatenate(steps).ravel()
 
     draws = np.array([forgetful() for _ in range(DRAWS)])

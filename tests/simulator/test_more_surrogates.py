@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -49,10 +50,11 @@ def piece_likelihood(estimate: np.ndarray, sd: float, k: int) -> float:
 def test_evidence_of_plateaus_sums_over_all_ways_to_cut(estimate: tuple[float, ...]) -> None:
     x, sd, k = np.array(estimate), 0.08, 4
     chances = sorted({min(pieces / k, 0.5) for pieces in plateaus.PIECES})
+    likelihood_of = cache(lambda first, end: piece_likelihood(x[first:end], sd, k))
     total = 0.0
     for jumps in itertools.product((False, True), repeat=k - 1):
         ends = [0, *(place + 1 for place, jump in enumerate(jumps) if jump), k]
-        likelihood = math.prod(piece_likelihood(x[a:b], sd, k) for a, b in itertools.pairwise(ends))
+        likelihood = math.prod(itertools.starmap(likelihood_of, itertools.pairwise(ends)))
         prior = np.mean([chance ** sum(jumps) * (1 - chance) ** (k - 1 - sum(jumps)) for chance in chances])
         total += float(prior) * likelihood
     expected = math.log(total / stats.norm.pdf(x, 1 / k, sd).prod())

@@ -30,7 +30,11 @@ SETTINGS = {
     "k12_large": (1.0, (300, 0, 0, 50, 20, 10, 5, 0, 0, 10, 5, 0)),
     "k12_low": (0.5, (0, 2, 0, 0, 20, 1, 0, 5, 0, 0, 0, 2)),
 }
-CASES = list(itertools.product(PROTOCOLS, SETTINGS))
+FAST = ("k2", "k3", "k5_large", "k12_large", "k12_low")
+CASES = [
+    pytest.param(key, setting, marks=() if setting in FAST else pytest.mark.slow)
+    for key, setting in itertools.product(PROTOCOLS, SETTINGS)
+]
 
 
 @cache

@@ -245,7 +245,15 @@ def test_sums_at_distances_are_within_the_margin(n: int, key: str, monkeypatch: 
     assert abs(some / every - 1) < MARGIN
 
 
-@pytest.mark.parametrize(("epsilon", "n"), [(1.0, 10_000), (0.1, 10**6), (2.0, 50), (1.0, 10**11)])
+@pytest.mark.parametrize(
+    ("epsilon", "n"),
+    [
+        (1.0, 10_000),
+        pytest.param(0.1, 10**6, marks=pytest.mark.slow),
+        (2.0, 50),
+        pytest.param(1.0, 10**11, marks=pytest.mark.slow),
+    ],
+)
 def test_the_local_budget_is_the_largest_that_keeps_the_promise(epsilon: float, n: int) -> None:
     shuffler = Shuffler(n, 1e-8)
     budgets = shuffler.local(epsilon, PROTOCOLS, 32)

@@ -7,10 +7,12 @@ from pathlib import Path
 import compare_methods
 import compare_places
 import numpy as np
+import ordered_choices
 import ordered_domains
 import pytest
 
 from advisor.errors import InputError
+from simulator.benchmark import simulate
 from simulator.places import Places
 
 
@@ -52,3 +54,16 @@ def test_pairs_for_ordered_domains_are_compared_with_categorical_and_published_o
     assert {pair for pair, _ in own} > {"chosen", "tree + tree_eb", "sw + em"}
     published = {pair: value for pair, metric, against, value in found if (metric, against) == ("emd", "published")}
     assert min(published[" + ".join(pair)] for pair in ordered_domains.PUBLISHED) == 1
+
+
+def test_the_pair_that_is_listed_first_is_judged_by_other_repetitions() -> None:
+    """By hand: the quotient of mean errors with another seed, and its standard error over parts of many."""
+    truth, pair = np.array([0.3, 0.25, 0.2, 0.1, 0.1, 0.05]), ("tree", "tree_eb")
+    assert ordered_choices.first_listed(truth, 1.0, 1000, "emd") in ordered_choices.PAIRS
+    assert ordered_choices.ratio(truth, 1.0, 1000, "emd", ordered_domains.CATEGORICAL, 4) == (1.0, 0.0)
+    value, error = ordered_choices.ratio(truth, 1.0, 1000, "emd", pair, 400)
+    pairs = (pair, ordered_domains.CATEGORICAL)
+    runs = simulate(ordered_choices.experiment_of(truth, 1.0, 1000, "emd", 1, pairs), 0, 400).of("emd")
+    assert value == pytest.approx(runs[pair].mean() / runs[ordered_domains.CATEGORICAL].mean())
+    parts = [runs[pair][i::20].mean() / runs[ordered_domains.CATEGORICAL][i::20].mean() for i in range(20)]
+    assert error == pytest.approx(np.std(parts, ddof=1) / np.sqrt(20), rel=0.6)  # 19 degrees of freedom: sd of 16 %

@@ -201,11 +201,6 @@ def test_beliefs_are_fitted_to_other_settings_than_they_are_judged_on() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(
-    strict=True,
-    reason="at n = 20,000 draws of plateaus do not tell either that eb_ns and power_ns win there: emd 1.7 and kl 1.5 "
-    "times the best method's (5 estimates); at n = 500,000 emd 1.9 and kl 1.3 times: a wrong choice costs 2 to 3",
-)
 def test_choosing_from_an_estimate_of_a_box_costs_under_a_fifth() -> None:
     box = np.where((np.arange(64) >= 27) & (np.arange(64) < 37), 8.0, 1.0)
     truth = Truth("box", True, box / box.sum())

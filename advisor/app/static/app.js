@@ -1,6 +1,20 @@
 // The page of `ldp-advise app`: files into memory, messages beside controls, the address, and dials.
 "use strict";
 
+// What somebody has unfolded stays so when the answer is replaced by a newer one.
+const unfolded = new Set();
+const titleOf = details => details.querySelector("summary")?.textContent ?? "";
+document.addEventListener("toggle", event => {
+  const details = event.target;
+  if (!details.isConnected || !details.closest("#answer")) return;
+  if (details.open) unfolded.add(titleOf(details)); else unfolded.delete(titleOf(details));
+}, true);
+
+// A dial that has the focus keeps it when its curve is replaced by a newer one.
+let dial = null;
+document.addEventListener("focusin", event => { dial = event.target.dataset.dial ?? null; });
+document.addEventListener("pointerdown", event => { if (event.target.dataset?.dial === undefined) dial = null; });
+
 const one = (selector, root = document) => root.querySelector(selector);
 const tell = (name, value) => window.Shiny.setInputValue(name, value, { priority: "event" });
 
@@ -14,6 +28,9 @@ new MutationObserver(changes => {
 function brighten(node) {
   const holder = { querySelectorAll: what => [...(node.matches(what) ? [node] : []), ...node.querySelectorAll(what)] };
   enliven(holder);
+  for (const details of holder.querySelectorAll("#answer details")) if (unfolded.has(titleOf(details))) details.open = true;
+  // On a phone such a picture is wider than the page: its figure scrolls, by keys too.
+  for (const figure of holder.querySelectorAll("#further figure")) figure.tabIndex = 0;
   for (const panel of holder.querySelectorAll(".explorer")) {
     const form = one("form", panel);
     if (!form) continue;
@@ -29,6 +46,8 @@ function brighten(node) {
     form.addEventListener("change", send);
     form.addEventListener("reset", () => setTimeout(send));
     draggable(panel, form);
+    if (dial !== null && document.activeElement === document.body)
+      one(`input[data-dial="${dial}"]`, form)?.focus({ preventScroll: true });
   }
 }
 
@@ -104,7 +123,11 @@ function receive(file) {
     }
     name.textContent = answer.name;
     const shape = one("#shape");
-    if (shape) { shape.value = ""; setText("k", ""); setText("n", ""); }
+    if (shape) {
+      shape.value = "";
+      shape.dispatchEvent(new Event("change", { bubbles: true }));  // else the same shape could not be picked again
+    }
+    for (const input of document.querySelectorAll("[data-start]")) setText(input.id, "");
     tell("dropped", answer);
   };
   bar.hidden = false;
@@ -123,6 +146,11 @@ drop.addEventListener("drop", event => {
 // A file that misses its place must not replace the page.
 for (const kind of ["dragover", "drop"]) window.addEventListener(kind, event => event.preventDefault());
 
+one("#shape")?.addEventListener("change", event => {
+  if (!event.target.value) return;
+  one(".file-name").textContent = "Drop a file here, or choose one";
+  for (const input of document.querySelectorAll("[data-start]")) if (!input.value) setText(input.id, input.dataset.start);
+});
 one(".advise")?.addEventListener("click", () => setText("eps", ""));
 one("form.controls").addEventListener("submit", event => event.preventDefault());
 document.addEventListener("click", async event => {

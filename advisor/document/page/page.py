@@ -205,7 +205,7 @@ def _table(table: Table, *, explained: bool = True) -> str:
         body.append(f"<tr{_kinds('top' if row.tone is Tone.GOOD else 'extra' * row.extra)}>{cells}</tr>")
     title = f"<h3>{escape(table.title)}</h3>" if table.title and not table.verbose else ""
     whole = f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody>"
-    more = f"{table.hidden:,} more {table.noun}: --format csv and --format json hold them all." if table.hidden else ""
+    more = f"{table.hidden:,} more {table.noun}: the CSV and the JSON hold them all." if table.hidden else ""
     meaning = _paragraphs([more, legend(table) if explained else ""], "quiet")
     rarer = any(column.drop for column in table.columns)
     narrow = '<p class="narrow quiet">More columns on a wider screen, and on paper.</p>' if rarer else ""

@@ -18,6 +18,7 @@ from advisor.inputs.reports.settings import Settings, column_note, named_column,
 from advisor.inputs.tally import plural, shortened
 
 _BITS = frozenset({"0", "1"})
+_BETWEEN = " ;|,"  # bits in one cell
 
 
 def bits_have_header(first: Sequence[str], usual: bool, settings: Settings) -> bool:
@@ -54,6 +55,9 @@ class BitCounting(CellCounting):
     def _from_strings(self, block: Block, at: int) -> NDArray[np.uint8]:
         cells, k = block.cells(at), len(self.order)
         bits = bits_of(cells, k)
+        if bits is None:
+            cells = list(map(plain_bits, cells))
+            bits = bits_of(cells, k)
         if bits is not None:
             return bits
         whose = f"{f'k is {k}' if self.given else f'the first report has {k}'}; all reports have k characters"
@@ -89,7 +93,7 @@ def count_bits(rows: Rows, settings: Settings) -> BitCounting:
 def _length(rows: Rows, at: int) -> int:
     """Return the length of the first report."""
     table = rows.table
-    first = table.cells(at)[0] if table.cells(at) else ""
+    first = plain_bits(table.cells(at)[0]) if table.cells(at) else ""
     if not 2 <= len(first) <= MOST_LABELS or set(first) - _BITS:
         raise rows.bad(
             table.places[0] if table.places else 1,
@@ -123,6 +127,16 @@ def categories_of_columns(
             "the domain, in any order, or have no header (--no-header)"
         )
     return tuple(place[label] for label in labels), settings.domain, (f"{what} placed by the names of the header",)
+
+
+def plain_bits(cell: str) -> str:
+    """Return a string of characters without what separates them, if one mark does so everywhere.
+
+    >>> plain_bits("0;1;1"), plain_bits("011"), plain_bits("0;11")
+    ('011', '011', '0;11')
+    """
+    mark, half = cell[1:2], len(cell) // 2
+    return cell[::2] if mark and mark in _BETWEEN and len(cell) % 2 and cell[1::2] == mark * half else cell
 
 
 def bits_of(cells: Sequence[str], k: int) -> NDArray[np.uint8] | None:

@@ -226,6 +226,7 @@ def _opened(source: Source, path: str, settings: Settings) -> AbstractContextMan
         asked=(settings.column,),
         names_columns=names_columns,
         blanks=blanks,
+        lists=kind in ("bits", "subset", "cells", "node"),
         stdin=source.stdin,
     )
 

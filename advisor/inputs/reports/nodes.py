@@ -10,7 +10,7 @@ import numpy as np
 from advisor.errors import InputError
 from advisor.inputs.blocks import Block, Rows, Where
 from advisor.inputs.columns import Table
-from advisor.inputs.reports.bits import bits_of, wrong_bits
+from advisor.inputs.reports.bits import bits_of, plain_bits, wrong_bits
 from advisor.inputs.reports.counting import CellCounting, Cells
 from advisor.inputs.reports.settings import Settings
 from advisor.inputs.reports.symbols import Column, number_of, numbers_of
@@ -112,6 +112,7 @@ def _plain(where: Where, place: int, tree: Tree, height: int, cell: str) -> str:
     """Return what is said of the nodes of a height, a number in digits alone; raise InputError if it is wrong."""
     nodes = tree.inner[height].k
     if tree.inner[height].report_kind == "bits":
+        cell = plain_bits(cell)
         why = wrong_bits(cell, nodes, f"height {height} has {nodes} nodes; k or eps may be wrong")
         if why:
             raise where.bad(place, why)

@@ -128,6 +128,15 @@ class Tab:
             "words => document.querySelector('.work-words')?.textContent.startsWith(words)", arg=words
         )
 
+    def hold(self) -> None:
+        """Cancel the simulation that follows, so that the first sight stays, unless it is over already."""
+        self.page.wait_for_function(
+            "() => !document.querySelector('#cancel').hidden || !document.querySelector('#simulate').hidden"
+            " || document.querySelector('.work-words').textContent === 'Simulated.'"
+        )
+        self.page.evaluate("() => document.querySelector('#cancel:not([hidden])')?.click()")
+        self.page.wait_for_selector("#cancel", state="hidden")
+
     def error(self, name: str) -> str:
         """Wait for what is said beside a control."""
         self.page.wait_for_function("name => document.getElementById(name + '-error')?.textContent", arg=name)

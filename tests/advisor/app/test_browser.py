@@ -1,10 +1,9 @@
-"""The page in a real browser: the four tasks, wrong files, cancelling, two sessions, reloading, and accessibility."""
+"""The page in a real browser: the four tasks, wrong files, cancelling, two sessions, and reloading."""
 
 from __future__ import annotations
 
 import io
 import json
-import os
 import shlex
 import time
 import zipfile
@@ -14,14 +13,12 @@ from typing import Any
 import pytest
 
 from advisor.app.examples import example_file
-from tests.advisor.app.conftest import Server, Tab, serving
+from tests.advisor.app.conftest import Server, Tab
 from tests.advisor.conftest import Run
 
 pytestmark = pytest.mark.slow
 
 LONG = "goal=compare&k=2000&n=1000000&shape=spike"  # a simulation that is not over before it is cancelled
-PICTURES_WANTED = "LDP_ADVISE_PICTURES" in os.environ  # before the developer's own settings are taken out
-PICTURES = Path(__file__).parents[3] / "docs"
 
 
 def answers_of(lines: list[str], run: Run) -> list[dict[str, Any]]:
@@ -37,6 +34,8 @@ def test_an_office_that_knows_no_epsilon_ends_with_a_decision(tab: Tab, run: Run
     tab.go()
     assert tab.verdict("Just short", "3,200").startswith("Just short: with 2,000 people")
     tab.set("n", "20000")
+    tab.verdict("Collect with ε =")
+    tab.hold()
     verdict = tab.verdict("Collect with ε =")
     first, second = answers_of(tab.lines(), run)
     assert f"Collect with ε = {first['eps']:g}" in verdict
@@ -64,6 +63,7 @@ def test_an_engineer_moves_epsilon_along_the_curve(tab: Tab, run: Run) -> None:
     tab.page.keyboard.press("ArrowRight")
     tab.page.wait_for_function("() => document.querySelector('#copy-line-0').textContent.includes('--eps 2 ')")
     assert "eps=2" in tab.page.url
+    tab.hold()
     (there,) = answers_of(tab.lines(), run)
     assert there["recommendations"][0]["protocol"].upper() in tab.verdict()
     tab.page.click(".advise")
@@ -89,6 +89,8 @@ def test_an_analyst_repairs_an_estimate(tab: Tab, run: Run, tmp_path: Path, monk
     tab.go("goal=estimate")
     assert "Drop a file" in tab.error("data")
     tab.drop(raw)
+    tab.verdict("post-processing on this OUE estimate")
+    tab.work("Simulated.")
     verdict = tab.verdict("post-processing on this OUE estimate")
     monkeypatch.chdir(tmp_path)
     (there,) = answers_of(tab.lines(), run)
@@ -167,6 +169,42 @@ def test_a_wrong_file_and_a_wrong_number_are_said_beside_them(tab: Tab, tmp_path
     tab.verdict("Not worth collecting like this")  # equal frequencies are what is guessed without data
 
 
+@pytest.mark.parametrize("goal", ["plan", "compare"])
+def test_every_shape_that_is_picked_changes_the_answer_before_anything_is_simulated(goal: str, tab: Tab) -> None:
+    tab.go(f"goal={goal}&shape=spike")
+    tab.verdict()
+    for shape, words in (("gaussian", "gaussian"), ("uniform", "uniform"), ("zipf", "skew 1"), ("spike", "spike")):
+        tab.choose("shape", shape)
+        tab.page.wait_for_function(
+            "words => document.querySelector('#reproduce')?.textContent.includes('--instant') || "
+            "document.querySelector('#details')?.textContent.includes(words)",
+            arg=words,
+        )
+        assert "imulat" in tab.page.inner_text(".work-words")
+        assert tab.page.inner_text(".work-words") != "Simulated."
+    assert tab.problems == []
+
+
+def test_a_file_that_is_dropped_on_a_plan_needs_no_other_answer(tab: Tab, tmp_path: Path) -> None:
+    pilot = tmp_path / "pilot.csv"
+    pilot.write_text("answer,people\nyes,600\nno,300\nperhaps,100\n", encoding="utf-8")
+    tab.go("goal=plan&n=20000")
+    tab.verdict()
+    tab.drop(pilot)
+    tab.page.wait_for_function("() => document.querySelector('#copy-line-0')?.textContent.endsWith('pilot.csv')")
+    tab.verdict("Collect with ε =")
+    assert tab.page.input_value("#n") == "20000"
+    assert tab.page.input_value("#k") == ""
+    tab.choose("shape", "zipf")
+    tab.page.wait_for_function("() => document.querySelector('#copy-line-0')?.textContent.includes('--k 18')")
+    tab.page.wait_for_function("() => !location.search.includes('file=')")
+
+
+def test_a_message_names_the_controls_of_the_page(tab: Tab) -> None:
+    tab.go("goal=places&file=example&counts=people&grid=4x4")
+    assert "give “Side of a cell in km”" in tab.error("data")
+
+
 def test_a_large_file_is_read_in_memory_and_never_written(tab: Tab, server: Server, tmp_path: Path) -> None:
     large = tmp_path / "large.csv"
     row = b"some label that takes a while %02d\n"
@@ -178,7 +216,6 @@ def test_a_large_file_is_read_in_memory_and_never_written(tab: Tab, server: Serv
     tab.drop(large)
     tab.page.wait_for_function("() => document.querySelector('#copy-line-0')?.textContent.endsWith('large.csv')")
     tab.page.wait_for_selector("text=n = 1,390,000")
-    tab.page.click("#simulate")
     tab.work("Simulated.")
     assert server.written() - before < 1_000_000  # a file of 48 MB
     assert [path for path in server.temporary.rglob("*") if path.is_file() and path.stat().st_size > 100_000] == []
@@ -203,11 +240,10 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_sent(tab: Tab, tmp_pat
 
 
 def test_a_simulation_is_cancelled_and_leaves_no_process(tab: Tab, server: Server) -> None:
+    idle = server.children()
     tab.go(LONG)
     tab.verdict("Use")
-    idle = server.children()
-    tab.page.click("#simulate")
-    tab.work("Simulating:")
+    tab.work("Simulating:")  # it follows by itself
     started = server.children() - idle
     assert started
     tab.page.click("#cancel")
@@ -217,6 +253,12 @@ def test_a_simulation_is_cancelled_and_leaves_no_process(tab: Tab, server: Serve
         time.sleep(0.1)
     assert left == []
     tab.verdict("Use")
+    tab.page.wait_for_timeout(2000)
+    assert tab.page.inner_text(".work-words") == "Cancelled."  # and does not begin again
+    tab.page.click("#simulate")
+    tab.work("Simulating:")
+    tab.page.click("#cancel")
+    tab.work("Predicted")
 
 
 def _works(process: int) -> bool:
@@ -245,7 +287,6 @@ def test_two_sessions_have_separate_states_and_keep_each_other_waiting_never(
     other = Tab(context.new_page(), server.address)
     tab.go(LONG)
     tab.verdict("Use")
-    tab.page.click("#simulate")
     tab.work("Simulating:")
     other.go("goal=compare&k=8&n=1000")
     other.verdict("Use")
@@ -268,6 +309,7 @@ def test_a_reload_restores_everything(tab: Tab) -> None:
     tab.choose("ordered", "yes")
     tab.page.wait_for_function("() => location.search.includes('ordered=yes')")
     tab.page.wait_for_function("() => document.querySelector('#copy-line-0').textContent.includes('--ordered')")
+    tab.hold()
     before = tab.lines()
     tab.page.reload()
     tab.page.wait_for_selector("#copy-line-0")
@@ -296,60 +338,3 @@ def test_without_a_token_there_is_nothing(tab: Tab) -> None:
         root,
     )
     assert refused == "refused"
-
-
-@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark")])
-@pytest.mark.parametrize("query", ["goal=plan", "goal=estimate&file=example", "goal=compare", "goal=places"])
-def test_everybody_can_use_it(query: str, width: int, scheme: str, browser: Any, server: Server) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
-    tab = Tab(context.new_page(), server.address).go(query)
-    if query == "goal=places":
-        tab.error("data")
-    else:
-        tab.verdict()
-        tab.page.wait_for_selector("#frequencies svg")
-        tab.page.wait_for_selector("#further summary")
-    for summary in tab.page.query_selector_all("details:not([open]) > summary"):
-        summary.click()
-    found = axe.Axe().run(tab.page)
-    rules = {
-        one["id"]: [(node["html"][:150], node["any"][:1] and node["any"][0]["message"]) for node in one["nodes"]][:3]
-        for one in found.response["violations"]
-    }
-    assert rules == {}
-    assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
-    assert tab.problems == []
-    context.close()
-
-
-@pytest.mark.parametrize(
-    ("name", "query", "width", "scheme"),
-    [
-        ("app_plan", "goal=plan", 1280, "light"),
-        ("app_compare_dark", "goal=compare&k=300&n=2M", 1280, "dark"),
-        ("app_estimate_phone", "goal=estimate&file=example", 390, "light"),
-    ],
-)
-def test_the_pictures_of_the_docs_are_of_this_page(
-    name: str, query: str, width: int, scheme: str, request: pytest.FixtureRequest, tmp_path_factory: Any
-) -> None:
-    """Made anew with LDP_ADVISE_PICTURES=1; otherwise they must be there, small, and of that width."""
-    image = pytest.importorskip("PIL.Image", reason="the pictures need Pillow, which matplotlib brings")
-    target = PICTURES / f"{name}.webp"
-    if PICTURES_WANTED:
-        browser, pages = request.getfixturevalue("browser"), serving(tmp_path_factory)
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        tab = Tab(context.new_page(), next(pages).address).go(query)
-        tab.verdict()
-        tab.page.wait_for_selector(".explorer")
-        tab.page.wait_for_timeout(1500)  # until what fades has faded
-        if width < 500:
-            tab.page.evaluate("() => document.querySelector('.verdict').scrollIntoView()")
-        with image.open(io.BytesIO(tab.page.screenshot())) as shot:
-            shot.save(target, "WEBP", quality=82, method=6)
-        context.close()
-        next(pages, None)
-    with image.open(target) as shown:
-        assert shown.size == (width, 900)
-    assert target.stat().st_size < 150_000

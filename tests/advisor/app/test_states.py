@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from advisor.app.answers import answered
 from advisor.app.examples import example_file
 from advisor.app.goals import MOST_CONTROLS, goals
-from advisor.app.shown import Shown, blamed, look_up, shown
+from advisor.app.shown import Shown, faults, look_up, shown
 from advisor.app.snippet import python_snippet
 from advisor.app.state import Command, decision, ranking, safe_name, state_of
 from advisor.errors import InputError
@@ -90,7 +91,7 @@ def test_command_line_and_python_give_the_same(
     answer = look_up(state_of(address, {}))
     first = answer.ranking.document.data["recommendations"]
     assert shown_lines(answer, tmp_path, run, monkeypatch)[-1]["recommendations"] == first
-    code = python_snippet(answer.ranking.command)
+    code = python_snippet(answer.ranking)
     assert code.startswith("from ldp_advise import advise")
     names: dict[str, object] = {}
     exec(code, names)  # noqa: S102 - what people copy
@@ -131,7 +132,7 @@ def test_a_wrong_file_is_refused_in_the_same_words(content: bytes, said: str, ru
     message = str(refusal.value)
     assert said in message
     assert err.strip().endswith(message.removeprefix("wrong.csv"))
-    assert blamed(state, message) in ("data", "counts")
+    assert faults(state, refusal.value) == {"data": message}
 
 
 def test_only_what_is_held_can_be_opened(tmp_path: Path) -> None:
@@ -156,7 +157,7 @@ def test_everything_that_is_wrong_is_said_at_once() -> None:
     wrong = state_of("goal=plan&n=many&k=&within=200&sensitive=very&times=", {}).wrong()
     assert set(wrong) == {"n", "k", "within", "sensitive", "times"}
     assert "got 'many'" in wrong["n"]
-    assert "needs --radius" in state_of("goal=places&file=example&counts=people&radius=", {}).wrong()["privacy"]
+    assert "needs “How near?”" in state_of("goal=places&file=example&counts=people&radius=", {}).wrong()["privacy"]
     assert "drop the file again" in state_of("goal=compare&file=gone&name=a.csv", {}).wrong()["data"]
 
 
@@ -167,6 +168,56 @@ def test_a_simulated_value_is_shown_as_the_look_up_is() -> None:
     assert again.pieces == whole.pieces
     assert 'class="answer' in again.pieces[0]
     assert again.made_up().keys() == {"assumed.csv"}
+
+
+ESTIMATES = b"age,share\n" + b"".join(b"%d,0.%02d\n" % (20 + place, 28 - 4 * place) for place in range(7))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "goal=estimate&file=example&used=oue&method=none,norm_sub",
+        "goal=estimate&file=abc&name=a.csv&n=5000&metric=emd&used=oue&method=none,iso_cdf",
+    ],
+)
+def test_python_repairs_the_same_estimate(address: str) -> None:
+    answer = look_up(state_of(address, {"abc": HeldFile(ESTIMATES)}))
+    assert "estimate={" in answer.python
+    names: dict[str, object] = {}
+    exec(answer.python, names)  # noqa: S102 - what people copy
+    there = rank_data((names["advice"],), lambda _: "")["recommendations"]  # type: ignore[arg-type]
+    assert there == answer.ranking.document.data["recommendations"]
+
+
+def test_python_of_a_plan_decides_and_ranks(capsys: pytest.CaptureFixture[str]) -> None:
+    answer = look_up(state_of("goal=plan&n=20000&k=5", {}))
+    names: dict[str, object] = {}
+    exec(answer.python, names)  # noqa: S102 - what people copy
+    assert answer.decision is not None
+    assert answer.decision.document.parts[0].text in " ".join(capsys.readouterr().out.split())  # type: ignore[union-attr]
+    there = rank_data((names["advice"],), lambda _: "")["recommendations"]  # type: ignore[arg-type]
+    assert there == answer.ranking.document.data["recommendations"]
+
+
+@pytest.mark.parametrize("shape", ["zipf", "uniform", "gaussian", "spike"])
+@pytest.mark.parametrize("goal", ["plan", "compare"])
+def test_the_first_sight_of_a_shape_simulates_nothing(goal: str, shape: str) -> None:
+    first = state_of(f"goal={goal}&shape={shape}", {})
+    for command in filter(None, (decision(first), ranking(first))):
+        assert "--instant" in command.words or not command.files  # without a file all is predicted
+    whole = replace(first, simulated=True)
+    for command in filter(None, (decision(whole), ranking(whole))):
+        assert "--instant" not in command.words
+        assert command.files
+    assert first.question == whole.question
+
+
+@pytest.mark.parametrize("address", ["goal=estimate&file=example", "goal=places&file=example&counts=people"])
+def test_the_first_sight_without_predictions_is_the_same_command_with_few_repetitions(address: str) -> None:
+    first = state_of(address, {})
+    few, whole = ranking(first).words, ranking(replace(first, simulated=True)).words
+    assert "--reps" not in whole
+    assert few[: few.index("--reps")] + few[-1:] == whole  # the file comes last
 
 
 def test_a_file_is_parsed_once() -> None:

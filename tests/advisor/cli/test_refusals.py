@@ -166,20 +166,6 @@ def test_a_mistyped_command_about_the_knowledge_is_named(run: Run) -> None:
     assert "there are info, rules, cells, evaluate, build" in run("knowledge", "xyz")[2]
 
 
-@pytest.mark.parametrize(
-    ("words", "others"),
-    [
-        (["--format", "csv"], "one of table, plain, markdown, json, value, html"),
-        (["-o", "x.csv"], "one of .txt, .md, .json"),
-    ],
-)
-def test_an_explanation_is_no_table(run: Run, words: list[str], others: str) -> None:
-    code, out, err = run("explain", "oue", *words)
-    assert (code, out) == (2, "")
-    assert others in err
-    assert "csv" not in run("explain", "--help")[1]
-
-
 @pytest.mark.parametrize("error", [MemoryError("Unable to allocate 3 TiB"), RecursionError("maximum depth")])
 def test_exhaustion_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     def exhausted(*_: object) -> None:

@@ -83,7 +83,7 @@ def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.usefixtures("blocks")
 @pytest.mark.parametrize("protocol", UNARY)
-@pytest.mark.parametrize("k", [2, 6, 40])
+@pytest.mark.parametrize("k", [2, pytest.param(6, marks=pytest.mark.slow), 40])
 def test_bits_in_every_form(tmp_path: Path, protocol: str, k: int) -> None:
     reports, support = made(protocol, k, 1.5)
     labels = tuple(f"c{at}" for at in range(k))
@@ -499,6 +499,47 @@ def test_gzip_standard_input_and_parquet_give_the_same(tmp_path: Path) -> None:
         read_reports(str(tmp_path / "a.parquet"), "olh", 1.0, k=6)
     with pytest.raises(InputError, match="standard input: is empty"):
         read_reports("-", "oue", 1.0, stdin=io.BytesIO(b""))
+
+
+def test_a_list_in_a_cell_of_parquet_is_a_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    from advisor.inputs import parquet as reader
+
+    path = str(tmp_path / "a.parquet")
+
+    def read(protocol: str, column: object, **options) -> RawReports:
+        parquet.write_table(pa.table({"report": column}), path, row_group_size=100)
+        return read_reports(path, protocol, 1.0, **options)
+
+    monkeypatch.setattr(reader, "_BATCH_ITEMS", 90)  # a few rows a block
+    bits, support = made("oue", 6, 1.0)
+    for kind in (pa.list_(pa.int8()), pa.list_(pa.bool_()), pa.large_list(pa.int64()), pa.list_(pa.int64(), 6)):
+        check(read("oue", pa.array(bits.tolist()).cast(kind)), numbers(6), support)
+    sets, support = made("ss", 6, 1.0)
+    check(read("ss", pa.array(sets.tolist()), k=6), numbers(6), support)
+    named = [[NAMES[at] for at in one] for one in sets.tolist()]
+    check(read("ss", pa.array(named), domain=NAMES), NAMES, support)
+    vectors = PROTOCOLS["she"](4, 1.0).perturb(np.arange(40) % 4, rng_for(5))
+    assert np.allclose(read("she", pa.array(vectors.tolist())).tally.counts, vectors.sum(axis=0))
+    for cells, says in (
+        ([[1, 0, 1], [1, None, 0]], "row 2: the report is missing"),
+        ([[1, 0, 1], [1, 0]], "row 2: the report '10' has 2 characters, but the first report has 3"),
+        ([[1, 0, 1], [1, 2, 0]], "row 2: the report '120' holds '2'"),
+        ([[1, 0, 1], [10, 1]], "row 2: the report '10;1' holds ';'"),
+    ):
+        with pytest.raises(InputError, match=says):
+            read("oue", pa.array(cells))
+    with pytest.raises(InputError, match="column 'report' holds list"):
+        read("grr", pa.array([[1], [2]]))
+
+
+def test_bits_in_one_cell_may_be_separated(tmp_path: Path) -> None:
+    for mark in " ;|,":
+        data = "".join(f'x,"{mark.join(bits)}"\n' for bits in ("011", "110"))
+        read = read_file(tmp_path, "a.csv", f"user,report\n{data}", "oue", 1.0, column="report")
+        assert read.tally.counts.tolist() == [1, 2, 1]
 
 
 def test_blank_lines_inside_are_skipped_with_a_warning_and_at_the_end_without(monkeypatch: pytest.MonkeyPatch) -> None:

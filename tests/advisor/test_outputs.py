@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor.cli.outputs import Outputs, Target
 from advisor.errors import InputError
+from advisor.outputs import Outputs, Target
 
 
 def added(outputs: Outputs, option: str, path: Path | str, **options) -> Target:

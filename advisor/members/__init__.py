@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from advisor.errors import InputError, listed
-from advisor.loading import load_function, load_module, module_name, offered
+from advisor.members.loading import load_function, load_module, module_name, offered
 from simulator.foreign import REGISTERED
 
 FORM = ".py:"  # what tells a member of a file from one of the tables

@@ -1,0 +1,102 @@
+"""Sentences of a page name its own controls; what is to be typed on a command line keeps its options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from advisor.app.controls import Control
+from advisor.app.goals import goals
+from advisor.app.shown import Shown, faults, look_up
+from advisor.app.state import state_of
+from advisor.app.wording import worded
+from advisor.errors import InputError
+from advisor.inputs.held import HeldFile
+
+FILES = {"f": HeldFile(b"fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n")}
+STATES = (
+    "goal=plan&n=20000&deployable=yes",
+    "goal=plan&eps=1&n=20000&deployable=yes&bits=4",
+    "goal=compare&metric=kl",
+    "goal=compare&file=f&name=fruit.csv",
+)
+MORE_STATES = (
+    "goal=plan",
+    "goal=plan&n=20000&ordered=yes",
+    "goal=plan&times=5&sensitive=high&n=100000",
+    "goal=plan&shape=uniform",
+    "goal=compare&metric=emd",
+    "goal=compare&eps=0.01&n=1000",
+    "goal=estimate&file=example",
+    "goal=places&file=example&counts=people&radius=0.5",
+)
+WRONG = (
+    ("goal=compare&metric=emd&file=f&name=fruit.csv", "metric", "“Do the categories have an order?” = yes"),
+    ("goal=compare&k=2&file=f&name=fruit.csv", "k", "“Number of categories”: got 2"),
+    ("goal=compare&column=zzz&file=f&name=fruit.csv", "column", "for “Column of the values”"),
+    ("goal=places&file=example&counts=people&grid=4x4", "data", "give “Side of a cell in km”"),
+    ("goal=compare&method=wavelet_eb&ordered=no", "method", "“Do the categories have an order?” = yes"),
+)
+MARKUP = re.compile(r"<(pre|script|style|code)\b.*?</\1>|<[^>]*>", re.DOTALL)
+FLAG = re.compile(r"(--[a-z][a-z-]*)(?: [A-Z]+)?( on the command line)?")
+
+
+def sentences(answer: Shown) -> Iterator[str]:
+    """Yield what a page says outside of what is to be copied, up to a command line in a sentence."""
+    for html in (*answer.pieces, answer.attacker(0), answer.further()):
+        for text in MARKUP.sub("\n", html).split("\n"):
+            yield text.partition("ldp-advise ")[0]
+
+
+@pytest.mark.parametrize("address", [*STATES, *(pytest.param(one, marks=pytest.mark.slow) for one in MORE_STATES)])
+def test_no_sentence_of_a_page_names_an_option_that_is_not_there(address: str) -> None:
+    for sentence in sentences(look_up(state_of(address, FILES))):
+        assert [flag for flag, elsewhere in FLAG.findall(sentence) if not elsewhere] == []
+
+
+@pytest.mark.parametrize(("address", "control", "words"), WRONG)
+def test_a_message_stands_beside_its_control_and_names_others_as_the_page_does(
+    address: str, control: str, words: str
+) -> None:
+    state = state_of(address, FILES)
+    with pytest.raises(InputError) as refusal:
+        look_up(state)
+    messages = faults(state, refusal.value)
+    assert list(messages) == [control]
+    assert words in messages[control]
+    assert [flag for flag, elsewhere in FLAG.findall(messages[control]) if not elsewhere] == []
+
+
+@pytest.mark.parametrize("key", list(goals()))
+def test_every_option_of_a_control_is_called_by_its_label(key: str) -> None:
+    goal = goals()[key]
+
+    def called(control: Control, flag: str) -> str:
+        return worded(f"leave {flag} out", goal).removeprefix(f"leave “{control.label}”").removesuffix(" out")
+
+    for control in goal.controls:
+        for flag in control.flags:
+            yes, _, no = flag.partition("/")
+            if not yes.startswith("--"):
+                continue  # a letter, or what no command line has: no sentence uses it
+            assert called(control, yes) == (" = yes" if no else "")
+            assert not no or called(control, no) == " = no"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("(--ordered or --unordered say so)", "(“Do the categories have an order?” say so)"),
+        ("--max-bits 4 removed grr", "“Largest report, in bits” = 4 removed grr"),
+        ("--n 100,000 was given", "“Number of users” = 100,000 was given"),
+        ("name all with --domain FILE.", "name all with --domain FILE on the command line."),
+        ("at weight 0.1 (--kl-mix); more", "at weight 0.1 (--kl-mix on the command line); more"),
+        ("--eps: to plan it: ldp-advise plan --eps 1", "“ε of one report”: to plan it: ldp-advise plan --eps 1"),
+        ("they are a better guide: ldp-advise choose FILE.", "they are a better guide: drop them here."),
+        ("a – b -- c", "a – b -- c"),
+    ],
+)
+def test_options_are_put_into_words(text: str, said: str) -> None:
+    assert worded(text, goals()["compare"]) == said

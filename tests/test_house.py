@@ -1,0 +1,83 @@
+"""The measures of the house: short files and functions, imports without circles."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("simulator", "knowledge", "advisor", "ldp_advise")
+FILE_LINES, FUNCTION_LINES = 400, 60  # of a function without its docstring
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """The files of the packages by the names that import them."""
+    files = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
+    return {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in files}
+
+
+@cache
+def tree(name: str) -> ast.Module:
+    return ast.parse(modules()[name].read_text(encoding="utf-8"))
+
+
+def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines of a function, signature and all, without its docstring."""
+    lines = (function.end_lineno or 0) - function.lineno + 1
+    if ast.get_docstring(function, clean=False) is None:
+        return lines
+    docstring = function.body[0]
+    return lines - ((docstring.end_lineno or 0) - docstring.lineno + 1)
+
+
+def test_no_file_is_longer_than_400_lines() -> None:
+    lengths = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in modules().items()}
+    assert {name: lines for name, lines in lengths.items() if lines > FILE_LINES} == {}
+
+
+def test_no_function_is_longer_than_60_lines() -> None:
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    lengths = {
+        f"{name}.{node.name}": length(node)
+        for name in modules()
+        for node in ast.walk(tree(name))
+        if isinstance(node, kinds)
+    }
+    assert {name: lines for name, lines in lengths.items() if lines > FUNCTION_LINES} == {}
+
+
+def imports(name: str) -> set[str]:
+    """The modules of the house that a module imports, now or later, but for what only types name."""
+    result: set[str] = set()
+    for node in ast.walk(tree(name)):
+        if isinstance(node, ast.Import):
+            result |= {one.name for one in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inner = {f"{node.module}.{one.name}" for one in node.names}
+            result |= (inner & modules().keys()) or {node.module}
+    return (result & modules().keys()) - {name}
+
+
+def circles(arrows: dict[str, set[str]]) -> list[set[str]]:
+    """The groups of nodes that reach one another: what is left when the nodes without ways in or out are gone."""
+    left = dict(arrows)
+    while True:
+        entered = set().union(*left.values()) if left else set()
+        ends = {node for node in left if node not in entered or not left[node] & left.keys()}
+        if not ends:
+            return [set(left)] if left else []
+        left = {node: after - ends for node, after in left.items() if node not in ends}
+
+
+def test_no_imports_run_in_a_circle() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [{"b", "c"}]
+    assert circles({name: imports(name) for name in modules()}) == []
+
+
+def test_packages_import_downwards() -> None:
+    below = {"simulator": {"simulator"}, "knowledge": {"simulator", "knowledge"}}
+    for name in modules():
+        package = name.partition(".")[0]
+        assert {one.partition(".")[0] for one in imports(name)} <= below.get(package, set(PACKAGES)), name
