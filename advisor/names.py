@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from advisor.checks import shown
-from advisor.errors import InputError, LeftOutError, closest, listed
-from advisor.members import FORM, file_hint, member_of_file
+from advisor.errors import InputError, LeftOutError, closest, listed, near_miss
+from advisor.members import FORM, SUFFIX, defined_in, file_hint, file_of, member_of_file
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
-from simulator.foreign import REFUSED
+from simulator.foreign import REFUSED, REGISTERED
 
 TABLES: dict[str, Mapping[str, Any]] = {"protocol": PROTOCOLS, "method": POSTPROCESSORS, "metric": METRICS}
 
@@ -89,6 +89,46 @@ def resolve(kind: str, name: str) -> str:
         miss = f"; did you mean {titled[close]!r}?" if close else ""
         raise InputError(f"unknown {kind} {shown(name)}: allowed are {listed(table, most=20)}{miss}")
     return found
+
+
+def beside_files(kind: str, values: Iterable[object]) -> Iterator[object]:
+    """Yield names of members, those behind one of a file that stand in that file too with its name before them.
+
+    A published name stays what it is. Each value has to be read before the next one is asked for: reading it loads its
+    file.
+
+    Raises InputError if a name is short for a published member and stands in the file, or is in neither.
+    """
+    file = ""
+    for value in values:
+        if isinstance(value, str) and FORM in value:
+            file = file_of(value)
+        yield _in_file(kind, value, file) if file and isinstance(value, str) else value
+
+
+def _in_file(kind: str, name: str, file: str) -> str:
+    if FORM in name or name.endswith(SUFFIX) or name in TABLES[kind].keys() - REGISTERED.keys():
+        return name
+    there = defined_in(file)
+    published = ALIASES[kind] | {squash(key): key for key in TABLES[kind] if key not in REGISTERED}
+    short_for = published.get(squash(name))
+    if name in there:
+        if short_for is not None:
+            raise InputError(
+                f"{kind} {shown(name)} can be {short_for}, which is called so for short, or that of {file}: write "
+                f"{short_for} or {file}:{name}"
+            )
+        return f"{file}:{name}"
+    try:
+        if squash(name) != "all":  # the whole menu
+            resolve(kind, name)
+    except LeftOutError:
+        raise
+    except InputError as error:
+        miss = near_miss(name, there)
+        unknown = f"unknown {kind} {shown(name)}: {file} has none, and none is published{miss}"
+        raise InputError(unknown if miss else f"{error}; nor is it in {file}, which has {listed(there)}") from None
+    return name
 
 
 def _refusal(kind: str, name: str) -> str | None:

@@ -168,7 +168,9 @@ def apportion(weights: FloatArray | IntArray, n: int) -> IntArray:
     missing = n - int(counts.sum())
     if missing:
         remainders = exact - counts
-        least = np.partition(remainders, -missing)[-missing]
+        above = remainders[remainders > 0]  # of a large domain most can be 0, and many that are equal are slow to part
+        among = above if 0 < missing <= len(above) else remainders
+        least = np.partition(among, -missing)[-missing]
         larger = remainders > least
         counts += larger
         counts[np.flatnonzero(remainders == least)[: missing - np.count_nonzero(larger)]] += 1

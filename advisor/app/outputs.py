@@ -6,8 +6,10 @@ from typing import TypeVar
 
 from shiny import Outputs, reactive, render, req, ui
 
-from advisor.app.session import Kept, Page
+from advisor.app.session import Page
+from advisor.app.shown import Shown
 from advisor.app.takeaways import reproduce_html
+from advisor.rank.explorer import Stops
 
 T = TypeVar("T")
 
@@ -54,11 +56,12 @@ def _begin_the_rest(page: Page) -> None:
         answer = page.current()
         if answer is None:
             return
-        request = None if answer.first is None else answer.first.request
-        at = None if request is None else _place(page.kept, answer.key, (request.epsilon, request.n))
-        if at is None:
+        kept = page.kept
+        stops = None if kept is None or kept.answer.about != answer.about else kept.stops
+        at = None if stops is None else _place(stops, answer)
+        if at is None or kept is None or kept.answer.key != answer.key:
             page.exploring.cancel()
-            page.exploring.invoke(answer)
+            page.exploring.invoke(answer, None if at is None else stops)
         else:
             page.send("turn", at)
 
@@ -78,8 +81,7 @@ def _add_the_rest(page: Page, output: Outputs) -> None:
     @output(suspend_when_hidden=False)  # an empty one takes no place
     @render.ui
     def explorer() -> ui.HTML:
-        answer, html, dials = _newest(page.exploring)
-        page.kept = (answer.key, dials)
+        page.kept, html = _newest(page.exploring)
         return ui.HTML(html)
 
     @output(suspend_when_hidden=False)  # an empty one takes no place
@@ -104,10 +106,10 @@ def _newest(task: reactive.ExtendedTask[..., T]) -> T:
     return task.result()
 
 
-def _place(kept: Kept | None, key: tuple[object, ...], point: tuple[float, float]) -> tuple[int, ...] | None:
-    """Return the places of ε and n on the dials of a curve that is shown; None if it is about something else."""
-    if kept is None or kept[0] != key or len(kept[1]) != len(point):
+def _place(stops: Stops, answer: Shown) -> tuple[int, ...] | None:
+    """Return the places of ε and n on the dials of a curve; None where one of them is not on its dial."""
+    request = None if answer.first is None else answer.first.request
+    point = () if request is None else (request.epsilon, request.n)
+    if not point or len(stops) != len(point) or any(one not in dial for one, dial in zip(point, stops, strict=True)):
         return None
-    if any(value not in values for value, values in zip(point, kept[1], strict=True)):
-        return None
-    return tuple(values.index(value) for value, values in zip(point, kept[1], strict=True))
+    return tuple(dial.index(one) for one, dial in zip(point, stops, strict=True))

@@ -16,11 +16,18 @@ from advisor.app.uploads import Uploads
 from advisor.app.wording import worded
 from advisor.app.worker import Workers
 from advisor.errors import InputError
+from advisor.rank.explorer import Stops
 
 PAUSE = 0.4  # seconds without a change before what stands below the answer is worked out
 PREDICTED = (PLAN, COMPARE)  # pages whose first sight is a prediction; on the others it is a small simulation
 
-Kept = tuple[tuple[object, ...], tuple[tuple[float, ...], ...]]  # what a curve is about, and the values of its dials
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A curve that is shown: of which answer, and the values of its dials."""
+
+    answer: Shown
+    stops: Stops
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +52,7 @@ class Page:
         self.declined = ""  # the state whose simulation was cancelled
         self.current: reactive.Value[Shown | None] = reactive.Value(None)
         self.again: reactive.Value[int] = reactive.Value(0)
-        self.kept: Kept | None = None
+        self.kept: Curve | None = None
         self.looking = reactive.ExtendedTask(self._look)
         self.simulating = reactive.ExtendedTask(self._simulate)
         self.exploring = reactive.ExtendedTask(_explored)
@@ -122,9 +129,10 @@ def first_sight(state: State) -> str:
     return "Predicted, not simulated." if state.goal.key in PREDICTED else "A first sight, from few repetitions."
 
 
-async def _explored(answer: Shown) -> tuple[Shown, str, tuple[tuple[float, ...], ...]]:
+async def _explored(answer: Shown, stops: Stops | None) -> tuple[Curve, str]:
     await asyncio.sleep(PAUSE)
-    return answer, *await asyncio.to_thread(answer.explorer)
+    html, values = await asyncio.to_thread(answer.explorer, stops)
+    return Curve(answer, values), html
 
 
 async def _drawn(answer: Shown, again: int) -> tuple[str, str]:

@@ -24,7 +24,7 @@ from advisor.document.model import Code, Document, Part, Role, Sentence, Table
 from advisor.document.page import RESTS_ON, explorer_html, page_html, pieces_html, section_html, svg_html
 from advisor.errors import InputError
 from advisor.rank.apply import applied_csv
-from advisor.rank.explorer import explorer_of
+from advisor.rank.explorer import Stops, explorer_of
 from advisor.rank.page import reasons_section
 from advisor.rank.result import Answer, Ranking
 from knowledge.recipes import Collection
@@ -54,10 +54,15 @@ class Shown:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What the curve depends on besides ε and n."""
-        values = {name: text for name, text in self.state.values.items() if name not in ("eps", "n")}
+        """What the curve depends on besides the values of its dials."""
         decided = () if self.decision is None else self.decision.command.words
-        return self.state.simulated, self.state.data, tuple(values.items()), decided if self.state.simulated else ()
+        return self.about, self.state.simulated, decided if self.state.simulated else ()
+
+    @property
+    def about(self) -> tuple[object, ...]:
+        """What is asked besides ε and n, which the dials of the curve set."""
+        values = {name: text for name, text in self.state.values.items() if name not in ("eps", "n")}
+        return self.state.data, *values.items()
 
     @cached_property
     def pieces(self) -> tuple[str, str]:
@@ -84,11 +89,14 @@ class Shown:
         """The budget of the ranking."""
         return None if self.first is None else self.first.request.epsilon
 
-    def explorer(self) -> tuple[str, tuple[tuple[float, ...], ...]]:
-        """Return the figures that move with ε and n, and the values that these can have; "" where there are none."""
+    def explorer(self, stops: Stops | None = None) -> tuple[str, Stops]:
+        """Return the figures that move with ε and n, and the values that these can have; "" where there are none.
+
+        `stops` are values to offer, where that is known already: a dial that is turned stays the same dial.
+        """
         if self.first is None:
             return "", ()
-        made = explorer_of(self.first)
+        made = explorer_of(self.first, stops)
         return explorer_html(made), tuple(dial.values for dial in made.dials)
 
     def further(self) -> str:

@@ -27,6 +27,7 @@ INTERRUPTED = 130
 COMPLETION = "_LDP_ADVISE_COMPLETE"
 # What libraries read as a number, and fail over: of matplotlib, of joblib's processes and of Typer's completion.
 NUMBERS = ("SOURCE_DATE_EPOCH", "LOKY_MAX_CPU_COUNT", "COMP_CWORD")
+SIZES = ("COLUMNS", "LINES")  # rich fails over ², and draws nothing on a terminal that has none
 MEANT = {  # what people call an option, and its name
     "--users": "--n", "-n": "--n", "-k": "--k", "--categories": "--k", "--budget": "--eps",
     "--csv": "--format csv", "--json": "--format json", "--html": "--report",
@@ -57,9 +58,9 @@ def prepare(args: list[str]) -> Callable[[], int]:
 
 def _ignore_nonsense() -> None:
     """Take out of the environment what should be a number and is none."""
-    for name in NUMBERS:
-        text = os.environ.get(name, "0")
-        if not text.isdecimal() or len(text) > LONGEST:
+    for name in (*NUMBERS, *SIZES):
+        text = os.environ.get(name, "1")
+        if not text.isdecimal() or len(text) > LONGEST or (name in SIZES and not int(text)):
             del os.environ[name]
     if COMPLETION in os.environ:  # the shell has set the others too, a person who tries it has not
         os.environ.setdefault("COMP_WORDS", "ldp-advise")

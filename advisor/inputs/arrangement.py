@@ -119,9 +119,12 @@ def _by_order(order: Fit, other: Fit | None, listing: tuple[str, ...], *, from_f
 
 
 def _directed(order: Fit, listing: tuple[str, ...], *, from_file: bool) -> tuple[str, ...]:
-    """Return the labels that fit in order; a file's own order stays where it is the same line, or the same circle."""
+    """Return the labels that fit in order; a file's own order stays where it is the same line, or the same circle.
+
+    A file in alphabetical order has none of its own: programs write it so, and rows without counts are listed so.
+    """
     rising = tuple(order.labels)
-    if not from_file:
+    if not from_file or list(listing) == sorted(listing):
         return rising
     own = tuple(label for label in listing if label in order.keys)
     at = rising.index(own[0])

@@ -77,6 +77,20 @@ def as_named(key: str) -> str:
     return source if FORM in source else key
 
 
+def file_of(name: str) -> str:
+    """Return the file of a member that is named with it.
+
+    >>> file_of("own/mine.py:soft")
+    'own/mine.py'
+    """
+    return name.rpartition(":")[0]
+
+
+def defined_in(file: str) -> tuple[str, ...]:
+    """Return the functions and classes of a file from which a member was loaded."""
+    return offered(module_name(file))
+
+
 def file_hint(kind: str, name: str) -> str | None:
     """Return what to type instead of a file alone, or of a function whose file was named just before; else None."""
     if name.endswith(SUFFIX):

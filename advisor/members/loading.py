@@ -75,8 +75,8 @@ def offered(name: str) -> tuple[str, ...]:
 
 
 def _has_a_home(member: object) -> bool:
-    """Tell whether something callable says in which module it was defined: functions and classes do."""
-    return inspect.isroutine(member) or isinstance(member, type)
+    """Tell whether something callable says in which module it was defined: functions, classes and aliases of them."""
+    return inspect.isroutine(member) or isinstance(member, type) or hasattr(member, "__origin__")
 
 
 def _module(where: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ ENDS = {"n": USERS, "epsilon": EPSILON}  # of what the model covers
 class Prediction:
     """What is predicted along the unknown."""
 
-    xs: NDArray[np.float64]  # values of the unknown, rising, ``(places,)``
+    xs: NDArray[np.float64]  # values of the unknown that were looked at, rising, ``(places,)``
     # For each pair its predicted error and the ends of the 95 % interval ``(3, places)``
     errors: dict[Pair, NDArray[np.float64]]
     rows: tuple[PlanRow, ...]  # what each pair needs, as predicted
@@ -60,10 +60,12 @@ class Prediction:
         )
 
 
-def first_answers(question: PlanQuestion, assumed: Histogram | None = None) -> Prediction:
+def first_answers(question: PlanQuestion, assumed: Histogram | None = None, *, needs_only: bool = False) -> Prediction:
     """Predict every pair along the range that the model covers; nothing where it does not know the metric.
 
     assumed: what stands for the frequencies; by default their profile.
+    needs_only: only what each pair needs, without intervals and the curves below: to describe a large domain for one
+        number of users takes a second.
     """
     xs = np.geomspace(*ENDS[question.unknown], PLACES)
     if question.metric not in predicted_metrics(ordered=question.frequencies.ordered):
@@ -89,16 +91,26 @@ def first_answers(question: PlanQuestion, assumed: Histogram | None = None) -> P
     fixed = assumed
     if assumed is None and question.n is not None:
         fixed = profile_of(question.frequencies.weights, question.n)
-    for x in xs.tolist():
+    missed: set[Pair] = set()  # pairs that missed the target somewhere: the last such place decides what they need
+    places = 0
+    for x in xs[::-1].tolist():
         try:
             answer = asked(x)
         except ValueError as error:
             return Prediction(xs, {}, (), str(error))
         for row in answer.rows:
             figures.setdefault((row.protocol, row.method), []).append((row.error, row.low, row.high))
-    errors = {pair: np.array(values).T for pair, values in figures.items() if len(values) == len(xs)}
+        missed |= {(row.protocol, row.method) for row in answer.rows if row.error > question.target}
+        places += 1
+        if needs_only and missed >= figures.keys():
+            break
+    xs = xs[-places:]
+    last = [(row.protocol, row.method) for row in answer.rows]
+    errors = {pair: np.array(figures[pair][::-1]).T for pair in last if len(figures[pair]) == places}
     whole = question.n is None
     rows = [_row(pair, xs, values, question.target, whole=whole) for pair, values in errors.items()]
+    if needs_only:
+        rows = [replace(row, low=None, high=None) for row in rows]
     return Prediction(xs, errors, tuple(rows), choice=_choice({row.pair: row for row in rows}, asked))
 
 

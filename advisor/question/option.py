@@ -25,6 +25,8 @@ class Option:
     advanced: bool = False  # whether ``--help --verbose`` alone shows it
     undivided: bool = False  # whether a comma is part of a value, and separates none
     write: Callable[[str], str] | None = None  # how a value is written on a command line again; None: as it is
+    # What becomes of several values that depend on those before them, if any do; each is read before the next
+    among: Callable[[Iterable[object]], Iterable[object]] | None = None
     variant: bool = False  # whether it is the option of another group with another range, see `like`
 
     @property
@@ -43,9 +45,10 @@ def option(
     advanced: bool = False,
     undivided: bool = False,
     write: Callable[[str], str] | None = None,
+    among: Callable[[Iterable[object]], Iterable[object]] | None = None,
 ) -> Any:
     """Return the field of an option; without `read`, a flag that is off unless it is given."""
-    declared = Option(flags, help, metavar, read, repeated, advanced, undivided, write)
+    declared = Option(flags, help, metavar, read, repeated, advanced, undivided, write, among)
     if default is None:
         default = () if repeated else False if read is None and "/" not in flags[0] else None
     return field(default=default, metadata={"option": declared})
@@ -88,7 +91,9 @@ class Settings:
                 listed = (
                     map(str.strip, one.split(",")) if divided and isinstance(one, str) else [one] for one in values
                 )
-                object.__setattr__(self, item.name, _read_all(spec.name, spec.read, chain.from_iterable(listed)))
+                every: Iterable[object] = chain.from_iterable(listed)
+                every = every if spec.among is None else spec.among(every)
+                object.__setattr__(self, item.name, _read_all(spec.name, spec.read, every))
             else:
                 object.__setattr__(self, item.name, spec.read(spec.name, value))
         self.check()

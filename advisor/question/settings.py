@@ -12,7 +12,7 @@ from advisor.checks import budget, choice, path, real, several, share, text, who
 from advisor.errors import InputError
 from advisor.inputs.numbers import MOST_LABELS
 from advisor.members import as_named, member_of_python
-from advisor.names import resolve, resolve_all
+from advisor.names import beside_files, resolve, resolve_all
 from advisor.question.option import Settings, like, option
 from simulator import POSTPROCESSORS
 from simulator.foreign import REGISTERED
@@ -97,6 +97,7 @@ class Question(Settings):
         repeated=True,
         help="error metric, or 'all' [default: l1; places: emd]",
         write=as_named,
+        among=partial(beside_files, "metric"),
     )
 
     @property
@@ -134,11 +135,11 @@ class Menu(Settings):
 
     protocol: tuple[str, ...] = option(
         "--protocol", "-p", read=partial(on_the_menu, "protocol"), metavar="NAME", repeated=True, write=as_named,
-        help="only this protocol, or several: a,b or all,mine.py:Mine",
+        among=partial(beside_files, "protocol"), help="only this protocol, or several: a,b or all,mine.py:Mine",
     )  # fmt: skip
     method: tuple[str, ...] = option(
         "--method", read=partial(on_the_menu, "method"), metavar="NAME", repeated=True, write=as_named,
-        help="only this method, or several: a,b or all,mine.py:soft",
+        among=partial(beside_files, "method"), help="only this method, or several: a,b or all,mine.py:soft",
     )  # fmt: skip
 
     def check(self) -> None:

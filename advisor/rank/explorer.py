@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from advisor.document.explorer import Curve, Dial, Explorer
 from advisor.epsilon.meaning import meaning, meaning_sentences
 from advisor.figures import error_text, number, percent, points, users
+from advisor.question.request import Request
 from advisor.question.units import unit_text
 from advisor.rank.prediction import frequencies_of, stays
 from advisor.rank.result import Ranking
@@ -30,6 +31,8 @@ NAMES = (
     "Attack: best guess from one report",
 )
 
+Stops = tuple[tuple[float, ...], ...]  # values of ε, and of n
+
 AGAINST = {WORTH_IT: "clearly better", MARGINAL: "somewhat better", USELESS: "not surely better"}  # than no data
 
 
@@ -51,9 +54,12 @@ class _Point:
     ranges: bool
 
 
-def explorer_of(advice: Ranking) -> Explorer:
-    """Return the figures of an answer, and where its question can be predicted, those of others."""
-    grid = _predicted(advice)
+def explorer_of(advice: Ranking, values: Stops | None = None) -> Explorer:
+    """Return the figures of an answer, and where its question can be predicted, those of others.
+
+    `values`, of ε and of n, are those of the dials; they hold those of the question.
+    """
+    grid = _predicted(advice, values or _stops(advice.request))
     own = _own(advice)
     if grid is None:
         grid, at = [[own]], (0, 0)
@@ -98,7 +104,7 @@ def _own(advice: Ranking) -> _Point:
     )  # fmt: skip
 
 
-def _predicted(advice: Ranking) -> list[list[_Point]] | None:
+def _predicted(advice: Ranking, stops: Stops) -> list[list[_Point]] | None:
     """Return what the model predicts, by budget and by number of users; None where it does not cover the question.
 
     A question about what was collected has no other budget, and a pair of other packages no prediction.
@@ -109,10 +115,9 @@ def _predicted(advice: Ranking) -> list[list[_Point]] | None:
     try:
         frequencies = frequencies_of(request)
         result = []
-        large = request.k > LARGE_DOMAIN
-        for epsilon in _budgets(request.epsilon, STOPS // 2 if large else STOPS):
+        for epsilon in stops[0]:
             row = []
-            for n in _users(request.n, FACTORS[1::2] if large else FACTORS):
+            for n in map(int, stops[1]):
                 prediction = model.predicted(frequencies, epsilon, n, request.protocols, ordered=request.ordered)
                 answer = ranking.rank(
                     prediction, advice.metric, epsilon=epsilon, n=n, ordered=request.ordered, methods=request.methods
@@ -128,6 +133,12 @@ def _predicted(advice: Ranking) -> list[list[_Point]] | None:
     except (ValueError, StopIteration):
         return None
     return result
+
+
+def _stops(request: Request) -> Stops:
+    large = request.k > LARGE_DOMAIN
+    budgets = _budgets(request.epsilon, STOPS // 2 if large else STOPS)
+    return tuple(budgets), tuple(_users(request.n, FACTORS[1::2] if large else FACTORS))
 
 
 def _budgets(own: float, stops: int) -> list[float]:

@@ -69,10 +69,10 @@ def first_need(ranking: Ranking, target: float, *, n: bool) -> PlanRow | None:
 
     None where nothing is predicted to reach the target, or predictions do not say.
     """
-    return _needed(ranking, target, n=n)[0]
+    return _needed(ranking, target, n=n, interval=True)[0]
 
 
-def _needed(ranking: Ranking, target: float, *, n: bool) -> tuple[PlanRow | None, bool]:
+def _needed(ranking: Ranking, target: float, *, n: bool, interval: bool = False) -> tuple[PlanRow | None, bool]:
     """Return `first_need`, and whether predictions cover the question and do not contradict the answer.
 
     They do where the data leave more open than a prediction takes into account. Errors fall with the square root of n
@@ -91,7 +91,7 @@ def _needed(ranking: Ranking, target: float, *, n: bool) -> tuple[PlanRow | None
         shuffled=None if central is None else Shuffled(central.epsilon, central.delta, request.k),
     )  # fmt: skip
     assumed = None if request.skew is None else frequencies_of(request)
-    prediction = first_answers(question, assumed)
+    prediction = first_answers(question, assumed, needs_only=not interval)
     row = next((row for row in prediction.rows if row.pair == prediction.choice), None)
     if row is None or row.value is None:
         return None, bool(prediction.rows)

@@ -92,7 +92,7 @@ PROTOCOL_CARDS: dict[str, Card] = {
         "GRR if the height has fewer than 3 e^ε + 2 nodes, else by OUE. e: each Haar difference (left half of a node "
         "less its right half) is the mean of what all heights below it say, weighted by precision.",
         "Ordered domains, for the distribution as a whole: cumulative shares, ranges, quantiles, emd. With tree_eb it "
-        "has the lowest emd of all pairs on most data.",
+        "is never far from the lowest emd, whatever the shape.",
         "One user in h reports a leaf, so raw estimates of single categories have three to six times the variance of "
         "SS, and repairs that look at them one by one (norm_sub, norm_cut) lose what the levels know. A client that "
         "draws the height after a look at the value leaks. Where k is no power of 2 the last nodes are smaller.",
@@ -108,11 +108,11 @@ PROTOCOL_CARDS: dict[str, Card] = {
     "sw": Card(
         "Report one of the places 0 … k + 2b − 1: each of v … v + 2b with p = e^ε q, each other one with "
         "q = 1 / ((2b + 1) e^ε + k − 1); b = ⌊k (ε e^ε − e^ε + 1) / (2 e^ε (e^ε − 1 − ε))⌋.",
-        "Ordered domains and smooth distributions, where reports must be short. It comes closest to a tree with few "
-        "users or a small ε.",
+        "Ordered domains and smooth distributions, in short reports. With em_stopped it has the lowest emd of all "
+        "pairs on most real histograms.",
         "It has no unbiased estimate: use em_stopped, or em or ems as published. Detail much narrower than 2b + 1 "
-        "places is lost in noise: a lone spike is spread over its neighbours, and errors of single categories are "
-        "often several times those of other protocols.",
+        "places is lost in noise: a lone spike is spread over its neighbours, and errors of single categories can "
+        "then be many times those of other protocols.",
         "⌈log2 (k + 2b)⌉ bits; server: n counts",
     ),
     "haar_hrr": Card(

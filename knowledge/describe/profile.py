@@ -96,9 +96,7 @@ def profile_of(weights: FloatArray | IntArray, n: int | None = None) -> Profile:
     values, few, fewest = (_grouped(falling, most) for most in (FULL, FEW, ATOMS))
     levels = _haar(f)
     pooled, rest = ([_grouped(-np.sort(-squares), DETAILS) for squares in of] for of in (levels, _residuals(f)))
-    top_size = max(1, round(TOP_SHARE * k))
-    top = np.flatnonzero(f >= falling[top_size - 1])
-    top = top[np.argsort(-f[top], kind="stable")][:top_size]
+    top = _top(f, falling, max(1, round(TOP_SHARE * k)))
     points, counts, ends = _blocks(f)
     spread_places = _spaced(k, PLACES)
     places = np.append(spread_places, top[_spaced(len(top), TOP_PLACES)])
@@ -235,6 +233,14 @@ def _depths(levels: list[FloatArray]) -> FloatArray:
 
 def _above(levels: list[FloatArray], places: IntArray) -> FloatArray:
     return np.stack([squares[places >> (depth + 1)] for depth, squares in enumerate(levels)], axis=1)
+
+
+def _top(f: FloatArray, falling: FloatArray, size: int) -> IntArray:
+    """Return the places of the largest values, falling, the earlier of equal ones first; `falling` is f sorted."""
+    least = falling[size - 1]
+    above = np.flatnonzero(f > least)
+    # With few users in a large domain nearly all values are equal to the least one, and are not worth sorting.
+    return np.append(above[np.argsort(-f[above], kind="stable")], np.flatnonzero(f == least)[: size - len(above)])
 
 
 def _spaced(size: int, most: int) -> IntArray:

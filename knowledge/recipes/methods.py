@@ -267,6 +267,10 @@ def _tree_eb(key: str) -> MethodRecipe:
     return MethodRecipe(source, (key,), call, example)
 
 
+_EXPECTATION = "simulator.methods.expectation"
+_MODULES = {"em_stopped": "simulator.methods.smooth"}
+
+
 def _of_square_wave(key: str) -> MethodRecipe:
     likelihood = ("simulator.protocols.square_wave", "SquareWaveLikelihood")
     if key == "ibu":
@@ -276,7 +280,7 @@ def _of_square_wave(key: str) -> MethodRecipe:
         call = "ibu(SquareWaveLikelihood(K, WIDTH, P, Q), counts)"
         example = f"{SQUARE_WAVE}improved = ibu(likelihood, counts)\n"
         return MethodRecipe(source, (key, "SquareWaveLikelihood"), call, example)
-    source = excerpt(likelihood, ("simulator.methods.expectation", key), given=COLLECTION)
+    source = excerpt(likelihood, (_MODULES.get(key, _EXPECTATION), key), given=COLLECTION)
     example = f"{SQUARE_WAVE}improved = {key}(Observed(likelihood, Tally(counts, int(counts.sum()))))\n"
     return MethodRecipe(source, (key, "Observed", "SquareWaveLikelihood", "Tally"), f"{key}({FROM_COUNTS})", example)
 

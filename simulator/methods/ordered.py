@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from simulator.methods.expectation import em, em_stopped, ems
+from simulator.methods.expectation import em, ems
 from simulator.methods.isotonic import iso_cdf
 from simulator.methods.processor import PostProcessor
+from simulator.methods.smooth import em_stopped
 from simulator.methods.tree import tree_eb
 
 _LI = "Li, Wang, Lopuhaä-Zwakenberg, Li, Škorić, SIGMOD 2020"
@@ -27,7 +28,7 @@ _METHODS = (
     PostProcessor("ems", "EM with smoothing", ems, True, True, _LI, keeps_order=False, needs=_LIKELIHOOD),
     PostProcessor(
         "em_stopped",
-        "EM, accelerated and stopped early",
+        "EM from a smooth curve, stopped early",
         em_stopped,
         True,
         True,

@@ -106,6 +106,24 @@ class Likelihood(ABC):
     def backward(self, weights: FloatArray) -> FloatArray:
         """Return for each value the mean ``(..., k)`` of weights ``(..., outputs)`` over its reports: the transpose."""
 
+    def backward_squares(self, weights: FloatArray) -> FloatArray:
+        """Return `backward` for the squares of the probabilities, value by value."""
+        k = self.shape[0]
+        rows = (self.forward(np.eye(1, k, value)[0]) ** 2 for value in range(k))
+        return np.stack([(row * weights).sum(axis=-1) for row in rows], axis=-1)
+
+    def in_cells(self, edges: IntArray) -> tuple[Callable[[FloatArray], FloatArray], IntArray]:
+        """Return what takes sums ``(cells, batch)`` of frequencies to outputs, and for how many each of these stands.
+
+        Cells lie between edges ``(cells + 1,)`` from 0 to k, and frequencies are even within them.
+        """
+        sizes = np.diff(edges)
+
+        def forward(sums: FloatArray) -> FloatArray:
+            return self.forward(np.repeat(sums.T / sizes, sizes, axis=-1)).T
+
+        return forward, np.ones(self.shape[1], dtype=np.int64)
+
     def forward_in_step(self, frequencies: FloatArray) -> FloatArray:
         """Return `forward` of rows ``(rows, k)`` of which there is always the same number: digits may depend on it."""
         return self.forward(frequencies)
@@ -122,6 +140,14 @@ class Likelihood(ABC):
     @property
     def flat(self) -> Probabilities | None:
         """Probabilities (p, q) where this is randomised response, which has a closed form; else None."""
+        return None
+
+    def coarser(self, most: float, window: int) -> Likelihood | None:  # noqa: ARG002
+        """Return about the same where values and outputs are cells of neighbouring ones, or None.
+
+        most: values of a cell at most.
+        window: cells at least that the likely outputs of a value fill.
+        """
         return None
 
     def restricted(self, outputs: NDArray[np.bool_]) -> Likelihood:

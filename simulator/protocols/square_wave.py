@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -142,6 +143,21 @@ class SquareWaveLikelihood(Likelihood):
     def shape(self) -> tuple[int, int]:
         return self._k, self._k + self._width - 1
 
+    def coarser(self, most: float, window: int) -> SquareWaveLikelihood | None:
+        """Return the same of cells of one size, of which the window is a whole number; None if they would be values.
+
+        Among windows of up to a third more cells, that for which the line is most nearly a whole number of cells too.
+        """
+        least = max(window, math.ceil(self._width / most))
+        if self._width < 1.5 * least:
+            return None
+        windows = np.arange(least, least + least // 3)
+        lines = self._k * windows / self._width
+        best = np.argmin(abs(lines - np.rint(lines)))
+        k, width, ratio = int(np.rint(lines[best])), int(windows[best]), self._q / self._p
+        p = 1 / (width + (k - 1) * ratio)
+        return SquareWaveLikelihood(k, width, p, ratio * p)
+
     def forward(self, frequencies: FloatArray) -> FloatArray:
         running = np.cumsum(frequencies, axis=-1)
         total, inside = self._q * running[..., -1:], (self._p - self._q) * running
@@ -160,6 +176,33 @@ class SquareWaveLikelihood(Likelihood):
         result *= self._p - self._q
         result += self._q * running[..., -1:]
         return result
+
+    def backward_squares(self, weights: FloatArray) -> FloatArray:
+        # There are two probabilities x, p and q, and for both of them x^2 = (p + q) x - p q.
+        total = weights.sum(axis=-1, keepdims=True)
+        return (self._p + self._q) * self.backward(weights) - self._p * self._q * total
+
+    def in_cells(self, edges: IntArray) -> tuple[Callable[[FloatArray], FloatArray], IntArray]:
+        k, outputs = self.shape
+        # Along such a stretch of places the first and the last value that is near stay in their cells.
+        starts = np.union1d(edges, np.minimum(edges + self._width, outputs))
+        middles = (starts[:-1] + starts[1:] + 1) / 2  # values up to the middle place
+        ends = np.concatenate([np.minimum(middles, k), np.maximum(middles - self._width, 0)])
+        cell = np.minimum(np.searchsorted(edges, ends, side="right") - 1, len(edges) - 2)
+        share = ((ends - edges[cell]) / (edges[cell + 1] - edges[cell]))[:, None]
+        half = len(middles)
+
+        def forward(sums: FloatArray) -> FloatArray:
+            running = np.zeros((len(edges), sums.shape[1]))
+            np.cumsum(sums, axis=0, out=running[1:])
+            up_to = share * sums[cell]
+            up_to += running[cell]
+            result = up_to[:half] - up_to[half:]
+            result *= self._p - self._q
+            result += self._q * running[-1]
+            return result
+
+        return forward, np.diff(starts)
 
 
 def _scattered(starts: IntArray, width: int, rng: np.random.Generator) -> IntArray:

@@ -60,6 +60,16 @@ def test_a_look_up_is_not_scaled_and_more_users_err_less() -> None:
     assert len(explorer.dials[1].texts) == len(explorer.curves[0].values) == 7
 
 
+def test_a_dial_that_is_turned_stays_the_same_dial() -> None:
+    advice = advise(1.5, k=64, n=300_000, shape="zipf")
+    values = tuple(dial.values for dial in explorer_of(advise(1.0, k=64, n=100_000, shape="zipf")).dials)
+    turned, anew = explorer_of(advice, values), explorer_of(advice)
+    assert tuple(dial.values for dial in turned.dials) == values != tuple(dial.values for dial in anew.dials)
+    assert [dial.values[dial.at] for dial in turned.dials] == [1.5, 300_000]
+    (first, second), (third, fourth) = ([dial.at for dial in one.dials] for one in (turned, anew))
+    assert turned.figures[first][second] == anew.figures[third][fourth]
+
+
 def test_what_cannot_be_predicted_has_its_own_figures_alone() -> None:
     collected = advise(1.0, estimate=[0.5, 0.3, 0.25, -0.05], protocol="oue", n=20_000, repetitions=4)
     explorer = explorer_of(collected)

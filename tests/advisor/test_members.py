@@ -27,6 +27,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from simulator import FrequencyOracle, Metric, PostProcessor
 from simulator.protocols import PROTOCOLS
 
@@ -54,6 +55,10 @@ def flat(estimate, noise):
 
 
 def norm_cut(estimate, noise):
+    return estimate * 1.0
+
+
+def base(estimate, noise):
     return estimate * 1.0
 
 
@@ -172,7 +177,13 @@ def test_a_protocol_and_a_metric_from_a_file_are_ranked(command) -> None:
         ("--method", "Flipped", "this is a class, a method is a function or a PostProcessor"),
         ("--method", "sotf", "mine.py has no 'sotf'; did you mean 'soft'?"),
         ("--method", "nope", "mine.py has no 'nope'; it defines soft, own_norm_sub, largest"),
-        ("--method", "soft,moody", "mine.py has one: name each with its file, mine.py:moody"),
+        (
+            "--method",
+            "soft,moodi",
+            "unknown method 'moodi': mine.py has none, and none is published; did you mean 'moody",
+        ),
+        ("--method", "soft,zebra", "; nor is it in mine.py, which has soft, own_norm_sub"),
+        ("--method", "soft,base", "method 'base' can be none, which is called so for short, or that of mine.py: write"),
         ("--method", "", "method mine.py: name what is in the file, mine.py:soft, mine.py:own_norm_sub"),
         ("--protocol", "Empty", "lacks the text key, the text title, the text reference, attack_success, p, perturb"),
         ("--protocol", "Falls", "raised TypeError: unsupported operand type(s) for +: 'int' and 'str' (mine.py, line "),
@@ -189,6 +200,19 @@ def test_a_member_that_breaks_its_contract_is_named_in_one_line(command, option:
     (line,) = result.stderr.splitlines()
     assert words in line
     assert not REGISTERED.keys() - {"soft"}
+
+
+@pytest.mark.parametrize(
+    "menu", ["norm_sub,mine.py:soft,own_norm_sub,Norm-Cut", "mine.py:soft,own_norm_sub,norm_cut,cls"]
+)
+def test_a_name_behind_one_of_a_file_is_looked_for_in_it(command, menu: str) -> None:
+    words = ("--eps", "1", "sample.csv", "--protocol", "oue", *QUICK, "--format", "json")
+    assert "unknown method 'own_norm_sub'" in command(*words, "--method", "own_norm_sub,mine.py:soft").stderr
+    answer = json.loads(command(*words, "--method", menu).stdout)
+    assert {row["method"] for row in answer["recommendations"]} == {"soft", "own_norm_sub", "norm_cut", "norm_sub"}
+    assert REGISTERED["own_norm_sub"] == "mine.py:own_norm_sub"
+    twice = json.loads(command(*words, "--method", "mine.py:soft", "--method", "own_norm_sub,soft").stdout)
+    assert {row["method"] for row in twice["recommendations"]} == {"soft", "own_norm_sub"}
 
 
 def test_a_method_of_ones_own_has_a_row_wherever_it_stands(command) -> None:

@@ -15,8 +15,10 @@ from advisor.document.model import Role, Sentence
 from advisor.errors import InputError
 from advisor.plans.answer import plan
 from advisor.plans.document import answer_sentence, plan_document, plan_table
-from advisor.plans.prediction import Prediction, first_answers
+from advisor.plans.prediction import PLACES, Prediction, first_answers
 from advisor.plans.question import PlanQuestion
+from advisor.question.frequencies import Frequencies
+from advisor.question.metric_settings import MetricSettings
 from advisor.rank.pair_words import pair_text
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate
@@ -178,6 +180,22 @@ def test_a_falling_error_is_not_called_a_floor() -> None:
     said = answer_sentence(answer)
     assert "at n = 1e+12, and falling" in said
     assert "floor" not in said
+
+
+@pytest.mark.parametrize(("n", "target"), [(None, 0.3), (None, 1e-3), (None, 1.9), (20_000, 0.3)])
+def test_what_is_needed_does_not_depend_on_the_curves_below_it(n: int | None, target: float) -> None:
+    question = PlanQuestion(
+        frequencies=Frequencies(apportion(frequencies("zipf", 64), 10_000), None, False, None, None, (), ()),
+        metric="l1", target=target, epsilon=1.0 if n is None else None, n=n, protocols=("grr", "oue", "ss"),
+        methods=("none", "norm_sub", "norm_cut"), named=(), restricted=False, seed=0, precision=0.1,
+        max_repetitions=10, metric_values=MetricSettings().resolved(64), shuffled=None,
+    )  # fmt: skip
+    whole, needs = first_answers(question), first_answers(question, needs_only=True)
+    assert {row.pair: row.value for row in needs.rows} == {row.pair: row.value for row in whole.rows}
+    assert (needs.choice, needs.first) == (whole.choice, whole.first)
+    assert len(whole.xs) == PLACES
+    if target == 0.3:
+        assert len(needs.xs) < PLACES
 
 
 def misled(monkeypatch: pytest.MonkeyPatch, need: Callable[[tuple[str, str], float], float]) -> None:

@@ -70,6 +70,13 @@ def test_colours_only_where_they_are_wanted() -> None:
     assert "\x1b" not in on_a_terminal(asked, 120, TERM="dumb")
 
 
+@pytest.mark.parametrize("size", ["0", "²"])
+def test_a_terminal_is_as_wide_as_it_is_where_columns_is_no_width(size: str) -> None:
+    drawn = on_a_terminal(["epsilon", "--eps", "1"], 70, COLUMNS=size, LINES=size)
+    assert "From one report an attacker guesses" in drawn
+    assert max(map(len, ESCAPE.sub("", drawn).splitlines())) <= 70
+
+
 def test_piped_output_is_plain_and_not_cut(states: str) -> None:
     done = subprocess.run([*COMMAND, *QUICK, states], capture_output=True, text=True, check=True)
     assert "\x1b" not in done.stdout
@@ -83,7 +90,7 @@ def test_piped_output_is_as_wide_as_columns_says(run: Run, monkeypatch: pytest.M
     out = run("--eps", "1", "--k", "16")[1]
     assert max(map(len, out.splitlines())) <= columns
     assert "Not shown at this width: " in out
-    for text in ("", "0", "wide", "-80"):
+    for text in ("", "0", "wide", "-80", "²", "9" * 5000):
         monkeypatch.setenv("COLUMNS", text)
         assert "Not shown" not in run("--eps", "1", "--k", "16", "-q")[1]
 

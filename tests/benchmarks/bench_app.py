@@ -40,8 +40,9 @@ WATCH = """() => {
     .observe(words, { childList: true, subtree: true });
 }"""
 BEGIN = "() => { window.changed = window.simulated = null; window.begun = performance.now(); }"
-TURN = """at => new Promise(done => {
-  const place = document.querySelector(".verdict"), start = performance.now();
+TURN = """at => new Promise((done, failed) => {
+  const place = document.getElementById("verdict"), start = performance.now();
+  setTimeout(() => failed(new Error(`no new verdict in 30 s for the place ${at} of the dial`)), 30000);
   const seen = new MutationObserver(() => { seen.disconnect(); done(performance.now() - start); });
   seen.observe(place, { childList: true, subtree: true });
   const input = document.querySelector('.explorer input[data-dial="0"]');
@@ -111,7 +112,7 @@ def sliders(browser: Any, address: str) -> None:
     time.sleep(PAUSE)
     turns = []
     for turn in range(TURNS):
-        turns.append(page.evaluate(TURN, 2 + turn % 5) / 1000)
+        turns.append(page.evaluate(TURN, 2 + turn % 5) / 1000)  # never where the dial is: it begins at 3
         time.sleep(PAUSE)
     page.context.close()
     _print("slider to verdict", turns)

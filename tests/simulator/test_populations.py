@@ -108,6 +108,11 @@ def test_apportion_gives_the_largest_remainders_and_ties_to_the_earlier():
     assert apportion(np.array([2.0, 5.0, 3.0]), 7).tolist() == [1, 4, 2]  # 1.4, 3.5, 2.1: the half goes first
 
 
+def test_apportion_gives_the_rest_to_the_first_where_no_share_has_a_remainder() -> None:
+    # Beyond 2^53 every float is whole: three are missing, and no remainder is above 0.
+    assert apportion(np.array([0.0, 0.0, 2.0**60, 1.0]), 2**60 + 3).tolist() == [1, 1, 2**60, 1]
+
+
 @pytest.mark.parametrize("weights", [[0.0, 0.0], [1.0, -0.5], [1.0, float("nan")]])
 def test_apportion_refuses_weights_without_a_meaning(weights: list[float]) -> None:
     with pytest.raises(ValueError, match="weights must be at least 0"):

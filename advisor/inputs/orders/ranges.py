@@ -30,7 +30,7 @@ _FAMILIES = (
 )  # fmt: skip
 _CURRENCY = r"(?:[$€£¥]|\b(?:usd|eur|gbp|chf)\b)"
 _WORD = r"(?!(?:to|until|through|bis|à|a|and|or|plus|und|et|y|o|am|pm)\b)[^\W\d_]+(?=\W|$)"
-_VALUE = rf"([-−]?)\s*{_CURRENCY}?\s*([-−]?)((?:\d[\d.,  ]*)?\d)\s*{_CURRENCY}?\s*((?:%|°\s?[cf]|{_WORD})?)"
+_VALUE = rf"([-−]?)\s*{_CURRENCY}?\s*([-−]?)((?:\d[\d., ]*)?\d)\s*{_CURRENCY}?\s*((?:%|°\s?[cf]|{_WORD})?)"
 _TO = r"\s*(?:-|–|—|−|\.\.+|…|\b(?:to|until|through|bis|à|a|and)\b)\s*"
 _ABOUT = re.compile(r"(?:\b(?:aged?|ages|between|from)\b|\b(?:years?|yrs?)[ -](?:old|of age)\b|\bp\.?a\.?$)")
 _RANGE = re.compile(rf"{_VALUE}{_TO}{_VALUE}")
@@ -51,6 +51,7 @@ _ABOVE_AFTER = re.compile(
 )
 _BRACKETS = re.compile(r"[\[(]\s*(-?(?:inf|\d+(?:\.\d*)?))\s*[,;]\s*(\+?-?(?:inf|\d+(?:\.\d*)?))\s*[\])]")
 _GROUPS = {",": re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?"), ".": re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?")}
+_SPACED = re.compile(r"[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d+)?")
 _SPREADSHEET = re.compile(r"(?:\d{1,2}-[a-z]{3}|[a-z]{3}-\d{2})")
 _YEAR_SPAN = 10  # years that a range with a short second year, 2023-24, has at most
 
@@ -145,7 +146,9 @@ def _parsed(text: str, *, dots_group: bool) -> _Range | None:
 
 def _amount(text: str, *, dots_group: bool) -> float | None:
     """Return a number with separators of thousands, or a decimal comma; None if it is none."""
-    text = text.replace(" ", "").replace(" ", "")
+    if " " in text and not _SPACED.fullmatch(text):  # two numbers: row and column of a map
+        return None
+    text = text.replace(" ", "")
     if _GROUPS["." if dots_group else ","].fullmatch(text):
         text = text.replace(".", "").replace(",", ".") if dots_group else text.replace(",", "")
     try:

@@ -10,7 +10,7 @@ import numpy as np
 
 from simulator import FrequencyOracle, Protocol, Tally
 from simulator.methods import observe
-from simulator.methods.expectation import em_stopped
+from simulator.methods.smooth import em_stopped
 from simulator.protocols.haar_hadamard import HaarHadamard
 from simulator.protocols.summation import SHE
 from simulator.protocols.tree import Tree

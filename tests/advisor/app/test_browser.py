@@ -75,12 +75,19 @@ def test_the_point_on_the_curve_can_be_dragged(tab: Tab) -> None:
     tab.go("goal=compare&k=64&n=100000&eps=1")
     svg = tab.page.wait_for_selector(".curve svg")
     svg.scroll_into_view_if_needed()
+    stops = "JSON.parse(document.querySelector('.explorer script').textContent).values"
+    before = tab.page.evaluate(f"() => {stops}")
     box = svg.bounding_box()
     tab.page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"])
     tab.page.mouse.down()
     tab.page.mouse.move(box["x"] + 0.97 * box["width"], box["y"] + 0.5 * box["height"], steps=5)
     tab.page.mouse.up()
     tab.page.wait_for_function("() => Number(document.getElementById('eps').value) > 2")
+    # The dials stay the same while predicted figures follow, and then simulated ones.
+    tab.work("Simulated.")
+    tab.page.wait_for_function("() => document.querySelector('.explorer').textContent.includes('Simulated at')")
+    assert tab.page.evaluate(f"() => {stops}") == before
+    assert tab.page.input_value("#eps") == str(before[0][int(tab.page.input_value('.explorer input[data-dial="0"]'))])
 
 
 def test_an_analyst_repairs_an_estimate(tab: Tab, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

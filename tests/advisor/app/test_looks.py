@@ -67,6 +67,8 @@ def test_the_pictures_of_the_docs_are_of_this_page(
         tab.page.wait_for_selector(".explorer")
         if name != "app_plan":
             tab.work("Simulated.")
+        if name == "app_compare_dark":  # what it says of other budgets follows a little later
+            tab.page.wait_for_function("() => document.querySelector('.explorer').textContent.includes('Simulated at')")
         tab.page.wait_for_timeout(1500)  # until the rest has begun and what fades has faded
         tab.page.wait_for_function("() => !document.querySelector('.recalculating')", timeout=60_000)
         if width < 500:

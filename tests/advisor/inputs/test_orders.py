@@ -17,6 +17,7 @@ from advisor import advise
 from advisor.inputs.arrangement import arranged, given_order
 from advisor.inputs.domain import Domain, build_domain
 from advisor.inputs.orders import recognised
+from advisor.inputs.orders.ranges import range_fit
 from simulator import PROTOCOLS
 from tests.advisor.conftest import Run
 
@@ -190,6 +191,15 @@ def test_what_is_odd_about_an_order_is_said(labels: list[str], words: str) -> No
     assert any(words in warning for warning in built(labels, ordered=True).warnings)
 
 
+def test_two_numbers_with_a_space_between_them_are_not_one() -> None:
+    """Rows and columns of a map; thousands are three digits."""
+    for labels in (["0 0", "0 1", "1 0", "1 17"], ["10 500", "10 50", "2 7"]):
+        assert range_fit(labels) is None
+    found = range_fit(["999", "1 000", "12 500"])
+    assert found is not None
+    assert list(found.labels) == ["999", "1 000", "12 500"]
+
+
 def test_overlapping_ranges_have_no_order_unasked() -> None:
     assert not built(["555-1234", "555-2345", "555-3456"]).ordered  # telephones
     assert not built(["02138", "10001", "90210"]).ordered  # codes
@@ -221,6 +231,16 @@ def test_a_circle_is_laid_out_as_a_line_that_begins_where_the_file_does() -> Non
     assert built(shuffled(week), from_histogram=True, ordered=True).labels == (*week[1:], "Sun")
     falling = ["high", "medium", "low"]
     assert built(falling, from_histogram=True, ordered=True).labels == tuple(falling)  # the same line
+
+
+@pytest.mark.parametrize("row", ["1c;10", "9 km;10 km", "5-9;10-14", "Mar;Apr", "medium;high"])
+def test_an_alphabetical_table_is_put_in_order_as_raw_values_are(row: str) -> None:
+    labels = row.split(";")
+    assert sorted(labels) == labels[::-1]
+    for from_file in (True, False):
+        assert built(labels[::-1], from_histogram=from_file, ordered=True).labels == tuple(labels)
+    longer = [*labels, "2"] if row == "1c;10" else labels
+    assert built(sorted(longer), from_histogram=True).labels == built(sorted(longer)).labels
 
 
 def test_the_order_of_a_domain_file_always_wins(tmp_path: Path, run: Run) -> None:

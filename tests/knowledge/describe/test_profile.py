@@ -7,7 +7,7 @@ import pytest
 
 from knowledge.describe import shifts
 from knowledge.describe.features import NAMES, describe
-from knowledge.describe.profile import FULL, profile_of, zipf_skew
+from knowledge.describe.profile import FULL, _top, profile_of, zipf_skew
 from knowledge.describe.reference import log_reference
 from knowledge.describe.shifts import shifted_haar
 from knowledge.menu import CATEGORIES
@@ -32,6 +32,15 @@ def test_figures_of_a_histogram() -> None:
     assert profile.entropy_gap == pytest.approx(math.log(2))
     assert profile.displacement == pytest.approx((0.25 + 0 + 0.25) / 4)
     assert profile.variation == 0.5
+
+
+def test_the_largest_values_come_first_and_of_equal_ones_the_earlier() -> None:
+    rng = rng_for(0, "largest values")
+    for most in (1, 2, 5, 100):
+        f = rng.integers(0, most, 60, endpoint=True) / 60
+        in_order = sorted(range(60), key=lambda place: (-f[place], place))
+        for size in (1, 3, 30, 60):
+            assert _top(f, -np.sort(-f), size).tolist() == in_order[:size]
 
 
 def test_few_users_are_whole_users() -> None:
