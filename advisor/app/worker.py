@@ -23,7 +23,7 @@ PRELOADED = (
     "advisor.app.worker", "advisor.rank.simulate", "advisor.budgets.simulation", "advisor.cli.choose",
     "advisor.cli.collected", "advisor.cli.places", "advisor.cli.rank", "advisor.places.answer", "charset_normalizer",
     "numpy.random", "numpy.testing", "pydantic.type_adapter", "scipy.optimize", "scipy.sparse", "scipy.special",
-    "scipy.stats", "simulator.surrogate", "typer._adapters",
+    "simulator.surrogate", "typer._adapters",
 )  # fmt: skip
 Step = Callable[[Sequence[object]], None]  # called with (done, total), or with words
 Members = tuple[tuple[str, str], ...]  # kinds and names of members from files, which a new process has to load too
