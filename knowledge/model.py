@@ -17,6 +17,7 @@ from knowledge.describe.features import describe
 from knowledge.describe.heights import heights_of
 from knowledge.describe.profile import Profile
 from knowledge.describe.reference import Description, log_curve_reference, log_reference
+from knowledge.describe.waves import wave_figures
 from knowledge.menu import CURVE_PROTOCOLS, Labels, Table
 from knowledge.network import Network
 from knowledge.provenance import Provenance
@@ -259,7 +260,8 @@ def _curve_inputs(
     profiles: Sequence[Profile], description: Description, epsilon: float, n: int
 ) -> tuple[FloatArray, FloatArray]:
     heights = heights_of(profiles, epsilon, n)
-    features = np.concatenate([description.features[:, 0], heights.features], axis=1)
+    waves = wave_figures([profile.smoothness for profile in profiles], heights.k, epsilon, n)
+    features = np.concatenate([description.features[:, 0], heights.features, waves], axis=1)
     return features, log_curve_reference(description, heights)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from knowledge.describe.shifts import shifted_haar
+from knowledge.describe.waves import Smoothness, smoothness_of
 from simulator._types import FloatArray, IntArray
 from simulator.methods.tree import INTERPOLATED
 from simulator.metrics import TOP_SHARE
@@ -34,6 +36,7 @@ class Profile:
     """A histogram, prepared for any number of noise settings."""
 
     k: int  # domain size
+    frequencies: FloatArray  # ``(k,)``
     skew: float  # Zipf-equivalent exponent; see `zipf_skew`
     entropy_gap: float  # ln k less the entropy (nats): 0 for equal frequencies
     participation: float  # ``1 / (k sum f^2)``: share of the domain that is effectively in use
@@ -75,6 +78,11 @@ class Profile:
     energies: FloatArray
     parts: FloatArray  # what each of these levels brings to the values at the same places ``(places, levels)``
 
+    @cached_property
+    def smoothness(self) -> Smoothness:
+        """How smooth the logarithm of the density is; asked for on ordered domains only."""
+        return smoothness_of(self.frequencies)
+
 
 def profile_of(weights: FloatArray | IntArray, n: int | None = None) -> Profile:
     """Prepare a histogram ``(k,)`` of weights; with fewer than `n` = 100 users per category, as whole users hold it.
@@ -103,6 +111,7 @@ def profile_of(weights: FloatArray | IntArray, n: int | None = None) -> Profile:
     energies, parts = shifted_haar(f, places)
     return Profile(
         k=k,
+        frequencies=f,
         skew=zipf_skew(f),
         entropy_gap=max(0.0, math.log(k) + float((occurring * np.log(occurring)).sum())),
         participation=1 / (k * float((f**2).sum())),

@@ -15,13 +15,14 @@ from knowledge.cells import OrderedSample
 from knowledge.cells import save as save_cells
 from knowledge.describe.features import NAMES
 from knowledge.describe.heights import NAMES as HEIGHT_NAMES
+from knowledge.describe.waves import NAMES as WAVE_NAMES
 from knowledge.making.archive import archive_of
 from knowledge.making.cells import POPULATIONS, PROTOCOL_SHARES, Record, measured_from
 from knowledge.making.collecting import collect, record_of
 from knowledge.making.dataset import Dataset, assemble
 from knowledge.making.fitting import NETWORKS, fit_model
 from knowledge.making.ordered_cells import assemble_ordered, ordered_measured, ordered_record
-from knowledge.making.populations import FAMILIES
+from knowledge.making.populations import FAMILIES, ORDERED_FAMILIES
 from knowledge.making.store import Store
 from knowledge.making.trees import grow_pair_trees, grow_trees
 from knowledge.making.workers import BACKENDS, Workers
@@ -69,7 +70,7 @@ class Size:
 ALONE = Workers()
 SAMPLED, SAMPLED_DOMAIN = 12, 64  # cells of ordered domains that are shipped, and their largest domain
 CATEGORIES, ORDERED = PARTS = ("categories", "ordered")
-FULL = Size(4000, SIMULATED_DOMAIN, 256, 100, 1800, 160)
+FULL = Size(4000, SIMULATED_DOMAIN, 256, 100, 3000, 160)
 QUICK = Size(40, 256, 32, 40, 40, 24)
 
 
@@ -120,7 +121,7 @@ def _collected(part: str, job: _Job) -> list[Record]:
     cells, largest, simulated = size.cells, size.largest, record_of
     if part == ORDERED:
         cells, largest, simulated = size.ordered_cells, size.ordered_largest, ordered_record
-        plan |= {"largest": largest, "methods": (*LEAVES.names, *CURVES.names)}
+        plan |= {"largest": largest, "methods": (*LEAVES.names, *CURVES.names), "shapes": ORDERED_FAMILIES}
         work = work.with_name(f"ordered_{work.name}")
     store: Store[Record] = Store(work, plan)
     collect(
@@ -159,11 +160,12 @@ def _fit_ordered(job: _Job, records: Sequence[Record]) -> Provenance:
         _provenance(size, seed, curves),
         cells=size.ordered_cells,
         repetitions="3 (large k) to 16 (small k) for each population",
+        shapes=ORDERED_FAMILIES,
         simulated={"k": (2, largest), **_ranges(curves)},
     )
     for part, table, data, features in (
         (LEAF_MODEL, LEAVES, leaves, NAMES),
-        (CURVE_MODEL, CURVES, curves, (*NAMES, *HEIGHT_NAMES)),
+        (CURVE_MODEL, CURVES, curves, (*NAMES, *HEIGHT_NAMES, *WAVE_NAMES)),
     ):
         networks = Networks(NETWORKS, size.ordered_width, size.epochs, features)
         provenance = replace(common, methods=table.names, networks=networks)

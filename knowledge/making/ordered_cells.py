@@ -23,6 +23,7 @@ from knowledge.making.cells import (
 )
 from knowledge.making.dataset import OTHERS, Dataset, joined, profiles_in, rows_of
 from knowledge.making.populations import COMPOSED
+from knowledge.making.populations import CURVES as SMOOTH_FAMILIES
 from knowledge.menu import CURVES, LEAVES, MEASURED, ORDERED_DOMAIN
 from knowledge.model import curve_inputs
 from simulator import POSTPROCESSORS, PROTOCOLS, rng_for
@@ -33,6 +34,9 @@ from simulator.protocols.protocol import Tally
 
 IN_ORDER = tuple(name for name, shape in SHAPES.items() if shape.ordered)
 OUT_OF_ORDER = tuple(name for name, shape in SHAPES.items() if not shape.ordered)
+# Cells with populations of every kind; most of those that follow are smooth, as numbers are: there small differences
+# between protocols decide.
+OF_ALL_KINDS = 1800
 SLOW, SLOW_REPETITIONS = frozenset({("sw", "em"), ("sw", "ems")}), 6  # they take many steps
 
 
@@ -56,11 +60,13 @@ def ordered_cell(index: int, *, seed: int = 0, largest: int = ORDERED_DOMAIN) ->
     epsilon, n = setting(rng)
     k = min(largest, int(log_uniform((2.0, largest + 1.0), rng)))
     protocol = str(rng.choice(list(PROTOCOL_SHARES), p=list(PROTOCOL_SHARES.values())))
-    families = [
-        *rng.permutation(IN_ORDER)[: NAMED - 1],
-        rng.choice(OUT_OF_ORDER),
-        *rng.permutation(COMPOSED)[: POPULATIONS - NAMED],
-    ]
+    if index < OF_ALL_KINDS:
+        named = [*rng.permutation(IN_ORDER)[: NAMED - 1], rng.choice(OUT_OF_ORDER)]
+        composed = [*rng.permutation(COMPOSED)]
+    else:
+        named = [*rng.permutation(IN_ORDER)[: NAMED // 2]]
+        composed = [*2 * SMOOTH_FAMILIES, *rng.permutation(COMPOSED)]
+    families = [*named, *composed[: POPULATIONS - len(named)]]
     return OrderedCell(index, k, protocol, epsilon, n, tuple(map(str, families)), seed)
 
 

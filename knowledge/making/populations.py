@@ -13,7 +13,10 @@ from simulator.populations import SHAPES
 SMOOTH = ("gaussian", "bimodal", "lognormal", "geometric", "steps", "uniform")
 ROUGH = ("zipf", "zipf_shuffled", "dirichlet", "sparse", "spike")
 COMPOSED = ("fractal", "mixture", "rough", "window", "counted", "raster")
+CURVES = ("curve", "spliced")  # of ordered domains only
 FAMILIES = (*SHAPES, *COMPOSED)
+ORDERED_FAMILIES = (*FAMILIES, *CURVES)
+WAVES = 256  # at most, of a curve
 PARAMETERS: Mapping[str, tuple[float, float, bool]] = {  # lowest, highest, whether on a log scale
     "uniform": (0.0, 0.0, False),
     "zipf": (0.05, 2.5, False),
@@ -39,12 +42,12 @@ class Population:
 
 
 def draw(family: str, k: int, rng: np.random.Generator) -> Population:
-    """Draw a population of a family, one of `FAMILIES`, with a random parameter.
+    """Draw a population of a family, one of `ORDERED_FAMILIES`, with a random parameter.
 
     Raises ValueError if the family is unknown.
     """
-    if family not in FAMILIES:
-        raise ValueError(f"family must be one of {', '.join(FAMILIES)}, got {family!r}")
+    if family not in ORDERED_FAMILIES:
+        raise ValueError(f"family must be one of {', '.join(ORDERED_FAMILIES)}, got {family!r}")
     if family in SHAPES:
         parameter = _parameter(family, rng)
         weights = SHAPES[family].weights(k, parameter, lambda: rng)
@@ -117,6 +120,25 @@ def _raster(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:
     return np.where(empty, 0.0, weights)
 
 
+def _curve(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:
+    """Return the exponential of a sum of waves that fall as a power of their number: from jagged to very smooth."""
+    waves = np.arange(1, min(k - 1, WAVES) + 1)
+    sizes = rng.standard_normal(len(waves)) * waves ** (-1 - 2 * parameter)
+    walk = np.cos(np.pi / k * np.outer(np.arange(k) + 0.5, waves)) @ sizes
+    return np.exp(rng.uniform(0.2, 3.5) * walk / max(float(walk.std()), 1e-12))
+
+
+def _spliced(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:
+    """Return smooth shapes side by side, which end where the next begins."""
+    inner = rng.choice(np.arange(1, k), min(k - 1, 1 + int(3 * parameter)), replace=False)
+    edges = np.concatenate([[0], np.sort(inner), [k]])
+    pieces = [
+        rng.uniform(0.2, 1.0) * size * (_one_of((*SMOOTH, "curve"), size, rng) if size > 1 else np.ones(1))
+        for size in np.diff(edges).tolist()
+    ]
+    return np.concatenate(pieces)
+
+
 _COMPOSED: Mapping[str, Callable[[int, float, np.random.Generator], FloatArray]] = {
     "fractal": _fractal,
     "mixture": _mixture,
@@ -124,4 +146,6 @@ _COMPOSED: Mapping[str, Callable[[int, float, np.random.Generator], FloatArray]]
     "window": _window,
     "counted": _counted,
     "raster": _raster,
+    "curve": _curve,
+    "spliced": _spliced,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -27,6 +28,8 @@ OUT = 0.05  # share of the weight below which a prior is let go
 FOLLOWED = 50  # rounds of EM that follow at most
 
 Prior: TypeAlias = tuple[int, int]
+# Where cells begin, and what `Likelihood.in_cells` says of them.
+_Cells: TypeAlias = tuple[IntArray, Callable[[FloatArray], FloatArray], IntArray]
 
 
 def em_stopped(observed: Observed) -> FloatArray:
@@ -106,9 +109,10 @@ class _Row:
 
         Frequencies count as even between the edges ``(cells + 1,)`` of cells, as far as the information goes.
         """
+        cells = edges[:-1], *self.likelihood.in_cells(edges)
         for _ in range(rounds):
             frequencies = normalised(logarithm)
-            posteriors = self._posteriors(logarithm, frequencies, bases, edges)
+            posteriors = self._posteriors(logarithm, frequencies, bases, cells)
             likely = np.array([one.likely for one in posteriors])
             weights = np.exp(likely - likely.max())
             weights /= weights.sum()
@@ -125,7 +129,7 @@ class _Row:
         return logarithm
 
     def _posteriors(
-        self, logarithm: FloatArray, frequencies: FloatArray, bases: tuple[_Basis, ...], edges: IntArray
+        self, logarithm: FloatArray, frequencies: FloatArray, bases: tuple[_Basis, ...], cells: _Cells
     ) -> list[_Posterior]:
         """Take the log-likelihood for its second order here: then all posteriors are known.
 
@@ -134,15 +138,15 @@ class _Row:
         users = self.counts.sum()
         score = self.likelihood.backward(self.counts / (self.likelihood.forward(frequencies) + LEAST)) - users
         score *= frequencies
-        forward, lengths = self.likelihood.in_cells(edges)
-        cells = np.add.reduceat(np.stack([frequencies, frequencies * logarithm], axis=1), edges[:-1])
-        likely, turned = forward(cells).T
+        starts, forward, lengths = cells
+        sums = np.add.reduceat(np.stack([frequencies, frequencies * logarithm], axis=1), starts)
+        likely, turned = forward(sums).T
         likely = likely + LEAST
         scale = np.sqrt(users * lengths / likely)
-        shown = (turned - cells[:, 1].sum() * likely) * scale
+        shown = (turned - sums[:, 1].sum() * likely) * scale
         result = []
         for basis in bases:
-            waves = np.ascontiguousarray(np.add.reduceat(basis.waves * frequencies, edges[:-1], axis=1).T)
+            waves = np.ascontiguousarray(np.add.reduceat(basis.waves * frequencies, starts, axis=1).T)
             seen = forward(waves)
             seen -= np.outer(likely, waves.sum(axis=0))
             seen *= scale[:, None]
@@ -176,7 +180,8 @@ def _edges(distances: FloatArray, cells: int) -> IntArray:
     """Return the edges of at most so many cells of at least one value each, about the same distance each."""
     ends = np.cumsum(distances)
     inner = np.searchsorted(ends, ends[-1] * np.arange(1, cells) / cells) + 1
-    return np.unique(np.concatenate([[0], np.minimum(inner, len(ends)), [len(ends)]]))
+    edges = np.concatenate([[0], np.minimum(inner, len(ends)), [len(ends)]])  # in order: np.unique would take longer
+    return edges[np.diff(edges, prepend=-1) > 0]
 
 
 def _followed(climb: Climb, current: FloatArray) -> FloatArray:

@@ -12,7 +12,7 @@ import pytest
 
 from knowledge.making.cells import OTHER_PROTOCOLS, Cell, cell, measured_from, simulate
 from knowledge.making.collecting import collect, record_of
-from knowledge.making.populations import FAMILIES, draw
+from knowledge.making.populations import ORDERED_FAMILIES, draw
 from knowledge.making.store import Store
 from knowledge.making.workers import Workers
 from knowledge.menu import ALIASES, COVERED, EPSILON, MEASURED, METHODS, USERS
@@ -37,7 +37,7 @@ def test_all_methods_and_metrics_are_simulated() -> None:
     assert own_names(dict(ERRORS)) == {*MEASURED, "mae"}  # mae is l1 / k
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ORDERED_FAMILIES)
 @pytest.mark.parametrize("k", [2, 3, 50])
 def test_populations_are_frequencies(family: str, k: int) -> None:
     for number in range(5):

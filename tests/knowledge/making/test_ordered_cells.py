@@ -5,9 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from knowledge.making.cells import Cell, setting
+from knowledge.making.cells import POPULATIONS, Cell, setting
 from knowledge.making.dataset import profiles_in
 from knowledge.making.ordered_cells import (
+    OF_ALL_KINDS,
     SLOW_REPETITIONS,
     OrderedCell,
     assemble_ordered,
@@ -15,6 +16,7 @@ from knowledge.making.ordered_cells import (
     ordered_measured,
     simulate_ordered,
 )
+from knowledge.making.populations import CURVES as SMOOTH_FAMILIES
 from knowledge.menu import (
     ALIASES,
     COVERED,
@@ -58,6 +60,15 @@ def test_cells_are_drawn_within_the_range_and_reproducibly() -> None:
         assert USERS[0] <= drawn.n <= USERS[1]
         assert sum(not SHAPES[name].ordered for name in drawn.families if name in SHAPES) == 1
     assert ordered_cell(0) != ordered_cell(0, seed=1)
+
+
+def test_later_cells_are_of_the_same_settings_and_mostly_smooth() -> None:
+    for index in range(OF_ALL_KINDS, OF_ALL_KINDS + 100):
+        drawn = ordered_cell(index)
+        assert len(drawn.families) == POPULATIONS
+        assert [drawn.families.count(name) for name in SMOOTH_FAMILIES] == [2, 2]
+        assert sum(name in SHAPES and SHAPES[name].ordered for name in drawn.families) == 2
+        assert 2 <= drawn.k <= ORDERED_DOMAIN
 
 
 def test_their_streams_are_not_those_of_other_cells() -> None:

@@ -1,0 +1,143 @@
+"""``python studies/judge_look_ups.py``: look-ups on ordered domains, judged on eight more curves.
+
+As `ldp-advise knowledge evaluate` judges them, on formulas for incomes, ages, weeks and other numbers that the look-ups
+were neither made from nor chosen on. Standard errors are those of the jackknife: histograms are left out one by one.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import Annotated
+
+import numpy as np
+import typer
+from footer import footer
+
+from knowledge.judging.holdout import Histogram
+from knowledge.judging.questions import Judging, Setting, settings
+from knowledge.judging.scores import MODEL, PAIR, evaluate
+from simulator import rng_for
+from simulator._types import FloatArray
+from simulator.populations import apportion
+
+DOMAINS, USERS = (20, 96, 300), 1_000_000
+METRICS = ("emd", "range", "l1", "l2")
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+def _incomes(x: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Return a log-normal body with a tail that falls as a power, and some who earn nothing."""
+    income, spread, joint = x * rng.uniform(4, 9), rng.uniform(0.4, 0.7), 2.2
+    body = np.exp(-((np.log(income) / spread) ** 2) / 2) / income
+    tail = np.exp(-((np.log(joint) / spread) ** 2) / 2) / joint * (income / joint) ** -rng.uniform(2, 3.2)
+    weights = np.where(income > joint, tail, body)
+    weights[0] += 0.03 * weights.sum()
+    return weights
+
+
+def _ages(x: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Return cohorts of several sizes under a mortality that grows e-fold in ten years."""
+    age = 105 * x
+    cohorts = 1 + 0.25 * np.sin((age - rng.uniform(0, 30)) / rng.uniform(7, 11))
+    return cohorts * np.exp(-4e-4 * rng.uniform(0.5, 1.5) * np.expm1(0.095 * age)) + 1e-6
+
+
+def _weeks(x: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Return seasons of a year with a little noise, and a holiday at its end."""
+    seasons = sum(rng.normal() * np.sin(2 * np.pi * turn * x + rng.uniform(0, 6)) / turn for turn in (1, 2, 3))
+    return np.exp(0.5 * seasons + 0.08 * rng.standard_normal(len(x))) * (1 + 2.5 * np.exp(-(((x - 0.96) / 0.02) ** 2)))
+
+
+def _student(x: FloatArray, rng: np.random.Generator) -> FloatArray:
+    freedom = rng.uniform(1, 4)
+    return (1 + ((x - rng.uniform(0.3, 0.7)) / rng.uniform(0.03, 0.12)) ** 2 / freedom) ** (-(freedom + 1) / 2)
+
+
+def _gaps(x: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Return a slope with two stretches that nobody has."""
+    weights = 1 + 0.6 * x
+    for start in rng.uniform(0.1, 0.8, 2):
+        weights[(x > start) & (x < start + rng.uniform(0.05, 0.15))] = 0.0
+    return weights
+
+
+def _turn(x: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Return a level that turns into another one."""
+    return 0.03 + 1 / (1 + np.exp((x - rng.uniform(0.3, 0.7)) / rng.uniform(0.02, 0.15) * rng.choice([-1, 1])))
+
+
+def _uneven(x: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Return two humps with differences from value to value."""
+    humps = sum(x ** rng.uniform(0.5, 6) * (1 - x) ** rng.uniform(0.5, 12) * rng.uniform(0.3, 1) for _ in range(2))
+    return humps * np.exp(rng.uniform(0.1, 0.35) * rng.standard_normal(len(x)))
+
+
+def _capped(x: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Return a gamma density, whose last value stands for all that is more."""
+    weights = x ** rng.uniform(0.2, 4) * np.exp(-x * rng.uniform(6, 40))
+    weights[-1] += rng.uniform(0.03, 0.2) * weights.sum()
+    return weights
+
+
+# ``weights(places, rng)``, places in 0 ... 1.
+CURVES: dict[str, Callable[[FloatArray, np.random.Generator], FloatArray]] = {
+    "incomes": _incomes,
+    "ages": _ages,
+    "weeks": _weeks,
+    "student": _student,
+    "gaps": _gaps,
+    "turn": _turn,
+    "uneven": _uneven,
+    "capped": _capped,
+}
+
+
+def histogram(name: str, k: int, seed: int = 0) -> Histogram:
+    """Return one of `CURVES` as counts ``(k,)``."""
+    weights = CURVES[name]((np.arange(k) + 0.5) / k, rng_for(seed, "judge look-ups", name, k))
+    return Histogram(f"{name} {k}", apportion(weights, USERS), ordered=True)
+
+
+def scores(done: Sequence[Setting]) -> FloatArray:
+    """Return regret, closed gap, and the regret of the single best choice, ``(metrics, 3)``."""
+    every = {(score.metric, score.chooser): score for score in evaluate(done) if score.task == PAIR}
+    rows = [(every[metric, MODEL], every[metric, "single best"]) for metric in METRICS]
+    return np.array([(own.regret, own.closed_gap, single.regret) for own, single in rows])
+
+
+def jackknife(done: Sequence[Setting]) -> FloatArray:
+    """Return the standard errors of `scores`: settings of one histogram are not independent."""
+    names = tuple(dict.fromkeys(setting.histogram for setting in done))
+    left = np.array([scores([setting for setting in done if setting.histogram != name]) for name in names])
+    result: FloatArray = np.sqrt((len(names) - 1) * left.var(axis=0))
+    return result
+
+
+def _show(done: int, number: int) -> None:
+    sys.stderr.write(f"\r{done} of {number} settings")
+
+
+@app.command()
+def main(
+    repetitions: Annotated[int, typer.Option("--reps", min=2, help="simulated collections for each setting")] = 40,
+    seed: Annotated[int, typer.Option("--seed", help="of curves and collections")] = 0,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="processes")] = 1,
+) -> None:
+    """Print regret and closed gap of the named pair."""
+    judging = Judging(metrics=METRICS, repetitions=repetitions, seed=seed, jobs=jobs)
+    histograms = [histogram(name, k, seed) for name, k in product(CURVES, DOMAINS)]
+    done = settings(histograms, judging, _show)
+    typer.echo(
+        f"{len(done)} settings\n\n| metric | regret | closed gap | regret of the single best |\n|---|--:|--:|--:|"
+    )
+    for metric, row, errors in zip(METRICS, scores(done), jackknife(done), strict=True):
+        (regret, gap, single), (about, of_gap, _) = row, errors
+        typer.echo(f"| {metric} | {regret:.1%} ± {about:.1%} | {gap:.2f} ± {of_gap:.2f} | {single:.1%} |")
+    typer.echo(f"\n{footer(str(seed))}")
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,50 @@
+"""The study that judges look-ups on more curves: its histograms, its errors, and its table on a few of them."""
+
+from __future__ import annotations
+
+import judge_look_ups
+import numpy as np
+import pytest
+
+from knowledge.judging.holdout import holdout
+from knowledge.judging.questions import Judging, Setting, settings
+from knowledge.making.populations import ORDERED_FAMILIES
+
+FEW = Judging(
+    users=(10_000,), epsilons=(1.0,), metrics=judge_look_ups.METRICS, protocols=("oue", "tree", "sw"), repetitions=4
+)
+
+
+@pytest.mark.parametrize("name", judge_look_ups.CURVES)
+@pytest.mark.parametrize("k", [2, 20, 300])
+def test_curves_are_histograms_that_are_the_same_each_time(name: str, k: int) -> None:
+    one = judge_look_ups.histogram(name, k)
+    assert one.counts.sum() == judge_look_ups.USERS
+    assert one.counts.shape == (k,)
+    np.testing.assert_array_equal(one.counts, judge_look_ups.histogram(name, k).counts)
+
+
+def test_no_curve_has_a_part_in_the_knowledge_or_its_own_judging() -> None:
+    other = {histogram.name.split()[0] for histogram in holdout()}
+    assert not set(judge_look_ups.CURVES) & {*ORDERED_FAMILIES, *other}
+
+
+@pytest.fixture(scope="module")
+def done() -> tuple[Setting, ...]:
+    return settings([judge_look_ups.histogram(name, 8) for name in ("ages", "gaps", "turn")], FEW)
+
+
+def test_the_jackknife_leaves_out_one_histogram_at_a_time(done: tuple[Setting, ...]) -> None:
+    left = np.array([judge_look_ups.scores(done[:place] + done[place + 1 :]) for place in range(3)])
+    errors = np.sqrt(((left - left.mean(axis=0)) ** 2).sum(axis=0) * 2 / 3)
+    np.testing.assert_allclose(judge_look_ups.jackknife(done), errors, rtol=1e-12, atol=1e-15)
+
+
+def test_the_study_prints_a_table(
+    done: tuple[Setting, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(judge_look_ups, "settings", lambda *_: done)
+    judge_look_ups.app([], standalone_mode=False)
+    printed = capsys.readouterr().out
+    assert printed.startswith("3 settings")
+    assert all(f"| {metric} | " in printed for metric in judge_look_ups.METRICS)
