@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ from advisor.errors import InputError, LeftOutError, closest, listed, near_miss
 from advisor.members import FORM, SUFFIX, defined_in, file_hint, file_of, member_of_file
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.foreign import REFUSED, REGISTERED
+from simulator.methods.blend import AND, MOST, TIMES, blend_name
 
 TABLES: dict[str, Mapping[str, Any]] = {"protocol": PROTOCOLS, "method": POSTPROCESSORS, "metric": METRICS}
 
@@ -70,9 +72,13 @@ def resolve(kind: str, name: str) -> str:
 
     >>> resolve("method", "PowerNS"), resolve("protocol", "SUE"), resolve("method", "CLS")
     ('power_ns', 'rappor', 'norm_sub')
+    >>> resolve("method", "cls + eb-ns*3")
+    'eb_ns*3+norm_sub'
     """
     if FORM in name:
         return member_of_file(kind, name)
+    if kind == "method" and AND in name:
+        return _blend(name)
     table = TABLES[kind]
     # A member's own name goes first: one of another package may be called as we call ours for short.
     known = ALIASES[kind] | {squash(key): key for key in table}
@@ -89,6 +95,26 @@ def resolve(kind: str, name: str) -> str:
         miss = f"; did you mean {titled[close]!r}?" if close else ""
         raise InputError(f"unknown {kind} {shown(name)}: allowed are {listed(table, most=20)}{miss}")
     return found
+
+
+def _blend(name: str) -> str:
+    """Return the name of the blend of methods that a person wrote."""
+    parts: Counter[str] = Counter()
+    for part in name.split(AND):
+        method, counted, times = part.partition(TIMES)
+        digits = times.strip()
+        if counted and not (digits.isdecimal() and len(digits) <= len(str(MOST)) and int(digits)):
+            raise InputError(
+                f"method {shown(name)}: a method of a blend counts from 1 to {MOST} times, got {shown(digits)}; "
+                "write eb_ns*3+norm_sub"
+            )
+        parts[resolve("method", method)] += int(times or 1)
+    queries = [part for part in parts if POSTPROCESSORS[part].queries_only]
+    if queries:
+        raise InputError(
+            f"method {shown(name)}: {queries[0]} changes only the answers of queries, and cannot be blended"
+        )
+    return blend_name(parts) if len(parts) > 1 else next(iter(parts))
 
 
 def beside_files(kind: str, values: Iterable[object]) -> Iterator[object]:
@@ -138,6 +164,10 @@ def _refusal(kind: str, name: str) -> str | None:
 
 
 def resolve_all(kind: str, names: Iterable[str]) -> tuple[str, ...]:
-    """Return the table keys of several names, each once, in table order; all of the table if there are none."""
-    wanted = {resolve(kind, name) for name in names}
-    return tuple(key for key in TABLES[kind] if key in wanted or not wanted)
+    """Return the table keys of several names, each once, in table order; all of the table if there are none.
+
+    Blends of methods, which no table lists, come last.
+    """
+    wanted = dict.fromkeys(resolve(kind, name) for name in names)
+    listed_there = tuple(key for key in TABLES[kind] if key in wanted or not wanted)
+    return *listed_there, *(key for key in wanted if key not in TABLES[kind])

@@ -1,4 +1,4 @@
-"""Population x protocols x methods x metrics x repetitions: paired simulation, in blocks, until the top is resolved."""
+"""Population x protocols x methods x metrics x repetitions: paired simulation, in blocks."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from simulator._version import __version__
 from simulator.domain import UNORDERED, Domain
 from simulator.foreign import FAILURES, SOURCES, ForeignError, attempt, fault_of_figures
 from simulator.methods import Observed, PostProcessor, observe
+from simulator.methods.blend import blended, parts_of
 from simulator.metrics import Metric
 from simulator.poisoning.attack import Attack, Collection, stacked
 from simulator.protocols.protocol import Protocol, Tally
-from simulator.ranking import Pair, contenders
+from simulator.ranking import Pair
 from simulator.seeding import rng_for
 
 CHUNK_CELLS = 2_000_000  # repetitions x categories one task holds at a time: bounds memory, never changes a number
@@ -226,16 +227,26 @@ def _simulate_protocol(
     if observed is None:
         return result
     shape = (len(shown), experiment.counts.shape[-1])
+    shared: dict[str, FloatArray | None] = dict.fromkeys(part for method in methods for part in parts_of(method))
     for method in methods:
         at_fault = method if method in SOURCES else name
         processed = attempt(
             at_fault,
-            partial(experiment.methods[method].apply, observed),
+            partial(_processed, experiment.methods[method], observed, shared),
             lambda answer: fault_of_figures(answer, shape),
         )
+        if method in shared:
+            shared[method] = processed
         if processed is not None:
             result[name, method] = _errors(experiment, experiment.methods[method], processed, shown, at_fault)
     return result
+
+
+def _processed(method: PostProcessor, observed: Observed, shared: Mapping[str, FloatArray | None]) -> FloatArray:
+    """Return what a method makes of collections; a blend takes the results of its parts that are there already."""
+    parts = parts_of(method.name)
+    results = {part: result for part in parts if (result := shared.get(part)) is not None}
+    return blended(results, parts) if parts and len(results) == len(parts) else method.apply(observed)
 
 
 def _observe(
@@ -313,87 +324,3 @@ def _error(metric: Metric, method: PostProcessor, processed: FloatArray, truth: 
         return np.full(len(processed), np.nan)  # which says that the metric does not apply, and nothing else
     errors = metric.clipped_error(processed, truth) if method.queries_only else metric(processed, truth)
     return np.where(np.isnan(errors), np.inf, errors)
-
-
-def race(
-    experiment: Experiment,
-    metrics: Iterable[str],
-    *,
-    menu: Iterable[Pair] | None = None,
-    alongside: Iterable[Pair] = (),
-    repetitions: int,
-    max_repetitions: int,
-    jobs: int = 1,
-    progress: Progress | None = None,
-) -> Runs:
-    """Simulate all pairs, then add repetitions for the leading ones until their order is settled.
-
-    The number of repetitions doubles until, for each of the `metrics`, every pair either is out of the top tier, or
-    has a 5 % disadvantage excluded by its paired interval, or `max_repetitions` is reached. Pairs whose disadvantage
-    of 5 % is proven for all metrics stay at the repetitions they have.
-
-    Parameters
-    ----------
-    experiment, jobs, progress
-        As in `simulate`.
-    metrics
-        Names of the metrics the race is about.
-    menu
-        The pairs that compete; None: all of the experiment.
-    alongside
-        Pairs that are simulated as often as the leading ones, whether they compete or not, and so is the raw estimate
-        of every protocol that is still racing.
-    repetitions, max_repetitions
-        To start with, and at most.
-
-    Raises
-    ------
-    ValueError
-        If `repetitions` is below 2 (no interval without two), or above `max_repetitions`.
-    """
-    if not 2 <= repetitions <= max_repetitions:
-        raise ValueError(
-            f"repetitions must be at least 2 and at most max_repetitions={max_repetitions}, got {repetitions}"
-        )
-    companions = set(alongside)
-    competing = set(experiment.pairs if menu is None else menu)
-    runs = simulate(experiment, 0, repetitions, jobs=jobs, progress=progress)
-    names = runs.metrics_of(metrics, competing)
-    while runs.repetitions < max_repetitions:
-        verdicts = [
-            contenders({pair: errors for pair, errors in runs.of(name).items() if pair in competing}) for name in names
-        ]
-        if not any(verdict.open for verdict in verdicts):
-            break
-        racing = companions.union(*(verdict.racing for verdict in verdicts))
-        racing |= {(protocol, "none") for protocol, _ in racing}
-        target = min(2 * runs.repetitions, max_repetitions)
-        # A pair that had dropped out comes back when the lead changes hands: it makes up what it missed.
-        behind: dict[int, list[Pair]] = {}
-        for pair in experiment.pairs:
-            if pair in racing:
-                behind.setdefault(len(runs.errors[pair]), []).append(pair)
-        for first, pairs in behind.items():
-            runs += simulate(experiment, first, target - first, pairs=pairs, jobs=jobs, progress=progress)
-    return runs
-
-
-def measured_again(
-    experiment: Experiment,
-    runs: Runs,
-    pairs: Iterable[Pair],
-    repetitions: int,
-    *,
-    jobs: int = 1,
-    progress: Progress | None = None,
-) -> Runs:
-    """Simulate fresh repetitions of pairs that were chosen by `runs`; see `simulate`.
-
-    The lowest of many mean errors is lower than what it estimates: what a chosen pair reaches, only repetitions tell
-    that had no part in the choice. They are those that follow on the last one. The raw estimates of the pairs'
-    protocols come with them.
-    """
-    chosen = list(pairs)
-    raw = [(protocol, "none") for protocol, _ in chosen if (protocol, "none") in runs.errors]
-    both = dict.fromkeys([*chosen, *raw])
-    return simulate(experiment, runs.first + runs.repetitions, repetitions, pairs=both, jobs=jobs, progress=progress)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Annotated, NamedTuple
 
@@ -25,9 +25,11 @@ from footer import footer
 
 from advisor.errors import InputError, listed
 from advisor.question.estimate_request import COLLECTIONS
+from advisor.rank.assemble import OTHERS_REPETITIONS
 from simulator import METRICS, POSTPROCESSORS, frequency_oracles
 from simulator._types import FloatArray, IntArray
-from simulator.benchmark import Experiment, simulate
+from simulator.benchmark import Experiment, Runs, simulate
+from simulator.blending import best_blend, with_blends
 from simulator.confidence import (
     belief_in,
     middle_and_range,
@@ -39,7 +41,7 @@ from simulator.confidence import (
 from simulator.domain import Domain
 from simulator.methods import possible
 from simulator.populations import apportion
-from simulator.ranking import rank
+from simulator.ranking import Pair, rank
 from simulator.seeding import rng_for
 from simulator.surrogate import DEFAULT, DRAWS, SURROGATES, surrogate_populations
 
@@ -69,11 +71,11 @@ class Decision:
     surrogate, metric
         What was chosen by, and for.
     extra
-        Expected error of the chosen method over that of the best one, minus 1.
+        Expected error of the chosen method, or blend of two, over that of the best method alone, minus 1.
     said
         For each method the probability of being the best, as the answer gives it; empty for a single population.
     best
-        Which method truly is the best.
+        Which one truly is the best, of the methods and the blend that compete.
     held
         Whether the 95 % range of the chosen method's error holds its true expected error.
     ordered
@@ -122,14 +124,32 @@ def methods_experiment(setting: Setting, populations: IntArray, seed: int) -> Ex
     )
 
 
+class Known:
+    """The expected errors of methods where the truth is known."""
+
+    def __init__(self, experiment: Experiment, repetitions: int) -> None:
+        self._experiment, self._repetitions = experiment, repetitions
+        self._errors = simulate(experiment, 0, repetitions)
+        self._of_blends: dict[Pair, Runs] = {}
+
+    def errors(self, metric: str) -> dict[Pair, float]:
+        """Return the expected error of every method alone."""
+        return {pair: float(block.mean()) for pair, block in self._errors.of(metric).items()}
+
+    def error(self, metric: str, blend: Pair) -> float:
+        """Return the expected error of a blend, on the same collections."""
+        if blend not in self._of_blends:
+            own = replace(self._experiment, methods={blend[1]: POSTPROCESSORS[blend[1]]}, pairs=(blend,))
+            self._of_blends[blend] = simulate(own, 0, self._repetitions)
+        return float(self._of_blends[blend].column(blend, metric).mean())
+
+
 def decide(setting: Setting, surrogates: tuple[str, ...], decisions: int, repetitions: int) -> list[Decision]:
     """Return all decisions of one setting: for each estimate, surrogate and metric."""
     truth, epsilon, n, protocol = setting
     counts = apportion(truth.frequencies, n)
-    known = methods_experiment(setting, counts, seed=1)
+    known = Known(methods_experiment(setting, counts, seed=1), repetitions)
     oracle = frequency_oracles()[protocol](len(truth.frequencies), epsilon)
-    runs = simulate(known, 0, repetitions)
-    true = {name: {pair: float(block.mean()) for pair, block in runs.of(name).items()} for name in known.metrics}
     made = []
     for decision in range(decisions):
         rng = rng_for(2, "judge", truth.name, repr(epsilon), n, protocol, decision)
@@ -137,7 +157,7 @@ def decide(setting: Setting, surrogates: tuple[str, ...], decisions: int, repeti
         for name in surrogates:
             if SURROGATES[name].ordered_only and not truth.ordered:
                 continue
-            made += _from_estimate(setting, estimate, name, true, rng)
+            made += _from_estimate(setting, estimate, name, known, rng)
     return made
 
 
@@ -163,11 +183,7 @@ def decide_all(
 
 
 def _from_estimate(
-    setting: Setting,
-    estimate: FloatArray,
-    name: str,
-    true: dict[str, dict[tuple[str, str], float]],
-    rng: np.random.Generator,
+    setting: Setting, estimate: FloatArray, name: str, known: Known, rng: np.random.Generator
 ) -> list[Decision]:
     truth, epsilon, n, protocol = setting
     oracle = frequency_oracles()[protocol](len(estimate), epsilon)
@@ -175,53 +191,50 @@ def _from_estimate(
     populations = np.stack([apportion(row, n) for row in drawn])
     experiment = methods_experiment(setting, populations, seed=int(rng.integers(2**31)))
     # One population taken for the truth leaves nothing open but the noise of the collections: 40 are enough.
-    runs = simulate(experiment, 0, DRAWS * (COLLECTIONS if len(populations) > 1 else 1))
+    runs = simulate(experiment, 0, OTHERS_REPETITIONS)
+    menus = {metric: [method for _, method in runs.of(metric)] for metric in experiment.metrics}
+    if len(populations) > 1:
+        experiment, runs = with_blends(experiment, runs, protocol, menus)
+    repetitions = DRAWS * (COLLECTIONS if len(populations) > 1 else 1)
+    runs += simulate(experiment, runs.repetitions, repetitions - runs.repetitions)
     made = []
     for metric, measure in experiment.metrics.items():
-        root = ranking_root(measure.degree)
-        errors = {
+        root, true = ranking_root(measure.degree), known.errors(metric)
+        best = min(true.values())  # of the methods alone
+        menu = [(protocol, method) for method in menus[metric]]
+        if len(populations) > 1 and (blend := best_blend(experiment, runs, protocol, metric, menus[metric])):
+            menu.append(blend)
+            true[blend] = known.error(metric, blend)
+        blocks = {pair: runs.column(pair, metric) for pair in menu}
+        ranked = {
             pair: block if len(populations) == 1 else population_errors(block, len(populations), root)
-            for pair, block in runs.of(metric).items()
+            for pair, block in blocks.items()
         }
-        chosen = min(errors, key=lambda pair: float(errors[pair].mean()))
-        pairs, best = list(true[metric]), min(true[metric], key=lambda pair: true[metric][pair])
-        extra = true[metric][chosen] / true[metric][best] - 1 if true[metric][best] else 0.0
-        leads, best_place = pairs.index(chosen), pairs.index(best)
-        if len(populations) == 1:
-            made.append(
-                Decision(
-                    name,
-                    metric,
-                    extra,
-                    said=(),
-                    best=best_place,
-                    held=False,
-                    ordered=truth.ordered,
-                    leader=leads,
-                    family=truth.family,
-                )
-            )
-            continue
-        belief, errors_there = belief_in(metric, ordered=truth.ordered), runs.of(metric)[chosen]
-        wins = {standing.pair: standing.win_share for standing in rank(errors, {protocol: (1.0,)})}
-        sure = probability_best(wins, chosen, belief)
-        low, high = population_range(errors_there, len(populations), belief, root)
-        middle = middle_and_range(errors_there, len(populations), root)
-        made.append(
-            Decision(
-                name,
-                metric,
-                extra,
-                said=tuple(sure[pair] for pair in pairs),
-                best=best_place,
-                held=bool(low <= true[metric][chosen] <= high),
-                ordered=truth.ordered,
-                shares=tuple(wins[pair] for pair in pairs),
-                leader=leads,
-                place=_place(true[metric][chosen], *middle),
-                family=truth.family,
-            )
+        chosen, pairs = min(ranked, key=lambda pair: float(ranked[pair].mean())), list(blocks)
+        one = Decision(
+            name,
+            metric,
+            extra=true[chosen] / best - 1 if best else 0.0,
+            said=(),
+            best=min(range(len(pairs)), key=lambda place: true[pairs[place]]),
+            held=False,
+            ordered=truth.ordered,
+            leader=pairs.index(chosen),
+            family=truth.family,
         )
+        if len(populations) > 1:
+            belief = belief_in(metric, ordered=truth.ordered)
+            wins = {standing.pair: standing.win_share for standing in rank(ranked, {protocol: (1.0,)})}
+            sure = probability_best(wins, chosen, belief)
+            low, high = population_range(blocks[chosen], len(populations), belief, root)
+            one = replace(
+                one,
+                said=tuple(sure[pair] for pair in pairs),
+                held=bool(low <= true[chosen] <= high),
+                shares=tuple(wins[pair] for pair in pairs),
+                place=_place(true[chosen], *middle_and_range(blocks[chosen], len(populations), root)),
+            )
+        made.append(one)
     return made
 
 

@@ -22,9 +22,10 @@ from advisor.errors import InputError
 from advisor.question.request import MAX_REPETITIONS, REPETITIONS
 from simulator import METRICS, POSTPROCESSORS
 from simulator._types import FloatArray
-from simulator.benchmark import Experiment, race, simulate
+from simulator.benchmark import Experiment, simulate
 from simulator.domain import ORDERED
 from simulator.populations import apportion
+from simulator.race import race
 from simulator.ranking import Pair, rank
 
 PAIRS = tuple(dict.fromkeys((CATEGORICAL, ("oue", "wavelet_eb"), *PUBLISHED, *CHALLENGERS)))

@@ -24,9 +24,10 @@ from advisor.document.model import Code, Document, Part, Role, Sentence, Table
 from advisor.document.page import RESTS_ON, explorer_html, page_html, pieces_html, section_html, svg_html
 from advisor.errors import InputError
 from advisor.rank.apply import applied_csv
+from advisor.rank.blends import best_alone
 from advisor.rank.explorer import Stops, explorer_of
 from advisor.rank.page import reasons_section
-from advisor.rank.result import Answer, Ranking
+from advisor.rank.result import Answer, Ranking, Recommendation
 from knowledge.recipes import Collection
 
 CHANGE = "change"  # what the table of changes that would be enough begins with
@@ -151,7 +152,7 @@ class Shown:
         """Return the code of ``ldp-advise code`` as a zip file; raises InputError where the pair has none."""
         if self.first is None:
             raise InputError("code is written for categories, not for places")
-        best, request = self.first.best, self.first.request
+        best, request = _written(self.first), self.first.request
         budget = best.epsilon or request.epsilon
         try:
             made = files_of(Collection(best.protocol, best.method, request.k, budget))
@@ -167,7 +168,7 @@ class Shown:
         """Return the command that writes the same code."""
         if self.first is None:
             return ""
-        best, request = self.first.best, self.first.request
+        best, request = _written(self.first), self.first.request
         budget = best.epsilon or request.epsilon
         pair = ("--protocol", best.protocol, "--method", best.method, "--eps", f"{budget:.12g}", "--k", str(request.k))
         return shlex.join(("ldp-advise", "code", *pair, "--to", "collection"))
@@ -179,6 +180,11 @@ class Shown:
             return {}
         every = [one.command.files for one in (self.decision, self.ranking) if one is not None]
         return {name: held.content for files in every for name, held in files.items()}
+
+
+def _written(ranking: Ranking) -> Recommendation:
+    """Return the best row that code is written for: that of one method."""
+    return best_alone(ranking) or ranking.best
 
 
 def look_up(state: State) -> Shown:

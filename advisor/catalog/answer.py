@@ -12,7 +12,7 @@ from advisor.errors import InputError, closest, listed
 from advisor.members import FORM, member_in_file
 from advisor.names import TABLES, resolve, squash
 from advisor.question.option import refuse
-from knowledge.cards import CARDS, Card
+from knowledge.cards import CARDS, Card, card_of
 from knowledge.recipes import (
     Collection,
     made_here,
@@ -121,12 +121,13 @@ def explanation(name: str, epsilon: float | None = None, k: int | None = None) -
         refuse(given, f"does not go with {key}, a {kind}: only the code of protocols is written for a setting")
     budget, size = EPSILON if epsilon is None else epsilon, K if k is None else k
     member = TABLES[kind][key]
-    card = CARDS.get(key, Card("", "", "", ""))  # members of other packages come without one
+    known = card_of(key)  # members of other packages come without one
+    card = Card("", "", "", "") if known is None else known
     return Explanation(
         name=key,
         kind=kind,
         title=_title(key, member),
-        description="" if key in CARDS else _docstring(member),
+        description="" if known is not None else _docstring(member),
         formula=card.formula,
         good_for=card.good_for,
         pitfalls=card.pitfalls,

@@ -11,12 +11,13 @@ from advisor.places.menu import places_menu
 from advisor.places.request import PlacesRequest
 from advisor.places.result import Mechanism, Pictured, PlacesAdvice
 from simulator import METRICS, POSTPROCESSORS, Metric
-from simulator.benchmark import Experiment, Runs, measured_again, race
+from simulator.benchmark import Experiment, Runs
 from simulator.channels import Channel, Update
 from simulator.methods import observe
 from simulator.methods.maximum_likelihood import remembered_maxima
 from simulator.metrics import EMD_SLACK
 from simulator.protocols.protocol import Tally
+from simulator.race import measured_again, race
 from simulator.ranking import MeanError, Standing, mean_error, rank
 from simulator.seeding import rng_for
 

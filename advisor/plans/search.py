@@ -15,10 +15,11 @@ from advisor.question.settings import Simulation
 from advisor.rank.result import DEFAULT_PAIR
 from knowledge.menu import COVERED
 from simulator import METRICS, POSTPROCESSORS
-from simulator.benchmark import Experiment, race, simulate
+from simulator.benchmark import Experiment, simulate
 from simulator.crossing import crossing
 from simulator.domain import Domain
 from simulator.methods import possible
+from simulator.race import race
 from simulator.ranking import Pair, paired_ratio, preference
 
 CONTENDERS = 8  # pairs that race for the first place, besides the best of each protocol and what the model knows not

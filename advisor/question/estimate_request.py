@@ -34,7 +34,7 @@ def build_estimate_request(
 
     Raises InputError if a metric, a method or the surrogate that was asked for does not fit.
     """
-    from simulator.surrogate import DRAWS  # imported when used
+    from simulator.surrogate import DEFAULT, DRAWS  # imported when used
 
     check_estimate_settings(settings)
     k, n, seed = len(collected.labels), collected.n, settings.simulation.seed
@@ -71,8 +71,18 @@ def build_estimate_request(
         threat=checked_threat(settings.threat, n, instant=False),
         targets=known_targets(settings.threat, collected.labels),
         column=column,
+        # Behind other collections there is one smooth shape, redrawn; and who names methods compares those.
+        blends=chosen == DEFAULT
+        and len(populations) > 1
+        and settings.threat.threat is None
+        and not settings.menu.method,
     )
     return bounded(constrained(request, settings.limits))
+
+
+def _whole_menu(settings: RankSettings) -> bool:
+    """Tell whether the best method is asked for: who names methods compares those, and a threat is about each."""
+    return settings.threat.threat is None and not settings.menu.method
 
 
 def _frequencies_behind(collected: Collected, surrogate: str, seed: int, draws: int) -> FloatArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from advisor.rank.result import Recommendation
 from simulator import POSTPROCESSORS, PROTOCOLS
+from simulator.methods.blend import parts_of, shares_of, shares_text
 
 ACRONYMS = frozenset({"grr", "rappor", "oue", "blh", "olh", "ss", "the", "she", "hr", "pgr", "sw"})
 EPONYMS = ("Haar", "Hadamard")  # words that keep their capital
@@ -51,10 +52,22 @@ def title_inside(title: str) -> str:
 def method_text(key: str) -> str:
     """Return post-processing by a method in words.
 
-    >>> method_text("eb_ns"), method_text("norm_sub"), method_text("none")
-    ('Empirical Bayes post-processing', 'Norm-Sub post-processing', 'no post-processing')
+    >>> method_text("eb_ns"), method_text("none"), method_text("eb_ns+norm_sub")
+    ('Empirical Bayes post-processing', 'no post-processing', 'the mean of Empirical Bayes and Norm-Sub')
+    >>> method_text("eb_ns*3+norm_sub")
+    'a weighted mean of Empirical Bayes (¾) and Norm-Sub (¼)'
     """
+    if parts := parts_of(key):
+        names = [method_name(part) for part in parts]
+        if len(set(parts.values())) == 1:
+            return f"the mean of {_joined(names)}"
+        weighted = [f"{name} ({share})" for name, share in zip(names, shares_of(parts), strict=True)]
+        return f"a weighted mean of {_joined(weighted)}"
     return "no post-processing" if key == UNPROCESSED else f"{method_name(key)} post-processing"
+
+
+def _joined(names: list[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def pair_text(protocol: str, method: str) -> str:
@@ -72,5 +85,7 @@ def method_name(key: str, title: str | None = None) -> str:
     >>> method_name("norm_sub"), method_name("em_stopped"), method_name("not_here")
     ('Norm-Sub', 'Stopped EM', 'not_here')
     """
+    if parts := parts_of(key):
+        return shares_text({method_name(part): times for part, times in parts.items()})
     known = POSTPROCESSORS[key].title if key in POSTPROCESSORS else key
     return SHORT.get(key) or (title or known).partition(" (")[0]

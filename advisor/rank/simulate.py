@@ -11,11 +11,14 @@ from advisor.question.constraints import fitting_pairs, nothing_left
 from advisor.question.request import Request
 from advisor.question.settings import Simulation
 from advisor.rank.assemble import contests, others_repetitions, ranking_of
+from advisor.rank.blends import best_blends, menus
 from advisor.rank.result import DEFAULT_PAIR, Answer, empty_rankings, usual_pair
 from advisor.rank.threat import under_threat
 from simulator import METRICS, POSTPROCESSORS
-from simulator.benchmark import Experiment, Runs, measured_again, race, simulate
+from simulator.benchmark import Experiment, Runs, simulate
+from simulator.blending import with_blends
 from simulator.poisoning.attack import MAXIMAL, Attack
+from simulator.race import measured_again, race
 
 SHARE_AGAIN = 4  # one in so many repetitions of the race is spent again on the pairs that it chose
 ALWAYS_MEASURED = ("mae", "mse")  # behind the answer in users, whatever the metric
@@ -30,7 +33,8 @@ def simulated_answer(
     experiment, runs = simulate_request(request, jobs=jobs, progress=progress)
     menu = [pair for pair in runs.errors if pair[1] in request.methods]
     request = replace(request, metrics=runs.metrics_of(request.metrics, menu))
-    tables = [contests(metric, request, experiment, runs) for metric in request.metrics]
+    runs, blends = best_blends(request, experiment, runs)
+    tables = [contests(metric, request, experiment, runs, blends.get(metric)) for metric in request.metrics]
     chosen = [pair for table in tables for contest in table for pair in contest.chosen]
     again = None
     if chosen:
@@ -73,7 +77,7 @@ def simulate_request(
     )
     jobs = _workers(experiment, request, jobs)
     if used:
-        return experiment, _simulate_collected(experiment, request, used[0], jobs, progress)
+        return _simulate_collected(experiment, request, used[0], jobs, progress)
     runs = race(
         experiment,
         request.metrics,
@@ -93,8 +97,11 @@ def _workers(experiment: Experiment, request: Request, jobs: int | None) -> int:
 
 def _simulate_collected(
     experiment: Experiment, request: Request, used: str, jobs: int, progress: Callable[[int, int], None] | None
-) -> Runs:
-    """Simulate several collections from every population with the protocol that was used, and fewer with the others."""
+) -> tuple[Experiment, Runs]:
+    """Simulate several collections from every population with the protocol that was used, and fewer with the others.
+
+    Blends of the methods that lead after those few join in.
+    """
     others = others_repetitions(len(experiment.populations), request.repetitions)
     more = request.repetitions - others
     before = others * len(experiment.oracles)
@@ -105,6 +112,9 @@ def _simulate_collected(
 
     runs = simulate(experiment, 0, others, jobs=jobs, progress=show)
     if not more:
-        return runs
+        return experiment, runs
+    if request.blends:
+        experiment, runs = with_blends(experiment, runs, used, menus(request, runs, used), jobs=jobs)
     pairs = [pair for pair in experiment.pairs if pair[0] == used]
-    return runs + simulate(experiment, others, more, pairs=pairs, jobs=jobs, progress=partial(show, start=before))
+    runs += simulate(experiment, others, more, pairs=pairs, jobs=jobs, progress=partial(show, start=before))
+    return experiment, runs

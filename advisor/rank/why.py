@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
+from advisor.rank.blends import best_alone
 from advisor.rank.prediction import frequencies_of, stays
 from advisor.rank.result import Change, Ranking, Why
 from knowledge import model, ranking
@@ -28,12 +29,17 @@ def explained(advices: tuple[Ranking, ...]) -> tuple[Ranking, ...]:
 
 
 def explain(advice: Ranking) -> Why:
-    """Explain a look-up: the path through the tree, and the nearest changes of the answer."""
+    """Explain a look-up: the path through the tree, and the nearest changes of the answer.
+
+    Raises ValueError if the model behind predictions does not cover it.
+    """
     return _explain(advice, frequencies_of(advice.request), lru_cache(maxsize=512)(model.predicted))
 
 
 def _explain(advice: Ranking, frequencies: model.Frequencies, predictions: Predictions) -> Why:
-    request = advice.request
+    request, best = advice.request, best_alone(advice)
+    if best is None:
+        raise ValueError("predictions do not cover blends")
     noises = model.noises_of(request.k, request.epsilon, request.n, request.protocols)
     answer = ranking.rank(
         predictions(frequencies, request.epsilon, request.n, request.protocols, ordered=request.ordered),
@@ -43,7 +49,7 @@ def _explain(advice: Ranking, frequencies: model.Frequencies, predictions: Predi
         ordered=request.ordered,
         methods=request.methods,
     )
-    reason = why(answer, model.first_of(frequencies), noises, pair=advice.best.pair)
+    reason = why(answer, model.first_of(frequencies), noises, pair=best.pair)
     changes = nearest_changes(
         frequencies,
         request.epsilon,
@@ -53,7 +59,7 @@ def _explain(advice: Ranking, frequencies: model.Frequencies, predictions: Predi
         ordered=request.ordered,
         protocols=request.protocols,
         methods=request.methods,
-        choose=stays(advice.best.pair),
+        choose=stays(best.pair),
         predictions=predictions,
     )
     return Why(

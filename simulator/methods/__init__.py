@@ -7,6 +7,7 @@ with consistency", NDSS 2020.
 from __future__ import annotations
 
 from simulator.methods.bayesian_update import closed_form
+from simulator.methods.blend import Methods
 from simulator.methods.empirical_bayes import eb_ns
 from simulator.methods.maximum_likelihood import ibu
 from simulator.methods.observed import Observed, observe
@@ -99,7 +100,7 @@ _REMEDIES = [
     ),
 ]
 
-POSTPROCESSORS: dict[str, PostProcessor] = (
+POSTPROCESSORS: dict[str, PostProcessor] = Methods(
     {method.name: method for method in _METHODS} | ORDERED_METHODS | {method.name: method for method in _REMEDIES}
 )
 

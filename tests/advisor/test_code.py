@@ -139,6 +139,11 @@ def test_a_file_that_is_read_is_never_written(run: Run, folder: Path) -> None:
     assert [each.name for each in there.iterdir()] == ["client.py"]
 
 
+def test_a_blend_is_not_written_as_if_it_left_the_estimate_alone() -> None:
+    with pytest.raises(ValueError, match=r"eb_ns\+norm_sub is a blend: name one of eb_ns, norm_sub"):
+        Collection("oue", "eb_ns+norm_sub", 8, 1.0)
+
+
 @pytest.mark.usefixtures("folder")
 def test_all_that_is_missing_is_named_at_once(run: Run) -> None:
     err = refused(run)
@@ -158,6 +163,10 @@ def test_all_that_is_missing_is_named_at_once(run: Run) -> None:
         ((*PAIR, "--labels", "labels.txt"), "--k is 32, but --labels labels.txt has 3 labels"),
         ((*PAIR[:-2], "--labels", "one.txt"), "a question has at least 2 answers"),
         ((*PAIR[:-2], "--labels", "missing.txt"), "missing.txt"),
+        (
+            ("--protocol", "oue", "--method", "eb_ns+norm_sub", "--eps", "1", "--k", "8"),
+            "a blend: name one of its methods, --protocol oue --method eb_ns --eps 1 --k 8",
+        ),
         (("answer.json", "--eps", "1"), "--eps does not go with a saved answer"),
     ],
 )  # fmt: skip

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -24,8 +25,10 @@ from advisor.question.request import RankSettings
 from advisor.question.settings import Question, Simulation
 from advisor.rank.answer_words import summary
 from advisor.rank.document import rank_document
+from advisor.rank.why import explain
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, frequency_oracles
 from simulator.confidence import belief_in
+from simulator.methods.blend import parts_of
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from simulator.surrogate import DRAWS, sample_posterior, surrogate_populations
@@ -65,8 +68,62 @@ def test_a_pick_that_is_hardly_ever_the_best_is_no_sure_choice(full: Advice) -> 
         first = full.best._replace(probability_best=probability)
         text = summary(replace(full, recommendations=(first, *full.recommendations[1:])))
         assert text.startswith("Use " if sure else "No method is likely to be the best; ")
-        assert "post-processing on this OUE estimate" in text
+        assert "on this OUE estimate" in text
         assert f"with probability {'26' if sure else 'only 8'} %." in text
+
+
+def alone_named(advice: Advice) -> set[str]:
+    return {row.method for row in advice.recommendations if not parts_of(row.method)}
+
+
+def test_a_blend_of_two_methods_competes_where_it_beats_each_alone(full: Advice) -> None:
+    name = next(row.method for row in full.recommendations if parts_of(row.method))
+    assert full.best.method == name  # else it would not be there
+    alone = [row.error for row in full.recommendations if row.method != name]
+    assert full.best.error < min(alone)
+    parts = parts_of(name)
+    each = {part: full.apply(raw(), method=part) for part in parts}
+    mean = sum(times * each[part] for part, times in parts.items()) / sum(parts.values())
+    np.testing.assert_allclose(full.apply(raw()), mean, atol=1e-15)
+    text = summary(full)
+    assert re.match(r"Use (the mean|a weighted mean) of .+ and .+ on this OUE estimate\.", text)
+    assert explain(full).method in alone_named(full)
+    cheapest = min(alone) / full.best.error - 1
+    cost = f"{100 * cheapest:.0f} % more error" if cheapest >= 0.01 else "no more than 1 % more error"
+    assert f"alone, the best single method, has {cost} than this blend." in text
+    assert not [row for row in full.next_round.recommendations if parts_of(row.method)]  # type: ignore[union-attr]
+
+
+def test_no_blend_competes_unasked_where_methods_are_named_or_one_population_is_the_truth() -> None:
+    named = ("eb_ns", "norm_sub", "power_ns", "wavelet_eb")
+    for answer in (
+        advise(1.0, estimate=raw(), protocol="oue", n=N, method=named, repetitions=60),
+        advise(1.0, estimate=raw(), protocol="oue", n=N, surrogate="norm_sub", repetitions=20),
+        advise(1.0, estimate=raw(), protocol="oue", n=N, threat=0.05, repetitions=20),
+    ):
+        assert not [row for row in answer.recommendations if parts_of(row.method)]
+    asked = advise(1.0, estimate=raw(), protocol="oue", n=N, method="norm-sub + EB_NS*3", repetitions=60)
+    assert asked.best.method == "eb_ns*3+norm_sub"
+    with pytest.raises(ValueError, match="do not cover blends"):
+        explain(asked)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("eb_ns+nothing", "unknown method 'nothing'"),
+        ("eb_ns*0+norm_sub", "counts from 1 to 99 times, got '0'"),
+        (f"eb_ns*{'9' * 5000}+norm_sub", "counts from 1 to 99 times"),
+        ("eb_ns*+norm_sub*", "counts from 1 to 99 times, got ''"),
+        ("+", "unknown method ''"),
+        ("eb_ns*x+norm_sub", "counts from 1 to 99 times, got 'x'"),
+        ("post_pos+norm_sub", "changes only the answers of queries"),
+    ],
+)
+def test_a_blend_that_makes_no_sense_is_refused_in_one_line(name: str, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)) as refusal:
+        quick(method=name)
+    assert "\n" not in str(refusal.value)
 
 
 def test_all_methods_for_the_protocol_are_ranked_and_all_protocols_for_the_next_round(full: Advice) -> None:
@@ -76,7 +133,9 @@ def test_all_methods_for_the_protocol_are_ranked_and_all_protocols_for_the_next_
         for name, method in POSTPROCESSORS.items()
         if not (method.queries_only or method.is_remedy) and method.accepts(noise, K)
     }
-    assert {row.pair for row in full.recommendations} == {("oue", name) for name in fitting}
+    blends = [row.method for row in full.recommendations if parts_of(row.method)]
+    assert {row.pair for row in full.recommendations} == {("oue", name) for name in (*fitting, *blends)}
+    assert len(blends) == 1
     assert (full.source, full.request.source, full.request.surrogate) == ("surrogate", "surrogate", "ensemble")
     assert full.repetitions == DRAWS * COLLECTIONS
     assert {row.repetitions for row in full.recommendations} == {DRAWS * COLLECTIONS}

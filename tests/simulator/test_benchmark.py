@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from simulator import METRICS, POSTPROCESSORS, benchmark, frequency_oracles
-from simulator.benchmark import Experiment, Runs, race, simulate
+from simulator.benchmark import Experiment, Runs, simulate
 from simulator.metrics import Metric
 from simulator.populations import apportion, frequencies
+from simulator.race import race
 from simulator.ranking import Pair, contenders, leading
 from simulator.seeding import rng_for
 
@@ -154,7 +155,7 @@ def test_race_lets_a_dropped_pair_make_up_what_it_missed(monkeypatch: pytest.Mon
         racing = frozenset(task.pairs) - ({("oue", "norm_sub")} if len(calls) == 1 else set())
         return verdict._replace(racing=racing, open=racing)
 
-    monkeypatch.setattr(benchmark, "contenders", first_drops_norm_sub)
+    monkeypatch.setattr("simulator.race.contenders", first_drops_norm_sub)
     runs = race(task, ["l1"], repetitions=5, max_repetitions=20)
     assert {len(block) for block in runs.errors.values()} == {20}
     assert_same(runs, simulate(task, 0, 20))

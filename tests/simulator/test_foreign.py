@@ -15,12 +15,13 @@ import numpy as np
 import pytest
 
 from simulator import foreign
-from simulator.benchmark import Experiment, race, simulate
+from simulator.benchmark import Experiment, simulate
 from simulator.foreign import ForeignError, PluginWarning, blame, containment, guard, short
 from simulator.methods import POSTPROCESSORS, PostProcessor
 from simulator.metrics import METRICS, Metric
 from simulator.protocols import PROTOCOLS
 from simulator.protocols.unary import OUE
+from simulator.race import race
 
 COUNTS = np.array([50, 30, 15, 5])
 

@@ -12,7 +12,7 @@ import pytest
 
 from simulator import METRICS, PROTOCOLS
 from simulator.audit import audit_protocol
-from simulator.benchmark import Experiment, race, simulate
+from simulator.benchmark import Experiment, simulate
 from simulator.conformance import ConformanceError, check_collection
 from simulator.domain import ORDERED, UNORDERED
 from simulator.methods import POSTPROCESSORS, possible
@@ -24,6 +24,7 @@ from simulator.protocols.ordered import ORDERED_PROTOCOLS
 from simulator.protocols.protocol import Covariance
 from simulator.protocols.square_wave import SquareWave
 from simulator.protocols.tree import HalfTree, Tree
+from simulator.race import race
 from simulator.seeding import rng_for
 
 from .law import ChannelLaw, accept, check_covariance, check_mean, compare_covariances, compare_means, two_sided

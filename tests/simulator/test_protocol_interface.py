@@ -11,7 +11,7 @@ import pytest
 
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, PostProcessor
 from simulator.audit import audit_protocol
-from simulator.benchmark import Experiment, race, simulate
+from simulator.benchmark import Experiment, simulate
 from simulator.channels import krr, planar_geometric, truncated_geometric
 from simulator.conformance import ConformanceError, check_collection
 from simulator.domain import ORDERED, UNORDERED, Domain
@@ -23,6 +23,7 @@ from simulator.populations import apportion, frequencies
 from simulator.protocols.likelihood import MatrixLikelihood
 from simulator.protocols.oracle import Noise
 from simulator.protocols.protocol import Covariance, Linear, Protocol, Tally, users_of
+from simulator.race import race
 from simulator.transport import emd_exact
 
 K, N = 8, 20_000

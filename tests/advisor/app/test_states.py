@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shlex
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from advisor.app.state import Command, decision, ranking, safe_name, state_of
 from advisor.errors import InputError
 from advisor.inputs.held import HeldFile, held_files
 from advisor.rank.data import rank_data
+from simulator.methods.blend import parts_of
 from tests.advisor.conftest import Run
 
 FRUIT = b"fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n"
@@ -187,6 +190,16 @@ def test_python_repairs_the_same_estimate(address: str) -> None:
     exec(answer.python, names)  # noqa: S102 - what people copy
     there = rank_data((names["advice"],), lambda _: "")["recommendations"]  # type: ignore[arg-type]
     assert there == answer.ranking.document.data["recommendations"]
+
+
+def test_the_code_of_a_blend_is_that_of_its_best_method_alone() -> None:
+    answer = look_up(replace(state_of("goal=estimate&file=example", {}), simulated=True))
+    assert answer.first is not None
+    assert parts_of(answer.first.best.method)
+    alone = answer.first.rows[1].method
+    assert f"--method {alone} " in answer.code_line()
+    with zipfile.ZipFile(io.BytesIO(answer.code())) as archive:
+        assert f"def {alone}(" in archive.read("collection/postprocessing.py").decode()
 
 
 def test_python_of_a_plan_decides_and_ranks(capsys: pytest.CaptureFixture[str]) -> None:

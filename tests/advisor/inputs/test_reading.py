@@ -705,7 +705,10 @@ def test_what_a_csv_writer_wrote_is_read_back(
     writer = csv.writer(written, delimiter=delimiter, lineterminator=line_end, quoting=quoting)
     if header:
         writer.writerow(["id", "value", "more"])
-    # Two plain columns beside the label settle the separator, whatever the labels hold.
+    # Two plain columns beside the label settle the separator, whatever the labels hold; but not where another one is in
+    # each of them equally often.
+    others = [{label.count(mark) for label in labels} for mark in ",;\t|" if mark != delimiter]
+    assume(header or not any(len(counts) == 1 and counts != {0} for counts in others))
     for at, label in enumerate(labels):
         writer.writerow([f"id{at}", label, "x"] if side else [label, f"id{at}", "x"])
     data = written.getvalue().encode()

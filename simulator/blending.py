@@ -1,0 +1,79 @@
+"""The blends of two methods that are tried beside the methods alone, on several populations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from simulator.benchmark import Experiment, Runs, simulate
+from simulator.confidence import population_errors, ranking_root
+from simulator.methods import POSTPROCESSORS
+from simulator.methods.blend import blend_name, parts_of
+from simulator.ranking import Pair
+
+TIMES = ((1, 1), (3, 1), (1, 3))  # how often the two count
+PARTNERS = 4  # methods that the leading one is blended with: those that come next
+PROPER = frozenset({"nonnegative", "sums_to_one"})  # what each of them gives
+
+
+def with_blends(
+    experiment: Experiment, runs: Runs, protocol: str, menus: Mapping[str, Iterable[str]], *, jobs: int = 1
+) -> tuple[Experiment, Runs]:
+    """Return the experiment and the runs with blends of the methods that lead after these first repetitions.
+
+    Where any of several methods may be the best one, a blend of them is often better than each: Bates, Granger, "The
+    combination of forecasts", 1969.
+
+    runs: repetitions of all methods, at most one of each population.
+    protocol: the protocol that was used.
+    menus: for each metric the methods that compete.
+    """
+    names = dict.fromkeys(
+        name
+        for metric, menu in menus.items()
+        for name in candidate_blends({method: _score(experiment, runs, metric, (protocol, method)) for method in menu})
+    )
+    if not names:
+        return experiment, runs
+    parts = dict.fromkeys(part for name in names for part in parts_of(name))
+    blends = tuple((protocol, name) for name in names)
+    wider = replace(
+        experiment,
+        methods={**experiment.methods, **{name: POSTPROCESSORS[name] for name in names}},
+        pairs=(*experiment.pairs, *blends),
+    )
+    shared = [(protocol, part) for part in parts]  # their results are blended, and not worked out for each blend
+    tried = simulate(wider, runs.first, runs.repetitions, pairs=[*shared, *blends], jobs=jobs)
+    return wider, Runs(
+        wider.id, runs.metrics, runs.first, {**runs.errors, **{pair: tried.errors[pair] for pair in blends}}
+    )
+
+
+def candidate_blends(scores: Mapping[str, float]) -> list[str]:
+    """Return the blends of the leading method with those that come next, given what each scores (less is better).
+
+    Methods whose results are no frequencies take no part, nor do those that have no finite error.
+    """
+    proper = [name for name in scores if POSTPROCESSORS[name].gives >= PROPER and math.isfinite(scores[name])]
+    first, *others = sorted(proper, key=lambda name: scores[name]) or [""]
+    return [blend_name({first: one, other: more}) for other in others[:PARTNERS] for one, more in TIMES]
+
+
+def best_blend(experiment: Experiment, runs: Runs, protocol: str, metric: str, menu: Iterable[str]) -> Pair | None:
+    """Return the blend with the lowest error for a metric, if it is below that of every method of the menu alone."""
+    scores = {
+        pair: _score(experiment, runs, metric, pair)
+        for pair in runs.errors
+        if pair[0] == protocol and parts_of(pair[1])
+    }
+    first = min(scores, key=lambda pair: scores[pair], default=None)
+    alone = min((_score(experiment, runs, metric, (protocol, method)) for method in menu), default=math.inf)
+    return first if first is not None and scores[first] < alone else None
+
+
+def _score(experiment: Experiment, runs: Runs, metric: str, pair: Pair) -> float:
+    """Return what pairs are ranked by; infinity where a member of another package fails."""
+    root = ranking_root(experiment.metrics[metric].degree)
+    score = float(population_errors(runs.column(pair, metric), len(experiment.populations), root).mean())
+    return score if math.isfinite(score) else math.inf

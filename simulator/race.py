@@ -1,0 +1,92 @@
+"""Simulation until the top of a ranking is resolved, and fresh repetitions of what was chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from simulator.benchmark import Experiment, Progress, Runs, simulate
+from simulator.ranking import Pair, contenders
+
+
+def race(
+    experiment: Experiment,
+    metrics: Iterable[str],
+    *,
+    menu: Iterable[Pair] | None = None,
+    alongside: Iterable[Pair] = (),
+    repetitions: int,
+    max_repetitions: int,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Runs:
+    """Simulate all pairs, then add repetitions for the leading ones until their order is settled.
+
+    The number of repetitions doubles until, for each of the `metrics`, every pair either is out of the top tier, or
+    has a 5 % disadvantage excluded by its paired interval, or `max_repetitions` is reached. Pairs whose disadvantage
+    of 5 % is proven for all metrics stay at the repetitions they have.
+
+    Parameters
+    ----------
+    experiment, jobs, progress
+        As in `simulate`.
+    metrics
+        Names of the metrics the race is about.
+    menu
+        The pairs that compete; None: all of the experiment.
+    alongside
+        Pairs that are simulated as often as the leading ones, whether they compete or not, and so is the raw estimate
+        of every protocol that is still racing.
+    repetitions, max_repetitions
+        To start with, and at most.
+
+    Raises
+    ------
+    ValueError
+        If `repetitions` is below 2 (no interval without two), or above `max_repetitions`.
+    """
+    if not 2 <= repetitions <= max_repetitions:
+        raise ValueError(
+            f"repetitions must be at least 2 and at most max_repetitions={max_repetitions}, got {repetitions}"
+        )
+    companions = set(alongside)
+    competing = set(experiment.pairs if menu is None else menu)
+    runs = simulate(experiment, 0, repetitions, jobs=jobs, progress=progress)
+    names = runs.metrics_of(metrics, competing)
+    while runs.repetitions < max_repetitions:
+        verdicts = [
+            contenders({pair: errors for pair, errors in runs.of(name).items() if pair in competing}) for name in names
+        ]
+        if not any(verdict.open for verdict in verdicts):
+            break
+        racing = companions.union(*(verdict.racing for verdict in verdicts))
+        racing |= {(protocol, "none") for protocol, _ in racing}
+        target = min(2 * runs.repetitions, max_repetitions)
+        # A pair that had dropped out comes back when the lead changes hands: it makes up what it missed.
+        behind: dict[int, list[Pair]] = {}
+        for pair in experiment.pairs:
+            if pair in racing:
+                behind.setdefault(len(runs.errors[pair]), []).append(pair)
+        for first, pairs in behind.items():
+            runs += simulate(experiment, first, target - first, pairs=pairs, jobs=jobs, progress=progress)
+    return runs
+
+
+def measured_again(
+    experiment: Experiment,
+    runs: Runs,
+    pairs: Iterable[Pair],
+    repetitions: int,
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Runs:
+    """Simulate fresh repetitions of pairs that were chosen by `runs`; see `simulate`.
+
+    The lowest of many mean errors is lower than what it estimates: what a chosen pair reaches, only repetitions tell
+    that had no part in the choice. They are those that follow on the last one. The raw estimates of the pairs'
+    protocols come with them.
+    """
+    chosen = list(pairs)
+    raw = [(protocol, "none") for protocol, _ in chosen if (protocol, "none") in runs.errors]
+    both = dict.fromkeys([*chosen, *raw])
+    return simulate(experiment, runs.first + runs.repetitions, repetitions, pairs=both, jobs=jobs, progress=progress)
