@@ -71,11 +71,7 @@ def build_estimate_request(
         threat=checked_threat(settings.threat, n, instant=False),
         targets=known_targets(settings.threat, collected.labels),
         column=column,
-        # Behind other collections there is one smooth shape, redrawn; and who names methods compares those.
-        blends=chosen == DEFAULT
-        and len(populations) > 1
-        and settings.threat.threat is None
-        and not settings.menu.method,
+        blends=chosen == DEFAULT and len(populations) > 1 and _whole_menu(settings),
     )
     return bounded(constrained(request, settings.limits))
 
