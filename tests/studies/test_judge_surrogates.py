@@ -80,7 +80,8 @@ def test_decisions_follow_their_streams_and_are_told_by_surrogate() -> None:
         (name, metric) for name in ("ensemble", "norm_sub", "wavelet_eb") for metric in METRIC_NAMES
     ]
     for one in made:
-        assert one.extra >= 0  # the best method in hindsight is the best
+        # The best method in hindsight is the best; only a blend can be better, and it comes last of those that compete.
+        assert one.extra >= 0 or one.best == one.leader == len(one.said) - 1
         if one.surrogate == "ensemble":
             assert math.fsum(one.said) == pytest.approx(1)
             assert 0 <= one.best < len(one.said)
