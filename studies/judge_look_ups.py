@@ -1,20 +1,25 @@
-"""``python studies/judge_look_ups.py``: look-ups on ordered domains, judged on eight more curves.
+"""``python studies/judge_look_ups.py [FILES]``: look-ups on ordered domains, judged on eight more curves or files.
 
 As `ldp-advise knowledge evaluate` judges them, on formulas for incomes, ages, weeks and other numbers that the look-ups
-were neither made from nor chosen on. Standard errors are those of the jackknife: histograms are left out one by one.
+were not made from, or on histograms such as those of `public_histograms.py`. The standard errors are of the jackknife:
+curves or columns are left out one by one; the names of their histograms end in a blank or ``_`` and a number.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Sequence
 from itertools import product
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import typer
 from footer import footer
 
+from advisor.inputs.domain import build_domain
+from advisor.inputs.histogram import read_histogram
 from knowledge.judging.holdout import Histogram
 from knowledge.judging.questions import Judging, Setting, settings
 from knowledge.judging.scores import MODEL, PAIR, evaluate
@@ -101,6 +106,13 @@ def histogram(name: str, k: int, seed: int = 0) -> Histogram:
     return Histogram(f"{name} {k}", apportion(weights, USERS), ordered=True)
 
 
+def stored(path: str) -> Histogram:
+    """Return the histogram of a file, whose values have an order."""
+    read = read_histogram(path)
+    domain = build_domain(read.labels, read.counts, from_histogram=read.from_histogram)
+    return Histogram(Path(path).stem, domain.counts, ordered=True)
+
+
 def scores(done: Sequence[Setting]) -> FloatArray:
     """Return regret, closed gap, and the regret of the single best choice, ``(metrics, 3)``."""
     every = {(score.metric, score.chooser): score for score in evaluate(done) if score.task == PAIR}
@@ -109,11 +121,16 @@ def scores(done: Sequence[Setting]) -> FloatArray:
 
 
 def jackknife(done: Sequence[Setting]) -> FloatArray:
-    """Return the standard errors of `scores`: settings of one histogram are not independent."""
-    names = tuple(dict.fromkeys(setting.histogram for setting in done))
-    left = np.array([scores([setting for setting in done if setting.histogram != name]) for name in names])
-    result: FloatArray = np.sqrt((len(names) - 1) * left.var(axis=0))
+    """Return the standard errors of `scores`: settings of one curve or column are not independent."""
+    names = {setting.histogram: _without_number(setting.histogram) for setting in done}
+    groups = tuple(dict.fromkeys(names.values()))
+    left = np.array([scores([setting for setting in done if names[setting.histogram] != name]) for name in groups])
+    result: FloatArray = np.sqrt((len(groups) - 1) * left.var(axis=0))
     return result
+
+
+def _without_number(name: str) -> str:
+    return re.sub(r"[ _]\d+$", "", name)
 
 
 def _show(done: int, number: int) -> None:
@@ -122,13 +139,15 @@ def _show(done: int, number: int) -> None:
 
 @app.command()
 def main(
+    files: Annotated[list[str] | None, typer.Argument(help="histograms in order; eight curves if none")] = None,
     repetitions: Annotated[int, typer.Option("--reps", min=2, help="simulated collections for each setting")] = 40,
     seed: Annotated[int, typer.Option("--seed", help="of curves and collections")] = 0,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="processes")] = 1,
 ) -> None:
     """Print regret and closed gap of the named pair."""
     judging = Judging(metrics=METRICS, repetitions=repetitions, seed=seed, jobs=jobs)
-    histograms = [histogram(name, k, seed) for name, k in product(CURVES, DOMAINS)]
+    histograms = [stored(path) for path in files or ()]
+    histograms = histograms or [histogram(name, k, seed) for name, k in product(CURVES, DOMAINS)]
     done = settings(histograms, judging, _show)
     typer.echo(
         f"{len(done)} settings\n\n| metric | regret | closed gap | regret of the single best |\n|---|--:|--:|--:|"

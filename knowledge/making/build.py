@@ -70,7 +70,7 @@ class Size:
 ALONE = Workers()
 SAMPLED, SAMPLED_DOMAIN = 12, 64  # cells of ordered domains that are shipped, and their largest domain
 CATEGORIES, ORDERED = PARTS = ("categories", "ordered")
-FULL = Size(4000, SIMULATED_DOMAIN, 256, 100, 3000, 160)
+FULL = Size(4000, SIMULATED_DOMAIN, 256, 100, 7000, 160)
 QUICK = Size(40, 256, 32, 40, 40, 24)
 
 

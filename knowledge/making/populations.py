@@ -13,9 +13,10 @@ from simulator.populations import SHAPES
 SMOOTH = ("gaussian", "bimodal", "lognormal", "geometric", "steps", "uniform")
 ROUGH = ("zipf", "zipf_shuffled", "dirichlet", "sparse", "spike")
 COMPOSED = ("fractal", "mixture", "rough", "window", "counted", "raster")
-CURVES = ("curve", "spliced")  # of ordered domains only
+# CURVES, COLUMN: of ordered domains only
+CURVES, COLUMN = ("curve", "spliced"), "column"
 FAMILIES = (*SHAPES, *COMPOSED)
-ORDERED_FAMILIES = (*FAMILIES, *CURVES)
+ORDERED_FAMILIES = (*FAMILIES, *CURVES, COLUMN)
 WAVES = 256  # at most, of a curve
 PARAMETERS: Mapping[str, tuple[float, float, bool]] = {  # lowest, highest, whether on a log scale
     "uniform": (0.0, 0.0, False),
@@ -139,6 +140,54 @@ def _spliced(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:
     return np.concatenate(pieces)
 
 
+def _column(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:
+    """Return a smooth shape as columns of numbers have it: with few marks of how they came about, or with many."""
+    smooth = _one_of((*SMOOTH, *CURVES), k, rng)
+    weights = smooth.copy()
+    for mark in MARKS.values():
+        if rng.random() < 0.15 + 0.5 * parameter:
+            mark(weights, rng)
+    return weights if weights.any() else smooth
+
+
+def _coarse(weights: FloatArray, rng: np.random.Generator) -> None:
+    """Leave what lies on a lattice, such as minutes or whole degrees: some bins have more of its values than others."""
+    edges = (np.arange(len(weights) + 1) + rng.random()) * 10 ** rng.uniform(-0.9, 0.4)
+    weights *= np.diff(np.floor(edges))
+
+
+def _heaps(weights: FloatArray, rng: np.random.Generator) -> None:
+    """Raise every so-manieth value, as people round."""
+    step = int(rng.integers(2, 31))
+    weights[int(rng.integers(step)) :: step] *= 10 ** rng.uniform(0.1, 1.5)
+
+
+def _bursts(weights: FloatArray, rng: np.random.Generator) -> None:
+    """Raise a few values anywhere."""
+    few = rng.random(len(weights)) < 10 ** rng.uniform(-2.5, -1)
+    weights[few] *= 10 ** rng.uniform(0.3, 1.5, np.count_nonzero(few))
+
+
+def _gaps(weights: FloatArray, rng: np.random.Generator) -> None:
+    """Empty a few stretches."""
+    for _ in range(int(rng.integers(1, 4))):
+        start, size = int(rng.integers(len(weights))), max(1, round(len(weights) * rng.uniform(0.02, 0.25)))
+        weights[start : start + size] = 0.0
+
+
+def _pile(weights: FloatArray, rng: np.random.Generator) -> None:
+    """Let one of the ends stand for all that lies beyond it."""
+    weights[rng.choice([0, -1])] += weights.sum() * 10 ** rng.uniform(-2, -0.4)
+
+
+# ``mark(weights, rng)`` changes the weights ``(k,)``.
+MARKS: Mapping[str, Callable[[FloatArray, np.random.Generator], None]] = {
+    "coarse": _coarse,
+    "heaps": _heaps,
+    "bursts": _bursts,
+    "gaps": _gaps,
+    "pile": _pile,
+}
 _COMPOSED: Mapping[str, Callable[[int, float, np.random.Generator], FloatArray]] = {
     "fractal": _fractal,
     "mixture": _mixture,
@@ -148,4 +197,5 @@ _COMPOSED: Mapping[str, Callable[[int, float, np.random.Generator], FloatArray]]
     "raster": _raster,
     "curve": _curve,
     "spliced": _spliced,
+    COLUMN: _column,
 }

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import judge_look_ups
 import numpy as np
 import pytest
@@ -34,10 +37,19 @@ def done() -> tuple[Setting, ...]:
     return settings([judge_look_ups.histogram(name, 8) for name in ("ages", "gaps", "turn")], FEW)
 
 
-def test_the_jackknife_leaves_out_one_histogram_at_a_time(done: tuple[Setting, ...]) -> None:
+def test_the_jackknife_leaves_out_one_curve_at_a_time(done: tuple[Setting, ...]) -> None:
     left = np.array([judge_look_ups.scores(done[:place] + done[place + 1 :]) for place in range(3)])
     errors = np.sqrt(((left - left.mean(axis=0)) ** 2).sum(axis=0) * 2 / 3)
     np.testing.assert_allclose(judge_look_ups.jackknife(done), errors, rtol=1e-12, atol=1e-15)
+    twice = [replace(one, histogram=f"{one.histogram.split()[0]}_{k}") for k in (64, 256) for one in done]
+    np.testing.assert_allclose(judge_look_ups.jackknife(twice), errors, rtol=1e-9, atol=1e-15)
+
+
+def test_a_file_is_judged_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "delays_4.csv"
+    file.write_text("value,count\n0,5\n1,0\n2,7\n3,2\n")
+    one = judge_look_ups.stored(str(file))
+    assert (one.name, one.counts.tolist(), one.ordered) == ("delays_4", [5, 0, 7, 2], True)
 
 
 def test_the_study_prints_a_table(

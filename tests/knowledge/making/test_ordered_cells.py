@@ -10,12 +10,14 @@ from knowledge.making.dataset import profiles_in
 from knowledge.making.ordered_cells import (
     OF_ALL_KINDS,
     SLOW_REPETITIONS,
+    UNMARKED,
     OrderedCell,
     assemble_ordered,
     ordered_cell,
     ordered_measured,
     simulate_ordered,
 )
+from knowledge.making.populations import COLUMN, MARKS, draw
 from knowledge.making.populations import CURVES as SMOOTH_FAMILIES
 from knowledge.menu import (
     ALIASES,
@@ -69,6 +71,49 @@ def test_later_cells_are_of_the_same_settings_and_mostly_smooth() -> None:
         assert [drawn.families.count(name) for name in SMOOTH_FAMILIES] == [2, 2]
         assert sum(name in SHAPES and SHAPES[name].ordered for name in drawn.families) == 2
         assert 2 <= drawn.k <= ORDERED_DOMAIN
+
+
+def test_half_the_populations_of_the_last_cells_are_columns_with_marks() -> None:
+    for index in range(UNMARKED, UNMARKED + 100):
+        drawn = ordered_cell(index)
+        assert drawn.families.count(COLUMN) == POPULATIONS // 2
+        assert [drawn.families.count(name) for name in SMOOTH_FAMILIES] == [1, 1]
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_a_mark_changes_what_it_says(mark: str) -> None:
+    changed = 0
+    for number in range(20):
+        before = 1 + rng_for(0, "smooth", number).random(60)
+        after = before.copy()
+        MARKS[mark](after, rng_for(0, "mark", number))
+        moved = np.flatnonzero(after != before)
+        changed += len(moved) > 0
+        ratios = (after / before)[moved]
+        if mark == "coarse":
+            assert ratios == pytest.approx(np.round(ratios), abs=1e-9)  # so many values of the lattice lie in the bin
+        elif mark == "heaps":
+            assert len(set(np.diff(moved))) <= 1
+            assert ratios == pytest.approx(np.full(len(moved), ratios[0]))
+            assert (ratios > 1).all()
+        elif mark == "bursts":
+            assert (ratios > 1).all()
+            assert len(moved) < 20
+        elif mark == "gaps":
+            assert (ratios == 0).all()
+        else:
+            assert moved.tolist() in ([0], [59])
+            assert (ratios > 1).all()
+    assert changed > 5
+
+
+def test_a_column_is_rougher_the_larger_its_parameter() -> None:
+    drawn = [draw(COLUMN, 200, rng_for(0, "column", number)) for number in range(200)]
+    few, many = (
+        [float(np.abs(np.diff(one.frequencies)).sum()) for one in drawn if (one.parameter > 0.5) == large]
+        for large in (False, True)
+    )
+    assert np.mean(many) > 1.3 * np.mean(few)
 
 
 def test_their_streams_are_not_those_of_other_cells() -> None:
