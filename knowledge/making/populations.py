@@ -157,7 +157,7 @@ def _coarse(weights: FloatArray, rng: np.random.Generator) -> None:
 
 
 def _heaps(weights: FloatArray, rng: np.random.Generator) -> None:
-    """Raise every so-manieth value, as people round."""
+    """Raise one value in so many, evenly spaced, as people round."""
     step = int(rng.integers(2, 31))
     weights[int(rng.integers(step)) :: step] *= 10 ** rng.uniform(0.1, 1.5)
 
