@@ -315,7 +315,9 @@ def _errors(
 
 def _fault_of_errors(estimates: int, first: Callable[[], FloatArray], errors: FloatArray) -> str | None:
     """Say what is wrong with the errors of so many estimates, or with that of the first of them alone."""
-    fault = fault_of_figures(errors, (estimates,)) or fault_of_figures(first(), (1,))
+    fault = fault_of_figures(errors, (estimates,))
+    if fault is None and estimates > 1:
+        fault = fault_of_figures(first(), (1,))
     return f"errors: {fault}" if fault else "it returns errors below 0" if (errors < 0).any() else None
 
 

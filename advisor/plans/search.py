@@ -129,7 +129,7 @@ class Search:
         runs = race(
             self._experiment(at, racing), [question.metric], menu=racing,
             repetitions=RACES[0], max_repetitions=RACES[1],
-            jobs=self._simulation.workers(len(racing) * RACES[1] * question.frequencies.k),
+            jobs=self._simulation.threads(len(racing), RACES[1], question.frequencies.k),
         )  # fmt: skip
         errors = {pair: block for pair, block in runs.of(question.metric).items() if pair in racing}
         lowest = min(errors, key=lambda pair: float(errors[pair].mean()))
@@ -150,7 +150,7 @@ class Search:
             # Where a protocol turns into plain randomised response, the formula goes by its other name.
             here = pair if self._fits(pair, x) else (pair[0], OTHER_NAMES.get(pair[1], pair[1]))
             experiment = self._experiment(x, [here])
-            jobs = self._simulation.workers(repetitions * question.frequencies.k)
+            jobs = self._simulation.threads(1, repetitions, question.frequencies.k)
             errors = simulate(experiment, first, repetitions, pairs=[here], jobs=jobs).of(question.metric)[here]
             seen[x] = np.concatenate([seen.get(x, np.empty(0)), errors])
             return errors

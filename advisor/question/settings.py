@@ -22,6 +22,7 @@ ATTRIBUTES_MAX, ROUNDS_MAX = 10_000, 1_000_000
 REPETITIONS_MAX = 10**6
 JOBS_MAX = 1024
 PARALLEL_CELLS = 20_000_000  # pairs x repetitions x categories from which workers are worth their start
+THREADED_DOMAIN = 10_000  # categories from which threads pay: below, they wait for the interpreter more than they save
 SOLUTIONS = ("smp", "spl")
 EVERY = "all"
 T = TypeVar("T")
@@ -371,6 +372,12 @@ class Simulation(Settings):
         if self.jobs is not None:
             return self.jobs
         return (os.cpu_count() or 1) if cells > PARALLEL_CELLS else 1
+
+    def threads(self, pairs: int, repetitions: int, k: int) -> int:
+        """Return the threads to simulate so much with: those asked for, or all that pay."""
+        if self.jobs is None and k < THREADED_DOMAIN:
+            return 1
+        return self.workers(pairs * repetitions * k)
 
 
 @dataclass(frozen=True)

@@ -39,12 +39,12 @@ def simulated_answer(
     again = None
     if chosen:
         size = max(request.repetitions, runs.repetitions // SHARE_AGAIN)
-        workers = _workers(experiment, request, jobs)
-        again = measured_again(experiment, runs, chosen, size, jobs=workers, progress=progress)
+        threads = _threads(experiment, request, jobs)
+        again = measured_again(experiment, runs, chosen, size, jobs=threads, progress=progress)
     rankings = tuple(ranking_of(request, table, again) for table in tables)
     if request.threat is not None:
-        workers = _workers(experiment, request, jobs)
-        rankings = under_threat(rankings, tables, experiment, jobs=workers, progress=progress)
+        threads = _threads(experiment, request, jobs)
+        rankings = under_threat(rankings, tables, experiment, jobs=threads, progress=progress)
     return Answer(rankings, (runs,) if again is None else (runs, again))
 
 
@@ -75,7 +75,7 @@ def simulate_request(
         domain=request.domain,
         attack=None if request.threat is None else Attack(MAXIMAL, request.threat, request.promoted),
     )
-    jobs = _workers(experiment, request, jobs)
+    jobs = _threads(experiment, request, jobs)
     if used:
         return _simulate_collected(experiment, request, used[0], jobs, progress)
     runs = race(
@@ -91,8 +91,8 @@ def simulate_request(
     return experiment, runs
 
 
-def _workers(experiment: Experiment, request: Request, jobs: int | None) -> int:
-    return Simulation(jobs=jobs).workers(len(experiment.pairs) * request.repetitions * request.k)
+def _threads(experiment: Experiment, request: Request, jobs: int | None) -> int:
+    return Simulation(jobs=jobs).threads(len(experiment.pairs), request.repetitions, request.k)
 
 
 def _simulate_collected(

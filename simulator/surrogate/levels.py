@@ -95,12 +95,13 @@ def _filter(chains: _Chains, seen: FloatArray, variance: FloatArray) -> tuple[Fl
     afresh, stay = chains.jump[:, None] * chains.shares, 1 - chains.jump[:, None]
     filtered = np.empty_like(likelihoods)
     totals = np.empty(likelihoods.shape[:2])
-    now = chains.shares
-    for place, likely in enumerate(likelihoods):
-        odds = (afresh + stay * now if place else now) * likely
-        totals[place] = odds.sum(axis=1)
-        now = odds / (totals[place, :, None] + 1e-300)
-        filtered[place] = now
+    expected = chains.shares
+    for likely, odds, total in zip(likelihoods, filtered, totals, strict=True):
+        np.multiply(expected, likely, out=odds)
+        np.add.reduce(odds, axis=1, out=total)
+        odds /= total[:, None] + 1e-300
+        expected = stay * odds
+        expected += afresh
     logs = np.log(totals + 1e-300).sum(axis=0) - nearest[:, :, 0].sum(axis=0) - np.log(variance).sum() / 2
     return logs, filtered
 
@@ -110,20 +111,20 @@ def _sampled_states(
 ) -> tuple[IntArray, NDArray[np.bool_]]:
     """Draw which height each place has ``(rows, places)``, and whether it was taken afresh."""
     places, rows, _ = filtered.shape
-    every = np.arange(rows)
-    states, fresh = np.empty((rows, places), dtype=np.int64), np.ones((rows, places), dtype=np.bool_)
+    first = MOST * np.arange(rows)  # where the heights of each row begin, row after row
+    states, fresh = np.empty((places, rows), dtype=np.int64), np.ones((rows, places), dtype=np.bool_)
     uniform = rng.random((2, places, rows))
-    afresh = chains.jump[:, None] * chains.shares
+    afresh, stay = chains.jump[:, None] * chains.shares, 1 - chains.jump
     odds = filtered[-1]
     for place in range(places - 1, -1, -1):
-        sums = np.cumsum(odds, axis=1)
-        state = (sums <= uniform[0, place, :, None] * sums[:, -1:]).sum(axis=1)
-        states[:, place] = state = np.minimum(state, MOST - 1)
+        sums = np.add.accumulate(odds, axis=1)
+        state = np.add.reduce(sums <= uniform[0, place, :, None] * sums[:, -1:], axis=1, out=states[place])
+        np.minimum(state, MOST - 1, out=state)
         if place:
-            taken = afresh[every, state]
-            own = filtered[place - 1, every, state] * (1 - chains.jump)
-            odds = filtered[place - 1] * taken[:, None]
-            odds[every, state] += own
+            before, chosen = filtered[place - 1], first + state
+            odds = before * afresh.take(chosen)[:, None]
+            odds.reshape(-1)[chosen] += before.take(chosen) * stay
+    states = states.T
     same = states[:, 1:] == states[:, :-1]
     again = np.take_along_axis(afresh, states[:, 1:], axis=1)
     fresh[:, 1:] = ~same | (uniform[1, 1:].T * (again + 1 - chains.jump[:, None]) < again)

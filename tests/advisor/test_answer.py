@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import pickle
 from typing import Any
 
@@ -185,6 +186,19 @@ def test_several_metrics_share_one_simulation() -> None:
     assert (l1.metric, kl.metric) == ("l1", "kl")
     assert l1.experiment_id == kl.experiment_id
     assert METRICS["kl"].unit == "nats"
+
+
+@pytest.mark.parametrize(
+    ("jobs", "pairs", "k", "threads"),
+    [
+        (None, 200, 9_999, 1),  # threads would wait for one another, however much there is to do
+        (None, 200, 10_000, os.cpu_count()),
+        (None, 1, 10_000, 1),  # too little to do
+        (3, 1, 100, 3),
+    ],
+)
+def test_threads_simulate_where_they_pay_or_were_asked_for(jobs: int | None, pairs: int, k: int, threads: int) -> None:
+    assert Simulation(jobs=jobs).threads(pairs, 20, k) == threads
 
 
 @pytest.mark.parametrize(
