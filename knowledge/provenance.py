@@ -17,6 +17,7 @@ class Networks:
     number: int
     width: int
     epochs: int
+    folds: int  # parts of the cells; each network leaves one out
     features: tuple[str, ...]
 
 

@@ -1,15 +1,16 @@
-"""``python studies/judge_look_ups.py [FILES]``: look-ups on ordered domains, judged on eight more curves or files.
+"""``python studies/judge_look_ups.py [FILES]``: look-ups on ordered domains, judged on curves, shapes and files.
 
-As `ldp-advise knowledge evaluate` judges them, on formulas for incomes, ages, weeks and other numbers that the look-ups
-were not made from, or on histograms such as those of `public_histograms.py`. The standard errors are of the jackknife:
-curves or columns are left out one by one; the names of their histograms end in a blank or ``_`` and a number.
+As `ldp-advise knowledge evaluate` judges them: on eight formulas for incomes, ages, weeks and other numbers that the
+look-ups were not made from, on its own ordered shapes, on histograms such as those of `public_histograms.py`, folder by
+folder, and on all together. The standard errors are of the jackknife: curves or columns are left out one by one; the
+names of their histograms end in a blank or ``_`` and a number.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Annotated
@@ -20,9 +21,10 @@ from footer import footer
 
 from advisor.inputs.domain import build_domain
 from advisor.inputs.histogram import read_histogram
-from knowledge.judging.holdout import Histogram
+from knowledge.judging.holdout import Histogram, holdout
 from knowledge.judging.questions import Judging, Setting, settings
-from knowledge.judging.scores import MODEL, PAIR, evaluate
+from knowledge.judging.scores import MODEL, PAIR, SINGLE, evaluate
+from knowledge.making.workers import in_processes
 from simulator import rng_for
 from simulator._types import FloatArray
 from simulator.populations import apportion
@@ -113,10 +115,37 @@ def stored(path: str) -> Histogram:
     return Histogram(Path(path).stem, domain.counts, ordered=True)
 
 
+def sets(files: Sequence[str], seed: int) -> dict[str, list[Histogram]]:
+    """Return what is judged, by name: the curves, the ordered shapes of `knowledge evaluate`, and folders of files."""
+    result = {
+        "curves": [histogram(name, k, seed) for name, k in product(CURVES, DOMAINS)],
+        "shapes": [one for one in holdout() if one.ordered],
+    }
+    for path in files:
+        result.setdefault(f"{Path(path).resolve().parent.name}/", []).append(stored(path))
+    return result
+
+
+def judged(
+    histograms: Mapping[str, Sequence[Histogram]], judging: Judging, jobs: int
+) -> dict[str, tuple[Setting, ...]]:
+    """Return the settings of each set; processes take a histogram each."""
+    every = [one for group in histograms.values() for one in group]
+    results = _shown(in_processes(settings, (((one,), judging) for one in every), jobs, ordered=True), len(every))
+    return {name: tuple(setting for _ in group for setting in next(results)) for name, group in histograms.items()}
+
+
+def _shown(results: Iterator[tuple[Setting, ...]], number: int) -> Iterator[tuple[Setting, ...]]:
+    """Yield what comes, and say how much has come."""
+    for done, result in enumerate(results, start=1):
+        sys.stderr.write(f"\r{done} of {number} histograms")
+        yield result
+
+
 def scores(done: Sequence[Setting]) -> FloatArray:
     """Return regret, closed gap, and the regret of the single best choice, ``(metrics, 3)``."""
-    every = {(score.metric, score.chooser): score for score in evaluate(done) if score.task == PAIR}
-    rows = [(every[metric, MODEL], every[metric, "single best"]) for metric in METRICS]
+    every = {(score.metric, score.chooser): score for score in evaluate(done, tasks=(PAIR,))}
+    rows = [(every[metric, MODEL], every[metric, SINGLE]) for metric in METRICS]
     return np.array([(own.regret, own.closed_gap, single.regret) for own, single in rows])
 
 
@@ -133,28 +162,26 @@ def _without_number(name: str) -> str:
     return re.sub(r"[ _]\d+$", "", name)
 
 
-def _show(done: int, number: int) -> None:
-    sys.stderr.write(f"\r{done} of {number} settings")
-
-
 @app.command()
 def main(
-    files: Annotated[list[str] | None, typer.Argument(help="histograms in order; eight curves if none")] = None,
+    files: Annotated[list[str] | None, typer.Argument(help="histograms in order, judged too")] = None,
     repetitions: Annotated[int, typer.Option("--reps", min=2, help="simulated collections for each setting")] = 40,
     seed: Annotated[int, typer.Option("--seed", help="of curves and collections")] = 0,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="processes")] = 1,
 ) -> None:
     """Print regret and closed gap of the named pair."""
-    judging = Judging(metrics=METRICS, repetitions=repetitions, seed=seed, jobs=jobs)
-    histograms = [stored(path) for path in files or ()]
-    histograms = histograms or [histogram(name, k, seed) for name, k in product(CURVES, DOMAINS)]
-    done = settings(histograms, judging, _show)
+    judging = Judging(metrics=METRICS, repetitions=repetitions, seed=seed)
+    done = judged(sets(files or (), seed), judging, jobs)
     typer.echo(
-        f"{len(done)} settings\n\n| metric | regret | closed gap | regret of the single best |\n|---|--:|--:|--:|"
+        "| metric | set | settings | regret | closed gap | regret of the single best |\n|---|---|--:|--:|--:|--:|"
     )
-    for metric, row, errors in zip(METRICS, scores(done), jackknife(done), strict=True):
-        (regret, gap, single), (about, of_gap, _) = row, errors
-        typer.echo(f"| {metric} | {regret:.1%} ± {about:.1%} | {gap:.2f} ± {of_gap:.2f} | {single:.1%} |")
+    done["all"] = tuple(setting for group in done.values() for setting in group)
+    found = {name: (scores(group), jackknife(group)) for name, group in done.items()}
+    for place, metric in enumerate(METRICS):
+        for name, figures in found.items():
+            (regret, gap, single), (about, of_gap, _) = (each[place] for each in figures)
+            cells = (metric, name, f"{len(done[name]):,}", f"{regret:.1%} ± {about:.1%}", f"{gap:.2f} ± {of_gap:.2f}")
+            typer.echo(f"| {' | '.join(cells)} | {single:.1%} |")
     typer.echo(f"\n{footer(str(seed))}")
 
 

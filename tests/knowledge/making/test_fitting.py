@@ -88,7 +88,7 @@ def test_luck_in_few_repetitions_does_not_make_errors_too_low(tiny: Path) -> Non
     zeros, index = np.zeros((rows, 2, 1)), np.arange(rows)
     others = features[:, None].astype("f4"), np.zeros((rows, 1, 2, 1), dtype="f4")
     data = Dataset(features, noise, zeros, np.full_like(noise, 0.25), index, np.zeros(rows), *others)
-    networks = Networks(8, 16, 20, ("one", "two", "three"))
+    networks = Networks(8, 16, 20, 4, ("one", "two", "three"))
     provenance = replace(load(tiny).provenance, methods=("norm", "norm_sub"), metrics=("l1",), networks=networks)
     guessed, measured = (
         float(fit_model(data, provenance, *stream).log_ratios(features)[0].mean()) for stream in (("own",), ())
@@ -119,7 +119,8 @@ def test_far_features_are_clipped() -> None:
 
 
 @pytest.mark.slow
-def test_a_build_does_not_depend_on_its_workers(tmp_path: Path, tiny: Path) -> None:
-    build(tmp_path, size=TINY, seed=3, workers=Workers(2, "threading"))
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_a_build_does_not_depend_on_its_workers(tmp_path: Path, tiny: Path, backend: str) -> None:
+    build(tmp_path, size=TINY, seed=3, workers=Workers(2, backend))
     for name in ("tree.json", "model.npz", "cells.npz", "leaves.npz", "curves.npz", "pairs.json"):
         assert (tmp_path / name).read_bytes() == (tiny / name).read_bytes()

@@ -19,6 +19,7 @@ from knowledge.making.ordered_cells import (
 )
 from knowledge.making.populations import COLUMN, MARKS, draw
 from knowledge.making.populations import CURVES as SMOOTH_FAMILIES
+from knowledge.making.workers import Workers
 from knowledge.menu import (
     ALIASES,
     COVERED,
@@ -147,7 +148,7 @@ def test_a_stored_cell_comes_back() -> None:
 
 def test_rows_are_what_was_measured_over_what_was_to_be_expected() -> None:
     measured = simulate_ordered(ONE)
-    leaves, curves = assemble_ordered([measured])
+    leaves, curves = assemble_ordered([measured], Workers())
     own = len(LEAVES.pairs)
     for data, errors, variance in (
         (leaves, measured.error[:, :own], measured.relative_variance[:, :own]),
