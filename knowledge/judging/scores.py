@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -138,8 +139,9 @@ class _Question:
         """Return what to simulate to compare two options."""
         return Comparison(metric, self.pairs[choice], self.pairs[other])
 
+    @cached_property
     def best(self) -> float:
-        """Return the log error of the best option: found on one half, measured on the other, both ways."""
+        """Log error of the best option: found on one half, measured on the other, both ways."""
         best = [min(self.halves, key=lambda name: self.halves[name][half]) for half in (0, 1)]
         return (self.halves[best[0]][1] + self.halves[best[1]][0]) / 2
 
@@ -208,7 +210,7 @@ def _single_best(measured: Sequence[Mapping[str, float]]) -> str:
 def _score(contest: _Contest, ratios: Ratios) -> Score:
     questions, single = contest.questions, contest.single
     choices = list(zip(questions, contest.picks, strict=True))
-    best = np.array([question.best() for question in questions])
+    best = np.array([question.best for question in questions])
     chosen, fixed = (
         np.array([sum(question.halves[name]) / 2 for question, name in of])
         for of in (choices, [(question, single) for question in questions])
