@@ -70,8 +70,8 @@ class Size:
 ALONE = Workers()
 SAMPLED, SAMPLED_DOMAIN = 12, 64  # cells of ordered domains that are shipped, and their largest domain
 CATEGORIES, ORDERED = PARTS = ("categories", "ordered")
-# Parts of the cells, one of which each network leaves out. Numbers have more shapes than there are cells for: of their
-# cells each network sees more.
+# Parts of the cells, one of which each network leaves out. For numbers each sees more of the cells; over all that was
+# judged, that is no better and no worse.
 FOLDS, ORDERED_FOLDS = 4, 8
 FULL = Size(4000, SIMULATED_DOMAIN, 256, 100, 9000, 160)
 QUICK = Size(40, 256, 32, 40, 40, 24)

@@ -12,6 +12,7 @@ from knowledge.describe.features import NAMES, describe
 from knowledge.describe.heights import NAMES as HEIGHT_NAMES
 from knowledge.describe.profile import profile_of
 from knowledge.describe.waves import NAMES as WAVE_NAMES
+from knowledge.making.build import FOLDS, ORDERED_FOLDS
 from knowledge.making.cells import cell, simulate
 from knowledge.making.dataset import profiles_in
 from knowledge.making.ordered_cells import ordered_cell, simulate_ordered
@@ -36,7 +37,9 @@ def test_the_data_is_complete_and_small() -> None:
     assert load(part=LEAVES).table == menu.LEAVES
     assert load(part=CURVES).table == menu.CURVES
     assert load(part=CURVES).provenance.networks.features == (*NAMES, *HEIGHT_NAMES, *WAVE_NAMES)
+    assert load(part=CURVES).provenance.networks.folds == load(part=LEAVES).provenance.networks.folds == ORDERED_FOLDS
     provenance = load().provenance
+    assert provenance.networks.folds == FOLDS
     assert provenance.methods == METHODS
     assert provenance.metrics == MEASURED
     assert provenance.networks.features == NAMES

@@ -2,19 +2,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from knowledge.build import build
+from knowledge.making import fitting
 from knowledge.making.dataset import Dataset
 from knowledge.making.fitting import distil, fit_model, spreads
 from knowledge.making.least_squares import fit, loss_gradients
 from knowledge.making.workers import Workers
 from knowledge.model import load
 from knowledge.network import CAUTION, Network, standardised
-from knowledge.provenance import Networks
+from knowledge.provenance import Networks, Provenance
 from simulator import rng_for
+from simulator._types import FloatArray
 from tests.knowledge.conftest import TINY
 
 
@@ -80,18 +83,37 @@ def test_one_network_is_taught_what_several_say_together() -> None:
     assert np.abs(pupil(new) - teachers(new)).mean() < 0.4 * apart.mean()
 
 
-def test_luck_in_few_repetitions_does_not_make_errors_too_low(tiny: Path) -> None:
-    """Two pairs are alike but for noise of 0.5. Weighing rows by what was measured gives a bias of 0.1 at least."""
+def _two_pairs_alike(tiny: Path, rows: int, folds: int) -> tuple[Dataset, Provenance]:
+    """Return rows where two pairs are alike but for noise of 0.5, and a provenance of small networks for them."""
     rng = rng_for(0, "luck")
-    rows = 1200
     features, noise = rng.uniform(-1, 1, size=(rows, 3)), 0.5 * rng.standard_normal((rows, 2, 1))
     zeros, index = np.zeros((rows, 2, 1)), np.arange(rows)
     others = features[:, None].astype("f4"), np.zeros((rows, 1, 2, 1), dtype="f4")
     data = Dataset(features, noise, zeros, np.full_like(noise, 0.25), index, np.zeros(rows), *others)
-    networks = Networks(8, 16, 20, 4, ("one", "two", "three"))
-    provenance = replace(load(tiny).provenance, methods=("norm", "norm_sub"), metrics=("l1",), networks=networks)
+    networks = Networks(8, 16, 20, folds, ("one", "two", "three"))
+    return data, replace(load(tiny).provenance, methods=("norm", "norm_sub"), metrics=("l1",), networks=networks)
+
+
+@pytest.mark.parametrize("folds", [2, 8])
+def test_each_network_leaves_out_one_fold(tiny: Path, monkeypatch: pytest.MonkeyPatch, folds: int) -> None:
+    data, provenance = _two_pairs_alike(tiny, 80, folds)
+    seen: list[FloatArray] = []
+
+    def recorded(features: FloatArray, *args: Any, **options: Any) -> Network:
+        seen.append(features)
+        return fit(features, *args, **options)
+
+    monkeypatch.setattr(fitting, "fit", recorded)
+    fit_model(data, provenance)
+    for number, features in enumerate(seen[:8]):
+        np.testing.assert_array_equal(features, data.features[np.arange(80) % folds != number % folds])
+
+
+def test_luck_in_few_repetitions_does_not_make_errors_too_low(tiny: Path) -> None:
+    """Weighing rows by what was measured gives a bias of 0.1 at least."""
+    data, provenance = _two_pairs_alike(tiny, 1200, 4)
     guessed, measured = (
-        float(fit_model(data, provenance, *stream).log_ratios(features)[0].mean()) for stream in (("own",), ())
+        float(fit_model(data, provenance, *stream).log_ratios(data.features)[0].mean()) for stream in (("own",), ())
     )
     assert abs(guessed) < 0.06
     assert measured < -0.1
