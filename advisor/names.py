@@ -11,7 +11,7 @@ from advisor.errors import InputError, LeftOutError, closest, listed, near_miss
 from advisor.members import FORM, SUFFIX, defined_in, file_hint, file_of, member_of_file
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.foreign import REFUSED, REGISTERED
-from simulator.methods.blend import AND, MOST, TIMES, blend_name
+from simulator.methods.blend import AND, MOST, POSTERIOR_MEDIAN, TIMES, blend_name
 
 TABLES: dict[str, Mapping[str, Any]] = {"protocol": PROTOCOLS, "method": POSTPROCESSORS, "metric": METRICS}
 
@@ -34,6 +34,7 @@ ALIASES: dict[str, dict[str, str]] = {
         "simplex": "norm_sub",
         "pos": "base_pos",
         "mle": "mle_apx",
+        "posteriormedian": POSTERIOR_MEDIAN,
     },
     "metric": {
         "meanabsoluteerror": "mae",
@@ -109,11 +110,10 @@ def _blend(name: str) -> str:
                 "write eb_ns*3+norm_sub"
             )
         parts[resolve("method", method)] += int(times or 1)
-    queries = [part for part in parts if POSTPROCESSORS[part].queries_only]
-    if queries:
-        raise InputError(
-            f"method {shown(name)}: {queries[0]} changes only the answers of queries, and cannot be blended"
-        )
+    for part in parts:
+        if part == POSTERIOR_MEDIAN or POSTPROCESSORS[part].queries_only:
+            only = "is no mean of methods" if part == POSTERIOR_MEDIAN else "changes only the answers of queries"
+            raise InputError(f"method {shown(name)}: {part} {only}, and cannot be blended")
     return blend_name(parts) if len(parts) > 1 else next(iter(parts))
 
 

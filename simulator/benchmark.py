@@ -238,7 +238,7 @@ def _simulate_protocol(
         if method in shared:
             shared[method] = processed
         if processed is not None:
-            result[name, method] = _errors(experiment, experiment.methods[method], processed, shown, at_fault)
+            result[name, method] = errors_of(experiment, experiment.methods[method], processed, shown, at_fault)
     return result
 
 
@@ -289,7 +289,7 @@ def _fault_of_observed(observed: Observed) -> str | None:
     return fault_of_figures(estimate, (len(tally.counts), estimate.shape[-1]))
 
 
-def _errors(
+def errors_of(
     experiment: Experiment, method: PostProcessor, processed: FloatArray, shown: NDArray[np.int64], at_fault: str
 ) -> FloatArray:
     """Return the errors ``(repetitions, metrics)`` of processed estimates of the populations that were shown.

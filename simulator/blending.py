@@ -1,4 +1,4 @@
-"""The blends of two methods that are tried beside the methods alone, on several populations."""
+"""The combinations that are tried beside the methods alone, on several populations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import replace
 from simulator.benchmark import Experiment, Runs, simulate
 from simulator.confidence import population_errors, ranking_root
 from simulator.methods import POSTPROCESSORS
-from simulator.methods.blend import blend_name, parts_of
+from simulator.methods.blend import blend_name, is_combination, parts_of
 from simulator.ranking import Pair
 
 TIMES = ((1, 1), (3, 1), (1, 3))  # how often the two count
@@ -60,12 +60,14 @@ def candidate_blends(scores: Mapping[str, float]) -> list[str]:
     return [blend_name({first: one, other: more}) for other in others[:PARTNERS] for one, more in TIMES]
 
 
-def best_blend(experiment: Experiment, runs: Runs, protocol: str, metric: str, menu: Iterable[str]) -> Pair | None:
-    """Return the blend with the lowest error for a metric, if it is below that of every method of the menu alone."""
+def best_combination(
+    experiment: Experiment, runs: Runs, protocol: str, metric: str, menu: Iterable[str]
+) -> Pair | None:
+    """Return the combination with the lowest error for a metric, if that is below what every method has alone."""
     scores = {
         pair: _score(experiment, runs, metric, pair)
         for pair in runs.errors
-        if pair[0] == protocol and parts_of(pair[1])
+        if pair[0] == protocol and is_combination(pair[1])
     }
     first = min(scores, key=lambda pair: scores[pair], default=None)
     alone = min((_score(experiment, runs, metric, (protocol, method)) for method in menu), default=math.inf)

@@ -18,6 +18,7 @@ import numpy as np
 
 from simulator.foreign import REFUSED, ForeignError, PluginWarning, containment, guard, register, short, warn
 from simulator.methods import POSTPROCESSORS, PostProcessor
+from simulator.methods.blend import POSTERIOR_MEDIAN
 from simulator.metrics import METRICS, Metric
 from simulator.protocols import PROTOCOLS, FrequencyOracle
 
@@ -25,6 +26,15 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 TABLES: dict[str, dict[str, Any]] = {"PROTOCOLS": PROTOCOLS, "POSTPROCESSORS": POSTPROCESSORS, "METRICS": METRICS}
+
+
+def _posterior_median() -> PostProcessor:
+    from simulator.surrogate.posterior_median import METHOD  # imported when used: it needs the other methods
+
+    return METHOD
+
+
+POSTPROCESSORS.unlisted[POSTERIOR_MEDIAN] = _posterior_median
 __all__ = ["PluginWarning", "load", "take_in"]
 
 GROUPS = {

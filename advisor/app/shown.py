@@ -24,7 +24,7 @@ from advisor.document.model import Code, Document, Part, Role, Sentence, Table
 from advisor.document.page import RESTS_ON, explorer_html, page_html, pieces_html, section_html, svg_html
 from advisor.errors import InputError
 from advisor.rank.apply import applied_csv
-from advisor.rank.blends import best_alone
+from advisor.rank.combinations import best_alone
 from advisor.rank.explorer import Stops, explorer_of
 from advisor.rank.page import reasons_section
 from advisor.rank.result import Answer, Ranking, Recommendation

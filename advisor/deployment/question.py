@@ -18,7 +18,7 @@ from advisor.question.settings import Categories, Menu, Question, require_one
 from knowledge.recipes import Collection, made_here
 from simulator import POSTPROCESSORS
 from simulator.hashing import DEFAULT_HASH
-from simulator.methods.blend import parts_of
+from simulator.methods.blend import is_combination, parts_of
 
 HASHING = ("blh", "olh")
 LARGEST = 100_000_000  # bytes of a saved answer
@@ -106,10 +106,12 @@ class Wanted:
         if labels is not None and size not in (0, len(labels)):
             source = "--k" if self.answer is None else f"{self.answer}: k"
             raise InputError(f"{source} is {size}, but --labels {self.deployment.labels} has {len(labels)} labels")
-        if parts := parts_of(method):
+        if is_combination(method):
+            parts = parts_of(method)
+            what = "a blend: name one of its methods" if parts else "the median of populations: name a method instead"
             raise InputError(
-                f"code writes one method, and {method} is a blend: name one of its methods, --protocol {protocol} "
-                f"--method {next(iter(parts))} --eps {epsilon:g}{f' --k {size}' if size else ''}"
+                f"code writes one method, and {method} is {what}, --protocol {protocol} "
+                f"--method {next(iter(parts), 'eb_ns')} --eps {epsilon:g}{f' --k {size}' if size else ''}"
             )
         strangers = [name for name in (protocol, method) if not made_here(name)]
         if strangers:

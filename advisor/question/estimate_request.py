@@ -15,7 +15,7 @@ from advisor.question.fitting import (
     known_targets,
 )
 from advisor.question.option import refuse
-from advisor.question.request import FULL_RACE_DOMAIN, Collected, RankSettings, Request
+from advisor.question.request import Collected, RankSettings, Request
 from simulator import Noise, frequency_oracles
 from simulator._types import FloatArray
 from simulator.confidence import BOOTSTRAP
@@ -34,14 +34,14 @@ def build_estimate_request(
 
     Raises InputError if a metric, a method or the surrogate that was asked for does not fit.
     """
-    from simulator.surrogate import DEFAULT, DRAWS  # imported when used
+    from simulator.surrogate import DEFAULT, draws_of  # imported when used
 
     check_estimate_settings(settings)
     k, n, seed = len(collected.labels), collected.n, settings.simulation.seed
     chosen = check_surrogate(surrogate, collected.protocol, ordered=collected.ordered)
     metrics, notes = fitting_metrics(settings.question, collected.ordered)
     values = settings.metric_settings.resolved(k)
-    draws = DRAWS if k <= FULL_RACE_DOMAIN else max(8, DRAWS * FULL_RACE_DOMAIN // k)
+    draws = draws_of(k)
     wanted = settings.simulation.repetitions or draws * COLLECTIONS
     frequencies = _frequencies_behind(collected, chosen, seed, min(draws, wanted))
     populations = np.stack([apportion(row, n) for row in frequencies])
@@ -71,7 +71,7 @@ def build_estimate_request(
         threat=checked_threat(settings.threat, n, instant=False),
         targets=known_targets(settings.threat, collected.labels),
         column=column,
-        blends=chosen == DEFAULT and len(populations) > 1 and _whole_menu(settings),
+        combinations=chosen == DEFAULT and len(populations) > 1 and _whole_menu(settings),
     )
     return bounded(constrained(request, settings.limits))
 

@@ -158,8 +158,8 @@ class Request:
         What shuffled reports promise, if that was asked for; `epsilon` is then the budget that any protocol may spend.
     column
         What a file calls the categories; "" where it has no name for them.
-    blends
-        Whether blends of two methods compete too.
+    combinations
+        Whether blends of two methods and the posterior median compete too.
     """
 
     epsilon: float
@@ -192,7 +192,7 @@ class Request:
     data_words: tuple[str, ...] = field(default=(), repr=False)
     central: Central | None = None
     column: str = ""
-    blends: bool = False
+    combinations: bool = False
 
     @property
     def domain(self) -> Domain:

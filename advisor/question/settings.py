@@ -16,6 +16,7 @@ from advisor.names import beside_files, resolve, resolve_all
 from advisor.question.option import Settings, like, option
 from simulator import POSTPROCESSORS
 from simulator.foreign import REGISTERED
+from simulator.methods.blend import POSTERIOR_MEDIAN
 
 N_MAX = 10**12
 ATTRIBUTES_MAX, ROUNDS_MAX = 10_000, 1_000_000
@@ -40,7 +41,13 @@ def metric_name(name: str, value: object) -> str:
 def member(kind: str, name: str, value: object) -> str:
     """Return the key of a protocol or a method; one that Python gives as it is, is put into its table."""
     del name
-    return member_of_python(kind, value) if callable(value) else resolve(kind, text(kind, value))
+    key = member_of_python(kind, value) if callable(value) else resolve(kind, text(kind, value))
+    if key == POSTERIOR_MEDIAN:
+        raise InputError(
+            f"method {key} is not compared by name: estimate and reports take it into account unasked, and --apply "
+            "FILE writes it where it is the best; leave --method out"
+        )
+    return key
 
 
 def on_the_menu(kind: str, name: str, value: object) -> str:

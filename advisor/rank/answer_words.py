@@ -7,7 +7,7 @@ from advisor.figures import error_text, number, points, rounded, users
 from advisor.question.removals import nothing_left_sentence
 from advisor.question.request import Request
 from advisor.question.units import data_text, unit_text
-from advisor.rank.blends import best_alone
+from advisor.rank.combinations import best_alone
 from advisor.rank.pair_words import method_name, method_text, pair_text, protocol_text, protocol_with_report
 from advisor.rank.remedy import Remedy, remedy
 from advisor.rank.result import Ranking, Recommendation
@@ -17,7 +17,7 @@ from advisor.rank.trade_offs import single_category_sentences
 from advisor.rank.verdict import ENOUGH, MARGINAL, USELESS
 from knowledge.implementations import DEPLOYED
 from simulator.foreign import FAILURES, REGISTERED
-from simulator.methods.blend import parts_of
+from simulator.methods.blend import POSTERIOR_MEDIAN, is_combination
 from simulator.ranking import AS_GOOD, PRACTICAL_RATIO
 
 UNSURE = 0.25  # probability of being the best below which a pick is no more than the first of a ranking
@@ -52,7 +52,7 @@ def answer_sentences(ranking: Ranking) -> list[Sentence]:
         *_remedy_sentences(ranking, instead),
         *single_category_sentences(ranking),
         Sentence(_ties(ranking), Role.NOTE),
-        *(Sentence(text, Role.NOTE) for text in (*_blend_sentences(ranking), *_deployed_sentences(ranking))),
+        *(Sentence(text, Role.NOTE) for text in (*_combination_sentences(ranking), *_deployed_sentences(ranking))),
     ]
 
 
@@ -199,14 +199,20 @@ def _ties(ranking: Ranking) -> str:
     return f"{sure}{counted}{more}; {_reason(ranking, others)}."
 
 
-def _blend_sentences(ranking: Ranking) -> list[str]:
-    """Return what the best method alone would cost instead of a blend."""
+def _combination_sentences(ranking: Ranking) -> list[str]:
+    """Return what the posterior median is, and what the best method alone would cost instead of a combination."""
     best, alone = ranking.best, best_alone(ranking)
-    if not parts_of(best.method) or alone is None or not alone.ratio_to_best or not best.ratio_to_best:
+    if not is_combination(best.method) or alone is None or not alone.ratio_to_best or not best.ratio_to_best:
         return []
     more = max(0.0, alone.ratio_to_best / best.ratio_to_best - 1)
     cost = f"{100 * more:.0f} % more" if more >= AS_GOOD - 1 else "no more than 1 % more"
-    return [f"{method_name(alone.method)} alone, the best single method, has {cost} error than this blend."]
+    populations = ranking.request.populations
+    if best.method != POSTERIOR_MEDIAN or populations is None:
+        return [f"{method_name(alone.method)} alone, the best single method, has {cost} error than this blend."]
+    return [
+        f"It is, for each category, the median of {len(populations)} populations that may be behind the estimate.",
+        f"{method_name(alone.method)}, the best single method, has {cost} error.",
+    ]
 
 
 def _reason(ranking: Ranking, others: list[Recommendation]) -> str:

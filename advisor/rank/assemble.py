@@ -106,13 +106,13 @@ class Contest:
 
 
 def contests(
-    metric: str, request: Request, experiment: Experiment, runs: Runs, blend: Pair | None = None
+    metric: str, request: Request, experiment: Experiment, runs: Runs, combination: Pair | None = None
 ) -> tuple[Contest, ...]:
     """Return the contest for one metric of a request; about an estimate, a second one for the next round.
 
     There is no second one where constraints exclude all protocols for it.
 
-    blend: the blend of methods that competes too, if any.
+    combination: the combination of methods that competes too, if any.
 
     Raises InputError if no pair has a finite error.
     """
@@ -127,7 +127,7 @@ def contests(
         most = others_repetitions(populations, runs.repetitions)
         fair = Runs(runs.experiment_id, runs.metrics, runs.first, {pair: runs.errors[pair][:most] for pair in sound})
         later = [Contest(metric, experiment, fair, menu, DEFAULT_PAIR, belief)] if menu else []
-        menu = tuple(pair for pair in sound if pair[0] == used and (pair[1] in request.methods or pair == blend))
+        menu = tuple(pair for pair in sound if pair[0] == used and (pair[1] in request.methods or pair == combination))
         default = usual_pair(request.oracle(used))
     else:
         later, default = [], DEFAULT_PAIR

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.rank.result import Recommendation
 from simulator import POSTPROCESSORS, PROTOCOLS
-from simulator.methods.blend import parts_of, shares_of, shares_text
+from simulator.methods.blend import POSTERIOR_MEDIAN, parts_of, shares_of, shares_text
 
 ACRONYMS = frozenset({"grr", "rappor", "oue", "blh", "olh", "ss", "the", "she", "hr", "pgr", "sw"})
 EPONYMS = ("Haar", "Hadamard")  # words that keep their capital
@@ -63,6 +63,8 @@ def method_text(key: str) -> str:
             return f"the mean of {_joined(names)}"
         weighted = [f"{name} ({share})" for name, share in zip(names, shares_of(parts), strict=True)]
         return f"a weighted mean of {_joined(weighted)}"
+    if key == POSTERIOR_MEDIAN:
+        return "the posterior median"
     return "no post-processing" if key == UNPROCESSED else f"{method_name(key)} post-processing"
 
 
@@ -84,8 +86,10 @@ def method_name(key: str, title: str | None = None) -> str:
 
     >>> method_name("norm_sub"), method_name("em_stopped"), method_name("not_here")
     ('Norm-Sub', 'Stopped EM', 'not_here')
+    >>> method_name("posterior_median")
+    'Posterior median'
     """
     if parts := parts_of(key):
         return shares_text({method_name(part): times for part, times in parts.items()})
-    known = POSTPROCESSORS[key].title if key in POSTPROCESSORS else key
+    known = POSTPROCESSORS[key].title if key in (*POSTPROCESSORS, POSTERIOR_MEDIAN) else key
     return SHORT.get(key) or (title or known).partition(" (")[0]

@@ -11,7 +11,7 @@ from advisor.question.constraints import fitting_pairs, nothing_left
 from advisor.question.request import Request
 from advisor.question.settings import Simulation
 from advisor.rank.assemble import contests, others_repetitions, ranking_of
-from advisor.rank.blends import best_blends, menus
+from advisor.rank.combinations import best_combinations, menus
 from advisor.rank.result import DEFAULT_PAIR, Answer, empty_rankings, usual_pair
 from advisor.rank.threat import under_threat
 from simulator import METRICS, POSTPROCESSORS
@@ -33,8 +33,8 @@ def simulated_answer(
     experiment, runs = simulate_request(request, jobs=jobs, progress=progress)
     menu = [pair for pair in runs.errors if pair[1] in request.methods]
     request = replace(request, metrics=runs.metrics_of(request.metrics, menu))
-    runs, blends = best_blends(request, experiment, runs)
-    tables = [contests(metric, request, experiment, runs, blends.get(metric)) for metric in request.metrics]
+    runs, combinations = best_combinations(request, experiment, runs)
+    tables = [contests(metric, request, experiment, runs, combinations.get(metric)) for metric in request.metrics]
     chosen = [pair for table in tables for contest in table for pair in contest.chosen]
     again = None
     if chosen:
@@ -100,7 +100,7 @@ def _simulate_collected(
 ) -> tuple[Experiment, Runs]:
     """Simulate several collections from every population with the protocol that was used, and fewer with the others.
 
-    Blends of the methods that lead after those few join in.
+    Blends of the methods that lead after those few join in, and in the end the posterior median.
     """
     others = others_repetitions(len(experiment.populations), request.repetitions)
     more = request.repetitions - others
@@ -113,8 +113,12 @@ def _simulate_collected(
     runs = simulate(experiment, 0, others, jobs=jobs, progress=show)
     if not more:
         return experiment, runs
-    if request.blends:
+    if request.combinations:
         experiment, runs = with_blends(experiment, runs, used, menus(request, runs, used), jobs=jobs)
     pairs = [pair for pair in experiment.pairs if pair[0] == used]
     runs += simulate(experiment, others, more, pairs=pairs, jobs=jobs, progress=partial(show, start=before))
+    if request.combinations:
+        from simulator.surrogate.posterior_median import with_posterior_median  # imported when used
+
+        runs = with_posterior_median(experiment, runs, used)
     return experiment, runs

@@ -100,7 +100,7 @@ _REMEDIES = [
     ),
 ]
 
-POSTPROCESSORS: dict[str, PostProcessor] = Methods(
+POSTPROCESSORS = Methods(
     {method.name: method for method in _METHODS} | ORDERED_METHODS | {method.name: method for method in _REMEDIES}
 )
 

@@ -1,10 +1,10 @@
-"""Blends: the weighted mean of the results of several methods, named by its parts (``eb_ns*3+norm_sub``)."""
+"""Combinations: blends, weighted means of the results of methods (``eb_ns*3+norm_sub``), and the posterior median."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from simulator._types import FloatArray
@@ -13,20 +13,38 @@ from simulator.methods.processor import PostProcessor
 
 AND, TIMES = "+", "*"
 MOST = 99  # times that a part may count
+POSTERIOR_MEDIAN = "posterior_median"  # see `simulator.surrogate.posterior_median`
 _PART = re.compile(r"([a-z][a-z0-9_]*)(?:\*([1-9][0-9]?))?")
 _GLYPHS = {(1, 2): "½", (1, 3): "⅓", (2, 3): "⅔", (1, 4): "¼", (3, 4): "¾"}
 _BATES = "Bates, Granger, Operational Research Quarterly 1969"
 
 
 class Methods(dict[str, PostProcessor]):
-    """The table of methods by name. It lists its members, and gives blends of them as well when asked for one."""
+    """The table of methods by name. It lists its members, and gives combinations as well when asked for one.
+
+    Attributes
+    ----------
+    unlisted
+        By name, functions that return combinations of their own.
+    """
+
+    def __init__(self, members: Mapping[str, PostProcessor]) -> None:
+        super().__init__(members)
+        self.unlisted: dict[str, Callable[[], PostProcessor]] = {}
 
     def __missing__(self, name: str) -> PostProcessor:
-        """Return the blend of this name; raises KeyError if it is none."""
+        """Return the combination of this name; raises KeyError if it is none."""
+        if name in self.unlisted:
+            return self.unlisted[name]()
         parts = parts_of(name)
         if not parts:
             raise KeyError(name)
         return blend({self[part]: times for part, times in parts.items()})
+
+
+def is_combination(name: str) -> bool:
+    """Tell whether a name is one of a blend or of the posterior median, which the table gives and does not list."""
+    return name == POSTERIOR_MEDIAN or bool(parts_of(name))
 
 
 def parts_of(name: str) -> dict[str, int]:

@@ -33,11 +33,13 @@ __all__ = [
     "Posterior",
     "Surrogate",
     "bootstrap_populations",
+    "draws_of",
     "sample_posterior",
     "surrogate_populations",
 ]
 
-DRAWS = 60
+DRAWS, FEWEST_DRAWS = 60, 8
+ALL_DRAWS_DOMAIN = 4096  # above it draws fall as 1/k
 FROM_EACH = 40  # draws of each model, no more than are wanted in all
 # Of free frequencies, a distribution of few parameters, a curve with peaks, a curve of few parameters, plateaus, and
 # plateaus that share few heights
@@ -104,6 +106,15 @@ _ALL = [
 
 SURROGATES: dict[str, Surrogate] = {surrogate.name: surrogate for surrogate in _ALL}
 DEFAULT = "ensemble"
+
+
+def draws_of(k: int) -> int:
+    """Return how many populations are drawn from an estimate of k categories.
+
+    >>> draws_of(1024), draws_of(40_000)
+    (60, 8)
+    """
+    return DRAWS if k <= ALL_DRAWS_DOMAIN else max(FEWEST_DRAWS, DRAWS * ALL_DRAWS_DOMAIN // k)
 
 
 def surrogate_populations(

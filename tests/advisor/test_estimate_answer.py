@@ -104,7 +104,7 @@ def test_no_blend_competes_unasked_where_methods_are_named_or_one_population_is_
         assert not [row for row in answer.recommendations if parts_of(row.method)]
     asked = advise(1.0, estimate=raw(), protocol="oue", n=N, method="norm-sub + EB_NS*3", repetitions=60)
     assert asked.best.method == "eb_ns*3+norm_sub"
-    with pytest.raises(ValueError, match="do not cover blends"):
+    with pytest.raises(ValueError, match="methods alone, and none is there"):
         explain(asked)
 
 

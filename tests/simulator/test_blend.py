@@ -10,7 +10,7 @@ import pytest
 
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, PostProcessor
 from simulator.benchmark import Experiment, simulate
-from simulator.blending import PARTNERS, best_blend, candidate_blends, with_blends
+from simulator.blending import PARTNERS, best_combination, candidate_blends, with_blends
 from simulator.methods import observe
 from simulator.methods.blend import blend, blend_name, parts_of, shares_text
 from simulator.populations import apportion, frequencies
@@ -156,11 +156,11 @@ def test_the_best_blend_is_the_lowest_of_all_candidates_over_the_populations(met
     lowest = min(scores, key=scores.__getitem__)
     alone = min(score(runs.column(("oue", name), metric)) for name in methods)
     expected = ("oue", lowest) if scores[lowest] < alone else None
-    assert best_blend(wider, runs, "oue", metric, methods) == expected
+    assert best_combination(wider, runs, "oue", metric, methods) == expected
 
 
 def test_where_nothing_gives_frequencies_there_is_nothing_to_blend() -> None:
     asked = experiment(("none", "base_pos"))
     runs = simulate(asked, 0, 3)
     assert with_blends(asked, runs, "oue", {"l1": ("none", "base_pos")}) == (asked, runs)
-    assert best_blend(asked, runs, "oue", "l1", ("none", "base_pos")) is None
+    assert best_combination(asked, runs, "oue", "l1", ("none", "base_pos")) is None
