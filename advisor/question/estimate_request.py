@@ -77,8 +77,11 @@ def build_estimate_request(
 
 
 def _whole_menu(settings: RankSettings) -> bool:
-    """Tell whether the best method is asked for: who names methods compares those, and a threat is about each."""
-    return settings.threat.threat is None and not settings.menu.method
+    """Tell whether the best method is asked for: who names methods compares those, and a threat is about each.
+
+    Combinations are never unbiased.
+    """
+    return settings.threat.threat is None and not settings.menu.method and not settings.limits.unbiased
 
 
 def _frequencies_behind(collected: Collected, surrogate: str, seed: int, draws: int) -> FloatArray:

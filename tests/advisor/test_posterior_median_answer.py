@@ -78,6 +78,13 @@ def test_the_answer_says_what_it_is_and_what_the_best_method_alone_costs(answer:
     assert explain(answer).method != POSTERIOR_MEDIAN
 
 
+def test_it_is_not_listed_where_results_are_to_be_unbiased() -> None:
+    unbiased = advise(1.0, estimate=raw(), protocol="grr", n=N, metric="kl", ordered=True, unbiased=True)
+    assert {row.method for row in unbiased.recommendations} == {"none", "norm"}
+    proper = advise(1.0, estimate=raw(), protocol="grr", n=N, metric="kl", ordered=True, proper=True)
+    assert proper.best.method == POSTERIOR_MEDIAN
+
+
 def test_it_is_explained_under_the_names_that_people_write() -> None:
     for name in ("posterior_median", "Posterior median", "posterior-median"):
         assert explanation(name).name == POSTERIOR_MEDIAN
