@@ -104,7 +104,7 @@ def test_the_command_prints_both_tables() -> None:
     assert f"| surrogate | {' | '.join(METRIC_NAMES)} |" in lines
     (row,) = [line for line in lines if line.startswith("| ensemble |")]
     assert any(line.startswith("| norm_sub |") for line in lines)
-    assert re.fullmatch(r"\| ensemble( \| (\d+\.\d \(\d+\)|–)){5} \|", row)
+    assert re.fullmatch(r"\| ensemble( \| (-?\d+\.\d \(-?\d+\)|–)){5} \|", row)
     place = lines.index("ensemble: said to be the best, and truly the best")
     assert lines[place + 2] == "| rows | said | true |"
     assert re.fullmatch(r"\| [\d,]+ \| \d+\.\d % \| \d+\.\d % \|", lines[place + 4])
