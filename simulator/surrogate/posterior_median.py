@@ -18,6 +18,8 @@ def posterior_median(observed: Observed) -> FloatArray:
     """Return the medians ``(..., k)`` of the populations that may be behind estimates, drawn by seed 0.
 
     Drawing them takes from a tenth of a second to a few seconds for each estimate.
+
+    Raises ValueError if there is no estimate.
     """
     if observed.estimate is None:
         raise ValueError(f"{POSTERIOR_MEDIAN} needs an estimate, and there is none")
