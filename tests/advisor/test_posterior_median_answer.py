@@ -110,3 +110,13 @@ def test_code_is_not_written_for_it(answer: Advice, run: Run, tmp_path: Path) ->
     assert "the median of populations: name a method instead, --protocol grr --method eb_ns --eps 1 --k 16" in err
     with pytest.raises(ValueError, match="is the median of populations"):
         Collection("grr", POSTERIOR_MEDIAN, K, 1.0)
+
+
+def test_the_methods_paragraph_does_not_say_that_it_was_simulated(answer: Advice, run: Run, tmp_path: Path) -> None:
+    saved = tmp_path / "answer.json"
+    saved.write_text(answer.to_json(), encoding="utf-8")
+    code, text, _ = run("cite", str(saved))
+    assert code == 0
+    said = " ".join(text.split())
+    assert "simulated each other pair" in said
+    assert "The posterior median's error on each of these populations is that of the median of all others." in said
