@@ -56,7 +56,7 @@ def truths(files: Iterable[str]) -> Iterator[Truth]:
             counts = _coarser(domain.counts, 2**halvings, ordered=domain.ordered)
             if halvings == 0 or len(counts) >= SMALLEST:
                 name = Path(path).name
-                yield Truth(f"{path} k={len(counts)}", domain.ordered, counts / counts.sum(), name)
+                yield Truth(f"{name} k={len(counts)}", domain.ordered, counts / counts.sum(), name)
     for name, k in product(SHAPES, SHAPE_DOMAINS):
         yield Truth(f"{name} k={k}", SHAPES[name].ordered, frequencies(name, k), name)
     for name, k in product(FAMILIES, SHAPE_DOMAINS):
