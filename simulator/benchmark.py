@@ -299,14 +299,15 @@ def errors_of(
     errors = np.full((len(shown), len(experiment.metrics)), np.nan)
     for place in np.unique(shown):
         rows, truth = shown == place, experiment.populations[place] / experiment.n
+        estimates = processed[rows]
         for column, (name, metric) in enumerate(experiment.metrics.items()):
             if method.queries_only and metric.clipped is None:
                 continue  # it does not apply
             measure = partial(_error, metric, method)
             measured = attempt(
                 name if name in SOURCES else at_fault,
-                partial(measure, processed[rows], truth),
-                partial(_fault_of_errors, int(rows.sum()), partial(measure, processed[rows][:1], truth)),
+                partial(measure, estimates, truth),
+                partial(_fault_of_errors, len(estimates), partial(measure, estimates[:1], truth)),
             )
             if measured is not None:
                 errors[rows, column] = measured
