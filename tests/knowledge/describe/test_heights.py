@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from knowledge.describe.heights import NAMES, PROTOCOLS, heights_of, variances
+from knowledge.describe.heights import LEAST, NAMES, PROTOCOLS, heights_of, variances
 from knowledge.describe.profile import profile_of
 from knowledge.menu import CURVES, MEASURED
 from knowledge.model import curve_inputs
@@ -64,6 +64,35 @@ def test_all_levels_of_what_is_left_are_there_for_domains_of_any_size() -> None:
         profile = profile_of(frequencies("zipf", k))
         assert profile.residual_weights.sum() == sum(len(level) for level in differences(np.ones(k)))
         assert profile.residuals.shape == profile.details.shape
+
+
+def spiked(k: int, share: float) -> np.ndarray:
+    """Return a hump at the upper end, and so much of all users at the first value."""
+    hump = np.exp(-(((np.arange(k) - 0.8 * k) / (0.05 * k)) ** 2) / 2)
+    hump[: k // 2] = 0.0
+    hump /= hump.sum()
+    return share * np.eye(k)[0] + (1 - share) * hump
+
+
+# Larger domains are looked at in blocks.
+@pytest.mark.parametrize(("k", "within"), [(5, 1e-9), (64, 1e-9), (1000, 0.02)])
+@pytest.mark.parametrize("n", [10_000, 1_000_000])
+def test_running_sums_leave_the_least_of_what_they_are_and_of_their_noise(k: int, within: float, n: int) -> None:
+    truth = spiked(k, 0.01)
+    described = heights_of([profile_of(truth)], 1.0, n)
+    for place, name in enumerate(PROTOCOLS):
+        noise, running, least = float(described.raw_curve[place]), 0.0, 0.0
+        for frequency in truth.tolist():
+            running += frequency
+            least += min(running**2, (1 - running) ** 2, noise) / noise / k
+        found = described.features[0, NAMES.index(f"tails_{name}")]
+        assert found == pytest.approx(np.log(least + LEAST), abs=within)
+
+
+def test_a_small_mass_far_from_the_rest_is_seen() -> None:
+    alone, both = (heights_of([profile_of(spiked(256, share))], 1.0, 100_000) for share in (0.0, 0.01))
+    place = NAMES.index("tails_tree")
+    assert alone.features[0, place] < both.features[0, place] - 0.5
 
 
 @pytest.mark.parametrize(("metric", "within"), [("l2", 0.1), ("mse", 0.1), ("emd", 0.35), ("range", 0.35), ("l1", 0.1)])

@@ -8,6 +8,7 @@ import pytest
 from knowledge.making.cells import POPULATIONS, Cell, setting
 from knowledge.making.dataset import profiles_in
 from knowledge.making.ordered_cells import (
+    INLYING,
     OF_ALL_KINDS,
     SLOW_REPETITIONS,
     UNMARKED,
@@ -17,7 +18,7 @@ from knowledge.making.ordered_cells import (
     ordered_measured,
     simulate_ordered,
 )
-from knowledge.making.populations import COLUMN, MARKS, draw
+from knowledge.making.populations import COLUMN, MARKS, OUTLYING, draw
 from knowledge.making.populations import CURVES as SMOOTH_FAMILIES
 from knowledge.making.workers import Workers
 from knowledge.menu import (
@@ -74,10 +75,11 @@ def test_later_cells_are_of_the_same_settings_and_mostly_smooth() -> None:
         assert 2 <= drawn.k <= ORDERED_DOMAIN
 
 
-def test_half_the_populations_of_the_last_cells_are_columns_with_marks() -> None:
-    for index in range(UNMARKED, UNMARKED + 100):
+@pytest.mark.parametrize(("first", "family"), [(UNMARKED, COLUMN), (INLYING, OUTLYING)])
+def test_half_the_populations_of_the_last_cells_are_columns_with_marks(first: int, family: str) -> None:
+    for index in range(first, first + 100):
         drawn = ordered_cell(index)
-        assert drawn.families.count(COLUMN) == POPULATIONS // 2
+        assert drawn.families.count(family) == POPULATIONS // 2
         assert [drawn.families.count(name) for name in SMOOTH_FAMILIES] == [1, 1]
 
 
@@ -115,6 +117,17 @@ def test_a_column_is_rougher_the_larger_its_parameter() -> None:
         for large in (False, True)
     )
     assert np.mean(many) > 1.3 * np.mean(few)
+
+
+def test_most_bins_are_empty_where_a_value_lies_far_from_all_others() -> None:
+    empty, far = [], 0
+    for number in range(200):
+        frequencies = draw(OUTLYING, 200, rng_for(0, "outlying", number)).frequencies
+        empty.append(np.mean(frequencies == 0))
+        used = np.flatnonzero(frequencies)
+        far += int(np.diff(used).max(initial=0) > 20)
+    assert np.median(empty) > 0.5
+    assert far > 100
 
 
 def test_their_streams_are_not_those_of_other_cells() -> None:
