@@ -30,7 +30,7 @@ def test_an_error_in_bins_is_said_in_the_unit_of_the_data_in_every_format(run: R
     assert data["request"]["bins"] == {"k": 24, "low": 0, "high": 120, "width": 5, "edges": None, "name": "years"}
     for row in data["recommendations"]:
         assert row["data_error"] == 5 * row["error"]
-    size = f"{data['recommendations'][0]['data_error']:.3g}"
+    size = f"{data['recommendations'][0]['data_error']:#.3g}"  # with the 0 of 2.40
     assert f"bins of width 5, about {size} years" in data["summary"]
     (first, *_) = csv.DictReader(io.StringIO(run(*ASK, *YEARS, "--format", "csv", ages)[1]))
     assert float(first["data_error"]) == 5 * float(first["error"])
