@@ -16,10 +16,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
+BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     args = list(sys.argv[1:] if arguments is None else arguments)
+    if "numpy" not in sys.modules:  # which reads them when it is imported
+        for name in BLAS_THREADS:  # products are small here: threads wait longer for each other than they work
+            os.environ.setdefault(name, "1")
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # the caller has closed it: print() too writes nothing then
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from advisor.cli.app import BLAS_THREADS
 from tests.advisor.conftest import Run
 
 COMMAND = [sys.executable, "-W", "error", "-m", "advisor"]
@@ -367,3 +368,14 @@ def test_nothing_of_ours_is_imported_before_interrupts_are_plain() -> None:
     code = "import advisor.cli.app, sys; print(sorted(name for name in sys.modules if name.startswith('advisor')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "['advisor', 'advisor.cli', 'advisor.cli.app']\n"
+
+
+@pytest.mark.parametrize(("given", "taken"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "3"}, "3")])
+def test_matrix_products_take_one_thread_unless_the_environment_says_otherwise(
+    given: dict[str, str], taken: str
+) -> None:
+    clean = {name: value for name, value in os.environ.items() if name not in BLAS_THREADS}
+    program = "import sys; from advisor.cli.app import main; assert 'numpy' not in sys.modules; main(['--version'])"
+    shown = f"{program}; import os; print(os.environ['OPENBLAS_NUM_THREADS'])"
+    result = subprocess.run([sys.executable, "-c", shown], env={**clean, **given}, capture_output=True, text=True)
+    assert result.stdout.splitlines()[-1] == taken, result.stderr
