@@ -297,15 +297,19 @@ def errors_of(
     at_fault: the member whose estimates they are, if a metric of ours cannot measure them.
     """
     errors = np.full((len(shown), len(experiment.metrics)), np.nan)
-    for place in np.unique(shown):
-        rows, truth = shown == place, experiment.populations[place] / experiment.n
-        estimates = processed[rows]
-        for column, (name, metric) in enumerate(experiment.metrics.items()):
-            if method.queries_only and metric.clipped is None:
-                continue  # it does not apply
-            measure = partial(_error, metric, method)
+    truths = experiment.populations / experiment.n
+    each = [(shown == place, truths[place]) for place in np.unique(shown).tolist()]
+    together = [(np.ones(len(shown), dtype=np.bool_), truths[shown])]
+    for column, (name, metric) in enumerate(experiment.metrics.items()):
+        if method.queries_only and metric.clipped is None:
+            continue  # it does not apply
+        measure = partial(_error, metric, method)
+        member = name if name in SOURCES else at_fault
+        by_rows = metric.by_rows and not method.queries_only and member not in SOURCES
+        for rows, truth in together if by_rows else each:
+            estimates = processed[rows]
             measured = attempt(
-                name if name in SOURCES else at_fault,
+                member,
                 partial(measure, estimates, truth),
                 partial(_fault_of_errors, len(estimates), partial(measure, estimates[:1], truth)),
             )

@@ -86,6 +86,11 @@ class Metric:
         """Whether there is a ground distance that the error can be measured with, by the option ``ground``."""
         return "ground" in _parameters(self.function)
 
+    @property
+    def by_rows(self) -> bool:
+        """Whether `truth` may have a row for each estimate, ``(..., k)``: what is done to one does not depend on it."""
+        return self.function in _BY_ROWS and "ground" not in self.options
+
 
 def _accepted(function: Callable[..., FloatArray], options: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in options.items() if name in _parameters(function)}
@@ -308,6 +313,8 @@ def _running(values: FloatArray) -> FloatArray:
     start = np.zeros((*values.shape[:-1], 1))
     return np.concatenate([start, np.cumsum(values, axis=-1)], axis=-1)
 
+
+_BY_ROWS = frozenset([l1, mae, mse, l2, kl, js, emd, set_error, range_error, mean_error, ks])
 
 _ALL = [
     Metric("l1", "sum of absolute errors", l1, "frequency"),

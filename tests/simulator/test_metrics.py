@@ -360,3 +360,14 @@ def test_degree_says_how_the_error_grows_with_the_distance(name, seed):
     step, tolerance = (near, 1e-3) if name in {"kl", "js"} else (exact, 1e-9)
     growth = metric(truth + 2 * step, truth) / metric(truth + step, truth)
     assert growth == pytest.approx(2**metric.degree, rel=tolerance)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_truth_for_each_row_changes_no_digit_where_a_metric_takes_rows(name):
+    metric, rng = METRICS[name], stream("rows", name)
+    truths = rng.dirichlet(np.full(300, 0.3), size=7)
+    estimates = truths + rng.normal(0, 0.01, size=truths.shape)
+    one_by_one = [float(metric(row[None, :], truth)[0]) for row, truth in zip(estimates, truths, strict=True)]
+    assert metric.by_rows == (name not in {"topk", "quantiles"})
+    if metric.by_rows:
+        assert metric(estimates, truths).tolist() == one_by_one
