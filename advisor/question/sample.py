@@ -260,7 +260,7 @@ def build_request(settings: RankSettings, frequencies: Frequencies, *, instant: 
         warnings=(*frequencies.warnings, *worries, *(() if central is None else central.warnings)),
         source="grid" if instant else "surrogate" if small else "simulation",
         surrogate="dirichlet" if small else None,
-        populations=_behind_the_sample(counts, n, most, seed) if small else None,
+        populations=_behind_the_sample(counts, n, most, seed, ordered=ordered) if small else None,
         threat=checked_threat(settings.threat, n, instant=instant),
         targets=known_targets(settings.threat, frequencies.labels),
         plan=plan,
@@ -298,9 +298,9 @@ def _predictable(ordered: bool, *, instant: bool) -> tuple[str, ...] | None:
     return predicted_metrics(ordered=ordered)
 
 
-def _behind_the_sample(counts: NDArray[np.int64], n: int, draws: int, seed: int) -> NDArray[np.int64]:
+def _behind_the_sample(counts: NDArray[np.int64], n: int, draws: int, seed: int, *, ordered: bool) -> NDArray[np.int64]:
     """Return one population of n users for each repetition, drawn from the posterior of a small sample."""
     from simulator.surrogate import sample_posterior  # imported when used
 
-    frequencies = sample_posterior(counts, draws, rng_for(seed, "surrogate", "dirichlet"))
+    frequencies = sample_posterior(counts, draws, rng_for(seed, "surrogate", "dirichlet"), ordered=ordered)
     return np.stack([apportion(row, n) for row in frequencies])

@@ -48,6 +48,18 @@ def em_stopped(observed: Observed) -> FloatArray:
     return in_blocks(observed, _stopped)
 
 
+def smooth_curve(likelihood: Likelihood, counts: IntArray) -> FloatArray:
+    """Return the curve ``(k,)`` alone, given how often each output was seen ``(outputs,)``, from even frequencies on.
+
+    As `em_stopped` says, without the EM that follows what such curves cannot say. It is above 0 everywhere.
+    """
+    k, row = likelihood.shape[0], _Row(likelihood, counts.astype(np.float64))
+    places = (np.arange(k) + 0.5) / k
+    even = _Basis.over(places, EVEN)
+    begun = row.approached(np.zeros(k), (even,), _edges(np.ones(k), PILOT_CELLS))
+    return np.maximum(_curve(row, places, even, begun), LEAST)
+
+
 @dataclass(frozen=True, eq=False)
 class _Basis:
     """Cosines ``(waves, k)``, and the priors on their coefficients."""

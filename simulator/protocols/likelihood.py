@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simulator._types import FloatArray
+from simulator._types import FloatArray, IntArray
 from simulator.protocols.protocol import Likelihood, Probabilities
 
 if TYPE_CHECKING:
@@ -35,6 +36,14 @@ class FlatLikelihood(Likelihood):
 
     def backward(self, weights: FloatArray) -> FloatArray:
         return self._q * weights.sum(axis=-1, keepdims=True) + (self._p - self._q) * weights
+
+    def in_cells(self, edges: IntArray) -> tuple[Callable[[FloatArray], FloatArray], IntArray]:
+        sizes = np.diff(edges)
+
+        def forward(sums: FloatArray) -> FloatArray:
+            return self._q * sums.sum(axis=0) + (self._p - self._q) * sums / sizes[:, None]
+
+        return forward, sizes
 
 
 class MatrixLikelihood(Likelihood):

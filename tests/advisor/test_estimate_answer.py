@@ -428,5 +428,18 @@ def test_the_populations_behind_a_small_sample_are_those_of_its_posterior() -> N
     counts = [6, 3, 1, 0, 0, 0, 0, 0, 0, 0]
     options = {"protocol": "grr", "method": "none", "repetitions": 4, "max_repetitions": 4, "seed": 3}
     request = advise(1.0, sample_counts=counts, n=500, **options).request  # type: ignore[arg-type]
-    drawn = sample_posterior(np.array(counts), 4, rng_for(3, "surrogate", "dirichlet"))
+    drawn = sample_posterior(np.array(counts), 4, rng_for(3, "surrogate", "dirichlet"), ordered=request.ordered)
     np.testing.assert_array_equal(request.populations, [apportion(row, 500) for row in drawn])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", ["gaussian", "geometric"])
+def test_a_small_sample_of_an_ordered_domain_names_a_pair_that_is_nearly_the_best(shape: str) -> None:
+    """Where the order counts for nothing it names one with about twice the error of the best."""
+    truth = frequencies(shape, 64)
+    small = rng_for(0, "small", shape).multinomial(500, truth)
+    options = {"n": 100_000, "metric": "l1", "ordered": True}
+    named = advise(1.0, sample_counts=small, **options).best  # type: ignore[arg-type]
+    whole = advise(1.0, sample_counts=apportion(truth, 100_000), **options)  # type: ignore[arg-type]
+    error = next(row.error for row in whole.recommendations if row.pair == named.pair)
+    assert error < 1.15 * whole.best.error

@@ -19,6 +19,7 @@ from simulator.methods.ordered import ORDERED_METHODS
 from simulator.places import Places
 from simulator.populations import apportion, frequencies
 from simulator.protocols.haar_hadamard import HaarHadamard
+from simulator.protocols.likelihood import MatrixLikelihood
 from simulator.protocols.ordered import ORDERED_PROTOCOLS
 from simulator.protocols.square_wave import SquareWave
 from simulator.protocols.tree import HalfTree, Tree
@@ -368,15 +369,15 @@ def test_em_stopped_is_what_users_hold_where_reports_say_it():
 @pytest.mark.parametrize("member", [SquareWave, PROTOCOLS["grr"]])
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 6.0])
 def test_outputs_of_cells_are_means_over_stretches_of_frequencies_that_are_even_in_cells(member, epsilon):
-    likelihood, rng = member(90, epsilon).likelihood, rng_for(0, "cells")
+    protocol, sums = member(90, epsilon), rng_for(0, "cells").dirichlet(np.ones(9), size=3).T
     edges = np.array([0, 1, 2, 7, 8, 20, 50, 51, 70, 90])
-    forward, lengths = likelihood.in_cells(edges)
-    sums = rng.dirichlet(np.ones(9), size=3).T
-    outputs = likelihood.forward(np.repeat(sums.T / np.diff(edges), np.diff(edges), axis=1))
-    ends = np.cumsum(lengths)
-    assert ends[-1] == likelihood.shape[1]
-    means = [outputs[:, end - length : end].mean(axis=1) for end, length in zip(ends, lengths, strict=True)]
-    np.testing.assert_allclose(forward(sums), means, rtol=1e-12)
+    for likelihood in (protocol.likelihood, MatrixLikelihood(channel(protocol))):
+        forward, lengths = likelihood.in_cells(edges)
+        outputs = likelihood.forward(np.repeat(sums.T / np.diff(edges), np.diff(edges), axis=1))
+        ends = np.cumsum(lengths)
+        assert ends[-1] == likelihood.shape[1]
+        means = [outputs[:, end - length : end].mean(axis=1) for end, length in zip(ends, lengths, strict=True)]
+        np.testing.assert_allclose(forward(sums), means, rtol=1e-12)
 
 
 @pytest.mark.parametrize("member", [SquareWave, PROTOCOLS["grr"]])
