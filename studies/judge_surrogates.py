@@ -21,7 +21,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 import typer
-from families import HALVES, Truth, half_of, truths
+from families import FAMILIES, HALVES, Truth, half_of, truths
 from footer import footer
 
 from advisor.errors import InputError, listed
@@ -42,7 +42,7 @@ from simulator.confidence import (
 from simulator.domain import Domain
 from simulator.methods import possible
 from simulator.methods.blend import POSTERIOR_MEDIAN
-from simulator.populations import apportion
+from simulator.populations import SHAPES, apportion
 from simulator.ranking import Pair, rank
 from simulator.seeding import rng_for
 from simulator.surrogate import DEFAULT, DRAWS, SURROGATES, surrogate_populations
@@ -277,6 +277,7 @@ def judge(
     surrogate: Annotated[list[str] | None, typer.Option(help="repeatable (ensemble and norm_sub)")] = None,
     protocol: Annotated[list[str] | None, typer.Option(help="repeatable (oue, ss, grr)")] = None,
     half: Annotated[str | None, typer.Option(help="tuning or judging: half of the families and files (both)")] = None,
+    alone: Annotated[bool, typer.Option("--alone", help="the files alone, without named shapes and families")] = False,
     by_family: Annotated[bool, typer.Option("--families", help="a table for each family as well")] = False,
     decisions: Annotated[int, typer.Option(min=1, help="estimates per setting")] = 20,
     repetitions: Annotated[int, typer.Option("--reps", min=10, help="collections that tell the truth")] = 200,
@@ -293,7 +294,8 @@ def judge(
             raise InputError(f"--protocol must be one of {listed(frequency_oracles())}, got {name!r}")
     if half not in (None, *HALVES):
         raise InputError(f"--half must be one of {listed(HALVES)}, got {half!r}")
-    among = [truth for truth in truths(files or []) if half in (None, half_of(truth.family))]
+    judged = (truth for truth in truths(files or []) if not (alone and truth.family in (*SHAPES, *FAMILIES)))
+    among = [truth for truth in judged if half in (None, half_of(truth.family))]
     settings = [Setting(*one) for one in product(among, EPSILONS, USERS, protocol or PROTOCOLS)][::every]
     made = decide_all(settings, names, decisions, repetitions, jobs)
     typer.echo(f"{len(settings)} settings, {decisions} estimates each; mean extra error (95th percentile) in %\n")
