@@ -19,6 +19,7 @@ LEAST = 1e-300  # keeps logarithms and quotients finite where frequencies have b
 RANGE = 200.0  # of the logarithm of a factor, on either side: keeps powers and their sums finite
 CELL = 5.0  # values of a cell at most
 WINDOW = 48  # cells at least that a report may come from: fewer know too little of its edges
+MANY, NARROW = 512, 36  # so many values take long: so few cells then, where otherwise there would be none
 
 
 def averages(frequencies: FloatArray, size: float = 1.0) -> FloatArray:
@@ -76,7 +77,8 @@ class Path:
 
     def change(self, logarithms: FloatArray) -> FloatArray:
         """Return what a step adds to the logarithms ``(rows, k)`` of frequencies that are divided by their sum."""
-        frequencies = np.clip(logarithms, math.log(LEAST), FARTHEST)
+        frequencies = np.maximum(logarithms, math.log(LEAST))
+        np.minimum(frequencies, FARTHEST, out=frequencies)
         np.exp(frequencies, out=frequencies)
         frequencies /= frequencies.sum(axis=1, keepdims=True)
         likely = self.likelihood.forward(frequencies)
@@ -99,22 +101,23 @@ class Path:
 
         Followed to second order, with as many evaluations as the square root of twice the steps times the rate (Meyer,
         Balsara, Aslam, "A stabilized Runge-Kutta-Legendre method for explicit super-time-stepping of parabolic and
-        mixed equations", J. Comput. Phys. 2014).
+        mixed equations", J. Comput. Phys. 2014). With smoothing, one more: what goes away at once is met better.
         """
-        stages = max(3, math.ceil((math.sqrt(9 + 8 * most * self.rate) - 1) / 2) + 1)
+        stages = max(3, math.ceil((math.sqrt(9 + 8 * most * self.rate) - 1) / 2) + self.smooth)
         share = 4 / (stages**2 + stages - 2)
         parts = [1 / 3, 1 / 3, *((j**2 + j - 2) / (2 * j * (j + 1)) for j in range(2, stages + 1))]
-        former, latter, room = first, first + parts[1] * share * steps * change, np.empty_like(first)
+        room = np.empty_like(first)
+        former, latter = np.zeros_like(first), parts[1] * share * steps * change  # from the first ones on
         for j in range(2, stages + 1):
             own, other = (2 - 1 / j) * parts[j] / parts[j - 1], (1 / j - 1) * parts[j] / parts[j - 2]
-            further = self.change(latter)
+            further = self.change(np.add(first, latter, out=room))
             further += lag
             further -= np.multiply(change, 1 - parts[j - 1], out=room)
             further *= own * share * steps
-            for weight, each in ((own, latter), (other, former), (1 - own - other, first)):
+            for weight, each in ((own, latter), (other, former)):
                 further += np.multiply(each, weight, out=room)
             former, latter = latter, further
-        return latter
+        return first + latter
 
 
 @dataclass(frozen=True)
@@ -148,6 +151,8 @@ class Leaps:
 
     def __init__(self, likelihood: Likelihood, shares: FloatArray, *, smooth: bool) -> None:
         coarser = likelihood.coarser(CELL, WINDOW)
+        if coarser is None and likelihood.shape[0] >= MANY:
+            coarser = likelihood.coarser(CELL, NARROW)
         self._cells, self._path = None, Path(likelihood, shares, smooth)
         if coarser is not None:
             (k, outputs), (cells, groups) = likelihood.shape, coarser.shape

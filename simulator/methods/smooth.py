@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
+from simulator.methods.cells import Cells
 from simulator.methods.expectation import Climb, in_blocks, squared
-from simulator.methods.leaps import LEAST
+from simulator.methods.leaps import CELL, LEAST, WINDOW
 from simulator.methods.observed import Observed
 from simulator.protocols.protocol import Likelihood
 
@@ -20,16 +22,13 @@ PILOT_STEPS = 16  # of EM from equal frequencies, where the curve begins
 EVEN = ((2, 24),)
 STRETCHED = ((1, 48), (2, 32))
 MASS = 0.8  # how far places are stretched: the share of the mass in the distance between neighbours
-PILOT_CELLS, CELLS = 96, 192  # of about the same distance, which the information takes to be even
+PILOT_CELLS, CELLS = 96, 192  # of the line; each value has its own where there are no more values than that
+POINTS = np.array([[0.0], [0.5], [1.0]])  # of a cell, through which a parabola runs
 PRECISIONS = np.exp(np.arange(-14.0, 9.0))  # of the first wave: which, is weighed by likelihood
 ROUNDS, MOVE = 4, 0.1  # of Newton's, and the root mean square change of the logarithm that ends them
 MOST_MOVE = 3.0  # largest change of a logarithm in one round
 OUT = 0.05  # share of the weight below which a prior is let go
 FOLLOWED = 50  # rounds of EM that follow at most
-
-Prior: TypeAlias = tuple[int, int]
-# Where cells begin, and what `Likelihood.in_cells` says of them.
-_Cells: TypeAlias = tuple[IntArray, Callable[[FloatArray], FloatArray], IntArray]
 
 
 def em_stopped(observed: Observed) -> FloatArray:
@@ -40,7 +39,7 @@ def em_stopped(observed: Observed) -> FloatArray:
     the places, or over places that are stretched where a few steps of EM have their mass, so that spikes and edges may
     be sharp. How rough each may be, and how much each counts, is decided for each row by its marginal likelihood, by
     Laplace's method in every Newton step (Gu, "Cross-validating non-Gaussian data", J. Comput. Graph. Statist. 1992,
-    for this order of things).
+    for this order of things). Cosines are made of parabolas, one in each of many cells of the stretched line.
 
     EM goes on from there until the score is no larger than it would be on average if the frequencies were the truth.
     A last step goes from the curve to the users that were drawn from it.
@@ -48,50 +47,99 @@ def em_stopped(observed: Observed) -> FloatArray:
     return in_blocks(observed, _stopped)
 
 
+class _Prior(NamedTuple):
+    """Coefficients that fall with a power of their number, of so many waves from a first one on."""
+
+    order: int
+    number: int
+    first: int
+
+    @property
+    def waves(self) -> slice:
+        return slice(self.first, self.first + self.number)
+
+
 @dataclass(frozen=True, eq=False)
 class _Basis:
-    """Cosines ``(waves, k)``, and the priors on their coefficients."""
+    """Waves over the values, and the priors on their coefficients.
 
-    waves: FloatArray
-    priors: tuple[Prior, ...]
+    The values lie in cells of a stretched line. In a cell each wave is a parabola: sums over its values that are
+    weighted by the powers of their places are all that it takes.
+    """
+
+    parabolas: FloatArray  # their coefficients ``(3, cells, waves)``
+    powers: FloatArray  # 0 to 2 of where a value is in its cell, from -1 to 1 ``(3, k)``
+    cell: IntArray  # of each value ``(k,)``
+    starts: IntArray  # the first value of each cell
+    forward: Callable[[FloatArray], FloatArray]  # from sums in cells to outputs: see `Likelihood.in_cells`
+    lengths: IntArray  # for how many outputs each of these stands
+    priors: tuple[_Prior, ...]
 
     @classmethod
-    def over(cls, places: FloatArray, priors: tuple[Prior, ...]) -> _Basis:
-        """Return it for places ``(k,)`` in 0 … 1."""
-        most = len(places) - 1
-        own = tuple((order, min(number, most)) for order, number in priors)
-        return cls(cosines(places, max(number for _, number in own)), own)
+    def over(cls, likelihood: Likelihood, ends: FloatArray, cells: int) -> _Basis:
+        """Return it for values that end at places ``(k,)`` of a line from 0 to 1, no nearer than ``(1 - MASS) / k``."""
+        k = len(ends)
+        if k <= cells:
+            cells = math.ceil(k / (1 - MASS))
+        places = (ends - np.diff(ends, prepend=0.0) / 2) * cells
+        cell = np.minimum(places.astype(np.int64), cells - 1)
+        begins = np.diff(cell, prepend=-1) > 0
+        starts = np.flatnonzero(begins)
+        used = cell[starts]
+        powers = np.stack([np.ones(k), 2 * (places - cell) - 1, np.empty(k)])
+        np.square(powers[1], out=powers[2])
+        even, stretched = (min(max(number for _, number in own), k - 1) for own in (EVEN, STRETCHED))
+        points = np.interp(((used + POINTS) / cells).ravel(), np.append(0.0, ends), np.arange(k + 1) / k)
+        parabolas = np.concatenate([_parabolas(points, even), _even_parabolas(cells, stretched)[:, used]], axis=2)
+        lines = ((0, EVEN), (even, STRETCHED))
+        priors = tuple(_Prior(order, min(most, k - 1), first) for first, own in lines for order, most in own)
+        forward, lengths = likelihood.in_cells(np.append(starts, k))
+        return cls(parabolas, powers, np.cumsum(begins) - 1, starts, forward, lengths, priors)
 
-    def of(self, priors: tuple[Prior, ...]) -> _Basis:
-        """Return the same for some of the priors."""
-        return _Basis(self.waves[: max(number for _, number in priors)], priors)
+    def of(self, priors: tuple[_Prior, ...]) -> _Basis:
+        """Return the same for some of the priors, without the waves before and after theirs."""
+        if priors == self.priors:
+            return self
+        first, end = min(prior.first for prior in priors), max(prior.waves.stop for prior in priors)
+        own = tuple(prior._replace(first=prior.first - first) for prior in priors)
+        return replace(self, parabolas=np.ascontiguousarray(self.parabolas[..., first:end]), priors=own)
+
+    def sums(self, weights: FloatArray) -> FloatArray:
+        """Return the sums in each cell ``(3, cells)`` of weights ``(k,)`` times the powers of the places."""
+        result: FloatArray = np.add.reduceat(self.powers * weights, self.starts, axis=1)
+        return result
+
+    def curve(self, coefficients: FloatArray) -> FloatArray:
+        """Return the sum of the waves with such coefficients at each value ``(k,)``."""
+        own = (self.parabolas @ coefficients).take(self.cell, axis=1)
+        own *= self.powers
+        result: FloatArray = own.sum(axis=0)
+        return result
 
 
 @dataclass(frozen=True, eq=False)
 class _Posterior:
     """What a tally says of one prior: for each precision the mean, and how likely that precision is."""
 
-    basis: _Basis
-    prior: Prior
+    prior: _Prior
     directions: FloatArray  # columns: coefficients ``(waves, waves)``
     along: FloatArray  # the means in these directions ``(precisions, waves)``
     likely: FloatArray  # log marginal likelihood ``(precisions,)``, but for what all posteriors have in common
 
     @classmethod
-    def of(cls, basis: _Basis, prior: Prior, information: FloatArray, slope: FloatArray) -> _Posterior:
-        """Return it where the log-likelihood is of second order in the coefficients of the basis."""
-        order, number = prior
-        sd = np.arange(1.0, number + 1) ** -order
-        values, vectors = np.linalg.eigh(sd[:, None] * information[:number, :number] * sd)
-        turned = (sd * slope[:number]) @ vectors
+    def of(cls, prior: _Prior, information: FloatArray, slope: FloatArray) -> _Posterior:
+        """Return it where the log-likelihood is of second order in the coefficients of all waves."""
+        own, sd = prior.waves, np.arange(1.0, prior.number + 1) ** -prior.order
+        values, vectors = np.linalg.eigh(sd[:, None] * information[own, own] * sd)
+        turned = (sd * slope[own]) @ vectors
         sums = np.maximum(values, 0.0) + PRECISIONS[:, None]
         along = turned / sums
         likely = (along @ turned - np.log(sums / PRECISIONS[:, None]).sum(axis=1)) / 2
-        return cls(basis, prior, sd[:, None] * vectors, along, likely)
+        return cls(prior, sd[:, None] * vectors, along, likely)
 
     def mean(self, weights: FloatArray) -> FloatArray:
-        """Return the mean logarithm ``(k,)`` over precisions, times the sum of their weights."""
-        result: FloatArray = (self.directions @ (weights @ self.along)) @ self.basis.waves[: self.prior[1]]
+        """Return the mean coefficients of the prior's waves over precisions, times the sum of their weights."""
+        result: FloatArray = self.directions @ (weights @ self.along)
         return result
 
 
@@ -102,86 +150,94 @@ class _Row:
     likelihood: Likelihood
     counts: FloatArray
 
-    def approached(
-        self, logarithm: FloatArray, bases: tuple[_Basis, ...], edges: IntArray, rounds: int = ROUNDS
-    ) -> FloatArray:
-        """Return a logarithm after so many steps, or fewer where one is small.
-
-        Frequencies count as even between the edges ``(cells + 1,)`` of cells, as far as the information goes.
-        """
-        cells = edges[:-1], *self.likelihood.in_cells(edges)
+    def approached(self, logarithm: FloatArray, basis: _Basis, rounds: int = ROUNDS) -> FloatArray:
+        """Return a logarithm after so many steps, or fewer where one is small."""
         for _ in range(rounds):
             frequencies = normalised(logarithm)
-            posteriors = self._posteriors(logarithm, frequencies, bases, cells)
+            posteriors = self._posteriors(logarithm, frequencies, basis)
             likely = np.array([one.likely for one in posteriors])
             weights = np.exp(likely - likely.max())
             weights /= weights.sum()
-            change = sum(one.mean(own) for one, own in zip(posteriors, weights, strict=True)) - logarithm
+            coefficients = np.zeros(basis.parabolas.shape[2])
+            for one, own in zip(posteriors, weights, strict=True):
+                coefficients[one.prior.waves] += one.mean(own)
+            change = basis.curve(coefficients) - logarithm
             change -= frequencies @ change
             logarithm = logarithm + min(1.0, MOST_MOVE / max(float(np.abs(change).max()), LEAST)) * change
             if math.sqrt(float(frequencies @ change**2)) < MOVE:
                 break
-            count = {
-                (id(one.basis), one.prior) for one, own in zip(posteriors, weights, strict=True) if own.sum() > OUT
-            }
-            left = ((one, tuple(prior for prior in one.priors if (id(one), prior) in count)) for one in bases)
-            bases = tuple(basis.of(priors) for basis, priors in left if priors)
+            shares = weights.sum(axis=1)
+            basis = basis.of(tuple(one for one, share in zip(basis.priors, shares, strict=True) if share > OUT))
         return logarithm
 
-    def _posteriors(
-        self, logarithm: FloatArray, frequencies: FloatArray, bases: tuple[_Basis, ...], cells: _Cells
-    ) -> list[_Posterior]:
+    def _posteriors(self, logarithm: FloatArray, frequencies: FloatArray, basis: _Basis) -> list[_Posterior]:
         """Take the log-likelihood for its second order here: then all posteriors are known.
 
-        The slope is exact, the information that of cells.
+        The slope is exact, the information that of frequencies that are even within cells.
         """
-        users = self.counts.sum()
+        users, parabolas = self.counts.sum(), basis.parabolas
         score = self.likelihood.backward(self.counts / (self.likelihood.forward(frequencies) + LEAST)) - users
         score *= frequencies
-        starts, forward, lengths = cells
-        sums = np.add.reduceat(np.stack([frequencies, frequencies * logarithm], axis=1), starts)
-        likely, turned = forward(sums).T
-        likely = likely + LEAST
-        scale = np.sqrt(users * lengths / likely)
-        shown = (turned - sums[:, 1].sum() * likely) * scale
-        result = []
-        for basis in bases:
-            waves = np.ascontiguousarray(np.add.reduceat(basis.waves * frequencies, starts, axis=1).T)
-            seen = forward(waves)
-            seen -= np.outer(likely, waves.sum(axis=0))
-            seen *= scale[:, None]
-            information, slope = seen.T @ seen, shown @ seen + basis.waves @ score
-            result += [_Posterior.of(basis, prior, information, slope) for prior in basis.priors]
-        return result
+        masses, *moments = basis.sums(frequencies)
+        # Of each cell its mass, and how the mass changes with the logarithm, and with each coefficient.
+        sums = np.empty((len(masses), 2 + parabolas.shape[2]))
+        sums[:, 0] = masses
+        sums[:, 1] = np.add.reduceat(frequencies * (logarithm - frequencies @ logarithm), basis.starts)
+        waves = np.multiply(parabolas[0], masses[:, None], out=sums[:, 2:])
+        for parts, moment in zip(parabolas[1:], moments, strict=True):
+            waves += parts * moment[:, None]
+        waves -= np.outer(masses, waves.sum(axis=0))
+        outputs = basis.forward(sums)
+        seen = outputs[:, 1:]
+        seen *= np.sqrt(users * basis.lengths / (outputs[:, 0] + LEAST))[:, None]
+        products = seen.T @ seen
+        slope = products[0, 1:] + basis.sums(score).ravel() @ parabolas.reshape(-1, parabolas.shape[2])
+        return [_Posterior.of(prior, products[1:, 1:], slope) for prior in basis.priors]
 
 
 def _stopped(climb: Climb) -> FloatArray:
     k = climb.likelihood.shape[0]
-    places = (np.arange(k) + 0.5) / k
-    even, current = _Basis.over(places, EVEN), np.full((len(climb.counts), k), 1 / k)
-    for _ in range(PILOT_STEPS):
-        current = climb.step(current)[0]
-    curves = [
-        _curve(_Row(climb.likelihood, counts), places, even, start)
-        for counts, start in zip(climb.counts, np.log(current + LEAST), strict=True)
-    ]
+    basis = _Basis.over(climb.likelihood, np.arange(1, k + 1) / k, PILOT_CELLS)
+    even = basis.of(basis.priors[: len(EVEN)])
+    starts = zip(climb.counts, _begun(climb), strict=True)
+    curves = [_curve(_Row(climb.likelihood, counts), even, start) for counts, start in starts]
     return climb.step(_followed(climb, np.stack(curves)))[0]
 
 
-def _curve(row: _Row, places: FloatArray, even: _Basis, start: FloatArray) -> FloatArray:
+def _begun(climb: Climb) -> FloatArray:
+    """Return the logarithms ``(rows, k)`` after some steps of EM, on cells if the likelihood has a coarser one."""
+    (k, outputs), coarser = climb.likelihood.shape, climb.likelihood.coarser(CELL, WINDOW)
+    if coarser is not None:
+        (cells, groups), counts = coarser.shape, climb.counts
+        climb = Climb(coarser, Cells(outputs, groups, k / cells).sums(counts))
+    number = climb.likelihood.shape[0]
+    current = np.full((len(climb.counts), number), 1 / number)
+    for _ in range(PILOT_STEPS):
+        current = climb.step(current)[0]
+    logarithms = np.log(current + LEAST)
+    return logarithms if coarser is None else Cells(k, number, k / number).spread(logarithms)
+
+
+def _curve(row: _Row, even: _Basis, start: FloatArray) -> FloatArray:
     """Return frequencies ``(k,)``."""
-    pilot = row.approached(start, (even,), _edges(np.ones_like(places), PILOT_CELLS), 1)
-    distances = MASS * normalised(pilot) + (1 - MASS) / len(places)
-    stretched = _Basis.over(np.cumsum(distances) - distances / 2, STRETCHED)
-    return normalised(row.approached(pilot, (even, stretched), _edges(distances, CELLS)))
+    pilot = row.approached(start, even, 1)
+    ends = np.cumsum(MASS * normalised(pilot) + (1 - MASS) / len(start))
+    return normalised(row.approached(pilot, _Basis.over(row.likelihood, ends, CELLS)))
 
 
-def _edges(distances: FloatArray, cells: int) -> IntArray:
-    """Return the edges of at most so many cells of at least one value each, about the same distance each."""
-    ends = np.cumsum(distances)
-    inner = np.searchsorted(ends, ends[-1] * np.arange(1, cells) / cells) + 1
-    edges = np.concatenate([[0], np.minimum(inner, len(ends)), [len(ends)]])  # in order: np.unique would take longer
-    return edges[np.diff(edges, prepend=-1) > 0]
+@lru_cache(maxsize=16)
+def _even_parabolas(cells: int, number: int) -> FloatArray:
+    """Return those of cosines that run over the line itself ``(3, cells, number)``."""
+    return _parabolas(((np.arange(cells) + POINTS) / cells).ravel(), number)
+
+
+def _parabolas(points: FloatArray, number: int) -> FloatArray:
+    """Return the parabolas through cosines at the starts, middles and ends of cells, one after another ``(3 cells,)``.
+
+    Their coefficients ``(3, cells, number)`` are those of the powers of the place in a cell, from -1 to 1.
+    """
+    start, middle, end = cosines(points, number).reshape(number, 3, -1).transpose(1, 2, 0)
+    return np.stack([middle, (end - start) / 2, (start + end) / 2 - middle])
 
 
 def _followed(climb: Climb, current: FloatArray) -> FloatArray:

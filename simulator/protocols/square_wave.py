@@ -159,20 +159,22 @@ class SquareWaveLikelihood(Likelihood):
         return SquareWaveLikelihood(k, width, p, ratio * p)
 
     def forward(self, frequencies: FloatArray) -> FloatArray:
-        running = np.cumsum(frequencies, axis=-1)
-        total, inside = self._q * running[..., -1:], (self._p - self._q) * running
         result = np.empty((*frequencies.shape[:-1], self.shape[1]))
         # A place is near the values up to the own number, and not further back than the width.
-        result[..., : self._k] = inside
-        result[..., self._k :] = inside[..., -1:]
-        result[..., self._width :] -= inside[..., :-1]
-        result += total
+        running = result[..., : self._k]
+        _running_sums(frequencies, running)
+        total = running[..., -1:].copy()
+        result[..., self._k :] = total
+        result[..., self._width :] -= running[..., :-1]
+        result *= self._p - self._q
+        result += self._q * total
         return result
 
     def backward(self, weights: FloatArray) -> FloatArray:
-        running = np.cumsum(weights, axis=-1)
-        result = running[..., self._width - 1 :].copy()
-        result[..., 1:] -= running[..., : self._k - 1]
+        running = np.empty((*weights.shape[:-1], weights.shape[-1] + 1))
+        running[..., 0] = 0.0
+        _running_sums(weights, running[..., 1:])
+        result = running[..., self._width :] - running[..., : self._k]
         result *= self._p - self._q
         result += self._q * running[..., -1:]
         return result
@@ -187,22 +189,44 @@ class SquareWaveLikelihood(Likelihood):
         # Along such a stretch of places the first and the last value that is near stay in their cells.
         starts = np.union1d(edges, np.minimum(edges + self._width, outputs))
         middles = (starts[:-1] + starts[1:] + 1) / 2  # values up to the middle place
-        ends = np.concatenate([np.minimum(middles, k), np.maximum(middles - self._width, 0)])
-        cell = np.minimum(np.searchsorted(edges, ends, side="right") - 1, len(edges) - 2)
+        # Of these some are all values, and the values that are too far back are none at first.
+        rising, falling = np.count_nonzero(middles < k), np.count_nonzero(middles <= self._width)
+        ends = np.concatenate([middles[:rising], middles[falling:] - self._width])
+        cell = np.searchsorted(edges, ends, side="right") - 1
         share = ((ends - edges[cell]) / (edges[cell + 1] - edges[cell]))[:, None]
-        half = len(middles)
 
         def forward(sums: FloatArray) -> FloatArray:
             running = np.zeros((len(edges), sums.shape[1]))
-            np.cumsum(sums, axis=0, out=running[1:])
-            up_to = share * sums[cell]
-            up_to += running[cell]
-            result = up_to[:half] - up_to[half:]
+            _running_sums(sums.T, running[1:].T, short=32)
+
+            def up_to(part: slice) -> FloatArray:
+                own = sums.take(cell[part], axis=0)
+                own *= share[part]
+                own += running.take(cell[part], axis=0)
+                return own
+
+            result = np.empty((len(middles), sums.shape[1]))
+            result[:rising] = up_to(slice(rising))
+            result[rising:] = running[-1]
+            result[falling:] -= up_to(slice(rising, None))
             result *= self._p - self._q
             result += self._q * running[-1]
             return result
 
         return forward, np.diff(starts)
+
+
+def _running_sums(values: FloatArray, out: FloatArray, short: int = 256) -> None:
+    """Write the running sums along the last axis of a batch, by way of those of pairs.
+
+    Each sum waits for the one before it, so that few in a row take less time than many.
+    """
+    if values.ndim == 1 or values.shape[-1] <= short:
+        np.cumsum(values, axis=-1, out=out)
+        return
+    _running_sums(values[..., :-1:2] + values[..., 1::2], out[..., 1::2], short)
+    out[..., 0] = values[..., 0]
+    np.add(out[..., 1:-1:2], values[..., 2::2], out=out[..., 2::2])
 
 
 def _scattered(starts: IntArray, width: int, rng: np.random.Generator) -> IntArray:

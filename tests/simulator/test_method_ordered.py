@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.interpolate import lagrange
 from scipy.optimize import isotonic_regression
 from scipy.special import logsumexp
 from scipy.stats import norm
@@ -13,6 +14,7 @@ from simulator.channels import planar_geometric
 from simulator.conformance import check_postprocessor
 from simulator.domain import ORDERED, UNORDERED
 from simulator.methods import expectation, leaps, observe, possible, tree
+from simulator.methods import smooth as curves
 from simulator.methods.cells import Cells
 from simulator.methods.isotonic import isotonic
 from simulator.methods.ordered import ORDERED_METHODS
@@ -20,7 +22,7 @@ from simulator.places import Places
 from simulator.populations import apportion, frequencies
 from simulator.protocols.haar_hadamard import HaarHadamard
 from simulator.protocols.ordered import ORDERED_PROTOCOLS
-from simulator.protocols.square_wave import SquareWave
+from simulator.protocols.square_wave import SquareWave, SquareWaveLikelihood
 from simulator.protocols.tree import HalfTree, Tree
 from simulator.seeding import rng_for
 
@@ -203,11 +205,14 @@ def test_the_rate_of_leaps_bounds_how_fast_logarithms_answer_a_step(epsilon):
         (7, "zipf", 0.1, 1000, False),
         (2, "zipf", 0.5, 1000, False),
         (131, "zipf", 8.0, 10_000, False),
+        (540, "spike", 3.0, 100_000, True),  # of 69 places: only where values are many
+        (480, "bimodal", 3.4, 10_000, False),
     ],
 )
 def test_leaps_by_cells_and_of_narrow_windows_end_near_the_published_loops(k, shape, epsilon, n, by_cells):
     protocol = SquareWave(k, epsilon)
-    assert (protocol.likelihood.coarser(leaps.CELL, leaps.WINDOW) is not None) == by_cells
+    path = leaps.Leaps(protocol.likelihood, np.ones((1, protocol.symbols)), smooth=False)
+    assert (path._cells is not None) == by_cells
     truth, observed = seen(protocol, shape, n, times=2)
     for name, smooth in (("em", False), ("ems", True)):
         slow = [slow_em(channel(protocol), counts, epsilon, smooth=smooth) for counts in observed.tally.counts]
@@ -292,18 +297,38 @@ def slow_round(matrix, counts, f):
     return step(guess) if reached(guess) >= max(reached(one), reached(f)) else two
 
 
-def slow_newton(matrix, counts, logarithm, priors):
+def slow_waves(ends, cells, number, *, stretched):
+    """Value by value: cosines by the polynomial through three of their points, and the cell of each value."""
+    k, edges = len(ends), np.append(0.0, ends)
+    cells = int(np.ceil(k / (1 - 0.8))) if k <= cells else cells
+    waves, cell = np.empty((number, k)), np.empty(k, dtype=int)
+    for value in range(k):
+        place = (edges[value] + edges[value + 1]) / 2
+        cell[value] = int(place * cells)
+        points = (cell[value] + np.array([0, 0.5, 1])) / cells
+        lines = points if stretched else np.interp(points, edges, np.arange(k + 1) / k)
+        for j in range(1, number + 1):
+            waves[j - 1, value] = lagrange(points - place, np.sqrt(2) * np.cos(np.pi * j * lines))(0.0)
+    return waves, cell
+
+
+def slow_newton(matrix, counts, logarithm, priors, cell):
     """One step with dense matrices: the posterior of each prior and precision is solved for on its own."""
     n, f = counts.sum(), np.exp(logarithm) / np.exp(logarithm).sum()
-    likely = f @ matrix
-    jacobian = np.array([f[i] * (matrix[i] - likely) for i in range(len(f))])  # of outputs, by logarithm
-    information, score = n * (jacobian / likely) @ jacobian.T, jacobian @ (counts / likely)
+    inside = (cell[:, None] == cell) / (cell[:, None] == cell).sum(axis=1)  # takes means in cells
+    flat = f @ inside @ matrix
+
+    def seen(direction):  # of a change of the logarithm, in the outputs
+        return (f * (direction - f @ direction)) @ inside @ matrix
+
+    score = f * (matrix @ (counts / (f @ matrix)) - n)
     found = []
-    for places, order, number in priors:
-        waves = np.array([np.sqrt(2) * np.cos(np.pi * j * places) for j in range(1, number + 1)])
-        own, slope = waves @ information @ waves.T, waves @ (information @ logarithm + score)
+    for waves, order in priors:
+        changes = np.array([seen(wave) for wave in waves])
+        own = n * (changes / flat) @ changes.T
+        slope = n * (changes / flat) @ seen(logarithm) + waves @ score
         for precision in np.exp(np.arange(-14.0, 9.0)):
-            prior = precision * np.diag(np.arange(1.0, number + 1) ** (2 * order))
+            prior = precision * np.diag(np.arange(1.0, len(waves) + 1) ** (2 * order))
             mean = np.linalg.solve(own + prior, slope)
             evidence = (slope @ mean - np.linalg.slogdet(own + prior)[1] + np.linalg.slogdet(prior)[1]) / 2
             found.append((evidence, mean @ waves))
@@ -316,18 +341,19 @@ def slow_newton(matrix, counts, logarithm, priors):
     return logarithm + min(1, 3 / np.abs(change).max()) * change, np.sqrt(f @ change**2), kept
 
 
-def slow_em_stopped(matrix, counts):
+def slow_em_stopped(matrix, counts, pilot_cells, cells):
     k, n, f = len(matrix), counts.sum(), np.full(len(matrix), 1 / len(matrix))
-    places = (np.arange(k) + 0.5) / k
-    even = (places, 2, min(24, k - 1))
     for _ in range(16):
         f = f * (matrix @ (counts / (f @ matrix))) / n
-    logarithm, _, _ = slow_newton(matrix, counts, np.log(f), [even])
+    even, cell = slow_waves(np.arange(1, k + 1) / k, pilot_cells, min(24, k - 1), stretched=True)
+    logarithm, _, _ = slow_newton(matrix, counts, np.log(f), [(even, 2)], cell)
     first = np.exp(logarithm) / np.exp(logarithm).sum()
-    stretched = np.array([sum(0.8 * first[:i]) + 0.4 * first[i] + 0.2 * places[i] for i in range(k)])
-    priors = [even, (stretched, 1, min(48, k - 1)), (stretched, 2, min(32, k - 1))]
+    ends = np.array([sum(0.8 * first[: i + 1]) + 0.2 * (i + 1) / k for i in range(k)])
+    even, cell = slow_waves(ends, cells, min(24, k - 1), stretched=False)
+    waves, _ = slow_waves(ends, cells, min(48, k - 1), stretched=True)
+    priors = [(even, 2), (waves, 1), (waves[:32], 2)]
     for _ in range(4):
-        logarithm, move, priors = slow_newton(matrix, counts, logarithm, priors)
+        logarithm, move, priors = slow_newton(matrix, counts, logarithm, priors, cell)
         if move < 0.1:
             break
     f = np.exp(logarithm) / np.exp(logarithm).sum()
@@ -340,14 +366,51 @@ def slow_em_stopped(matrix, counts):
     return f * (matrix @ (counts / (f @ matrix))) / n
 
 
-@pytest.mark.parametrize("member", [SquareWave, PROTOCOLS["grr"]])
+@pytest.mark.parametrize(
+    ("member", "k", "pilot_cells", "cells"),
+    [(SquareWave, 24, 96, 192), (PROTOCOLS["grr"], 24, 96, 192), (PROTOCOLS["grr"], 40, 14, 22)],
+)
 @pytest.mark.parametrize(("shape", "n"), [("bimodal", 4000), ("spike", 100_000), ("uniform", 1000), ("zipf", 10**6)])
-def test_em_stopped_is_newton_steps_between_priors_and_then_em(member, shape, n):
-    protocol = member(24, 2.0)
+def test_em_stopped_is_newton_steps_between_priors_and_then_em(member, k, pilot_cells, cells, shape, n, monkeypatch):
+    """Where each value has its own cell, and where some share one."""
+    monkeypatch.setattr(curves, "PILOT_CELLS", pilot_cells)
+    monkeypatch.setattr(curves, "CELLS", cells)
+    protocol = member(k, 2.0)
     _, observed = seen(protocol, shape, n, times=2)
     result = ORDERED_METHODS["em_stopped"].compute(observed)
     for counts, own in zip(observed.tally.counts, result, strict=True):
-        np.testing.assert_allclose(own, slow_em_stopped(channel(protocol), counts), atol=1e-7)
+        np.testing.assert_allclose(own, slow_em_stopped(channel(protocol), counts, pilot_cells, cells), atol=1e-7)
+
+
+@pytest.mark.parametrize(("k", "shape"), [(64, "spike"), (64, "uniform"), (700, "gaussian"), (700, "spike")])
+def test_waves_of_em_stopped_are_about_cosines_and_sums_in_cells_are_all_they_take(k, shape):
+    ends = np.cumsum(0.8 * frequencies(shape, k) + 0.2 / k)
+    basis = curves._Basis.over(SquareWave(k, 1.0).likelihood, ends, 192)
+    assert len(basis.starts) <= min(k, 192)
+    found = np.array([basis.curve(row) for row in np.eye(basis.parabolas.shape[2])])
+    middles = ends - np.diff(ends, prepend=0) / 2
+    for own, places, number in ((found[:24], (np.arange(k) + 0.5) / k, 24), (found[24:], middles, 48)):
+        exact = curves.cosines(places, number)
+        assert abs(own - exact)[: number // 2].max() < 0.02
+        assert abs(own - exact).max() < 0.1
+    weights = rng_for(0, "sums").normal(size=k)
+    in_cells = np.einsum("pc,pcw->cw", basis.sums(weights), basis.parabolas)
+    np.testing.assert_allclose(in_cells, np.add.reduceat(found * weights, basis.starts, axis=1).T, atol=1e-12)
+    stretched = basis.of(basis.priors[1:])
+    np.testing.assert_allclose(stretched.curve(np.eye(48)[5]), found[24 + 5], atol=1e-12)
+    assert [prior.first for prior in stretched.priors] == [0, 0]
+
+
+def test_running_sums_by_pairs_are_those_one_by_one():
+    """Of enough values that pairs are taken, an odd number of them too."""
+    for k, width in ((1000, 301), (1021, 40), (515, 600)):
+        likelihood, rng = SquareWaveLikelihood(k, width, 2e-3, 1e-4), rng_for(0, "running", k)
+        rows, weights = rng.random((2, 3, k)), rng.random((2, 3, k + width - 1))
+        near = np.abs(np.arange(k + width - 1) - np.arange(k)[:, None] - (width - 1) / 2) <= (width - 1) / 2
+        matrix = np.where(near, 2e-3, 1e-4)
+        np.testing.assert_allclose(likelihood.forward(rows), rows @ matrix, rtol=1e-11)
+        np.testing.assert_allclose(likelihood.backward(weights), weights @ matrix.T, rtol=1e-11)
+        np.testing.assert_allclose(likelihood.forward(rows[0, 0]), rows[0, 0] @ matrix, rtol=1e-11)
 
 
 def test_em_stopped_follows_by_em_what_no_cosines_can_say(monkeypatch):
