@@ -43,13 +43,13 @@ BELIEFS = {
 }
 
 # Where nobody has counted how often populations come true: their range as it is, and no probabilities.
-BOOTSTRAP = "bootstrap"  # the surrogate that makes such populations
+BOOTSTRAP, CURVES = "bootstrap", "curves"  # the surrogates that make such populations
 UNFITTED = Belief(power=1.0, doubt=0.0, lead=0.0, lower=1.0, upper=1.0)
 
 
 def belief_in(metric: str, *, ordered: bool, surrogate: str | None = None) -> Belief:
     """Return how far populations of a surrogate are to be believed for a metric, on a domain with or without order."""
-    return UNFITTED if surrogate == BOOTSTRAP else BELIEFS[ordered, metric in POOLED]
+    return UNFITTED if surrogate in (BOOTSTRAP, CURVES) else BELIEFS[ordered, metric in POOLED]
 
 
 def ranking_root(degree: int) -> int:

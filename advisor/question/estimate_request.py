@@ -16,9 +16,9 @@ from advisor.question.fitting import (
 )
 from advisor.question.option import refuse
 from advisor.question.request import Collected, RankSettings, Request
-from simulator import Noise, frequency_oracles
+from simulator import PROTOCOLS, Noise, frequency_oracles
 from simulator._types import FloatArray
-from simulator.confidence import BOOTSTRAP
+from simulator.confidence import BOOTSTRAP, CURVES
 from simulator.populations import apportion
 from simulator.seeding import rng_for
 
@@ -86,9 +86,15 @@ def _whole_menu(settings: RankSettings) -> bool:
 
 def _frequencies_behind(collected: Collected, surrogate: str, seed: int, draws: int) -> FloatArray:
     """Return frequencies ``(populations, k)`` that may be behind what was collected."""
-    from simulator.surrogate import bootstrap_populations, surrogate_populations  # imported when used
+    from simulator.surrogate import (
+        bootstrap_populations,
+        curve_populations,
+        surrogate_populations,
+    )  # imported when used
 
     observed, rng = collected.observed, rng_for(seed, "surrogate", surrogate)
+    if surrogate == CURVES:
+        return curve_populations(observed, rng=rng, draws=draws)
     if observed.estimate is None or not isinstance(observed.covariance, Noise):
         return bootstrap_populations(collected.oracle, observed, collected.n, rng=rng, draws=draws)
     return surrogate_populations(
@@ -114,7 +120,9 @@ def check_surrogate(name: str | None, protocol: str, *, ordered: bool) -> str:
     from simulator.surrogate import DEFAULT, SURROGATES  # imported when used
 
     if protocol not in frequency_oracles():
-        return BOOTSTRAP if name is None else choice((BOOTSTRAP,))(f"surrogate for {protocol}", name)
+        member = PROTOCOLS.get(protocol)
+        own = CURVES if member is not None and not member(2, 1.0).offers("estimate") else BOOTSTRAP
+        return own if name is None else choice((own,))(f"surrogate for {protocol}", name)
     chosen = DEFAULT if name is None else choice(SURROGATES)("surrogate", name)
     if SURROGATES[chosen].ordered_only and not ordered:
         raise InputError(f"surrogate {chosen} needs an ordered domain: give --ordered if the order means something")

@@ -13,9 +13,13 @@ from advisor.rank.pair_words import pair_text, protocol_text
 from advisor.rank.result import Ranking, Why
 from advisor.rank.threat_words import threat_sentences
 from advisor.rank.verdict import USELESS
-from simulator.confidence import BOOTSTRAP
+from simulator.confidence import BOOTSTRAP, CURVES
 from simulator.detection import smallest_detectable
 
+MADE = {
+    BOOTSTRAP: "they are simulated anew from the best estimate, by tree_eb, which they favour",
+    CURVES: "they are drawn from the posterior of a curve, and EM follows what no curve can say",
+}
 WITHIN = "is predicted within 1 % of the lowest error, that of {}, and has the shortest report of all that are"
 
 
@@ -99,21 +103,12 @@ def _populations_sentence(request: Request) -> str:
         if count > 1
         else f"one population taken for the truth behind it (surrogate {request.surrogate}), {collections}"
     )
-    bootstrap = request.surrogate == BOOTSTRAP and count > 1
-    sure = _about_bootstrap(request) if bootstrap else "intervals are 95 %"
+    made = MADE.get(request.surrogate or "", "") if count > 1 else ""
+    unsure = "how far they are right was not measured, so intervals hold 95 % of them, and no probabilities are given"
+    sure = f"{made}; {unsure}" if made else "intervals are 95 %"
     return (
         f"Simulated from the estimate in {request.sample}: {setting_text(request)}; {what}, seed {request.seed}; "
         f"{sure}."
-    )
-
-
-def _about_bootstrap(request: Request) -> str:
-    from simulator.surrogate.bootstrap import best_founded  # only tallies need it
-
-    by = "" if request.collected is None else f" by {best_founded(request.collected.observed)}, which they favour"
-    return (
-        f"they are simulated anew from the best estimate,{by}; how far they are right was not measured, so intervals "
-        "hold 95 % of them, and no probabilities are given"
     )
 
 

@@ -56,6 +56,29 @@ def smooth_curve(likelihood: Likelihood, counts: IntArray) -> FloatArray:
     return np.maximum(_curve(row, even, row.approached(np.zeros(likelihood.shape[0]), even)), LEAST)
 
 
+def drawn_curves(likelihood: Likelihood, counts: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:
+    """Draw frequencies ``(draws, k)`` that may be behind a tally, given how often each output was seen ``(outputs,)``.
+
+    From the posterior of the curve, by Laplace's method: a prior and a precision in proportion to their marginal
+    likelihood, then coefficients. EM goes on from each draw as `em_stopped` says, so that what no curve can say is in
+    all of them.
+    """
+    climb = Climb(likelihood, counts[None, :])
+    row = _Row(likelihood, climb.counts[0])
+    logarithm, basis = _fitted(row, _even(likelihood), _begun(climb)[0])
+    posteriors = row._posteriors(logarithm, normalised(logarithm), basis)
+    likely = np.stack([one.likely for one in posteriors])
+    weights = np.exp(likely - likely.max())
+    chosen = rng.choice(likely.size, size=draws, p=(weights / weights.sum()).ravel())
+    curves = []
+    for prior, precision in zip(*np.unravel_index(chosen, likely.shape), strict=True):
+        one = posteriors[prior]
+        coefficients = np.zeros(basis.parabolas.shape[2])
+        coefficients[one.prior.waves] = one.drawn(int(precision), rng)
+        curves.append(normalised(basis.curve(coefficients)))
+    return _followed(Climb(likelihood, np.repeat(climb.counts, draws, axis=0)), np.stack(curves))
+
+
 class _Prior(NamedTuple):
     """Coefficients that fall with a power of their number, of so many waves from a first one on."""
 
@@ -133,6 +156,7 @@ class _Posterior:
     prior: _Prior
     directions: FloatArray  # columns: coefficients ``(waves, waves)``
     along: FloatArray  # the means in these directions ``(precisions, waves)``
+    sums: FloatArray  # what one over the variance is in them ``(precisions, waves)``
     likely: FloatArray  # log marginal likelihood ``(precisions,)``, but for what all posteriors have in common
 
     @classmethod
@@ -144,11 +168,17 @@ class _Posterior:
         sums = np.maximum(values, 0.0) + PRECISIONS[:, None]
         along = turned / sums
         likely = (along @ turned - np.log(sums / PRECISIONS[:, None]).sum(axis=1)) / 2
-        return cls(prior, sd[:, None] * vectors, along, likely)
+        return cls(prior, sd[:, None] * vectors, along, sums, likely)
 
     def mean(self, weights: FloatArray) -> FloatArray:
         """Return the mean coefficients of the prior's waves over precisions, times the sum of their weights."""
         result: FloatArray = self.directions @ (weights @ self.along)
+        return result
+
+    def drawn(self, precision: int, rng: np.random.Generator) -> FloatArray:
+        """Draw coefficients of the prior's waves under one of the precisions."""
+        noise = rng.standard_normal(self.along.shape[1]) / np.sqrt(self.sums[precision])
+        result: FloatArray = self.directions @ (self.along[precision] + noise)
         return result
 
 
@@ -233,9 +263,15 @@ def _begun(climb: Climb) -> FloatArray:
 
 def _curve(row: _Row, even: _Basis, start: FloatArray) -> FloatArray:
     """Return frequencies ``(k,)``."""
+    return normalised(_fitted(row, even, start)[0])
+
+
+def _fitted(row: _Row, even: _Basis, start: FloatArray) -> tuple[FloatArray, _Basis]:
+    """Return the logarithm of the curve ``(k,)``, and the waves that it is made of."""
     pilot = row.approached(start, even, 1)
     ends = np.cumsum(MASS * normalised(pilot) + (1 - MASS) / len(start))
-    return normalised(row.approached(pilot, _Basis.over(row.likelihood, ends, CELLS)))
+    basis = _Basis.over(row.likelihood, ends, CELLS)
+    return row.approached(pilot, basis), basis
 
 
 @lru_cache(maxsize=16)

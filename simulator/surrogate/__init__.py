@@ -16,7 +16,7 @@ import numpy as np
 from simulator._types import FloatArray, IntArray
 from simulator.methods import POSTPROCESSORS
 from simulator.protocols.oracle import Noise
-from simulator.surrogate.bootstrap import bootstrap_populations
+from simulator.surrogate.bootstrap import bootstrap_populations, curve_populations
 from simulator.surrogate.curves import curve_posterior
 from simulator.surrogate.levels import level_posterior
 from simulator.surrogate.mixture import mixture_posterior
@@ -33,6 +33,7 @@ __all__ = [
     "Posterior",
     "Surrogate",
     "bootstrap_populations",
+    "curve_populations",
     "draws_of",
     "sample_posterior",
     "surrogate_populations",

@@ -17,6 +17,7 @@ from advisor.rank.apply import frequency_interval
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Tally
 from simulator.domain import ORDERED
 from simulator.methods import observe
+from simulator.methods.smooth import drawn_curves
 from simulator.populations import apportion
 from simulator.protocols.ordered import ORDERED_PROTOCOLS
 from simulator.seeding import rng_for
@@ -27,7 +28,8 @@ from tests.advisor.schemas import schema
 SCHEMA = schema("advice")
 K, N, EPSILON = 16, 6000, 1.0
 COUNTS = apportion(np.exp(-0.5 * ((np.arange(K) - 5) / 2.5) ** 2), N)
-CENTRES = {"tree": "tree_eb", "tree_half": "tree_eb", "haar_hrr": "tree_eb", "sw": "em_stopped"}
+TREES = ("tree", "tree_half", "haar_hrr")  # whose tallies make an estimate
+assert {*TREES, "sw"} == set(ORDERED_PROTOCOLS)
 
 
 def collected(protocol: str) -> tuple[np.ndarray, Tally]:
@@ -68,7 +70,10 @@ def test_the_command_gives_what_the_function_gives_for_the_tally(
     SCHEMA.validate(expected)
     for key in ("recommendations", "next_round", "baselines", "experiment_id", "surrogate", "source"):
         assert data[key] == piped[key] == expected[key]
-    assert (data["request"]["collected_with"], data["surrogate"]) == (protocol, "bootstrap")
+    assert (data["request"]["collected_with"], data["surrogate"]) == (
+        protocol,
+        "curves" if protocol == "sw" else "bootstrap",
+    )
     assert {row["protocol"] for row in data["recommendations"]} == {protocol}
     assert {row["protocol"] for row in data["next_round"]["recommendations"]} == set(PROTOCOLS)
     assert {row["probability_best"] for row in data["recommendations"]} == {None}
@@ -79,14 +84,18 @@ def test_the_command_gives_what_the_function_gives_for_the_tally(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
-def test_populations_are_its_best_estimate_and_that_of_collections_simulated_from_it(protocol: str) -> None:
+def test_populations_are_its_best_estimate_and_that_of_collections_simulated_from_it_or_curves(protocol: str) -> None:
     member, (_, tally) = PROTOCOLS[protocol](K, EPSILON), collected(protocol)
     advice = advise(1.0, tally=tally, protocol=protocol, k=K, metric="emd", repetitions=8, seed=4)
-    method, rng = POSTPROCESSORS[CENTRES[protocol]], rng_for(4, "surrogate", "bootstrap")
-    centre = method.apply(observe(member, tally, ORDERED))
-    users = apportion(centre, N)
-    again = [method.apply(observe(member, member.sample_tally(users, rng), ORDERED)) for _ in range(7)]
-    by_hand = np.stack([apportion(row, N) for row in (centre, *again)])
+    if protocol == "sw":
+        drawn = drawn_curves(member.likelihood, tally.counts.astype(float), 8, rng_for(4, "surrogate", "curves"))
+    else:
+        method, rng = POSTPROCESSORS["tree_eb"], rng_for(4, "surrogate", "bootstrap")
+        centre = method.apply(observe(member, tally, ORDERED))
+        users = apportion(centre, N)
+        again = [method.apply(observe(member, member.sample_tally(users, rng), ORDERED)) for _ in range(7)]
+        drawn = np.stack([centre, *again])
+    by_hand = np.stack([apportion(row, N) for row in drawn])
     assert advice.request.populations.tolist() == by_hand.tolist()  # type: ignore[union-attr]
     # The range of an error is that of the mean errors of the populations, as it is: nothing was fitted to widen it.
     errors = []
@@ -104,8 +113,12 @@ def test_the_answer_says_how_the_populations_were_made_and_gives_no_probability(
     for protocol in ("tree", "sw"):
         for more in ((), ("--format", "markdown")):
             out = " ".join(run(*asked(protocol, str(folder / f"{protocol}.csv"), "-v", *more))[1].split())
-            assert "surrogate bootstrap" in out
-            assert f"simulated anew from the best estimate, by {CENTRES[protocol]}, which they favour" in out
+            if protocol == "sw":
+                assert "surrogate curves" in out
+                assert "drawn from the posterior of a curve, and EM follows what no curve can say" in out
+            else:
+                assert "surrogate bootstrap" in out
+                assert "simulated anew from the best estimate, by tree_eb, which they favour" in out
             assert "It is the best" not in out
 
 

@@ -414,6 +414,46 @@ def test_running_sums_by_pairs_are_those_one_by_one():
         np.testing.assert_allclose(likelihood.forward(rows[0, 0]), rows[0, 0] @ matrix, rtol=1e-11)
 
 
+def test_drawn_curves_have_the_mean_and_the_covariance_of_their_posterior(monkeypatch):
+    """Of coefficients, by dense matrices, where one prior and one precision are left."""
+    monkeypatch.setattr(curves, "STRETCHED", ((1, 48),))
+    monkeypatch.setattr(curves, "PRECISIONS", np.array([0.05]))
+    monkeypatch.setattr(curves, "EVEN", ((2, 1),))  # too stiff for these counts: it gets no weight
+    monkeypatch.setattr(curves, "FOLLOWED", 0)
+    protocol, draws = SquareWave(12, 2.0), 20_000
+    _, observed = seen(protocol, "bimodal", 20_000, times=1)
+    counts = observed.tally.counts[0]
+    drawn = np.log(curves.drawn_curves(protocol.likelihood, counts.astype(float), draws, rng_for(0, "drawn")))
+    row = curves._Row(protocol.likelihood, counts.astype(float))
+    climb = expectation.Climb(protocol.likelihood, counts[None].astype(float))
+    logarithm, _ = curves._fitted(row, curves._even(protocol.likelihood), curves._begun(climb)[0])
+    pilot = row.approached(curves._begun(climb)[0], curves._even(protocol.likelihood), 1)
+    ends = np.cumsum(0.8 * curves.normalised(pilot) + 0.2 / 12)
+    waves, _ = slow_waves(ends, 192, 11, stretched=True)
+    matrix, f = channel(protocol), curves.normalised(logarithm)
+    changes = (f * (waves - (waves @ f)[:, None])) @ matrix
+    information = counts.sum() * (changes / (f @ matrix)) @ changes.T
+    covariance = np.linalg.inv(information + 0.05 * np.diag(np.arange(1.0, 12) ** 2))
+    centred = waves - waves.mean(axis=1)[:, None]
+    exact = centred.T @ covariance @ centred
+    own = drawn - drawn.mean(axis=1)[:, None]
+    # An element of a covariance of Gaussian draws has a standard error of sqrt((c_ii c_jj + c_ij^2) / draws).
+    sds = np.sqrt((np.outer(np.diag(exact), np.diag(exact)) + exact**2) / draws)
+    assert (np.abs(np.cov(own.T) - exact) < 6 * sds + 0.01 * np.abs(exact).max()).all()
+
+
+@pytest.mark.parametrize("shape", ["gaussian", "bimodal", "lognormal"])
+def test_drawn_curves_are_about_as_far_from_the_truth_as_they_are_from_each_other(shape):
+    """Draws of a right posterior are: distances to the truth and between draws have the same mean over truths."""
+    truth, observed = seen(SquareWave(64, 1.0), shape, 100_000, times=12)
+    ratios = []
+    for counts in observed.tally.counts:
+        drawn = curves.drawn_curves(observed.likelihood, counts.astype(float), 30, rng_for(0, "apart", shape))
+        apart = METRICS["emd"](drawn[::2], drawn[1::2]).mean()
+        ratios.append(METRICS["emd"](drawn, truth).mean() / apart)
+    assert 0.7 < np.exp(np.log(ratios).mean()) < 1.5  # 1.03 to 1.10, with a standard error of at most 0.07
+
+
 def test_em_stopped_follows_by_em_what_no_cosines_can_say(monkeypatch):
     """Every third category is empty, which many users show: EM gets nearer in each collection (by chance: 1 in 256)."""
     comb = np.where(np.arange(90) % 3 == 0, 0.0, 1.0) * frequencies("zipf", 90, 0.5)
