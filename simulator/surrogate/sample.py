@@ -13,7 +13,7 @@ AROUND_A_CURVE = np.geomspace(1.0, 1e7, 57)  # pseudo-users in all: from nothing
 CURVES = 40  # that are fitted at most: the draws take turns
 
 
-def sample_posterior(counts: IntArray, draws: int, rng: np.random.Generator, *, ordered: bool) -> FloatArray:
+def sample_posterior(counts: IntArray, draws: int, rng: np.random.Generator, *, ordered: bool = False) -> FloatArray:
     """Draw true frequencies ``(draws, k)`` given a sample's counts ``(k,)``.
 
     The posterior under a Dirichlet prior (the Polya-Eggenberger or Dirichlet-multinomial model; Minka, "Estimating a
