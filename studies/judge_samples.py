@@ -89,15 +89,19 @@ def judge(
     typer.echo("|---|---:|" + "---:|" * 2 * len(METRIC_NAMES))
     for posterior in POSTERIORS:
         for users in SAMPLES:
-            cells = [_cell([one for one in made if one[1:4] == (posterior, users, name)]) for name in METRIC_NAMES]
+            cells = [
+                means([(one.ratio, one.predicted) for one in made if one[1:4] == (posterior, users, name)])
+                for name in METRIC_NAMES
+            ]
             typer.echo(f"| {posterior} | {users:,} | {' | '.join(cells)} |")
     typer.echo("\n" + footer("0 (simulations) and 2 (samples)"))
 
 
-def _cell(made: list[Chosen]) -> str:
-    ratios, predicted = (np.array([one[place] for one in made]) for place in (4, 5))
-    means = [float(np.exp(np.log(each).mean())) for each in (ratios, predicted)]
-    return f"{means[0]:.2f} ({ratios.max():.1f}) | {means[1]:.2f}"
+def means(figures: Sequence[tuple[float, float]]) -> str:
+    """Return two cells of a table: geometric mean and worst of ratios, and the geometric mean of other figures."""
+    ratios, others = np.array(figures).T
+    ratio, other = (float(np.exp(np.log(each).mean())) for each in (ratios, others))
+    return f"{ratio:.2f} ({ratios.max():.1f}) | {other:.2f}"
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ import numpy as np
 import typer
 from families import Truth, truths
 from footer import footer
+from judge_samples import LARGEST, METRIC_NAMES, SMALLEST, means
 
 from advisor.errors import InputError
 from advisor.question.estimate_request import COLLECTIONS
@@ -32,9 +33,7 @@ from simulator.protocols.protocol import Protocol, Tally
 from simulator.seeding import rng_for
 from simulator.surrogate import DRAWS, bootstrap_populations, curve_populations
 
-METRIC_NAMES = ("l1", "emd")
 EPSILONS, USERS = (0.5, 1.0, 2.0, 4.0), (10**4, 10**5, 10**6)
-SMALLEST, LARGEST = 64, 256
 KNOWN = 100  # collections that tell the truth
 
 Draw = Callable[[Protocol, Observed, int, np.random.Generator], FloatArray]
@@ -122,15 +121,12 @@ def judge(
     typer.echo("| protocol | populations | " + " | ".join(f"{name} | predicted" for name in METRIC_NAMES) + " |")
     typer.echo("|---|---|" + "---:|" * 2 * len(METRIC_NAMES))
     for pair in POPULATIONS:
-        cells = [_cell([one for one in made if (one.made, one.metric) == (pair, name)]) for name in METRIC_NAMES]
+        cells = [
+            means([(one.ratio, one.predicted) for one in made if (one.made, one.metric) == (pair, name)])
+            for name in METRIC_NAMES
+        ]
         typer.echo(f"| {' | '.join(pair)} | {' | '.join(cells)} |")
     typer.echo("\n" + footer("1 and 2 (simulations) and 2 (tallies)"))
-
-
-def _cell(made: list[Chosen]) -> str:
-    ratios, predicted = (np.array([one[place] for one in made]) for place in (2, 3))
-    means = [float(np.exp(np.log(each).mean())) for each in (ratios, predicted)]
-    return f"{means[0]:.2f} ({ratios.max():.1f}) | {means[1]:.2f}"
 
 
 if __name__ == "__main__":

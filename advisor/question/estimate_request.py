@@ -86,11 +86,8 @@ def _whole_menu(settings: RankSettings) -> bool:
 
 def _frequencies_behind(collected: Collected, surrogate: str, seed: int, draws: int) -> FloatArray:
     """Return frequencies ``(populations, k)`` that may be behind what was collected."""
-    from simulator.surrogate import (
-        bootstrap_populations,
-        curve_populations,
-        surrogate_populations,
-    )  # imported when used
+    # Imported when used
+    from simulator.surrogate import bootstrap_populations, curve_populations, surrogate_populations
 
     observed, rng = collected.observed, rng_for(seed, "surrogate", surrogate)
     if surrogate == CURVES:
