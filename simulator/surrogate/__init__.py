@@ -21,6 +21,7 @@ from simulator.surrogate.curves import curve_posterior
 from simulator.surrogate.levels import level_posterior
 from simulator.surrogate.mixture import mixture_posterior
 from simulator.surrogate.plateaus import plateau_posterior
+from simulator.surrogate.plausibility import by_plausibility
 from simulator.surrogate.posterior import Posterior
 from simulator.surrogate.sample import sample_posterior
 from simulator.surrogate.spreads import spread_posterior
@@ -34,6 +35,7 @@ __all__ = [
     "Surrogate",
     "bootstrap_populations",
     "curve_populations",
+    "drawn_from_models",
     "draws_of",
     "sample_posterior",
     "surrogate_populations",
@@ -74,14 +76,35 @@ def _consistent(method: str) -> Callable[[FloatArray, Noise, bool, int, np.rando
 
 
 def _ensemble(estimate: FloatArray, noise: Noise, ordered: bool, draws: int, rng: np.random.Generator) -> FloatArray:
-    """Draw from the posteriors of all models, shared out by their tempered likelihoods; four need an order."""
+    """Draw from the posteriors of all models, and of these draws again by what they count."""
+    drawn, logs = drawn_from_models(estimate, noise, ordered=ordered, each=min(FROM_EACH, draws), rng=rng)
+    if ordered:
+        logs = by_plausibility(logs, drawn, estimate, noise)
+    return drawn[resampled(logs, draws, rng)]
+
+
+def drawn_from_models(
+    estimate: FloatArray, noise: Noise, *, ordered: bool, each: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Return populations from the posteriors of all models, as frequencies, and the logarithms of what each counts.
+
+    Models share by their tempered likelihoods; four of them need an order.
+
+    each: draws of each model.
+    """
     models = [mixture_posterior, spread_posterior]
     if ordered:
         models += [wavelet_posterior, curve_posterior, plateau_posterior, level_posterior]
-    each = min(FROM_EACH, draws)
     found = [model(estimate, noise, each, rng) for model in models]
     logs = np.array([one.evidence for one in found]) / TEMPER + np.log(PRIOR_ODDS[: len(found)])
-    return np.concatenate([one.populations for one in found])[resampled(np.repeat(logs, each), draws, rng)]
+    return _frequencies(np.concatenate([one.populations for one in found])), np.repeat(logs, each)
+
+
+def _frequencies(drawn: FloatArray) -> FloatArray:
+    """Return draws without negative values, divided by their sums."""
+    kept = np.maximum(drawn, 0.0)
+    totals = kept.sum(axis=1, keepdims=True)
+    return np.divide(kept, totals, out=np.full_like(kept, 1 / kept.shape[1]), where=totals > 0)
 
 
 def resampled(logs: FloatArray, draws: int, rng: np.random.Generator) -> IntArray:
@@ -146,6 +169,4 @@ def surrogate_populations(
     raw = np.asarray(estimate, dtype=np.float64)
     if raw.ndim != 1 or len(raw) < 2 or not np.isfinite(raw).all():
         raise ValueError(f"an estimate must be at least 2 finite numbers (k,), got shape {raw.shape}")
-    drawn = np.maximum(surrogate.function(raw, noise, ordered, draws, rng), 0.0)
-    totals = drawn.sum(axis=1, keepdims=True)
-    return np.divide(drawn, totals, out=np.full_like(drawn, 1 / len(raw)), where=totals > 0)
+    return _frequencies(surrogate.function(raw, noise, ordered, draws, rng))
