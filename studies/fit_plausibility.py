@@ -28,7 +28,7 @@ EPSILONS, USERS = (0.4, 2.5), (5e3, 2e6)  # from, to
 DRAWS = 8  # of each model
 SPREAD = 1  # which trait tells how far a population is from even
 HELD = 0.99
-STRENGTH = 0.02  # of the regression: the inverse of scikit-learn's penalty, traits being between -1 and 1
+STRENGTH = 0.02  # of the regression: the inverse of scikit-learn's penalty, where all columns have a spread of 1
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
