@@ -11,7 +11,7 @@ from advisor.errors import InputError, LeftOutError, closest, listed, near_miss
 from advisor.members import FORM, SUFFIX, defined_in, file_hint, file_of, member_of_file
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.foreign import REFUSED, REGISTERED
-from simulator.methods.blend import AND, MOST, POSTERIOR_MEDIAN, TIMES, blend_name
+from simulator.methods.blend import AND, MOST, POSTERIOR_MEDIAN, TIMES, UNIFORM, blend_name
 
 TABLES: dict[str, Mapping[str, Any]] = {"protocol": PROTOCOLS, "method": POSTPROCESSORS, "metric": METRICS}
 
@@ -35,6 +35,8 @@ ALIASES: dict[str, dict[str, str]] = {
         "pos": "base_pos",
         "mle": "mle_apx",
         "posteriormedian": POSTERIOR_MEDIAN,
+        "uniform": UNIFORM,
+        "uniformguess": UNIFORM,
     },
     "metric": {
         "meanabsoluteerror": "mae",

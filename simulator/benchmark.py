@@ -14,8 +14,8 @@ from simulator._types import FloatArray, IntArray
 from simulator._version import __version__
 from simulator.domain import UNORDERED, Domain
 from simulator.foreign import FAILURES, SOURCES, ForeignError, attempt, fault_of_figures
-from simulator.methods import Observed, PostProcessor, observe
-from simulator.methods.blend import blended, parts_of
+from simulator.methods import POSTPROCESSORS, Observed, PostProcessor, observe
+from simulator.methods.blend import UNIFORM, blended, parts_of
 from simulator.metrics import Metric
 from simulator.poisoning.attack import Attack, Collection, stacked
 from simulator.protocols.protocol import Protocol, Tally
@@ -228,6 +228,8 @@ def _simulate_protocol(
         return result
     shape = (len(shown), experiment.counts.shape[-1])
     shared: dict[str, FloatArray | None] = dict.fromkeys(part for method in methods for part in parts_of(method))
+    if UNIFORM in shared:
+        shared[UNIFORM] = POSTPROCESSORS[UNIFORM].compute(observed)
     for method in methods:
         at_fault = method if method in SOURCES else name
         processed = attempt(

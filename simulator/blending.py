@@ -9,7 +9,7 @@ from dataclasses import replace
 from simulator.benchmark import Experiment, Runs, simulate
 from simulator.confidence import population_errors, ranking_root
 from simulator.methods import POSTPROCESSORS
-from simulator.methods.blend import blend_name, is_combination, parts_of
+from simulator.methods.blend import UNIFORM, blend_name, is_combination, parts_of
 from simulator.ranking import Pair
 
 TIMES = ((1, 1), (3, 1), (1, 3))  # how often the two count
@@ -23,7 +23,8 @@ def with_blends(
     """Return the experiment and the runs with blends of the methods that lead after these first repetitions.
 
     Where any of several methods may be the best one, a blend of them is often better than each: Bates, Granger, "The
-    combination of forecasts", 1969.
+    combination of forecasts", 1969. Where the noise hides the shape, so is one that leans on the uniform guess: James,
+    Stein, "Estimation with quadratic loss", 1961.
 
     runs: repetitions of all methods, at most one of each population.
     protocol: the protocol that was used.
@@ -36,7 +37,7 @@ def with_blends(
     )
     if not names:
         return experiment, runs
-    parts = dict.fromkeys(part for name in names for part in parts_of(name))
+    parts = dict.fromkeys(part for name in names for part in parts_of(name) if part != UNIFORM)
     blends = tuple((protocol, name) for name in names)
     wider = replace(
         experiment,
@@ -51,13 +52,18 @@ def with_blends(
 
 
 def candidate_blends(scores: Mapping[str, float]) -> list[str]:
-    """Return the blends of the leading method with those that come next, given what each scores (less is better).
+    """Return the blends of the leading method with those that come next, and half and half with the uniform guess.
 
     Methods whose results are no frequencies take no part, nor do those that have no finite error.
+
+    scores: what each method has; less is better.
     """
     proper = [name for name in scores if POSTPROCESSORS[name].gives >= PROPER and math.isfinite(scores[name])]
-    first, *others = sorted(proper, key=lambda name: scores[name]) or [""]
-    return [blend_name({first: one, other: more}) for other in others[:PARTNERS] for one, more in TIMES]
+    if not proper:
+        return []
+    first, *others = sorted(proper, key=lambda name: scores[name])
+    blends = [blend_name({first: one, other: more}) for other in others[:PARTNERS] for one, more in TIMES]
+    return [*blends, blend_name({first: 1, UNIFORM: 1})]
 
 
 def best_combination(

@@ -18,7 +18,7 @@ import numpy as np
 
 from simulator.foreign import REFUSED, ForeignError, PluginWarning, containment, guard, register, short, warn
 from simulator.methods import POSTPROCESSORS, PostProcessor
-from simulator.methods.blend import POSTERIOR_MEDIAN
+from simulator.methods.blend import POSTERIOR_MEDIAN, UNIFORM
 from simulator.metrics import METRICS, Metric
 from simulator.protocols import PROTOCOLS, FrequencyOracle
 
@@ -43,7 +43,7 @@ GROUPS = {
     "ldp_advise.metrics": "METRICS",
 }
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-RESERVED = frozenset({"all"})  # what people write for "every one of them"
+RESERVED = frozenset({"all", POSTERIOR_MEDIAN, UNIFORM})  # "all": what people write for "every one of them"
 TRIED = (4, 1.0)  # domain size and epsilon at which a protocol is tried before it is taken in
 
 
@@ -148,7 +148,10 @@ def _being_imported(module: str) -> bool:
 def _member(entry: EntryPoint, tables: dict[str, dict[str, Any]]) -> Any:
     """Import one member and check that it may enter its table."""
     if not NAME.fullmatch(entry.name) or entry.name in RESERVED:
-        raise _Refused("a name is lower-case words joined by underscores, begins with a letter, and is not 'all'")
+        raise _Refused(
+            "a name is lower-case words joined by underscores, begins with a letter, and is none of "
+            f"{', '.join(sorted(RESERVED))}"
+        )
     for table in tables.values():
         for name in table:
             if name.replace("_", "") == entry.name.replace("_", ""):  # people write names without the underscores

@@ -112,8 +112,8 @@ def _checked(member: Any, kind: str, tables: dict[str, dict[str, Any]]) -> str:
     name = getattr(member, field)
     if not isinstance(name, str) or not plugins.NAME.fullmatch(name) or name in plugins.RESERVED:
         raise _Broken(
-            f"its {field} must be lower-case words joined by underscores, begin with a letter, and not be 'all', got "
-            f"{name!r}"
+            f"its {field} must be lower-case words joined by underscores, begin with a letter, and be none of "
+            f"{', '.join(sorted(plugins.RESERVED))}, got {name!r}"
         )
     same = (one for table in tables.values() for one in table if one.replace("_", "") == name.replace("_", ""))
     for taken in same:

@@ -18,7 +18,7 @@ from advisor.question.settings import Categories, Menu, Question, require_one
 from knowledge.recipes import Collection, made_here
 from simulator import POSTPROCESSORS
 from simulator.hashing import DEFAULT_HASH
-from simulator.methods.blend import is_combination, parts_of
+from simulator.methods.blend import UNIFORM, is_combination, parts_of
 
 HASHING = ("blh", "olh")
 LARGEST = 100_000_000  # bytes of a saved answer
@@ -107,7 +107,7 @@ class Wanted:
             source = "--k" if self.answer is None else f"{self.answer}: k"
             raise InputError(f"{source} is {size}, but --labels {self.deployment.labels} has {len(labels)} labels")
         if is_combination(method):
-            parts = parts_of(method)
+            parts = [part for part in parts_of(method) if part != UNIFORM]
             what = "a blend: name one of its methods" if parts else "the median of populations: name a method instead"
             raise InputError(
                 f"code writes one method, and {method} is {what}, --protocol {protocol} "

@@ -16,7 +16,7 @@ from advisor.names import beside_files, resolve, resolve_all
 from advisor.question.option import Settings, like, option
 from simulator import POSTPROCESSORS
 from simulator.foreign import REGISTERED
-from simulator.methods.blend import POSTERIOR_MEDIAN
+from simulator.methods.blend import POSTERIOR_MEDIAN, UNIFORM
 
 N_MAX = 10**12
 ATTRIBUTES_MAX, ROUNDS_MAX = 10_000, 1_000_000
@@ -47,6 +47,9 @@ def member(kind: str, name: str, value: object) -> str:
             f"method {key} is not compared by name: estimate and reports take it into account unasked, and --apply "
             "FILE writes it where it is the best; leave --method out"
         )
+    if key == UNIFORM:
+        what = f"method {key} needs no data, and every table has its error below"
+        raise InputError(f"{what}: name a method to blend it with, as in eb_ns*3+uniform")
     return key
 
 

@@ -17,7 +17,7 @@ from advisor.rank.trade_offs import single_category_sentences
 from advisor.rank.verdict import ENOUGH, MARGINAL, USELESS
 from knowledge.implementations import DEPLOYED
 from simulator.foreign import FAILURES, REGISTERED
-from simulator.methods.blend import POSTERIOR_MEDIAN, is_combination
+from simulator.methods.blend import POSTERIOR_MEDIAN, UNIFORM, is_combination, parts_of
 from simulator.ranking import AS_GOOD, PRACTICAL_RATIO
 
 UNSURE = 0.25  # probability of being the best below which a pick is no more than the first of a ranking
@@ -200,7 +200,7 @@ def _ties(ranking: Ranking) -> str:
 
 
 def _combination_sentences(ranking: Ranking) -> list[str]:
-    """Return what the posterior median is, and what the best method alone would cost instead of a combination."""
+    """Return what a combination is, and what the best method alone would cost instead of it."""
     best, alone = ranking.best, best_alone(ranking)
     if not is_combination(best.method) or alone is None or not alone.ratio_to_best or not best.ratio_to_best:
         return []
@@ -208,7 +208,10 @@ def _combination_sentences(ranking: Ranking) -> list[str]:
     cost = f"{100 * more:.0f} % more" if more >= AS_GOOD - 1 else "no more than 1 % more"
     populations = ranking.request.populations
     if best.method != POSTERIOR_MEDIAN or populations is None:
-        return [f"{method_name(alone.method)} alone, the best single method, has {cost} error than this blend."]
+        sentence = f"{method_name(alone.method)} alone, the best single method, has {cost} error than this blend."
+        if UNIFORM not in parts_of(best.method):
+            return [sentence]
+        return [f"The uniform guess is in it because the noise may hide all there is to see. {sentence}"]
     return [
         f"It is, for each category, the median of {len(populations)} populations that may be behind the estimate.",
         f"{method_name(alone.method)}, the best single method, has {cost} error.",

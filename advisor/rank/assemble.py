@@ -272,11 +272,12 @@ def _errors_without_data(metric: str, experiment: Experiment) -> NDArray[np.floa
 def _beats(contest: Contest, first: Recommendation, without_data: NDArray[np.float64]) -> bool:
     """Tell whether the error of the first row, interval included, is below that of both answers without data.
 
-    Over several populations, what is compared is the error and that without data of the same population.
+    Over several populations, what is compared is the error and that without data of the same population, and of both
+    the root by which populations are averaged: else it could be below where the figures that are shown are above.
     """
     if contest.populations == 1 or len(without_data) != contest.populations:
         return first.error_high < float(without_data.mean(axis=0).min())
-    errors = population_errors(contest.runs.column(first.pair, contest.metric), contest.populations)
-    gap = errors[:, None] - without_data[: len(errors)]
+    errors = population_errors(contest.runs.column(first.pair, contest.metric), contest.populations, contest.root)
+    gap = errors[:, None] - without_data[: len(errors)] ** (1 / contest.root)
     reach = t_quantile(len(gap)) * gap.std(axis=0, ddof=1) / math.sqrt(len(gap))
     return bool((gap.mean(axis=0) + reach < 0).all())

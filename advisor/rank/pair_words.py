@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.rank.result import Recommendation
 from simulator import POSTPROCESSORS, PROTOCOLS
-from simulator.methods.blend import POSTERIOR_MEDIAN, parts_of, shares_of, shares_text
+from simulator.methods.blend import POSTERIOR_MEDIAN, UNIFORM, parts_of, shares_of, shares_text
 
 ACRONYMS = frozenset({"grr", "rappor", "oue", "blh", "olh", "ss", "the", "she", "hr", "pgr", "sw"})
 EPONYMS = ("Haar", "Hadamard")  # words that keep their capital
@@ -56,9 +56,11 @@ def method_text(key: str) -> str:
     ('Empirical Bayes post-processing', 'no post-processing', 'the mean of Empirical Bayes and Norm-Sub')
     >>> method_text("eb_ns*3+norm_sub")
     'a weighted mean of Empirical Bayes (¾) and Norm-Sub (¼)'
+    >>> method_text("eb_ns+uniform")
+    'the mean of Empirical Bayes and the uniform guess'
     """
     if parts := parts_of(key):
-        names = [method_name(part) for part in parts]
+        names = [f"the {method_name(part)}" if part == UNIFORM else method_name(part) for part in parts]
         if len(set(parts.values())) == 1:
             return f"the mean of {_joined(names)}"
         weighted = [f"{name} ({share})" for name, share in zip(names, shares_of(parts), strict=True)]
@@ -91,5 +93,5 @@ def method_name(key: str, title: str | None = None) -> str:
     """
     if parts := parts_of(key):
         return shares_text({method_name(part): times for part, times in parts.items()})
-    known = POSTPROCESSORS[key].title if key in (*POSTPROCESSORS, POSTERIOR_MEDIAN) else key
+    known = POSTPROCESSORS[key].title if key in (*POSTPROCESSORS, POSTERIOR_MEDIAN, UNIFORM) else key
     return SHORT.get(key) or (title or known).partition(" (")[0]

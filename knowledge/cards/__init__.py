@@ -8,7 +8,7 @@ from knowledge.cards.card import Card
 from knowledge.cards.methods import METHOD_CARDS
 from knowledge.cards.metrics import METRIC_CARDS
 from knowledge.cards.protocols import PROTOCOL_CARDS
-from simulator.methods.blend import POSTERIOR_MEDIAN, parts_of, shares_text
+from simulator.methods.blend import POSTERIOR_MEDIAN, UNIFORM, parts_of, shares_text
 
 CARDS: dict[str, Card] = PROTOCOL_CARDS | METHOD_CARDS | METRIC_CARDS
 
@@ -16,11 +16,17 @@ _BLEND = Card(
     "f̃ = {}: the weighted mean of what these methods make of the same estimate.",
     "An estimate behind which several shapes may be: where each method may turn out the best, a blend errs less than "
     "the mean of their errors, and often less than any of them.",
-    "It keeps only what all of its methods keep. Where one of them is nearly exact, as on even frequencies, any blend "
-    "is worse.",
+    "It keeps only what all of its methods keep. Where one of them is nearly exact, any blend is worse.",
     "that of its methods, one after the other",
 )
 
+_UNIFORM = Card(
+    "f̃ = 1/k for every category, whatever was collected.",
+    "A part of blends: where the noise hides the shape, an estimate that leans on the uniform guess errs less. "
+    "Its share is taken off the noise.",
+    "It is not compared alone: every table has its error below, as the uniform guess.",
+    "nothing",
+)
 
 _POSTERIOR_MEDIAN = Card(
     "f̃ = median of f₁ … f_m, divided by the sum: of populations drawn from what the estimate says, by models whose "
@@ -32,11 +38,13 @@ _POSTERIOR_MEDIAN = Card(
     "that of drawing the populations",
 )
 
+_UNLISTED = {UNIFORM: _UNIFORM, POSTERIOR_MEDIAN: _POSTERIOR_MEDIAN}
+
 
 def card_of(key: str) -> Card | None:
-    """Return the card of a member, of a blend of methods or of the posterior median; None for others."""
-    if key == POSTERIOR_MEDIAN:
-        return _POSTERIOR_MEDIAN
+    """Return the card of a member, of a blend of methods and what is in it, or of the posterior median; else None."""
+    if key in _UNLISTED:
+        return _UNLISTED[key]
     if parts := parts_of(key):
         return replace(_BLEND, formula=_BLEND.formula.format(shares_text(parts)))
     return CARDS.get(key)

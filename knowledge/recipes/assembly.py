@@ -16,7 +16,7 @@ from simulator._types import FloatArray
 from simulator.domain import ORDERED
 from simulator.hashing import DEFAULT_HASH
 from simulator.methods import POSTPROCESSORS, possible
-from simulator.methods.blend import POSTERIOR_MEDIAN, parts_of
+from simulator.methods.blend import POSTERIOR_MEDIAN, UNIFORM, parts_of
 from simulator.protocols.grr import GRR
 from simulator.protocols.haar_hadamard import HaarHadamard
 from simulator.protocols.hadamard import BlockNoise, HadamardResponse
@@ -73,7 +73,8 @@ class Collection:
 
     def __post_init__(self) -> None:
         if parts := parts_of(self.method):
-            raise ValueError(f"code writes one method, and {self.method} is a blend: name one of {', '.join(parts)}")
+            named = " or ".join(part for part in parts if part != UNIFORM)
+            raise ValueError(f"code writes one method, and {self.method} is a blend: name {named}")
         if self.method == POSTERIOR_MEDIAN:
             raise ValueError(f"code writes one method, and {self.method} is the median of populations: name another")
         if not possible(POSTPROCESSORS[self.method], self.parameters.protocol, ORDERED, 1_000):

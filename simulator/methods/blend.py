@@ -14,6 +14,7 @@ from simulator.methods.processor import PostProcessor
 AND, TIMES = "+", "*"
 MOST = 99  # times that a part may count
 POSTERIOR_MEDIAN = "posterior_median"  # see `simulator.surrogate.posterior_median`
+UNIFORM = "uniform"  # a part of blends, see `simulator.methods.simple`
 _PART = re.compile(r"([a-z][a-z0-9_]*)(?:\*([1-9][0-9]?))?")
 _GLYPHS = {(1, 2): "½", (1, 3): "⅓", (2, 3): "⅔", (1, 4): "¼", (3, 4): "¾"}
 _BATES = "Bates, Granger, Operational Research Quarterly 1969"
@@ -25,7 +26,7 @@ class Methods(dict[str, PostProcessor]):
     Attributes
     ----------
     unlisted
-        By name, functions that return combinations of their own.
+        By name, functions that return combinations of their own, and the uniform guess, a part of blends.
     """
 
     def __init__(self, members: Mapping[str, PostProcessor]) -> None:
@@ -59,13 +60,13 @@ def parts_of(name: str) -> dict[str, int]:
 
 
 def blend_name(parts: Mapping[str, int]) -> str:
-    """Return the name of a blend: what counts most comes first, in lowest terms.
+    """Return the name of a blend, in lowest terms: what counts most comes first, the uniform guess after its equals.
 
-    >>> blend_name({"norm_sub": 2, "eb_ns": 6})
-    'eb_ns*3+norm_sub'
+    >>> blend_name({"norm_sub": 2, "eb_ns": 6}), blend_name({"uniform": 1, "wavelet_eb": 1})
+    ('eb_ns*3+norm_sub', 'wavelet_eb+uniform')
     """
     common = math.gcd(*parts.values())
-    order = sorted(parts, key=lambda part: (-parts[part], part))
+    order = sorted(parts, key=lambda part: (-parts[part], part == UNIFORM, part))
     return AND.join(part if parts[part] == common else f"{part}{TIMES}{parts[part] // common}" for part in order)
 
 

@@ -27,7 +27,7 @@ def entries(text: str) -> dict[str, dict[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("name", [*PROTOCOLS, *POSTPROCESSORS, "eb_ns+norm_sub"])
+@pytest.mark.parametrize("name", [*PROTOCOLS, *POSTPROCESSORS, "eb_ns+norm_sub", "eb_ns+uniform"])
 def test_every_source_that_a_member_names_has_an_entry(name: str) -> None:
     reference = (PROTOCOLS.get(name) or POSTPROCESSORS[name]).reference
     for part in (part.strip() for part in reference.split(";")):
@@ -46,7 +46,7 @@ def test_entries_are_well_formed_and_used() -> None:
         for one in table.values()
         for source in sources_of(one.reference)
     }
-    used |= set(sources_of(POSTPROCESSORS["eb_ns+norm_sub"].reference))  # blends are in no table
+    used |= set(sources_of(POSTPROCESSORS["eb_ns+uniform"].reference))  # blends are in no table
     assert used == set(SOURCES.values())
     for source in used:
         (entry,) = entries(source.bibtex).values()

@@ -140,7 +140,7 @@ def test_a_file_that_is_read_is_never_written(run: Run, folder: Path) -> None:
 
 
 def test_a_blend_is_not_written_as_if_it_left_the_estimate_alone() -> None:
-    with pytest.raises(ValueError, match=r"eb_ns\+norm_sub is a blend: name one of eb_ns, norm_sub"):
+    with pytest.raises(ValueError, match=r"eb_ns\+norm_sub is a blend: name eb_ns or norm_sub"):
         Collection("oue", "eb_ns+norm_sub", 8, 1.0)
 
 

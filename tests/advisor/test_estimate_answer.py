@@ -119,6 +119,8 @@ def test_no_blend_competes_unasked_where_methods_are_named_or_one_population_is_
         ("+", "unknown method ''"),
         ("eb_ns*x+norm_sub", "counts from 1 to 99 times, got 'x'"),
         ("post_pos+norm_sub", "changes only the answers of queries"),
+        ("uniform", "needs no data, and every table has its error below"),
+        ("Uniform+uniform*2", "name a method to blend it with, as in eb_ns*3+uniform"),
     ],
 )
 def test_a_blend_that_makes_no_sense_is_refused_in_one_line(name: str, message: str) -> None:

@@ -11,9 +11,11 @@ import pytest
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, PostProcessor
 from simulator.benchmark import Experiment, simulate
 from simulator.blending import PARTNERS, best_combination, candidate_blends, with_blends
-from simulator.methods import observe
+from simulator.domain import ORDERED
+from simulator.methods import Observed, observe
 from simulator.methods.blend import blend, blend_name, parts_of, shares_text
 from simulator.populations import apportion, frequencies
+from simulator.protocols.protocol import Tally
 
 from .law import stream
 
@@ -108,6 +110,36 @@ def test_the_results_are_not_changed_by_being_blended() -> None:
         np.testing.assert_allclose(both.errors["oue", name], alone.errors["oue", name], rtol=1e-12)
 
 
+@pytest.mark.parametrize(("protocol", "method"), [("oue", "eb_ns"), ("sw", "em")])
+def test_the_uniform_guess_takes_its_share_off_what_a_method_sees(protocol: str, method: str) -> None:
+    collect = PROTOCOLS[protocol](K, 1.0)
+    counts = apportion(frequencies("zipf", K), N)
+    tallies = [collect.sample_tally(counts, stream("uniform", place)) for place in range(3)]
+    observed = observe(collect, Tally.stack(tallies), ORDERED)
+    own = POSTPROCESSORS[method].compute(observed)
+    for times, share in (("", 1 / 2), ("*3", 3 / 4)):
+        mixed = POSTPROCESSORS[f"{method}{times}+uniform"].compute(observed)
+        np.testing.assert_allclose(mixed, share * own + (1 - share) / K, atol=1e-15)
+    np.testing.assert_array_equal(POSTPROCESSORS["uniform"].compute(observed), np.full((3, K), 1 / K))
+
+
+def test_the_uniform_guess_is_no_method_of_the_table_and_needs_a_collection() -> None:
+    assert "uniform" not in POSTPROCESSORS
+    assert blend_name({"uniform": 2, "wavelet_eb": 2}) == "wavelet_eb+uniform"
+    with pytest.raises(ValueError, match="nothing was collected"):
+        POSTPROCESSORS["uniform"].compute(Observed(None, None))
+
+
+def test_a_blend_with_the_uniform_guess_is_the_same_with_its_method_beside_it_and_alone() -> None:
+    both = simulate(experiment(("eb_ns", "eb_ns*3+uniform")), 0, 12)
+    alone = simulate(experiment(("eb_ns*3+uniform",)), 0, 12)
+    name = ("oue", "eb_ns*3+uniform")
+    np.testing.assert_allclose(both.errors[name], alone.errors[name], rtol=1e-12)
+    # The third population is uniform, and there a quarter of the error goes.
+    l1 = both.metrics.index("l1")
+    np.testing.assert_allclose(both.errors[name][2::3, l1], 0.75 * both.errors["oue", "eb_ns"][2::3, l1], rtol=1e-9)
+
+
 @pytest.mark.parametrize("metric", ["l1", "l2", "kl"])
 def test_a_blend_is_never_worse_than_the_mean_of_its_parts(metric: str) -> None:
     runs = simulate(experiment(("eb_ns", "norm_sub", "eb_ns*3+norm_sub")), 0, 30)
@@ -122,10 +154,11 @@ def test_candidates_join_the_best_method_that_gives_frequencies_with_those_that_
     scores = {"none": 0.1, "power_ns": 0.5, "eb_ns": 0.2, "norm_sub": 0.3, "mle_apx": 0.6, "norm_mul": 0.4, "ibu": 0.7}
     names = candidate_blends(scores | {"wavelet_eb": math.inf})
     assert {frozenset(parts_of(name)) for name in names} == {
-        frozenset({"eb_ns", other}) for other in ("norm_sub", "norm_mul", "power_ns", "mle_apx")
+        frozenset({"eb_ns", other}) for other in ("norm_sub", "norm_mul", "power_ns", "mle_apx", "uniform")
     }
-    assert len(set(names)) == 3 * PARTNERS
-    assert candidate_blends({"none": 0.1, "eb_ns": 1.0}) == candidate_blends({"none": 1.0}) == []
+    assert len(set(names)) == 3 * PARTNERS + 1
+    assert candidate_blends({"none": 0.1, "eb_ns": 1.0}) == ["eb_ns+uniform"]
+    assert candidate_blends({"none": 1.0}) == []
 
 
 @pytest.mark.parametrize("metric", ["l1", "kl", "topk"])
@@ -147,6 +180,7 @@ def test_the_best_blend_is_the_lowest_of_all_candidates_over_the_populations(met
         blend_name({proper[0]: one, other: more})
         for other, (one, more) in itertools.product(proper[1 : 1 + PARTNERS], ((1, 1), (1, 3), (3, 1)))
     ]
+    names.append(blend_name({proper[0]: 1, "uniform": 1}))
     assert {pair[1] for pair in runs.errors} == {*methods, *names}
     # The same collections, but every blend on its own.
     tried = simulate(experiment(tuple(names)), 0, 12)

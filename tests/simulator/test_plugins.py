@@ -279,7 +279,7 @@ def tables() -> dict[str, dict[str, object]]:
     return {name: dict(table) for name, table in plugins.TABLES.items()}
 
 
-@pytest.mark.parametrize("name", ["all", "Capital", "two__words", "_x", "x-y"])
+@pytest.mark.parametrize("name", ["all", "uniform", "posterior_median", "Capital", "two__words", "_x", "x-y"])
 @pytest.mark.usefixtures("members")
 def test_names_are_words_joined_by_underscores(name):
     found = tables()
