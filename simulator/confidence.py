@@ -36,10 +36,10 @@ class Belief(NamedTuple):
 # with half of the public histograms. The ends of ranges are those of an earlier fit, to shapes alone: the new ones hold
 # 95 % on histograms, and 90 % on families that they are not fitted to.
 BELIEFS = {
-    (True, False): Belief(power=0.638, doubt=0.0100, lead=0.781, lower=2.77, upper=1.07),
-    (True, True): Belief(power=0.682, doubt=0.0208, lead=0.990, lower=1.00, upper=1.02),
-    (False, False): Belief(power=0.730, doubt=0.0100, lead=0.465, lower=3.50, upper=1.43),
-    (False, True): Belief(power=0.552, doubt=0.0100, lead=1.46, lower=1.17, upper=1.23),
+    (True, False): Belief(power=0.765, doubt=0.0100, lead=0.256, lower=2.77, upper=1.07),
+    (True, True): Belief(power=0.735, doubt=0.0344, lead=0.885, lower=1.00, upper=1.02),
+    (False, False): Belief(power=0.854, doubt=0.0100, lead=0.356, lower=3.50, upper=1.43),
+    (False, True): Belief(power=0.540, doubt=0.0116, lead=1.48, lower=1.17, upper=1.23),
 }
 
 # Where nobody has counted how often populations come true: their range as it is, and no probabilities.
