@@ -95,6 +95,30 @@ def test_a_blend_of_two_methods_competes_where_it_beats_each_alone(full: Advice)
     assert not [row for row in full.next_round.recommendations if parts_of(row.method)]  # type: ignore[union-attr]
 
 
+def hidden(shape: str, k: int, n: int, share: float, metric: str) -> Advice:
+    """Return the answer for a shape of which a share shows, over even frequencies."""
+    oracle = PROTOCOLS["oue"](k, 1.0)
+    counts = apportion((1 - share) / k + share * frequencies(shape, k), n)
+    estimate = oracle.estimate(oracle.sample_support(counts, rng_for(1, "x", n)), n)
+    return advise(1.0, estimate=estimate, protocol="oue", n=n, metric=metric, ordered=True)
+
+
+def test_a_blend_with_the_uniform_guess_competes_where_noise_hides_the_shape() -> None:
+    answer = hidden("bimodal", 32, 30_000, 0.3, "emd")
+    assert parts_of(answer.best.method).keys() > {"uniform"}
+    assert answer.best.error < min(row.error for row in answer.recommendations[1:])
+    text = summary(answer)
+    assert "and the uniform guess on this OUE estimate has" in text
+    assert "The uniform guess is in it because the noise may hide all there is to see." in text
+
+
+def test_what_errs_more_than_no_data_at_all_is_not_called_better() -> None:
+    """Over populations errors are averaged by a root; without one the first would seem below."""
+    answer = hidden("geometric", 16, 4_000, 0.3, "topk")
+    assert answer.best.error > (answer.error_without_data or 0.0)
+    assert answer.verdict == "no_better_than_no_data"
+
+
 def test_no_blend_competes_unasked_where_methods_are_named_or_one_population_is_the_truth() -> None:
     named = ("eb_ns", "norm_sub", "power_ns", "wavelet_eb")
     for answer in (
