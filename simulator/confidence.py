@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from simulator._types import FloatArray
+from simulator.methods.blend import POSTERIOR_MEDIAN, UNIFORM, parts_of
 from simulator.ranking import Pair
 
 # Metrics that few values, or sums of values, decide
@@ -26,7 +27,11 @@ class Belief(NamedTuple):
 
     power: float  # exponent of the share of populations a pair wins: 1 takes shares as they are, less levels them
     doubt: float  # added to all shares together before
-    lead: float  # logarithm of the odds in favour of the pair with the lowest mean error
+    # logarithms of the odds in favour of what has the lowest mean error: a method, or a blend of two; a blend with the
+    # uniform guess; the posterior median, which is tried on the populations that it is made of
+    lead: float
+    lead_of_uniform: float
+    lead_of_median: float
     # lower, upper: by what the range of errors is stretched from the mean to either end, on a log scale
     lower: float
     upper: float
@@ -36,15 +41,23 @@ class Belief(NamedTuple):
 # with half of the public histograms. The ends of ranges are those of an earlier fit, to shapes alone: the new ones hold
 # 95 % on histograms, and 90 % on families that they are not fitted to.
 BELIEFS = {
-    (True, False): Belief(power=0.765, doubt=0.0100, lead=0.256, lower=2.77, upper=1.07),
-    (True, True): Belief(power=0.735, doubt=0.0344, lead=0.885, lower=1.00, upper=1.02),
-    (False, False): Belief(power=0.854, doubt=0.0100, lead=0.356, lower=3.50, upper=1.43),
-    (False, True): Belief(power=0.540, doubt=0.0116, lead=1.48, lower=1.17, upper=1.23),
+    (True, False): Belief(
+        power=0.876, doubt=0.0300, lead=0.556, lead_of_uniform=-0.726, lead_of_median=0.368, lower=2.77, upper=1.07
+    ),
+    (True, True): Belief(
+        power=0.938, doubt=0.0452, lead=1.16, lead_of_uniform=-0.847, lead_of_median=0.0, lower=1.00, upper=1.02
+    ),
+    (False, False): Belief(
+        power=0.867, doubt=0.0300, lead=0.744, lead_of_uniform=-0.000967, lead_of_median=-0.220, lower=3.50, upper=1.43
+    ),
+    (False, True): Belief(
+        power=0.746, doubt=0.0300, lead=1.12, lead_of_uniform=-0.0410, lead_of_median=0.0, lower=1.17, upper=1.23
+    ),
 }
 
 # Where nobody has counted how often populations come true: their range as it is, and no probabilities.
 BOOTSTRAP, CURVES = "bootstrap", "curves"  # the surrogates that make such populations
-UNFITTED = Belief(power=1.0, doubt=0.0, lead=0.0, lower=1.0, upper=1.0)
+UNFITTED = Belief(power=1.0, doubt=0.0, lead=0.0, lead_of_uniform=0.0, lead_of_median=0.0, lower=1.0, upper=1.0)
 
 
 def belief_in(metric: str, *, ordered: bool, surrogate: str | None = None) -> Belief:
@@ -99,6 +112,13 @@ def middle_and_range(errors: FloatArray, populations: int, root: int = 1) -> tup
     return mean**root, min(low, mean) ** root, max(high, mean) ** root
 
 
+def lead_name(method: str) -> str:
+    """Return which number of a `Belief` is the lead of a method or a combination."""
+    if method == POSTERIOR_MEDIAN:
+        return "lead_of_median"
+    return "lead_of_uniform" if UNIFORM in parts_of(method) else "lead"
+
+
 def probability_best(win_shares: Mapping[Pair, float], leader: Pair, belief: Belief) -> dict[Pair, float]:
     """Return for each pair the probability that it has the lowest error, from the share of populations it wins.
 
@@ -106,9 +126,7 @@ def probability_best(win_shares: Mapping[Pair, float], leader: Pair, belief: Bel
     leader: the pair with the lowest mean error.
     belief: how shares become probabilities.
     """
-    odds = {
-        pair: (share + belief.doubt / len(win_shares)) ** belief.power * math.exp(belief.lead * (pair == leader))
-        for pair, share in win_shares.items()
-    }
+    odds = {pair: (share + belief.doubt / len(win_shares)) ** belief.power for pair, share in win_shares.items()}
+    odds[leader] *= math.exp(getattr(belief, lead_name(leader[1])))
     total = math.fsum(odds.values())
     return {pair: value / total for pair, value in odds.items()}

@@ -21,7 +21,7 @@ from judge_surrogates import PROTOCOLS, Decision, Setting, decide_all
 
 from knowledge.judging.holdout import holdout
 from simulator._types import FloatArray
-from simulator.confidence import BELIEFS, POOLED, Belief, probability_best
+from simulator.confidence import BELIEFS, POOLED, UNFITTED, Belief, lead_name, probability_best
 from simulator.populations import SHAPES, frequencies
 from simulator.seeding import rng_for
 from simulator.surrogate import DEFAULT
@@ -30,7 +30,8 @@ DOMAINS, EPSILONS, USERS = (32, 96, 384), (0.4, 0.8, 1.5, 2.5), (7_000, 50_000, 
 HELD = 0.95
 # A pair that wins none of the populations is not impossible. What is fitted would be surer: the likelihood hardly feels
 # it, and of what is said to be the best with 95 % in families that are not fitted to, 83 % would be.
-FITTED_DOUBT, LEAST_DOUBT = 1e-3, 1e-2
+FITTED_DOUBT, LEAST_DOUBT = 1e-3, 3e-2
+EVALUATIONS = 4000
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
@@ -69,20 +70,30 @@ def fit(decisions: Sequence[Decision]) -> Belief:
     if not decisions:
         raise ValueError("nothing to fit a belief to")
 
-    def loss(parameters: FloatArray) -> float:
-        power, log_doubt, lead = parameters.tolist()
-        belief = Belief(power, max(math.exp(log_doubt), FITTED_DOUBT), lead, 1.0, 1.0)
-        return -float(np.mean([np.log(max(_said(one, belief)[one.best], 1e-12)) for one in decisions]))
+    leads = sorted({lead_name(one.chosen) for one in decisions})  # nothing is known of the others
 
-    power, log_doubt, lead = minimize(loss, np.array([1.0, -3.0, 0.5]), method="Nelder-Mead").x
+    def belief(parameters: FloatArray, least_doubt: float) -> Belief:
+        power, log_doubt, *fitted = parameters.tolist()
+        doubt = max(math.exp(log_doubt), least_doubt)
+        return UNFITTED._replace(power=power, doubt=doubt, **dict(zip(leads, fitted, strict=True)))
+
+    def loss(parameters: FloatArray) -> float:
+        tried = belief(parameters, FITTED_DOUBT)
+        return -float(np.mean([np.log(max(_said(one, tried)[one.best], 1e-12)) for one in decisions]))
+
+    start = np.array([1.0, -3.0, *np.full(len(leads), 0.5)])
+    found = minimize(loss, start, method="Nelder-Mead", options={"maxfev": EVALUATIONS}).x
     places = np.array([one.place for one in decisions])
     lower, upper = (max(1.0, float(np.quantile(side, (1 + HELD) / 2, method="higher"))) for side in (-places, places))
-    return Belief(float(power), max(math.exp(log_doubt), LEAST_DOUBT), float(lead), lower, upper)
+    return belief(found, LEAST_DOUBT)._replace(lower=lower, upper=upper)
 
 
 def _said(decision: Decision, belief: Belief) -> list[float]:
-    shares = {("", str(place)): share for place, share in enumerate(decision.shares)}
-    return list(probability_best(shares, ("", str(decision.leader)), belief).values())
+    pairs = [("", str(place)) for place in range(len(decision.shares))]
+    pairs[decision.leader] = ("", decision.chosen)
+    return list(
+        probability_best(dict(zip(pairs, decision.shares, strict=True)), pairs[decision.leader], belief).values()
+    )
 
 
 def fit_all(decisions: Iterable[Decision]) -> dict[tuple[bool, bool], Belief]:
@@ -96,7 +107,7 @@ def main(
     files: Annotated[list[str] | None, typer.Argument(help="histograms; those of the tuning half are used")] = None,
     decisions: Annotated[int, typer.Option(min=1, help="estimates per setting")] = 1,
     repetitions: Annotated[int, typer.Option("--reps", min=10, help="collections that tell the truth")] = 100,
-    every: Annotated[int, typer.Option(min=1, help="only every N-th setting; of 2 and 3 no multiple")] = 19,
+    every: Annotated[int, typer.Option(min=1, help="only every N-th setting; of 2 and 3 no multiple")] = 7,
     jobs: Annotated[int, typer.Option(min=1, help="processes; change no number")] = 1,
 ) -> None:
     """Print the constants that suit the shapes and histograms best."""

@@ -87,6 +87,8 @@ class Decision:
         For each method the share of populations it wins; empty for a single population.
     leader
         Which method has the lowest mean error over the populations.
+    chosen
+        Its name.
     family
         Of the truth.
     place
@@ -103,6 +105,7 @@ class Decision:
     ordered: bool = True
     shares: tuple[float, ...] = ()
     leader: int = 0
+    chosen: str = ""
     place: float = 0.0
     family: str = ""
 
@@ -229,6 +232,7 @@ def _from_estimate(
             held=False,
             ordered=truth.ordered,
             leader=pairs.index(chosen),
+            chosen=chosen[1],
             family=truth.family,
         )
         if len(populations) > 1:

@@ -12,6 +12,7 @@ from simulator import METRICS
 from simulator.confidence import (
     BELIEFS,
     POOLED,
+    UNFITTED,
     Belief,
     belief_in,
     population_errors,
@@ -50,7 +51,7 @@ def test_uneven_shares_are_refused(repetitions: int, populations: int) -> None:
         population_errors(np.ones(repetitions), populations)
 
 
-AS_IT_IS = Belief(power=1.0, doubt=0.0, lead=0.0, lower=1.0, upper=1.0)
+AS_IT_IS = UNFITTED  # shares, without doubt or lead
 
 
 @pytest.mark.parametrize("belief", BELIEFS.values())
@@ -86,6 +87,24 @@ def test_doubt_is_shared_by_all_power_levels_and_the_lead_counts_in_odds() -> No
     led = probability_best(wins, PAIRS[1], AS_IT_IS._replace(lead=math.log(3)))
     assert led[PAIRS[1]] / led[PAIRS[0]] == pytest.approx(2)  # 3 x 0.4 / 0.6
     assert probability_best({PAIRS[0]: 1.0}, PAIRS[0], BELIEFS[True, True]) == {PAIRS[0]: 1.0}
+
+
+@pytest.mark.parametrize(
+    ("leader", "odds"),
+    [
+        ("eb_ns", 2),
+        ("eb_ns*3+norm_sub", 2),
+        ("eb_ns+uniform", 3),
+        ("eb_ns*3+uniform", 3),
+        ("posterior_median", 5),
+    ],
+)
+def test_what_leads_has_the_lead_of_its_kind(leader: str, odds: int) -> None:
+    belief = AS_IT_IS._replace(lead=math.log(2), lead_of_uniform=math.log(3), lead_of_median=math.log(5))
+    others = {("oue", "norm_sub"): 0.5, ("oue", "power_ns"): 0.25}
+    sure = probability_best({("oue", leader): 0.25} | others, ("oue", leader), belief)
+    assert sure["oue", leader] / sure["oue", "power_ns"] == pytest.approx(odds)
+    assert sure["oue", "norm_sub"] / sure["oue", "power_ns"] == pytest.approx(2)
 
 
 def test_beliefs_go_by_order_and_by_what_the_metric_pools() -> None:

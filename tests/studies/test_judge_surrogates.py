@@ -12,12 +12,12 @@ import judge_surrogates
 import numpy as np
 import pytest
 from families import FAMILIES, HALVES, Truth, half_of, truths
-from fit_beliefs import fit
+from fit_beliefs import LEAST_DOUBT, fit
 from judge_surrogates import METRIC_NAMES, Decision, Setting, app, decide, reliability
 from typer.testing import CliRunner
 
 from advisor.errors import InputError
-from simulator.confidence import probability_best
+from simulator.confidence import Belief, probability_best
 from simulator.populations import SHAPES, frequencies
 
 
@@ -174,9 +174,9 @@ def test_what_is_said_to_be_the_best_mostly_is() -> None:
         assert abs(true - said) < 0.15 + chance, f"said {said:.3f}, true {true:.3f}, {len(rows)} rows"
 
 
-def chosen(shares: tuple[float, ...], best: int, *, place: float = 0.0) -> Decision:
+def chosen(shares: tuple[float, ...], best: int, *, place: float = 0.0, name: str = "eb_ns") -> Decision:
     leader = shares.index(max(shares))
-    return Decision("ensemble", "l1", 0.0, (), best, held=True, shares=shares, leader=leader, place=place)
+    return Decision("ensemble", "l1", 0.0, (), best, held=True, shares=shares, leader=leader, chosen=name, place=place)
 
 
 def test_a_belief_is_fitted_to_what_came_true() -> None:
@@ -185,11 +185,29 @@ def test_a_belief_is_fitted_to_what_came_true() -> None:
         chosen((0.6, 0.4, 0.0), 1, place=2.0) for _ in range(10)
     ]
     belief = fit(made)
-    said = probability_best({("a", "0"): 0.6, ("a", "1"): 0.4, ("a", "2"): 0.0}, ("a", "0"), belief)
-    assert list(said.values()) == pytest.approx([0.9, 0.1, 0.0], abs=0.01)
+    assert fitted_to(belief, "eb_ns") == pytest.approx([0.9, 0.1, 0.0], abs=LEAST_DOUBT)
     assert (belief.lower, belief.upper) == (1.0, 2.0)  # what holds 95 of 100 must hold some of the last ten
     with pytest.raises(ValueError, match="nothing to fit"):
         fit([])
+
+
+def fitted_to(belief: Belief, leader: str) -> list[float]:
+    return list(
+        probability_best({("a", leader): 0.6, ("a", "1"): 0.4, ("a", "2"): 0.0}, ("a", leader), belief).values()
+    )
+
+
+def test_each_kind_of_leader_is_believed_as_far_as_it_came_true() -> None:
+    # What leans on the uniform guess wins as many populations as methods do, and is the best half as often.
+    made = [
+        chosen((0.6, 0.4, 0.0), int(place >= often), name=name)
+        for name, often in (("eb_ns", 80), ("eb_ns+uniform", 40))
+        for place in range(100)
+    ]
+    belief = fit(made)
+    assert fitted_to(belief, "eb_ns*3+norm_sub") == pytest.approx([0.8, 0.2, 0.0], abs=LEAST_DOUBT)
+    assert fitted_to(belief, "eb_ns+uniform") == pytest.approx([0.4, 0.6, 0.0], abs=LEAST_DOUBT)
+    assert belief.lead_of_median == 0  # it never led
 
 
 def test_beliefs_are_fitted_to_other_settings_than_they_are_judged_on() -> None:
