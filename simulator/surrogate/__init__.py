@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulator._types import FloatArray, IntArray
+from simulator._types import FloatArray
 from simulator.methods import POSTPROCESSORS
 from simulator.protocols.oracle import Noise
 from simulator.surrogate.bootstrap import bootstrap_populations, curve_populations
@@ -22,7 +22,7 @@ from simulator.surrogate.levels import level_posterior
 from simulator.surrogate.mixture import mixture_posterior
 from simulator.surrogate.plateaus import plateau_posterior
 from simulator.surrogate.plausibility import by_plausibility
-from simulator.surrogate.posterior import Posterior
+from simulator.surrogate.posterior import Posterior, resampled
 from simulator.surrogate.sample import sample_posterior
 from simulator.surrogate.spreads import spread_posterior
 from simulator.surrogate.wavelet import wavelet_posterior
@@ -37,6 +37,7 @@ __all__ = [
     "curve_populations",
     "drawn_from_models",
     "draws_of",
+    "resampled",
     "sample_posterior",
     "surrogate_populations",
 ]
@@ -105,16 +106,6 @@ def _frequencies(drawn: FloatArray) -> FloatArray:
     kept = np.maximum(drawn, 0.0)
     totals = kept.sum(axis=1, keepdims=True)
     return np.divide(kept, totals, out=np.full_like(kept, 1 / kept.shape[1]), where=totals > 0)
-
-
-def resampled(logs: FloatArray, draws: int, rng: np.random.Generator) -> IntArray:
-    """Draw places in proportion to weights given by their logarithms, each as often as it must be but for rounding.
-
-    Systematic resampling (Kitagawa, "Monte Carlo filter and smoother", 1996), in random order.
-    """
-    weights = np.cumsum(np.exp(logs - logs.max()))
-    marks = (np.arange(draws) + rng.random()) / draws * weights[-1]
-    return rng.permutation(np.minimum(np.searchsorted(weights, marks, side="right"), len(logs) - 1))
 
 
 _WANG = "Wang et al., NDSS 2020, Section V-D"

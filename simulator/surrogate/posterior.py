@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simulator._types import FloatArray
+from simulator._types import FloatArray, IntArray
 from simulator.protocols.oracle import Noise
 
 
@@ -42,3 +42,13 @@ def log_free_prior(frequencies: FloatArray, k: int, sd: float, least: float) -> 
     density = -np.log(np.clip(frequencies, least, 1.0)) - math.log(span)
     others = (k - free) * math.log1p(-free / k) if free < k else 0.0
     return float((density + math.log(sd * math.sqrt(2 * math.pi) * free / k)).sum()) + others
+
+
+def resampled(logs: FloatArray, draws: int, rng: np.random.Generator) -> IntArray:
+    """Draw places in proportion to weights given by their logarithms, each as often as it must be but for rounding.
+
+    Systematic resampling (Kitagawa, "Monte Carlo filter and smoother", 1996), in random order.
+    """
+    weights = np.cumsum(np.exp(logs - logs.max()))
+    marks = (np.arange(draws) + rng.random()) / draws * weights[-1]
+    return rng.permutation(np.minimum(np.searchsorted(weights, marks, side="right"), len(logs) - 1))

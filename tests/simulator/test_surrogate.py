@@ -16,7 +16,9 @@ from simulator.methods.wavelet import SCALES
 from simulator.populations import apportion, frequencies
 from simulator.surrogate import DRAWS, SURROGATES, Posterior, curves, surrogate_populations
 from simulator.surrogate.curves import curve_posterior
+from simulator.surrogate.levels import level_posterior
 from simulator.surrogate.mixture import mixture_posterior
+from simulator.surrogate.plateaus import plateau_posterior
 from simulator.surrogate.wavelet import _posterior_coefficients, wavelet_posterior
 
 from .law import stream
@@ -253,13 +255,16 @@ def test_curves_are_what_their_numbers_say() -> None:
     assert 0.1 < np.mean(np.ptp(made / sizes, axis=1) < 1e-9) < 0.3  # about a fifth are flat
 
 
+AT_ZERO, SLOPE = 1e-2, 2e-2
+
+
 @pytest.mark.parametrize(("k", "blocks"), [(6, 512), (10, 4)])
 def test_evidence_of_curves_is_the_mean_likelihood_of_the_candidates(
     monkeypatch: pytest.MonkeyPatch, k: int, blocks: int
 ) -> None:
     monkeypatch.setattr(curves, "BLOCKS", blocks)
-    noise = Noise(10**4, 0.5, 0.25, 1e-3, 2e-3, False)
-    estimate = frequencies("geometric", k) + stream("evidence of curves", k).normal(0, 0.03, k)
+    noise = Noise(10**4, 0.5, 0.25, AT_ZERO, SLOPE, False)  # so much that a single step leads to the posterior
+    estimate = frequencies("geometric", k) + stream("evidence of curves", k).normal(0, 0.1, k)
     found = curve_posterior(estimate, noise, 5, stream("candidates")).evidence
     parts = [list(part) for part in np.split(np.arange(k), [2, 5, 8])] if blocks < k else [[at] for at in range(k)]
     sizes = [float(len(part)) for part in parts]
@@ -267,13 +272,43 @@ def test_evidence_of_curves_is_the_mean_likelihood_of_the_candidates(
     seen = np.array([estimate[part].sum() for part in parts])
 
     def likelihood(frequencies: np.ndarray) -> np.ndarray:
-        sd = (np.array(sizes) * 1e-3 + 2e-3 * frequencies) ** 0.5
+        sd = (np.array(sizes) * AT_ZERO + SLOPE * frequencies) ** 0.5
         return stats.norm.pdf(seen, frequencies, sd).prod(axis=-1)
 
     normals = stream("candidates").standard_normal((curves.CANDIDATES, curves.PARTS + 1, curves.PARAMETERS))
     candidates = np.array([slow_candidate(one, places, sizes, 0.5 / len(parts)) for one in normals])
     expected = math.log(likelihood(candidates).mean() / likelihood(np.array(sizes) / k))
     assert found == pytest.approx(expected, rel=1e-9)
+
+
+def test_evidence_of_curves_in_several_steps_is_the_mean_likelihood_of_all_candidates() -> None:
+    """The mean over 60 runs, against that of 100,000 candidates, of which hundreds count."""
+    k, sd = 6, 0.03
+    rng = stream("steps to the evidence of curves")
+    estimate = frequencies("geometric", k) + rng.normal(0, sd, k)
+    normals = rng.standard_normal((100_000, curves.PARTS + 1, curves.PARAMETERS))
+    candidates = curves._curves(normals, (np.arange(k) + 0.5) / k, np.ones(k), narrowest=0.5 / k)
+    logs = -((estimate - candidates) ** 2).sum(axis=1) / (2 * sd**2)
+    ratios = np.exp(logs + ((estimate - 1 / k) ** 2).sum() / (2 * sd**2))
+    assert ratios.sum() ** 2 / (ratios**2).sum() > 300
+    assert curves._step(logs[: curves.CANDIDATES], 1.0, curves.LEFT * curves.PARTICLES) < 1
+    runs = np.exp([curve_posterior(estimate, even_noise(sd), 5, rng).evidence for _ in range(60)])
+    error = math.hypot(runs.std(ddof=1) / len(runs) ** 0.5, ratios.std() / len(ratios) ** 0.5)
+    assert abs(runs.mean() - ratios.mean()) < 5 * error
+    assert error < 0.1 * ratios.mean()
+
+
+@pytest.mark.parametrize("name", ["gaussian", "geometric"])
+def test_a_curve_under_little_noise_is_seen_as_a_curve(name: str) -> None:
+    """Most of what the noise makes of it is gone, and no other model has as much evidence."""
+    k, sd = 64, 0.05 / 64
+    truth = frequencies(name, k)
+    estimate = truth + stream("little noise", name).normal(0, sd, k)
+    found = curve_posterior(estimate, even_noise(sd), 40, stream("a curve", name))
+    others = [wavelet_posterior, plateau_posterior, level_posterior, mixture_posterior]
+    assert found.evidence > max(other(estimate, even_noise(sd), 8, stream("others")).evidence for other in others)
+    distances = ((found.populations - truth) ** 2).sum(axis=1) ** 0.5
+    assert np.median(distances) < 0.6 * sd * k**0.5
 
 
 @pytest.mark.slow
