@@ -42,10 +42,10 @@ class Belief(NamedTuple):
 # 95 % on histograms, and 90 % on families that they are not fitted to.
 BELIEFS = {
     (True, False): Belief(
-        power=0.876, doubt=0.0300, lead=0.556, lead_of_uniform=-0.726, lead_of_median=0.368, lower=2.77, upper=1.07
+        power=0.916, doubt=0.0300, lead=0.742, lead_of_uniform=-0.660, lead_of_median=0.584, lower=2.77, upper=1.07
     ),
     (True, True): Belief(
-        power=0.938, doubt=0.0452, lead=1.16, lead_of_uniform=-0.847, lead_of_median=0.0, lower=1.00, upper=1.02
+        power=0.972, doubt=0.0499, lead=1.26, lead_of_uniform=-0.798, lead_of_median=0.0, lower=1.00, upper=1.02
     ),
     (False, False): Belief(
         power=0.867, doubt=0.0300, lead=0.744, lead_of_uniform=-0.000967, lead_of_median=-0.220, lower=3.50, upper=1.43

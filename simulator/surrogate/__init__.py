@@ -17,7 +17,7 @@ from simulator._types import FloatArray
 from simulator.methods import POSTPROCESSORS
 from simulator.protocols.oracle import Noise
 from simulator.surrogate.bootstrap import bootstrap_populations, curve_populations
-from simulator.surrogate.curves import curve_posterior
+from simulator.surrogate.curves import curve_posterior, rough_curve_posterior
 from simulator.surrogate.levels import level_posterior
 from simulator.surrogate.mixture import mixture_posterior
 from simulator.surrogate.plateaus import plateau_posterior
@@ -45,9 +45,9 @@ __all__ = [
 DRAWS, FEWEST_DRAWS = 60, 8
 ALL_DRAWS_DOMAIN = 4096  # above it draws fall as 1/k
 FROM_EACH = 40  # draws of each model, no more than are wanted in all
-# Of free frequencies, a distribution of few parameters, a curve with peaks, a curve of few parameters, plateaus, and
-# plateaus that share few heights
-PRIOR_ODDS = np.array([0.3, 1.0, 2.0, 2.0, 1.0, 2.0])
+# Of free frequencies, a distribution of few parameters, a curve with peaks, a curve of few parameters, a rough one,
+# plateaus, and plateaus that share few heights
+PRIOR_ODDS = np.array([0.3, 1.0, 2.0, 2.0, 2.0, 1.0, 2.0])
 TEMPER = 8.0  # log-likelihoods of models that are all wrong count as if there were an eighth of the estimates
 
 
@@ -89,13 +89,13 @@ def drawn_from_models(
 ) -> tuple[FloatArray, FloatArray]:
     """Return populations from the posteriors of all models, as frequencies, and the logarithms of what each counts.
 
-    Models share by their tempered likelihoods; four of them need an order.
+    Models share by their tempered likelihoods; five of them need an order.
 
     each: draws of each model.
     """
     models = [mixture_posterior, spread_posterior]
     if ordered:
-        models += [wavelet_posterior, curve_posterior, plateau_posterior, level_posterior]
+        models += [wavelet_posterior, curve_posterior, rough_curve_posterior, plateau_posterior, level_posterior]
     found = [model(estimate, noise, each, rng) for model in models]
     logs = np.array([one.evidence for one in found]) / TEMPER + np.log(PRIOR_ODDS[: len(found)])
     return _frequencies(np.concatenate([one.populations for one in found])), np.repeat(logs, each)
@@ -110,7 +110,7 @@ def _frequencies(drawn: FloatArray) -> FloatArray:
 
 _WANG = "Wang et al., NDSS 2020, Section V-D"
 _ALL = [
-    Surrogate("ensemble", "posterior draws of six models of frequencies", _ensemble, "this project"),
+    Surrogate("ensemble", "posterior draws of seven models of frequencies", _ensemble, "this project"),
     Surrogate("norm_sub", "the estimate made consistent by Norm-Sub", _consistent("norm_sub"), _WANG),
     Surrogate("power_ns", "the estimate made consistent by PowerNS", _consistent("power_ns"), "this project"),
     Surrogate("eb_ns", "the estimate made consistent by empirical Bayes", _consistent("eb_ns"), "this project"),

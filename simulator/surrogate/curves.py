@@ -24,10 +24,21 @@ SYMMETRIC = 0.67  # a lean of less, on a standard normal scale, is none: half of
 POWER, ROUNDNESS = (0.5, 100.0), (0.5, 4.0)  # tails from power laws to exponential ones; tops from cusp to box
 PRESENT = np.array([1.0, 0.6, 0.4, 0.7])  # how often each curve, and the flat ground, has a part in a candidate
 UNEVEN = 1.5  # standard deviation of the logarithm of a part
+ROUGHNESS = 0.02, 1.0  # standard deviation of the departures of categories from a rough curve, in its heights
 PARAMETERS = 7  # of each curve: its part, whether it has one, peak, width, lean, tails, top
 
 
-def curve_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.random.Generator) -> Posterior:
+def rough_curve_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.random.Generator) -> Posterior:
+    """Draw populations around such curves: each category departs from its curve by a share that is its own.
+
+    Histograms of few people are rough, and so are those of answers that people round.
+    """
+    return curve_posterior(estimate, noise, draws, rng, rough=True)
+
+
+def curve_posterior(
+    estimate: FloatArray, noise: Noise, draws: int, rng: np.random.Generator, *, rough: bool = False
+) -> Posterior:
     """Draw populations that are sums of up to three curves and a flat ground.
 
     A wavelet or a distribution of frequencies has to find each of its features in the noise; a curve of few parameters
@@ -36,7 +47,7 @@ def curve_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.rand
     evidence is the product of their mean weights (Del Moral, Doucet, Jasra, "Sequential Monte Carlo samplers", 2006).
     """
     k = len(estimate)
-    seen = _Seen(estimate, noise)
+    seen = _Seen(estimate, noise, rough=rough)
     now = rng.standard_normal((CANDIDATES, PARTS + 1, PARAMETERS))
     logs, rows = seen.log_likelihoods(now), max(PARTICLES, draws)
     power = evidence = 0.0
@@ -50,6 +61,11 @@ def curve_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.rand
             now, logs = _moved(now, logs, power, seen, rng)
     kept = now[rng.permutation(rows)[:draws]]
     populations = _curves(kept, (np.arange(k) + 0.5) / k, np.ones(k), narrowest=seen.narrowest)
+    if rough:
+        own = (_roughness(kept) * populations) ** 2
+        shown = noise.variance_at_zero + noise.variance_slope * populations
+        share = own / (own + shown)
+        populations += share * (estimate - populations) + np.sqrt(share * shown) * rng.standard_normal((draws, k))
     return Posterior(populations, evidence)
 
 
@@ -103,8 +119,9 @@ def _moved(
 class _Seen:
     """An estimate, brought to blocks of neighbours, to hold curves against."""
 
-    def __init__(self, estimate: FloatArray, noise: Noise) -> None:
+    def __init__(self, estimate: FloatArray, noise: Noise, *, rough: bool) -> None:
         k = len(estimate)
+        self.rough = rough
         ends = np.linspace(0, k, min(k, BLOCKS) + 1).round().astype(np.int64)
         self.sizes = np.diff(ends).astype(np.float64)
         self.places = (ends[:-1] + ends[1:]) / (2 * k)
@@ -116,10 +133,11 @@ class _Seen:
     def log_likelihoods(self, candidates: FloatArray) -> FloatArray:
         """Return the log-likelihood of the estimate under each candidate, over that of equal frequencies."""
         frequencies = _curves(candidates, self.places, self.sizes, narrowest=self.narrowest)
-        return self._log_likelihoods(frequencies) - self.flat
+        own = (_roughness(candidates) * frequencies) ** 2 / self.sizes if self.rough else 0.0
+        return self._log_likelihoods(frequencies, own) - self.flat
 
-    def _log_likelihoods(self, frequencies: FloatArray) -> FloatArray:
-        variance = self.sizes * self.noise.variance_at_zero + self.noise.variance_slope * frequencies
+    def _log_likelihoods(self, frequencies: FloatArray, own: FloatArray | float = 0.0) -> FloatArray:
+        variance = self.sizes * self.noise.variance_at_zero + self.noise.variance_slope * frequencies + own
         result: FloatArray = -((self.estimate - frequencies) ** 2 / variance + np.log(variance)).sum(axis=-1) / 2
         return result
 
@@ -144,6 +162,15 @@ def _curves(normals: FloatArray, places: FloatArray, sizes: FloatArray, *, narro
         result[used] += shares[used, part, None] * _curve(
             normals[used, part], even[used, part], places, sizes, narrowest
         )
+    return result
+
+
+def _roughness(normals: FloatArray) -> FloatArray:
+    """Return by what share categories depart from each candidate's curve, ``(rows, 1)``: by none from a flat one."""
+    from scipy.special import ndtr
+
+    even, (low, high) = ndtr(normals[:, PARTS]), ROUGHNESS
+    result: FloatArray = np.where(even[:, 2] < FLAT, 0.0, low * (high / low) ** even[:, 3])[:, None]
     return result
 
 

@@ -109,10 +109,10 @@ def test_what_the_ratio_favours_is_drawn_more_often(monkeypatch: pytest.MonkeyPa
         slopes = tuple(slope * (place == 1) for place in range(len(RATIO.linear)))  # of how far from even
         flat = tuple((0.0,) * len(row) for row in RATIO.products)
         monkeypatch.setattr(plausibility, "RATIO", RATIO._replace(linear=slopes, products=flat))
-        drawn = surrogate_populations("ensemble", estimate, noise, ordered=ordered, rng=stream("favoured"))
+        rng = stream("favoured")  # the models' draws are the same for all slopes; only what they count is not
+        drawn = surrogate_populations("ensemble", estimate, noise, ordered=ordered, rng=rng, draws=400)
         uneven = drawn[np.ptp(drawn, axis=1) > 0]
         return float(uneven.std(axis=1).mean())
 
-    assert spread(-20.0) < 0.7 * spread(0.0)
-    assert spread(20.0) > 1.4 * spread(0.0)
+    assert spread(-20.0) < 0.9 * spread(0.0) < 0.8 * spread(20.0)
     assert spread(20.0, ordered=False) == spread(0.0, ordered=False)  # without an order there is nothing to weigh by

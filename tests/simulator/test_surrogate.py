@@ -15,7 +15,7 @@ from simulator import POSTPROCESSORS, PROTOCOLS, Noise
 from simulator.methods.wavelet import SCALES
 from simulator.populations import apportion, frequencies
 from simulator.surrogate import DRAWS, SURROGATES, Posterior, curves, surrogate_populations
-from simulator.surrogate.curves import curve_posterior
+from simulator.surrogate.curves import curve_posterior, rough_curve_posterior
 from simulator.surrogate.levels import level_posterior
 from simulator.surrogate.mixture import mixture_posterior
 from simulator.surrogate.plateaus import plateau_posterior
@@ -23,7 +23,12 @@ from simulator.surrogate.wavelet import _posterior_coefficients, wavelet_posteri
 
 from .law import stream
 
-POSTERIORS = {"mixture": mixture_posterior, "wavelet": wavelet_posterior, "curves": curve_posterior}
+POSTERIORS = {
+    "mixture": mixture_posterior,
+    "wavelet": wavelet_posterior,
+    "curves": curve_posterior,
+    "rough curves": rough_curve_posterior,
+}
 
 
 def even_noise(sd: float) -> Noise:
@@ -243,6 +248,12 @@ def slow_candidate(normals: np.ndarray, places: list[float], sizes: list[float],
     return result
 
 
+def slow_roughness(normals: np.ndarray) -> float:
+    """Share by which categories depart from the curve of a candidate, by scalar arithmetic; flat ones have none."""
+    flat, far = (stats.norm.cdf(normals[curves.PARTS, number]) for number in (2, 3))
+    return 0.0 if flat < 0.2 else 0.02 * 50.0**far
+
+
 def test_curves_are_what_their_numbers_say() -> None:
     rng = stream("curves")
     normals = rng.standard_normal((300, curves.PARTS + 1, curves.PARAMETERS))
@@ -258,26 +269,28 @@ def test_curves_are_what_their_numbers_say() -> None:
 AT_ZERO, SLOPE = 1e-2, 2e-2
 
 
+@pytest.mark.parametrize("rough", [False, True])
 @pytest.mark.parametrize(("k", "blocks"), [(6, 512), (10, 4)])
 def test_evidence_of_curves_is_the_mean_likelihood_of_the_candidates(
-    monkeypatch: pytest.MonkeyPatch, k: int, blocks: int
+    monkeypatch: pytest.MonkeyPatch, k: int, blocks: int, rough: bool
 ) -> None:
     monkeypatch.setattr(curves, "BLOCKS", blocks)
     noise = Noise(10**4, 0.5, 0.25, AT_ZERO, SLOPE, False)  # so much that a single step leads to the posterior
     estimate = frequencies("geometric", k) + stream("evidence of curves", k).normal(0, 0.1, k)
-    found = curve_posterior(estimate, noise, 5, stream("candidates")).evidence
+    found = (rough_curve_posterior if rough else curve_posterior)(estimate, noise, 5, stream("candidates")).evidence
     parts = [list(part) for part in np.split(np.arange(k), [2, 5, 8])] if blocks < k else [[at] for at in range(k)]
     sizes = [float(len(part)) for part in parts]
     places = [(part[0] + part[-1] + 1) / (2 * k) for part in parts]
     seen = np.array([estimate[part].sum() for part in parts])
 
-    def likelihood(frequencies: np.ndarray) -> np.ndarray:
-        sd = (np.array(sizes) * AT_ZERO + SLOPE * frequencies) ** 0.5
+    def likelihood(frequencies: np.ndarray, own: np.ndarray | float = 0.0) -> np.ndarray:
+        sd = (np.array(sizes) * AT_ZERO + SLOPE * frequencies + (own * frequencies) ** 2 / np.array(sizes)) ** 0.5
         return stats.norm.pdf(seen, frequencies, sd).prod(axis=-1)
 
     normals = stream("candidates").standard_normal((curves.CANDIDATES, curves.PARTS + 1, curves.PARAMETERS))
     candidates = np.array([slow_candidate(one, places, sizes, 0.5 / len(parts)) for one in normals])
-    expected = math.log(likelihood(candidates).mean() / likelihood(np.array(sizes) / k))
+    own = np.array([[slow_roughness(one) * rough] for one in normals])
+    expected = math.log(likelihood(candidates, own).mean() / likelihood(np.array(sizes) / k))
     assert found == pytest.approx(expected, rel=1e-9)
 
 
@@ -362,6 +375,16 @@ def random_curve(rng: np.random.Generator, k: int) -> np.ndarray:
     raise AssertionError
 
 
+def rough_curve(rng: np.random.Generator, k: int) -> np.ndarray:
+    """Frequencies of a curve with peaks, and with departures of their own: what the rough curves expect."""
+    normals = rng.standard_normal((1, curves.PARTS + 1, curves.PARAMETERS))
+    normals[0, curves.PARTS, 2] = 1.0  # not flat
+    curve = curves._curves(normals, (np.arange(k) + 0.5) / k, np.ones(k), narrowest=0.5 / k)[0]
+    values = np.maximum(curve * (1 + slow_roughness(normals[0]) * rng.standard_normal(k)), 0.0)
+    result: np.ndarray = values / values.sum()
+    return result
+
+
 def covered(
     posterior: Callable[..., Posterior], draw: Callable[[np.random.Generator], np.ndarray], sd: float, truths: int
 ) -> tuple[float, float]:
@@ -384,12 +407,14 @@ def covered(
         ("mixture", lambda rng: rng.dirichlet(np.full(256, 0.5)), 1 / 256),
         ("wavelet", lambda rng: random_curve(rng, 128), 0.1 / 128),
         ("wavelet", lambda rng: random_curve(rng, 128), 0.3 / 128),
+        ("rough curves", lambda rng: rough_curve(rng, 64), 0.3 / 64),
+        ("rough curves", lambda rng: rough_curve(rng, 64), 0.05 / 64),
     ],
 )
 def test_nine_of_ten_frequencies_are_inside_the_ranges_of_the_draws(
     posterior: str, draw: Callable[[np.random.Generator], np.ndarray], sd: float
 ) -> None:
     """Fitted priors cost some cover, the atoms' steps and zeros at the edge of a range give some: 5 points for both."""
-    share, error = covered(POSTERIORS[posterior], draw, sd, 40)
+    share, error = covered(POSTERIORS[posterior], draw, sd, 150 if posterior == "rough curves" else 40)
     assert abs(share - 0.9) < 0.05 + 4 * error
     assert error < 0.015  # or the bound would mean nothing
