@@ -77,7 +77,7 @@ def _step(logs: FloatArray, most: float, left: float) -> float:
         weights = np.exp(step * centred)
         return float(weights.sum() ** 2 / (weights**2).sum())
 
-    if effective(most) >= left:
+    if not effective(most) < left:  # nor where nothing can be told: estimates beyond all bounds
         return most
     low, high = 0.0, most
     for _ in range(BISECTIONS):
