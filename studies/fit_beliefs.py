@@ -29,7 +29,7 @@ from simulator.surrogate import DEFAULT
 DOMAINS, EPSILONS, USERS = (32, 96, 384), (0.4, 0.8, 1.5, 2.5), (7_000, 50_000, 300_000, 2_000_000)
 HELD = 0.95
 # A pair that wins none of the populations is not impossible. What is fitted would be surer: the likelihood hardly feels
-# it, and of what is said to be the best with 95 % in families that are not fitted to, 83 % would be.
+# it. With this much doubt, of what is said to be the best with 95 % in families and files left out, 95 % is.
 FITTED_DOUBT, LEAST_DOUBT = 1e-3, 3e-2
 EVALUATIONS = 4000
 

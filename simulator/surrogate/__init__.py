@@ -37,7 +37,6 @@ __all__ = [
     "curve_populations",
     "drawn_from_models",
     "draws_of",
-    "resampled",
     "sample_posterior",
     "surrogate_populations",
 ]

@@ -15,7 +15,8 @@ MOVES, LAST_MOVES = 10, 20  # after each step, and after the last one as well
 CHANGED = 0.2  # share of the numbers of a candidate that a move within the prior changes
 STEPS = (0.01, 1.0)  # how far it goes: from next to nowhere to afresh
 BISECTIONS = 30
-CROSSED, SCALE, JITTER = 0.5, 0.7, 1e-3  # share of the numbers that a move along others changes; how far it goes
+CROSSED = 0.5  # share of the numbers that a move along the difference of others changes
+SCALE, JITTER = (-1.0, 0.7), 1e-3  # mean and sd of the logarithm of how much of the difference, and noise beside it
 BLOCKS = 512  # domains are compared on no more blocks of neighbours than this
 PARTS = 3  # curves at most
 FLAT = 0.2  # share of the candidates that are equal frequencies
@@ -29,7 +30,7 @@ PARAMETERS = 7  # of each curve: its part, whether it has one, peak, width, lean
 
 
 def rough_curve_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.random.Generator) -> Posterior:
-    """Draw populations around such curves: each category departs from its curve by a share that is its own.
+    """Draw populations around the curves of `curve_posterior`: each category departs by a share that is its own.
 
     Histograms of few people are rough, and so are those of answers that people round.
     """
@@ -39,7 +40,7 @@ def rough_curve_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: n
 def curve_posterior(
     estimate: FloatArray, noise: Noise, draws: int, rng: np.random.Generator, *, rough: bool = False
 ) -> Posterior:
-    """Draw populations that are sums of up to three curves and a flat ground.
+    """Draw populations that are sums of up to three curves and a flat ground; or, if `rough`, around such sums.
 
     A wavelet or a distribution of frequencies has to find each of its features in the noise; a curve of few parameters
     is seen under much more of it. Candidates are drawn from a wide prior of such curves and brought to the posterior in
@@ -105,7 +106,7 @@ def _moved(
             tried, prior = np.sqrt(1 - step**2) * moved + step * noise, np.zeros(len(mine))
         else:
             first, second = rng.integers(len(others), size=(2, len(mine)))
-            scale = np.exp(SCALE * rng.standard_normal((len(mine), 1, 1)) - 1)
+            scale = np.exp(SCALE[1] * rng.standard_normal((len(mine), 1, 1)) + SCALE[0])
             tried = moved + (scale * (others[first] - others[second]) + JITTER * noise) * (some < CROSSED)
             prior = ((moved**2).sum(axis=(1, 2)) - (tried**2).sum(axis=(1, 2))) / 2
         found = seen.log_likelihoods(tried)

@@ -13,9 +13,10 @@ from scipy import integrate, stats
 from simulator import Noise
 from simulator.methods.empirical_bayes import mixture_model
 from simulator.populations import frequencies
-from simulator.surrogate import plateaus, resampled, spreads
+from simulator.surrogate import plateaus, spreads
 from simulator.surrogate.mixture import mixture_posterior
 from simulator.surrogate.plateaus import plateau_posterior
+from simulator.surrogate.posterior import resampled
 from simulator.surrogate.spreads import spread_posterior
 from simulator.surrogate.wavelet import wavelet_posterior
 
