@@ -261,9 +261,19 @@ def test_curves_are_what_their_numbers_say() -> None:
     places = [(sum(sizes[:at]) + size / 2) / sum(sizes) for at, size in enumerate(sizes)]
     made = curves._curves(normals, np.array(places), np.array(sizes), narrowest=0.05)
     expected = [slow_candidate(one, places, sizes, 0.05) for one in normals]
-    np.testing.assert_allclose(made, expected, rtol=1e-9, atol=1e-14)
+    # Logarithms of up to 20 are known to some 5e-7 of themselves each: what is below that is next to nothing.
+    np.testing.assert_allclose(made, expected, rtol=1e-5, atol=1e-9)
     np.testing.assert_allclose(made.sum(axis=1), 1, rtol=1e-12)
     assert 0.1 < np.mean(np.ptp(made / sizes, axis=1) < 1e-9) < 0.3  # about a fifth are flat
+
+
+def test_candidates_far_beyond_the_prior_are_curves_still() -> None:
+    """Moves try them before they know that nothing is there."""
+    normals = 50 * stream("far curves").standard_normal((1000, curves.PARTS + 1, curves.PARAMETERS))
+    made = curves._curves(normals, (np.arange(512) + 0.5) / 512, np.ones(512), narrowest=0.5 / 512)
+    assert np.isfinite(made).all()
+    assert made.min() >= 0
+    np.testing.assert_allclose(made.sum(axis=1), 1, rtol=1e-12)
 
 
 AT_ZERO, SLOPE = 1e-2, 2e-2
@@ -291,7 +301,7 @@ def test_evidence_of_curves_is_the_mean_likelihood_of_the_candidates(
     candidates = np.array([slow_candidate(one, places, sizes, 0.5 / len(parts)) for one in normals])
     own = np.array([[slow_roughness(one) * rough] for one in normals])
     expected = math.log(likelihood(candidates, own).mean() / likelihood(np.array(sizes) / k))
-    assert found == pytest.approx(expected, rel=1e-9)
+    assert found == pytest.approx(expected, abs=1e-6)  # frequencies are right to 1e-7, where the noise is 0.1
 
 
 def test_evidence_of_curves_in_several_steps_is_the_mean_likelihood_of_all_candidates() -> None:
