@@ -42,10 +42,10 @@ class Belief(NamedTuple):
 # 95 to 99 % on histograms, and for l1, l2 and kl 91 to 94 % on families that they are not fitted to.
 BELIEFS = {
     (True, False): Belief(
-        power=0.916, doubt=0.0300, lead=0.742, lead_of_uniform=-0.660, lead_of_median=0.584, lower=2.77, upper=1.07
+        power=1.09, doubt=0.0382, lead=0.587, lead_of_uniform=-0.881, lead_of_median=0.315, lower=2.77, upper=1.16
     ),
     (True, True): Belief(
-        power=0.972, doubt=0.0499, lead=1.26, lead_of_uniform=-0.798, lead_of_median=0.0, lower=1.00, upper=1.02
+        power=1.13, doubt=0.0758, lead=0.932, lead_of_uniform=-1.03, lead_of_median=0.0845, lower=1.00, upper=1.07
     ),
     (False, False): Belief(
         power=0.867, doubt=0.0300, lead=0.744, lead_of_uniform=-0.000967, lead_of_median=-0.220, lower=3.50, upper=1.43
