@@ -45,7 +45,7 @@ BELIEFS = {
         power=1.09, doubt=0.0382, lead=0.587, lead_of_uniform=-0.881, lead_of_median=0.315, lower=2.77, upper=1.16
     ),
     (True, True): Belief(
-        power=1.13, doubt=0.0758, lead=0.932, lead_of_uniform=-1.03, lead_of_median=0.0845, lower=1.00, upper=1.07
+        power=1.08, doubt=0.0701, lead=1.04, lead_of_uniform=-0.974, lead_of_median=0.334, lower=1.00, upper=1.05
     ),
     (False, False): Belief(
         power=0.867, doubt=0.0300, lead=0.744, lead_of_uniform=-0.000967, lead_of_median=-0.220, lower=3.50, upper=1.43

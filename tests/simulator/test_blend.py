@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, PostProcessor
-from simulator.benchmark import Experiment, simulate
+from simulator.benchmark import Experiment, Runs, simulate
 from simulator.blending import PARTNERS, best_combination, candidate_blends, with_blends
 from simulator.domain import ORDERED
 from simulator.methods import Observed, observe
-from simulator.methods.blend import blend, blend_name, parts_of, shares_text
+from simulator.methods.blend import POSTERIOR_MEDIAN, blend, blend_name, parts_of, shares_text
 from simulator.populations import apportion, frequencies
 from simulator.protocols.protocol import Tally
 
@@ -198,3 +198,19 @@ def test_where_nothing_gives_frequencies_there_is_nothing_to_blend() -> None:
     runs = simulate(asked, 0, 3)
     assert with_blends(asked, runs, "oue", {"l1": ("none", "base_pos")}) == (asked, runs)
     assert best_combination(asked, runs, "oue", "l1", ("none", "base_pos")) is None
+
+
+@pytest.mark.parametrize(
+    ("metric", "share", "listed"), [("l1", 0.95, True), ("l1", 1.05, False), ("topk", 0.8, True), ("topk", 0.9, False)]
+)
+def test_the_posterior_median_must_err_less_by_a_sixth_for_the_largest_values(
+    metric: str, share: float, listed: bool
+) -> None:
+    asked = experiment(("eb_ns", "norm_sub"))
+    runs = simulate(asked, 0, 6)
+    errors = runs.errors["oue", "eb_ns"]
+    both = Runs(
+        runs.experiment_id, runs.metrics, 0, {("oue", "eb_ns"): errors, ("oue", POSTERIOR_MEDIAN): share * errors}
+    )
+    expected = ("oue", POSTERIOR_MEDIAN) if listed else None
+    assert best_combination(asked, both, "oue", metric, ("eb_ns",)) == expected
