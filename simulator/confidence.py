@@ -38,8 +38,9 @@ class Belief(NamedTuple):
 
 
 # By whether the domain is ordered and whether the metric is pooled; printed by ``python studies/fit_beliefs.py FILES``,
-# with half of the public histograms. The ends of ranges are those of an earlier fit, to shapes alone: the new ones hold
-# 95 to 99 % on histograms, and for l1, l2 and kl 91 to 94 % on families that they are not fitted to.
+# with half of the public histograms. Without an order, and at the lower end of what is not pooled, ranges are of an
+# earlier fit, to shapes alone: the new ones hold 95 to 99 % on histograms, and for l1, l2 and kl 91 to 94 % on families
+# that they are not fitted to.
 BELIEFS = {
     (True, False): Belief(
         power=1.09, doubt=0.0382, lead=0.587, lead_of_uniform=-0.881, lead_of_median=0.315, lower=2.77, upper=1.16
