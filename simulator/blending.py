@@ -14,8 +14,8 @@ from simulator.ranking import Pair
 
 TIMES = ((1, 1), (3, 1), (1, 3))  # how often the two count
 PARTNERS = 4  # methods that the leading one is blended with: those that come next
-# By how much less the posterior median must err for sums and largest values, which populations have in common where
-# they are wrong: it is tried on the populations that it is made of.
+# How many times the error of the posterior median all else must have, for sums and largest values: it is tried on the
+# populations that it is made of, and where they are wrong they have such things in common.
 MARGIN = 1.2
 PROPER = frozenset({"nonnegative", "sums_to_one"})  # what each of them gives
 
