@@ -74,15 +74,19 @@ def best_combination(
 ) -> Pair | None:
     """Return the combination with the lowest error for a metric, if that is below what every method has alone.
 
-    For metrics that are sums or few values the posterior median is taken for worse than it seems, by `MARGIN`.
+    For metrics that are sums or few values the posterior median is taken for worse than it seems, by `MARGIN`; it is no
+    candidate for them without an order.
     """
     scores = {
         pair: _score(experiment, runs, metric, pair)
         for pair in runs.errors
         if pair[0] == protocol and is_combination(pair[1])
     }
-    if (median := (protocol, POSTERIOR_MEDIAN)) in scores and metric in POOLED:
-        scores[median] *= MARGIN ** (1 / ranking_root(experiment.metrics[metric].degree))
+    median = scores.pop((protocol, POSTERIOR_MEDIAN), math.inf)
+    if metric not in POOLED:
+        scores[protocol, POSTERIOR_MEDIAN] = median
+    elif experiment.domain.ordered:
+        scores[protocol, POSTERIOR_MEDIAN] = median * MARGIN ** (1 / ranking_root(experiment.metrics[metric].degree))
     first = min(scores, key=lambda pair: scores[pair], default=None)
     alone = min((_score(experiment, runs, metric, (protocol, method)) for method in menu), default=math.inf)
     return first if first is not None and scores[first] < alone else None

@@ -31,10 +31,11 @@ _UNIFORM = Card(
 _POSTERIOR_MEDIAN = Card(
     "f̃ = median of f₁ … f_m, divided by the sum: of populations drawn from what the estimate says, by models whose "
     "shares follow their likelihoods.",
-    "An estimate behind which several shapes may be, and metrics that add up single categories: estimate and reports "
-    "list it where it errs less than every method and every blend.",
+    "An estimate behind which several shapes may be: estimate and reports list it where it errs less than every method "
+    "and every blend.",
     "It takes a tenth of a second to a few seconds, and is not simulated: its error on each population is that of the "
-    "median of the others. It is not for sums of categories, nor for the few largest.",
+    "median of the others. For sums of categories and the few largest all else must err a fifth more; without an order "
+    "it is not for the few largest.",
     "that of drawing the populations",
 )
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from simulator._types import FloatArray, IntArray
 from simulator.benchmark import Experiment, Runs, errors_of
-from simulator.confidence import POOLED
 from simulator.methods.blend import POSTERIOR_MEDIAN
 from simulator.methods.observed import Observed
 from simulator.methods.processor import PostProcessor
@@ -66,7 +65,7 @@ METHOD = PostProcessor(
 
 
 def with_posterior_median(experiment: Experiment, runs: Runs, protocol: str) -> Runs:
-    """Return the runs with those of the posterior median; NaN, without an order, for what few values decide.
+    """Return the runs with those of the posterior median.
 
     Nothing is collected anew for it, as every collection would need populations of its own: its error on a population
     is that of the median of all others that differ from it.
@@ -79,8 +78,6 @@ def with_posterior_median(experiment: Experiment, runs: Runs, protocol: str) -> 
         return runs
     of_others = np.stack([medians(experiment.populations[which != place]) for place in range(len(different))])
     errors = errors_of(experiment, METHOD, of_others[which], np.arange(draws), POSTERIOR_MEDIAN)
-    if not experiment.domain.ordered:
-        errors[:, [metric in POOLED for metric in runs.metrics]] = np.nan
     shown = (runs.first + np.arange(runs.repetitions)) % draws
     return Runs(
         runs.experiment_id, runs.metrics, runs.first, {**runs.errors, (protocol, POSTERIOR_MEDIAN): errors[shown]}

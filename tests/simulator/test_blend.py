@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, PostProcessor
 from simulator.benchmark import Experiment, Runs, simulate
 from simulator.blending import PARTNERS, best_combination, candidate_blends, with_blends
-from simulator.domain import ORDERED
+from simulator.domain import ORDERED, UNORDERED, Domain
 from simulator.methods import Observed, observe
 from simulator.methods.blend import POSTERIOR_MEDIAN, blend, blend_name, parts_of, shares_text
 from simulator.populations import apportion, frequencies
@@ -201,12 +202,22 @@ def test_where_nothing_gives_frequencies_there_is_nothing_to_blend() -> None:
 
 
 @pytest.mark.parametrize(
-    ("metric", "share", "listed"), [("l1", 0.95, True), ("l1", 1.05, False), ("topk", 0.8, True), ("topk", 0.9, False)]
+    ("metric", "domain", "share", "listed"),
+    [
+        ("l1", UNORDERED, 0.95, True),
+        ("l1", ORDERED, 0.95, True),
+        ("l1", ORDERED, 1.05, False),
+        ("emd", ORDERED, 0.83, True),
+        ("emd", ORDERED, 0.84, False),
+        ("topk", ORDERED, 0.83, True),
+        ("topk", ORDERED, 0.84, False),
+        ("topk", UNORDERED, 0.1, False),
+    ],
 )
-def test_the_posterior_median_must_err_less_by_a_sixth_for_the_largest_values(
-    metric: str, share: float, listed: bool
+def test_the_posterior_median_must_err_less_by_a_sixth_for_sums_and_largest_values(
+    metric: str, domain: Domain, share: float, listed: bool
 ) -> None:
-    asked = experiment(("eb_ns", "norm_sub"))
+    asked = replace(experiment(("eb_ns",)), metrics={metric: METRICS[metric]}, domain=domain)
     runs = simulate(asked, 0, 6)
     errors = runs.errors["oue", "eb_ns"]
     both = Runs(
