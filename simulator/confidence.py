@@ -43,10 +43,10 @@ class Belief(NamedTuple):
 # that they are not fitted to.
 BELIEFS = {
     (True, False): Belief(
-        power=1.09, doubt=0.0382, lead=0.587, lead_of_uniform=-0.881, lead_of_median=0.315, lower=2.77, upper=1.16
+        power=0.963, doubt=0.0300, lead=0.792, lead_of_uniform=-0.748, lead_of_median=0.632, lower=2.77, upper=1.14
     ),
     (True, True): Belief(
-        power=1.08, doubt=0.0701, lead=1.04, lead_of_uniform=-0.974, lead_of_median=0.334, lower=1.00, upper=1.05
+        power=1.03, doubt=0.0472, lead=1.07, lead_of_uniform=-0.943, lead_of_median=0.308, lower=1.00, upper=1.07
     ),
     (False, False): Belief(
         power=0.867, doubt=0.0300, lead=0.744, lead_of_uniform=-0.000967, lead_of_median=-0.220, lower=3.50, upper=1.43

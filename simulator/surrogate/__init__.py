@@ -25,7 +25,7 @@ from simulator.surrogate.plausibility import by_plausibility
 from simulator.surrogate.posterior import Posterior, resampled
 from simulator.surrogate.sample import sample_posterior
 from simulator.surrogate.spreads import spread_posterior
-from simulator.surrogate.wavelet import wavelet_posterior
+from simulator.surrogate.wavelet import order_evidence, wavelet_posterior
 
 __all__ = [
     "DEFAULT",
@@ -47,6 +47,8 @@ FROM_EACH = 40  # draws of each model, no more than are wanted in all
 # Of free frequencies, a distribution of few parameters, a curve with peaks, a curve of few parameters, a rough one,
 # plateaus, and plateaus that share few heights
 PRIOR_ODDS = np.array([0.3, 1.0, 2.0, 2.0, 2.0, 1.0, 2.0])
+# Where the order shows nothing, odds of the distribution of few parameters; they go back by a factor e per so many nats
+WITHOUT_ORDER, ORDER_NATS = 4.0, 4.0
 TEMPER = 8.0  # log-likelihoods of models that are all wrong count as if there were an eighth of the estimates
 
 
@@ -88,7 +90,8 @@ def drawn_from_models(
 ) -> tuple[FloatArray, FloatArray]:
     """Return populations from the posteriors of all models, as frequencies, and the logarithms of what each counts.
 
-    Models share by their tempered likelihoods; five of them need an order.
+    Models share by their tempered likelihoods; five of them need an order. The less the estimate shows of one, the
+    more counts the distribution of few parameters, which has none.
 
     each: draws of each model.
     """
@@ -96,7 +99,10 @@ def drawn_from_models(
     if ordered:
         models += [wavelet_posterior, curve_posterior, rough_curve_posterior, plateau_posterior, level_posterior]
     found = [model(estimate, noise, each, rng) for model in models]
-    logs = np.array([one.evidence for one in found]) / TEMPER + np.log(PRIOR_ODDS[: len(found)])
+    odds = PRIOR_ODDS[: len(found)].copy()
+    if ordered:
+        odds[1] += (WITHOUT_ORDER - odds[1]) * np.exp(-order_evidence(estimate, noise, rng) / ORDER_NATS)
+    logs = np.array([one.evidence for one in found]) / TEMPER + np.log(odds)
     return _frequencies(np.concatenate([one.populations for one in found])), np.repeat(logs, each)
 
 

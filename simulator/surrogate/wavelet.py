@@ -27,6 +27,7 @@ from simulator.surrogate.posterior import Posterior, gaussian_draws, gaussian_va
 
 PEAKS = (0, 1, 2, 4, 8, 16, 32)  # categories set aside from the curve; the evidence weighs the choices
 PEAK_SD = 4.0  # only estimates this many noise sd above 0 can be peaks
+ORDERS = 8  # random ones that an estimate is compared with
 TEMPER = 4.0  # log-likelihoods of models that are all wrong count as if there were a quarter of the estimates
 
 
@@ -48,20 +49,44 @@ def wavelet_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.ra
     estimates may be set aside as peaks that the curve need not follow; the numbers of peaks share the draws in
     proportion to their likelihoods, tempered.
     """
-    k = len(estimate)
-    centred = estimate + (1 - estimate.sum()) / k
-    sd = float((noise.variance_at_zero + noise.variance_slope / k) ** 0.5)
-    highest = np.argsort(-centred, kind="stable")
-    strong = min(int((centred > PEAK_SD * noise.sd).sum()), k // 4)
-    curves = [_curve(centred, sd, np.sort(highest[:number])) for number in PEAKS if number <= strong]
-    evidence = np.array([curve.evidence for curve in curves])
-    weights = np.exp((evidence - evidence.max()) / TEMPER)
+    centred, curves = _curves(estimate, noise)
+    weights = np.exp([(curve.evidence - _together(curves)) / TEMPER for curve in curves])
+    sd = _flat_sd(noise, len(estimate))
     populations = [_draw(curve, sd, count, rng) for curve, count in zip(curves, apportion(weights, draws), strict=True)]
     variance = gaussian_variance(centred, noise)
     for curve, population in zip(curves, populations, strict=True):
         peaks = np.broadcast_to(centred[curve.peaks], (len(population), len(curve.peaks)))
         population[:, curve.peaks] = gaussian_draws(peaks, variance[curve.peaks], rng)
-    return Posterior(np.concatenate(populations), float(TEMPER * np.log(weights.sum()) + evidence.max()))
+    return Posterior(np.concatenate(populations), _together(curves))
+
+
+def order_evidence(estimate: FloatArray, noise: Noise, rng: np.random.Generator) -> float:
+    """Return by how many nats an estimate is more like a curve with peaks than with its categories in any order.
+
+    The evidence of `wavelet_posterior` less its mean over random orders, and no less than 0. What fitted priors and
+    peaks set aside bring, they bring in any order, so only what neighbours have in common is left.
+    """
+    shuffled = [_together(_curves(rng.permutation(estimate), noise)[1]) for _ in range(ORDERS)]
+    return max(_together(_curves(estimate, noise)[1]) - float(np.mean(shuffled)), 0.0)
+
+
+def _curves(estimate: FloatArray, noise: Noise) -> tuple[FloatArray, list[_Curve]]:
+    """Return the estimate made to sum to 1, and a curve for each number of peaks that it may have."""
+    k = len(estimate)
+    centred = estimate + (1 - estimate.sum()) / k
+    highest = np.argsort(-centred, kind="stable")
+    strong = min(int((centred > PEAK_SD * noise.sd).sum()), k // 4)
+    sd = _flat_sd(noise, k)
+    return centred, [_curve(centred, sd, np.sort(highest[:number])) for number in PEAKS if number <= strong]
+
+
+def _flat_sd(noise: Noise, k: int) -> float:
+    return float((noise.variance_at_zero + noise.variance_slope / k) ** 0.5)
+
+
+def _together(curves: list[_Curve]) -> float:
+    """Return the evidence of all curves in one, tempered."""
+    return float(TEMPER * np.logaddexp.reduce([curve.evidence / TEMPER for curve in curves]))
 
 
 def _curve(estimate: FloatArray, sd: float, peaks: IntArray) -> _Curve:
@@ -69,7 +94,7 @@ def _curve(estimate: FloatArray, sd: float, peaks: IntArray) -> _Curve:
     others = np.delete(np.arange(k), peaks)
     bridged = estimate.copy()
     bridged[peaks] = np.interp(peaks, others, estimate[others])
-    details, _ = half_differences(np.concatenate([bridged, bridged[::-1]])[None, :])
+    details, last = half_differences(np.concatenate([bridged, bridged[::-1]])[None, :])
     sizes = level_sizes(k, len(details))
     places = [bin_places(detail, level_sd(sd, level)) for level, detail in enumerate(details)]
     priors = fit_priors(places, sizes)
@@ -77,6 +102,9 @@ def _curve(estimate: FloatArray, sd: float, peaks: IntArray) -> _Curve:
         size * _beyond_the_bins(detail / level_sd(sd, level))
         for level, (detail, size) in enumerate(zip(details, sizes, strict=True))
     )
+    # Block means of the last level are all the same only where twice k is a power of 2.
+    left = float(np.var(last)) / level_sd(sd, len(details) - 1) ** 2
+    above += k / 2 ** len(details) * float(left - np.log1p(left)) / 2
     explained = float(((estimate - 1 / k) ** 2).sum() - ((bridged - bridged.mean()) ** 2).sum()) / (2 * sd**2)
     cost = log_free_prior(estimate[peaks], k, sd, PEAK_SD * sd)
     return _Curve(peaks, bridged, priors, explained + cost + float(priors.gain[0, 0]) + above)
