@@ -50,14 +50,15 @@ def wavelet_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.ra
     proportion to their likelihoods, tempered.
     """
     centred, curves = _curves(estimate, noise)
-    weights = np.exp([(curve.evidence - _together(curves)) / TEMPER for curve in curves])
+    evidence = _together(curves)
+    weights = np.exp([(curve.evidence - evidence) / TEMPER for curve in curves])
     sd = _flat_sd(noise, len(estimate))
     populations = [_draw(curve, sd, count, rng) for curve, count in zip(curves, apportion(weights, draws), strict=True)]
     variance = gaussian_variance(centred, noise)
     for curve, population in zip(curves, populations, strict=True):
         peaks = np.broadcast_to(centred[curve.peaks], (len(population), len(curve.peaks)))
         population[:, curve.peaks] = gaussian_draws(peaks, variance[curve.peaks], rng)
-    return Posterior(np.concatenate(populations), _together(curves))
+    return Posterior(np.concatenate(populations), evidence)
 
 
 def order_evidence(estimate: FloatArray, noise: Noise, rng: np.random.Generator) -> float:

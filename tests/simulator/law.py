@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from scipy import integrate, linalg, stats
 
-from simulator import frequency_oracles
+from simulator import Noise, frequency_oracles
 from simulator.protocols import FrequencyOracle
 from simulator.protocols.hadamard import HadamardResponse
 from simulator.protocols.projective_geometry import ProjectiveGeometry
@@ -30,6 +30,11 @@ FALSE_ALARM = 1e-6
 VERDICTS_PER_FILE = 3000
 # The normal and chi-square approximations are used at p-values near 1e-10; bins of at least 50 keep them honest there.
 BIN = 50
+
+
+def even_noise(sd: float) -> Noise:
+    """The same Gaussian noise on every estimate."""
+    return Noise(10**6, 0.5, 0.25, sd**2, 0.0, False)
 
 
 def accept(p_values) -> bool:

@@ -10,21 +10,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from simulator import Noise
 from simulator.populations import frequencies
 from simulator.surrogate import levels
 from simulator.surrogate.levels import _Chains, level_posterior
 from simulator.surrogate.plateaus import plateau_posterior
 
-from .law import stream
+from .law import even_noise, stream
 
 HEIGHTS, SHARES, JUMP = (0.05, 0.2, 0.5), (0.5, 0.3, 0.2), 0.4
 SEEN, VARIANCE = np.array([0.1, 0.25, 0.2, 0.55]), np.array([0.01, 0.01, 0.02, 0.01])
-
-
-def even_noise(sd: float) -> Noise:
-    """The same Gaussian noise on every estimate."""
-    return Noise(10**6, 0.5, 0.25, sd**2, 0.0, False)
 
 
 def chains(rows: int) -> _Chains:

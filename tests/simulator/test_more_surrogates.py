@@ -20,13 +20,7 @@ from simulator.surrogate.posterior import resampled
 from simulator.surrogate.spreads import spread_posterior
 from simulator.surrogate.wavelet import wavelet_posterior
 
-from .law import stream
-
-
-def even_noise(sd: float) -> Noise:
-    """The same Gaussian noise on every estimate."""
-    return Noise(10**6, 0.5, 0.25, sd**2, 0.0, False)
-
+from .law import even_noise, stream
 
 # --- plateaus --------------------------------------------------------------------------------------------------
 

@@ -8,19 +8,14 @@ import numpy as np
 import pytest
 
 import simulator.surrogate
-from simulator import Noise
 from simulator.populations import frequencies
 from simulator.surrogate import ORDER_NATS, PRIOR_ODDS, WITHOUT_ORDER, drawn_from_models
 from simulator.surrogate.wavelet import order_evidence, wavelet_posterior
 
-from .law import stream
+from .law import even_noise, stream
 
 EACH = 3
 SPREADS = slice(EACH, 2 * EACH)  # draws of the distribution of few parameters: those of the second model
-
-
-def even_noise(sd: float) -> Noise:
-    return Noise(10**6, 0.5, 0.25, sd**2, 0.0, False)
 
 
 @pytest.mark.parametrize(("k", "sd"), [(48, 0.01), (128, 0.004)])

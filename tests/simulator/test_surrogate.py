@@ -21,7 +21,7 @@ from simulator.surrogate.mixture import mixture_posterior
 from simulator.surrogate.plateaus import plateau_posterior
 from simulator.surrogate.wavelet import _posterior_coefficients, wavelet_posterior
 
-from .law import stream
+from .law import even_noise, stream
 
 POSTERIORS = {
     "mixture": mixture_posterior,
@@ -29,11 +29,6 @@ POSTERIORS = {
     "curves": curve_posterior,
     "rough curves": rough_curve_posterior,
 }
-
-
-def even_noise(sd: float) -> Noise:
-    """The same Gaussian noise on every estimate."""
-    return Noise(10**6, 0.5, 0.25, sd**2, 0.0, False)
 
 
 def collected(protocol: str, k: int, n: int, shape: str = "zipf", epsilon: float = 1.0) -> tuple[np.ndarray, Noise]:
