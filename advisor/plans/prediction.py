@@ -60,12 +60,14 @@ class Prediction:
         )
 
 
-def first_answers(question: PlanQuestion, assumed: Histogram | None = None, *, needs_only: bool = False) -> Prediction:
+def first_answers(
+    question: PlanQuestion, assumed: Histogram | None = None, *, least: float | None = None
+) -> Prediction:
     """Predict every pair along the range that the model covers; nothing where it does not know the metric.
 
     assumed: what stands for the frequencies; by default their profile.
-    needs_only: only what each pair needs, without intervals and the curves below: to describe a large domain for one
-        number of users takes a second.
+    least: only what each pair needs, without intervals and the curves below; of what needs no more than this, only
+        that it does. To describe a large domain for one number of users takes long.
     """
     xs = np.geomspace(*ENDS[question.unknown], PLACES)
     if question.metric not in predicted_metrics(ordered=question.frequencies.ordered):
@@ -102,14 +104,14 @@ def first_answers(question: PlanQuestion, assumed: Histogram | None = None, *, n
             figures.setdefault((row.protocol, row.method), []).append((row.error, row.low, row.high))
         missed |= {(row.protocol, row.method) for row in answer.rows if row.error > question.target}
         places += 1
-        if needs_only and missed >= figures.keys():
+        if least is not None and (missed >= figures.keys() or x <= least):
             break
     xs = xs[-places:]
     last = [(row.protocol, row.method) for row in answer.rows]
     errors = {pair: np.array(figures[pair][::-1]).T for pair in last if len(figures[pair]) == places}
     whole = question.n is None
     rows = [_row(pair, xs, values, question.target, whole=whole) for pair, values in errors.items()]
-    if needs_only:
+    if least is not None:
         rows = [replace(row, low=None, high=None) for row in rows]
     return Prediction(xs, errors, tuple(rows), choice=_choice({row.pair: row for row in rows}, asked))
 

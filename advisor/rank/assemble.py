@@ -67,9 +67,21 @@ class Contest:
         plain = mean_error(errors)
         if self.belief is None:
             return plain
-        error = float(population_errors(errors, self.populations, self.root).mean()) ** self.root
         low, high = population_range(errors, self.populations, self.belief, self.root)
-        return plain._replace(error=error, low=low, high=high)
+        return plain._replace(error=self.mean(errors), low=low, high=high)
+
+    def mean(self, errors: NDArray[np.float64]) -> float:
+        """Return the mean error of `figures` alone."""
+        if self.belief is None:
+            return mean_error(errors).error
+        return float(population_errors(errors, self.populations, self.root).mean()) ** self.root
+
+    @cached_property
+    def raw_variances(self) -> dict[str, float]:
+        """Mean variance of the raw frequencies, for each protocol of the menu that estimates linearly."""
+        n, truth = self.experiment.n, self.experiment.truth
+        linear = {name: self.experiment.oracles[name].linear for name in dict.fromkeys(name for name, _ in self.menu)}
+        return {name: float(one.covariance(n).entry(truth).mean()) for name, one in linear.items() if one is not None}
 
     @cached_property
     def ranked(self) -> dict[Pair, NDArray[np.float64]]:
@@ -162,7 +174,7 @@ def ranking_of(request: Request, table: tuple[Contest, ...], again: Runs | None)
     single = replace(contest, metric=PER_CATEGORY)
     without_data = _errors_without_data(metric, experiment)
     uniform, zero = ((without_data ** (1 / contest.root)).mean(axis=0) ** contest.root).tolist()
-    lowest = contest.figures(contest.runs.column(contest.leader, metric)).error
+    lowest = contest.mean(contest.runs.column(contest.leader, metric))
     beside = [
         *(_baseline("raw", pair, contest) for pair in [(rows[0].protocol, RAW)] if pair in contest.runs.errors),
         Baseline("uniform", None, None, uniform, uniform, uniform, uniform / lowest if lowest else None, None, None),
@@ -217,11 +229,11 @@ def _row(standing: Standing, contest: Contest, runs: Runs) -> Recommendation:
     figures = contest.figures(errors)
     raw = None
     if (protocol, RAW) in runs.errors:  # over the repetitions of the row, so that the two share noise
-        raw = contest.figures(runs.column((protocol, RAW), contest.metric)[: len(errors)]).error
+        raw = contest.mean(runs.column((protocol, RAW), contest.metric)[: len(errors)])
     mean_square, absolute = (
         finite(float(runs.column(standing.pair, name)[: len(errors)].mean())) for name in ("mse", "mae")
     )
-    linear = oracle.linear
+    variance = contest.raw_variances.get(protocol)
     return Recommendation(
         rank=standing.rank,
         tier=standing.tier,
@@ -243,8 +255,8 @@ def _row(standing: Standing, contest: Contest, runs: Runs) -> Recommendation:
             float(n)
             if method == RAW
             # Raw variance falls as 1/n, so the n that gives this mean square is n * raw variance / mean square.
-            else n * float(linear.covariance(n).entry(contest.experiment.truth).mean()) / mean_square
-            if mean_square and linear is not None
+            else n * variance / mean_square
+            if mean_square and variance is not None
             else None
         ),
         mean_absolute_error=absolute,

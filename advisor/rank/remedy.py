@@ -91,13 +91,13 @@ def _needed(ranking: Ranking, target: float, *, n: bool, interval: bool = False)
         shuffled=None if central is None else Shuffled(central.epsilon, central.delta, request.k),
     )  # fmt: skip
     assumed = None if request.skew is None else frequencies_of(request)
-    prediction = first_answers(question, assumed, needs_only=not interval)
+    here, short = request.n if n else request.epsilon, max(ranking.best.error / target, 1.0)
+    contradiction = here * short ** (1.0 if n and central is None else 0.5)
+    prediction = first_answers(question, assumed, least=None if interval else contradiction)
     row = next((row for row in prediction.rows if row.pair == prediction.choice), None)
     if row is None or row.value is None:
         return None, bool(prediction.rows)
-    here, short = request.n if n else request.epsilon, max(ranking.best.error / target, 1.0)
-    contradicts = row.value <= here * short ** (1.0 if n and central is None else 0.5)
-    return (None, False) if contradicts else (row, True)
+    return (None, False) if row.value <= contradiction else (row, True)
 
 
 def _command(ranking: Ranking, target: float) -> str:

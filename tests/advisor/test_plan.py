@@ -182,20 +182,38 @@ def test_a_falling_error_is_not_called_a_floor() -> None:
     assert "floor" not in said
 
 
-@pytest.mark.parametrize(("n", "target"), [(None, 0.3), (None, 1e-3), (None, 1.9), (20_000, 0.3)])
-def test_what_is_needed_does_not_depend_on_the_curves_below_it(n: int | None, target: float) -> None:
-    question = PlanQuestion(
+def zipf_question(n: int | None, target: float) -> PlanQuestion:
+    """Ask how many users an l1 error takes at ε = 1, or which ε it takes with so many."""
+    return PlanQuestion(
         frequencies=Frequencies(apportion(frequencies("zipf", 64), 10_000), None, False, None, None, (), ()),
         metric="l1", target=target, epsilon=1.0 if n is None else None, n=n, protocols=("grr", "oue", "ss"),
         methods=("none", "norm_sub", "norm_cut"), named=(), restricted=False, seed=0, precision=0.1,
         max_repetitions=10, metric_values=MetricSettings().resolved(64), shuffled=None,
     )  # fmt: skip
-    whole, needs = first_answers(question), first_answers(question, needs_only=True)
+
+
+@pytest.mark.parametrize(("n", "target"), [(None, 0.3), (None, 1e-3), (None, 1.9), (20_000, 0.3)])
+def test_what_is_needed_does_not_depend_on_the_curves_below_it(n: int | None, target: float) -> None:
+    question = zipf_question(n, target)
+    whole, needs = first_answers(question), first_answers(question, least=0.0)
     assert {row.pair: row.value for row in needs.rows} == {row.pair: row.value for row in whole.rows}
     assert (needs.choice, needs.first) == (whole.choice, whole.first)
     assert len(whole.xs) == PLACES
     if target == 0.3:
         assert len(needs.xs) < PLACES
+
+
+@pytest.mark.parametrize("n", [None, 20_000])
+def test_what_needs_no_more_than_the_least_is_only_said_to(n: int | None) -> None:
+    question = zipf_question(n, 0.3)
+    whole = {row.pair: row.value or math.inf for row in first_answers(question).rows}
+    least = float(np.median(list(whole.values())))
+    found = {row.pair: row.value or math.inf for row in first_answers(question, least=least).rows}
+    assert {pair for pair, value in found.items() if value <= least} == {pair for pair in whole if whole[pair] <= least}
+    assert {pair: value for pair, value in found.items() if value > least} == {
+        pair: value for pair, value in whole.items() if value > least
+    }
+    assert min(whole.values()) < least < max(whole.values())
 
 
 def misled(monkeypatch: pytest.MonkeyPatch, need: Callable[[tuple[str, str], float], float]) -> None:
