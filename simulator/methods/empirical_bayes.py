@@ -96,9 +96,8 @@ def _tilt(weights: FloatArray, distance: FloatArray) -> FloatArray:
     inside = 1 - 1e-9
     low = np.where(possible, -inside / np.where(possible, top, 1.0), 0.0)
     high = np.where(possible, -inside / np.where(possible, bottom, -1.0), 0.0)
-    force = weights * distance
+    force, tilt, step = weights * distance, (low + high) / 2, (high - low) / 4
     for _ in range(40):
-        middle = (low + high) / 2
-        above = (force / (1 + middle * distance)).sum(axis=1, keepdims=True) > 0
-        low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return np.where(possible, (low + high) / 2, 0.0)
+        tilt += np.copysign(step, (force / (1 + tilt * distance)).sum(axis=1, keepdims=True))
+        step /= 2
+    return np.where(possible, tilt, 0.0)

@@ -12,7 +12,7 @@ from simulator._types import FloatArray, IntArray
 from simulator.protocols.oracle import Noise
 from simulator.surrogate.posterior import Posterior, gaussian_variance
 
-BLOCKS = 512  # domains are compared on no more blocks of neighbours than this
+BLOCKS = 256  # domains are compared on no more blocks of neighbours than this: with 512, populations are no nearer
 NUMBERS = (2, 3, 4)  # of heights; the evidence weighs the choices
 MOST = max(NUMBERS)
 CANDIDATES = 200  # chains to begin with, for each number of heights
