@@ -66,8 +66,8 @@ def first_answers(
     """Predict every pair along the range that the model covers; nothing where it does not know the metric.
 
     assumed: what stands for the frequencies; by default their profile.
-    least: only what each pair needs, without intervals and the curves below; of what needs no more than this, only
-        that it does. To describe a large domain for one number of users takes long.
+    least: return only needs, without intervals and curves, and look no lower than the first place at or below this:
+        a need there is given as at most this, not exactly. (Describing a large domain takes long.)
     """
     xs = np.geomspace(*ENDS[question.unknown], PLACES)
     if question.metric not in predicted_metrics(ordered=question.frequencies.ordered):

@@ -214,6 +214,10 @@ def test_what_needs_no_more_than_the_least_is_only_said_to(n: int | None) -> Non
         pair: value for pair, value in whole.items() if value > least
     }
     assert min(whole.values()) < least < max(whole.values())
+    above = 5 * max(whole.values())
+    cut = first_answers(question, least=above)
+    assert len(cut.xs) < len(first_answers(question, least=0.0).xs)  # less is looked up
+    assert all(row.value is not None and row.value <= above for row in cut.rows)
 
 
 def misled(monkeypatch: pytest.MonkeyPatch, need: Callable[[tuple[str, str], float], float]) -> None:

@@ -8,6 +8,7 @@ from scipy import optimize
 
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.methods import empirical_bayes, wavelet
+from simulator.methods.empirical_bayes import _tilt
 from simulator.methods.simplex import norm_sub
 from simulator.populations import apportion, frequencies
 from simulator.protocols import Noise
@@ -222,3 +223,20 @@ def test_ibu_maximises_the_likelihood() -> None:
     level = gradient[f > 0]
     np.testing.assert_allclose(level, level[0], rtol=1e-9)
     assert (gradient[f == 0] <= level[0] * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("least", [1.0, 1e-6, 0.0])
+def test_the_multiplier_of_eb_ns_is_the_zero_that_a_root_finder_finds(least: float) -> None:
+    """Also where the outermost atoms have next to no weight, and the zero is close to a pole."""
+    rng, atoms = stream("tilt", least), np.arange(0.0, 20.0, 0.5)
+    weights = rng.dirichlet(np.full(len(atoms), 0.5), size=20)
+    weights[:, [0, -1]] *= least
+    distance = atoms - rng.uniform(1, 15, (20, 1))
+    for found, force, own in zip(_tilt(weights, distance), weights * distance, distance, strict=True):
+        low, high = -(1 - 1e-9) / own.max(), -(1 - 1e-9) / own.min()
+
+        def level(tilt: float, force: np.ndarray = force, own: np.ndarray = own) -> float:
+            return float((force / (1 + tilt * own)).sum())
+
+        exact = low if level(low) <= 0 else high if level(high) >= 0 else optimize.brentq(level, low, high, xtol=1e-15)
+        assert abs(found[0] - exact) < 1e-11 * (high - low)
