@@ -37,15 +37,16 @@ def half_of(name: str) -> str:
     return HALVES[zlib.crc32(name.encode()) % 2]
 
 
-def family(name: str, k: int) -> FloatArray:
-    """Return frequencies ``(k,)`` of one of `FAMILIES`; they sum to 1."""
-    weights = FAMILIES[name][1]((np.arange(k) + 0.5) / k, rng_for(0, "family", name, k))
+def family(name: str, k: int, member: int = 0) -> FloatArray:
+    """Return frequencies ``(k,)`` of a member of one of `FAMILIES`, each drawn on its own; they sum to 1."""
+    own = (member,) if member else ()
+    weights = FAMILIES[name][1]((np.arange(k) + 0.5) / k, rng_for(0, "family", name, k, *own))
     result: FloatArray = weights / weights.sum()
     return result
 
 
-def truths(files: Iterable[str]) -> Iterator[Truth]:
-    """Yield the histograms at several sizes, the named shapes and the families.
+def truths(files: Iterable[str], members: int = 1) -> Iterator[Truth]:
+    """Yield the histograms at several sizes, the named shapes, and as many members of each family as told.
 
     An ordered histogram is made coarser by adding up neighbours, another one by keeping the most frequent categories.
     An ordered one is there once more, as if its order meant nothing.
@@ -62,8 +63,9 @@ def truths(files: Iterable[str]) -> Iterator[Truth]:
                     yield Truth(f"{name} without its order k={len(counts)}", False, shares, name)
     for name, k in product(SHAPES, SHAPE_DOMAINS):
         yield Truth(f"{name} k={k}", SHAPES[name].ordered, frequencies(name, k), name)
-    for name, k in product(FAMILIES, SHAPE_DOMAINS):
-        yield Truth(f"{name} k={k}", FAMILIES[name][0], family(name, k), name)
+    for name, k, member in product(FAMILIES, SHAPE_DOMAINS, range(members)):
+        own = f"{name} k={k}" + (f" member {member}" if member else "")
+        yield Truth(own, FAMILIES[name][0], family(name, k, member), name)
 
 
 def _coarser(counts: IntArray, factor: int, *, ordered: bool) -> IntArray:

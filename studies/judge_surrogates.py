@@ -285,6 +285,7 @@ def judge(
     half: Annotated[str | None, typer.Option(help="tuning or judging: half of the families and files (both)")] = None,
     alone: Annotated[bool, typer.Option("--alone", help="the files alone, without named shapes and families")] = False,
     by_family: Annotated[bool, typer.Option("--families", help="a table for each family as well")] = False,
+    members: Annotated[int, typer.Option(min=1, help="of each family that is drawn at random")] = 1,
     decisions: Annotated[int, typer.Option(min=1, help="estimates per setting")] = 20,
     repetitions: Annotated[int, typer.Option("--reps", min=10, help="collections that tell the truth")] = REPETITIONS,
     every: Annotated[int, typer.Option(min=1, help="only every N-th setting")] = 1,
@@ -300,7 +301,7 @@ def judge(
             raise InputError(f"--protocol must be one of {listed(frequency_oracles())}, got {name!r}")
     if half not in (None, *HALVES):
         raise InputError(f"--half must be one of {listed(HALVES)}, got {half!r}")
-    judged = (truth for truth in truths(files or []) if not (alone and truth.family in (*SHAPES, *FAMILIES)))
+    judged = (truth for truth in truths(files or [], members) if not (alone and truth.family in (*SHAPES, *FAMILIES)))
     among = [truth for truth in judged if half in (None, half_of(truth.family))]
     settings = [Setting(*one) for one in product(among, EPSILONS, USERS, protocol or PROTOCOLS)][::every]
     made = decide_all(settings, names, decisions, repetitions, jobs)

@@ -100,7 +100,9 @@ def test_decisions_follow_their_streams_and_are_told_by_surrogate() -> None:
 
 @pytest.mark.slow
 def test_the_command_prints_both_tables() -> None:
-    result = CliRunner().invoke(app, ["--every", "600", "--decisions", "1", "--reps", "10", "--families"])
+    # Of 1,026 settings with one member of each family, it would be one.
+    options = ["--every", "1100", "--decisions", "1", "--reps", "10", "--families", "--members", "2"]
+    result = CliRunner().invoke(app, options)
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[0] == "2 settings, 1 estimates each; mean extra error (95th percentile) in %"
@@ -140,6 +142,20 @@ def test_each_half_has_histograms_of_both_kinds_and_all_sizes_of_a_family() -> N
         assert (frequencies_of > 0).all()
         assert frequencies_of.sum() == pytest.approx(1)
         np.testing.assert_array_equal(frequencies_of, families.family(name, 64))
+
+
+def test_further_members_of_a_family_are_drawn_on_their_own() -> None:
+    one, three = list(truths([])), list(truths([], members=3))
+    assert len(three) == 2 * len(SHAPES) + 3 * 2 * len(FAMILIES)  # named shapes are what they are
+    assert len({truth.name for truth in three}) == len(three)  # an estimate's stream begins at the name
+    assert len({truth.frequencies.tobytes() for truth in three if truth.family in FAMILIES}) == 3 * 2 * len(FAMILIES)
+    found = {truth.name: truth for truth in three}
+    for truth in one:
+        np.testing.assert_array_equal(found[truth.name].frequencies, truth.frequencies)
+    orders = [truth.frequencies for name, truth in found.items() if name.startswith("no use of order k=64")]
+    assert len(orders) == 3
+    for order in orders:
+        np.testing.assert_allclose(np.sort(order), np.sort(orders[0]))
 
 
 @pytest.mark.slow
