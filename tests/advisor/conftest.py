@@ -10,6 +10,7 @@ from advisor.cli.app import main
 from advisor.members import member_of_file
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.foreign import FAILURES, REGISTERED, SOURCES
+from tests.advisor.collected_files import estimate_text, raw
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -59,4 +60,12 @@ def ages(tmp_path: Path) -> str:
     """Raw values of an ordered domain."""
     path = tmp_path / "ages.csv"
     path.write_text("age\n" + "\n".join(str(20 + (i * i) % 17) for i in range(2000)) + "\n", encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def estimate(tmp_path: Path) -> str:
+    """An estimate by OUE, in a file."""
+    path = tmp_path / "estimate.csv"
+    path.write_text(estimate_text(raw()), encoding="utf-8")
     return str(path)

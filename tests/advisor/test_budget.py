@@ -12,8 +12,8 @@ from advisor.question.settings import Plurality
 from simulator import PROTOCOLS
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
+from tests.advisor.cli_answers import QUICK, SCHEMA
 from tests.advisor.conftest import Run
-from tests.advisor.test_cli import QUICK, SCHEMA
 
 ZIPF = frequencies("zipf", 20)
 COUNTS = apportion(ZIPF, 20_000)

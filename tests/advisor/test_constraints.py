@@ -11,8 +11,8 @@ from simulator import POSTPROCESSORS, PROTOCOLS, frequency_oracles
 from simulator.domain import Attackers, Domain
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
+from tests.advisor.cli_answers import QUICK, SCHEMA
 from tests.advisor.conftest import Run
-from tests.advisor.test_cli import QUICK, SCHEMA
 
 COUNTS = apportion(frequencies("zipf", 30), 20_000)
 

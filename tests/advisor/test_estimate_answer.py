@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import re
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -15,9 +12,7 @@ import pandas as pd
 import pytest
 
 from advisor import Advice, InputError, advise
-from advisor.document.csv import csv_text
-from advisor.document.markdown import markdown
-from advisor.document.model import Document, View
+from advisor.document.model import View
 from advisor.document.text import plain_text
 from advisor.question.collected import collect
 from advisor.question.estimate_request import COLLECTIONS, build_estimate_request
@@ -31,26 +26,8 @@ from simulator.confidence import belief_in
 from simulator.methods.blend import parts_of
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
-from simulator.surrogate import DRAWS, sample_posterior, surrogate_populations
-from tests.advisor.schemas import schema
-
-SCHEMA = schema("advice")
-K, N = 10, 20_000
-FEW = ("none", "norm_sub", "power_ns")
-QUICK = {"method": FEW, "repetitions": 6}
-# Those that need a noise of one scale do not go with trees, and none goes without an estimate.
-ALL_PAIRS = 3 * len(frequency_oracles()) + 2 * len({"tree", "tree_half", "haar_hrr"})
-
-
-def raw(protocol: str = "oue", k: int = K, n: int = N, shape: str = "zipf", epsilon: float = 1.0) -> np.ndarray:
-    oracle = PROTOCOLS[protocol](k, epsilon)
-    rng = rng_for(0, "tests", "estimate answer", protocol, k, n, shape)
-    return oracle.estimate(oracle.sample_support(apportion(frequencies(shape, k), n), rng), n)
-
-
-def quick(estimate: object = None, protocol: object = "oue", n: object = N, **options: object) -> Advice:
-    values = raw() if estimate is None else estimate
-    return advise(1.0, estimate=values, protocol=protocol, n=n, **(QUICK | options))  # type: ignore[arg-type]
+from simulator.surrogate import DRAWS, surrogate_populations
+from tests.advisor.estimates import QUICK, SCHEMA, K, N, quick, raw
 
 
 def text_of(advice: Advice) -> str:
@@ -317,74 +294,6 @@ def test_a_clipped_estimate_carries_its_warning() -> None:
     assert "this is not a raw estimate" in warning
 
 
-# --- formats ---------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def shown() -> Advice:
-    return quick()
-
-
-def test_json_is_valid_and_holds_both_tables(shown: Advice) -> None:
-    data = json.loads(shown.to_json())
-    SCHEMA.validate(data)
-    assert (data["source"], data["surrogate"]) == ("surrogate", "ensemble")
-    assert data["request"]["collected_with"] == "oue"
-    assert data["request"]["populations"] == 6
-    assert [row["method"] for row in data["recommendations"]] == [row.method for row in shown.recommendations]
-    assert len(data["next_round"]["recommendations"]) == ALL_PAIRS
-    assert data["next_round"]["next_round"] is None
-
-
-def test_csv_marks_the_rows_of_the_next_round(shown: Advice) -> None:
-    rows = list(csv.DictReader(io.StringIO(csv_text(rank_document((shown,))))))
-    assert len(rows) == len(FEW) + ALL_PAIRS
-    assert [row["next_round"] for row in rows] == ["False"] * 3 + ["True"] * ALL_PAIRS
-    assert {row["protocol"] for row in rows[:3]} == {"oue"}
-    assert math.fsum(float(row["probability_best"]) for row in rows[:3]) == pytest.approx(1)
-    assert {row["probability_best"] for row in rows[3:]} == {""}
-    assert {row["metric"] for row in rows} == {"l1"}
-
-
-@pytest.mark.parametrize("write", [plain_text, markdown])
-def test_text_has_both_tables_one_after_the_other(shown: Advice, write: Callable[[Document, View], str]) -> None:
-    text = write(rank_document((shown,)), View())
-    first, later = text.split("For the next round, with the same ε, k and n: ")
-    assert "post-processing on this OUE estimate" in first
-    assert "It is the best method with probability" in first
-    assert first.count("◂ raw estimate") == later.count("◂ raw estimate") == 1
-    other = re.compile(r"\bpgr\b")  # of the protocols that were not used, the first in the next round
-    assert other.search(later)
-    assert not other.search(first)
-    assert "6 populations that may be behind it (surrogate ensemble), 1 collection from each" in later
-    assert "Simulated from the estimate in estimate" in later
-
-
-def test_markdown_rows_have_the_columns_of_their_table(shown: Advice) -> None:
-    first, later = markdown(rank_document((shown,)), View()).split("For the next round")
-    for part, column in ((first, " best "), (later, " won ")):
-        lines = [line for line in part.splitlines() if line.startswith("|")]
-        assert len({line.count("|") for line in lines}) == 1
-        assert f"|{column}|" in lines[0]
-
-
-def test_value_is_the_pair_now(shown: Advice) -> None:
-    assert rank_document((shown,)).value == f"oue {shown.best.method}"
-
-
-def test_notebooks_see_the_answer_and_the_next_round(shown: Advice) -> None:
-    page = shown._repr_html_()
-    assert "on this OUE estimate" in page
-    assert "For the next round" in page
-    assert page.count("<table>") == 2
-
-
-def test_frame_is_the_ranking_now(shown: Advice) -> None:
-    frame = shown.to_frame()
-    assert frame["probability_best"].sum() == pytest.approx(1)
-    assert set(frame["protocol"]) == {"oue"}
-
-
 # --- errors ----------------------------------------------------------------------------------------------------
 
 
@@ -431,43 +340,3 @@ def test_bad_requests_are_value_errors_of_one_line(options: dict[str, object], m
 def test_a_surrogate_is_for_an_estimate() -> None:
     with pytest.raises(InputError, match="surrogate goes with an estimate"):
         advise(1.0, sample_counts=[5, 5], surrogate="norm_sub")
-
-
-# --- a small sample --------------------------------------------------------------------------------------------
-
-
-def test_a_sample_ten_times_too_small_is_not_taken_for_the_truth() -> None:
-    options = {"protocol": "oue", "method": FEW, "repetitions": 5, "max_repetitions": 10}
-    small = advise(1.0, sample_counts=[50, 30, 20, 0], n=1000, **options)  # type: ignore[arg-type]
-    assert (small.source, small.request.surrogate) == ("surrogate", "dirichlet")
-    assert small.request.populations is not None
-    assert small.request.populations.shape == (10, 4)
-    assert (small.request.populations.sum(axis=1) == 1000).all()
-    assert small.next_round is None
-    assert {row.probability_best for row in small.recommendations} == {None}
-    assert any("populations drawn from its Dirichlet posterior" in line for line in small.warnings)
-    SCHEMA.validate(json.loads(small.to_json()))
-    larger = advise(1.0, sample_counts=[50, 30, 20, 0], n=999, **options)  # type: ignore[arg-type]
-    assert (larger.source, larger.request.surrogate, larger.request.populations) == ("simulation", None, None)
-    assert any("its own sampling noise is taken for truth" in line for line in larger.warnings)
-
-
-def test_the_populations_behind_a_small_sample_are_those_of_its_posterior() -> None:
-    counts = [6, 3, 1, 0, 0, 0, 0, 0, 0, 0]
-    options = {"protocol": "grr", "method": "none", "repetitions": 4, "max_repetitions": 4, "seed": 3}
-    request = advise(1.0, sample_counts=counts, n=500, **options).request  # type: ignore[arg-type]
-    drawn = sample_posterior(np.array(counts), 4, rng_for(3, "surrogate", "dirichlet"), ordered=request.ordered)
-    np.testing.assert_array_equal(request.populations, [apportion(row, 500) for row in drawn])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shape", ["gaussian", "geometric"])
-def test_a_small_sample_of_an_ordered_domain_names_a_pair_that_is_nearly_the_best(shape: str) -> None:
-    """Where the order counts for nothing it names one with about twice the error of the best."""
-    truth = frequencies(shape, 64)
-    small = rng_for(0, "small", shape).multinomial(500, truth)
-    options = {"n": 100_000, "metric": "l1", "ordered": True}
-    named = advise(1.0, sample_counts=small, **options).best  # type: ignore[arg-type]
-    whole = advise(1.0, sample_counts=apportion(truth, 100_000), **options)  # type: ignore[arg-type]
-    error = next(row.error for row in whole.recommendations if row.pair == named.pair)
-    assert error < 1.15 * whole.best.error

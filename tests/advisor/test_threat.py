@@ -14,8 +14,8 @@ from advisor.figures import number
 from advisor.rank.document import rank_document
 from simulator import POSTPROCESSORS
 from simulator.populations import apportion, frequencies
+from tests.advisor.cli_answers import QUICK, SCHEMA
 from tests.advisor.conftest import Run
-from tests.advisor.test_cli import QUICK, SCHEMA
 
 FEW = (*QUICK, "-p", "oue", "-p", "she", "--method", "none", "--method", "norm_sub")
 

@@ -18,7 +18,6 @@ from simulator import Noise, frequency_oracles
 from simulator.protocols import FrequencyOracle
 from simulator.protocols.hadamard import HadamardResponse
 from simulator.protocols.projective_geometry import ProjectiveGeometry
-from simulator.protocols.subset import SubsetSelection
 from simulator.protocols.summation import SHE
 from simulator.seeding import rng_for
 
@@ -384,22 +383,13 @@ def compare_marginals(a, b, law: Law):
 COMPARISONS = {"mean": compare_means, "covariance": compare_covariances, "marginals": compare_marginals}
 
 
-def off_by_5_percent(oracle: FrequencyOracle) -> FrequencyOracle:
-    """Return the same protocol with q 5 % too large; where reports have a fixed size, p + (k-1) q = size sets p."""
-    base, wrong_q = type(oracle), 1.05 * oracle.q
-    overrides = {"q": wrong_q}
-    if oracle.sums_to_one:
-        size = oracle.omega if isinstance(oracle, SubsetSelection) else 1
-        overrides["p"] = size - (oracle.k - 1) * wrong_q
-        if isinstance(oracle, SubsetSelection):
-            overrides["omega"] = size
-    return type("Off", (base,), overrides)(oracle.k, oracle.epsilon)
-
-
-def subset_of_size(omega: int, k: int, epsilon: float) -> SubsetSelection:
-    """Return subset selection with a size of our choice."""
-    return SubsetSelection(k, epsilon, omega)
-
-
 def oracle_of(key: str, k: int, epsilon: float) -> FrequencyOracle:
     return PROTOCOLS[key](k, epsilon)
+
+
+def skewed(k: int, n: int):
+    """Return counts ``(k,)`` of n users that fall as 1/rank, every fifth from k // 3 on 0, the rest at the first."""
+    counts = np.floor(n / 2 / np.arange(1, k + 1) / (1 + np.log(k))).astype(np.int64)
+    counts[k // 3 :: 5] = 0
+    counts[0] += n - counts.sum()
+    return counts

@@ -19,7 +19,7 @@ from simulator.protocols.oracle import bits_for
 from simulator.protocols.subset import SubsetSelection
 from simulator.protocols.unary import OUE, RAPPOR
 
-from .law import stream, subset_of_size
+from .law import stream
 
 PROTOCOLS = frequency_oracles()
 
@@ -126,7 +126,7 @@ def test_omega_is_for_the_mean_over_the_domain_and_not_for_values_that_nobody_ha
     rows = np.full((repetitions, k), n // k)
     errors = []
     for size in (1, 2):
-        oracle = subset_of_size(size, k, epsilon)
+        oracle = SubsetSelection(k, epsilon, size)
         estimate = oracle.estimate(oracle.sample_support(rows, stream("mean variance", size)), n)
         errors.append(((estimate - 1 / k) ** 2).mean(axis=1))
     assert SubsetSelection(k, epsilon).omega == 2

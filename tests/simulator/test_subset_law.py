@@ -24,7 +24,6 @@ from .law import (
     compare_means,
     merge_bins,
     stream,
-    subset_of_size,
     two_sided,
     variance_p,
 )
@@ -86,13 +85,13 @@ def joint_p(draws, law):
 
 @pytest.mark.parametrize(("k", "omega", "counts"), JOINT)
 def test_the_chain_has_the_enumerated_joint_law(k, omega, counts):
-    oracle, n_v = subset_of_size(omega, k, 1.0), np.array(counts)
+    oracle, n_v = SubsetSelection(k, 1.0, omega), np.array(counts)
     assert accept(joint_p(repeat(oracle._chain, n_v, 2500, "joint", k, omega, *counts), joint_law(oracle, counts)))
 
 
 @pytest.mark.parametrize(("k", "omega", "counts"), JOINT)
 def test_the_replay_has_the_enumerated_joint_law(k, omega, counts):
-    oracle = subset_of_size(omega, k, 1.0)
+    oracle = SubsetSelection(k, 1.0, omega)
     draws = oracle.replay_support(
         np.broadcast_to(np.array(counts), (2500, k)), stream("joint replay", k, omega, *counts)
     )
@@ -100,14 +99,14 @@ def test_the_replay_has_the_enumerated_joint_law(k, omega, counts):
 
 
 def test_negative_control_the_joint_check_notices_another_size_of_the_own_share():
-    right, wrong = subset_of_size(2, 4, 1.0), subset_of_size(2, 4, 0.5)
+    right, wrong = SubsetSelection(4, 1.0, 2), SubsetSelection(4, 0.5, 2)
     draws = repeat(wrong._chain, np.array([2, 0, 0, 0]), 2500, "joint wrong")
     assert not accept(joint_p(draws, joint_law(right, (2, 0, 0, 0))))
 
 
 def test_one_report_is_an_even_draw_that_favours_the_own_value():
     # Straight from the definition: own value in with probability p, all sets of each kind equally likely.
-    oracle = subset_of_size(3, 6, 0.7)
+    oracle = SubsetSelection(6, 0.7, 3)
     reports = np.sort(oracle.perturb(np.full(40_000, 4), stream("one report")), axis=1)
     assert (np.diff(reports, axis=1) > 0).all()  # distinct values
     sets = list(itertools.combinations(range(6), 3))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.advisor.cli_answers import answer
 from tests.advisor.conftest import Run
-from tests.advisor.test_cli import answer
 
 BAD = [
     (["-e", "0"], "eps must be a number above 0, got '0'"),

@@ -1,13 +1,23 @@
-"""The files of these tests are small: without this, pandas would see none of them."""
+"""How files are read in these tests: by pandas though they are small, and in many blocks."""
 
 from __future__ import annotations
 
 import pytest
 
-from advisor.inputs import text
+from advisor.inputs import dialect, source, text
 
 
 @pytest.fixture(autouse=True)
 def pandas_reads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave nothing to the reader of small files."""
+    """Leave nothing to the reader of small files: without this, pandas would see none of these."""
     monkeypatch.setattr(text, "FEW", -1)
+
+
+@pytest.fixture(params=[1 << 20, 1])
+def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports in many blocks give what they give in few."""
+    if request.param == 1:
+        monkeypatch.setattr(text, "BLOCK_ROWS", 7)
+    else:
+        monkeypatch.setattr(dialect, "HEAD_LINES", 60)
+        monkeypatch.setattr(source, "CHUNK_BYTES", 2000)

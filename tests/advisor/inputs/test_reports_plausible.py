@@ -1,0 +1,131 @@
+"""Reports of another protocol, budget or hash are noticed, and a right one raises no alarm."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xxhash
+
+from advisor.inputs.reports import read_reports, readable_protocols
+from advisor.inputs.reports.plausibility import implausible
+from simulator import Tally, rng_for
+from simulator.protocols import PROTOCOLS
+from tests.advisor.conftest import Run
+from tests.advisor.inputs.made_reports import (
+    HASHED,
+    UNARY,
+    error_of,
+    lines,
+    made,
+    read_file,
+)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "epsilon", "options"),
+    [("rappor", 1.0, {}), ("the", 1.0, {}), ("oue", 1.2, {}), ("oue", 0.8, {})],
+)
+def test_bits_of_another_protocol_or_budget_are_noticed(
+    tmp_path: Path, protocol: str, epsilon: float, options: dict
+) -> None:
+    reports, _ = made("oue", 32, 1.0, n=3000)
+    data = lines(reports, "")
+    assert read_file(tmp_path, "a.txt", data, "oue", 1.0).warnings == ()
+    (warning,) = read_file(tmp_path, "a.txt", data, protocol, epsilon, **options).warnings
+    assert warning.startswith(f"these are hardly {protocol} reports at eps = {epsilon:g}, k = 32: ")
+    assert warning.endswith("expected whatever users hold; the protocol, eps or k may be wrong")
+
+
+def test_another_hash_or_domain_is_noticed(tmp_path: Path) -> None:
+    # With the wrong hash a report supports its own value with probability 1/g, not p: n (p - q) below the mean.
+    reports, _ = made("olh", 16, 2.0, n=5000)
+    data = lines(reports, ",")
+    assert read_file(tmp_path, "a.csv", data, "olh", 2.0, k=16).warnings == ()
+    assert "hash may be wrong" in read_file(tmp_path, "a.csv", data, "olh", 2.0, k=16, hash="xxh32").warnings[0]
+    # Half of the domain: users who hold the other half support one of it with probability 1/g, too.
+    assert "k or hash" in read_file(tmp_path, "a.csv", data, "olh", 2.0, k=8).warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "hashing"),
+    [("rappor", None), ("oue", None), ("the", None), ("blh", "mix64"), ("olh", "mix64"), ("olh", "xxh32")],
+)
+def test_the_total_has_the_mean_and_variance_of_the_check(protocol: str, hashing: str | None) -> None:
+    """The variance of m scores of a nearly normal total has the standard error sqrt(2/m), their mean 1/sqrt(m)."""
+    k, n, m = 12, 400, 1500
+    oracle = PROTOCOLS[protocol](k, 1.0, **({"hash": hashing} if hashing else {}))
+    rng = rng_for(11, "total", protocol, hashing or "none")
+    values = np.minimum(rng.geometric(0.4, size=n) - 1, k - 1)
+    p, q = oracle.p, oracle.q
+    assert p is not None
+    assert q is not None
+    mean = n * (p + (k - 1) * q)
+    sd = math.sqrt(n * (p * (1 - p) + (k - 1) * q * (1 - q)))
+    scores = np.array([(int(oracle.support(oracle.perturb(values, rng)).sum()) - mean) / sd for _ in range(m)])
+    assert abs(scores.mean()) < 4 / math.sqrt(m)
+    assert abs(scores.var() - 1) < 4 * math.sqrt(2 / m)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 8.0, 32.0])
+@pytest.mark.parametrize("n", [1, 30])
+def test_few_reports_raise_no_alarm_at_any_budget(n: int, epsilon: float) -> None:
+    rng = rng_for(3, "few", f"{epsilon}", f"{n}")
+    for protocol in (*UNARY, *HASHED):
+        oracle = PROTOCOLS[protocol](5, epsilon)
+        for _ in range(50):
+            support = oracle.support(oracle.perturb(rng.integers(0, 5, size=n), rng))
+            assert implausible(Tally(support, n), oracle) == ()
+
+
+def test_the_alarm_begins_where_it_says() -> None:
+    oracle = PROTOCOLS["oue"](4, 1.0)
+    p, q = 0.5, 1 / (math.e + 1)
+    n = 10_000
+    mean, variance = n * (p + 3 * q), n * (p * (1 - p) + 3 * q * (1 - q))
+    for sign in (-1, 1):
+        for share, warned in ((0.999, False), (1.001, True)):
+            total = round(mean + sign * share * (6 * math.sqrt(variance) + 12))
+            assert bool(implausible(Tally(np.array([total, 0, 0, 0]), n), oracle)) is warned
+
+
+@pytest.mark.parametrize("seed", [2**32, 2**63 - 1, 10**30])
+def test_a_seed_of_other_libraries_is_refused_with_what_to_do(tmp_path: Path, seed: int) -> None:
+    message = error_of(tmp_path, "a.csv", f"seed,symbol\n{seed},0\n", "olh", 1.0, k=8)
+    assert message.endswith("; if clients hash with xxHash, whose seeds may be longer: --hash xxh32")
+
+
+@pytest.mark.usefixtures("blocks")
+@pytest.mark.parametrize("name", ["a.csv", "a.txt", "a.parquet"])
+def test_xxhash_takes_the_lowest_32_bits_of_a_long_seed(tmp_path: Path, name: str) -> None:
+    seeds = rng_for(5, "long seeds").integers(2**63, size=40)
+    symbols = np.arange(40) % 4
+    if name == "a.parquet":
+        pd.DataFrame({"symbol": symbols, "seed": seeds}).to_parquet(tmp_path / name)
+        read = read_reports(str(tmp_path / name), "olh", 1.0, k=8, hash="xxh32")
+    else:
+        data = "symbol,seed\n" + lines(zip(symbols, seeds, strict=True), ",")
+        read = read_file(tmp_path, name, data, "olh", 1.0, k=8, hash="xxh32")
+    hashed = [[xxhash.xxh32(b"%d" % v, seed=int(seed) % 2**32).intdigest() % 4 for v in range(8)] for seed in seeds]
+    assert read.tally.counts.tolist() == (np.array(hashed) == symbols[:, None]).sum(axis=0).tolist()
+
+
+@pytest.mark.parametrize(
+    ("seed", "said"),
+    [
+        (f"{2**63}", "is too large; a seed is a whole number from 0 to 9223372036854775807"),
+        ("1234567890123456789.0", "has lost its last digits as a float; write whole numbers"),
+        ("1.2345678901234567e18", "is not a whole number written with digits"),
+    ],
+)
+def test_long_seeds_that_are_refused(tmp_path: Path, seed: str, said: str) -> None:
+    assert said in error_of(tmp_path, "a.csv", f"7,0\n{seed},0\n", "olh", 1.0, k=8, hash="xxh32")
+
+
+def test_the_help_of_reports_names_every_protocol_whose_reports_can_be_read(run: Run) -> None:
+    sentence = run("reports", "--help")[1].partition("Reads reports of")[2].partition(".")[0]
+    assert set(re.findall(r"\w+", sentence)) == {*readable_protocols(), "and"}

@@ -1,0 +1,31 @@
+"""A sweep that takes no time."""
+
+from __future__ import annotations
+
+from advisor.sweeps.answer import Sweep, sweep
+
+SMALL = {
+    "epsilons": [0.5, 2.0], "users": [1000, 10_000], "sizes": [6, 12], "protocol": ["grr", "oue"],
+    "method": ["norm_sub", "none", "power"], "repetitions": 10,
+}  # fmt: skip
+WORDS = (
+    "sweep",
+    "--eps",
+    "0.5,2",
+    "--n",
+    "1e3,1e4",
+    "--k",
+    "6",
+    "-p",
+    "grr",
+    "-p",
+    "oue",
+    "--reps",
+    "5",
+    "--jobs",
+    "1",
+)
+
+
+def small(**more: object) -> Sweep:
+    return sweep(**(SMALL | more))  # type: ignore[arg-type]

@@ -1,0 +1,131 @@
+"""Plans as they are asked for: from Python, by the command, in every format, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import advisor
+from advisor.document.model import Role, Sentence
+from advisor.errors import InputError
+from advisor.plans.answer import plan
+from advisor.plans.document import plan_document
+from tests.advisor.conftest import Run
+
+
+def test_same_seed_same_plan_whatever_the_jobs() -> None:
+    one, two = (
+        plan(target=0.3, epsilon=1.0, k=32, protocol="olh", method="norm_sub", jobs=jobs).to_json() for jobs in (1, 2)
+    )
+    assert one == two
+
+
+def test_is_offered_at_the_top_and_takes_either_name_of_the_budget() -> None:
+    assert "plan" in dir(advisor)
+    assert advisor.plan(detect=0.01, eps=1.0, k=20, instant=True).question.unknown == "n"
+    with pytest.raises(InputError, match="either epsilon or eps"):
+        plan(detect=0.01, eps=1.0, epsilon=1.0, k=20, instant=True)
+
+
+def test_a_page_has_the_curve_and_a_view_keeps_to_its_roles(run: Run, tmp_path: Path) -> None:
+    arguments = ("plan", "--target", "0.1", "--eps", "1", "--k", "16", "--instant")
+    assert run(*arguments, "--report", str(tmp_path / "plan.html"))[0] == 0
+    assert "<svg" in (tmp_path / "plan.html").read_text(encoding="utf-8")
+    for output_format in ("table", "plain", "markdown"):
+        texts = {way: run(*arguments, "--format", output_format, *way.split())[1] for way in ("", "-q", "-v")}
+        assert ["Assumed:" in texts[way] for way in ("", "-q", "-v")] == [True, False, True]
+        assert ["to best:" in texts[way] for way in ("", "-q", "-v")] == [False, False, True]
+
+
+def test_a_target_that_asks_for_nothing_is_said_to() -> None:
+    parts = plan_document(plan(target=5.0, epsilon=1.0, k=8, instant=True)).parts
+    told = [part for part in parts if isinstance(part, Sentence) and part.role is Role.DETAIL]
+    assert any("asks for nothing" in part.text for part in told)
+
+
+def test_a_sample_is_read(run: Run, states: str) -> None:
+    code, out, err = run(
+        "plan", "--target", "0.05", "--eps", "1", "-p", "grr", "--method", "norm_sub", "--format", "json", states
+    )
+    data = json.loads(out)
+    assert code == 0
+    assert "without any privacy" in err
+    assert data["unknown"] == "n"
+    assert data["request"]["k"] == 4
+    assert data["results"][0]["low"] <= data["value"] <= data["results"][0]["high"]
+    assert data["results"][0]["source"] == "simulation"
+
+
+@pytest.mark.parametrize("output_format", ["table", "json", "csv", "markdown", "plain", "value"])
+def test_every_format(run: Run, output_format: str) -> None:
+    code, out, _ = run("plan", "--detect", "0.01", "--n", "100000", "--k", "9", "--instant", "--format", output_format)
+    assert code == 0
+    if output_format == "value":
+        assert 0.1 < float(out) < 10
+    elif output_format == "json":
+        assert json.loads(out)["results"]
+    else:
+        assert "grr" in out
+
+
+def bad() -> list[tuple[tuple[str, ...], str]]:
+    base = ("--k", "16", "--eps", "1")
+    return [
+        ((*base, "--target", "0"), "target must be a number above 0"),
+        ((*base, "--target", "-1"), "target must be a number above 0"),
+        ((*base, "--target", "nan"), "target must be a number above 0"),
+        ((*base, "--target", "0.1", "--n", "1000"), "no unknown is left"),
+        (("--k", "16", "--target", "0.1"), "--eps or --n is missing"),
+        (base, "--target is missing"),
+        ((), "--target, --eps or --n and SAMPLE are missing"),
+        ((*base, "--target", "0.1", "--detect", "0.1"), "not both"),
+        ((*base, "--detect", "1.5"), "above 0 and below 1"),
+        ((*base, "--detect", "0.1", "--method", "norm_sub"), "--method goes with --target"),
+        ((*base, "--detect", "0.1", "--metric", "l1"), "--metric goes with --target"),
+        ((*base, "--target", "0.1", "-m", "l1", "-m", "l2"), "plan answers for one metric at a time, got l1, l2"),
+        (("--detect", "0.001", "--n", "100", "--k", "10"), "a frequency of 0.001 is less than one of 100 users"),
+        (("--target", "0.1", "--eps", "1"), "SAMPLE is missing"),
+        ((*base, "--target", "0.1", "--metric", "all"), "one metric"),
+        ((*base, "--target", "0.1", "--metric", "zebra"), "unknown metric"),
+        ((*base, "--target", "0.1", "--column", "x"), "needs a file"),
+        ((*base, "--target", "0.1", "--skew", "1", "--shape", "zipf"), "either skew or shape"),
+        ((*base, "--target", "0.1", "--output", "/nowhere/x.json"), "no directory"),
+        (("--k", "16", "--n", "3", "--target", "0.1"), "at least 10"),
+    ]
+
+
+@pytest.mark.parametrize(("arguments", "says"), bad())
+def test_bad_input_gets_one_line(run: Run, arguments: tuple[str, ...], says: str) -> None:
+    code, out, err = run("plan", *arguments)
+    assert code == 2
+    assert not out or "--output" in arguments  # where JSON was asked for, the error is JSON too
+    assert says in err
+    assert err.count("\n") == 1
+
+
+def test_nothing_is_overwritten(run: Run, tmp_path: object) -> None:
+    target = f"{tmp_path}/plan.json"
+    arguments = ("plan", "--detect", "0.01", "--eps", "1", "--k", "9", "--instant", "--output", target)
+    assert run(*arguments)[0] == 0
+    assert "exists" in run(*arguments)[2]
+    assert run(*arguments, "--force")[0] == 0
+
+
+def test_python_refuses_the_same() -> None:
+    with pytest.raises(InputError, match="give a sample, or skew"):
+        plan(target=0.1, epsilon=1.0, sample_counts=[1, 2], skew=1.0)
+    with pytest.raises(InputError, match="--eps or --n is missing"):
+        plan(target=0.1, k=4)
+
+
+def test_a_plan_keeps_to_protocols_that_run_in_products(run: Run) -> None:
+    asked = ("plan", "--eps", "1", "--k", "32", "--instant", "--format", "json", "--deployable")
+    for goal in (("--target", "0.1"), ("--detect", "0.01")):
+        code, out, _ = run(*asked, *goal)
+        assert code == 0
+        assert set(json.loads(out)["request"]["protocols"]) == {"grr", "rappor"}
+    code, _, err = run(*asked, "--target", "0.1", "--protocol", "oue")
+    assert code == 2
+    assert "--deployable keeps grr, rappor, and the menu has oue" in err

@@ -1,0 +1,241 @@
+"""A few plain curves behind an estimate: their likelihood against a slow reference, and draws from their posterior."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import statistics
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from simulator import Noise
+from simulator.populations import frequencies
+from simulator.surrogate import Posterior, curves
+from simulator.surrogate.curves import curve_posterior, rough_curve_posterior
+from simulator.surrogate.levels import level_posterior
+from simulator.surrogate.mixture import mixture_posterior
+from simulator.surrogate.plateaus import plateau_posterior
+from simulator.surrogate.wavelet import wavelet_posterior
+
+from .law import even_noise, stream
+
+POSTERIORS = {
+    "mixture": mixture_posterior,
+    "wavelet": wavelet_posterior,
+    "curves": curve_posterior,
+    "rough curves": rough_curve_posterior,
+}
+
+
+def even(normal: float) -> float:
+    return statistics.NormalDist().cdf(normal)
+
+
+def slow_candidate(normals: np.ndarray, places: list[float], sizes: list[float], narrowest: float) -> list[float]:
+    """One candidate, number by number."""
+    parts, ground = normals[:-1], normals[-1]
+    shares = [
+        math.exp(1.5 * part[0]) if even(part[1]) < often else 0.0
+        for part, often in zip(parts, (1, 0.6, 0.4), strict=True)
+    ]
+    rest = math.exp(1.5 * ground[0]) if even(ground[1]) < 0.7 else 0.0
+    if even(ground[2]) < 0.2:
+        return [size / sum(sizes) for size in sizes]
+    total = sum(shares) + rest
+    result = [rest / total * size / sum(sizes) for size in sizes]
+    for share, (_, _, where, wide, leaning, tails, top) in zip(shares, parts, strict=True):
+        peak = min(max((even(where) - 0.15) / 0.7, 0), 1)
+        width = narrowest ** even(wide)
+        lean = math.copysign(max(abs(leaning) - 0.67, 0), leaning)
+        power, roundness = 0.5 * 200 ** even(tails), 0.5 * 8 ** even(top)
+        heights = []
+        for place, size in zip(places, sizes, strict=True):
+            side = width * math.exp(-lean if place < peak else lean)
+            heights.append(size * (1 + (abs(place - peak) / side) ** roundness / power) ** -power)
+        result = [old + share / total * height / sum(heights) for old, height in zip(result, heights, strict=True)]
+    return result
+
+
+def slow_roughness(normals: np.ndarray) -> float:
+    """Share by which categories depart from the curve of a candidate, by scalar arithmetic; flat ones have none."""
+    flat, far = (stats.norm.cdf(normals[curves.PARTS, number]) for number in (2, 3))
+    return 0.0 if flat < 0.2 else 0.02 * 50.0**far
+
+
+def test_curves_are_what_their_numbers_say() -> None:
+    rng = stream("curves")
+    normals = rng.standard_normal((300, curves.PARTS + 1, curves.PARAMETERS))
+    sizes = [1.0, 2.0, 2.0, 1.0, 3.0, 2.0]
+    places = [(sum(sizes[:at]) + size / 2) / sum(sizes) for at, size in enumerate(sizes)]
+    made = curves._curves(normals, np.array(places), np.array(sizes), narrowest=0.05)
+    expected = [slow_candidate(one, places, sizes, 0.05) for one in normals]
+    # Logarithms of up to 20 are known to some 5e-7 of themselves each: what is below that is next to nothing.
+    np.testing.assert_allclose(made, expected, rtol=1e-5, atol=1e-9)
+    np.testing.assert_allclose(made.sum(axis=1), 1, rtol=1e-12)
+    assert 0.1 < np.mean(np.ptp(made / sizes, axis=1) < 1e-9) < 0.3  # about a fifth are flat
+
+
+def test_candidates_far_beyond_the_prior_are_curves_still() -> None:
+    """Moves try them before they know that nothing is there."""
+    normals = 50 * stream("far curves").standard_normal((1000, curves.PARTS + 1, curves.PARAMETERS))
+    made = curves._curves(normals, (np.arange(512) + 0.5) / 512, np.ones(512), narrowest=0.5 / 512)
+    assert np.isfinite(made).all()
+    assert made.min() >= 0
+    np.testing.assert_allclose(made.sum(axis=1), 1, rtol=1e-12)
+
+
+AT_ZERO, SLOPE = 1e-2, 2e-2
+
+
+@pytest.mark.parametrize("rough", [False, True])
+@pytest.mark.parametrize(("k", "blocks"), [(6, 512), (10, 4)])
+def test_evidence_of_curves_is_the_mean_likelihood_of_the_candidates(
+    monkeypatch: pytest.MonkeyPatch, k: int, blocks: int, rough: bool
+) -> None:
+    monkeypatch.setattr(curves, "BLOCKS", blocks)
+    noise = Noise(10**4, 0.5, 0.25, AT_ZERO, SLOPE, False)  # so much that a single step leads to the posterior
+    estimate = frequencies("geometric", k) + stream("evidence of curves", k).normal(0, 0.1, k)
+    found = (rough_curve_posterior if rough else curve_posterior)(estimate, noise, 5, stream("candidates")).evidence
+    parts = [list(part) for part in np.split(np.arange(k), [2, 5, 8])] if blocks < k else [[at] for at in range(k)]
+    sizes = [float(len(part)) for part in parts]
+    places = [(part[0] + part[-1] + 1) / (2 * k) for part in parts]
+    seen = np.array([estimate[part].sum() for part in parts])
+
+    def likelihood(frequencies: np.ndarray, own: np.ndarray | float = 0.0) -> np.ndarray:
+        sd = (np.array(sizes) * AT_ZERO + SLOPE * frequencies + (own * frequencies) ** 2 / np.array(sizes)) ** 0.5
+        return stats.norm.pdf(seen, frequencies, sd).prod(axis=-1)
+
+    normals = stream("candidates").standard_normal((curves.CANDIDATES, curves.PARTS + 1, curves.PARAMETERS))
+    candidates = np.array([slow_candidate(one, places, sizes, 0.5 / len(parts)) for one in normals])
+    own = np.array([[slow_roughness(one) * rough] for one in normals])
+    expected = math.log(likelihood(candidates, own).mean() / likelihood(np.array(sizes) / k))
+    assert found == pytest.approx(expected, abs=1e-6)  # frequencies are right to 1e-7, where the noise is 0.1
+
+
+def test_evidence_of_curves_in_several_steps_is_the_mean_likelihood_of_all_candidates() -> None:
+    """The mean over 60 runs, against that of 100,000 candidates, of which hundreds count."""
+    k, sd = 6, 0.03
+    rng = stream("steps to the evidence of curves")
+    estimate = frequencies("geometric", k) + rng.normal(0, sd, k)
+    normals = rng.standard_normal((100_000, curves.PARTS + 1, curves.PARAMETERS))
+    candidates = curves._curves(normals, (np.arange(k) + 0.5) / k, np.ones(k), narrowest=0.5 / k)
+    logs = -((estimate - candidates) ** 2).sum(axis=1) / (2 * sd**2)
+    ratios = np.exp(logs + ((estimate - 1 / k) ** 2).sum() / (2 * sd**2))
+    assert ratios.sum() ** 2 / (ratios**2).sum() > 300
+    assert curves._step(logs[: curves.CANDIDATES], 1.0, curves.LEFT * curves.PARTICLES) < 1
+    runs = np.exp([curve_posterior(estimate, even_noise(sd), 5, rng).evidence for _ in range(60)])
+    error = math.hypot(runs.std(ddof=1) / len(runs) ** 0.5, ratios.std() / len(ratios) ** 0.5)
+    assert abs(runs.mean() - ratios.mean()) < 5 * error
+    assert error < 0.1 * ratios.mean()
+
+
+@pytest.mark.parametrize("name", ["gaussian", "geometric"])
+def test_a_curve_under_little_noise_is_seen_as_a_curve(name: str) -> None:
+    """Most of what the noise makes of it is gone, and no other model has as much evidence."""
+    k, sd = 64, 0.05 / 64
+    truth = frequencies(name, k)
+    estimate = truth + stream("little noise", name).normal(0, sd, k)
+    found = curve_posterior(estimate, even_noise(sd), 40, stream("a curve", name))
+    others = [wavelet_posterior, plateau_posterior, level_posterior, mixture_posterior]
+    assert found.evidence > max(other(estimate, even_noise(sd), 8, stream("others")).evidence for other in others)
+    distances = ((found.populations - truth) ** 2).sum(axis=1) ** 0.5
+    assert np.median(distances) < 0.6 * sd * k**0.5
+
+
+@pytest.mark.slow
+def test_curves_are_drawn_from_their_posterior() -> None:
+    """Mean and spread of each frequency over 30 runs, against 200,000 candidates weighed by their likelihood."""
+    k, sd = 12, 0.12
+    rng = stream("posterior of curves")
+    estimate = frequencies("gaussian", k) + rng.normal(0, sd, k)
+    places = (np.arange(k) + 0.5) / k
+    normals = rng.standard_normal((200_000, curves.PARTS + 1, curves.PARAMETERS))
+    candidates = curves._curves(normals, places, np.ones(k), narrowest=0.5 / k)
+    weights = np.exp(-((estimate - candidates) ** 2).sum(axis=1) / (2 * sd**2))
+    weights /= weights.sum()
+    assert 1 / (weights**2).sum() > 2000
+    runs = [curve_posterior(estimate, even_noise(sd), 60, rng).populations for _ in range(30)]
+    for power in (1, 2):
+        means = np.array([(run**power).mean(axis=0) for run in runs])
+        expected = weights @ candidates**power
+        own = ((weights**2) @ (candidates**power - expected) ** 2) ** 0.5  # error of the weighted mean
+        error = np.hypot(means.std(axis=0, ddof=1) / len(runs) ** 0.5, own)
+        # Two times 12 comparisons: five standard errors are a false alarm of 1e-3 (t with 29 degrees).
+        np.testing.assert_array_less(np.abs(means.mean(axis=0) - expected), 5 * error)
+
+
+def test_a_wide_bell_under_much_noise_is_seen_as_a_curve() -> None:
+    """The draws are closer to the truth than those of the other models; those without an order have no evidence."""
+    k = 128
+    truth, sd = frequencies("gaussian", k), 2.0 / k
+    estimates = [truth + stream("seen", seed).normal(0, sd, k) for seed in range(5)]
+    found = {
+        name: [posterior(estimate, even_noise(sd), 40, stream("seen", name)) for estimate in estimates]
+        for name, posterior in POSTERIORS.items()
+    }
+    far = {
+        name: float(np.mean([np.linalg.norm(one.populations.mean(axis=0) - truth) for one in of]))
+        for name, of in found.items()
+    }
+    assert far["curves"] < min(far["mixture"], far["wavelet"])
+    evidence = {name: float(np.mean([one.evidence for one in of])) for name, of in found.items()}
+    assert evidence["curves"] > evidence["mixture"] + 2
+
+
+def random_curve(rng: np.random.Generator, k: int) -> np.ndarray:
+    """Frequencies split again and again, finer splits more evenly: what the wavelet model expects, up to its peaks."""
+    values = np.ones(1)
+    for level in itertools.count():
+        if len(values) >= k:
+            return values
+        change = values * np.tanh(rng.normal(0, 0.3 * 2 ** (-0.5 * level), len(values)))
+        values = np.stack([values + change, values - change], axis=1).ravel() / 2
+    raise AssertionError
+
+
+def rough_curve(rng: np.random.Generator, k: int) -> np.ndarray:
+    """Frequencies of a curve with peaks, and with departures of their own: what the rough curves expect."""
+    normals = rng.standard_normal((1, curves.PARTS + 1, curves.PARAMETERS))
+    normals[0, curves.PARTS, 2] = 1.0  # not flat
+    curve = curves._curves(normals, (np.arange(k) + 0.5) / k, np.ones(k), narrowest=0.5 / k)[0]
+    values = np.maximum(curve * (1 + slow_roughness(normals[0]) * rng.standard_normal(k)), 0.0)
+    result: np.ndarray = values / values.sum()
+    return result
+
+
+def covered(
+    posterior: Callable[..., Posterior], draw: Callable[[np.random.Generator], np.ndarray], sd: float, truths: int
+) -> tuple[float, float]:
+    """Share of frequencies inside the draws' 90 % ranges, and its standard error over the truths."""
+    shares = []
+    for at in range(truths):
+        rng = stream("coverage", at)
+        truth = draw(rng)
+        drawn = posterior(truth + rng.normal(0, sd, len(truth)), even_noise(sd), 100, rng).populations
+        low, high = np.quantile(drawn, (0.05, 0.95), axis=0)
+        shares.append(float(((low <= truth) & (truth <= high)).mean()))
+    return float(np.mean(shares)), float(np.std(shares, ddof=1) / truths**0.5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("posterior", "draw", "sd"),
+    [
+        ("mixture", lambda rng: rng.dirichlet(np.full(256, 0.2)), 1 / 256),
+        ("mixture", lambda rng: rng.dirichlet(np.full(256, 0.5)), 1 / 256),
+        ("wavelet", lambda rng: random_curve(rng, 128), 0.1 / 128),
+        ("wavelet", lambda rng: random_curve(rng, 128), 0.3 / 128),
+        ("rough curves", lambda rng: rough_curve(rng, 64), 0.3 / 64),
+        ("rough curves", lambda rng: rough_curve(rng, 64), 0.05 / 64),
+    ],
+)
+def test_nine_of_ten_frequencies_are_inside_the_ranges_of_the_draws(
+    posterior: str, draw: Callable[[np.random.Generator], np.ndarray], sd: float
+) -> None:
+    """Fitted priors cost some cover, the atoms' steps and zeros at the edge of a range give some: 5 points for both."""
+    share, error = covered(POSTERIORS[posterior], draw, sd, 150 if posterior == "rough curves" else 40)
+    assert abs(share - 0.9) < 0.05 + 4 * error
+    assert error < 0.015  # or the bound would mean nothing

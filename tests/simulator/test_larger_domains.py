@@ -1,0 +1,142 @@
+"""Hadamard and projective geometry response on larger domains and more users, and laws that are a little wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from simulator.protocols import FrequencyOracle, projective_geometry
+from simulator.protocols.hadamard import HadamardResponse
+from simulator.protocols.projective_geometry import ProjectiveGeometry
+from simulator.protocols.summation import SHE
+from simulator.protocols.thresholding import THE
+
+from .law import (
+    CHECKS,
+    COMPARISONS,
+    accept,
+    check_marginals,
+    law_for,
+    skewed,
+    stream,
+    two_sided,
+    variance_p,
+)
+
+COUNTS = np.array([300, 0, 0, 50, 20, 10, 5, 0, 0, 10, 5, 0])
+
+
+def wrong(oracle: FrequencyOracle, name: str, factor: float) -> FrequencyOracle:
+    return type("Off", (type(oracle),), {name: factor * getattr(oracle, name)})(oracle.k, oracle.epsilon)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(HadamardResponse, "_slope"), (ProjectiveGeometry, "_keep"), (THE, "threshold")]
+)
+@pytest.mark.parametrize("way", ["sample", "replay"])
+def test_negative_control_a_constant_off_by_5_percent_is_noticed(kind, name, way):
+    oracle = kind(12, 1.0)
+    law = law_for(oracle, COUNTS)
+    rows = np.broadcast_to(COUNTS, (5000 if way == "sample" else 1500, 12))
+    draws = getattr(wrong(oracle, name, 0.95), f"{way}_support")(rows, stream("off", name, way))
+    if name == "threshold" and way == "sample":
+        assert accept(CHECKS["mean"](draws, law))  # the threshold is the client's; the sampler goes by p and q
+        return
+    assert not accept(CHECKS["mean"](draws, law))
+    assert not accept(CHECKS["marginals"](draws, law))
+
+
+@pytest.mark.parametrize("way", ["sample", "replay"])
+def test_negative_control_noise_of_another_scale_is_noticed(way):
+    oracle = SHE(12, 1.0)
+    law = law_for(oracle, COUNTS)
+    rows = np.broadcast_to(COUNTS, (5000 if way == "sample" else 1500, 12))
+    draws = getattr(wrong(oracle, "scale", 1.25), f"{way}_support")(rows, stream("off", "scale", way))
+    assert accept(CHECKS["mean"](draws, law))  # noise of another scale has the same mean
+    assert not accept(CHECKS["covariance"](draws, law))
+    assert not accept(CHECKS["marginals"](draws, law))
+
+
+def test_negative_control_a_gaussian_of_the_same_variance_is_told_from_the_sum_of_noise():
+    # 25 users: an excess kurtosis of 3/25, which 400,000 draws show in the exact cells.
+    law, rng = law_for(SHE(2, 1.0), (25, 0)), stream("gaussian")
+    draws = rng.standard_normal((400_000, 2)) * np.sqrt(law.variance) + law.mean
+    assert accept(CHECKS["mean"](draws, law))
+    assert not accept(check_marginals(draws, law))
+    right = law.oracle.sample_support(np.broadcast_to(law.n_v, (400_000, 2)), rng)
+    assert accept(check_marginals(right, law))
+
+
+@pytest.mark.parametrize("kind", [HadamardResponse, ProjectiveGeometry])
+def test_negative_control_supports_are_not_independent(kind):
+    # Right means and variances, no dependence: seen by the covariances.
+    oracle = kind(12, 1.0)
+    law = law_for(oracle, np.r_[4000, np.zeros(11)])
+    rng = stream("independent", oracle.key)
+    draws = np.rint(rng.standard_normal((20_000, 12)) * np.sqrt(law.variance) + law.mean)
+    assert not accept(CHECKS["covariance"](draws, law))
+    rows = np.broadcast_to(law.n_v, (20_000, 12))
+    assert accept(CHECKS["covariance"](oracle.sample_support(rows, rng), law))
+
+
+# ---------------------------------------------------------------- larger domains, more users
+
+
+@pytest.mark.parametrize("kind", [THE, SHE, HadamardResponse, ProjectiveGeometry])
+@pytest.mark.parametrize(
+    ("k", "epsilon"), [(40, 0.5), *(pytest.param(*case, marks=pytest.mark.slow) for case in ((64, 1.5), (100, 3.0)))]
+)
+def test_sampler_and_replay_follow_the_law_of_larger_domains(kind, k, epsilon):
+    oracle = kind(k, epsilon)
+    law = law_for(oracle, skewed(k, 400))
+    rng = stream("larger", oracle.key, k, repr(epsilon))
+    sampled = oracle.sample_support(np.broadcast_to(law.n_v, (3000, k)), rng)
+    replayed = oracle.replay_support(np.broadcast_to(law.n_v, (600, k)), rng)
+    for name in ("mean", "covariance", "row_sums"):
+        assert accept(CHECKS[name](sampled, law)), name
+        assert accept(CHECKS[name](replayed, law)), name
+    for name in ("mean", "covariance"):
+        assert accept(COMPARISONS[name](sampled, replayed, law)), name
+    assert accept(check_marginals(sampled, law))
+
+
+@pytest.mark.parametrize("kind", [SHE, HadamardResponse, ProjectiveGeometry])
+@pytest.mark.parametrize("k", [16, 256])
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+@pytest.mark.parametrize("n", [10**9, 10**12])
+def test_a_thousand_million_users_and_more(kind, k, epsilon, n):
+    times, oracle, counts = 400, kind(k, epsilon), skewed(k, n)
+    f = counts / n
+    rng = stream("many", oracle.key, k, repr(epsilon), n)
+    estimates = oracle.estimate(oracle.sample_support(np.broadcast_to(counts, (times, k)), rng), n)
+    variance = oracle.noise(n).entry(f) if isinstance(oracle, HadamardResponse) else oracle.variance(f, n)
+    assert accept(two_sided((estimates.mean(axis=0) - f) / np.sqrt(variance / times)))
+    assert accept(variance_p(((estimates - f) ** 2).mean(axis=0), variance, times))
+
+
+@pytest.mark.parametrize("kind", [THE, SHE, HadamardResponse, ProjectiveGeometry])
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
+def test_a_thousand_values(kind, epsilon):
+    k, n, times = 1100, 10**6, 60
+    oracle, counts = kind(k, epsilon), skewed(1100, 10**6)
+    f = counts / n
+    rng = stream("thousand", oracle.key, repr(epsilon))
+    estimates = oracle.estimate(oracle.sample_support(np.broadcast_to(counts, (times, k)), rng), n)
+    variance = oracle.noise(n).entry(f) if isinstance(oracle, HadamardResponse) else oracle.variance(f, n)
+    assert accept(two_sided((estimates.mean(axis=0) - f) / np.sqrt(variance / times)))
+    assert accept(variance_p(((estimates - f) ** 2).mean(axis=0), variance, times))
+
+
+@pytest.mark.parametrize("kind", [THE, SHE, HadamardResponse, ProjectiveGeometry])
+def test_an_empty_batch_is_kept(kind):
+    oracle = kind(5, 1.0)
+    assert oracle.sample_support(np.zeros((0, 5), dtype=np.int64), stream("empty")).shape == (0, 5)
+    assert oracle.support(oracle.perturb(np.zeros(0, dtype=np.int64), stream("empty"))).shape == (5,)
+
+
+def test_the_rows_of_a_projective_batch_may_be_drawn_in_pieces(monkeypatch):
+    oracle = ProjectiveGeometry(12, 1.0)
+    monkeypatch.setattr(projective_geometry, "CHUNK_CELLS", 7 * 13 * 3)
+    law = law_for(oracle, COUNTS)
+    draws = oracle.sample_support(np.broadcast_to(COUNTS, (2000, 12)), stream("pieces"))
+    assert all(accept(check(draws, law)) for check in CHECKS.values())
