@@ -34,9 +34,10 @@ SHOWN = [
 PYTHON = re.compile(r"^(?:```python|<!-- python)\n(.*?)^(?:```|-->)$", flags=re.DOTALL | re.MULTILINE)
 EXAMPLES = {page: blocks for page, text in TEXTS.items() if (blocks := PYTHON.findall(text))}
 
-FIGURE = re.compile(r"[0-9]+\.[0-9]+(?:e[+-]?[0-9]+)?")
+FIGURE = re.compile(r"[0-9]+\.[0-9]+(?:e[+-]?[0-9]+)?|[0-9]{1,3}(?:,[0-9]{3})+")
 # Iterations that stop at a tolerance end elsewhere where the processor rounds in another way: errors differed by
-# 0.3 % between two machines, and a last digit by 1. Whole numbers (ranks, users, percent) and words are the same.
+# 0.3 % between two machines, a last digit by 1, and numbers of users that are sought from 8,191 to 8,190. Whole numbers
+# below 1,000 (ranks, percent) and words are the same.
 ROUNDING = 0.01
 
 OLD_FLAGS = {"--estimate", "--reports", "--grid", "--privacy"}  # of the main command, named once as what they are
@@ -59,16 +60,16 @@ def printed(command: str) -> str:
 
 
 def in_words(text: str) -> list[str]:
-    """Return the words of each line, with a dot for every figure that is not whole."""
+    """Return the words of each line, with a dot for every figure that is not whole, or is 1,000 or more."""
     return [" ".join(FIGURE.sub(".", line).split()) for line in text.splitlines()]
 
 
 def figures(text: str) -> list[tuple[float, float]]:
-    """Return the figures that are not whole, each with one unit of its last digit."""
+    """Return the figures that are not whole, or are 1,000 or more, each with one unit of its last digit."""
     found = []
     for figure in FIGURE.findall(text):
-        digits, _, power = figure.partition("e")
-        found.append((float(figure), float(f"1e{int(power or 0) - len(digits.partition('.')[2])}")))
+        digits, _, power = figure.replace(",", "").partition("e")
+        found.append((float(figure.replace(",", "")), float(f"1e{int(power or 0) - len(digits.partition('.')[2])}")))
     return found
 
 
@@ -91,7 +92,9 @@ def test_shown_figures_are_compared() -> None:
     assert in_words("  1=  oue  1.204 ± 0.03") == in_words("  1=  oue   1.31 ± 0.03")
     assert in_words("  1=  oue  1.2") != in_words("  2=  oue  1.2")
     assert in_words("100 of 2,000 users") != in_words("101 of 2,000 users")
-    assert figures("1.204 of 1.9e+05, 0.02 %, 3 users") == [(1.204, 0.001), (1.9e5, 1e4), (0.02, 0.01)]
+    assert in_words("needs 8,191 users") == in_words("needs 8,190 users")
+    found = figures("1.204 of 1.9e+05, 0.02 %, 3 users, 1,234,567 more")
+    assert found == [(1.204, 0.001), (1.9e5, 1e4), (0.02, 0.01), (1_234_567, 1)]
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, marks=_marks(page)) for page in EXAMPLES])

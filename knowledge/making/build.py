@@ -112,10 +112,13 @@ def build(
 
     Raises ValueError if `work` holds the cells of another build.
     """
+    from threadpoolctl import threadpool_limits  # comes with scikit-learn, which only a build needs
+
     folder.mkdir(parents=True, exist_ok=True)
     job = _Job(folder, folder / "cells.jsonl" if work is None else work, size, seed, workers, progress, time.time())
-    records = {part: _collected(part, job) for part in parts}
-    made = [_FITTED[part](job, own) for part, own in records.items()]
+    with threadpool_limits(1):  # as in workers: how a product is rounded depends on how many threads share it
+        records = {part: _collected(part, job) for part in parts}
+        made = [_FITTED[part](job, own) for part, own in records.items()]
     return made[0]
 
 

@@ -138,7 +138,9 @@ def in_processes(
     from joblib import Parallel, delayed, parallel_config
 
     work = (delayed(_watched)(os.getpid(), function, task) for task in tasks)
-    with parallel_config(backend=backend):
+    # How a matrix product is rounded depends on how many threads share it, and that must not depend on the jobs.
+    single = {"inner_max_num_threads": 1} if backend == "loky" else {}
+    with parallel_config(backend=backend, **single):
         results = Parallel(n_jobs=jobs, return_as="generator" if ordered else "generator_unordered")(work)
     try:
         for result in results:  # noqa: UP028 - a generator that is closed closes the other in its own way
