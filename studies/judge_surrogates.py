@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Annotated, NamedTuple
@@ -77,6 +77,9 @@ class Decision:
         What was chosen by, and for.
     extra
         Expected error of the chosen method, or combination, over that of the best method alone, minus 1.
+    regret
+        Error of what was chosen on this estimate less that of the best method alone on it, over the expected error of
+        that method.
     said
         For each method the probability of being the best, as the answer gives it; empty for a single population.
     best
@@ -104,6 +107,7 @@ class Decision:
     said: tuple[float, ...]
     best: int
     held: bool
+    regret: float = 0.0
     ordered: bool = True
     shares: tuple[float, ...] = ()
     leader: int = 0
@@ -207,18 +211,24 @@ def _from_estimate(
     runs += simulate(experiment, runs.repetitions, repetitions - runs.repetitions)
     if len(populations) > 1:
         runs = with_posterior_median(experiment, runs, protocol)
-    collected = apportion(truth.frequencies, n) / n
+    collected, domain = apportion(truth.frequencies, n) / n, Domain(truth.ordered)
+
+    def here(metric: str, pair: Pair) -> float:
+        """Return the error on the estimate."""
+        own = pair[1] == POSTERIOR_MEDIAN
+        result = medians(populations) if own else POSTPROCESSORS[pair[1]](estimate, oracle.noise(n), domain)
+        return float(METRICS[metric](result, collected))
+
     made = []
     for metric, measure in experiment.metrics.items():
         root, true = ranking_root(measure.degree), known.errors(metric)
-        best = min(true.values())  # of the methods alone
+        first = min(true, key=lambda pair: true[pair])  # of the methods alone
+        best = true[first]
         menu = [(protocol, method) for method in menus[metric]]
         if len(populations) > 1 and (pair := best_combination(experiment, runs, protocol, metric, menus[metric])):
             menu.append(pair)
             own = pair[1] == POSTERIOR_MEDIAN
-            true[pair] = (
-                float(measure(medians(experiment.populations), collected)) if own else known.error(metric, pair)
-            )
+            true[pair] = here(metric, pair) if own else known.error(metric, pair)
         blocks = {pair: runs.column(pair, metric) for pair in menu}
         ranked = {
             pair: block if len(populations) == 1 else population_errors(block, len(populations), root)
@@ -229,6 +239,7 @@ def _from_estimate(
             name,
             metric,
             extra=true[chosen] / best - 1 if best else 0.0,
+            regret=(here(metric, chosen) - here(metric, first)) / best if best else 0.0,
             said=(),
             best=min(range(len(pairs)), key=lambda place: true[pairs[place]]),
             held=False,
@@ -306,15 +317,9 @@ def judge(
     settings = [Setting(*one) for one in product(among, EPSILONS, USERS, protocol or PROTOCOLS)][::every]
     made = decide_all(settings, names, decisions, repetitions, jobs)
     typer.echo(f"{len(settings)} settings, {decisions} estimates each; mean extra error (95th percentile) in %\n")
-    typer.echo("| surrogate | " + " | ".join(METRIC_NAMES) + " |\n|---|" + "---:|" * len(METRIC_NAMES))
-    for name in names:
-        typer.echo(f"| {name} | " + " | ".join(_cell(made, name, metric) for metric in METRIC_NAMES) + " |")
-    for family_name in sorted({one.family for one in made}) if by_family else ():
-        own = [one for one in made if one.family == family_name]
-        cells = [" | ".join(_cell(own, name, metric) for metric in METRIC_NAMES) for name in names]
-        typer.echo(
-            "".join(f"| {family_name}: {name} | {row} |\n" for name, row in zip(names, cells, strict=True)), nl=False
-        )
+    _print_table(made, names, _extra, by_family=by_family)
+    typer.echo("\nOn the one estimate; mean extra error (and its standard error) in %\n")
+    _print_table(made, names, _regret, by_family=by_family)
     for name in names:
         own = [decision for decision in made if decision.surrogate == name and decision.said]
         if own:
@@ -334,9 +339,26 @@ def judge(
     typer.echo("\n" + footer("1 (what is true) and 2 (estimates)"))
 
 
-def _cell(made: list[Decision], name: str, metric: str) -> str:
-    extra = [decision.extra for decision in made if (decision.surrogate, decision.metric) == (name, metric)]
+def _print_table(
+    made: list[Decision], names: Iterable[str], cell: Callable[[list[Decision]], str], *, by_family: bool
+) -> None:
+    """Print a row of cells for each surrogate, and then for each family and surrogate."""
+    typer.echo("| surrogate | " + " | ".join(METRIC_NAMES) + " |\n|---|" + "---:|" * len(METRIC_NAMES))
+    families = sorted({one.family for one in made}) if by_family else []
+    for family_name, name in [("", name) for name in names] + list(product(families, names)):
+        own = [one for one in made if one.surrogate == name and family_name in ("", one.family)]
+        cells = [cell([one for one in own if one.metric == metric]) for metric in METRIC_NAMES]
+        typer.echo(f"| {family_name + ': ' if family_name else ''}{name} | {' | '.join(cells)} |")
+
+
+def _extra(made: list[Decision]) -> str:
+    extra = [decision.extra for decision in made]
     return f"{100 * np.mean(extra):.1f} ({100 * np.quantile(extra, 0.95):.0f})" if extra else "–"
+
+
+def _regret(made: list[Decision]) -> str:
+    regret = [decision.regret for decision in made]
+    return f"{100 * np.mean(regret):.1f} ({100 * np.std(regret) / len(regret) ** 0.5:.1f})" if regret else "–"
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from simulator.methods import POSTPROCESSORS
 from simulator.protocols.oracle import Noise
 from simulator.surrogate.bootstrap import bootstrap_populations, curve_populations
 from simulator.surrogate.curves import curve_posterior, rough_curve_posterior
+from simulator.surrogate.gaussian_process import gaussian_process_posterior
 from simulator.surrogate.levels import level_posterior
 from simulator.surrogate.mixture import mixture_posterior
 from simulator.surrogate.plateaus import plateau_posterior
@@ -45,8 +46,8 @@ DRAWS, FEWEST_DRAWS = 60, 8
 ALL_DRAWS_DOMAIN = 4096  # above it draws fall as 1/k
 FROM_EACH = 40  # draws of each model, no more than are wanted in all
 # Of free frequencies, a distribution of few parameters, a curve with peaks, a curve of few parameters, a rough one,
-# plateaus, and plateaus that share few heights
-PRIOR_ODDS = np.array([0.3, 1.0, 2.0, 2.0, 2.0, 1.0, 2.0])
+# plateaus, plateaus that share few heights, and a smooth curve of any form
+PRIOR_ODDS = np.array([0.3, 1.0, 2.0, 2.0, 2.0, 1.0, 2.0, 1.0])
 # Where the order shows nothing, odds of the distribution of few parameters; they go back by a factor e per so many nats
 WITHOUT_ORDER, ORDER_NATS = 4.0, 4.0
 TEMPER = 8.0  # log-likelihoods of models that are all wrong count as if there were an eighth of the estimates
@@ -90,7 +91,7 @@ def drawn_from_models(
 ) -> tuple[FloatArray, FloatArray]:
     """Return populations from the posteriors of all models, as frequencies, and the logarithms of what each counts.
 
-    Models share by their tempered likelihoods; five of them need an order. The less the estimate shows of one, the
+    Models share by their tempered likelihoods; six of them need an order. The less the estimate shows of one, the
     more counts the distribution of few parameters, which has none.
 
     each: draws of each model.
@@ -98,6 +99,7 @@ def drawn_from_models(
     models = [mixture_posterior, spread_posterior]
     if ordered:
         models += [wavelet_posterior, curve_posterior, rough_curve_posterior, plateau_posterior, level_posterior]
+        models += [gaussian_process_posterior]
     found = [model(estimate, noise, each, rng) for model in models]
     odds = PRIOR_ODDS[: len(found)].copy()
     if ordered:
@@ -115,7 +117,7 @@ def _frequencies(drawn: FloatArray) -> FloatArray:
 
 _WANG = "Wang et al., NDSS 2020, Section V-D"
 _ALL = [
-    Surrogate("ensemble", "posterior draws of seven models of frequencies", _ensemble, "this project"),
+    Surrogate("ensemble", "posterior draws of eight models of frequencies", _ensemble, "this project"),
     Surrogate("norm_sub", "the estimate made consistent by Norm-Sub", _consistent("norm_sub"), _WANG),
     Surrogate("power_ns", "the estimate made consistent by PowerNS", _consistent("power_ns"), "this project"),
     Surrogate("eb_ns", "the estimate made consistent by empirical Bayes", _consistent("eb_ns"), "this project"),

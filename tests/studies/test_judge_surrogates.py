@@ -13,12 +13,15 @@ import numpy as np
 import pytest
 from families import FAMILIES, HALVES, Truth, half_of, truths
 from fit_beliefs import LEAST_DOUBT, fit
-from judge_surrogates import METRIC_NAMES, Decision, Setting, app, decide, reliability
+from judge_surrogates import METRIC_NAMES, Decision, Known, Setting, app, decide, methods_experiment, reliability
 from typer.testing import CliRunner
 
 from advisor.errors import InputError
+from simulator import METRICS, POSTPROCESSORS, frequency_oracles
 from simulator.confidence import Belief, probability_best
-from simulator.populations import SHAPES, frequencies
+from simulator.domain import Domain
+from simulator.populations import SHAPES, apportion, frequencies
+from simulator.seeding import rng_for
 
 
 def decision(said: tuple[float, ...], best: int) -> Decision:
@@ -99,7 +102,31 @@ def test_decisions_follow_their_streams_and_are_told_by_surrogate() -> None:
 
 
 @pytest.mark.slow
-def test_the_command_prints_both_tables() -> None:
+def test_regret_is_the_difference_on_the_estimate_over_what_the_best_method_has() -> None:
+    setting = Setting(Truth("zipf k=16", True, frequencies("zipf", 16)), 1.0, 10_000)
+    counts, oracle = apportion(frequencies("zipf", 16), 10_000), frequency_oracles()["oue"](16, 1.0)
+    rng = rng_for(2, "judge", "zipf k=16", "1.0", 10_000, "oue", 0)
+    estimate = oracle.estimate(oracle.sample_support(counts, rng), 10_000)
+    known = Known(methods_experiment(setting, counts, seed=1), 10)
+    medians = 0
+    for one in decide(setting, ("ensemble", "norm_sub"), 1, 10):
+        errors = known.errors(one.metric)
+        (_, first), best = min(errors.items(), key=lambda item: item[1])
+
+        def here(name: str, metric: str = one.metric) -> float:
+            result = POSTPROCESSORS[name](estimate, oracle.noise(10_000), Domain(True))
+            return float(METRICS[metric](result, counts / 10_000))
+
+        if one.chosen == "posterior_median":
+            medians += 1
+            assert one.regret == pytest.approx(one.extra + 1 - here(first) / best)
+        else:
+            assert one.regret == pytest.approx((here(one.chosen) - here(first)) / best)
+    assert medians  # this estimate has one of each kind
+
+
+@pytest.mark.slow
+def test_the_command_prints_all_tables() -> None:
     # Of 1,026 settings with one member of each family, it would be one.
     options = ["--every", "1100", "--decisions", "1", "--reps", "10", "--families", "--members", "2"]
     result = CliRunner().invoke(app, options)
@@ -107,9 +134,11 @@ def test_the_command_prints_both_tables() -> None:
     lines = result.stdout.splitlines()
     assert lines[0] == "2 settings, 1 estimates each; mean extra error (95th percentile) in %"
     assert f"| surrogate | {' | '.join(METRIC_NAMES)} |" in lines
-    (row,) = [line for line in lines if line.startswith("| ensemble |")]
+    row, here = [line for line in lines if line.startswith("| ensemble |")]
     assert any(line.startswith("| norm_sub |") for line in lines)
     assert re.fullmatch(r"\| ensemble( \| (-?\d+\.\d \(-?\d+\)|–)){5} \|", row)
+    assert re.fullmatch(r"\| ensemble( \| (-?\d+\.\d \(\d+\.\d\)|–)){5} \|", here)
+    assert lines.index(row) < lines.index("On the one estimate; mean extra error (and its standard error) in %")
     place = lines.index("ensemble: said to be the best, and truly the best")
     assert lines[place + 2] == "| rows | said | true |"
     assert re.fullmatch(r"\| [\d,]+ \| \d+\.\d % \| \d+\.\d % \|", lines[place + 4])
