@@ -8,7 +8,7 @@ from simulator._types import FloatArray
 from simulator.protocols.oracle import Noise
 from simulator.surrogate.posterior import Posterior
 
-WAVES = 512  # cosines at most; a curve of more is not told from its noise
+WAVES = 512  # cosines at most; shorter waves are left to the other models
 LENGTHS = 14  # numbers of waves that a curve may be made of, from 2 to half of all
 AMPLITUDES = np.geomspace(0.1, 1e6, 36)  # variances of the longest waves, over that of their noise
 
