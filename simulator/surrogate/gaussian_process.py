@@ -6,7 +6,7 @@ import numpy as np
 
 from simulator._types import FloatArray
 from simulator.protocols.oracle import Noise
-from simulator.surrogate.posterior import Posterior
+from simulator.surrogate.posterior import Posterior, even_sd
 
 WAVES = 512  # cosines at most; shorter waves are left to the other models
 LENGTHS = 14  # numbers of waves that a curve may be made of, from 2 to half of all
@@ -26,7 +26,7 @@ def gaussian_process_posterior(estimate: FloatArray, noise: Noise, draws: int, r
 
     k = len(estimate)
     count = min(k - 1, WAVES)
-    sd = float((noise.variance_at_zero + noise.variance_slope / k) ** 0.5)
+    sd = even_sd(noise, k)
     seen = dct(estimate - 1 / k, norm="ortho")[1 : 1 + count] / sd
     priors = _priors(count)
     logs = _log_likelihoods(seen, priors)

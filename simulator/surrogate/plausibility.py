@@ -15,6 +15,7 @@ import numpy as np
 
 from simulator._types import FloatArray
 from simulator.protocols.oracle import Noise
+from simulator.surrogate.posterior import even_sd
 
 LEAST = 0.1  # of the noise: populations no further from even are as good as even
 
@@ -101,7 +102,7 @@ def traits_of(populations: FloatArray, estimate: FloatArray, noise: Noise) -> Fl
 
 def _relative_sd(noise: Noise, k: int) -> float:
     """Return the standard deviation of an estimate of equal frequencies, in equal frequencies."""
-    return float((noise.variance_at_zero + noise.variance_slope / k) ** 0.5) * k
+    return even_sd(noise, k) * k
 
 
 def _spread(populations: FloatArray, sd: float) -> FloatArray:

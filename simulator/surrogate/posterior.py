@@ -18,6 +18,11 @@ class Posterior(NamedTuple):
     evidence: float  # log marginal likelihood of the estimate under the model, over that of equal frequencies
 
 
+def even_sd(noise: Noise, k: int) -> float:
+    """Return the standard deviation of an estimate of equal frequencies."""
+    return float((noise.variance_at_zero + noise.variance_slope / k) ** 0.5)
+
+
 def gaussian_variance(estimate: FloatArray, noise: Noise) -> FloatArray:
     """Return the variance of the noise of the size that each frequency has, the estimates ``(k,)`` being the truth."""
     at_zero, slope = noise.line(estimate)

@@ -23,7 +23,7 @@ from simulator.methods.wavelet import (
 )
 from simulator.populations import apportion
 from simulator.protocols.oracle import Noise
-from simulator.surrogate.posterior import Posterior, gaussian_draws, gaussian_variance, log_free_prior
+from simulator.surrogate.posterior import Posterior, even_sd, gaussian_draws, gaussian_variance, log_free_prior
 
 PEAKS = (0, 1, 2, 4, 8, 16, 32)  # categories set aside from the curve; the evidence weighs the choices
 PEAK_SD = 4.0  # only estimates this many noise sd above 0 can be peaks
@@ -52,7 +52,7 @@ def wavelet_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.ra
     centred, curves = _curves(estimate, noise)
     evidence = _together(curves)
     weights = np.exp([(curve.evidence - evidence) / TEMPER for curve in curves])
-    sd = _flat_sd(noise, len(estimate))
+    sd = even_sd(noise, len(estimate))
     populations = [_draw(curve, sd, count, rng) for curve, count in zip(curves, apportion(weights, draws), strict=True)]
     variance = gaussian_variance(centred, noise)
     for curve, population in zip(curves, populations, strict=True):
@@ -77,12 +77,8 @@ def _curves(estimate: FloatArray, noise: Noise) -> tuple[FloatArray, list[_Curve
     centred = estimate + (1 - estimate.sum()) / k
     highest = np.argsort(-centred, kind="stable")
     strong = min(int((centred > PEAK_SD * noise.sd).sum()), k // 4)
-    sd = _flat_sd(noise, k)
+    sd = even_sd(noise, k)
     return centred, [_curve(centred, sd, np.sort(highest[:number])) for number in PEAKS if number <= strong]
-
-
-def _flat_sd(noise: Noise, k: int) -> float:
-    return float((noise.variance_at_zero + noise.variance_slope / k) ** 0.5)
 
 
 def _together(curves: list[_Curve]) -> float:
