@@ -41,7 +41,7 @@ from simulator.confidence import (
 )
 from simulator.domain import Domain
 from simulator.methods import possible
-from simulator.methods.blend import POSTERIOR_MEDIAN
+from simulator.methods.blend import POSTERIOR_MEDIAN, UNIFORM, parts_of
 from simulator.populations import SHAPES, apportion
 from simulator.ranking import Pair, rank
 from simulator.seeding import rng_for
@@ -150,10 +150,19 @@ class Known:
 
     def error(self, metric: str, blend: Pair) -> float:
         """Return the expected error of a blend, on the same collections."""
-        if blend not in self._of_blends:
-            own = replace(self._experiment, methods={blend[1]: POSTPROCESSORS[blend[1]]}, pairs=(blend,))
-            self._of_blends[blend] = simulate(own, 0, self._repetitions)
+        self.simulate_blends([blend])
         return float(self._of_blends[blend].column(blend, metric).mean())
+
+    def simulate_blends(self, blends: Iterable[Pair]) -> None:
+        """Work out the errors of several blends together: what they share takes as long as it does for one."""
+        new = [blend for blend in dict.fromkeys(blends) if blend not in self._of_blends]
+        if not new:
+            return
+        parts = dict.fromkeys((name, part) for name, blend in new for part in parts_of(blend) if part != UNIFORM)
+        pairs = (*parts, *new)
+        own = replace(self._experiment, methods={name: POSTPROCESSORS[name] for _, name in pairs}, pairs=pairs)
+        runs = simulate(own, 0, self._repetitions)
+        self._of_blends |= dict.fromkeys(new, runs)
 
 
 def decide(setting: Setting, surrogates: tuple[str, ...], decisions: int, repetitions: int) -> list[Decision]:
@@ -219,13 +228,17 @@ def _from_estimate(
         result = medians(populations) if own else POSTPROCESSORS[pair[1]](estimate, oracle.noise(n), domain)
         return float(METRICS[metric](result, collected))
 
+    added = dict.fromkeys(menus)
+    if len(populations) > 1:
+        added = {metric: best_combination(experiment, runs, protocol, metric, menu) for metric, menu in menus.items()}
+        known.simulate_blends(pair for pair in added.values() if pair and pair[1] != POSTERIOR_MEDIAN)
     made = []
     for metric, measure in experiment.metrics.items():
         root, true = ranking_root(measure.degree), known.errors(metric)
         first = min(true, key=lambda pair: true[pair])  # of the methods alone
         best = true[first]
         menu = [(protocol, method) for method in menus[metric]]
-        if len(populations) > 1 and (pair := best_combination(experiment, runs, protocol, metric, menus[metric])):
+        if pair := added[metric]:
             menu.append(pair)
             own = pair[1] == POSTERIOR_MEDIAN
             true[pair] = here(metric, pair) if own else known.error(metric, pair)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from dataclasses import replace
 
 import families
 import fit_beliefs
@@ -18,6 +19,7 @@ from typer.testing import CliRunner
 
 from advisor.errors import InputError
 from simulator import METRICS, POSTPROCESSORS, frequency_oracles
+from simulator.benchmark import simulate
 from simulator.confidence import Belief, probability_best
 from simulator.domain import Domain
 from simulator.populations import SHAPES, apportion, frequencies
@@ -123,6 +125,19 @@ def test_regret_is_the_difference_on_the_estimate_over_what_the_best_method_has(
         else:
             assert one.regret == pytest.approx((here(one.chosen) - here(first)) / best)
     assert medians  # this estimate has one of each kind
+
+
+def test_blends_that_are_worked_out_together_have_the_errors_that_each_has_alone() -> None:
+    setting = Setting(Truth("zipf k=16", True, frequencies("zipf", 16)), 1.0, 10_000)
+    experiment = methods_experiment(setting, apportion(frequencies("zipf", 16), 10_000), seed=1)
+    blends = [("oue", name) for name in ("eb_ns+norm_sub", "eb_ns*3+tree_eb", "tree_eb+uniform")]
+    known = Known(experiment, 10)
+    known.simulate_blends(blends)
+    for blend in blends:
+        alone = replace(experiment, methods={blend[1]: POSTPROCESSORS[blend[1]]}, pairs=(blend,))
+        runs = simulate(alone, 0, 10)
+        for metric in METRIC_NAMES:
+            assert known.error(metric, blend) == float(runs.column(blend, metric).mean()) > 0
 
 
 @pytest.mark.slow
