@@ -5,6 +5,12 @@ from __future__ import annotations
 import os
 import signal
 
+from advisor.cli.app import BLAS_THREADS
+
+# As in the command, matrix products take one thread each: the threads of several workers wait for each other.
+for name in BLAS_THREADS:
+    os.environ.setdefault(name, "1")
+
 # A shell starts what runs in its background without interrupts, and so would be the processes that tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
