@@ -25,6 +25,7 @@ from advisor.question.settings import Categories, Question
 from advisor.rank.result import Answer
 from advisor.rank.simulate import simulated_answer
 from simulator._types import IntArray
+from simulator.multinomial import multinomial
 from simulator.populations import apportion
 from simulator.seeding import rng_for
 from simulator.surrogate import sample_posterior
@@ -58,7 +59,7 @@ def choices(truth: Truth, samples: Sequence[int]) -> Iterator[Chosen]:
     """Yield the pairs that are chosen from one sample of each size."""
     errors = errors_of(simulated_answer(request_of(apportion(truth.frequencies, N))))
     for users in samples:
-        counts = rng_for(2, "judge", truth.name, users).multinomial(users, truth.frequencies)
+        counts = multinomial(users, truth.frequencies, rng_for(2, "judge", truth.name, users))
         request = request_of(counts)
         for posterior, ordered in POSTERIORS.items():
             drawn = sample_posterior(counts, request.max_repetitions, rng_for(2, "drawn", users), ordered=ordered)

@@ -31,6 +31,7 @@ from advisor.inputs.domain import build_domain
 from advisor.inputs.histogram import read_histogram
 from simulator import METRICS, POSTPROCESSORS, frequency_oracles
 from simulator._types import FloatArray, IntArray
+from simulator.multinomial import multinomial
 from simulator.populations import apportion
 from simulator.protocols.oracle import Noise
 from simulator.seeding import rng_for
@@ -116,7 +117,7 @@ def population(data: str, seed: int, folder: Path | None) -> IntArray | None:
     """Return the true counts ``(k,)`` of a dataset; None where its file is not to be had."""
     kind, _, figure = data.partition(" ")
     if kind in MADE_USERS:
-        return rng_for(seed, "ldp3", "population", data).multinomial(MADE_USERS[kind], _chances(kind, int(figure)))
+        return multinomial(MADE_USERS[kind], _chances(kind, int(figure)), rng_for(seed, "ldp3", "population", data))
     if folder is None or kind not in FILES:
         return None
     own, *ours = (folder / name for name in FILES[kind])
@@ -182,7 +183,7 @@ def cell(row: Row, protocol: str, counts: IntArray, repetitions: int, seed: int)
         wins = np.bincount(errors.argmin(axis=0), minlength=len(METHODS))
         best = int(wins.argmax())
         lowest = METHODS[int(errors.mean(axis=1).argmin())]
-        named = rng.multinomial(PAPER_REPETITIONS, wins / repetitions, size=DRAWS).argmax(axis=1)
+        named = multinomial(np.full(DRAWS, PAPER_REPETITIONS), wins / repetitions, rng).argmax(axis=1)
         chance = float((named == METHODS.index(row.winners[PROTOCOLS.index(protocol)])).mean())
         result[way] = Cell(METHODS[best], float(wins[best] / repetitions), lowest, chance)
     return result

@@ -10,6 +10,7 @@ import numpy as np
 
 from simulator import rng_for
 from simulator._types import FloatArray, IntArray
+from simulator.multinomial import multinomial
 from simulator.populations import apportion
 
 
@@ -59,7 +60,7 @@ def _seasons(k: int, rng: np.random.Generator) -> FloatArray:
 
 def _classes(k: int, rng: np.random.Generator) -> FloatArray:
     """Return three classes of frequency in random order."""
-    frequencies: FloatArray = np.repeat([1.01, 10.01, 100.01], rng.multinomial(k, [0.7, 0.25, 0.05]))
+    frequencies: FloatArray = np.repeat([1.01, 10.01, 100.01], multinomial(k, np.array([0.7, 0.25, 0.05]), rng))
     return rng.permutation(frequencies)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator._types import FloatArray
+from simulator.multinomial import multinomial
 from simulator.populations import SHAPES
 
 SMOOTH = ("gaussian", "bimodal", "lognormal", "geometric", "steps", "uniform")
@@ -102,7 +103,7 @@ def _window(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:
 def _counted(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:
     """Return the histogram of a sample: any shape with the noise and the zeros of sampling."""
     frequencies = _one_of((*SHAPES, "fractal", "mixture"), k, rng)
-    return rng.multinomial(round(k * 10 ** (3 * parameter)), frequencies / frequencies.sum()).astype(np.float64)
+    return multinomial(round(k * 10 ** (3 * parameter)), frequencies / frequencies.sum(), rng).astype(np.float64)
 
 
 def _raster(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:

@@ -11,6 +11,7 @@ import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.channels.decoder import SingularChannelError, left_inverse
+from simulator.multinomial import multinomial
 from simulator.protocols.fakes import group_sizes
 from simulator.protocols.likelihood import MatrixLikelihood
 from simulator.protocols.oracle import Noise, bits_for
@@ -137,7 +138,7 @@ class Channel(Protocol):
         result = np.empty((len(rows), self.outputs), dtype=np.int64)
         for row, out in zip(rows, result, strict=True):
             held = np.flatnonzero(row)
-            out[:] = rng.multinomial(row[held], self.matrix[held]).sum(axis=0)
+            out[:] = multinomial(row[held], self.matrix[held], rng).sum(axis=0)
         return result.reshape(*counts.shape[:-1], self.outputs)
 
     def expected_distance(self, frequencies: FloatArray, distances: FloatArray) -> float:
@@ -238,7 +239,7 @@ class Channel(Protocol):
 
     def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
         """Return the tally of even draws of all outputs."""
-        return Tally(rng.multinomial(fakes, np.full(self.outputs, 1 / self.outputs)), fakes)
+        return Tally(multinomial(fakes, np.full(self.outputs, 1 / self.outputs), rng), fakes)
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally | None:
         """Return the outputs that inversion turns into the most of the targets; None where it cannot be inverted."""

@@ -14,6 +14,7 @@ from simulator.hashing import HASHES, SEED_BITS
 from simulator.memoisation.changes import Changes, Moments
 from simulator.memoisation.repeated import Report
 from simulator.memoisation.two_steps import TwoSteps, one_value_loss, two_bits_loss
+from simulator.multinomial import multinomial
 from simulator.protocols.grr import GRR
 from simulator.protocols.local_hashing import BLH, OLH, LocalHashing
 from simulator.protocols.oracle import FrequencyOracle, binomial_support
@@ -38,7 +39,7 @@ class LongitudinalGRR(TwoSteps):
         del n  # every report supports one value
         kept = rng.binomial(supported, self.second[0] - self.second[1])
         rest = supported.sum(axis=-1) - kept.sum(axis=-1)
-        return kept + rng.multinomial(rest, np.full(self.k, 1 / self.k))
+        return kept + multinomial(rest, np.full(self.k, 1 / self.k), rng)
 
     def loss(self, rounds: int) -> float:
         return one_value_loss(self.first[0], self.second, self.k, rounds)
@@ -172,7 +173,7 @@ class LOLOHA(TwoSteps):
 
         p1, others = self.first[0], np.arange(self.g)
         chances = binom.pmf(others, self.g - 1, (1 - p1) / (self.g - 1))
-        classes = rng.multinomial(users, np.concatenate([p1 * chances, (1 - p1) * chances]), size=self.k)
+        classes = multinomial(np.full(self.k, users), np.concatenate([p1 * chances, (1 - p1) * chances]), rng)
         weights = np.concatenate([others + 1, others]) / self.g
         result = np.empty((len(history), self.k), dtype=np.int64)
         for value in np.unique(history).tolist():

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simulator._types import IntArray
+from simulator.multinomial import multinomial
 from simulator.protocols.fields import field
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def _drawn(
 ) -> tuple[NDArray[np.bool_], IntArray, IntArray, IntArray]:
     """Draw as `evenly`: which rows have many users and their counts; of the others, row and cell of each user."""
     many = users >= cells  # where there are fewer it is quicker to go user by user
-    counts = rng.multinomial(users[many], np.full(cells, 1 / cells))
+    counts = multinomial(users[many], np.full(cells, 1 / cells), rng)
     row = np.repeat(np.arange(len(users)), np.where(many, 0, users))
     return many, counts, row, rng.integers(0, cells, size=len(row))
 

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from simulator._types import IntArray, Reports
+from simulator.multinomial import multinomial
 from simulator.protocols.blanket import Blanket
 from simulator.protocols.fakes import shared_out
 from simulator.protocols.oracle import FrequencyOracle, bits_for
@@ -64,7 +65,7 @@ class GRR(FrequencyOracle):
         # Keeping with probability p-q and else drawing from all k values is the same channel.
         kept = rng.binomial(counts, self.p - self.q)
         rest = counts.sum(axis=-1) - kept.sum(axis=-1)
-        return kept + rng.multinomial(rest, np.full(self.k, 1 / self.k))
+        return kept + multinomial(rest, np.full(self.k, 1 / self.k), rng)
 
     def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
         return of_values(reports, self.k, values)

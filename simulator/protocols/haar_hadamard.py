@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
+from simulator.multinomial import multinomial
 from simulator.protocols.dyadic import (
     differences,
     doubled,
@@ -101,7 +102,7 @@ class HaarHadamard(StandardProtocol):
 
     def sample_tally(self, counts: IntArray, rng: np.random.Generator) -> Tally:
         even = np.full(len(self.heights), 1 / len(self.heights))
-        split = rng.multinomial(counts, even)
+        split = multinomial(counts, even, rng)
         result = []
         for height, rows in zip(self.heights, self.rows, strict=True):
             sides = halves(sums_at(split[..., height - 1], height - 1))
@@ -167,15 +168,15 @@ class HaarHadamard(StandardProtocol):
         return held, other
 
     def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
-        users = rng.multinomial(fakes, np.full(len(self.heights), 1 / len(self.heights)))
+        users = multinomial(fakes, np.full(len(self.heights), 1 / len(self.heights)), rng)
         parts_of = [
-            rng.multinomial(own, np.full(2 * rows, 1 / (2 * rows))) for own, rows in zip(users, self.rows, strict=True)
+            multinomial(own, np.full(2 * rows, 1 / (2 * rows)), rng) for own, rows in zip(users, self.rows, strict=True)
         ]
         return Tally(np.concatenate(parts_of), fakes)
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:
         """Return reports of heights and rows as they are handed out, each with the bit of most targets."""
-        users = rng.multinomial(fakes, np.full(len(self.heights), 1 / len(self.heights)))
+        users = multinomial(fakes, np.full(len(self.heights), 1 / len(self.heights)), rng)
         result = np.zeros(self.symbols, dtype=np.int64)
         for height, own, rows, first in zip(self.heights, users, self.rows, self.starts[:-1], strict=True):
             row = np.repeat(np.arange(rows), len(targets))

@@ -11,6 +11,7 @@ import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.attacks import evenly_confused
+from simulator.multinomial import multinomial
 from simulator.protocols.likelihood import FlatLikelihood
 from simulator.protocols.protocol import (
     Counts,
@@ -295,7 +296,7 @@ class FrequencyOracle(StandardProtocol):
         """
         if self.p is None:
             return None
-        values = rng.multinomial(fakes, np.full(self.k, 1 / self.k))
+        values = multinomial(fakes, np.full(self.k, 1 / self.k), rng)
         return Tally(self.sample_support(values, rng).astype(np.int64), fakes)
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally | None:

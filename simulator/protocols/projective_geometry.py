@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
+from simulator.multinomial import multinomial
 from simulator.protocols.blanket import Blanket
 from simulator.protocols.equations import collect, evenly, numbers_of, points, solutions, spread, tally, vectors
 from simulator.protocols.fields import field, is_prime_power, smallest_divisor
@@ -158,7 +159,7 @@ class ProjectiveGeometry(SymbolOracle):
         equations = _equations(self)
         # Points by the coordinates after their leading 1: what is left of the own equation is one in those unknowns.
         sizes = np.stack([solutions(equation, d, order) for d, equation in enumerate(equations)], axis=1)
-        led = rng.multinomial(kept, sizes / points(t - 1, order))
+        led = multinomial(kept, sizes / points(t - 1, order), rng)
         for d, equation in enumerate(equations):
             start, users = points(d, order), led[:, :, d]
             if d == 0:

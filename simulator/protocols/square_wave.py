@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
+from simulator.multinomial import multinomial
 from simulator.protocols.fakes import group_sizes
 from simulator.protocols.oracle import bits_for
 from simulator.protocols.protocol import Likelihood, Probabilities, StandardProtocol, Tally, users_of
@@ -89,7 +90,7 @@ class SquareWave(StandardProtocol):
         # Staying near with probability w (p - q) and else drawing from all places is the same channel.
         near = rng.binomial(counts, self.width * (self.p - self.q))
         rest = counts.sum(axis=-1) - near.sum(axis=-1)
-        even = rng.multinomial(rest, np.full(self.symbols, 1 / self.symbols))
+        even = multinomial(rest, np.full(self.symbols, 1 / self.symbols), rng)
         return Tally(even + _scattered(near, self.width, rng), users_of(counts))
 
     @cached_property
@@ -119,7 +120,7 @@ class SquareWave(StandardProtocol):
         return float(held), float(other)
 
     def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
-        return Tally(rng.multinomial(fakes, np.full(self.symbols, 1 / self.symbols)), fakes)
+        return Tally(multinomial(fakes, np.full(self.symbols, 1 / self.symbols), rng), fakes)
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:
         """Return reports of the places that are near most targets."""

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
+from simulator.multinomial import multinomial
 from simulator.protocols.blanket import Blanket
 from simulator.protocols.fakes import shared_out, targets_and_others
 from simulator.protocols.grr import GRR
@@ -169,7 +170,7 @@ class SubsetSelection(FrequencyOracle):
         if n * self.k < CHAIN_LIMIT:
             return support + rng.multivariate_hypergeometric(missing, -surplus)
         # So many are missing that drawing them with replacement is the same.
-        return support + rng.multinomial(-surplus, missing / missing.sum())
+        return support + multinomial(-surplus, missing / missing.sum(), rng)
 
     def _chain(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw the aggregate exactly, value by value, for one row ``(k,)``; time grows with k times omega.

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator._types import IntArray, Reports
+from simulator.multinomial import multinomial
 from simulator.protocols.fakes import GROUPS, group_sizes
 from simulator.protocols.oracle import FrequencyOracle, Support
 from simulator.protocols.protocol import Probabilities, Tally
@@ -72,7 +73,7 @@ class SymbolOracle(FrequencyOracle):
         return own * unit, other * unit
 
     def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
-        return Tally(self.decode(rng.multinomial(fakes, np.full(self.symbols, 1 / self.symbols))), fakes)
+        return Tally(self.decode(multinomial(fakes, np.full(self.symbols, 1 / self.symbols), rng)), fakes)
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:
         helped = np.sum([self.added_support(int(target)) for target in targets], axis=0)

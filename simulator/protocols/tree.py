@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator._types import FloatArray, IntArray, Reports
+from simulator.multinomial import multinomial
 from simulator.protocols.dyadic import halves, height_of, nodes_at, rebuilt, sums_at
 from simulator.protocols.grr import GRR
 from simulator.protocols.oracle import bits_for
@@ -98,7 +99,7 @@ class Tree(StandardProtocol):
         return fits & ~(bits > 1).any(axis=1) & ~(beyond & (bits > 0)).any(axis=1)
 
     def sample_tally(self, counts: IntArray, rng: np.random.Generator) -> Tally:
-        split = rng.multinomial(counts, self.chances_of_heights)
+        split = multinomial(counts, self.chances_of_heights, rng)
         parts = [
             oracle.sample_support(sums_at(split[..., height], height), rng) for height, oracle in enumerate(self.inner)
         ]
@@ -203,13 +204,13 @@ class Tree(StandardProtocol):
         return own * float((chances / leaves).sum()) + nothing
 
     def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
-        users = rng.multinomial(fakes, self.chances_of_heights)
+        users = multinomial(fakes, self.chances_of_heights, rng)
         parts = [oracle.random_fakes(int(own), rng) for oracle, own in zip(self.inner, users, strict=True)]
         return Tally(np.concatenate([*(part.counts for part in parts if part is not None), users]), fakes)
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:
         """Return reports spread over the heights as honest ones are, each for the nodes that hold the targets."""
-        users = rng.multinomial(fakes, self.chances_of_heights)
+        users = multinomial(fakes, self.chances_of_heights, rng)
         parts = [
             oracle.crafted(np.unique(targets >> height), int(own), rng)
             for height, (oracle, own) in enumerate(zip(self.inner, users, strict=True))

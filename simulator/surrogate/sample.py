@@ -6,6 +6,7 @@ import numpy as np
 
 from simulator._types import FloatArray, IntArray
 from simulator.methods.smooth import smooth_curve
+from simulator.multinomial import multinomial
 from simulator.protocols.likelihood import FlatLikelihood
 
 CONCENTRATIONS = np.geomspace(1e-4, 1e2, 61)  # pseudo-users per category
@@ -33,7 +34,7 @@ def sample_posterior(counts: IntArray, draws: int, rng: np.random.Generator, *, 
         prior = rng.choice(CONCENTRATIONS, size=(draws, 1), p=concentration_weights(counts))
     else:
         likelihood = FlatLikelihood(len(counts), 1.0, 0.0)
-        again = rng.multinomial(users, counts / users, size=min(draws, CURVES))
+        again = multinomial(np.full(min(draws, CURVES), users), counts / users, rng)
         curves = np.stack([smooth_curve(likelihood, row) for row in again])
         pseudo_users = [rng.choice(AROUND_A_CURVE, p=curve_weights(counts, curve)) for curve in curves]
         prior = (curves * np.array(pseudo_users)[:, None])[np.arange(draws) % len(curves)]

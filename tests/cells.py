@@ -1,0 +1,25 @@
+"""Grids inside a test: all cells are tried, and one assertion shows every one that fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def failures(cells: Iterable[T], check: Callable[[T], object]) -> dict[T, str]:
+    """Return what each failing cell raised, for ``assert failures(cells, check) == {}``.
+
+    check: raises for a cell that is wrong; what it returns is not looked at.
+    """
+    wrong: dict[T, str] = {}
+    tried = 0
+    for cell in cells:
+        tried += 1
+        try:
+            check(cell)
+        except Exception as error:  # noqa: BLE001 - every cell is tried, and the assertion shows them all
+            wrong[cell] = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+    assert tried, "a grid without cells checks nothing"
+    return wrong
