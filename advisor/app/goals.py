@@ -49,7 +49,7 @@ class Titled(Protocol):
     def title(self) -> str: ...  # noqa: D102
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReadAs(Settings):
     """What a file of a collection holds, which decides on the command."""
 

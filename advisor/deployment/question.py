@@ -24,7 +24,7 @@ HASHING = ("blh", "olh")
 LARGEST = 100_000_000  # bytes of a saved answer
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Pair(Menu):
     """The pair that is deployed."""
 
@@ -34,7 +34,7 @@ class Pair(Menu):
     method: tuple[str, ...] = like(Menu, "method", help="post-processing method of the server, or none")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Answers(Categories):
     """How many answers there are."""
 
@@ -43,7 +43,7 @@ class Answers(Categories):
     k: int | None = like(Categories, "k", help="number of possible answers")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Deployment(Settings):
     """What is written, and where."""
 
