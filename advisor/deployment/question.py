@@ -15,7 +15,7 @@ from advisor.inputs.numbers import MOST_LABELS
 from advisor.names import resolve
 from advisor.question.option import Settings, like, option, refuse, require
 from advisor.question.settings import Categories, Menu, Question, require_one
-from knowledge.recipes import Collection, made_here
+from knowledge.recipes import Collection, has_code
 from simulator import POSTPROCESSORS
 from simulator.hashing import DEFAULT_HASH
 from simulator.methods.blend import UNIFORM, is_combination, parts_of
@@ -113,13 +113,15 @@ class Wanted:
                 f"code writes one method, and {method} is {what}, --protocol {protocol} "
                 f"--method {next(iter(parts), 'eb_ns')} --eps {epsilon:g}{f' --k {size}' if size else ''}"
             )
-        strangers = [name for name in (protocol, method) if not made_here(name)]
-        if strangers:
-            raise InputError(f"code writes members of this package only, and {listed(strangers)} is of another one")
         if POSTPROCESSORS[method].is_remedy:
             raise InputError(
                 f"method {method} is a remedy for fake users, which code does not write: ldp-advise explain {method} "
                 "shows it; name another method with --method, --protocol, --eps and --k"
+            )
+        if missing := [name for name in (protocol, method) if not has_code(name)]:
+            raise InputError(
+                f"there is no code of {listed(missing)}; ldp-advise explain {missing[0]} shows how to use it with this "
+                "package"
             )
         size = size or len(labels or ())
         try:
