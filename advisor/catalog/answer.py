@@ -122,7 +122,7 @@ def explanation(name: str, epsilon: float | None = None, k: int | None = None) -
     budget, size = EPSILON if epsilon is None else epsilon, K if k is None else k
     member = TABLES[kind][key]
     known = card_of(key)  # members of other packages come without one
-    card = Card("", "", "", "") if known is None else known
+    card = Card(formula="", good_for="", pitfalls="", cost="") if known is None else known
     return Explanation(
         name=key,
         kind=kind,

@@ -57,7 +57,9 @@ def strangers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Members without a card, as entry points of other packages bring them in."""
     monkeypatch.setitem(PROTOCOLS, "copied", Copied)
     monkeypatch.setitem(PROTOCOLS, "silent", Silent)
-    half = PostProcessor("halved", "Half [bold]of it", halves, False, False, "Nobody 2000")
+    half = PostProcessor(
+        "halved", "Half [bold]of it", halves, nonnegative=False, sums_to_one=False, reference="Nobody 2000"
+    )
     third = dataclasses.replace(half, name="thirds", function=functools.partial(halves, factor=1 / 3))
     picky = dataclasses.replace(half, name="picky", fits=lambda noise, k: False)  # noqa: ARG005
     for method in (half, third, picky):
@@ -66,7 +68,7 @@ def strangers(monkeypatch: pytest.MonkeyPatch) -> None:
     def worst(estimate: NDArray[np.float64], truth: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.abs(estimate - truth).max(axis=-1)
 
-    monkeypatch.setitem(METRICS, "worst", Metric("worst", "largest error", worst, "frequency"))
+    monkeypatch.setitem(METRICS, "worst", Metric("worst", "largest error", worst, unit="frequency"))
 
 
 @pytest.mark.parametrize("name", MEMBERS)
