@@ -7,7 +7,7 @@ a user sends.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 
 @dataclass(frozen=True)
@@ -15,6 +15,7 @@ class Deployment:
     """One deployment."""
 
     name: str  # who collects what
+    _: KW_ONLY
     epsilon: float  # the stated budget of one unit
     unit: str  # what the budget is spent on: the unit of privacy
     categories: str  # size of the domain, or how large it gets; empty where none is stated
@@ -26,18 +27,40 @@ FUCHSIA = "Fuchsia, Cobalt"
 PRIVACY_SANDBOX = "Privacy Sandbox explainers"
 
 DEPLOYMENTS = (
-    Deployment("Windows telemetry", 1.67, "six hours of use", "1 bit", "Ding, Kulkarni, Yekhanin, NeurIPS 2017"),
-    Deployment("Apple Health types", 2.0, "event", "", APPLE),
-    Deployment("Fuchsia Cobalt, low", 2.2, "report", "about 100", FUCHSIA),
-    Deployment("Apple emoji", 4.0, "event", "2,600", APPLE),
-    Deployment("Apple Safari domains", 4.0, "event", "250,000", APPLE),
-    Deployment("Chrome RAPPOR", 4.4, "value, for the client's life", "8 to 128 bits", "Erlingsson et al., CCS 2014"),
-    Deployment("Fuchsia Cobalt, medium", 4.4, "report", "about 100", FUCHSIA),
-    Deployment("Protected Audience, least", 7.4, "report", "16 to 4,096", PRIVACY_SANDBOX),
-    Deployment("Chrome Topics", 9.1, "topic of a week", "469", PRIVACY_SANDBOX),
-    Deployment("Fuchsia Cobalt, high", 9.2, "report", "about 100", FUCHSIA),
-    Deployment("Protected Audience, most", 12.9, "report", "16 to 4,096", PRIVACY_SANDBOX),
-    Deployment("Chrome attribution reporting", 14.0, "click or view", "3 or 2,925", PRIVACY_SANDBOX),
+    Deployment(
+        "Windows telemetry",
+        epsilon=1.67,
+        unit="six hours of use",
+        categories="1 bit",
+        source="Ding, Kulkarni, Yekhanin, NeurIPS 2017",
+    ),
+    Deployment("Apple Health types", epsilon=2.0, unit="event", categories="", source=APPLE),
+    Deployment("Fuchsia Cobalt, low", epsilon=2.2, unit="report", categories="about 100", source=FUCHSIA),
+    Deployment("Apple emoji", epsilon=4.0, unit="event", categories="2,600", source=APPLE),
+    Deployment("Apple Safari domains", epsilon=4.0, unit="event", categories="250,000", source=APPLE),
+    Deployment(
+        "Chrome RAPPOR",
+        epsilon=4.4,
+        unit="value, for the client's life",
+        categories="8 to 128 bits",
+        source="Erlingsson et al., CCS 2014",
+    ),
+    Deployment("Fuchsia Cobalt, medium", epsilon=4.4, unit="report", categories="about 100", source=FUCHSIA),
+    Deployment(
+        "Protected Audience, least", epsilon=7.4, unit="report", categories="16 to 4,096", source=PRIVACY_SANDBOX
+    ),
+    Deployment("Chrome Topics", epsilon=9.1, unit="topic of a week", categories="469", source=PRIVACY_SANDBOX),
+    Deployment("Fuchsia Cobalt, high", epsilon=9.2, unit="report", categories="about 100", source=FUCHSIA),
+    Deployment(
+        "Protected Audience, most", epsilon=12.9, unit="report", categories="16 to 4,096", source=PRIVACY_SANDBOX
+    ),
+    Deployment(
+        "Chrome attribution reporting",
+        epsilon=14.0,
+        unit="click or view",
+        categories="3 or 2,925",
+        source=PRIVACY_SANDBOX,
+    ),
 )
 
 

@@ -8,32 +8,36 @@ count either: Apple's count mean sketch and Microsoft's dBitFlip send hashed or 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import KW_ONLY, dataclass
 
 
-class Implementation(NamedTuple):
+@dataclass(frozen=True)
+class Implementation:
     """One implementation of a protocol."""
 
     who: str  # who runs it, or which package it is in
+    _: KW_ONLY
     product: bool  # whether it collected from users of a product
     source: str  # where that is said
 
 
-MULTI_FREQ = Implementation("multi-freq-ldpy", False, "https://pypi.org/project/multi-freq-ldpy/")
-PURE_LDP = Implementation("pure-ldp", False, "https://pypi.org/project/pure-ldp/1.0.5/")
+MULTI_FREQ = Implementation("multi-freq-ldpy", product=False, source="https://pypi.org/project/multi-freq-ldpy/")
+PURE_LDP = Implementation("pure-ldp", product=False, source="https://pypi.org/project/pure-ldp/1.0.5/")
 
 IMPLEMENTATIONS: dict[str, tuple[Implementation, ...]] = {
     "grr": (
         Implementation(
             "Chrome attribution reporting",
-            True,
-            "WICG/attribution-reporting-api, EVENT.md: 'an instantiation of k-randomized response'; "
+            product=True,
+            source="WICG/attribution-reporting-api, EVENT.md: 'an instantiation of k-randomized response'; "
             "https://developers.google.com/privacy-sandbox/relevance/attribution-reporting/constraints",
         ),
         MULTI_FREQ,
     ),
     "rappor": (
-        Implementation("Fuchsia Cobalt", True, "cobalt/algorithms/rappor/rappor_encoder.h: class BasicRapporEncoder"),
+        Implementation(
+            "Fuchsia Cobalt", product=True, source="cobalt/algorithms/rappor/rappor_encoder.h: class BasicRapporEncoder"
+        ),
         MULTI_FREQ,
     ),
     "oue": (MULTI_FREQ, PURE_LDP),
@@ -44,7 +48,9 @@ IMPLEMENTATIONS: dict[str, tuple[Implementation, ...]] = {
     "hr": (PURE_LDP,),
     "pgr": (
         Implementation(
-            "private_frequency_oracles", False, "https://github.com/minilek/private_frequency_oracles, of its authors"
+            "private_frequency_oracles",
+            product=False,
+            source="https://github.com/minilek/private_frequency_oracles, of its authors",
         ),
     ),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -25,7 +25,7 @@ CLIPPED_SETS, CLIPPED_RANGES = 256, 1024  # sampled queries that measure what cl
 
 @dataclass(frozen=True)
 class Metric:
-    """An error metric; lower is better and 0 is perfect.
+    """An error metric; lower is better and 0 is perfect. All that follows its function is given by keyword.
 
     Attributes
     ----------
@@ -49,6 +49,7 @@ class Metric:
     name: str
     title: str
     function: Callable[..., FloatArray]
+    _: KW_ONLY
     unit: str
     ordered_only: bool = False
     clipped: Callable[..., FloatArray] | None = None
@@ -317,21 +318,32 @@ def _running(values: FloatArray) -> FloatArray:
 _BY_ROWS = frozenset([l1, mae, mse, l2, kl, js, emd, set_error, range_error, mean_error, ks])
 
 _ALL = [
-    Metric("l1", "sum of absolute errors", l1, "frequency"),
-    Metric("mae", "mean absolute error", mae, "frequency per category"),
-    Metric("mse", "mean squared error", mse, "frequency²", degree=2),
-    Metric("l2", "Euclidean distance", l2, "frequency"),
-    Metric("kl", "Kullback-Leibler divergence", kl, "nats", degree=2),
-    Metric("js", "Jensen-Shannon divergence", js, "nats", degree=2),
-    Metric("emd", "earth mover's distance", emd, "bins", ordered_only=True),
-    Metric("topk", "mean squared error of the most frequent values", topk, "frequency²", degree=2),
-    Metric("set", "mean squared error of random subsets", set_error, "frequency²", clipped=set_error_clipped, degree=2),
-    Metric("range", "mean absolute error of random ranges", range_error, "frequency", True, range_error_clipped),
-    Metric("mean", "absolute error of the mean", mean_error, "bins", ordered_only=True),
-    Metric("quantiles", "mean absolute error of the nine deciles", quantile_error, "bins", ordered_only=True),
-    Metric("ks", "Kolmogorov-Smirnov distance", ks, "frequency", ordered_only=True),
+    Metric("l1", "sum of absolute errors", l1, unit="frequency"),
+    Metric("mae", "mean absolute error", mae, unit="frequency per category"),
+    Metric("mse", "mean squared error", mse, unit="frequency²", degree=2),
+    Metric("l2", "Euclidean distance", l2, unit="frequency"),
+    Metric("kl", "Kullback-Leibler divergence", kl, unit="nats", degree=2),
+    Metric("js", "Jensen-Shannon divergence", js, unit="nats", degree=2),
+    Metric("emd", "earth mover's distance", emd, unit="bins", ordered_only=True),
+    Metric("topk", "mean squared error of the most frequent values", topk, unit="frequency²", degree=2),
+    Metric(
+        "set", "mean squared error of random subsets", set_error, unit="frequency²", clipped=set_error_clipped, degree=2
+    ),
+    Metric(
+        "range",
+        "mean absolute error of random ranges",
+        range_error,
+        unit="frequency",
+        ordered_only=True,
+        clipped=range_error_clipped,
+    ),
+    Metric("mean", "absolute error of the mean", mean_error, unit="bins", ordered_only=True),
+    Metric("quantiles", "mean absolute error of the nine deciles", quantile_error, unit="bins", ordered_only=True),
+    Metric("ks", "Kolmogorov-Smirnov distance", ks, unit="frequency", ordered_only=True),
 ]
 
-EMD_SLACK = Metric("emd_slack", "largest relative error of the earth mover's distance", emd_slack, "", True)
+EMD_SLACK = Metric(
+    "emd_slack", "largest relative error of the earth mover's distance", emd_slack, unit="", ordered_only=True
+)
 
 METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}

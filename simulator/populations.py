@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -14,13 +15,15 @@ from simulator.seeding import rng_for
 Stream: TypeAlias = "Callable[[], np.random.Generator]"
 
 
-class Shape(NamedTuple):
+@dataclass(frozen=True)
+class Shape:
     """A family of frequency shapes: ``weights(k, parameter, stream)`` and what its parameter means.
 
     `stream` makes the random generator: most shapes need none, and a look-up then does without numpy.random.
     """
 
     weights: Callable[[int, float, Stream], FloatArray]
+    _: KW_ONLY
     parameter: float
     meaning: str
     ordered: bool = True
@@ -100,17 +103,17 @@ def _steps(k: int, levels: float, stream: Stream) -> FloatArray:  # noqa: ARG001
 
 
 SHAPES: dict[str, Shape] = {
-    "uniform": Shape(_uniform, 0.0, "no parameter"),
-    "zipf": Shape(_zipf, 1.0, "exponent, sorted"),
-    "zipf_shuffled": Shape(_zipf_shuffled, 1.0, "exponent, in random order", ordered=False),
-    "gaussian": Shape(_gaussian, 0.15, "width as a share of the domain"),
-    "bimodal": Shape(_bimodal, 0.08, "width of each mode as a share of the domain"),
-    "geometric": Shape(_geometric, 0.01, "ratio of the last category to the first"),
-    "lognormal": Shape(_lognormal, 0.7, "standard deviation of the logarithm"),
-    "dirichlet": Shape(_dirichlet, 0.5, "concentration of each category", ordered=False),
-    "sparse": Shape(_sparse, 0.1, "share of categories that occur", ordered=False),
-    "spike": Shape(_spike, 0.5, "frequency of the first category; the rest is flat"),
-    "steps": Shape(_steps, 4.0, "number of plateaus, each half as high as the one before"),
+    "uniform": Shape(_uniform, parameter=0.0, meaning="no parameter"),
+    "zipf": Shape(_zipf, parameter=1.0, meaning="exponent, sorted"),
+    "zipf_shuffled": Shape(_zipf_shuffled, parameter=1.0, meaning="exponent, in random order", ordered=False),
+    "gaussian": Shape(_gaussian, parameter=0.15, meaning="width as a share of the domain"),
+    "bimodal": Shape(_bimodal, parameter=0.08, meaning="width of each mode as a share of the domain"),
+    "geometric": Shape(_geometric, parameter=0.01, meaning="ratio of the last category to the first"),
+    "lognormal": Shape(_lognormal, parameter=0.7, meaning="standard deviation of the logarithm"),
+    "dirichlet": Shape(_dirichlet, parameter=0.5, meaning="concentration of each category", ordered=False),
+    "sparse": Shape(_sparse, parameter=0.1, meaning="share of categories that occur", ordered=False),
+    "spike": Shape(_spike, parameter=0.5, meaning="frequency of the first category; the rest is flat"),
+    "steps": Shape(_steps, parameter=4.0, meaning="number of plateaus, each half as high as the one before"),
 }
 
 

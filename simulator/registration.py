@@ -89,8 +89,10 @@ def _made(member: Any, kind: str, called: str) -> Any:
     function: Callable[..., Any] = member
     name = str(getattr(function, "__name__", ""))
     if kind == "metric":
-        return Metric(name, name, function, "no unit")
-    return PostProcessor(name, name, function, False, False, called, keeps_order=False)
+        return Metric(name, name, function, unit="no unit")
+    return PostProcessor(
+        name, name, function, nonnegative=False, sums_to_one=False, reference=called, keeps_order=False
+    )
 
 
 def _left_open(member: type) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from advisor.checks import shown
 from advisor.errors import InputError, listed
@@ -22,6 +22,7 @@ class Control:
     field: str  # of the group
     label: str
     hint: str = ""  # what stands below it
+    _: KW_ONLY
     start: str = ""  # value before anybody touches it; "" where it is left open
     choices: Choices = ()  # values to choose from; none: text
     several: bool = False  # whether several of them can be chosen, with commas between them

@@ -49,7 +49,7 @@ class Titled(Protocol):
     def title(self) -> str: ...  # noqa: D102
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReadAs(Settings):
     """What a file of a collection holds, which decides on the command."""
 
@@ -94,9 +94,9 @@ def _plan() -> Goal:
         "privacy budget.",
         (
             Control("n", Question, "n", PEOPLE, start="2000", needed="Give the number of people, for example 2000."),
-            Control("k", Categories, "k", KINDS, "Leave it open where a file shows them.", "18"),
+            Control("k", Categories, "k", KINDS, "Leave it open where a file shows them.", start="18"),
             Control(
-                "within", Wishes, "within", "How far off may a share be?", "Percentage points, on average.", "1",
+                "within", Wishes, "within", "How far off may a share be?", "Percentage points, on average.", start="1",
                 needed="Give percentage points, for example 1.",
             ),
             Control(
@@ -106,7 +106,7 @@ def _plan() -> Goal:
                 needed="Choose low, medium or high.",
             ),
             Control(
-                "times", Wishes, "times", "How often are the same people asked?", "1 is once.", "1",
+                "times", Wishes, "times", "How often are the same people asked?", "1 is once.", start="1",
                 needed="Give how often the same people are asked; 1 is once.",
             ),
         ),
@@ -153,7 +153,7 @@ def _compare() -> Goal:
         "Choose data, budget and metric. You get the ranking of every protocol with every post-processing method, "
         "ties included.",
         (
-            Control("k", Categories, "k", "Number of categories", "Leave it open where a file shows them.", "64"),
+            Control("k", Categories, "k", "Number of categories", "Leave it open where a file shows them.", start="64"),
             Control("n", Question, "n", "Number of users", start="100000"),
             Control("eps", Question, "epsilon", "ε of one report", start="1", needed=NO_BUDGET),
             _metric("l1"),
@@ -179,13 +179,13 @@ def _places() -> Goal:
         "between which places.",
         (
             Control("columns", Ground, "columns", "Columns of the coordinates", "Row and column, or longitude and "
-                    "latitude.", "row,col", needed="Name both columns, for example row,col."),
-            Control("grid", Ground, "grid", "Size of the grid", "Rows x columns.", "12x16",
+                    "latitude.", start="row,col", needed="Name both columns, for example row,col."),
+            Control("grid", Ground, "grid", "Size of the grid", "Rows x columns.", start="12x16",
                     needed="Give rows and columns of the grid, for example 12x16."),
             Control("privacy", Promise, "privacy", "Between which places is it promised?", start="metric",
                     choices=(("ldp", "any two places"), ("metric", "places near each other"))),
             Control("radius", Promise, "radius", "How near?", "In cells, or in km with a cell size. Open for any two "
-                    "places.", "2"),
+                    "places.", start="2"),
             Control("eps", Question, "epsilon", "ε of one report", start="1", needed=NO_BUDGET),
         ),
         (

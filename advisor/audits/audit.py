@@ -109,12 +109,18 @@ def audit(
     question = AuditQuestion(
         grid=Grid(epsilons=_several(eps if epsilon is None else epsilon), sizes=_several(k)),
         menu=Menu(protocol=names(protocol)),
-        subjects=Subjects(every, _several(rounds), _several(attributes), names(solution), _several(lho)),
-        attack=Attack(attack, values or (), trials, alpha),
-        client=ForeignClient(_name(target), reports, _name(support), hash, symbols),
+        subjects=Subjects(
+            every=every,
+            rounds=_several(rounds),
+            attributes=_several(attributes),
+            solution=names(solution),
+            hashing_only=_several(lho),
+        ),
+        attack=Attack(attack=attack, values=values or (), trials=trials, alpha=alpha),
+        client=ForeignClient(target=_name(target), reports=reports, support=_name(support), hash=hash, symbols=symbols),
         simulation=Simulation(seed=seed, jobs=jobs),
         functions=Functions(None if isinstance(target, str) else target, None if isinstance(support, str) else support),
-        memoisation=Memoisation(memoize, epsilon_forever),
+        memoisation=Memoisation(memoize=memoize, epsilon_forever=epsilon_forever),
     )
     audits = answer(question, _no_progress)
     return AuditAnswer(audits.question, audits.results)

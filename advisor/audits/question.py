@@ -27,7 +27,7 @@ CELLS_MAX = 10**8  # numbers that one user may send
 BOTH = "both"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Subjects(Settings):
     """What is audited besides single reports of protocols by name."""
 
@@ -52,7 +52,7 @@ class Subjects(Settings):
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Attack(Settings):
     """How reports are attacked."""
 
@@ -90,7 +90,7 @@ class Attack(Settings):
             raise InputError(f"values must be two different numbers such as 0,1, got {shown}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Leaks(Settings):
     """What a pipeline is told of a client or protocol that leaks."""
 
@@ -101,7 +101,7 @@ class Leaks(Settings):
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ForeignClient(Settings):
     """A client that is not ours, and how its reports are read."""
 

@@ -115,7 +115,7 @@ def choose(
     people, answers, times = wishes.people or 1, wishes.answers or 2, wishes.times or 1
     sensitive, within = wishes.sensitive or "high", wishes.within
     share = OPEN if within is None else float(f"{within / 100:.12g}")  # 2.2 points are 0.022
-    case = Case(people, Categories(answers, wishes.ordered), share, limit_of(sensitive, times), frequencies)
+    case = Case(people, Categories(k=answers, ordered=wishes.ordered), share, limit_of(sensitive, times), frequencies)
     if within is None and case.without > 0:
         case = replace(case, within=rounded(SHOWN * ENOUGH * case.without, up=False))
     decision = _decision(case, instant=instant, progress=progress)

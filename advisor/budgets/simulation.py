@@ -70,7 +70,7 @@ def _answer(case: Case, epsilon: float, frequencies: Frequencies, progress: Prog
 
 def _plan(case: Case, question: Question, frequencies: Frequencies, progress: Progress) -> PlanResult:
     """Return what ``ldp-advise plan`` answers for the accuracy."""
-    settings = PlanSettings(question, Goal(case.within))
+    settings = PlanSettings(question, Goal(target=case.within))
     return make_plan(build_question(settings, frequencies), progress=progress)
 
 

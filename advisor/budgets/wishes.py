@@ -31,7 +31,7 @@ def level(name: str, value: object) -> str:
     return choice(LIMITS)(name, full)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Wishes(Settings):
     """What somebody who does not know ε can say of a collection."""
 

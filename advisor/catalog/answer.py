@@ -15,7 +15,7 @@ from advisor.question.option import refuse
 from knowledge.cards import CARDS, Card, card_of
 from knowledge.recipes import (
     Collection,
-    made_here,
+    has_code,
     method_code,
     metric_code,
     package_recipe,
@@ -60,7 +60,7 @@ class Explanation:
     # python, python_numpy: code that uses it: with this package, and with numpy alone (a protocol: the server)
     python: str
     python_numpy: str | None
-    client: str | None = None  # of a protocol: the client that devices run, which needs nothing
+    client: str | None = None  # of a protocol: the client that devices run, which needs nothing; None: there is none
     postprocessing: str | None = None  # of a protocol: what its server imports, where there is no estimate without it
     # eps, k: what the code of a protocol was written for
     eps: float | None = None
@@ -122,7 +122,7 @@ def explanation(name: str, epsilon: float | None = None, k: int | None = None) -
     budget, size = EPSILON if epsilon is None else epsilon, K if k is None else k
     member = TABLES[kind][key]
     known = card_of(key)  # members of other packages come without one
-    card = Card("", "", "", "") if known is None else known
+    card = Card(formula="", good_for="", pitfalls="", cost="") if known is None else known
     return Explanation(
         name=key,
         kind=kind,
@@ -143,7 +143,7 @@ def _code(kind: str, key: str, epsilon: float, k: int) -> Code:
     """Return what an explanation holds of code that does not need this package."""
     if kind != "protocol":
         return {"python_numpy": method_code(key) if kind == "method" else metric_code(key)}
-    if not made_here(key):
+    if not has_code(key):
         return {"python_numpy": None}
     method = "none" if _estimates(PROTOCOLS[key]) else "em_stopped"
     collection = Collection(key, method, k, epsilon)

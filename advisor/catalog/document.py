@@ -82,6 +82,8 @@ def explain_document(member: Explanation) -> Document:
         parts.append(
             Sentence(f"ldp-advise code --protocol {member.name} … writes these files and more to a directory.")
         )
+    elif member.kind == "protocol":
+        parts.append(Sentence(f"There is no code of {member.name} without this package: no client, and no server."))
     data = asdict(member)
     return Document(
         title=called,

@@ -27,7 +27,7 @@ def list_command(output: WholeOutput) -> None:
     run(Job.of(lambda: list_document(catalog())), output)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class References(Output):
     """Where sources go: a file called .bib takes the BibTeX alone."""
 
@@ -42,7 +42,7 @@ class References(Output):
         return "value" if self.is_bibliography else super().chosen_format
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Bibliography(Settings):
     """Whether the sources are shown instead."""
 

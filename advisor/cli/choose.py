@@ -56,7 +56,7 @@ def choose_command(
         complete = asked(wishes, [*names, *order])
         names.remove("within")  # which may be left open
     require(*((spec.flags[0], getattr(complete, name), EXAMPLES[name]) for name, spec in _options() if name in names))
-    domain = Categories(complete.answers, complete.ordered)
+    domain = Categories(k=complete.answers, ordered=complete.ordered)
     words = () if sample is None else (sample, *columns.typed(), *cleaning.typed(), *domain.typed())
     if sample is None:
         refuse(instant.given(), "is for a file: without one the answer is predicted")

@@ -42,7 +42,7 @@ from advisor.rank.apply import applied_csv
 from advisor.rank.result import Answer
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NextRound(Settings):
     """What becomes of the estimate, and what competes for the next round."""
 
@@ -57,7 +57,7 @@ class NextRound(Settings):
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CollectedOptions(Bundle):
     """The groups of options of both commands."""
 

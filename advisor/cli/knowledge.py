@@ -130,7 +130,7 @@ def cells_command(
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Evaluation(Settings):
     """How look-ups are judged."""
 
@@ -195,7 +195,7 @@ def folder_name(name: str, value: object) -> str:
     return value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Building(Settings):
     """Where and how the knowledge is built."""
 

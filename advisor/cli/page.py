@@ -26,7 +26,7 @@ Address = Annotated[
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Serving(Settings):
     """Where the page is, and what it knows."""
 

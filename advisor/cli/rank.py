@@ -39,7 +39,7 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MainOptions(Bundle):
     """The groups of options of the main command, beside those of what ranks pairs."""
 

@@ -133,7 +133,7 @@ def _draw_frequencies(answer: Answer, path: Path) -> None:
     save(frequencies_figure(answer.first), path)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RankFiles(Settings):
     """Files beside the answer of a ranking."""
 
@@ -148,7 +148,7 @@ class RankFiles(Settings):
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RankOptions(Bundle):
     """The groups of options of what ranks pairs, for a sample or without one."""
 
@@ -266,7 +266,7 @@ def ranking_answer(
     return predict if predicted else simulate
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Layout(Settings):
     """How several metrics are shown."""
 

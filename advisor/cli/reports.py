@@ -25,7 +25,7 @@ FILES = "CSV, TSV, text or Parquet, or gzip of these; 'part-*.csv'; - for standa
 Files = Annotated[list[str] | None, argument("FILES", FILES)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Tallies(Settings):
     """Counts of a part of the reports."""
 
@@ -123,7 +123,7 @@ def _like(options: CollectedOptions, more: Sequence[str], counts: Counts) -> Col
     return replace(
         options,
         question=replace(options.question, epsilon=settings.epsilon),
-        collection=Collection((settings.protocol,), collection.surrogate, **given),
+        collection=Collection(used=(settings.protocol,), surrogate=collection.surrogate, **given),
     )
 
 

@@ -49,7 +49,7 @@ P = TypeVar("P")
 P_co = TypeVar("P_co", covariant=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Output(Settings):
     """Where the answer goes, in which format, and how much of it."""
 

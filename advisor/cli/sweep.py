@@ -26,7 +26,7 @@ from advisor.sweeps.question import SweepQuestion, SweepSettings, build_question
 from advisor.sweeps.records import check_cell_file
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SweepFiles(Settings):
     """What a sweep shows, keeps and draws."""
 
@@ -69,9 +69,9 @@ def sweep_command(
             check_cell_file(Path(resumption.resume))
         if sample is None:
             return build_question(settings, shape_frequencies(settings, shape, ordered=domain.ordered))
-        refuse_beside_bins(Categories(next(iter(grid.sizes), None), domain.ordered), cleaning)
+        refuse_beside_bins(Categories(k=next(iter(grid.sizes), None), ordered=domain.ordered), cleaning)
         histogram, name = read_sample(sample, columns, cleaning), sample_name(sample)
-        domains = (Categories(k, domain.ordered) for k in grid.sizes or (None,))
+        domains = (Categories(k=k, ordered=domain.ordered) for k in grid.sizes or (None,))
         return build_question(settings, tuple(over_domain(histogram, name, one, cleaning) for one in domains))
 
     def answer(asked_for: SweepQuestion, progress: TimedProgress) -> Sweep:

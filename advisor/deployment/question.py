@@ -15,7 +15,7 @@ from advisor.inputs.numbers import MOST_LABELS
 from advisor.names import resolve
 from advisor.question.option import Settings, like, option, refuse, require
 from advisor.question.settings import Categories, Menu, Question, require_one
-from knowledge.recipes import Collection, made_here
+from knowledge.recipes import Collection, has_code
 from simulator import POSTPROCESSORS
 from simulator.hashing import DEFAULT_HASH
 from simulator.methods.blend import UNIFORM, is_combination, parts_of
@@ -24,7 +24,7 @@ HASHING = ("blh", "olh")
 LARGEST = 100_000_000  # bytes of a saved answer
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Pair(Menu):
     """The pair that is deployed."""
 
@@ -34,7 +34,7 @@ class Pair(Menu):
     method: tuple[str, ...] = like(Menu, "method", help="post-processing method of the server, or none")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Answers(Categories):
     """How many answers there are."""
 
@@ -43,7 +43,7 @@ class Answers(Categories):
     k: int | None = like(Categories, "k", help="number of possible answers")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Deployment(Settings):
     """What is written, and where."""
 
@@ -113,13 +113,15 @@ class Wanted:
                 f"code writes one method, and {method} is {what}, --protocol {protocol} "
                 f"--method {next(iter(parts), 'eb_ns')} --eps {epsilon:g}{f' --k {size}' if size else ''}"
             )
-        strangers = [name for name in (protocol, method) if not made_here(name)]
-        if strangers:
-            raise InputError(f"code writes members of this package only, and {listed(strangers)} is of another one")
         if POSTPROCESSORS[method].is_remedy:
             raise InputError(
                 f"method {method} is a remedy for fake users, which code does not write: ldp-advise explain {method} "
                 "shows it; name another method with --method, --protocol, --eps and --k"
+            )
+        if missing := [name for name in (protocol, method) if not has_code(name)]:
+            raise InputError(
+                f"there is no code of {listed(missing)}; ldp-advise explain {missing[0]} shows how to use it with this "
+                "package"
             )
         size = size or len(labels or ())
         try:

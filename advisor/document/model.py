@@ -7,7 +7,7 @@ they are about. What a reader wants to see of one is a `View`: it filters by rol
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -63,6 +63,7 @@ class Column:
 
     header: str  # what stands above it
     meaning: str = ""  # what its figures mean, for the legend; "" where the header says all
+    _: KW_ONLY
     text: bool = False  # whether it holds words (to the left), not figures (to the right)
     drop: int = 0  # where space is short, columns with a higher figure go first, and those with 0 never
     verbose: bool = False  # whether it is shown on request alone

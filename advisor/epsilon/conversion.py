@@ -27,7 +27,7 @@ STATED = ("--eps", "--flip-prob", "--random-prob", "--odds", "--p and --q")
 ROUNDING = 0.01  # how far stated probabilities may be from what the protocol has, as a share: people round them
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Statement(Settings):
     """What a system states instead of ε."""
 

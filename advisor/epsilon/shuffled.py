@@ -12,7 +12,7 @@ from simulator import PROTOCOLS
 from simulator.protocols.blanket import Blanket
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Shuffling(Settings):
     """Whether a shuffler stands between users and server."""
 

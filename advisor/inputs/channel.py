@@ -38,7 +38,7 @@ def read_channel(path: str, k: int) -> tuple[Channel, tuple[str, ...]]:
     if abs(sums[worst] - 1) > 1e-9:
         assumed = (f"the rows of {path} were divided by their sums (up to {abs(sums[worst] - 1):.1g} off 1)",)
     try:
-        channel = Channel("channel", f"your matrix in {path}", matrix / sums[:, None], "your own")
+        channel = Channel("channel", f"your matrix in {path}", matrix / sums[:, None], reference="your own")
     except ValueError as error:
         raise InputError(f"{path}: {error}") from None
     return channel, assumed

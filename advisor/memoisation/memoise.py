@@ -87,16 +87,16 @@ def memoise(
     >>> answer.memoise, answer.memory.spent_mean < answer.same_round.spent_mean
     (True, True)
     """
-    form = Shape(skew, shape)
+    form = Shape(skew=skew, shape=shape)
     given = True if refuse_both(form, sample, sample_counts) else k
     settings = RoundsSettings(
-        Question(budget_alias(epsilon, eps), n),
+        Question(epsilon=budget_alias(epsilon, eps), n=n),
         Plurality(rounds=rounds),
-        Memoisation(True, epsilon_forever, changes, device_bits),
+        Memoisation(memoize=True, epsilon_forever=epsilon_forever, changes=changes, bits=device_bits),
         Menu(protocol=names(protocol)),
         given,
     )
-    domain = Categories(k)
+    domain = Categories(k=k)
     if given is True:
         frequencies = from_memory(sample, sample_counts, domain)
     elif domain.k is None:

@@ -32,7 +32,7 @@ CHANNEL_ALIASES = {"grr": "krr", "flat": "krr", "geometric": "planar_geometric",
 PROTOCOL_ALIASES = {"krr": "grr", "sue": "rappor"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ground(Settings):
     """Where places are, and how far apart."""
 
@@ -50,7 +50,7 @@ class Ground(Settings):
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Promise(Settings):
     """Between which places the budget is promised."""
 
@@ -75,7 +75,7 @@ class Promise(Settings):
             raise InputError("--radius goes with --privacy metric: without it --eps is promised for any two places")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PlacesMenu(Settings):
     """What is ranked on places."""
 

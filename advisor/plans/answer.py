@@ -103,14 +103,14 @@ def plan(
     ('n', True)
     """
     settings = PlanSettings(
-        Question(budget_alias(epsilon, eps), n, names(metric)),
-        Goal(target, detect),
-        MetricSettings(top_values, set_share, kl_mix),
-        Menu(names(protocol), names(method)),
+        Question(epsilon=budget_alias(epsilon, eps), n=n, metric=names(metric)),
+        Goal(target=target, detect=detect),
+        MetricSettings(top_values=top_values, set_share=set_share, kl_mix=kl_mix),
+        Menu(protocol=names(protocol), method=names(method)),
         Simulation(max_repetitions=max_repetitions, seed=seed, jobs=jobs),
-        promise=CentralPromise(central_epsilon, delta),
+        promise=CentralPromise(central_epsilon=central_epsilon, delta=delta),
     )
-    domain, assumed = Categories(k, ordered), Shape(skew, shape)
+    domain, assumed = Categories(k=k, ordered=ordered), Shape(skew=skew, shape=shape)
     cleaning = Cleaning(bins=bins, bin_width=bin_width, edges=tuple(edges), clamp=clamp, unit=unit)
     has_sample = refuse_both(assumed, sample, sample_counts)
     settings.check(has_data=has_sample or k is not None)

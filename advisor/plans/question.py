@@ -28,7 +28,7 @@ PRECISION, MAX_REPETITIONS = 0.0075, 2000
 NAMED = 12  # so many named pairs are all settled by simulation
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Goal(Settings):
     """What a plan is to reach."""
 

@@ -19,7 +19,7 @@ USUAL = "oue"  # what every answer is compared with
 CENTRAL_MIN = 1e-9  # of a central budget: a local one may be far above it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CentralPromise(Settings):
     """What shuffled reports are to promise, instead of the budget of one report."""
 

@@ -31,7 +31,7 @@ def rising(name: str, value: object) -> tuple[float, ...]:
     return edges
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Cleaning(Settings):
     """What becomes of the rows, the labels and the numbers of a sample."""
 

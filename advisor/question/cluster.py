@@ -15,7 +15,7 @@ from advisor.question.option import Settings, option, refuse
 from knowledge.making.workers import BACKENDS, Workers, WorkersError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Cluster(Settings):
     """On what work is shared out."""
 
@@ -47,7 +47,7 @@ class Cluster(Settings):
         return Workers(jobs or os.cpu_count() or 1, self.backend, self.scheduler)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Resumption(Settings):
     """Where what is finished is kept."""
 

@@ -35,7 +35,7 @@ ALONE = Cluster()
 MANY_HASHES, BYTES = 2e10, 13  # hashes from which processes are worth their start, and bytes of a report of one
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Collection(Settings):
     """How something was collected, and what stands for the truth behind it."""
 
@@ -78,7 +78,7 @@ class Collection(Settings):
         return require_one("protocol", self.used)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EstimateColumns(Settings):
     """Where the estimates stand in a file."""
 
@@ -87,7 +87,7 @@ class EstimateColumns(Settings):
     estimates: str | None = option("--estimates", read=text, metavar="NAME", help="column of the estimates")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReportFormat(Settings):
     """How reports are written."""
 

@@ -12,7 +12,7 @@ from advisor.question.option import Settings, option
 CATEGORIES_MAX = 1_000_000  # categories of a device
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Memoisation(Settings):
     """Whether devices remember a permanent randomisation of each value, and at which budget."""
 

@@ -12,7 +12,7 @@ from advisor.question.settings import Question
 from simulator.metrics import KL_MIX, SET_SHARE, TOP_SHARE
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MetricSettings(Settings):
     """Settings of single metrics."""
 

@@ -90,7 +90,7 @@ def budget_alias(epsilon: float | None, eps: float | None) -> float | None:
     return alias("epsilon", epsilon, "eps", eps)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Question(Settings):
     """What is asked: budget, users, metric."""
 
@@ -131,14 +131,14 @@ class Question(Settings):
         return self.metrics[0] if self.metrics else "l1"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SingleMetric(Question):
     """The metric of a question about one."""
 
     metric: tuple[str, ...] = like(Question, "metric", help="error metric, one [default: l1]")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Menu(Settings):
     """What is ranked."""
 
@@ -177,7 +177,7 @@ class Menu(Settings):
         return tuple(name for name in named if not POSTPROCESSORS[name].is_remedy) if whole else named
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Categories(Settings):
     """The categories: how many, and whether they have an order."""
 
@@ -189,7 +189,7 @@ class Categories(Settings):
     ordered: bool | None = option("--ordered/--unordered", help="treat as ordered [default: numbers and ranges]")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Grid(Settings):
     """Several budgets, users and domain sizes at once."""
 
@@ -211,7 +211,7 @@ class Grid(Settings):
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Columns(Settings):
     """Where the values stand in a file."""
 
@@ -235,7 +235,7 @@ class Columns(Settings):
         return require_one("column", self.column)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Shape(Settings):
     """What is assumed of the frequencies where there is no sample."""
 
@@ -252,7 +252,7 @@ class Shape(Settings):
             raise InputError("give either skew or shape, not both")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Instant(Settings):
     """Whether a sample is looked up instead of simulated."""
 
@@ -261,7 +261,7 @@ class Instant(Settings):
     instant: bool = option("--instant", help="predict for SAMPLE at once instead of simulating")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Reasons(Settings):
     """Whether a look-up is explained."""
 
@@ -270,7 +270,7 @@ class Reasons(Settings):
     why: bool = option("--why", help="explain a prediction, and what would change it")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Limits(Settings):
     """Constraints: pairs that do not keep them are not ranked."""
 
@@ -292,7 +292,7 @@ class Limits(Settings):
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Plurality(Settings):
     """Several attributes of each user, and several rounds."""
 
@@ -322,7 +322,7 @@ class Plurality(Settings):
             raise InputError("solution goes with attributes, at least 2 of them")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Threat(Settings):
     """Attackers among the users."""
 
@@ -342,7 +342,7 @@ class Threat(Settings):
             raise InputError("targets goes with threat: give --threat SHARE, the share of the users who may be fake")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Simulation(Settings):
     """How much is simulated, and how."""
 
@@ -390,7 +390,7 @@ class Simulation(Settings):
         return self.workers(pairs * repetitions * k)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Picture(Settings):
     """A picture of the answer."""
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 from advisor.question.option import Settings, option
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Usefulness(Settings):
     """What a pipeline is told of an answer that is of no use."""
 

@@ -175,16 +175,18 @@ def advise(
     """
     settings = RankSettings(
         question=Question(epsilon=budget_alias(epsilon, eps), n=n, metric=_one_metric(metric)),
-        metric_settings=MetricSettings(top_values, set_share, kl_mix),
-        menu=Menu(names(protocol), names(method)),
-        limits=Limits(max_bits, max_attack, proper, deployable, unbiased, server_cost),
-        plurality=Plurality(attributes, solution, rounds),
-        threat=Threat(threat, tuple(targets)),
-        simulation=Simulation(repetitions, max_repetitions, seed, jobs),
-        promise=CentralPromise(central_epsilon, delta),
-    )
+        metric_settings=MetricSettings(top_values=top_values, set_share=set_share, kl_mix=kl_mix),
+        menu=Menu(protocol=names(protocol), method=names(method)),
+        limits=Limits(max_bits=max_bits, max_attack=max_attack, proper=proper, deployable=deployable,
+                      unbiased=unbiased, server_cost=server_cost),
+        plurality=Plurality(attributes=attributes, solution=solution, rounds=rounds),
+        threat=Threat(threat=threat, targets=tuple(targets)),
+        simulation=Simulation(repetitions=repetitions, max_repetitions=max_repetitions, seed=seed, jobs=jobs),
+        promise=CentralPromise(central_epsilon=central_epsilon, delta=delta),
+    )  # fmt: skip
     cleaning = Cleaning(bins=bins, bin_width=bin_width, edges=tuple(edges), clamp=clamp, unit=unit)
-    data = _Data(Categories(k, ordered), Shape(skew, shape), cleaning, sample, sample_counts, estimate, tally)
+    domain, assumed = Categories(k=k, ordered=ordered), Shape(skew=skew, shape=shape)
+    data = _Data(domain, assumed, cleaning, sample, sample_counts, estimate, tally)
     return _answer(settings, data, surrogate, instant=instant)
 
 

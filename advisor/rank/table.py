@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import NamedTuple
 
 from advisor.document.model import Column, Row, Table, Tone
 from advisor.figures import change, error_text, gain, number, percent, times
@@ -27,11 +27,13 @@ RANK = "pairs that share one are within 5 % of the lowest error among them, or c
 Figure = tuple[str, float | None]  # what a cell shows, and the figure behind it
 
 
-class _Field(NamedTuple):
+@dataclass(frozen=True)
+class _Field:
     """A column, how a cell of it is made, and for which rankings it says something."""
 
     column: Column
     cell: Callable[[Recommendation, Ranking], Figure]
+    _: KW_ONLY
     fits: Callable[[Ranking], bool] | None = None
 
 
@@ -146,7 +148,7 @@ def _fields(ranking: Ranking) -> tuple[_Field, ...]:
         _Field(
             Column(_in_unit(ranking), "the error in the unit of the data: bins times their width", drop=2),
             _in_data,
-            lambda one: data_error(one.metric, 0.0, one.request.bins) is not None,
+            fits=lambda one: data_error(one.metric, 0.0, one.request.bins) is not None,
         ),
     )
     return (*_NAMES, *errors, *_FIGURES)
@@ -167,7 +169,7 @@ _FIGURES = (
     _Field(
         Column("best", "probability that the row has the lowest error, whatever the truth may be", drop=1),
         lambda row, _: _share(row.probability_best),
-        _is_estimate,
+        fits=_is_estimate,
     ),
     _Field(
         Column("no attack", "mean error where nobody attacks", drop=1),
@@ -175,27 +177,27 @@ _FIGURES = (
             "–" if row.error_unattacked is None else number(row.error_unattacked),
             row.error_unattacked,
         ),
-        _is_threatened,
+        fits=_is_threatened,
     ),
     _Field(
         Column("random gain", "rise of the promoted frequencies when fake users send random reports", drop=3),
         lambda row, _: _gain(row.gain_random_value, "–"),
-        _is_threatened,
+        fits=_is_threatened,
     ),
     _Field(
         Column("max. gain", "the same when they send the reports that help most", drop=1),
         lambda row, _: _gain(row.gain_maximal, "no bound"),
-        _is_threatened,
+        fits=_is_threatened,
     ),
     _Field(
         Column("n′/n", "times the users that the raw estimate would need for the same mean squared error", drop=5),
         _worth,
-        lambda ranking: ranking.source != "grid",
+        fits=lambda ranking: ranking.source != "grid",
     ),
     _Field(
         Column("ε₀", "budget of one report: with the shuffler it keeps the promise", drop=2),
         lambda row, _: ("–" if row.epsilon is None else f"{row.epsilon:.3g}", row.epsilon),
-        lambda ranking: ranking.request.central is not None,
+        fits=lambda ranking: ranking.request.central is not None,
     ),
     _Field(Column("bits", "size of one report", drop=1), lambda row, _: (f"{row.report_bits:,}", row.report_bits)),
     _Field(
@@ -205,12 +207,12 @@ _FIGURES = (
     _Field(
         Column("won", "share of the repetitions in which the row has the lowest error", drop=8),
         lambda row, _: _share(row.win_share),
-        lambda ranking: ranking.source != "grid" and not _is_estimate(ranking),
+        fits=lambda ranking: ranking.source != "grid" and not _is_estimate(ranking),
     ),
     _Field(
         Column("runs", "repetitions behind the row; more for pairs that are hard to separate", drop=9, verbose=True),
         lambda row, _: (f"{row.repetitions:,}", row.repetitions),
-        lambda ranking: ranking.source != "grid",
+        fits=lambda ranking: ranking.source != "grid",
     ),
     _Field(
         Column(
@@ -221,6 +223,6 @@ _FIGURES = (
             shared="All figures are {}.",
         ),
         lambda row, _: (row.origin or "", None),
-        lambda ranking: ranking.source == "grid",
+        fits=lambda ranking: ranking.source == "grid",
     ),
 )

@@ -186,16 +186,16 @@ def sweep(
     """
     settings = SweepSettings(
         Grid(
-            alias("eps", _values(eps), "epsilons", _values(epsilons)) or (),
-            alias("n", _values(n), "users", _values(users)) or (),
-            alias("k", _values(k), "sizes", _values(sizes)) or (),
+            epsilons=alias("eps", _values(eps), "epsilons", _values(epsilons)) or (),
+            users=alias("n", _values(n), "users", _values(users)) or (),
+            sizes=alias("k", _values(k), "sizes", _values(sizes)) or (),
         ),
         Question(metric=names(metric)),
-        MetricSettings(top_values, set_share, kl_mix),
-        Menu(names(protocol), names(method)),
-        Simulation(repetitions, seed=seed, jobs=jobs),
+        MetricSettings(top_values=top_values, set_share=set_share, kl_mix=kl_mix),
+        Menu(protocol=names(protocol), method=names(method)),
+        Simulation(repetitions=repetitions, seed=seed, jobs=jobs),
     )
-    assumed = Shape(skew, shape)
+    assumed = Shape(skew=skew, shape=shape)
     cleaning = Cleaning(bins=bins, bin_width=bin_width, edges=tuple(edges), clamp=clamp, unit=unit)
     has_sample = refuse_both(assumed, sample, sample_counts)
     settings.check(has_sample=has_sample, resumes=resume is not None)
@@ -204,9 +204,13 @@ def sweep(
         frequencies = shape_frequencies(settings, assumed, ordered=ordered)
     else:
         values = sample if sample is None or hasattr(sample, "__len__") else list(sample)  # each k reads it anew
-        domains = (Categories(size, ordered) for size in settings.grid.sizes or (None,))
+        domains = (Categories(k=size, ordered=ordered) for size in settings.grid.sizes or (None,))
         frequencies = tuple(from_memory(values, sample_counts, domain, cleaning) for domain in domains)
-    cluster = ALONE if backend is None and scheduler is None else Cluster(backend or ALONE.backend, scheduler)
+    cluster = (
+        ALONE
+        if backend is None and scheduler is None
+        else Cluster(backend=backend or ALONE.backend, scheduler=scheduler)
+    )
     return run_sweep(build_question(settings, frequencies), settings.simulation, cluster, resume=resume)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from knowledge.recipes.assembly import Collection, browser_client, postprocessing, python_client, server
-from knowledge.recipes.numpy_alone import made_here, method_code, metric_code
+from knowledge.recipes.assembly import Collection, browser_client, has_code, postprocessing, python_client, server
+from knowledge.recipes.numpy_alone import method_code, metric_code
 from knowledge.recipes.package import package_recipe
 from knowledge.recipes.parameters import Parameters
 from knowledge.recipes.vectors import BROWSER_CHECK, CHECK
@@ -14,7 +14,7 @@ __all__ = [
     "Collection",
     "Parameters",
     "browser_client",
-    "made_here",
+    "has_code",
     "method_code",
     "metric_code",
     "package_recipe",

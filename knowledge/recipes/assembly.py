@@ -11,7 +11,7 @@ from functools import cached_property
 from knowledge.recipes import browser_clients, browser_parts, client_parts, clients, servers
 from knowledge.recipes.excerpt import excerpt
 from knowledge.recipes.methods import MethodRecipe, method_recipe
-from knowledge.recipes.parameters import Parameters, parameters
+from knowledge.recipes.parameters import BUILDERS, Parameters, parameters
 from simulator._types import FloatArray
 from simulator.domain import ORDERED
 from simulator.hashing import DEFAULT_HASH
@@ -54,6 +54,14 @@ SHARED = frozenset(
 Line = tuple[str, object, str]  # name, value, meaning
 
 
+def has_code(key: str) -> bool:
+    """Tell whether there is code of a protocol or a method; members of other packages have none."""
+    languages = (clients.BODIES, browser_clients.BODIES, servers.BODIES)
+    return (
+        key in RAW or method_recipe(key) is not None or (key in BUILDERS and all(key in bodies for bodies in languages))
+    )
+
+
 class Verbatim(str):
     """Code that stands for a value."""
 
@@ -77,6 +85,8 @@ class Collection:
             raise ValueError(f"code writes one method, and {self.method} is a blend: name {named}")
         if self.method == POSTERIOR_MEDIAN:
             raise ValueError(f"code writes one method, and {self.method} is the median of populations: name another")
+        if missing := [key for key in (self.protocol, self.method) if not has_code(key)]:
+            raise ValueError(f"there is no code of {' and '.join(missing)}")
         if not possible(POSTPROCESSORS[self.method], self.parameters.protocol, ORDERED, 1_000):
             setting = f"with k = {self.k} and epsilon = {self.parameters.epsilon}"
             raise ValueError(f"method {self.method} is not for reports of {self.protocol} {setting}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from knowledge.cards import CARDS
 from knowledge.recipes.methods import method_recipe
 
 
@@ -33,17 +32,12 @@ METRIC_CODE: dict[str, str] = {
 }
 
 
-def made_here(key: str) -> bool:
-    """Tell whether a protocol, a method or a metric is this package's own."""
-    return key in CARDS
-
-
 def method_code(key: str) -> str | None:
-    """Return Python that does what one method does with numpy alone; None if it leaves an estimate as it is."""
-    recipe = method_recipe(key) if made_here(key) else None
+    """Return Python that does what one method does with numpy alone; None if there is none, or nothing to do."""
+    recipe = method_recipe(key)
     return None if recipe is None else f"{recipe.source}\n\n{recipe.example}"
 
 
 def metric_code(key: str) -> str | None:
     """Return Python that does what one metric does with numpy alone; None where that is not short."""
-    return METRIC_CODE.get(key) if made_here(key) else None
+    return METRIC_CODE.get(key)

@@ -86,7 +86,7 @@ def parameters(key: str, k: int, epsilon: float, hashing: str | None = None) -> 
     Raises KeyError if it is not one of ours, and ValueError if `k` or `epsilon` is outside its range.
     """
     kind: Callable[..., StandardProtocol] = PROTOCOLS[key]
-    made = _MADE[key](kind(k, epsilon) if hashing is None else kind(k, epsilon, hash=hashing))
+    made = BUILDERS[key](kind(k, epsilon) if hashing is None else kind(k, epsilon, hash=hashing))
     if not made.kept:
         raise RuntimeError(f"{key}: the probabilities of its client break the promise of epsilon = {epsilon}")
     return made
@@ -243,7 +243,7 @@ def _summation(protocol: StandardProtocol) -> Parameters:
     return Parameters(protocol, constants, None, Fraction(2 * grid * rate, NOISE_UNIT))
 
 
-_MADE: dict[str, Callable[[StandardProtocol], Parameters]] = {
+BUILDERS: dict[str, Callable[[StandardProtocol], Parameters]] = {
     "grr": _grr, "rappor": _rappor, "oue": _oue, "blh": _hashing, "olh": _hashing, "ss": _subset, "the": _the,
     "she": _summation, "hr": _hadamard, "pgr": _projective, "tree": _tree, "tree_half": _tree, "sw": _square_wave,
     "haar_hrr": _haar,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -52,6 +52,7 @@ class Channel(Protocol):
     key: str
     title: str
     matrix: FloatArray = field(repr=False)
+    _: KW_ONLY
     reference: str = ""
     flat: Probabilities | None = None
 

@@ -21,7 +21,9 @@ def krr(k: int, epsilon: float) -> Channel:
     oracle = GRR(k, epsilon)
     matrix = np.full((k, k), oracle.q)
     np.fill_diagonal(matrix, oracle.p)
-    return Channel("krr", "k-ary randomised response (flat)", matrix, oracle.reference, (oracle.p, oracle.q))
+    return Channel(
+        "krr", "k-ary randomised response (flat)", matrix, reference=oracle.reference, flat=(oracle.p, oracle.q)
+    )
 
 
 def truncated_geometric(k: int, epsilon: float) -> Channel:
@@ -33,7 +35,7 @@ def truncated_geometric(k: int, epsilon: float) -> Channel:
     [[4.0, 1.0, 1.0], [2.0, 2.0, 2.0], [1.0, 1.0, 4.0]]
     """
     title, reference = "truncated geometric", "Ghosh, Roughgarden, Sundararajan, STOC 2009"
-    return Channel("geometric", title, _geometric_line(k, _checked(epsilon)), reference)
+    return Channel("geometric", title, _geometric_line(k, _checked(epsilon)), reference=reference)
 
 
 def planar_geometric(places: Places, epsilon: float) -> Channel:
@@ -57,7 +59,9 @@ def planar_geometric(places: Places, epsilon: float) -> Channel:
         )
     else:
         matrix = _clamped(places, geometric_mass(places, epsilon))
-    return Channel("planar_geometric", "truncated planar geometric", matrix, "ElSalamouny, Palamidessi, EuroS&P 2020")
+    return Channel(
+        "planar_geometric", "truncated planar geometric", matrix, reference="ElSalamouny, Palamidessi, EuroS&P 2020"
+    )
 
 
 def planar_laplace(places: Places, epsilon: float) -> Channel:
@@ -77,7 +81,7 @@ def planar_laplace(places: Places, epsilon: float) -> Channel:
     else:
         matrix = _clamped(places, laplace_mass(places, epsilon))
     reference = "Andrés, Bordenabe, Chatzikokolakis, Palamidessi, CCS 2013"
-    return Channel("planar_laplace", "truncated planar Laplace", matrix, reference)
+    return Channel("planar_laplace", "truncated planar Laplace", matrix, reference=reference)
 
 
 def _product(rows: FloatArray, columns: FloatArray) -> FloatArray:

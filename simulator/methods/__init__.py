@@ -27,36 +27,75 @@ _ANY = frozenset({"estimate"})  # whatever the noise is
 _IID = frozenset({"estimate", "iid"})
 
 _METHODS = [
-    PostProcessor("none", "Base (no post-processing)", none, False, False, _WANG, unbiased=True, needs=_ANY),
-    PostProcessor("base_pos", "Base-Pos", base_pos, True, False, _WANG, needs=_ANY),
-    PostProcessor("post_pos", "Post-Pos", none, False, False, _WANG, queries_only=True, needs=_ANY),
+    PostProcessor(
+        "none",
+        "Base (no post-processing)",
+        none,
+        nonnegative=False,
+        sums_to_one=False,
+        reference=_WANG,
+        unbiased=True,
+        needs=_ANY,
+    ),
+    PostProcessor("base_pos", "Base-Pos", base_pos, nonnegative=True, sums_to_one=False, reference=_WANG, needs=_ANY),
+    PostProcessor(
+        "post_pos",
+        "Post-Pos",
+        none,
+        nonnegative=False,
+        sums_to_one=False,
+        reference=_WANG,
+        queries_only=True,
+        needs=_ANY,
+    ),
     # Where values have noise of their own, the larger of two may be cut and the smaller one stay.
-    PostProcessor("base_cut", "Base-Cut", base_cut, True, False, _WANG, keeps_order=False),
-    PostProcessor("norm", "Norm", norm, False, True, _WANG, unbiased=True, needs=_ANY),
-    PostProcessor("norm_mul", "Norm-Mul", norm_mul, True, True, _WANG, needs=_ANY),
-    PostProcessor("norm_sub", "Norm-Sub (CLS)", norm_sub, True, True, _WANG, needs=_ANY),
-    PostProcessor("norm_cut", "Norm-Cut", norm_cut, True, False, _WANG, needs=_ANY),
-    PostProcessor("mle_apx", "MLE-Apx", mle_apx, True, True, _WANG),
-    PostProcessor("power", "Power", power, True, False, _JIA),
-    PostProcessor("power_ns", "PowerNS", power_ns, True, True, _JIA),
-    PostProcessor("ibu", "IBU (reports of one value)", ibu, True, True, _IBU, needs=frozenset({"likelihood"})),
+    PostProcessor(
+        "base_cut", "Base-Cut", base_cut, nonnegative=True, sums_to_one=False, reference=_WANG, keeps_order=False
+    ),
+    PostProcessor(
+        "norm", "Norm", norm, nonnegative=False, sums_to_one=True, reference=_WANG, unbiased=True, needs=_ANY
+    ),
+    PostProcessor("norm_mul", "Norm-Mul", norm_mul, nonnegative=True, sums_to_one=True, reference=_WANG, needs=_ANY),
+    PostProcessor(
+        "norm_sub", "Norm-Sub (CLS)", norm_sub, nonnegative=True, sums_to_one=True, reference=_WANG, needs=_ANY
+    ),
+    PostProcessor("norm_cut", "Norm-Cut", norm_cut, nonnegative=True, sums_to_one=False, reference=_WANG, needs=_ANY),
+    PostProcessor("mle_apx", "MLE-Apx", mle_apx, nonnegative=True, sums_to_one=True, reference=_WANG),
+    PostProcessor("power", "Power", power, nonnegative=True, sums_to_one=False, reference=_JIA),
+    PostProcessor("power_ns", "PowerNS", power_ns, nonnegative=True, sums_to_one=True, reference=_JIA),
+    PostProcessor(
+        "ibu",
+        "IBU (reports of one value)",
+        ibu,
+        nonnegative=True,
+        sums_to_one=True,
+        reference=_IBU,
+        needs=frozenset({"likelihood"}),
+    ),
     PostProcessor(
         "ibu_pseudo",
         "IBU on a pseudo-likelihood",
         closed_form,
-        True,
-        True,
-        _IBU,
+        nonnegative=True,
+        sums_to_one=True,
+        reference=_IBU,
         needs=_IID | {"pseudo_likelihood"},
     ),
-    PostProcessor("eb_ns", "Empirical Bayes", eb_ns, True, True, "Jiang, Zhang, Ann. Statist. 2009; this project"),
+    PostProcessor(
+        "eb_ns",
+        "Empirical Bayes",
+        eb_ns,
+        nonnegative=True,
+        sums_to_one=True,
+        reference="Jiang, Zhang, Ann. Statist. 2009; this project",
+    ),
     PostProcessor(
         "wavelet_eb",
         "Wavelet empirical Bayes",
         wavelet_eb_near,
-        True,
-        True,
-        "Johnstone, Silverman, Ann. Statist. 2005; this project",
+        nonnegative=True,
+        sums_to_one=True,
+        reference="Johnstone, Silverman, Ann. Statist. 2005; this project",
         keeps_order=False,
         needs=_IID | {"ground"},
     ),
@@ -65,16 +104,25 @@ _METHODS = [
 _CAO, _SUN = "Cao, Jia, Gong, USENIX Security 2021", "Sun et al., ICDE 2024"
 _FEARED = _ANY | {"attackers"}
 _REMEDIES = [
-    PostProcessor("norm_min", "Min-Norm", norm_min, True, True, _CAO, needs=_FEARED),
+    PostProcessor("norm_min", "Min-Norm", norm_min, nonnegative=True, sums_to_one=True, reference=_CAO, needs=_FEARED),
     # What is taken off positive estimates alone may put one below another.
-    PostProcessor("recover", "LDPRecover", recover, True, True, _SUN, keeps_order=False, needs=_FEARED | {"pq"}),
+    PostProcessor(
+        "recover",
+        "LDPRecover",
+        recover,
+        nonnegative=True,
+        sums_to_one=True,
+        reference=_SUN,
+        keeps_order=False,
+        needs=_FEARED | {"pq"},
+    ),
     PostProcessor(
         "recover_known",
         "LDPRecover with known targets",
         recover_known,
-        True,
-        True,
-        _SUN,
+        nonnegative=True,
+        sums_to_one=True,
+        reference=_SUN,
         keeps_order=False,
         needs=_FEARED | {"pq", "targets"},
     ),
@@ -82,9 +130,9 @@ _REMEDIES = [
         "subtract_fakes",
         "Subtraction of the maximal gain",
         subtract_fakes,
-        True,
-        True,
-        f"{_SUN}; {_CAO}; this project",
+        nonnegative=True,
+        sums_to_one=True,
+        reference=f"{_SUN}; {_CAO}; this project",
         keeps_order=False,
         needs=_FEARED | {"pq", "targets"},
     ),
@@ -92,9 +140,9 @@ _REMEDIES = [
         "drop_fakes",
         "Fake-report detection",
         drop_fakes,
-        True,
-        True,
-        f"{_CAO}; this project",
+        nonnegative=True,
+        sums_to_one=True,
+        reference=f"{_CAO}; this project",
         keeps_order=False,
         needs=_ANY | {"pq", "suspects"},
     ),
@@ -104,7 +152,13 @@ POSTPROCESSORS = Methods(
     {method.name: method for method in _METHODS} | ORDERED_METHODS | {method.name: method for method in _REMEDIES}
 )
 _UNIFORM = PostProcessor(
-    UNIFORM, "uniform guess", uniform, True, True, "James, Stein, Berkeley Symposium 1961", needs=frozenset()
+    UNIFORM,
+    "uniform guess",
+    uniform,
+    nonnegative=True,
+    sums_to_one=True,
+    reference="James, Stein, Berkeley Symposium 1961",
+    needs=frozenset(),
 )
 POSTPROCESSORS.unlisted[UNIFORM] = lambda: _UNIFORM
 

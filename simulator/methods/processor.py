@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import InitVar, dataclass
+from dataclasses import KW_ONLY, InitVar, dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
@@ -27,6 +27,8 @@ Condition: TypeAlias = Callable[[Noise, int], bool]
 @dataclass(frozen=True)
 class PostProcessor:
     """A post-processing method: from what was collected to better frequencies ``(..., k)``.
+
+    All that follows its function is given by keyword.
 
     Attributes
     ----------
@@ -63,6 +65,7 @@ class PostProcessor:
     name: str
     title: str
     function: OfNoise | OfObserved
+    _: KW_ONLY
     nonnegative: bool
     sums_to_one: bool
     reference: str

@@ -9,7 +9,7 @@ the ensemble here draws several populations from a posterior instead.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -62,6 +62,7 @@ class Surrogate:
     title: str
     # ``function(estimate (k,), noise, ordered, draws, rng) -> (draws or 1, k)``
     function: Callable[[FloatArray, Noise, bool, int, np.random.Generator], FloatArray]
+    _: KW_ONLY
     reference: str  # where it comes from
     ordered_only: bool = False  # whether it uses the order of the categories
 
@@ -117,14 +118,20 @@ def _frequencies(drawn: FloatArray) -> FloatArray:
 
 _WANG = "Wang et al., NDSS 2020, Section V-D"
 _ALL = [
-    Surrogate("ensemble", "posterior draws of eight models of frequencies", _ensemble, "this project"),
-    Surrogate("norm_sub", "the estimate made consistent by Norm-Sub", _consistent("norm_sub"), _WANG),
-    Surrogate("power_ns", "the estimate made consistent by PowerNS", _consistent("power_ns"), "this project"),
-    Surrogate("eb_ns", "the estimate made consistent by empirical Bayes", _consistent("eb_ns"), "this project"),
+    Surrogate("ensemble", "posterior draws of eight models of frequencies", _ensemble, reference="this project"),
+    Surrogate("norm_sub", "the estimate made consistent by Norm-Sub", _consistent("norm_sub"), reference=_WANG),
+    Surrogate("power_ns", "the estimate made consistent by PowerNS", _consistent("power_ns"), reference="this project"),
     Surrogate(
-        "wavelet_eb", "the estimate made consistent by wavelets", _consistent("wavelet_eb"), "this project", True
+        "eb_ns", "the estimate made consistent by empirical Bayes", _consistent("eb_ns"), reference="this project"
     ),
-]  # fmt: skip
+    Surrogate(
+        "wavelet_eb",
+        "the estimate made consistent by wavelets",
+        _consistent("wavelet_eb"),
+        reference="this project",
+        ordered_only=True,
+    ),
+]
 
 SURROGATES: dict[str, Surrogate] = {surrogate.name: surrogate for surrogate in _ALL}
 DEFAULT = "ensemble"

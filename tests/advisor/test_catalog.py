@@ -57,7 +57,9 @@ def strangers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Members without a card, as entry points of other packages bring them in."""
     monkeypatch.setitem(PROTOCOLS, "copied", Copied)
     monkeypatch.setitem(PROTOCOLS, "silent", Silent)
-    half = PostProcessor("halved", "Half [bold]of it", halves, False, False, "Nobody 2000")
+    half = PostProcessor(
+        "halved", "Half [bold]of it", halves, nonnegative=False, sums_to_one=False, reference="Nobody 2000"
+    )
     third = dataclasses.replace(half, name="thirds", function=functools.partial(halves, factor=1 / 3))
     picky = dataclasses.replace(half, name="picky", fits=lambda noise, k: False)  # noqa: ARG005
     for method in (half, third, picky):
@@ -66,7 +68,7 @@ def strangers(monkeypatch: pytest.MonkeyPatch) -> None:
     def worst(estimate: NDArray[np.float64], truth: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.abs(estimate - truth).max(axis=-1)
 
-    monkeypatch.setitem(METRICS, "worst", Metric("worst", "largest error", worst, "frequency"))
+    monkeypatch.setitem(METRICS, "worst", Metric("worst", "largest error", worst, unit="frequency"))
 
 
 @pytest.mark.parametrize("name", MEMBERS)
@@ -202,6 +204,39 @@ def test_members_of_other_packages_are_explained_from_what_they_say(run: Run, na
     assert known["python_numpy"] is None
     if name != "picky":  # which is for the noise of no protocol at all
         exec(compile(known["python"], "recipe", "exec"), {})  # noqa: S102
+
+
+@pytest.mark.usefixtures("strangers")
+@pytest.mark.parametrize("has_card", [False, True])
+def test_a_protocol_without_client_code_is_explained_and_says_so(
+    run: Run, monkeypatch: pytest.MonkeyPatch, *, has_card: bool
+) -> None:
+    if has_card:  # as a new protocol of ours has before its code is written
+        monkeypatch.setitem(CARDS, "copied", CARDS["grr"])
+    code, out, _ = run("explain", "copied")
+    assert code == 0
+    assert "There is no code of copied without this package: no client, and no server." in out
+    known = json.loads(run("explain", "copied", "--format", "json")[1])
+    assert known["client"] is known["python_numpy"] is None
+    assert known["formula"] == (CARDS["grr"].formula if has_card else "")
+    assert run("explain", "copied", "--bibtex")[0] == run("list")[0] == run("cite", "copied")[0] == 0
+
+
+@pytest.mark.usefixtures("strangers")
+@pytest.mark.parametrize("pair", [("copied", "norm"), ("grr", "halved")])
+def test_members_without_code_are_not_deployed_even_with_a_card(
+    run: Run, monkeypatch: pytest.MonkeyPatch, pair: tuple[str, str], tmp_path: Path
+) -> None:
+    for name in ("copied", "halved"):
+        monkeypatch.setitem(CARDS, name, CARDS["grr"])
+    (missing,) = {*pair} - {"grr", "norm"}
+    settings = ("--eps", "1", "--k", "8", "--to", str(tmp_path / "new"))
+    code, _, err = run("code", "--protocol", pair[0], "--method", pair[1], *settings)
+    assert code == 2
+    assert f"there is no code of {missing}; ldp-advise explain {missing} shows" in err
+    assert not (tmp_path / "new").exists()
+    with pytest.raises(ValueError, match=f"there is no code of {missing}"):
+        Collection(*pair, 8, 1.0)
 
 
 @pytest.mark.usefixtures("strangers")

@@ -27,7 +27,7 @@ def shown(error: float) -> float:
 
 
 def with_answers(people: int, answers: int, within: float, sensitive: str = "medium", times: int = 1) -> Choice:
-    return choose(Wishes(people, answers, within, sensitive, times))
+    return choose(Wishes(people=people, answers=answers, within=within, sensitive=sensitive, times=times))
 
 
 def test_the_office_with_2000_people_and_18_age_bands_is_told_not_to_collect(run: Run) -> None:
@@ -130,7 +130,10 @@ def test_asking_more_often_leaves_less_for_each_time() -> None:
 
 
 def test_answers_with_an_order_may_take_less() -> None:
-    plain, ordered = (choose(Wishes(20_000, 18, 0.5, "low", 1, order)) for order in (None, True))
+    plain, ordered = (
+        choose(Wishes(people=20_000, answers=18, within=0.5, sensitive="low", times=1, ordered=order))
+        for order in (None, True)
+    )
     assert ordered.epsilon is not None
     assert plain.epsilon is not None
     assert ordered.epsilon < plain.epsilon
@@ -196,7 +199,9 @@ def test_every_change_that_would_be_enough_is(run: Run, case: str) -> None:
             followed += 1
     if data["eps_needed"] is not None:
         people, answers, share, level, times, ordered = data["request"].values()
-        decides = choose(Wishes(people, answers, 100 * share, level, times, ordered)).case
+        decides = choose(
+            Wishes(people=people, answers=answers, within=100 * share, sensitive=level, times=times, ordered=ordered)
+        ).case
         assert decides.collects(limit=data["eps_needed"])
         assert data["eps_needed"] * times > LIMITS[level]  # so that it is no advice
     assert followed or data["eps_needed"] is None
@@ -231,7 +236,7 @@ def test_what_is_out_of_reach_where_predictions_end_is_out_of_reach_beyond(run: 
     assert f"each time, {12 * data['eps_needed']:.3g} in all. That is over the limit of 1 in all" in out
     assert "asked once, and more people" in out
     assert "deployments" not in out
-    once = choose(Wishes(2000, 18, 1, "high", 12)).changes.once
+    once = choose(Wishes(people=2000, answers=18, within=1, sensitive="high", times=12)).changes.once
     assert once is not None
     assert once.people is not None
     assert once.within is not None
@@ -252,11 +257,14 @@ def test_every_smaller_number_of_answers_is_enough_too(run: Run) -> None:
     words = ["--n", "2000", "--k", "18", "--within", "1", "--sensitive", "medium", "--times", "1", "--ordered"]
     most = json.loads(run("choose", *words, "--format", "json")[1])["answers_possible"]
     for answers in range(2, most + 1):
-        assert choose(Wishes(2000, answers, 1, "medium", 1, True)).epsilon is not None
+        assert (
+            choose(Wishes(people=2000, answers=answers, within=1, sensitive="medium", times=1, ordered=True)).epsilon
+            is not None
+        )
 
 
 def test_two_answers_of_two_million_are_worth_collecting() -> None:
-    choice = choose(Wishes(2_000_000, 2, 1, "medium", 1))
+    choice = choose(Wishes(people=2_000_000, answers=2, within=1, sensitive="medium", times=1))
     assert choice.reason == "reached"
     best = choice.there.ranking.best
     assert best.error_high < 2 * best.error

@@ -97,7 +97,7 @@ def test_who_does_not_know_gets_a_decision_and_a_command_that_reproduces_it(run:
 
 
 def test_an_accuracy_that_is_left_open_is_one_that_is_worth_it() -> None:
-    choice = choose(Wishes(20_000, 100, None, "low", 1))
+    choice = choose(Wishes(people=20_000, answers=100, within=None, sensitive="low", times=1))
     assert choice.open_accuracy
     assert choice.there.verdict == "worth_it"
 
@@ -105,7 +105,10 @@ def test_an_accuracy_that_is_left_open_is_one_that_is_worth_it() -> None:
 def test_who_leaves_the_order_open_is_told_what_that_means() -> None:
     said = "The answers are taken to have no order. If they have one, as age bands have, it may take less: --ordered."
     for order in (None, False, True):
-        assert (said in note_lines(choose(Wishes(20_000, 18, 1, "low", 1, order)))) == (order is None)
+        assert (
+            said
+            in note_lines(choose(Wishes(people=20_000, answers=18, within=1, sensitive="low", times=1, ordered=order)))
+        ) == (order is None)
 
 
 @pytest.mark.parametrize(

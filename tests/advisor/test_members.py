@@ -72,8 +72,10 @@ def negative(estimate, truth):
     return -np.abs(estimate - truth).sum(axis=-1)
 
 
-SIMPLEX = PostProcessor("simplex_of_mine", "Mine", own_norm_sub, True, True, "this file")
-BOASTS = PostProcessor("boasts", "Boasts", soft, True, True, "this file")
+SIMPLEX = PostProcessor(
+    "simplex_of_mine", "Mine", own_norm_sub, nonnegative=True, sums_to_one=True, reference="this file"
+)
+BOASTS = PostProcessor("boasts", "Boasts", soft, nonnegative=True, sums_to_one=True, reference="this file")
 
 
 class Empty(FrequencyOracle):
@@ -365,7 +367,7 @@ def test_the_example_of_a_protocol_keeps_its_contract() -> None:
 
 
 def test_python_is_told_what_is_wrong() -> None:
-    named = PostProcessor("Half Way", "Half", halfway, False, False, "here")
+    named = PostProcessor("Half Way", "Half", halfway, nonnegative=False, sums_to_one=False, reference="here")
     for member, kind, words in (
         (halfway, None, "say which kind of member it is"),
         (halfway, "methods", "say which kind of member it is, one of protocol, method, metric"),

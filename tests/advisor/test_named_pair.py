@@ -140,7 +140,7 @@ def test_every_format_says_the_figure_that_was_measured_again(run: Run, tmp_path
 
 def test_a_pair_without_a_finite_error_is_left_out_with_a_word() -> None:
     words = Question(epsilon=1.0, metric=("l1",))
-    settings = RankSettings(question=words, menu=Menu(("oue", "olh"), ("none", "norm_sub")))
+    settings = RankSettings(question=words, menu=Menu(protocol=("oue", "olh"), method=("none", "norm_sub")))
     request = build_request(settings, Frequencies(COUNTS, tuple("abcdefgh"), False, "few", 3000, (), ()))
     experiment, runs = simulate_request(request, jobs=1)
     runs.errors["oue", "norm_sub"][3] = np.inf

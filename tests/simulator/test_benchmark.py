@@ -73,7 +73,7 @@ def test_post_pos_is_measured_on_queries_only() -> None:
 
 
 def test_what_is_no_number_is_an_infinite_error_and_not_a_metric_that_does_not_apply() -> None:
-    odd = Metric("odd", "no number", lambda estimate, _: np.full(estimate.shape[:-1], np.nan), "")
+    odd = Metric("odd", "no number", lambda estimate, _: np.full(estimate.shape[:-1], np.nan), unit="")
     task = replace(experiment(protocols=("oue",)), metrics={"l1": METRICS["l1"], "odd": odd})
     runs = simulate(task, 0, 2)
     assert set(runs.of("odd")) == set(runs.of("l1"))

@@ -92,7 +92,15 @@ def test_a_blend_is_the_weighted_mean_and_keeps_what_all_parts_keep(name: str) -
 
 def test_a_blend_asks_every_condition() -> None:
     def strange(name: str, least: int) -> PostProcessor:
-        return PostProcessor(name, name, lambda estimate, _: estimate, False, False, "", fits=lambda _, k: k >= least)
+        return PostProcessor(
+            name,
+            name,
+            lambda estimate, _: estimate,
+            nonnegative=False,
+            sums_to_one=False,
+            reference="",
+            fits=lambda _, k: k >= least,
+        )
 
     noise = PROTOCOLS["oue"](K, 1.0).noise(N)
     both = blend({strange("a", 4): 1, strange("b", 9): 2})

@@ -15,7 +15,14 @@ from simulator.metrics import Metric, emd, mse
 
 
 def method_of(function, *, nonnegative=False, sums_to_one=False, **claims):
-    return PostProcessor("broken", "Broken", function, nonnegative, sums_to_one, **{"reference": "none", **claims})
+    return PostProcessor(
+        "broken",
+        "Broken",
+        function,
+        nonnegative=nonnegative,
+        sums_to_one=sums_to_one,
+        **{"reference": "none", **claims},
+    )
 
 
 def writes(estimate, noise):

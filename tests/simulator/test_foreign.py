@@ -103,9 +103,11 @@ def experiment(method=None, metric=None, protocol=None):
     methods = {"none": POSTPROCESSORS["none"], "norm_sub": POSTPROCESSORS["norm_sub"]}
     metrics = {"l1": METRICS["l1"]}
     if method is not None:
-        methods = {"faulty": PostProcessor("faulty", "F", method, False, False, "nobody")} | methods
+        methods = {
+            "faulty": PostProcessor("faulty", "F", method, nonnegative=False, sums_to_one=False, reference="nobody")
+        } | methods
     if metric is not None:
-        metrics = {"faulty": Metric("faulty", "F", metric, "unit")} | metrics
+        metrics = {"faulty": Metric("faulty", "F", metric, unit="unit")} | metrics
     pairs = tuple((oracle, name) for oracle in oracles for name in methods)
     return Experiment(COUNTS, oracles, methods, metrics, pairs, seed=3)
 

@@ -114,7 +114,7 @@ def test_a_package_may_ask_for_the_tables_while_it_is_being_imported(tmp_path):
     code = (
         "from simulator import METRICS, Metric\n"
         "assert 'broken' not in METRICS\n"
-        "MEMBER = Metric('broken', 'Twice the l1', lambda e, t: 2 * METRICS['l1'](e, t), 'frequency')\n"
+        "MEMBER = Metric('broken', 'Twice the l1', lambda e, t: 2 * METRICS['l1'](e, t), unit='frequency')\n"
     )
     place = broken_site(tmp_path, code)
     for first in ("broken_members", "simulator"):
@@ -164,7 +164,11 @@ def test_a_broken_package_costs_one_line_and_nothing_else(tmp_path, code):
 
 def faulty_site(place: Path, body: str, before: str = "") -> Path:
     code = f"{before}\nimport numpy as np\nfrom simulator import PostProcessor\ndef f(estimate, noise):\n    {body}\n"
-    return broken_site(place, code + "MEMBER = PostProcessor('broken', 'B', f, False, False, 'x')\n", "postprocessors")
+    return broken_site(
+        place,
+        code + "MEMBER = PostProcessor('broken', 'B', f, nonnegative=False, sums_to_one=False, reference='x')\n",
+        "postprocessors",
+    )
 
 
 @pytest.mark.slow
@@ -264,9 +268,9 @@ def members(monkeypatch):
     module.unfinished = Unfinished
     module.without_a_title = WithoutATitle
     module.instance = OUE(4, 1.0)
-    module.coloured = Metric("coloured", "\x1b[31mred", mse, "frequency²")
+    module.coloured = Metric("coloured", "\x1b[31mred", mse, unit="frequency²")
     for name in ("new", "all", "Capital", "two__words", "_x", "x-y", "l1", "oue", "norm_sub", "normsub", "power"):
-        setattr(module, "m_" + name.replace("-", "_"), Metric(name, "a metric", mse, "frequency²"))
+        setattr(module, "m_" + name.replace("-", "_"), Metric(name, "a metric", mse, unit="frequency²"))
     monkeypatch.setitem(sys.modules, module.__name__, module)
     return module
 
@@ -300,7 +304,7 @@ def test_a_name_taken_in_any_table_is_refused(name):
 
 def test_the_first_of_two_with_one_name_is_taken(members):
     found = tables()
-    members.first = Metric("new", "the first", mse, "frequency²")
+    members.first = Metric("new", "the first", mse, unit="frequency²")
     _, (line,) = plugins.take_in([entry("new", "first"), entry("new", "m_new")], found, set())
     assert found["METRICS"]["new"] is members.first
     assert "'new' of ldp_advise.metrics is left out: the name is taken by 'new'" in line

@@ -154,7 +154,13 @@ def shrunken(observed: Observed):
 
 
 SHRUNKEN = PostProcessor(
-    "shrunken", "Shrunken", shrunken, False, True, "this test", needs=frozenset({"estimate", "haar"})
+    "shrunken",
+    "Shrunken",
+    shrunken,
+    nonnegative=False,
+    sums_to_one=True,
+    reference="this test",
+    needs=frozenset({"estimate", "haar"}),
 )
 METHODS = {name: one for name, one in POSTPROCESSORS.items() if not one.is_remedy} | {"shrunken": SHRUNKEN}
 MENU = {"wave": Wave(K, 1.5), "tree": Tree(K, 1.5), "grr": PROTOCOLS["grr"](K, 1.5), "krr": krr(K, 1.5)}

@@ -7,14 +7,15 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, make_dataclass
 from pathlib import Path
 
 import pytest
 
+from advisor import advise
 from advisor.checks import real, whole
 from advisor.cli.groups import COMMANDS, MAIN, _function, commands_with
-from advisor.cli.options import flags_of, spread
+from advisor.cli.options import Bundle, flags_of, spread
 from advisor.errors import InputError
 from advisor.question.cleaning import Cleaning
 from advisor.question.option import Option, Settings, option, options_of, refuse, require
@@ -31,7 +32,7 @@ SEVERAL_DECLARATIONS = {
 MISSING = "/nowhere/at all.csv"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Own(Settings):
     often: int | None = option("--often", help="how often", metavar="N", read=lambda _, value: int(str(value)))
     loud: bool = option("--loud", help="be loud")
@@ -94,7 +95,7 @@ def test_a_command_is_made_of_its_groups_and_gets_them_checked() -> None:
     assert set(flags_of(command)) == {"--often", "--loud", "--k", "--ordered", "--unordered"}
     assert list(inspect.signature(command).parameters) == ["often", "loud", "k", "ordered"]
     command(often="3", loud=True, k="1e3", ordered=None)
-    assert got == {"own": Own(3, loud=True), "domain": Categories(1000)}
+    assert got == {"own": Own(often=3, loud=True), "domain": Categories(k=1000)}
     assert got["own"].given() == ("--often", "--loud")
     assert Categories(ordered=False).given() == ("--ordered",)
 
@@ -303,3 +304,24 @@ def test_a_point_between_thousands_is_refused(text: str, message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         whole(1)("n", text)
     assert [whole(1)("n", fine) for fine in ("2,000", "2.0", "1.500M", "2.5M")] == [2000, 2, 1_500_000, 2_500_000]
+
+
+def test_groups_and_bundles_are_made_with_keywords_alone() -> None:
+    every = [*groups(), *Bundle.__subclasses__()]
+    positional = {
+        f"{group.__name__}.{one.name}"
+        for group in every
+        for one in inspect.signature(group).parameters.values()
+        if one.kind is not inspect.Parameter.KEYWORD_ONLY
+    }
+    assert len(every) > 50
+    assert positional == set()
+
+
+def test_an_option_above_the_others_of_its_group_shifts_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    every = [("min_bits", int | None, option("--min-bits", read=whole(1), metavar="N", help="at least N bits"))]
+    every += [(one.name, one.type, field(default=one.default, metadata=one.metadata)) for one in fields(Limits)]
+    usual = advise(eps=1, k=8, n=1000, max_bits=3, max_attack=0.5)
+    group = make_dataclass("Limits", every, bases=(Settings,), frozen=True)
+    monkeypatch.setattr("advisor.rank.advise.Limits", group)
+    assert advise(eps=1, k=8, n=1000, max_bits=3, max_attack=0.5).recommendations == usual.recommendations
