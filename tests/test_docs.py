@@ -40,8 +40,6 @@ FIGURE = re.compile(r"[0-9]+\.[0-9]+(?:e[+-]?[0-9]+)?|[0-9]{1,3}(?:,[0-9]{3})+")
 # below 1,000 (ranks, percent) and words are the same.
 ROUNDING = 0.01
 
-OLD_FLAGS = {"--estimate", "--reports", "--grid", "--privacy"}  # of the main command, named once as what they are
-
 
 def printed(command: str) -> str:
     program, *arguments = shlex.split(command)
@@ -146,7 +144,7 @@ def test_every_option_that_is_named_is_one_of_its_command() -> None:
     named = 0
     for text in TEXTS.values():
         prose = re.sub(r"```.*?```|<!-- run markdown.*?<!-- end -->", "", text, flags=re.DOTALL)
-        for span in sorted({" ".join(span.split()) for span in re.findall(r"`([^`]*)`", prose)} - OLD_FLAGS):
+        for span in sorted({" ".join(span.split()) for span in re.findall(r"`([^`]*)`", prose)}):
             words = span.removeprefix("ldp-advise ").split()
             places = 2 if words[:1] == ["knowledge"] else 1 if words and words[0] in COMMANDS else 0
             if not words[places:] or not (places or words[0].startswith("--")):

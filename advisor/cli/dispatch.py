@@ -13,7 +13,6 @@ import typer
 
 from advisor.budgets.examples import MissingBudgetError
 from advisor.cli import options
-from advisor.cli.aliases import modern
 from advisor.cli.arguments import COMMANDS
 from advisor.cli.groups import MAIN, app_for, command_of, commands_with
 from advisor.cli.run import answered
@@ -42,13 +41,9 @@ def prepare(args: list[str]) -> Callable[[], int]:
     flags = set(takewhile(lambda word: word != "--", args))
     asks = not flags.isdisjoint(("-h", "--help"))
     options.verbose_help.set(asks and not flags.isdisjoint(("-v", "--verbose")))
-    try:
-        words = modern(args)
-    except InputError as error:
-        refusal = error
-        return lambda: _report(refusal, args)
+    words = args
     if asks:  # whatever else is given, and whatever is wrong with it
-        named = words[: {MAIN: 0, "knowledge": 2}.get(command_of(words), 1)]
+        named = args[: {MAIN: 0, "knowledge": 2}.get(command_of(args), 1)]
         words = [*takewhile(lambda word: not word.startswith("-"), named), "--help"]
     options.words.set(tuple(words))
     # Typer's completion hands over the words in the environment, not as arguments.
@@ -116,8 +111,11 @@ def _message(error: Exception, args: list[str]) -> str:
 
 
 def _about_unknown(flag: str, args: list[str], similar: list[str]) -> str:
-    """Return what is said of an option that the command has not: which commands have it, or what is written like it."""
+    """Message for an option this command lacks: a command of its name, the commands that have it, or a near miss."""
     here = command_of(args)
+    command = flag.removeprefix("--")
+    if here == MAIN and command in COMMANDS:
+        return f"there is no option {flag}: it is a command, ldp-advise {command}"
     others = ["ldp-advise" if name == MAIN else f"ldp-advise {name}" for name in commands_with(flag) if name != here]
     if others and here != "knowledge":
         who = "ldp-advise" if here == MAIN else f"ldp-advise {here}"

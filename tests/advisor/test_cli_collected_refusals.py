@@ -28,14 +28,16 @@ MISSING = "/nowhere/at all.csv"  # what is refused for its options is refused be
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--estimate", "oue", "--reports", "oue"), "either --estimate or --reports"),
+        (("--estimate", "oue", "--n", "99"), "no option --estimate: it is a command, ldp-advise estimate"),
+        (("--reports", "oue"), "no option --reports: it is a command, ldp-advise reports"),  # audit has that option
+        (("plan", "--reports", "oue"), "--reports is no option of ldp-advise plan, but of ldp-advise audit"),
         (("--estimates", "x"), "--estimates is no option of ldp-advise, but of ldp-advise estimate"),
         (("--hash", "mix64"), "--hash is no option of ldp-advise, but of ldp-advise reports"),
         (("--surrogate", "norm_sub"), "but of ldp-advise estimate, ldp-advise reports"),
         (("--apply", "x.csv"), "but of ldp-advise estimate, ldp-advise reports"),
         ((*USERS, "--estimates", "x"), "--estimates is no option of ldp-advise reports"),
         ((*BOTH, "--hash", "mix64"), "--hash is no option of ldp-advise estimate"),
-        (("--estimate", "oue"), "--n is missing: give the number of users"),
+        (("estimate", "-p", "oue"), "--n is missing: give the number of users"),
         (("estimate",), "--protocol and --n are missing: give the protocol that was used, for example --protocol oue"),
         (("estimate", "-p", "ou", "--n", "9"), "unknown protocol 'ou'"),
         ((*BOTH, "-p", "grr"), "takes one --protocol, got oue, grr"),
@@ -126,7 +128,7 @@ def test_a_missing_file_is_told_for_what_it_is(run: Run) -> None:
 
 
 def test_errors_are_json_where_json_was_asked_for(run: Run, estimate: str) -> None:
-    for arguments in (("--estimate", "oue"), ("--hash", "mix64"), (*BOTH, "--k", "9")):
+    for arguments in (("estimate", "-p", "oue"), ("--estimate", "oue"), ("--hash", "mix64"), (*BOTH, "--k", "9")):
         code, out, err = run(*arguments, *QUICK, "--format", "json", estimate)
         assert code == 2
         assert set(answer(out)) == {"schema_version", "tool_version", "error"}

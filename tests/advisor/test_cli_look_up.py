@@ -81,10 +81,7 @@ def test_outside_of_what_was_simulated_there_is_a_warning(run: Run) -> None:
         (["--eps", "1", "FILE", "--skew", "1"], "--skew is for a question without a file"),
         (["--eps", "1", "FILE", "--why"], "--why explains a predicted answer"),
         (["--eps", "1", "FILE", "--instant", "--max-reps", "9"], "--max-reps is for a simulation"),
-        (
-            ["--eps", "1", "--estimate", "oue", "--n", "99", "FILE", "--instant"],
-            "--instant is no option of ldp-advise estimate",
-        ),
+        (["estimate", "-p", "oue", "--n", "99", "FILE", "--instant"], "--instant is no option of ldp-advise estimate"),
         (["--eps", "1", "FILE", "--instant", "--threat", "0.1"], "--threat needs a simulation"),
     ],
 )

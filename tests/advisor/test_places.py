@@ -124,7 +124,9 @@ def test_the_first_pair_is_measured_on_repetitions_that_had_no_part_in_choosing_
 
 @pytest.mark.slow
 def test_plain_privacy_on_a_grid_ranks_all_protocols_with_emd_on_the_ground(run: Run, town: str) -> None:
-    answer = answered(run, "--eps", "2", "--grid", "5x6", "--columns", "row,col", *QUICK, "-m", "emd", "-m", "l1", town)
+    answer = answered(
+        run, "places", "--eps", "2", "--grid", "5x6", "--columns", "row,col", *QUICK, "-m", "emd", "-m", "l1", town
+    )
     rows = answer["recommendations"]
     assert {"grr", "oue", "olh"} <= {row["protocol"] for row in rows}
     assert "wavelet_eb" in {row["method"] for row in rows}
@@ -136,7 +138,7 @@ def test_plain_privacy_on_a_grid_ranks_all_protocols_with_emd_on_the_ground(run:
 
 @pytest.mark.slow
 def test_why_the_first_of_a_tier_is_the_first(run: Run, town: str) -> None:
-    asked = ("--eps", "2", "--grid", "5x6", "--columns", "row,col", *QUICK, town)
+    asked = ("places", "--eps", "2", "--grid", "5x6", "--columns", "row,col", *QUICK, town)
     reasons = set()
     for menu in ((), ("-p", "grr", "-p", "oue"), ("-p", "oue"), ("-p", "oue", "-p", "olh")):
         answer = answered(run, *asked, *(menu or ()))
@@ -159,7 +161,7 @@ def test_why_the_first_of_a_tier_is_the_first(run: Run, town: str) -> None:
 
 @pytest.mark.slow
 def test_constraints_are_kept_and_what_they_remove_is_said(run: Run, town: str) -> None:
-    asked = ("--eps", "2", "--grid", "5x6", "--columns", "row,col", *QUICK, town)
+    asked = ("places", "--eps", "2", "--grid", "5x6", "--columns", "row,col", *QUICK, town)
     answer = answered(run, *asked, "--max-bits", "10", "--max-attack", "0.15", "--proper")
     for row in answer["recommendations"]:
         assert row["report_bits"] <= 10
@@ -174,20 +176,15 @@ def test_constraints_are_kept_and_what_they_remove_is_said(run: Run, town: str) 
     channels = answered(run, *METRIC, *QUICK, "--proper", town)["recommendations"]
     assert "ibu" in {row["method"] for row in channels}
     assert "none" not in {row["method"] for row in channels}
-    _, out, _ = run(*asked[:6], "--reps", "4", "--max-bits", "9", town)
+    _, out, _ = run(*asked[:7], "--reps", "4", "--max-bits", "9", town)
     assert "Constraint --max-bits 9 removed the protocols rappor, oue" in out
     code, out, err = run(*asked, "--max-bits", "1")
     assert (code, out) == (2, "")
     assert "nothing is left to rank: Constraint --max-bits 1 removed the protocols" in err
 
 
-def test_plain_privacy_alone_is_no_question_about_places(run: Run, states: str) -> None:
-    asked = ("--eps", "1", "--max-reps", "20", "-q", states)
-    assert run("--privacy", "LDP", *asked) == run(*asked)
-
-
 def test_a_line_of_numbers_needs_no_grid(run: Run, ages: str) -> None:
-    answer = answered(run, "--privacy", "metric", "--radius", "3", "--eps", "2", *QUICK, ages)
+    answer = answered(run, "places", "--privacy", "metric", "--radius", "3", "--eps", "2", *QUICK, ages)
     assert answer["places"]["rows"] == 1
     assert answer["unit"] == "steps"
 
@@ -218,14 +215,16 @@ def test_a_singular_channel_is_left_to_ibu_with_a_warning(run: Run, town: str, t
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--privacy", "metric", "--eps", "1"], "--privacy metric needs --radius"),
-        (["--privacy", "metrik", "--eps", "1"], "did you mean 'metric'"),
-        (["--radius", "2", "--eps", "1"], "--radius goes with --privacy metric"),
-        (["--radius", "-2", "--privacy", "metric", "--eps", "1"], "above 0"),
-        (["--channel", "own.csv", "--eps", "1"], "--grid or --cell-km and --columns are missing: give cells"),
+        (["places", "--privacy", "metric", "--eps", "1"], "--privacy metric needs --radius"),
+        (["places", "--privacy", "metrik", "--eps", "1"], "did you mean 'metric'"),
+        (["places", "--radius", "2", "--eps", "1"], "--radius goes with --privacy metric"),
+        (["places", "--radius", "-2", "--privacy", "metric", "--eps", "1"], "above 0"),
+        (["places", "--channel", "own.csv", "--eps", "1"], "--grid or --cell-km and --columns are missing: give cells"),
         (["places", "--distance", "euclidean", "--eps", "1"], "--grid or --cell-km and --columns are missing"),
-        (["--grid", "5x6", "--eps", "1"], "--columns is missing: give both coordinates"),
-        (["--columns", "row,col", "--eps", "1"], "--grid or --cell-km is missing: give cells"),
+        (["places", "--grid", "5x6", "--eps", "1"], "--columns is missing: give both coordinates"),
+        (["places", "--columns", "row,col", "--eps", "1"], "--grid or --cell-km is missing: give cells"),
+        (METRIC[1:], "--privacy is no option of ldp-advise, but of ldp-advise places"),
+        (["--grid", "5x6", "--eps", "1"], "--grid is no option of ldp-advise, but of ldp-advise places"),
         ([*METRIC, "--distance", "chess"], "distance must be one of euclidean, manhattan"),
         ([*METRIC, "-p", "oue"], "unknown protocol 'oue' here"),
         ([*METRIC, "-m", "range"], "not for places"),
@@ -253,14 +252,8 @@ def test_a_page_holds_the_maps_and_the_ranking(run: Run, town: str, tmp_path: Pa
     assert "Promise: within 2 cells" in text
 
 
-def test_the_flags_of_the_release_before_mean_the_command(run: Run, town: str) -> None:
-    now = run(*METRIC, *QUICK, "--format", "csv", town)
-    assert now[0] == 0
-    assert run(*METRIC[1:], *QUICK, "--format", "csv", town) == now
-
-
 def test_names_without_order_have_no_distance(run: Run, states: str) -> None:
-    code, _, err = run("--privacy", "metric", "--radius", "2", "--eps", "1", states)
+    code, _, err = run("places", "--privacy", "metric", "--radius", "2", "--eps", "1", states)
     assert code == 2
     assert "ordered domain" in err
 

@@ -228,15 +228,16 @@ def test_a_look_up_and_an_estimate_have_pages(run: Run, tmp_path: Path) -> None:
     estimate = tmp_path / "estimate.csv"
     estimate.write_text("value,estimate\na,0.5\nb,0.35\nc,0.2\nd,-0.05\n", encoding="utf-8")
     words = (
+        "estimate",
         "-q",
+        "-p",
+        "oue",
         "--eps",
         "1",
         "--n",
         "20000",
         "--reps",
         "4",
-        "--estimate",
-        "oue",
         "--report",
         str(target),
         "--force",
