@@ -12,6 +12,8 @@ import pytest
 
 from tests.advisor.test_process import COMMAND, ESCAPE, on_a_terminal
 
+pytestmark = pytest.mark.slow
+
 
 def test_what_an_audited_client_prints_is_not_in_the_answer(tmp_path: Path) -> None:
     (tmp_path / "loud.py").write_text(
@@ -33,7 +35,6 @@ def test_what_an_audited_client_prints_is_not_in_the_answer(tmp_path: Path) -> N
     assert all(word in done.stderr for word in ("loading", "called", "started", "around"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("columns", [40, 60, 80])
 def test_a_long_label_gives_way_to_the_figures_of_an_audit(tmp_path: Path, columns: int) -> None:
     path = tmp_path / "of_a_long_name_that_no_terminal_has_room_for.py"

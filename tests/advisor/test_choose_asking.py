@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pty
 import shlex
-import subprocess
 import sys
+from itertools import product
 from unittest.mock import ANY
 
 import pytest
@@ -18,55 +19,47 @@ from advisor.budgets.wishes import Wishes
 from advisor.cli.prompts import PROMPTS
 from advisor.errors import InputError
 from tests.advisor.conftest import Run
+from tests.cells import failures
 
 
-@pytest.mark.parametrize(
-    ("words", "missing"),
-    [
+def test_nothing_is_asked_of_a_pipe(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for words, missing in (
         ((), "--n, --k, --within, --sensitive and --times are missing: give the number of people"),
         (("--n", "2000", "--k", "18", "--within", "1", "--times", "1"), "--sensitive is missing: give low, medium"),
-    ],
-)
-def test_nothing_is_asked_of_a_pipe(words: tuple[str, ...], missing: str) -> None:
-    command = [sys.executable, "-m", "advisor", "choose", *words]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert missing in done.stderr
-    assert done.stderr.count("\n") == 1
+    ):
+        monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+        code, out, err = run("choose", *words)
+        assert (code, out) == (2, "")
+        assert missing in err
+        assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
+def test_wrong_answers_get_one_line(run: Run) -> None:
+    for words, message in (
         (("--within", "0"), "within must be a number above 0 and below 100"),
         (("--sensitive", "secret"), "sensitive must be one of low, medium, high"),
         (("--times", "0"), "times must be a whole number of at least 1"),
         (("--k", "1"), "k must be a whole number of at least 2"),
         (("--eps", "1"), "--eps is no option of ldp-advise choose"),
-    ],
-)
-def test_wrong_answers_get_one_line(run: Run, words: tuple[str, ...], message: str) -> None:
-    code, out, err = run("choose", *words)
-    assert (code, out) == (2, "")
-    assert message in err
+    ):
+        code, out, err = run("choose", *words)
+        assert (code, out) == (2, "")
+        assert message in err
 
 
-def typed(lines: list[str], *words: str) -> tuple[int, str, str]:
+def typed(run: Run, lines: list[str], *words: str) -> tuple[int, str, str]:
     """Run the command with a terminal for its input on which lines are typed: exit code, output, and what was asked."""
     control, terminal = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-W", "error", "-m", "advisor", "choose", *words],
-        stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    os.close(terminal)
     os.write(control, "".join(f"{line}\n" for line in lines).encode())
-    out, err = process.communicate(timeout=120)
+    with os.fdopen(terminal, encoding="utf-8") as stream, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", stream)
+        answer = run("choose", *words)
     os.close(control)
-    return process.returncode, out, err
+    return answer
 
 
-def test_a_person_on_a_terminal_is_asked_what_is_open_and_asked_again_after_a_slip() -> None:
-    code, out, err = typed(["2,000", "18", "no", "1 %", "hgih", "m", "1"], "--format", "json")
+def test_a_person_on_a_terminal_is_asked_what_is_open_and_asked_again_after_a_slip(run: Run) -> None:
+    code, out, err = typed(run, ["2,000", "18", "no", "1 %", "hgih", "m", "1"], "--format", "json")
     assert code == 0, err
     data = json.loads(out)  # what is asked is not on standard output
     assert data["request"] == {
@@ -82,7 +75,7 @@ def test_a_person_on_a_terminal_is_asked_what_is_open_and_asked_again_after_a_sl
 
 
 def test_who_does_not_know_gets_a_decision_and_a_command_that_reproduces_it(run: Run) -> None:
-    code, out, err = typed(["about 2000 people", "18 bands", "yes", "don't know", "", "once"], "--format", "json")
+    code, out, err = typed(run, ["about 2000 people", "18 bands", "yes", "don't know", "", "once"], "--format", "json")
     assert code == 0, err
     data = json.loads(out)
     request = data["request"]
@@ -111,46 +104,49 @@ def test_who_leaves_the_order_open_is_told_what_that_means() -> None:
         ) == (order is None)
 
 
-@pytest.mark.parametrize(
-    ("name", "line", "value"),
-    [
-        ("people", "100k", 100_000),
-        ("people", "~ 2,000 people", 2000),
-        ("answers", "yes/no", 2),
-        ("ordered", "no", False),
-        ("ordered", "", None),
-        ("ordered", "don't know", None),
-        ("ordered", "age bands", True),
-        ("within", "0.5 percentage points", 0.5),
-        ("within", "?", None),
-        ("sensitive", "health", "high"),
-        ("sensitive", "age, opinions", "medium"),
-        ("sensitive", "dont know", "high"),
-        ("times", "once", 1),
-        ("times", "4 times", 4),
-        ("times", "", 1),
-    ],
-)
-def test_prompts_take_the_words_they_show(name: str, line: str, value: object) -> None:
-    assert PROMPTS[name].read(name, line) == value
+TYPED = [
+    ("people", "100k", 100_000),
+    ("people", "~ 2,000 people", 2000),
+    ("answers", "yes/no", 2),
+    ("ordered", "no", False),
+    ("ordered", "", None),
+    ("ordered", "don't know", None),
+    ("ordered", "age bands", True),
+    ("within", "0.5 percentage points", 0.5),
+    ("within", "?", None),
+    ("sensitive", "health", "high"),
+    ("sensitive", "age, opinions", "medium"),
+    ("sensitive", "dont know", "high"),
+    ("times", "once", 1),
+    ("times", "4 times", 4),
+    ("times", "", 1),
+]
 
 
-@pytest.mark.parametrize("name", PROMPTS)
-def test_a_slip_is_answered_in_the_words_of_the_question(name: str) -> None:
-    for line in ("gibberish", "-4", "0.0"):
+def test_prompts_take_the_words_they_show() -> None:
+    assert [(name, line, PROMPTS[name].read(name, line)) for name, line, _ in TYPED] == TYPED
+
+
+def test_a_slip_is_answered_in_the_words_of_the_question() -> None:
+    def refused(cell: tuple[str, str]) -> None:
+        name, line = cell
         with pytest.raises(InputError) as caught:
             PROMPTS[name].read(name, line)
         assert str(caught.value).startswith("Please type ")
         assert f"Got {line!r}" in str(caught.value)
         assert "must be" not in str(caught.value)
 
+    assert failures(product(PROMPTS, ("gibberish", "-4", "0.0")), refused) == {}
 
-def test_what_options_say_is_not_asked() -> None:
-    code, out, err = typed(["high"], "--n", "2000", "--k", "18", "--within", "1", "--times", "1", "--format", "value")
+
+def test_what_options_say_is_not_asked(run: Run) -> None:
+    code, out, err = typed(
+        run, ["high"], "--n", "2000", "--k", "18", "--within", "1", "--times", "1", "--format", "value"
+    )
     assert (code, out) == (0, "do_not_collect\n")
     assert "How many people" not in err
     assert "How sensitive" in err
 
 
-def test_who_ends_the_input_is_not_asked_for_ever() -> None:
-    assert typed(["2000", "\x04"]) == (130, "", ANY)
+def test_who_ends_the_input_is_not_asked_for_ever(run: Run) -> None:
+    assert typed(run, ["2000", "\x04"]) == (130, "", ANY)

@@ -287,7 +287,7 @@ def test_what_was_typed_or_read_is_quoted_without_its_escapes(behaves: Behaves) 
 
 COMMAND_LINES: dict[str, tuple[str, ...]] = {
     MAIN: ("--eps", "1", "--k", "8"),
-    "estimate": ("estimate", "estimate.csv", "-p", "grr", "--eps", "1", "--n", "100", "--reps", "2", "--method", "norm"),
+    "estimate": ("estimate", "estimate.csv", "-p", "grr", "--eps", "1", "--n", "100", "--reps", "2"),
     "reports": ("reports", "reports.csv", "-p", "grr", "--eps", "1", "--k", "4", "--reps", "2"),
     "places": ("places", "map.csv", *QUICK, *MAP),
     "plan": ("plan", "--target", "0.5", "--eps", "1", "--k", "8", "--instant"),

@@ -16,12 +16,18 @@ from pathlib import Path
 
 import pytest
 
-from advisor.cli.app import BLAS_THREADS
+from advisor.cli.app import BLAS_THREADS, main
 from tests.advisor.conftest import Run
+from tests.cells import failures
 
 COMMAND = [sys.executable, "-W", "error", "-m", "advisor"]
 QUICK = ["--reps", "4", "--max-reps", "4", "-e", "1"]
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def slow(*cells: str) -> list[object]:
+    """Return cells of a grid that the slow tests alone try: each is a process of its own."""
+    return [pytest.param(cell, marks=pytest.mark.slow) for cell in cells]
 
 
 def on_a_terminal(arguments: list[str], columns: int, **environment: str) -> str:
@@ -63,14 +69,19 @@ def test_no_line_is_wider_than_the_terminal_and_no_row_is_folded(states: str, co
     assert any(re.search(r"oue +norm_sub +0\.\d+ ± 0\.\d+", line) for line in lines)
 
 
-def test_colours_only_where_they_are_wanted() -> None:
+def test_a_terminal_gets_colours() -> None:
+    assert "\x1b[" in on_a_terminal(["--eps", "1", "--k", "16"], 120)
+
+
+@pytest.mark.slow
+def test_no_colours_where_they_are_not_wanted() -> None:
     asked = ["--eps", "1", "--k", "16"]
-    assert "\x1b[" in on_a_terminal(asked, 120)
     without_colour = on_a_terminal(asked, 120, NO_COLOR="1")
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]", without_colour)
     assert "\x1b" not in on_a_terminal(asked, 120, TERM="dumb")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", ["0", "²"])
 def test_a_terminal_is_as_wide_as_it_is_where_columns_is_no_width(size: str) -> None:
     drawn = on_a_terminal(["epsilon", "--eps", "1"], 70, COLUMNS=size, LINES=size)
@@ -78,24 +89,26 @@ def test_a_terminal_is_as_wide_as_it_is_where_columns_is_no_width(size: str) -> 
     assert max(map(len, ESCAPE.sub("", drawn).splitlines())) <= 70
 
 
-def test_piped_output_is_plain_and_not_cut(states: str) -> None:
-    done = subprocess.run([*COMMAND, *QUICK, states], capture_output=True, text=True, check=True)
-    assert "\x1b" not in done.stdout
-    assert max(map(len, done.stdout.splitlines())) > 100
-    assert "◂ usual default" in done.stdout
+def test_output_that_is_no_terminal_is_plain_and_not_cut(run: Run, states: str) -> None:
+    code, out, _ = run(*QUICK, states)
+    assert code == 0
+    assert "\x1b" not in out
+    assert max(map(len, out.splitlines())) > 100
+    assert "◂ usual default" in out
 
 
-@pytest.mark.parametrize("columns", [40, 80])
-def test_piped_output_is_as_wide_as_columns_says(run: Run, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
-    out = run("--eps", "1", "--k", "16")[1]
-    assert max(map(len, out.splitlines())) <= columns
-    assert "Not shown at this width: " in out
+def test_piped_output_is_as_wide_as_columns_says(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for columns in (40, 80):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        out = run("--eps", "1", "--k", "16")[1]
+        assert max(map(len, out.splitlines())) <= columns
+        assert "Not shown at this width: " in out
     for text in ("", "0", "wide", "-80", "²", "9" * 5000):
         monkeypatch.setenv("COLUMNS", text)
         assert "Not shown" not in run("--eps", "1", "--k", "16", "-q")[1]
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_error(states: str) -> None:
     process = subprocess.Popen(
         [*COMMAND, *QUICK, "-q", "--all", "--format", "csv", states], stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -109,6 +122,7 @@ def test_a_reader_that_goes_away_is_no_error(states: str) -> None:
     assert errors == b""
 
 
+@pytest.mark.slow
 def test_standard_input_is_read_from_a_pipe() -> None:
     done = subprocess.run(
         [*COMMAND, *QUICK, "-q", "--format", "json", "-"],
@@ -120,6 +134,7 @@ def test_standard_input_is_read_from_a_pipe() -> None:
     assert json.loads(done.stdout)["request"]["n"] == 4
 
 
+@pytest.mark.slow
 def test_a_terminal_that_cannot_show_greek_letters_gets_no_traceback(states: str) -> None:
     done = subprocess.run(
         [*COMMAND, *QUICK, states], capture_output=True, check=True, env={**os.environ, "PYTHONIOENCODING": "ascii"}
@@ -127,25 +142,20 @@ def test_a_terminal_that_cannot_show_greek_letters_gets_no_traceback(states: str
     assert b"? = 1" in done.stdout
 
 
-def test_the_main_command_imports_nothing_heavy(states: str) -> None:
+def test_a_process_imports_nothing_heavy_and_takes_one_thread_for_matrix_products(states: str) -> None:
     script = (
-        "import sys; from advisor.cli.app import main; "
-        f"main({[*QUICK, '-q', '--format', 'value', states]!r}); "
-        "print(sorted({'pandas', 'scipy.stats', 'sklearn', 'pyarrow', 'joblib'} & set(sys.modules)))"
+        "import os, sys; from advisor.cli.app import main; assert 'numpy' not in sys.modules\n"
+        "names = {'pandas', 'scipy.stats', 'sklearn', 'pyarrow', 'joblib'}\n"
+        "def heavy(*others): print(sorted({*names, *others} & set(sys.modules)))\n"
+        "main(['--eps', '1', '--k', '64', '-q', '--why']); heavy('matplotlib')\n"
+        f"main({[*QUICK, '-q', '--format', 'value', states]!r}); heavy()\n"
+        "print(os.environ['OPENBLAS_NUM_THREADS'])"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
-
-
-def test_a_look_up_imports_nothing_heavy() -> None:
-    script = (
-        "import sys; from advisor.cli.app import main; "
-        "main(['--eps', '1', '--k', '64', '-q', '--why']); "
-        "heavy = {'pandas', 'scipy.stats', 'sklearn', 'matplotlib', 'pyarrow', 'joblib'}; "
-        "print(sorted(heavy & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
+    clean = {name: value for name, value in os.environ.items() if name not in BLAS_THREADS}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=clean)
+    lines = done.stdout.splitlines()
+    assert lines.count("[]") == 2, done.stdout
+    assert lines[-1] == "1"
 
 
 def test_the_exit_code_and_both_streams_of_a_process() -> None:
@@ -156,24 +166,22 @@ def test_the_exit_code_and_both_streams_of_a_process() -> None:
         assert (done.returncode, bool(done.stdout), bool(done.stderr)) == (code, out, err)
 
 
-@pytest.mark.parametrize(
-    ("words", "current", "expected"),
-    [
+def test_shell_completion(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def completed(cell: tuple[str, int, str]) -> None:
+        words, current, expected = cell
+        monkeypatch.setenv("COMP_WORDS", words)
+        monkeypatch.setenv("COMP_CWORD", str(current))
+        with pytest.raises(SystemExit, match=r"^0$"):
+            main([])
+        assert expected in capsys.readouterr().out.split()
+
+    monkeypatch.setenv("_LDP_ADVISE_COMPLETE", "complete_bash")
+    cells = [
         ("ldp-advise --met", 1, "--metric"),
         ("ldp-advise li", 1, "list"),
         ("ldp-advise explain --fo", 2, "--format"),
-    ],
-)
-def test_shell_completion(words: str, current: int, expected: str) -> None:
-    environment = {
-        **os.environ,
-        "_LDP_ADVISE_COMPLETE": "complete_bash",
-        "COMP_WORDS": words,
-        "COMP_CWORD": str(current),
-    }
-    script = "import sys; from advisor.cli.app import main; sys.exit(main([]))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=False)
-    assert expected in done.stdout.split()
+    ]
+    assert failures(cells, completed) == {}
 
 
 def test_a_broken_off_run_leaves_no_file(states: str, tmp_path: Path) -> None:
@@ -218,8 +226,7 @@ def test_a_full_disk_is_told_in_one_line(arguments: str) -> None:
         assert both.returncode == 2
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("arguments", ["--eps 1 --k 16 --all", "--eps 1 --k 16 --format csv", "knowledge rules"])
+@pytest.mark.parametrize("arguments", ["--eps 1 --k 16 --format csv", *slow("--eps 1 --k 16 --all", "knowledge rules")])
 def test_a_reader_that_goes_away_leaves_success(arguments: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
@@ -228,6 +235,7 @@ def test_a_reader_that_goes_away_leaves_success(arguments: str) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.slow
 def test_closed_standard_output_is_no_crash() -> None:
     command = f"{sys.executable} -m advisor --eps 1 --k 16 --format json >&-"
     done = subprocess.run(["bash", "-c", command], stderr=subprocess.PIPE, check=False)
@@ -266,7 +274,7 @@ def test_what_is_typed_ends_with_one_end_of_file_and_no_spinner_hides_it() -> No
     assert b"\x1b" not in screen
 
 
-@pytest.mark.parametrize("module", ["typer", "numpy", "advisor.checks", "advisor.cli.rank", "knowledge.model"])
+@pytest.mark.parametrize("module", ["advisor.cli.rank", *slow("typer", "numpy", "advisor.checks", "knowledge.model")])
 def test_an_interrupt_while_modules_are_imported_leaves_no_traceback(module: str) -> None:
     script = (
         "import os, signal, sys\n"
@@ -283,7 +291,7 @@ def test_an_interrupt_while_modules_are_imported_leaves_no_traceback(module: str
     assert b"Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("closed", ["<&-", "2>&-", ">&- 2>&- <&-"])
+@pytest.mark.parametrize("closed", [">&- 2>&- <&-", *slow("<&-", "2>&-")])
 def test_closed_streams_are_no_crash(closed: str) -> None:
     done = subprocess.run(
         ["bash", "-c", f"{sys.executable} -m advisor --eps 1 --k 16 {closed}"], capture_output=True, check=False
@@ -291,6 +299,7 @@ def test_closed_streams_are_no_crash(closed: str) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.slow
 def test_closed_standard_input_is_said() -> None:
     done = subprocess.run(
         ["bash", "-c", f"{sys.executable} -m advisor --eps 1 - <&-"], capture_output=True, text=True, check=False
@@ -299,6 +308,7 @@ def test_closed_standard_input_is_said() -> None:
     assert done.stderr.startswith("ldp-advise: error: standard input: is closed")
 
 
+@pytest.mark.slow
 def test_a_full_standard_error_keeps_no_answer_from_standard_output(states: str) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("no device that is always full")
@@ -308,6 +318,7 @@ def test_a_full_standard_error_keeps_no_answer_from_standard_output(states: str)
     assert done.stdout.startswith("Use ")
 
 
+@pytest.mark.slow
 def test_the_answer_goes_through_the_name_of_standard_output() -> None:
     for name in ("/dev/stdout", "/dev/fd/1", "-"):
         done = subprocess.run(
@@ -316,6 +327,7 @@ def test_the_answer_goes_through_the_name_of_standard_output() -> None:
         assert done.stdout.startswith("Use ")
 
 
+@pytest.mark.slow
 def test_files_beside_an_answer_that_nobody_reads_are_written(states: str, tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
@@ -370,12 +382,10 @@ def test_nothing_of_ours_is_imported_before_interrupts_are_plain() -> None:
     assert done.stdout == "['advisor', 'advisor.cli', 'advisor.cli.app']\n"
 
 
-@pytest.mark.parametrize(("given", "taken"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "3"}, "3")])
-def test_matrix_products_take_one_thread_unless_the_environment_says_otherwise(
-    given: dict[str, str], taken: str
-) -> None:
-    clean = {name: value for name, value in os.environ.items() if name not in BLAS_THREADS}
-    program = "import sys; from advisor.cli.app import main; assert 'numpy' not in sys.modules; main(['--version'])"
+@pytest.mark.slow
+def test_matrix_products_take_the_threads_that_the_environment_says() -> None:
+    program = "import sys; from advisor.cli.app import main; main(['--version'])"
     shown = f"{program}; import os; print(os.environ['OPENBLAS_NUM_THREADS'])"
-    result = subprocess.run([sys.executable, "-c", shown], env={**clean, **given}, capture_output=True, text=True)
-    assert result.stdout.splitlines()[-1] == taken, result.stderr
+    given = {**os.environ, "OPENBLAS_NUM_THREADS": "3"}
+    result = subprocess.run([sys.executable, "-c", shown], env=given, capture_output=True, text=True, check=False)
+    assert result.stdout.splitlines()[-1] == "3", result.stderr
