@@ -14,6 +14,7 @@ import advisor
 from advisor.errors import InputError
 from tests.advisor.conftest import Run
 from tests.advisor.schemas import schema
+from tests.cells import failures
 
 SCHEMA = schema("advice")
 ASK = ("-q", "--eps", "1", "--metric", "emd", "--instant")
@@ -82,43 +83,44 @@ def test_sweep_pareto_and_threat_take_bins(run: Run, ages: str) -> None:
     assert threatened["recommendations"][0]["gain_maximal"] is not None
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("--bins", "1"), "bins must be a whole number of at least 2"),
-        (("--bins", "1e9"), "at most 2,000,000"),
-        (("--bins", "4", "--bin-width", "5"), "give either --bins or --bin-width, not both"),
-        (("--bin-width", "0"), "bin-width must be a number above 0"),
-        (("--bin-width", "-5"), "bin-width must be a number above 0"),
-        (("--bin-width", "nan"), "bin-width must be a number above 0"),
-        (("--bin-width", "1e-9", "--edges", "0,100"), "a domain has at most 2,000,000"),
-        (("--bin-width", "7", "--edges", "0,100"), "does not divide the range from 0 to 100: end it at 105"),
-        (("--edges", "5"), "edges must be two or more numbers"),
-        (("--edges", "0,120"), "--edges with two numbers is one bin"),
-        (("--edges", "30,18,0"), "edges must rise from one to the next, got 18 after 30"),
-        (("--edges", "0,5,5,10"), "got 5 after 5"),
-        (("--edges", "0,nan,5"), "every number in edges must be a number, got 'nan'"),
-        (("--edges", "0,,5"), "every number in edges must be a number, got ''"),
-        (("--edges", "0,x"), "got 'x'"),
-        (("--edges", "0,5,10", "--bins", "4"), "--edges beside --bins is the range"),
-        (("--edges=-5,5,10", "--bin-width", "5"), "--edges beside --bin-width is the range"),
-        (("--unit", "years"), "--unit goes with --bins, --bin-width or --edges"),
-        (("--bins", "4", "--clamp"), "--clamp goes with --edges"),
-        (("--bins", "4", "--k", "8"), "--k does not go with bins"),
-        (("--bins", "4", "--keep-top", "8", "--other"), "--keep-top, --other does not go with bins"),
-        (("--bins", "4", "--transactions"), "--transactions does not go with bins"),
-        (("--bins", "4", "--unordered"), "--unordered does not go with bins"),
-        (("--bins", "4", "--domain", "x"), "--domain does not go with bins"),
-    ],
-)
-def test_what_makes_no_bins_is_refused_before_the_file_is_read(
-    run: Run, tmp_path: Path, options: tuple[str, ...], words: str
-) -> None:
-    for command in ((), ("sweep",)) if "--k" not in options else ((),):
-        code, out, err = run(*command, "-q", "--eps", "1", *options, str(tmp_path / "absent.csv"))
-        assert (code, out) == (2, "")
-        assert words in err
-        assert len(err.splitlines()) == 1
+NO_BINS = [
+    (("--bins", "1"), "bins must be a whole number of at least 2"),
+    (("--bins", "1e9"), "at most 2,000,000"),
+    (("--bins", "4", "--bin-width", "5"), "give either --bins or --bin-width, not both"),
+    (("--bin-width", "0"), "bin-width must be a number above 0"),
+    (("--bin-width", "-5"), "bin-width must be a number above 0"),
+    (("--bin-width", "nan"), "bin-width must be a number above 0"),
+    (("--bin-width", "1e-9", "--edges", "0,100"), "a domain has at most 2,000,000"),
+    (("--bin-width", "7", "--edges", "0,100"), "does not divide the range from 0 to 100: end it at 105"),
+    (("--edges", "5"), "edges must be two or more numbers"),
+    (("--edges", "0,120"), "--edges with two numbers is one bin"),
+    (("--edges", "30,18,0"), "edges must rise from one to the next, got 18 after 30"),
+    (("--edges", "0,5,5,10"), "got 5 after 5"),
+    (("--edges", "0,nan,5"), "every number in edges must be a number, got 'nan'"),
+    (("--edges", "0,,5"), "every number in edges must be a number, got ''"),
+    (("--edges", "0,x"), "got 'x'"),
+    (("--edges", "0,5,10", "--bins", "4"), "--edges beside --bins is the range"),
+    (("--edges=-5,5,10", "--bin-width", "5"), "--edges beside --bin-width is the range"),
+    (("--unit", "years"), "--unit goes with --bins, --bin-width or --edges"),
+    (("--bins", "4", "--clamp"), "--clamp goes with --edges"),
+    (("--bins", "4", "--k", "8"), "--k does not go with bins"),
+    (("--bins", "4", "--keep-top", "8", "--other"), "--keep-top, --other does not go with bins"),
+    (("--bins", "4", "--transactions"), "--transactions does not go with bins"),
+    (("--bins", "4", "--unordered"), "--unordered does not go with bins"),
+    (("--bins", "4", "--domain", "x"), "--domain does not go with bins"),
+]
+
+
+def test_what_makes_no_bins_is_refused_before_the_file_is_read(run: Run, tmp_path: Path) -> None:
+    def refused(cell: tuple[tuple[str, ...], str]) -> None:
+        options, words = cell
+        for command in ((), ("sweep",)) if "--k" not in options else ((),):
+            code, out, err = run(*command, "-q", "--eps", "1", *options, str(tmp_path / "absent.csv"))
+            assert (code, out) == (2, "")
+            assert words in err
+            assert len(err.splitlines()) == 1
+
+    assert failures(NO_BINS, refused) == {}
 
 
 def test_bins_need_a_sample(run: Run) -> None:

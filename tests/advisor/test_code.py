@@ -17,6 +17,7 @@ from advisor.deployment.readme import readme
 from knowledge.recipes import Collection
 from simulator import POSTPROCESSORS, PROTOCOLS
 from tests.advisor.conftest import Run
+from tests.cells import failures
 
 PAIR = ("--protocol", "olh", "--method", "eb_ns", "--eps", "1", "--k", "32")
 
@@ -62,18 +63,20 @@ def test_the_commands_of_the_page_run(run: Run, folder: Path, monkeypatch: pytes
     assert "the promise is at most 1" in out
 
 
-@pytest.mark.parametrize("name", ["markdown", "plain", "csv", "json", "value", "html"])
-def test_every_format_says_what_was_written(run: Run, folder: Path, name: str) -> None:
-    code, out, _ = run("code", *PAIR, "--to", "new", "--format", name)
-    assert code == 0
-    assert "new" in out if name != "csv" else "client.mjs" in out
-    if name == "json":
-        data = json.loads(out)
-        assert (data["protocol"], data["method"], data["eps"], data["k"]) == ("olh", "eb_ns", 1.0, 32)
-        assert 0.999 < float(data["exact_eps"]) <= 1
-        assert {each["name"]: each["bytes"] for each in data["files"]} == {
-            each.name: each.stat().st_size for each in (folder / "new").iterdir()
-        }
+def test_every_format_says_what_was_written(run: Run, folder: Path) -> None:
+    def written(name: str) -> None:
+        code, out, _ = run("code", *PAIR, "--to", f"new_{name}", "--format", name)
+        assert code == 0
+        assert "new" in out if name != "csv" else "client.mjs" in out
+        if name == "json":
+            data = json.loads(out)
+            assert (data["protocol"], data["method"], data["eps"], data["k"]) == ("olh", "eb_ns", 1.0, 32)
+            assert 0.999 < float(data["exact_eps"]) <= 1
+            assert {each["name"]: each["bytes"] for each in data["files"]} == {
+                each.name: each.stat().st_size for each in (folder / "new_json").iterdir()
+            }
+
+    assert failures(["markdown", "plain", "csv", "json", "value", "html"], written) == {}
 
 
 def test_a_saved_answer_is_taken_with_its_first_pair(run: Run, folder: Path) -> None:
@@ -86,14 +89,17 @@ def test_a_saved_answer_is_taken_with_its_first_pair(run: Run, folder: Path) -> 
     assert (data["eps"], data["k"]) == (2.0, 20)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "[]", "{}", "nonsense", '{"request": {"eps": 1, "k": 4}, "recommendations": []}', "[" * 9_999]
-)
-def test_other_files_are_no_saved_answers(run: Run, folder: Path, text: str) -> None:
-    (folder / "answer.json").write_text(text)
-    assert "answer.json: is no saved answer; save one with ldp-advise" in refused(run, "answer.json", "--to", "new")
-    assert "missing.json: cannot be read" in refused(run, "missing.json", "--to", "new")
-    assert not (folder / "new").exists()
+NO_ANSWERS = ["", "[]", "{}", "nonsense", '{"request": {"eps": 1, "k": 4}, "recommendations": []}', "[" * 9_999]
+
+
+def test_other_files_are_no_saved_answers(run: Run, folder: Path) -> None:
+    def refused_as_one(text: str) -> None:
+        (folder / "answer.json").write_text(text)
+        assert "answer.json: is no saved answer; save one with ldp-advise" in refused(run, "answer.json", "--to", "new")
+        assert "missing.json: cannot be read" in refused(run, "missing.json", "--to", "new")
+        assert not (folder / "new").exists()
+
+    assert failures(NO_ANSWERS, refused_as_one) == {}
 
 
 @pytest.mark.usefixtures("folder")
@@ -152,29 +158,32 @@ def test_all_that_is_missing_is_named_at_once(run: Run) -> None:
     assert "--to" in refused(run, *PAIR)
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (("--protocol", "grr", "--method", "em", "--eps", "1", "--k", "4"), "method em is not for reports of grr"),
-        (("--protocol", "grr,oue", "--method", "none", "--eps", "1", "--k", "4"), "takes one --protocol"),
-        ((*PAIR[:-2], "--k", "1"), "at least 2"),
-        (("--protocol", "olh", "--method", "eb_ns", "--eps", "100", "--k", "8"), "between 1e-06 and 32"),
-        (("--protocol", "grr", "--method", "none", "--eps", "1", "--k", "4", "--hash", "xxh32"), "to blh and olh"),
-        ((*PAIR, "--labels", "labels.txt"), "--k is 32, but --labels labels.txt has 3 labels"),
-        ((*PAIR[:-2], "--labels", "one.txt"), "a question has at least 2 answers"),
-        ((*PAIR[:-2], "--labels", "missing.txt"), "missing.txt"),
-        (
-            ("--protocol", "oue", "--method", "eb_ns+norm_sub", "--eps", "1", "--k", "8"),
-            "a blend: name one of its methods, --protocol oue --method eb_ns --eps 1 --k 8",
-        ),
-        (("answer.json", "--eps", "1"), "--eps does not go with a saved answer"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_is_refused_in_a_line(run: Run, folder: Path, words: tuple[str, ...], told: str) -> None:
-    (folder / "labels.txt").write_text("a\nb\nc\n")
-    (folder / "one.txt").write_text("a\n")
-    assert told in refused(run, *words, "--to", "new")
-    assert not (folder / "new").exists()
+REFUSED = [
+    (("--protocol", "grr", "--method", "em", "--eps", "1", "--k", "4"), "method em is not for reports of grr"),
+    (("--protocol", "grr,oue", "--method", "none", "--eps", "1", "--k", "4"), "takes one --protocol"),
+    ((*PAIR[:-2], "--k", "1"), "at least 2"),
+    (("--protocol", "olh", "--method", "eb_ns", "--eps", "100", "--k", "8"), "between 1e-06 and 32"),
+    (("--protocol", "grr", "--method", "none", "--eps", "1", "--k", "4", "--hash", "xxh32"), "to blh and olh"),
+    ((*PAIR, "--labels", "labels.txt"), "--k is 32, but --labels labels.txt has 3 labels"),
+    ((*PAIR[:-2], "--labels", "one.txt"), "a question has at least 2 answers"),
+    ((*PAIR[:-2], "--labels", "missing.txt"), "missing.txt"),
+    (
+        ("--protocol", "oue", "--method", "eb_ns+norm_sub", "--eps", "1", "--k", "8"),
+        "a blend: name one of its methods, --protocol oue --method eb_ns --eps 1 --k 8",
+    ),
+    (("answer.json", "--eps", "1"), "--eps does not go with a saved answer"),
+]  # fmt: skip
+
+
+def test_what_cannot_be_is_refused_in_a_line(run: Run, folder: Path) -> None:
+    def refused_in_a_line(cell: tuple[tuple[str, ...], str]) -> None:
+        words, told = cell
+        (folder / "labels.txt").write_text("a\nb\nc\n")
+        (folder / "one.txt").write_text("a\n")
+        assert told in refused(run, *words, "--to", "new")
+        assert not (folder / "new").exists()
+
+    assert failures(REFUSED, refused_in_a_line) == {}
 
 
 def test_labels_give_the_number_of_answers(run: Run, folder: Path) -> None:
@@ -191,20 +200,22 @@ def test_labels_give_the_number_of_answers(run: Run, folder: Path) -> None:
     assert done.returncode == 0
 
 
-@pytest.mark.parametrize("key", PROTOCOLS)
-def test_the_page_states_the_promise_and_what_is_not_promised(key: str) -> None:
-    collection = Collection(key, "em_stopped" if key == "sw" else "norm", 40, 0.5)
-    page = readme(collection)
-    assert page.count("\n") < 75  # one page
-    assert "at most 1.649 times (e^ε) as likely with the user's answer" in page
-    exact = float(collection.parameters.exact_epsilon)
-    spent = f"{math.ceil(exact * 1e4) / 1e4:g} of the 0.5 that it may" if key == "the" else "0.5"
-    assert f"A line spends at most ε = {spent}." in " ".join(page.split())
-    assert not re.search(r"\d\.\d{17}", page)
-    for word in ("Repeated collection", "Linkage", "Side channels", "Participation", "Correct figures"):
-        assert f"- **{word}.**" in page
-    assert "{" not in re.sub(r"```.*?```", "", page, flags=re.DOTALL)
-    grid = f" --steps {collection.parameters.whole('GRID')}" if key == "she" else ""
-    assert f"ldp-advise reports reports.csv --protocol {key}{grid} --eps 0.5 --k 40 --no-header" in page
-    ordered = PROTOCOLS[key].ordered_only or POSTPROCESSORS[collection.method].uses_order
-    assert ("Their order counts" in page) == ordered
+def test_the_page_states_the_promise_and_what_is_not_promised() -> None:
+    def states(key: str) -> None:
+        collection = Collection(key, "em_stopped" if key == "sw" else "norm", 40, 0.5)
+        page = readme(collection)
+        assert page.count("\n") < 75  # one page
+        assert "at most 1.649 times (e^ε) as likely with the user's answer" in page
+        exact = float(collection.parameters.exact_epsilon)
+        spent = f"{math.ceil(exact * 1e4) / 1e4:g} of the 0.5 that it may" if key == "the" else "0.5"
+        assert f"A line spends at most ε = {spent}." in " ".join(page.split())
+        assert not re.search(r"\d\.\d{17}", page)
+        for word in ("Repeated collection", "Linkage", "Side channels", "Participation", "Correct figures"):
+            assert f"- **{word}.**" in page
+        assert "{" not in re.sub(r"```.*?```", "", page, flags=re.DOTALL)
+        grid = f" --steps {collection.parameters.whole('GRID')}" if key == "she" else ""
+        assert f"ldp-advise reports reports.csv --protocol {key}{grid} --eps 0.5 --k 40 --no-header" in page
+        ordered = PROTOCOLS[key].ordered_only or POSTPROCESSORS[collection.method].uses_order
+        assert ("Their order counts" in page) == ordered
+
+    assert failures(PROTOCOLS, states) == {}
