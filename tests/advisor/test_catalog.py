@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Mapping
 from io import StringIO
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from simulator.methods.ordered import ORDERED_METHODS
 from simulator.protocols.grr import GRR
 from simulator.protocols.ordered import ORDERED_PROTOCOLS
 from tests.advisor.conftest import Run
+from tests.cells import failures
 
 TABLES: dict[str, Mapping[str, object]] = {"protocols": PROTOCOLS, "methods": POSTPROCESSORS, "metrics": METRICS}
 MEMBERS = [*PROTOCOLS, *POSTPROCESSORS, *METRICS]
@@ -71,39 +73,43 @@ def strangers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(METRICS, "worst", Metric("worst", "largest error", worst, unit="frequency"))
 
 
-@pytest.mark.parametrize("name", MEMBERS)
-def test_explain_shows_cost_and_recipes_as_they_are(run: Run, name: str) -> None:
-    out = run("explain", name)[1]
-    known = json.loads(run("explain", name, "--format", "json")[1])
-    assert known["python"] == package_recipe(known["kind"], name)
-    assert known["python"] in out
-    assert (known["python_numpy"] or "") in out
-    if known["kind"] == "protocol":
-        collection = Collection(name, "em_stopped" if name == "sw" else "none", 16, 1.0)
-        assert known["client"] == python_client(collection)
-        assert known["python_numpy"] == server(collection)
-        assert known["client"] in out
-        assert (known["postprocessing"] or "") in out
-        assert (known["postprocessing"] is not None) == (name == "sw")
-    else:
-        assert known["python_numpy"] == (method_code(name) if known["kind"] == "method" else metric_code(name))
-        assert ("With numpy alone" in out) == (known["python_numpy"] is not None)
-        assert (known["client"], known["eps"], known["k"]) == (None, None, None)
-    if name in CARDS:
-        assert known["cost"] == CARDS[name].cost
-        assert f"Cost: {known['cost']}\n" in out
-        assert known["description"] == ""
+def test_explain_shows_cost_and_recipes_as_they_are(run: Run) -> None:
+    def shown(name: str) -> None:
+        out = run("explain", name)[1]
+        known = json.loads(run("explain", name, "--format", "json")[1])
+        assert known["python"] == package_recipe(known["kind"], name)
+        assert known["python"] in out
+        assert (known["python_numpy"] or "") in out
+        if known["kind"] == "protocol":
+            collection = Collection(name, "em_stopped" if name == "sw" else "none", 16, 1.0)
+            assert known["client"] == python_client(collection)
+            assert known["python_numpy"] == server(collection)
+            assert known["client"] in out
+            assert (known["postprocessing"] or "") in out
+            assert (known["postprocessing"] is not None) == (name == "sw")
+        else:
+            assert known["python_numpy"] == (method_code(name) if known["kind"] == "method" else metric_code(name))
+            assert ("With numpy alone" in out) == (known["python_numpy"] is not None)
+            assert (known["client"], known["eps"], known["k"]) == (None, None, None)
+        if name in CARDS:
+            assert known["cost"] == CARDS[name].cost
+            assert f"Cost: {known['cost']}\n" in out
+            assert known["description"] == ""
+
+    assert failures(MEMBERS, shown) == {}
 
 
-@pytest.mark.parametrize("terminal", [True, False])
-@pytest.mark.parametrize("name", ["wavelet_eb", "post_pos", "grr", "norm_cut", "l1"])
-def test_code_is_neither_folded_nor_taken_for_markup(name: str, terminal: bool) -> None:
-    file = StringIO()
-    console = Console(file=file, width=30, force_terminal=terminal, highlight=False, legacy_windows=False)
-    member = explanation(name)
-    show(explain_document(member), View(), console)
-    assert member.python in file.getvalue()
-    assert (member.python_numpy or "") in file.getvalue()
+def test_code_is_neither_folded_nor_taken_for_markup() -> None:
+    def whole(cell: tuple[bool, str]) -> None:
+        terminal, name = cell
+        file = StringIO()
+        console = Console(file=file, width=30, force_terminal=terminal, highlight=False, legacy_windows=False)
+        member = explanation(name)
+        show(explain_document(member), View(), console)
+        assert member.python in file.getvalue()
+        assert (member.python_numpy or "") in file.getvalue()
+
+    assert failures(product([True, False], ["wavelet_eb", "post_pos", "grr", "norm_cut", "l1"]), whole) == {}
 
 
 def test_list_names_promises_cost_and_source(run: Run) -> None:

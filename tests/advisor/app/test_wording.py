@@ -14,6 +14,7 @@ from advisor.app.state import state_of
 from advisor.app.wording import worded
 from advisor.errors import InputError
 from advisor.inputs.held import HeldFile
+from tests.cells import failures
 
 FILES = {"f": HeldFile(b"fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n")}
 STATES = (
@@ -85,18 +86,21 @@ def test_every_option_of_a_control_is_called_by_its_label(key: str) -> None:
             assert not no or called(control, no) == " = no"
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("(--ordered or --unordered say so)", "(“Do the categories have an order?” say so)"),
-        ("--max-bits 4 removed grr", "“Largest report, in bits” = 4 removed grr"),
-        ("--n 100,000 was given", "“Number of users” = 100,000 was given"),
-        ("name all with --domain FILE.", "name all with --domain FILE on the command line."),
-        ("at weight 0.1 (--kl-mix); more", "at weight 0.1 (--kl-mix on the command line); more"),
-        ("--eps: to plan it: ldp-advise plan --eps 1", "“ε of one report”: to plan it: ldp-advise plan --eps 1"),
-        ("they are a better guide: ldp-advise choose FILE.", "they are a better guide: drop them here."),
-        ("a – b -- c", "a – b -- c"),
-    ],
-)
-def test_options_are_put_into_words(text: str, said: str) -> None:
-    assert worded(text, goals()["compare"]) == said
+OPTIONS = [
+    ("(--ordered or --unordered say so)", "(“Do the categories have an order?” say so)"),
+    ("--max-bits 4 removed grr", "“Largest report, in bits” = 4 removed grr"),
+    ("--n 100,000 was given", "“Number of users” = 100,000 was given"),
+    ("name all with --domain FILE.", "name all with --domain FILE on the command line."),
+    ("at weight 0.1 (--kl-mix); more", "at weight 0.1 (--kl-mix on the command line); more"),
+    ("--eps: to plan it: ldp-advise plan --eps 1", "“ε of one report”: to plan it: ldp-advise plan --eps 1"),
+    ("they are a better guide: ldp-advise choose FILE.", "they are a better guide: drop them here."),
+    ("a – b -- c", "a – b -- c"),
+]
+
+
+def test_options_are_put_into_words() -> None:
+    def in_words(cell: tuple[str, str]) -> None:
+        text, said = cell
+        assert worded(text, goals()["compare"]) == said
+
+    assert failures(OPTIONS, in_words) == {}

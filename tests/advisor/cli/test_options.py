@@ -21,6 +21,7 @@ from advisor.question.cleaning import Cleaning
 from advisor.question.option import Option, Settings, option, options_of, refuse, require
 from advisor.question.settings import Categories, Grid, Limits, Menu, Plurality, Question, Shape, Simulation
 from tests.advisor.conftest import Run
+from tests.cells import failures
 
 # Declared more than once, with the reason: everything else has one declaration, and so one meaning and one default.
 SEVERAL_DECLARATIONS = {
@@ -103,21 +104,29 @@ def test_a_command_is_made_of_its_groups_and_gets_them_checked() -> None:
 # --- numbers ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("words", "users"),
-    [("2M", 2_000_000), ("100k", 100_000), ("1.5m", 1_500_000), ("1e6", 10**6), ("1_000_000", 10**6),
-     ("1,000,000", 10**6), (" 250 ", 250), (1e5, 100_000), ("1G", 10**9)],
-)  # fmt: skip
-def test_numbers_of_users(words: object, users: int) -> None:
-    assert Question(n=words).n == users  # type: ignore[arg-type]
-    if "," not in str(words):  # which separates the numbers of a list
-        assert Grid(users=words).users == (users,)  # type: ignore[arg-type]
+USERS = [("2M", 2_000_000), ("100k", 100_000), ("1.5m", 1_500_000), ("1e6", 10**6), ("1_000_000", 10**6),
+("1,000,000", 10**6), (" 250 ", 250), (1e5, 100_000), ("1G", 10**9)]  # fmt: skip
 
 
-@pytest.mark.parametrize("words", ["1.5", "k", "1,00", "1__0", "10kk", "ten", "", "1e40", "nan", "-5", True, "٣"])
-def test_what_is_no_number_of_users(words: object) -> None:
-    with pytest.raises(InputError, match="n must be a whole number of at least 1"):
-        Question(n=words)  # type: ignore[arg-type]
+def test_numbers_of_users() -> None:
+    def read(cell: tuple[object, int]) -> None:
+        words, users = cell
+        assert Question(n=words).n == users  # type: ignore[arg-type]
+        if "," not in str(words):  # which separates the numbers of a list
+            assert Grid(users=words).users == (users,)  # type: ignore[arg-type]
+
+    assert failures(USERS, read) == {}
+
+
+NO_USERS = ["1.5", "k", "1,00", "1__0", "10kk", "ten", "", "1e40", "nan", "-5", True, "٣"]
+
+
+def test_what_is_no_number_of_users() -> None:
+    def refused(words: object) -> None:
+        with pytest.raises(InputError, match="n must be a whole number of at least 1"):
+            Question(n=words)  # type: ignore[arg-type]
+
+    assert failures(NO_USERS, refused) == {}
 
 
 def test_lists_of_numbers() -> None:
@@ -140,26 +149,29 @@ def test_names_of_papers_and_metrics() -> None:
 # --- what does not go together ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda: Shape(skew=1, shape="zipf"), "give either skew or shape"),
-        (lambda: Cleaning(other=True), "give both, for example --keep-top 20 --other"),
-        (lambda: Plurality(solution="smp"), "solution goes with attributes"),
-        (lambda: Limits(max_attack=1), "max-attack must be a number above 0 and below 1, got 1"),
-        (lambda: Limits(max_bits="1.5"), "max-bits must be a whole number"),  # type: ignore[arg-type]
-        (lambda: Simulation(seed=-1), "seed must be a whole number of at least 0, got -1"),
-        (lambda: Simulation(jobs=2000), "jobs must be a whole number of at least 1 and at most 1,024, got 2,000"),
-        (lambda: Question(epsilon=33), "eps must be between 1e-06 and 32, got 33: such reports protect nothing"),
-        (lambda: Question(metric=("l1", "l2")).one_metric("this"), "this answers for one metric at a time"),
-        (lambda: refuse(("--a", "--b"), "is for X"), "--a, --b is for X"),
-    ],
-)
-def test_wrong_values_get_one_line(make: object, words: str) -> None:
-    with pytest.raises(InputError) as caught:
-        make()  # type: ignore[operator]
-    assert words in str(caught.value)
-    assert "\n" not in str(caught.value)
+WRONG = [
+    (lambda: Shape(skew=1, shape="zipf"), "give either skew or shape"),
+    (lambda: Cleaning(other=True), "give both, for example --keep-top 20 --other"),
+    (lambda: Plurality(solution="smp"), "solution goes with attributes"),
+    (lambda: Limits(max_attack=1), "max-attack must be a number above 0 and below 1, got 1"),
+    (lambda: Limits(max_bits="1.5"), "max-bits must be a whole number"),  # type: ignore[arg-type]
+    (lambda: Simulation(seed=-1), "seed must be a whole number of at least 0, got -1"),
+    (lambda: Simulation(jobs=2000), "jobs must be a whole number of at least 1 and at most 1,024, got 2,000"),
+    (lambda: Question(epsilon=33), "eps must be between 1e-06 and 32, got 33: such reports protect nothing"),
+    (lambda: Question(metric=("l1", "l2")).one_metric("this"), "this answers for one metric at a time"),
+    (lambda: refuse(("--a", "--b"), "is for X"), "--a, --b is for X"),
+]
+
+
+def test_wrong_values_get_one_line() -> None:
+    def refused(cell: tuple[object, str]) -> None:
+        make, words = cell
+        with pytest.raises(InputError) as caught:
+            make()  # type: ignore[operator]
+        assert words in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+    assert failures(WRONG, refused) == {}
 
 
 def test_all_that_is_missing_is_named_in_one_message(run: Run) -> None:
@@ -173,28 +185,29 @@ def test_all_that_is_missing_is_named_in_one_message(run: Run) -> None:
     assert "FILES, --protocol and --eps are missing: give" in run("reports")[2]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("-m", "emd", "--unordered"), "metric emd needs an ordered domain"),
-        (("--method", "post_pos"), "changes only the answers of queries"),
-        (("--n", "5", "--attributes", "10"), "attributes must be at most the number of users"),
-        (("--instant", "--threat", "0.1"), "--threat needs a simulation"),
-        (("--instant", "--reps", "5"), "--reps is for a simulation"),
-        (("--skew", "1"), "--skew is for a question without a file"),
-        (("--why",), "--why explains a predicted answer"),
-        (("--reps", "9", "--max-reps", "5"), "max-reps must be at least reps"),
-        (("--k", "4", "--top-values", "9", "-m", "topk"), "top-values must be at most k=4"),
-        (("--other",), "--keep-top"),
-    ],
-)
-def test_what_options_alone_forbid_is_refused_before_the_file_is_read(
-    run: Run, arguments: tuple[str, ...], words: str
-) -> None:
-    code, out, err = run("--eps", "1", *arguments, MISSING)
-    assert (code, out) == (2, "")
-    assert words in err
-    assert "no such file" not in err
+FORBIDDEN = [
+    (("-m", "emd", "--unordered"), "metric emd needs an ordered domain"),
+    (("--method", "post_pos"), "changes only the answers of queries"),
+    (("--n", "5", "--attributes", "10"), "attributes must be at most the number of users"),
+    (("--instant", "--threat", "0.1"), "--threat needs a simulation"),
+    (("--instant", "--reps", "5"), "--reps is for a simulation"),
+    (("--skew", "1"), "--skew is for a question without a file"),
+    (("--why",), "--why explains a predicted answer"),
+    (("--reps", "9", "--max-reps", "5"), "max-reps must be at least reps"),
+    (("--k", "4", "--top-values", "9", "-m", "topk"), "top-values must be at most k=4"),
+    (("--other",), "--keep-top"),
+]
+
+
+def test_what_options_alone_forbid_is_refused_before_the_file_is_read(run: Run) -> None:
+    def refused(cell: tuple[tuple[str, ...], str]) -> None:
+        arguments, words = cell
+        code, out, err = run("--eps", "1", *arguments, MISSING)
+        assert (code, out) == (2, "")
+        assert words in err
+        assert "no such file" not in err
+
+    assert failures(FORBIDDEN, refused) == {}
 
 
 def test_an_unknown_option_is_looked_for_in_other_commands(run: Run) -> None:
@@ -243,16 +256,16 @@ def test_the_environment_sets_numbers_and_lists_and_the_long_name_of_the_budget_
     assert "n must be a whole number" in run("--epsilon", "1", "--k", "16")[2]
 
 
-@pytest.mark.parametrize("word", ["0", "false", "FALSE", "no", "off", " off ", ""])
-def test_a_flag_that_the_environment_denies_is_off(
-    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, word: str
-) -> None:
-    mine = tmp_path / "mine.json"
-    mine.write_text("mine", encoding="utf-8")
-    monkeypatch.setenv("LDP_ADVISE_FORCE", word)
-    assert run("--eps", "1", "--k", "8", "-o", str(mine))[0] == 2
-    assert mine.read_text(encoding="utf-8") == "mine"
-    assert run("--eps", "1", "--k", "8", "-o", str(mine), "--force")[0] == 0  # the command line goes first
+def test_a_flag_that_the_environment_denies_is_off(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def off(word: str) -> None:
+        mine = tmp_path / "mine.json"
+        mine.write_text("mine", encoding="utf-8")
+        monkeypatch.setenv("LDP_ADVISE_FORCE", word)
+        assert run("--eps", "1", "--k", "8", "-o", str(mine))[0] == 2
+        assert mine.read_text(encoding="utf-8") == "mine"
+        assert run("--eps", "1", "--k", "8", "-o", str(mine), "--force")[0] == 0  # the command line goes first
+
+    assert failures(["0", "false", "FALSE", "no", "off", " off ", ""], off) == {}
 
 
 @pytest.mark.parametrize("word", ["1", "true", "Yes", "on"])

@@ -9,6 +9,7 @@ import pytest
 
 from tests.advisor.cli_answers import answer
 from tests.advisor.conftest import Run
+from tests.cells import failures
 
 BAD = [
     (["-e", "0"], "eps must be a number above 0, got '0'"),
@@ -68,48 +69,54 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "message"), BAD, ids=[" ".join(arguments) for arguments, _ in BAD])
 def test_bad_usage_gets_one_clear_line_and_exit_code_2(
-    run: Run, states: str, arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, states: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    arguments = [states, *arguments]
-    before = sorted(tmp_path.iterdir())
-    code, out, err = run(*arguments)
-    assert (code, out) == (2, "")
-    assert err.count("\n") == 1
-    assert message in err
-    assert sorted(tmp_path.iterdir()) == before
-    if arguments[-2:] != ["--format", "jsn"] and arguments[-1] != "-e":
-        code, out, _ = run("--format", "json", *arguments)
-        assert code == 2
-        assert message in answer(out)["error"]["message"]  # type: ignore[index]
+    def refused(cell: tuple[list[str], str]) -> None:
+        arguments, message = cell
+        monkeypatch.chdir(tmp_path)
+        arguments = [states, *arguments]
+        before = sorted(tmp_path.iterdir())
+        code, out, err = run(*arguments)
+        assert (code, out) == (2, "")
+        assert err.count("\n") == 1
+        assert message in err
+        assert sorted(tmp_path.iterdir()) == before
+        if arguments[-2:] != ["--format", "jsn"] and arguments[-1] != "-e":
+            code, out, _ = run("--format", "json", *arguments)
+            assert code == 2
+            assert message in answer(out)["error"]["message"]  # type: ignore[index]
+
+    assert failures(BAD, refused) == {}
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "is empty"),
-        (b"fruit,count\n", "only a header"),
-        (b"fruit,count\na,1\nb,-2\n", "column 'count' holds '-2' on line 3, which is no count: it is negative"),
-        (
-            b"fruit,count\na,1\nb,2.5\n",
-            "column 'count' holds '2.5' on line 3, which is no count: it is not a whole number",
-        ),
-        (b"fruit,count\na,1\nb,nan\n", "column 'count' holds 'nan' on line 3, which is no count: it is missing"),
-        (b"\x00\x01\x02", "not text"),
-        (b"caf\xe9\nx\n", "not UTF-8"),
-        (b"a\na\n", "at least 2"),
-    ],
-)
-def test_bad_files_get_one_clear_line_and_exit_code_2(run: Run, tmp_path: Path, content: bytes, message: str) -> None:
-    path = tmp_path / "sample.csv"
-    path.write_bytes(content)
-    code, out, err = run("-e", "1", "-o", str(tmp_path / "out.csv"), str(path))
-    assert (code, out) == (2, "")
-    assert err.count("\n") == 1
-    assert message in err
-    assert [entry.name for entry in tmp_path.iterdir()] == ["sample.csv"]
+BAD_FILES = [
+    (b"", "is empty"),
+    (b"fruit,count\n", "only a header"),
+    (b"fruit,count\na,1\nb,-2\n", "column 'count' holds '-2' on line 3, which is no count: it is negative"),
+    (
+        b"fruit,count\na,1\nb,2.5\n",
+        "column 'count' holds '2.5' on line 3, which is no count: it is not a whole number",
+    ),
+    (b"fruit,count\na,1\nb,nan\n", "column 'count' holds 'nan' on line 3, which is no count: it is missing"),
+    (b"\x00\x01\x02", "not text"),
+    (b"caf\xe9\nx\n", "not UTF-8"),
+    (b"a\na\n", "at least 2"),
+]
+
+
+def test_bad_files_get_one_clear_line_and_exit_code_2(run: Run, tmp_path: Path) -> None:
+    def refused(cell: tuple[bytes, str]) -> None:
+        content, message = cell
+        path = tmp_path / "sample.csv"
+        path.write_bytes(content)
+        code, out, err = run("-e", "1", "-o", str(tmp_path / "out.csv"), str(path))
+        assert (code, out) == (2, "")
+        assert err.count("\n") == 1
+        assert message in err
+        assert [entry.name for entry in tmp_path.iterdir()] == ["sample.csv"]
+
+    assert failures(BAD_FILES, refused) == {}
 
 
 def test_fractional_counts_are_refused_whatever_their_share(run: Run, tmp_path: Path) -> None:

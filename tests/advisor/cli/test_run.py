@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from advisor.cli.run import FORMATS, NOTICE, Job, Output, SideFile, run, silence
 from advisor.document.model import Column, Document, Records, Role, Row, Sentence, Table
 from advisor.errors import InputError
 from tests.advisor.conftest import Run
+from tests.cells import failures
 
 DOCUMENT = Document(
     title="Numbers",
@@ -96,13 +98,19 @@ def test_what_is_not_installed_is_said_before_anything_is_read(tmp_path: Path) -
     assert steps == []
 
 
-@pytest.mark.parametrize("command", [(), ("estimate", "-p", "oue", "--n", "9"), ("reports", "-p", "oue")])
-@pytest.mark.parametrize("option", ["--output", "--report", "--runs", "--plot"])
-def test_commands_refuse_outputs_before_the_file_is_read(run: Run, command: tuple[str, ...], option: str) -> None:
-    suffix = {"--plot": "png", "--report": "html"}.get(option, "csv")
-    code, out, err = run(*command, "--eps", "1", option, f"/nowhere/x.{suffix}", MISSING)
-    assert (code, out) == (2, "")
-    assert "there is no directory /nowhere" in err
+def test_commands_refuse_outputs_before_the_file_is_read(run: Run) -> None:
+    def refused(cell: tuple[tuple[str, ...], str]) -> None:
+        command, option = cell
+        suffix = {"--plot": "png", "--report": "html"}.get(option, "csv")
+        code, out, err = run(*command, "--eps", "1", option, f"/nowhere/x.{suffix}", MISSING)
+        assert (code, out) == (2, "")
+        assert "there is no directory /nowhere" in err
+
+    cells = product(
+        [(), ("estimate", "-p", "oue", "--n", "9"), ("reports", "-p", "oue")],
+        ["--output", "--report", "--runs", "--plot"],
+    )
+    assert failures(cells, refused) == {}
 
 
 def test_an_output_that_is_the_input_or_another_output_is_refused(run: Run, states: str, tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ from advisor.document.model import (
 from advisor.document.page import fragment_html, page_html
 from advisor.document.terminal import show
 from advisor.document.text import plain_text
+from tests.cells import failures
 
 NASTY = "<script>alert(1)</script> a|b"
 COLUMNS = (
@@ -277,26 +278,28 @@ def drawn_on_a_terminal(document: Document) -> str:
     return stream.getvalue()
 
 
-@pytest.mark.parametrize(
-    "renderer",
-    [
-        drawn_on_a_terminal,
-        lambda document: plain_text(document, View(verbose=True)),
-        lambda document: markdown(document, View(verbose=True)),
-        csv_text,
-        json_text,
-        page_html,
-        fragment_html,
-        lambda document: document.value,
-        lambda document: error_json(document.title),
-        lambda document: "".join(document.warnings),
-    ],
-)
-def test_no_format_hands_on_what_steers_a_terminal(renderer: Callable[[Document], str]) -> None:
-    text = renderer(HOSTILE)
-    assert "title" in text
-    assert all(mark.isprintable() or mark == "\n" for mark in text)
-    assert text.encode("utf-8")
+RENDERERS = [
+    drawn_on_a_terminal,
+    lambda document: plain_text(document, View(verbose=True)),
+    lambda document: markdown(document, View(verbose=True)),
+    csv_text,
+    json_text,
+    page_html,
+    fragment_html,
+    lambda document: document.value,
+    lambda document: error_json(document.title),
+    lambda document: "".join(document.warnings),
+]
+
+
+def test_no_format_hands_on_what_steers_a_terminal() -> None:
+    def written(renderer: Callable[[Document], str]) -> None:
+        text = renderer(HOSTILE)
+        assert "title" in text
+        assert all(mark.isprintable() or mark == "\n" for mark in text)
+        assert text.encode("utf-8")
+
+    assert failures(RENDERERS, written) == {}
 
 
 def test_json_hands_on_every_mark_as_an_escape_of_its_own() -> None:

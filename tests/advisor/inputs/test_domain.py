@@ -16,6 +16,7 @@ from advisor.inputs.domain import Domain, build_domain
 from advisor.inputs.domain_file import read_domain
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.labels import OTHER_LABEL
+from tests.cells import failures
 
 
 def gz(data: bytes) -> bytes:
@@ -168,23 +169,26 @@ def test_numbers_of_the_domain_are_compared_and_sorted_by_value() -> None:
     assert not unordered.ordered
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"domain": ["Texas", "Utah"]}, ["'Ohio' (and 1 more label) is", "not in the domain", "Texas, Utah"]),
-        ({"domain": ["Ohoi", "Txas", "Texas"]}, ["label 'Ohio'", "did you mean 'Ohoi'?"]),
-        ({"domain": ["Texas", "Ohio", "Iowa", "Utah"], "k": 5}, ["--k: got 5", "has 4 labels"]),
-        ({"domain": ["Texas", "Ohio", "Iowa"], "k": 3, "keep_top": 2}, ["--domain and --keep-top"]),
-        ({"domain": ["Texas", "Ohio", "Texas"]}, ["'Texas' is there twice (labels 1 and 3)"]),
-        ({"domain": ["1", "1.0"]}, ["'1.0' is there twice"]),
-        ({"domain": ["Texas", " "]}, ["label 2 is empty"]),
-        ({"domain": ["Texas"], "keep_top": 1}, ["only the label 'Texas'"]),
-    ],
-)
-def test_a_domain_that_does_not_fit(options: dict, said: list) -> None:
-    message = error_of({"Texas": 1, "Ohio": 2, "Yowa": 1}, **options)
-    for part in said:
-        assert part in message
+MISFITS = [
+    ({"domain": ["Texas", "Utah"]}, ["'Ohio' (and 1 more label) is", "not in the domain", "Texas, Utah"]),
+    ({"domain": ["Ohoi", "Txas", "Texas"]}, ["label 'Ohio'", "did you mean 'Ohoi'?"]),
+    ({"domain": ["Texas", "Ohio", "Iowa", "Utah"], "k": 5}, ["--k: got 5", "has 4 labels"]),
+    ({"domain": ["Texas", "Ohio", "Iowa"], "k": 3, "keep_top": 2}, ["--domain and --keep-top"]),
+    ({"domain": ["Texas", "Ohio", "Texas"]}, ["'Texas' is there twice (labels 1 and 3)"]),
+    ({"domain": ["1", "1.0"]}, ["'1.0' is there twice"]),
+    ({"domain": ["Texas", " "]}, ["label 2 is empty"]),
+    ({"domain": ["Texas"], "keep_top": 1}, ["only the label 'Texas'"]),
+]
+
+
+def test_a_domain_that_does_not_fit() -> None:
+    def refused(cell: tuple[dict, list]) -> None:
+        options, said = cell
+        message = error_of({"Texas": 1, "Ohio": 2, "Yowa": 1}, **options)
+        for part in said:
+            assert part in message
+
+    assert failures(MISFITS, refused) == {}
 
 
 def test_labels_outside_of_the_domain_go_where_the_rest_goes() -> None:
@@ -260,28 +264,31 @@ def test_a_domain_file_has_one_label_a_line(tmp_path: Path, data: str, zipped: b
     assert read_domain(str(path)) == ("low", "mid, so", "high")
 
 
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        (b"a\nb\n\na\n", "line 4: label 'a' is on line 1 already"),
-        (b"", "is empty; give one"),
-        (b"\n\n", "is empty"),
-        (b'""\n""\n', "is empty"),
-        (b"a\ncaf\xe9\n", "line 2 (byte 6) is not UTF-8"),
-        (b"PK\x03\x04", "zip archive"),
-        (b"PAR1\x15\x00", "the Parquet file cannot be read"),
-        (b'"a"\n' * 2, "line 2: label 'a' is on line 1"),
-        (b'"a"\n' + b"".join(b"b%d\n" % at for at in range(1500)) + b'"c",d\n', "line 1502 has 2 fields"),
-        (b'"a"\n' + b"".join(b"b%d\n" % at for at in range(1500)) + b'"c"d\n', "line 1502: text goes on after"),
-    ],
-)
-def test_a_domain_file_that_cannot_be_read(tmp_path: Path, data: bytes, said: str) -> None:
-    path = tmp_path / "labels.txt"
-    path.write_bytes(data)
-    with pytest.raises(InputError) as caught:
-        read_domain(str(path))
-    assert str(caught.value).startswith(str(path))
-    assert said in str(caught.value)
+UNREADABLE = [
+    (b"a\nb\n\na\n", "line 4: label 'a' is on line 1 already"),
+    (b"", "is empty; give one"),
+    (b"\n\n", "is empty"),
+    (b'""\n""\n', "is empty"),
+    (b"a\ncaf\xe9\n", "line 2 (byte 6) is not UTF-8"),
+    (b"PK\x03\x04", "zip archive"),
+    (b"PAR1\x15\x00", "the Parquet file cannot be read"),
+    (b'"a"\n' * 2, "line 2: label 'a' is on line 1"),
+    (b'"a"\n' + b"".join(b"b%d\n" % at for at in range(1500)) + b'"c",d\n', "line 1502 has 2 fields"),
+    (b'"a"\n' + b"".join(b"b%d\n" % at for at in range(1500)) + b'"c"d\n', "line 1502: text goes on after"),
+]
+
+
+def test_a_domain_file_that_cannot_be_read(tmp_path: Path) -> None:
+    def refused(cell: tuple[bytes, str]) -> None:
+        data, said = cell
+        path = tmp_path / "labels.txt"
+        path.write_bytes(data)
+        with pytest.raises(InputError) as caught:
+            read_domain(str(path))
+        assert str(caught.value).startswith(str(path))
+        assert said in str(caught.value)
+
+    assert failures(UNREADABLE, refused) == {}
 
 
 def test_a_missing_domain_file_has_a_near_miss(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from advisor.errors import InputError
 from advisor.inputs import text
 from advisor.inputs.estimates import RawEstimates, read_estimates
+from tests.cells import failures
 
 
 def read_file(folder: Path, name: str, data: bytes | str, **options) -> RawEstimates:
@@ -37,37 +39,46 @@ def error_of(folder: Path, name: str, data: bytes | str, **options) -> str:
 EXPECTED = [("pear", 0.5), ("apple", -0.013), ("fig", 1.2e-3)]
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "options"),
-    [
-        ("a.csv", "fruit,estimate\npear,0.5\napple,-0.013\nfig,1.2e-3\n", {}),
-        ("a.csv", "fruit,anything\npear,.5\napple,-0.013\nfig,+0.0012\n", {}),
-        ("a.csv", "pear,0.5\napple,-.013\nfig,1.2E-3\n", {}),
-        ("a.csv", "0.5,pear\n-.013,apple\n1.2E-3,fig\n", {}),
-        ("a.tsv", "Freq\tfruit\n0.5\tpear\n−0.013\tapple\n0.0012\tfig", {}),
-        ("a.txt", "pear 0.5\napple -0.013\nfig   1.2e-3\n", {}),
-        ("a.csv", "fruit;frequency\npear;0,5\napple;-0,013\nfig;1,2e-3\n", {}),
-        ("a.csv", "pear;0,5\napple;-0,013\nfig;1,2e-3\n", {}),
-        ("a.csv", "fruit;frequency\npear;0.5\napple;-0.013\nfig;1.2e-3\n", {}),
-        ("a.csv", "fruit,n,estimate\npear,5,0.5\napple,7,-0.013\nfig,9,1.2e-3\n", {}),
-        ("a.csv", "fruit,count,f_hat\npear,5,0.5\napple,7,-0.013\nfig,9,1.2e-3\n", {}),
-        ("a.csv", "a,b,fruit\n0.5,1,pear\n-0.013,1,apple\n1.2e-3,1,fig\n", {"column": "fruit", "estimates": "a"}),
-        ("a.csv", "a,b,fruit\n0.5,1,pear\n-0.013,1,apple\n1.2e-3,1,fig\n", {"column": "3", "estimates": "1"}),
-        ("a.csv", "estimate,fruit\n0.5,pear\n-0.013,apple\n1.2e-3,fig\n", {"column": "fruit"}),
-        ("a.csv", "x,fruit\n0.5,pear\n-0.013,apple\n1.2e-3,fig\n", {"estimates": "X"}),
-        ("a.csv", "fruit,estimate\r\npear,0.5\r\napple,-0.013\r\nfig,1.2e-3", {}),
-    ],
-)
-@pytest.mark.parametrize("zipped", [False, True])
-def test_tables_of_every_kind_give_the_same_estimates(
-    tmp_path: Path, name: str, data: str, options: dict, zipped: bool
-) -> None:
-    packed = gzip.compress(data.encode(), mtime=0) if zipped else data.encode()
-    read = read_file(tmp_path, name, packed, **options)
-    assert pairs(read) == EXPECTED
-    assert any("read as estimates" in text for text in read.assumptions)
-    assert any("decimal comma" in text for text in read.assumptions) == ("0,5" in data)
-    assert read.warnings == ()
+def test_tables_of_every_kind_give_the_same_estimates(tmp_path: Path) -> None:
+    def same(cell: tuple[tuple[str, str, dict], bool]) -> None:
+        (name, data, options), zipped = cell
+        packed = gzip.compress(data.encode(), mtime=0) if zipped else data.encode()
+        read = read_file(tmp_path, name, packed, **options)
+        assert pairs(read) == EXPECTED
+        assert any("read as estimates" in text for text in read.assumptions)
+        assert any("decimal comma" in text for text in read.assumptions) == ("0,5" in data)
+        assert read.warnings == ()
+
+    cells = product(
+        [
+            ("a.csv", "fruit,estimate\npear,0.5\napple,-0.013\nfig,1.2e-3\n", {}),
+            ("a.csv", "fruit,anything\npear,.5\napple,-0.013\nfig,+0.0012\n", {}),
+            ("a.csv", "pear,0.5\napple,-.013\nfig,1.2E-3\n", {}),
+            ("a.csv", "0.5,pear\n-.013,apple\n1.2E-3,fig\n", {}),
+            ("a.tsv", "Freq\tfruit\n0.5\tpear\n−0.013\tapple\n0.0012\tfig", {}),
+            ("a.txt", "pear 0.5\napple -0.013\nfig   1.2e-3\n", {}),
+            ("a.csv", "fruit;frequency\npear;0,5\napple;-0,013\nfig;1,2e-3\n", {}),
+            ("a.csv", "pear;0,5\napple;-0,013\nfig;1,2e-3\n", {}),
+            ("a.csv", "fruit;frequency\npear;0.5\napple;-0.013\nfig;1.2e-3\n", {}),
+            ("a.csv", "fruit,n,estimate\npear,5,0.5\napple,7,-0.013\nfig,9,1.2e-3\n", {}),
+            ("a.csv", "fruit,count,f_hat\npear,5,0.5\napple,7,-0.013\nfig,9,1.2e-3\n", {}),
+            (
+                "a.csv",
+                "a,b,fruit\n0.5,1,pear\n-0.013,1,apple\n1.2e-3,1,fig\n",
+                {"column": "fruit", "estimates": "a"},
+            ),
+            (
+                "a.csv",
+                "a,b,fruit\n0.5,1,pear\n-0.013,1,apple\n1.2e-3,1,fig\n",
+                {"column": "3", "estimates": "1"},
+            ),
+            ("a.csv", "estimate,fruit\n0.5,pear\n-0.013,apple\n1.2e-3,fig\n", {"column": "fruit"}),
+            ("a.csv", "x,fruit\n0.5,pear\n-0.013,apple\n1.2e-3,fig\n", {"estimates": "X"}),
+            ("a.csv", "fruit,estimate\r\npear,0.5\r\napple,-0.013\r\nfig,1.2e-3", {}),
+        ],
+        [False, True],
+    )
+    assert failures(cells, same) == {}
 
 
 def test_standard_input_and_the_order_of_the_file() -> None:
@@ -139,29 +150,32 @@ def test_decimal_signs_that_contradict_or_say_nothing(tmp_path: Path) -> None:
     assert "line 3: the estimate '12.34' has another decimal sign than '0,5'" in message
 
 
-@pytest.mark.parametrize(
-    ("cell", "reason"),
-    [
-        ("", "the estimate is empty"),
-        ("NaN", "'NaN' is missing"),
-        ("n/a", "'n/a' is missing"),
-        ("inf", "'inf' is not finite"),
-        ("-Infinity", "'-Infinity' is not finite"),
-        ("1e999", "'1e999' is too large"),
-        ("many", "'many' is not a number"),
-        ("1_000", "'1_000' is not a number"),
-        ('"0,25"', "'0,25' is not a number"),
-        ('"1,00"', "'1,00' is not a number"),
-        ("12%", "'12%' is not a number"),
-    ],
-)
-@pytest.mark.parametrize("place", [3, 5000])
-def test_a_bad_estimate_is_named_with_its_line(tmp_path: Path, cell: str, reason: str, place: int) -> None:
-    lines = [f"l{at},0.1" for at in range(2, place)] + [f"bad,{cell}", "after,1"]
-    message = error_of(tmp_path, "a.csv", "\n".join(["label,estimate", *lines]))
-    assert f"line {place}: " in message
-    assert reason in message
-    assert "e.g. 0.25, -0.013 or 1e-3" in message
+def test_a_bad_estimate_is_named_with_its_line(tmp_path: Path) -> None:
+    def named(cell: tuple[tuple[str, str], int]) -> None:
+        (cell, reason), place = cell
+        lines = [f"l{at},0.1" for at in range(2, place)] + [f"bad,{cell}", "after,1"]
+        message = error_of(tmp_path, "a.csv", "\n".join(["label,estimate", *lines]))
+        assert f"line {place}: " in message
+        assert reason in message
+        assert "e.g. 0.25, -0.013 or 1e-3" in message
+
+    cells = product(
+        [
+            ("", "the estimate is empty"),
+            ("NaN", "'NaN' is missing"),
+            ("n/a", "'n/a' is missing"),
+            ("inf", "'inf' is not finite"),
+            ("-Infinity", "'-Infinity' is not finite"),
+            ("1e999", "'1e999' is too large"),
+            ("many", "'many' is not a number"),
+            ("1_000", "'1_000' is not a number"),
+            ('"0,25"', "'0,25' is not a number"),
+            ('"1,00"', "'1,00' is not a number"),
+            ("12%", "'12%' is not a number"),
+        ],
+        [3, 5000],
+    )
+    assert failures(cells, named) == {}
 
 
 @pytest.mark.parametrize("cell", ["NaN", ""])
@@ -169,29 +183,32 @@ def test_a_missing_estimate_on_the_first_line_is_no_header(tmp_path: Path, cell:
     assert "line 1: the estimate" in error_of(tmp_path, "a.csv", f"a,{cell}\nb,0.2\nc,0.3\n")
 
 
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        ("x,est\na,1\n,2\n", "line 3: the label is missing (an empty cell)"),
-        ("x,est\n1,1\nNA,2\n", "line 3: the label is missing ('NA')"),
-        ("x,est\na,1\nb,3\n\na,2\n", "line 5: label 'a' is on line 2 already; give one row a category"),
-        ("x,est\n1,1\n1.0,2\n", "line 3: label '1.0' is on line 2, written '1', already"),
-        ("x,est\na,1\n", "holds 1 estimate; a domain needs at least 2 categories"),
-        ("0.5\n", "holds 1 estimate"),
-        ("x,est\n", "holds only a header line (x, est), no estimates"),
-        ("x,est\na,1\nb,1,2\n", "line 3 has 3 fields, the header has 2; quote values that contain the separator"),
-        ("a,1\nb,1\nc\n", "line 3 has 1 field, the first line has 2"),
-        ("x,est\na,1\nb,2\ntotal,3\n", "line 4: 'total' is the sum of the rows above (3), not a category; remove"),
-        ("x,est\na,.3333\nb,.3333\nc,.3333\nOverall:,1\n", "line 5: 'Overall:' is the sum"),
-        ("x;est\na;0,25\nb;0,5\nSum;0,75\n", "line 4: 'Sum' is the sum"),
-        ('x,est\na,"1\nb,2\n', "never closed"),
-        ("", "is empty"),
-        ("a,b,c\nx,1,2\ny,3,4\n", "has 3 columns: a, b, c; say which one holds the estimates with --estimates"),
-        ("a,freq,raw\nx,1,2\ny,3,4\n", "say which one holds the estimates"),
-    ],
-)
-def test_tables_that_are_refused(tmp_path: Path, data: str, said: str) -> None:
-    assert said in error_of(tmp_path, "a.csv", data)
+REFUSED_TABLES = [
+    ("x,est\na,1\n,2\n", "line 3: the label is missing (an empty cell)"),
+    ("x,est\n1,1\nNA,2\n", "line 3: the label is missing ('NA')"),
+    ("x,est\na,1\nb,3\n\na,2\n", "line 5: label 'a' is on line 2 already; give one row a category"),
+    ("x,est\n1,1\n1.0,2\n", "line 3: label '1.0' is on line 2, written '1', already"),
+    ("x,est\na,1\n", "holds 1 estimate; a domain needs at least 2 categories"),
+    ("0.5\n", "holds 1 estimate"),
+    ("x,est\n", "holds only a header line (x, est), no estimates"),
+    ("x,est\na,1\nb,1,2\n", "line 3 has 3 fields, the header has 2; quote values that contain the separator"),
+    ("a,1\nb,1\nc\n", "line 3 has 1 field, the first line has 2"),
+    ("x,est\na,1\nb,2\ntotal,3\n", "line 4: 'total' is the sum of the rows above (3), not a category; remove"),
+    ("x,est\na,.3333\nb,.3333\nc,.3333\nOverall:,1\n", "line 5: 'Overall:' is the sum"),
+    ("x;est\na;0,25\nb;0,5\nSum;0,75\n", "line 4: 'Sum' is the sum"),
+    ('x,est\na,"1\nb,2\n', "never closed"),
+    ("", "is empty"),
+    ("a,b,c\nx,1,2\ny,3,4\n", "has 3 columns: a, b, c; say which one holds the estimates with --estimates"),
+    ("a,freq,raw\nx,1,2\ny,3,4\n", "say which one holds the estimates"),
+]
+
+
+def test_tables_that_are_refused(tmp_path: Path) -> None:
+    def refused(cell: tuple[str, str]) -> None:
+        data, said = cell
+        assert said in error_of(tmp_path, "a.csv", data)
+
+    assert failures(REFUSED_TABLES, refused) == {}
 
 
 def test_missing_words_are_labels_among_words_and_a_total_that_adds_up_nothing_is_one(tmp_path: Path) -> None:

@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from tests.advisor.inputs.reading import error_of, read_bytes, read_file, users
+from tests.cells import failures
+
+HISTOGRAMS = [
+    ("state,count\nTexas,3\nOhio,0\n", {}),
+    ("N,state\n3,Texas\n0,Ohio\n", {}),
+    ("state,Freq\nTexas,3.0\nOhio,0\n", {}),
+    ("x,state,count\na,Texas,3\nb,Ohio,0\n", {"column": "state"}),
+    ("state,seen\nTexas,3\nOhio,0\n", {"counts": "seen"}),
+    ("a,state,seen\n1,Texas,3\n1,Ohio,0\n", {"counts": "seen", "column": "state"}),
+    ("Texas,3\nOhio,0\n", {"counts": "2"}),
+    ("3,Texas\n0,Ohio\n", {"counts": "1"}),
+    (",count\nTexas,3\nOhio,0\n", {}),
+]
 
 
-@pytest.mark.parametrize(
-    ("data", "options"),
-    [
-        ("state,count\nTexas,3\nOhio,0\n", {}),
-        ("N,state\n3,Texas\n0,Ohio\n", {}),
-        ("state,Freq\nTexas,3.0\nOhio,0\n", {}),
-        ("x,state,count\na,Texas,3\nb,Ohio,0\n", {"column": "state"}),
-        ("state,seen\nTexas,3\nOhio,0\n", {"counts": "seen"}),
-        ("a,state,seen\n1,Texas,3\n1,Ohio,0\n", {"counts": "seen", "column": "state"}),
-        ("Texas,3\nOhio,0\n", {"counts": "2"}),
-        ("3,Texas\n0,Ohio\n", {"counts": "1"}),
-        (",count\nTexas,3\nOhio,0\n", {}),
-    ],
-)
-def test_histograms_in_every_form(tmp_path: Path, data: str, options: dict) -> None:
-    read = read_file(tmp_path, "a.csv", data, **options)
-    assert users(read) == {"Texas": 3, "Ohio": 0}
-    assert read.from_histogram
-    assert any("read as counts" in text for text in read.assumptions)
-    assert read.warnings == ()
+def test_histograms_in_every_form(tmp_path: Path) -> None:
+    def same(cell: tuple[str, dict]) -> None:
+        data, options = cell
+        read = read_file(tmp_path, "a.csv", data, **options)
+        assert users(read) == {"Texas": 3, "Ohio": 0}
+        assert read.from_histogram
+        assert any("read as counts" in text for text in read.assumptions)
+        assert read.warnings == ()
+
+    assert failures(HISTOGRAMS, same) == {}
 
 
 def test_in_a_wide_table_a_size_is_a_property_of_each_user(tmp_path: Path) -> None:
@@ -82,27 +86,30 @@ def test_two_columns_without_header_are_ambiguous(tmp_path: Path) -> None:
     assert "--column 1" in message
 
 
-@pytest.mark.parametrize(
-    ("cell", "reason"),
-    [
-        ("-1", "is negative"),
-        ("2.5", "is not a whole number"),
-        ("NaN", "is missing"),
-        ("", "is empty"),
-        ("many", "is not a number"),
-        ("inf", "is not finite"),
-        ("1e300", "is above 9007199254740992"),
-        ("1" * 500, "is above 9007199254740992"),
-        ("9007199254740991", "add up to more than 9007199254740992"),
-    ],
-)
-@pytest.mark.parametrize("place", [4, 3000])
-def test_a_bad_count_is_named_with_its_line(tmp_path: Path, cell: str, reason: str, place: int) -> None:
-    rows = [f"l{at},1" for at in range(2, place)] + [f"bad,{cell}", "after,1"]
-    for options in ({}, {"counts": "count"}):
-        message = error_of(tmp_path, "a.csv", "\n".join(["label,count", *rows]), **options)
-        assert f"line {place}" in message
-        assert reason in message
+def test_a_bad_count_is_named_with_its_line(tmp_path: Path) -> None:
+    def named(cell: tuple[tuple[str, str], int]) -> None:
+        (cell, reason), place = cell
+        rows = [f"l{at},1" for at in range(2, place)] + [f"bad,{cell}", "after,1"]
+        for options in ({}, {"counts": "count"}):
+            message = error_of(tmp_path, "a.csv", "\n".join(["label,count", *rows]), **options)
+            assert f"line {place}" in message
+            assert reason in message
+
+    cells = product(
+        [
+            ("-1", "is negative"),
+            ("2.5", "is not a whole number"),
+            ("NaN", "is missing"),
+            ("", "is empty"),
+            ("many", "is not a number"),
+            ("inf", "is not finite"),
+            ("1e300", "is above 9007199254740992"),
+            ("1" * 500, "is above 9007199254740992"),
+            ("9007199254740991", "add up to more than 9007199254740992"),
+        ],
+        [4, 3000],
+    )
+    assert failures(cells, named) == {}
 
 
 @pytest.mark.parametrize(("cell", "number"), [("12.0", 12), ("1e3", 1000), ('"1,000"', 1000), (" 7 ", 7), ("+5", 5)])

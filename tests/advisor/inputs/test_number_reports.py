@@ -16,6 +16,7 @@ from advisor.inputs import text
 from advisor.inputs.reports import read_reports
 from advisor.inputs.reports.cells import LARGEST, exact_sums, real_sums
 from simulator import PROTOCOLS, rng_for
+from tests.cells import failures
 
 NAMES = ("red", "green", "dark blue", "teal")
 
@@ -110,25 +111,28 @@ def test_sums_that_are_hardly_those_of_the_protocol_are_found(tmp_path: Path, sh
     assert read(tmp_path, lines(reports)).plausible == (share < 1)
 
 
-@pytest.mark.parametrize(
-    ("data", "options", "said"),
-    [
-        ("0.1,0.2\n0.3,x\n", {}, "line 2: column 2 is 'x'; it must be a number such as -0.31"),
-        ("0.1,0.2\n,0.3\n", {}, "line 2: column 1 is missing (an empty cell)"),
-        ("0.1,0.2\n0.3,nan\n", {}, "line 2: column 2 is 'nan'; it must be a number"),
-        ("0.1,0.2\n0.3,1e14\n", {}, "column 2 is '1e14'; no noise of this protocol reaches so far"),
-        ("0.1,0.2\n1,2\n", {"steps": 8}, "line 1: column 1 is '0.1'; with --steps reports are whole numbers of steps"),
-        ("0.1,0.2\n", {"k": 3}, "has 2 columns: 1 to 2 (the file has no header line); a report of she is 3 numbers"),
-        ("u,report\na,0.1 0.2\nb,0.1\n", {}, "line 3: the report has 1 number; k is 2"),
-        ("u,report\na,0.1 0.2\nb,0.1 y\n", {}, "line 3: number 2 is 'y'"),
-        ("a,b\n0.1,0.2\n", {"domain": ("a", "c")}, "column 'b' is not a label of the domain"),
-        ("0.5\n0.25\n", {}, "a report of she is two or more numbers"),
-    ],
-)
-def test_reports_that_are_none_are_refused(tmp_path: Path, data: str, options: dict, said: str) -> None:
-    with pytest.raises(InputError) as caught:
-        read(tmp_path, data, **options)
-    assert said in str(caught.value)
+REFUSED = [
+    ("0.1,0.2\n0.3,x\n", {}, "line 2: column 2 is 'x'; it must be a number such as -0.31"),
+    ("0.1,0.2\n,0.3\n", {}, "line 2: column 1 is missing (an empty cell)"),
+    ("0.1,0.2\n0.3,nan\n", {}, "line 2: column 2 is 'nan'; it must be a number"),
+    ("0.1,0.2\n0.3,1e14\n", {}, "column 2 is '1e14'; no noise of this protocol reaches so far"),
+    ("0.1,0.2\n1,2\n", {"steps": 8}, "line 1: column 1 is '0.1'; with --steps reports are whole numbers of steps"),
+    ("0.1,0.2\n", {"k": 3}, "has 2 columns: 1 to 2 (the file has no header line); a report of she is 3 numbers"),
+    ("u,report\na,0.1 0.2\nb,0.1\n", {}, "line 3: the report has 1 number; k is 2"),
+    ("u,report\na,0.1 0.2\nb,0.1 y\n", {}, "line 3: number 2 is 'y'"),
+    ("a,b\n0.1,0.2\n", {"domain": ("a", "c")}, "column 'b' is not a label of the domain"),
+    ("0.5\n0.25\n", {}, "a report of she is two or more numbers"),
+]
+
+
+def test_reports_that_are_none_are_refused(tmp_path: Path) -> None:
+    def refused(cell: tuple[str, dict, str]) -> None:
+        data, options, said = cell
+        with pytest.raises(InputError) as caught:
+            read(tmp_path, data, **options)
+        assert said in str(caught.value)
+
+    assert failures(REFUSED, refused) == {}
 
 
 def test_a_first_line_of_two_whole_steps_is_a_report() -> None:

@@ -16,6 +16,7 @@ from advisor.inputs.reports import read_reports
 from advisor.inputs.reports.plausibility import implausible
 from simulator import PROTOCOLS, Tally, rng_for
 from simulator.populations import apportion
+from tests.cells import failures
 
 TREES, SYMBOLS = ("tree", "tree_half"), ("sw", "haar_hrr")
 NAMES = ("none", "a little", "some", "much", "all")
@@ -121,34 +122,37 @@ def test_reports_with_a_domain_and_in_parquet(tmp_path: Path, protocol: str) -> 
     assert read_reports(str(tmp_path / "reports.parquet"), protocol, 1.0, k=5).tally.counts.tolist() == expected
 
 
-@pytest.mark.parametrize(
-    ("protocol", "data", "why"),
-    [
-        ("tree", "0,{b}\n6,1\n", "line 2: the height '6' is too large; tree with eps=1 and k=64 has the heights"),
-        ("tree", "0,{b}\n-1,1\n", "line 2: the height '-1' is not a whole number written with digits"),
-        ("tree", "0,{b}\n,1\n", "line 2: the height is missing (an empty cell)"),
-        ("tree", "0,{b}\n5,\n", "line 2: the node is missing (an empty cell)"),
-        ("tree", "0,{b}\n0,\n", "line 2: the report is missing (an empty cell)"),
-        ("tree", "0,{b}\n5,2\n", "line 2: the node '2' is too large; at height 5 tree with eps=1 and k=64 reports one"),
-        ("tree", "0,{b}\n5,01\n4,9\n", "line 3: the node '9' is too large; at height 4"),
-        ("tree", "0,{b}\n5,x\n", "line 2: the node 'x' is not a whole number"),
-        ("tree", "0,{b}\n5,99999999999999999999\n", "is too large"),
-        ("tree", "0,{b}\n0,0{b}\n", "has 65 characters, but height 0 has 64 nodes; k or eps may be wrong (a spread"),
-        ("tree", "0,{b}\n2,{b}\n", "has 64 characters, but height 2 has 16 nodes"),
-        ("tree", "0,{b}\n2,7\n", "line 2: the report '7' holds '7'; a report is 16 characters 0 and 1"),
-        ("tree", "height,x,y\n1,2,3\n", "cannot tell which columns hold height and node among height, x, y"),
-        ("tree", "3\n5\n", "has 1 column; a report of a tree is a height and its node, in two columns"),
-        ("sw", "0\n95\n96\n", "line 3: the symbol '96' is too large; sw with eps=1 and k=64 has 96 symbols"),
-        ("sw", "0\n-1\n", "line 2: the symbol '-1' is not a whole number"),
-        ("haar_hrr", "0\n126\n", "line 2: the symbol '126' is too large; haar_hrr with eps=1 and k=64 has 126 symbols"),
-        ("haar_hrr", "0\n1.5\n", "line 2: the symbol '1.5' is not"),
-    ],
-)  # fmt: skip
-def test_reports_that_are_refused(protocol: str, data: str, why: str) -> None:
-    with pytest.raises(InputError) as caught:
-        read_text(data.replace("{b}", "01" * 32), protocol, 1.0, k=64)
-    assert why in str(caught.value)
-    assert "\n" not in str(caught.value)
+REFUSED = [
+    ("tree", "0,{b}\n6,1\n", "line 2: the height '6' is too large; tree with eps=1 and k=64 has the heights"),
+    ("tree", "0,{b}\n-1,1\n", "line 2: the height '-1' is not a whole number written with digits"),
+    ("tree", "0,{b}\n,1\n", "line 2: the height is missing (an empty cell)"),
+    ("tree", "0,{b}\n5,\n", "line 2: the node is missing (an empty cell)"),
+    ("tree", "0,{b}\n0,\n", "line 2: the report is missing (an empty cell)"),
+    ("tree", "0,{b}\n5,2\n", "line 2: the node '2' is too large; at height 5 tree with eps=1 and k=64 reports one"),
+    ("tree", "0,{b}\n5,01\n4,9\n", "line 3: the node '9' is too large; at height 4"),
+    ("tree", "0,{b}\n5,x\n", "line 2: the node 'x' is not a whole number"),
+    ("tree", "0,{b}\n5,99999999999999999999\n", "is too large"),
+    ("tree", "0,{b}\n0,0{b}\n", "has 65 characters, but height 0 has 64 nodes; k or eps may be wrong (a spread"),
+    ("tree", "0,{b}\n2,{b}\n", "has 64 characters, but height 2 has 16 nodes"),
+    ("tree", "0,{b}\n2,7\n", "line 2: the report '7' holds '7'; a report is 16 characters 0 and 1"),
+    ("tree", "height,x,y\n1,2,3\n", "cannot tell which columns hold height and node among height, x, y"),
+    ("tree", "3\n5\n", "has 1 column; a report of a tree is a height and its node, in two columns"),
+    ("sw", "0\n95\n96\n", "line 3: the symbol '96' is too large; sw with eps=1 and k=64 has 96 symbols"),
+    ("sw", "0\n-1\n", "line 2: the symbol '-1' is not a whole number"),
+    ("haar_hrr", "0\n126\n", "line 2: the symbol '126' is too large; haar_hrr with eps=1 and k=64 has 126 symbols"),
+    ("haar_hrr", "0\n1.5\n", "line 2: the symbol '1.5' is not"),
+]  # fmt: skip
+
+
+def test_reports_that_are_refused() -> None:
+    def refused(cell: tuple[str, str, str]) -> None:
+        protocol, data, why = cell
+        with pytest.raises(InputError) as caught:
+            read_text(data.replace("{b}", "01" * 32), protocol, 1.0, k=64)
+        assert why in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+    assert failures(REFUSED, refused) == {}
 
 
 @pytest.mark.parametrize("protocol", [*TREES, *SYMBOLS])

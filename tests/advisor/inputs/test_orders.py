@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from random import Random
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from advisor.inputs.orders import recognised
 from advisor.inputs.orders.ranges import range_fit
 from simulator import PROTOCOLS
 from tests.advisor.conftest import Run
+from tests.cells import failures
 
 # What the labels are, whether they are ordered unasked, and the labels as people order them.
 ORDERS = [
@@ -121,35 +121,40 @@ def shuffled(labels: list[str], seed: int = 1) -> list[str]:
     return Random(seed).sample(labels, len(labels))  # noqa: S311 - no secret
 
 
-@pytest.mark.parametrize(("name", "unasked", "row"), ORDERS, ids=[row for _, _, row in ORDERS])
-def test_labels_stand_in_the_order_that_people_mean(name: str, unasked: bool, row: str) -> None:
-    labels = row.split(";")
-    for seed in range(3):
-        domain = built(shuffled(labels, seed), ordered=True)
-        assert domain.labels == tuple(labels)
-        assert domain.ordered
-        assert f"labels are {name}, taken as ordered" in domain.assumptions[0]
-        assert not any("--domain FILE" in warning for warning in domain.warnings)
-        usual = built(shuffled(labels, seed))
-        assert usual.ordered is unasked  # only numbers and ranges of them have an order unasked
-        assert usual.labels == tuple(labels if unasked else sorted(labels))
-        assert not built(shuffled(labels, seed), ordered=False).ordered
+def test_labels_stand_in_the_order_that_people_mean() -> None:
+    def in_order(cell: tuple[str, bool, str]) -> None:
+        name, unasked, row = cell
+        labels = row.split(";")
+        for seed in range(3):
+            domain = built(shuffled(labels, seed), ordered=True)
+            assert domain.labels == tuple(labels)
+            assert domain.ordered
+            assert f"labels are {name}, taken as ordered" in domain.assumptions[0]
+            assert not any("--domain FILE" in warning for warning in domain.warnings)
+            usual = built(shuffled(labels, seed))
+            assert usual.ordered is unasked  # only numbers and ranges of them have an order unasked
+            assert usual.labels == tuple(labels if unasked else sorted(labels))
+            assert not built(shuffled(labels, seed), ordered=False).ordered
+
+    assert failures(ORDERS, in_order) == {}
 
 
-@pytest.mark.parametrize("row", UNKNOWN)
-def test_an_order_that_is_nobodys_is_a_warning_with_the_order_in_it(row: str) -> None:
-    labels = row.split(";")
-    assert recognised(labels) is None
-    for from_file, how in ((False, "in alphabetical order"), (True, "in the order of the file")):
-        given_labels = sorted(labels, reverse=True)
-        domain = built(given_labels, from_histogram=from_file, ordered=True)
-        assert domain.labels == tuple(given_labels if from_file else sorted(labels))
-        (warning,) = domain.warnings
-        assert how in warning
-        assert "--domain FILE" in warning
-        assert repr(domain.labels[0]) in warning
-        assert repr(domain.labels[-1]) in warning
-    assert built(labels).warnings == built(labels, ordered=False).warnings == ()
+def test_an_order_that_is_nobodys_is_a_warning_with_the_order_in_it() -> None:
+    def warned(row: str) -> None:
+        labels = row.split(";")
+        assert recognised(labels) is None
+        for from_file, how in ((False, "in alphabetical order"), (True, "in the order of the file")):
+            given_labels = sorted(labels, reverse=True)
+            domain = built(given_labels, from_histogram=from_file, ordered=True)
+            assert domain.labels == tuple(given_labels if from_file else sorted(labels))
+            (warning,) = domain.warnings
+            assert how in warning
+            assert "--domain FILE" in warning
+            assert repr(domain.labels[0]) in warning
+            assert repr(domain.labels[-1]) in warning
+        assert built(labels).warnings == built(labels, ordered=False).warnings == ()
+
+    assert failures(UNKNOWN, warned) == {}
 
 
 def test_a_long_order_is_shown_by_its_beginning_and_its_end() -> None:
@@ -157,17 +162,23 @@ def test_a_long_order_is_shown_by_its_beginning_and_its_end() -> None:
     assert "'ax', 'bx', 'cx', 'dx', …, 'hx'" in built(names, ordered=True).warnings[0]
 
 
-@pytest.mark.parametrize("odd", ["unknown", "Prefer not to say", "n/a", "don’t know", "somewhere else"])
-@pytest.mark.parametrize("row", ["0-4;5-9;10-14;15-19;20+", "never;rarely;sometimes;often;always", "1;2;3;4;10"])
-def test_one_label_without_a_place_stands_last_and_is_warned_about(odd: str, row: str) -> None:
-    labels = row.split(";")
-    domain = built(shuffled([odd, *labels]), ordered=True)
-    assert domain.labels == (*labels, odd)
-    assert any(f"{odd!r}" in text and "at the end of the order" in text for text in domain.warnings)
-    usual = built(shuffled([odd, *labels]))
-    assert not usual.ordered
-    if "5-9" in row:
-        assert any("1 of 6 labels are not ranges" in text for text in usual.warnings)
+def test_one_label_without_a_place_stands_last_and_is_warned_about() -> None:
+    def stands_last(cell: tuple[str, str]) -> None:
+        odd, row = cell
+        labels = row.split(";")
+        domain = built(shuffled([odd, *labels]), ordered=True)
+        assert domain.labels == (*labels, odd)
+        assert any(f"{odd!r}" in text and "at the end of the order" in text for text in domain.warnings)
+        usual = built(shuffled([odd, *labels]))
+        assert not usual.ordered
+        if "5-9" in row:
+            assert any("1 of 6 labels are not ranges" in text for text in usual.warnings)
+
+    cells = product(
+        ["unknown", "Prefer not to say", "n/a", "don’t know", "somewhere else"],
+        ["0-4;5-9;10-14;15-19;20+", "never;rarely;sometimes;often;always", "1;2;3;4;10"],
+    )
+    assert failures(cells, stands_last) == {}
 
 
 def test_two_strangers_among_a_few_labels_leave_no_order() -> None:
@@ -175,20 +186,23 @@ def test_two_strangers_among_a_few_labels_leave_no_order() -> None:
     assert recognised(["low", "medium", "high", "unknown", "refused"]) is not None  # who does not answer is no stranger
 
 
-@pytest.mark.parametrize(
-    ("labels", "words"),
-    [
-        (["0-10", "5-15", "20-30"], "'0-10' and '5-15' overlap"),
-        (["under 5", "under 10", "under 20"], "overlap"),
-        (["0-4", "5-9", "15-19", "20-24"], "no label covers what lies between '5-9' and '15-19'"),
-        (["0-4", "5-9", "Oct-14", "15-19", "20-24"], "'Oct-14' looks like a range that a spreadsheet has turned into"),
-        (["500 - 999", "1.000 - 1.999", "10.000 - 19.999"], "points between digits are taken for thousands"),
-        (["01/02/2024", "02/01/2024", "03/03/2024"], "can be read in two ways, and are taken with the day first"),
-        (["Mon", "Monday", "Tue"], "'Mon' and 'Monday'"),
-    ],
-)
-def test_what_is_odd_about_an_order_is_said(labels: list[str], words: str) -> None:
-    assert any(words in warning for warning in built(labels, ordered=True).warnings)
+ODD = [
+    (["0-10", "5-15", "20-30"], "'0-10' and '5-15' overlap"),
+    (["under 5", "under 10", "under 20"], "overlap"),
+    (["0-4", "5-9", "15-19", "20-24"], "no label covers what lies between '5-9' and '15-19'"),
+    (["0-4", "5-9", "Oct-14", "15-19", "20-24"], "'Oct-14' looks like a range that a spreadsheet has turned into"),
+    (["500 - 999", "1.000 - 1.999", "10.000 - 19.999"], "points between digits are taken for thousands"),
+    (["01/02/2024", "02/01/2024", "03/03/2024"], "can be read in two ways, and are taken with the day first"),
+    (["Mon", "Monday", "Tue"], "'Mon' and 'Monday'"),
+]
+
+
+def test_what_is_odd_about_an_order_is_said() -> None:
+    def warned(cell: tuple[list[str], str]) -> None:
+        labels, words = cell
+        assert any(words in warning for warning in built(labels, ordered=True).warnings)
+
+    assert failures(ODD, warned) == {}
 
 
 def test_two_numbers_with_a_space_between_them_are_not_one() -> None:
@@ -233,14 +247,16 @@ def test_a_circle_is_laid_out_as_a_line_that_begins_where_the_file_does() -> Non
     assert built(falling, from_histogram=True, ordered=True).labels == tuple(falling)  # the same line
 
 
-@pytest.mark.parametrize("row", ["1c;10", "9 km;10 km", "5-9;10-14", "Mar;Apr", "medium;high"])
-def test_an_alphabetical_table_is_put_in_order_as_raw_values_are(row: str) -> None:
-    labels = row.split(";")
-    assert sorted(labels) == labels[::-1]
-    for from_file in (True, False):
-        assert built(labels[::-1], from_histogram=from_file, ordered=True).labels == tuple(labels)
-    longer = [*labels, "2"] if row == "1c;10" else labels
-    assert built(sorted(longer), from_histogram=True).labels == built(sorted(longer)).labels
+def test_an_alphabetical_table_is_put_in_order_as_raw_values_are() -> None:
+    def in_order(row: str) -> None:
+        labels = row.split(";")
+        assert sorted(labels) == labels[::-1]
+        for from_file in (True, False):
+            assert built(labels[::-1], from_histogram=from_file, ordered=True).labels == tuple(labels)
+        longer = [*labels, "2"] if row == "1c;10" else labels
+        assert built(sorted(longer), from_histogram=True).labels == built(sorted(longer)).labels
+
+    assert failures(["1c;10", "9 km;10 km", "5-9;10-14", "Mar;Apr", "medium;high"], in_order) == {}
 
 
 def test_the_order_of_a_domain_file_always_wins(tmp_path: Path, run: Run) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import tracemalloc
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from advisor.errors import InputError
 from advisor.inputs import places, source
 from advisor.inputs.channel import read_channel
 from advisor.inputs.places import KM_PER_DEGREE, read_places
+from tests.cells import failures
 
 
 def read(text: str, **options: object) -> object:
@@ -37,18 +39,22 @@ def test_longitude_and_latitude_become_cells_of_the_size_asked_for() -> None:
     assert larger.counts.reshape(8, 8)[2:6, 1:7].sum() == 4  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("order", ["lon,lat", "lat,lon"])
-@pytest.mark.parametrize(
-    ("lon", "lat"), [("longitude", "latitude"), ("Lon", "LAT"), ("pickup_lng", "pickup_lat"), ("x", "geoLatitude")]
-)
-def test_headers_tell_longitude_from_latitude_in_any_order(lon: str, lat: str, order: str) -> None:
-    lines = [(8.0, 50.0), (8.01, 50.0), (8.03, 50.0), (8.03, 50.01)]
-    usual = read(f"{lon},{lat}\n" + "".join(f"{x},{y}\n" for x, y in lines), columns=f"{lon},{lat}", cell_km=1.0)
-    swapped = f"{lat},{lon}\n" + "".join(f"{y},{x}\n" for x, y in lines)
-    for columns in (order.replace("lon", lon).replace("lat", lat), "1,2", "2,1"):
-        found = read(swapped, columns=columns, cell_km=1.0)
-        assert found.counts.tolist() == usual.counts.tolist()  # type: ignore[attr-defined]
-        assert f"columns {lon!r} and {lat!r} read as longitude and latitude" in found.assumptions[0]  # type: ignore[attr-defined]
+def test_headers_tell_longitude_from_latitude_in_any_order() -> None:
+    def told(cell: tuple[str, tuple[str, str]]) -> None:
+        order, (lon, lat) = cell
+        lines = [(8.0, 50.0), (8.01, 50.0), (8.03, 50.0), (8.03, 50.01)]
+        usual = read(f"{lon},{lat}\n" + "".join(f"{x},{y}\n" for x, y in lines), columns=f"{lon},{lat}", cell_km=1.0)
+        swapped = f"{lat},{lon}\n" + "".join(f"{y},{x}\n" for x, y in lines)
+        for columns in (order.replace("lon", lon).replace("lat", lat), "1,2", "2,1"):
+            found = read(swapped, columns=columns, cell_km=1.0)
+            assert found.counts.tolist() == usual.counts.tolist()  # type: ignore[attr-defined]
+            assert f"columns {lon!r} and {lat!r} read as longitude and latitude" in found.assumptions[0]  # type: ignore[attr-defined]
+
+    cells = product(
+        ["lon,lat", "lat,lon"],
+        [("longitude", "latitude"), ("Lon", "LAT"), ("pickup_lng", "pickup_lat"), ("x", "geoLatitude")],
+    )
+    assert failures(cells, told) == {}
 
 
 def test_headers_tell_rows_from_columns_in_any_order() -> None:
@@ -60,34 +66,37 @@ def test_without_headers_the_order_given_counts() -> None:
     assert "latitude 50.000, longitude 8.005" in found.assumptions[-1]  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(
-    ("text", "options", "words"),
-    [
-        ("r,c\n0,0\n", {"columns": "r,c"}, "needs --grid"),
-        ("r,c\n0,0\n", {"columns": "r", "grid": "2x2"}, "must name two columns"),
-        ("r,c\n0,0\n", {"columns": "r,r", "grid": "2x2"}, "twice"),
-        ("r,c\n0,5\n", {"columns": "r,c", "grid": "2x2"}, "line 2: the column must be a whole number from 0 to 1"),
-        ("r,c\n0,x\n", {"columns": "r,c", "grid": "2x2"}, "line 2: the coordinate 'x' is not a number"),
-        ("r,c\n0,1_0\n", {"columns": "r,c", "grid": "2x2"}, "line 2: the coordinate '1_0' is not a number"),
-        (
-            "r,c\n0,0\n" + "0,1\n" * 1200 + "1_0,0\n",
-            {"columns": "r,c", "grid": "2x2"},
-            "line 1203: the coordinate",
-        ),
-        ("r,c,count\n0,0,-1\n", {"columns": "r,c", "grid": "2x2"}, "line 2: the count"),
-        ("r,c,count\n0,0,0\n", {"columns": "r,c", "grid": "2x2"}, "holds no user"),
-        ("1\n2\n", {"columns": "1,2", "grid": "2x2"}, "has one column"),
-        ("r,c\n0,0\n", {"columns": "r,c", "grid": "99x99"}, "at most 4,096 cells"),
-        ("r,c\n0,0\n", {"columns": "r,c", "grid": "2by2"}, "ROWSxCOLS"),
-        ("lat,latitude\n1,2\n", {"columns": "1,2", "cell_km": 1.0}, "are both a latitude; --columns takes longitude"),
-        ("r,c\n0,95\n", {"columns": "r,c", "cell_km": 1.0}, "latitude must be between"),
-        ("r,c\n0,0\n9,9\n", {"columns": "r,c", "cell_km": 1.0}, "take larger cells"),
-        ("r,c\n0,0\n9,9\n", {"columns": "r,c", "cell_km": -1.0}, "above 0"),
-    ],
-)
-def test_bad_places_are_told_in_one_line(text: str, options: dict[str, object], words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        read(text, **options)
+BAD_PLACES = [
+    ("r,c\n0,0\n", {"columns": "r,c"}, "needs --grid"),
+    ("r,c\n0,0\n", {"columns": "r", "grid": "2x2"}, "must name two columns"),
+    ("r,c\n0,0\n", {"columns": "r,r", "grid": "2x2"}, "twice"),
+    ("r,c\n0,5\n", {"columns": "r,c", "grid": "2x2"}, "line 2: the column must be a whole number from 0 to 1"),
+    ("r,c\n0,x\n", {"columns": "r,c", "grid": "2x2"}, "line 2: the coordinate 'x' is not a number"),
+    ("r,c\n0,1_0\n", {"columns": "r,c", "grid": "2x2"}, "line 2: the coordinate '1_0' is not a number"),
+    (
+        "r,c\n0,0\n" + "0,1\n" * 1200 + "1_0,0\n",
+        {"columns": "r,c", "grid": "2x2"},
+        "line 1203: the coordinate",
+    ),
+    ("r,c,count\n0,0,-1\n", {"columns": "r,c", "grid": "2x2"}, "line 2: the count"),
+    ("r,c,count\n0,0,0\n", {"columns": "r,c", "grid": "2x2"}, "holds no user"),
+    ("1\n2\n", {"columns": "1,2", "grid": "2x2"}, "has one column"),
+    ("r,c\n0,0\n", {"columns": "r,c", "grid": "99x99"}, "at most 4,096 cells"),
+    ("r,c\n0,0\n", {"columns": "r,c", "grid": "2by2"}, "ROWSxCOLS"),
+    ("lat,latitude\n1,2\n", {"columns": "1,2", "cell_km": 1.0}, "are both a latitude; --columns takes longitude"),
+    ("r,c\n0,95\n", {"columns": "r,c", "cell_km": 1.0}, "latitude must be between"),
+    ("r,c\n0,0\n9,9\n", {"columns": "r,c", "cell_km": 1.0}, "take larger cells"),
+    ("r,c\n0,0\n9,9\n", {"columns": "r,c", "cell_km": -1.0}, "above 0"),
+]
+
+
+def test_bad_places_are_told_in_one_line() -> None:
+    def refused(cell: tuple[str, dict[str, object], str]) -> None:
+        text, options, words = cell
+        with pytest.raises(InputError, match=words):
+            read(text, **options)
+
+    assert failures(BAD_PLACES, refused) == {}
 
 
 def test_a_short_line_is_named(tmp_path: Path) -> None:
@@ -172,16 +181,18 @@ NUMPY_FILES = {
 }
 
 
-@pytest.mark.parametrize("name", NUMPY_FILES)
-def test_a_numpy_file_that_is_no_matrix_is_told_in_one_line(name: str, tmp_path: Path) -> None:
-    header, words = NUMPY_FILES[name]
-    path = numpy_file(tmp_path / "own.npy", header)
-    tracemalloc.start()
-    with pytest.raises(InputError, match=words) as caught:
-        read_channel(path, 2)
-    assert tracemalloc.get_traced_memory()[1] < 10_000_000
-    tracemalloc.stop()
-    assert str(caught.value).startswith(path)
+def test_a_numpy_file_that_is_no_matrix_is_told_in_one_line(tmp_path: Path) -> None:
+    def refused(name: str) -> None:
+        header, words = NUMPY_FILES[name]
+        path = numpy_file(tmp_path / "own.npy", header)
+        tracemalloc.start()
+        with pytest.raises(InputError, match=words) as caught:
+            read_channel(path, 2)
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+        tracemalloc.stop()
+        assert str(caught.value).startswith(path)
+
+    assert failures(NUMPY_FILES, refused) == {}
 
 
 @pytest.mark.parametrize("data", [b"", b"\x93NUMPY", b"\x93NUMPY\x09\x09", b"PK\x03\x04", b"0.5,0.5\n0.5,0.5\n"])
@@ -193,12 +204,14 @@ def test_what_is_called_npy_and_is_none_is_refused(data: bytes, tmp_path: Path) 
         read_channel(str(tmp_path / "none.npy"), 2)
 
 
-@pytest.mark.parametrize("dtype", ["<f8", ">f4", "<f2", "<i2", "|b1"])
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_numpy_matrices_of_any_number_are_read(dtype: str, order: str, tmp_path: Path) -> None:
-    matrix = np.array([[1, 0, 0], [0, 0, 1]], dtype=dtype, order=order)  # type: ignore[call-overload]
-    np.save(tmp_path / "own.npy", matrix)
-    assert read_channel(str(tmp_path / "own.npy"), 2)[0].matrix.tolist() == matrix.astype(float).tolist()
+def test_numpy_matrices_of_any_number_are_read(tmp_path: Path) -> None:
+    def equal(cell: tuple[str, str]) -> None:
+        dtype, order = cell
+        matrix = np.array([[1, 0, 0], [0, 0, 1]], dtype=dtype, order=order)  # type: ignore[call-overload]
+        np.save(tmp_path / "own.npy", matrix)
+        assert read_channel(str(tmp_path / "own.npy"), 2)[0].matrix.tolist() == matrix.astype(float).tolist()
+
+    assert failures(product(["<f8", ">f4", "<f2", "<i2", "|b1"], ["C", "F"]), equal) == {}
 
 
 def test_a_channel_is_read_no_further_than_it_may_be_large(tmp_path: Path) -> None:

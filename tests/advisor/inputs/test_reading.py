@@ -17,29 +17,32 @@ from advisor.errors import InputError
 from advisor.inputs import source, tally, transactions
 from advisor.inputs.histogram import read_histogram
 from tests.advisor.inputs.reading import Pipe, error_of, gz, read_bytes, read_file, users
+from tests.cells import failures
+
+NO_TEXT = [
+    (b"a\x00b\n", "NUL byte at byte 2"),
+    (b"PK\x03\x04rest", "a zip archive or an Excel workbook (.xlsx), not text; save the sheet as CSV"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old Excel workbook"),
+    ("a\nb\n".encode("utf-16"), "UTF-16 text, not text; convert it to UTF-8"),
+    (b"\x28\xb5\x2f\xfdxx", "zstd"),
+    (b"x\n" * 9000 + b"caf\xe9\n", "line 9001 (byte 18004) is not UTF-8; convert the file to UTF-8"),
+    (b"x\ncaf\xc3", "line 2 (byte 6) is not UTF-8"),
+    (b"x" * (source.LONGEST_LINE + 9000), "line 1 is longer than 1048576 bytes"),
+    (gz(b"a\nb\n" * 999)[:-6], "gzip data is damaged or cut short"),
+    (gz(bytes(range(99)))[:20] + b"\xff" * 90, "gzip data is damaged"),
+    (b"\x1f\x8b\x07rest of it", "gzip data is damaged"),
+    (gz(b"PK\x03\x04rest"), "(decompressed): is a zip archive"),
+]
 
 
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        (b"a\x00b\n", "NUL byte at byte 2"),
-        (b"PK\x03\x04rest", "a zip archive or an Excel workbook (.xlsx), not text; save the sheet as CSV"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old Excel workbook"),
-        ("a\nb\n".encode("utf-16"), "UTF-16 text, not text; convert it to UTF-8"),
-        (b"\x28\xb5\x2f\xfdxx", "zstd"),
-        (b"x\n" * 9000 + b"caf\xe9\n", "line 9001 (byte 18004) is not UTF-8; convert the file to UTF-8"),
-        (b"x\ncaf\xc3", "line 2 (byte 6) is not UTF-8"),
-        (b"x" * (source.LONGEST_LINE + 9000), "line 1 is longer than 1048576 bytes"),
-        (gz(b"a\nb\n" * 999)[:-6], "gzip data is damaged or cut short"),
-        (gz(bytes(range(99)))[:20] + b"\xff" * 90, "gzip data is damaged"),
-        (b"\x1f\x8b\x07rest of it", "gzip data is damaged"),
-        (gz(b"PK\x03\x04rest"), "(decompressed): is a zip archive"),
-    ],
-)
-def test_bytes_that_are_no_text(tmp_path: Path, data: bytes, said: str) -> None:
-    assert said in error_of(tmp_path, "a.csv", data)
-    with pytest.raises(InputError, match="standard input"):
-        read_bytes(data)
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+    def refused(cell: tuple[bytes, str]) -> None:
+        data, said = cell
+        assert said in error_of(tmp_path, "a.csv", data)
+        with pytest.raises(InputError, match="standard input"):
+            read_bytes(data)
+
+    assert failures(NO_TEXT, refused) == {}
 
 
 def test_multibyte_characters_survive_every_block_border() -> None:

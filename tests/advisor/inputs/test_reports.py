@@ -17,6 +17,7 @@ from tests.advisor.inputs.made_reports import (
     numbers,
     read_file,
 )
+from tests.cells import failures
 
 
 @pytest.mark.usefixtures("blocks")
@@ -70,48 +71,51 @@ def test_a_column_of_bits_is_found_by_its_name(tmp_path: Path) -> None:
     assert (read.tally.counts.tolist(), read.tally.n) == ([0, 1, 1, 1], 2)
 
 
-@pytest.mark.parametrize(
-    ("data", "options", "said"),
-    [
-        (
-            "0110\n010\n",
-            {},
-            "line 2: the report '010' has 3 characters, but the first report has 4; all reports have k",
-        ),
-        ("0110\n010\n", {}, "leading zeros"),
-        ("0110\n0100\n", {"k": 5}, "line 1: the report '0110' has 4 characters, but k is 5"),
-        ("0110\n01x0\n", {}, "line 2: the report '01x0' holds 'x'; a report is 4 characters 0 and 1"),
-        ("0110\n0120\n", {}, "line 2: the report '0120' holds '2'"),
-        ("0110\n01é0\n", {}, "line 2: the report '01é0' holds 'é'"),
-        ("0110\n01١0\n", {}, "line 2: the report '01١0' holds"),
-        ("01x0\n0110\n", {}, "line 1: the report '01x0' is not a string of 0 and 1"),
-        ("0\n1\n", {}, "line 1: the report '0' is not a string of 0 and 1, one for each of two or more"),
-        ("0,1,0\n0,1,2\n", {}, "line 2: column 3 is '2'; it must be 0 or 1"),
-        ("0,1,0\n0,,1\n", {}, "line 2: column 2 is missing (an empty cell)"),
-        ("a,b,c\n0,01,\n", {}, "line 2: column 'b' is '01'; it must be 0 or 1"),
-        ("a,b,c\n0,1,0\n0,1\n", {}, "line 3 has 2 fields, the header has 3"),
-        (
-            "2,1,1\n0,1,0\n",
-            {},
-            "line 1: column 1 is '2'; it must be 0 or 1; if the line names the columns, say --header",
-        ),
-        ("a,b,c\n0,1,0\n", {"k": 4}, "has 3 columns: a, b, c; k is 4, and a report is 4 columns of 0 and 1, or"),
-        ("a,b,c\n0,1,0\n", {"domain": ("a", "b", "d")}, "column 'c' is not a label of the domain"),
-        (
-            "a,a,c\n0,1,0\n",
-            {"header": True},
-            "the header does not name k=3 categories: domain: label 'a' is there twice",
-        ),
-        ("user,bits\n1,01\n2,\n", {}, "line 3: the report is missing (an empty cell)"),
-        (
-            "user,bits\n1,01\n",
-            {"column": "bit"},
-            "no column 'bit' for --column; the columns are user, bits; did you mean",
-        ),
-    ],
-)
-def test_bits_that_are_refused(tmp_path: Path, data: str, options: dict, said: str) -> None:
-    assert said in error_of(tmp_path, "a.csv", data, "oue", 1.0, **options)
+REFUSED_BITS = [
+    (
+        "0110\n010\n",
+        {},
+        "line 2: the report '010' has 3 characters, but the first report has 4; all reports have k",
+    ),
+    ("0110\n010\n", {}, "leading zeros"),
+    ("0110\n0100\n", {"k": 5}, "line 1: the report '0110' has 4 characters, but k is 5"),
+    ("0110\n01x0\n", {}, "line 2: the report '01x0' holds 'x'; a report is 4 characters 0 and 1"),
+    ("0110\n0120\n", {}, "line 2: the report '0120' holds '2'"),
+    ("0110\n01é0\n", {}, "line 2: the report '01é0' holds 'é'"),
+    ("0110\n01١0\n", {}, "line 2: the report '01١0' holds"),
+    ("01x0\n0110\n", {}, "line 1: the report '01x0' is not a string of 0 and 1"),
+    ("0\n1\n", {}, "line 1: the report '0' is not a string of 0 and 1, one for each of two or more"),
+    ("0,1,0\n0,1,2\n", {}, "line 2: column 3 is '2'; it must be 0 or 1"),
+    ("0,1,0\n0,,1\n", {}, "line 2: column 2 is missing (an empty cell)"),
+    ("a,b,c\n0,01,\n", {}, "line 2: column 'b' is '01'; it must be 0 or 1"),
+    ("a,b,c\n0,1,0\n0,1\n", {}, "line 3 has 2 fields, the header has 3"),
+    (
+        "2,1,1\n0,1,0\n",
+        {},
+        "line 1: column 1 is '2'; it must be 0 or 1; if the line names the columns, say --header",
+    ),
+    ("a,b,c\n0,1,0\n", {"k": 4}, "has 3 columns: a, b, c; k is 4, and a report is 4 columns of 0 and 1, or"),
+    ("a,b,c\n0,1,0\n", {"domain": ("a", "b", "d")}, "column 'c' is not a label of the domain"),
+    (
+        "a,a,c\n0,1,0\n",
+        {"header": True},
+        "the header does not name k=3 categories: domain: label 'a' is there twice",
+    ),
+    ("user,bits\n1,01\n2,\n", {}, "line 3: the report is missing (an empty cell)"),
+    (
+        "user,bits\n1,01\n",
+        {"column": "bit"},
+        "no column 'bit' for --column; the columns are user, bits; did you mean",
+    ),
+]
+
+
+def test_bits_that_are_refused(tmp_path: Path) -> None:
+    def refused(cell: tuple[str, dict, str]) -> None:
+        data, options, said = cell
+        assert said in error_of(tmp_path, "a.csv", data, "oue", 1.0, **options)
+
+    assert failures(REFUSED_BITS, refused) == {}
 
 
 def test_the_line_of_a_bad_report_after_many_blocks(tmp_path: Path) -> None:
@@ -148,21 +152,24 @@ def test_values_in_every_form(tmp_path: Path) -> None:
         check(read_file(tmp_path, "a.txt", data, "grr", 2.0), numbers(6, first), support)
 
 
-@pytest.mark.parametrize(
-    ("data", "k", "labels", "support"),
-    [
-        ("2\n1\n2\n", 4, ("0", "1", "2", "3"), [0, 1, 2, 0]),
-        ("2\n4\n2\n", 4, ("1", "2", "3", "4"), [0, 2, 0, 1]),
-        ("0\n4\n0\n", 4, ("0", "4", "(unseen 1)", "(unseen 2)"), [2, 1, 0, 0]),  # 0 to 4 would be five
-        ("20\n22\n20\n", 4, ("20", "21", "22", "23"), [2, 0, 1, 0]),
-        ("-1\n1\n", 3, ("-1", "0", "1"), [1, 0, 1]),
-        ("b\na\nb\n", 3, ("a", "b", "(unseen 1)"), [1, 2, 0]),
-        ("1.0\n1\n0\n", 3, ("0", "1", "2"), [1, 2, 0]),
-    ],
-)
-def test_categories_that_nobody_reported(tmp_path: Path, data: str, k: int, labels: tuple, support: list) -> None:
-    read = read_file(tmp_path, "a.txt", data, "grr", 1.0, k=k)
-    assert (read.labels, read.tally.counts.tolist()) == (labels, support)
+UNREPORTED = [
+    ("2\n1\n2\n", 4, ("0", "1", "2", "3"), [0, 1, 2, 0]),
+    ("2\n4\n2\n", 4, ("1", "2", "3", "4"), [0, 2, 0, 1]),
+    ("0\n4\n0\n", 4, ("0", "4", "(unseen 1)", "(unseen 2)"), [2, 1, 0, 0]),  # 0 to 4 would be five
+    ("20\n22\n20\n", 4, ("20", "21", "22", "23"), [2, 0, 1, 0]),
+    ("-1\n1\n", 3, ("-1", "0", "1"), [1, 0, 1]),
+    ("b\na\nb\n", 3, ("a", "b", "(unseen 1)"), [1, 2, 0]),
+    ("1.0\n1\n0\n", 3, ("0", "1", "2"), [1, 2, 0]),
+]
+
+
+def test_categories_that_nobody_reported(tmp_path: Path) -> None:
+    def kept(cell: tuple[str, int, tuple, list]) -> None:
+        data, k, labels, support = cell
+        read = read_file(tmp_path, "a.txt", data, "grr", 1.0, k=k)
+        assert (read.labels, read.tally.counts.tolist()) == (labels, support)
+
+    assert failures(UNREPORTED, kept) == {}
 
 
 def test_labels_of_two_words_are_one_label(tmp_path: Path) -> None:
@@ -185,23 +192,26 @@ def test_labels_seen_once_hint_at_more(tmp_path: Path) -> None:
     assert read_file(tmp_path, "a.txt", "a\na\nb\n", "grr", 1.0, header=False, k=3).warnings == ()
 
 
-@pytest.mark.parametrize(
-    ("data", "options", "said"),
-    [
-        ("v\nTexas\nOhio\nTexsa\n", {"domain": NAMES}, "line 4: 'Texsa' is not in the domain; did you mean 'Texas'?"),
-        ("v\nTexas\n\nX\n", {"domain": NAMES}, "line 4: 'X' is not in the domain; it has Texas, New York, Ohio"),
-        ("x\nTexas\n", {"domain": NAMES, "header": False}, "line 1: 'x' is not in the domain; it has Texas, New York"),
-        ("x\nTexas\n", {"domain": NAMES, "header": False}, "if the line names the columns, say --header"),
-        ("1\n2\n7\n", {"domain": ("1", "2", "3")}, "line 3: '7' is not in the domain"),
-        ("1\n2\n7\n8\n", {"k": 3}, "line 4: '8' is different category number 4, but k is 3; k may be wrong"),
-        ("1\n2\nNA\n2\n", {}, "line 3: the report is missing ('NA')"),
-        ('v\na\n""\n', {}, "line 3: the report is missing (an empty cell)"),
-        ('v\n"a\nb"\n"a\nb"\nc\n', {"domain": ("a\nb", "x")}, "line 6: 'c' is not in the domain"),
-        ("1\n1\n", {}, "the data have only the label '1'; a domain needs at least 2 categories"),
-    ],
-)
-def test_values_that_are_refused(tmp_path: Path, data: str, options: dict, said: str) -> None:
-    assert said in error_of(tmp_path, "a.csv", data, "grr", 1.0, **options)
+REFUSED_VALUES = [
+    ("v\nTexas\nOhio\nTexsa\n", {"domain": NAMES}, "line 4: 'Texsa' is not in the domain; did you mean 'Texas'?"),
+    ("v\nTexas\n\nX\n", {"domain": NAMES}, "line 4: 'X' is not in the domain; it has Texas, New York, Ohio"),
+    ("x\nTexas\n", {"domain": NAMES, "header": False}, "line 1: 'x' is not in the domain; it has Texas, New York"),
+    ("x\nTexas\n", {"domain": NAMES, "header": False}, "if the line names the columns, say --header"),
+    ("1\n2\n7\n", {"domain": ("1", "2", "3")}, "line 3: '7' is not in the domain"),
+    ("1\n2\n7\n8\n", {"k": 3}, "line 4: '8' is different category number 4, but k is 3; k may be wrong"),
+    ("1\n2\nNA\n2\n", {}, "line 3: the report is missing ('NA')"),
+    ('v\na\n""\n', {}, "line 3: the report is missing (an empty cell)"),
+    ('v\n"a\nb"\n"a\nb"\nc\n', {"domain": ("a\nb", "x")}, "line 6: 'c' is not in the domain"),
+    ("1\n1\n", {}, "the data have only the label '1'; a domain needs at least 2 categories"),
+]
+
+
+def test_values_that_are_refused(tmp_path: Path) -> None:
+    def refused(cell: tuple[str, dict, str]) -> None:
+        data, options, said = cell
+        assert said in error_of(tmp_path, "a.csv", data, "grr", 1.0, **options)
+
+    assert failures(REFUSED_VALUES, refused) == {}
 
 
 def test_only_a_header_is_refused(tmp_path: Path) -> None:

@@ -24,30 +24,33 @@ from tests.advisor.inputs.made_reports import (
     numbers,
     read_file,
 )
+from tests.cells import failures
+
+REFUSED_OPTIONS = [
+    ("she", {"hash": "mix64"}, "hash: she has no hash function"),
+    ("oue", {"steps": 8}, "steps: reports of oue are no real numbers; leave it out (it belongs to she)"),
+    ("hr", {}, "reports of hr do not tell"),
+    ("raporr", {}, "did you mean 'rappor'?"),
+    ("ss", {}, "reports of ss do not tell how many categories there are; say so with --k"),
+    ("olh", {}, "reports of olh do not tell"),
+    ("oue", {"k": 1}, "--k: got 1; a domain has 2 to"),
+    ("oue", {"k": 3, "domain": ("a", "b")}, "--k: got 3, but the domain has 2 labels"),
+    ("oue", {"domain": ("a", "a")}, "label 'a' is there twice"),
+    ("oue", {"domain": ("a",)}, "a domain needs at least 2"),
+    ("oue", {"hash": "mix64"}, "hash: oue has no hash function; leave it out"),
+    ("olh", {"hash": "xxh", "k": 4}, "hash: got 'xxh'; allowed are mix64, xxh32; did you mean 'xxh32'?"),
+    ("olh", {"column": "x", "k": 4}, "--column: reports of olh are in two columns"),
+]
 
 
-@pytest.mark.parametrize(
-    ("protocol", "options", "said"),
-    [
-        ("she", {"hash": "mix64"}, "hash: she has no hash function"),
-        ("oue", {"steps": 8}, "steps: reports of oue are no real numbers; leave it out (it belongs to she)"),
-        ("hr", {}, "reports of hr do not tell"),
-        ("raporr", {}, "did you mean 'rappor'?"),
-        ("ss", {}, "reports of ss do not tell how many categories there are; say so with --k"),
-        ("olh", {}, "reports of olh do not tell"),
-        ("oue", {"k": 1}, "--k: got 1; a domain has 2 to"),
-        ("oue", {"k": 3, "domain": ("a", "b")}, "--k: got 3, but the domain has 2 labels"),
-        ("oue", {"domain": ("a", "a")}, "label 'a' is there twice"),
-        ("oue", {"domain": ("a",)}, "a domain needs at least 2"),
-        ("oue", {"hash": "mix64"}, "hash: oue has no hash function; leave it out"),
-        ("olh", {"hash": "xxh", "k": 4}, "hash: got 'xxh'; allowed are mix64, xxh32; did you mean 'xxh32'?"),
-        ("olh", {"column": "x", "k": 4}, "--column: reports of olh are in two columns"),
-    ],
-)
-def test_options_that_are_refused(protocol: str, options: dict, said: str) -> None:
-    with pytest.raises(InputError) as caught:
-        read_reports("-", protocol, 1.0, stdin=io.BytesIO(b"01\n"), **options)
-    assert said in str(caught.value)
+def test_options_that_are_refused() -> None:
+    def refused(cell: tuple[str, dict, str]) -> None:
+        protocol, options, said = cell
+        with pytest.raises(InputError) as caught:
+            read_reports("-", protocol, 1.0, stdin=io.BytesIO(b"01\n"), **options)
+        assert said in str(caught.value)
+
+    assert failures(REFUSED_OPTIONS, refused) == {}
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, 33, math.nan, math.inf])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -10,33 +11,37 @@ import pytest
 
 from advisor.inputs.histogram import read_histogram
 from tests.advisor.inputs.reading import Pipe, error_of, gz, read_bytes, read_file, users
+from tests.cells import failures
 
 
-@pytest.mark.parametrize(
-    ("name", "data"),
-    [
-        ("a.csv", "state,age\nTexas,1\nOhio,2\nTexas,3\n"),
-        ("a.csv", "state;age\nTexas;1\nOhio;2\nTexas;3\n"),
-        ("a.tsv", "state\tage\nTexas\t1\nOhio\t2\nTexas\t3\n"),
-        ("a.txt", "state\tage\nTexas\t1\nOhio\t2\nTexas\t3\n"),
-        ("a", "state|age\nTexas|1\nOhio|2\nTexas|3\n"),
-        ("a.csv", "state,age\r\nTexas,1\r\nOhio,2\r\nTexas,3"),
-        ("a.csv", "state,age\rTexas,1\rOhio,2\rTexas,3"),
-        ("a.csv", '\ufeff"state","age"\n"Texas","1"\n Ohio ,2\nTexas,3'),
-    ],
-)
-@pytest.mark.parametrize("zipped", [False, True])
-def test_tables_of_every_kind_give_the_same_users(tmp_path: Path, name: str, data: str, zipped: bool) -> None:
-    packed = gz(data.encode()) if zipped else data.encode()
-    for read in (
-        read_file(tmp_path, name, packed, column="state"),
-        read_file(tmp_path, name, packed, column="1"),
-        read_file(tmp_path, name, packed, column=" STATE "),
-        read_histogram("-", stdin=io.BufferedReader(Pipe(packed)), column="state"),
-    ):
-        assert users(read) == {"Texas": 2, "Ohio": 1}
-        assert not read.from_histogram
-        assert "first line taken as the header (state, age)" in read.assumptions
+def test_tables_of_every_kind_give_the_same_users(tmp_path: Path) -> None:
+    def same(cell: tuple[tuple[str, str], bool]) -> None:
+        (name, data), zipped = cell
+        packed = gz(data.encode()) if zipped else data.encode()
+        for read in (
+            read_file(tmp_path, name, packed, column="state"),
+            read_file(tmp_path, name, packed, column="1"),
+            read_file(tmp_path, name, packed, column=" STATE "),
+            read_histogram("-", stdin=io.BufferedReader(Pipe(packed)), column="state"),
+        ):
+            assert users(read) == {"Texas": 2, "Ohio": 1}
+            assert not read.from_histogram
+            assert "first line taken as the header (state, age)" in read.assumptions
+
+    cells = product(
+        [
+            ("a.csv", "state,age\nTexas,1\nOhio,2\nTexas,3\n"),
+            ("a.csv", "state;age\nTexas;1\nOhio;2\nTexas;3\n"),
+            ("a.tsv", "state\tage\nTexas\t1\nOhio\t2\nTexas\t3\n"),
+            ("a.txt", "state\tage\nTexas\t1\nOhio\t2\nTexas\t3\n"),
+            ("a", "state|age\nTexas|1\nOhio|2\nTexas|3\n"),
+            ("a.csv", "state,age\r\nTexas,1\r\nOhio,2\r\nTexas,3"),
+            ("a.csv", "state,age\rTexas,1\rOhio,2\rTexas,3"),
+            ("a.csv", '\ufeff"state","age"\n"Texas","1"\n Ohio ,2\nTexas,3'),
+        ],
+        [False, True],
+    )
+    assert failures(cells, same) == {}
 
 
 LONG = {
@@ -112,28 +117,31 @@ def test_blank_lines_inside_are_skipped_with_a_warning_and_at_the_end_without() 
 # --- header ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "options", "expected"),
-    [
-        ("a.txt", "age\n1\n2\n", {}, {"1": 1, "2": 1}),  # numeric below, not above
-        ("a.txt", "1\n2\n", {}, {"1": 1, "2": 1}),
-        ("a.txt", "red\nblue\n", {}, {"red": 1, "blue": 1}),  # one column of words: no header
-        ("a.csv", "red\nblue\n", {}, {"blue": 1}),
-        ("a.csv", "red\nblue\nred\n", {}, {"red": 2, "blue": 1}),  # the first word comes again
-        ("a.csv", "red\nblue\n", {"header": False}, {"red": 1, "blue": 1}),
-        ("a.txt", "red\nblue\n", {"header": True}, {"blue": 1}),
-        ("a.txt", "red\nblue\n", {"column": "red"}, {"blue": 1}),
-        ("a.csv", "2,9\n3,8\n", {"column": "2"}, {"9": 1, "8": 1}),  # a number is a place, not a name …
-        ("a.csv", "2020,2021\n3,8\n", {"column": "2021"}, {"8": 1}),  # … unless there is no such place
-        ("a.csv", "2,9\n3,8\n", {"column": "9", "header": True}, {"8": 1}),
-        ("a.txt", "nan\n1\n", {"drop_missing": True}, {"1": 1}),  # a missing value names nothing
-        ("a.csv", "zip,x\n02138,a\n", {"column": "zip"}, {"02138": 1}),
-    ],
-)
-def test_header_rules(tmp_path: Path, name: str, data: str, options: dict, expected: dict) -> None:
-    read = read_file(tmp_path, name, data, **options)
-    assert users(read) == expected
-    assert "header" in read.assumptions[0] or "no header line" in read.assumptions[0]
+HEADERS = [
+    ("a.txt", "age\n1\n2\n", {}, {"1": 1, "2": 1}),  # numeric below, not above
+    ("a.txt", "1\n2\n", {}, {"1": 1, "2": 1}),
+    ("a.txt", "red\nblue\n", {}, {"red": 1, "blue": 1}),  # one column of words: no header
+    ("a.csv", "red\nblue\n", {}, {"blue": 1}),
+    ("a.csv", "red\nblue\nred\n", {}, {"red": 2, "blue": 1}),  # the first word comes again
+    ("a.csv", "red\nblue\n", {"header": False}, {"red": 1, "blue": 1}),
+    ("a.txt", "red\nblue\n", {"header": True}, {"blue": 1}),
+    ("a.txt", "red\nblue\n", {"column": "red"}, {"blue": 1}),
+    ("a.csv", "2,9\n3,8\n", {"column": "2"}, {"9": 1, "8": 1}),  # a number is a place, not a name …
+    ("a.csv", "2020,2021\n3,8\n", {"column": "2021"}, {"8": 1}),  # … unless there is no such place
+    ("a.csv", "2,9\n3,8\n", {"column": "9", "header": True}, {"8": 1}),
+    ("a.txt", "nan\n1\n", {"drop_missing": True}, {"1": 1}),  # a missing value names nothing
+    ("a.csv", "zip,x\n02138,a\n", {"column": "zip"}, {"02138": 1}),
+]
+
+
+def test_header_rules(tmp_path: Path) -> None:
+    def kept(cell: tuple[str, str, dict, dict]) -> None:
+        name, data, options, expected = cell
+        read = read_file(tmp_path, name, data, **options)
+        assert users(read) == expected
+        assert "header" in read.assumptions[0] or "no header line" in read.assumptions[0]
+
+    assert failures(HEADERS, kept) == {}
 
 
 @pytest.mark.parametrize("data", ["", "\n\n", " \r\n", "\ufeff"])
@@ -152,24 +160,27 @@ def test_only_a_header_is_refused(tmp_path: Path) -> None:
 # --- columns ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"column": "staet"}, ["no column 'staet'", "state, age", "did you mean 'state'?"]),
-        ({"column": "3"}, ["no column '3'", "state, age"]),
-        ({"column": "0"}, ["no column '0'"]),
-        ({"column": ""}, ["empty name", "by its number"]),
-        ({"column": "  "}, ["empty name"]),
-        ({}, ["has 2 columns: state, age", "--column"]),
-        ({"counts": "agee"}, ["no column 'agee' for --counts", "did you mean 'age'?"]),
-        ({"column": "age", "counts": "age"}, ["both name column 'age'"]),
-        ({"header": False, "column": "state"}, ["no column 'state'", "1 to 2", "--header"]),
-    ],
-)
-def test_a_wrong_column_is_named_with_the_right_ones(tmp_path: Path, options: dict, said: list) -> None:
-    message = error_of(tmp_path, "a.csv", "state,age\nTexas,1\nOhio,2.5\n", **options)
-    for part in said:
-        assert part in message
+WRONG_COLUMNS = [
+    ({"column": "staet"}, ["no column 'staet'", "state, age", "did you mean 'state'?"]),
+    ({"column": "3"}, ["no column '3'", "state, age"]),
+    ({"column": "0"}, ["no column '0'"]),
+    ({"column": ""}, ["empty name", "by its number"]),
+    ({"column": "  "}, ["empty name"]),
+    ({}, ["has 2 columns: state, age", "--column"]),
+    ({"counts": "agee"}, ["no column 'agee' for --counts", "did you mean 'age'?"]),
+    ({"column": "age", "counts": "age"}, ["both name column 'age'"]),
+    ({"header": False, "column": "state"}, ["no column 'state'", "1 to 2", "--header"]),
+]
+
+
+def test_a_wrong_column_is_named_with_the_right_ones(tmp_path: Path) -> None:
+    def named(cell: tuple[dict, list]) -> None:
+        options, said = cell
+        message = error_of(tmp_path, "a.csv", "state,age\nTexas,1\nOhio,2.5\n", **options)
+        for part in said:
+            assert part in message
+
+    assert failures(WRONG_COLUMNS, named) == {}
 
 
 def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
