@@ -32,7 +32,7 @@ def error_of(folder: Path, name: str, data: bytes | str, *arguments, **options) 
     return message.removeprefix(str(folder))
 
 
-def made(protocol: str, k: int, epsilon: float, n: int = 600, **options):
+def made(protocol: str, k: int, epsilon: float, n: int = 240, **options):
     """Make reports of skewed values: (reports, supports)."""
     rng = rng_for(5, "reports", protocol)
     oracle = PROTOCOLS[protocol](k, epsilon, **options)
@@ -46,7 +46,7 @@ def lines(reports: Iterable, separator: str) -> str:
     return "".join(separator.join(map(str, report)) + "\n" for report in reports)
 
 
-def check(read: RawReports, labels: Iterable[str], support: np.ndarray, n: int = 600) -> None:
+def check(read: RawReports, labels: Iterable[str], support: np.ndarray, n: int = 240) -> None:
     assert read.tally.counts.dtype == np.int64
     assert read.labels == tuple(labels)
     assert read.tally.counts.tolist() == support.tolist()

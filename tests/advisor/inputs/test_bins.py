@@ -54,7 +54,7 @@ def error_of(text: str | bytes, cut: Cut, **options: object) -> str:
 # --- where a number goes -----------------------------------------------------------------------------------------
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 @given(st.lists(DECIMALS, min_size=2, max_size=40), st.integers(2, 50))
 def test_equal_bins_between_the_smallest_and_the_largest_number(numbers: list[str], k: int) -> None:
     values = [Fraction(text) for text in numbers]
@@ -64,7 +64,7 @@ def test_equal_bins_between_the_smallest_and_the_largest_number(numbers: list[st
     assert found.counts.tolist() == counted(numbers, [low + (high - low) * at / k for at in range(k + 1)])
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 @given(st.lists(DECIMALS, min_size=2, max_size=40), st.sampled_from(["0.1", "0.3", "7", "2.5", "1000", "0.007"]))
 def test_bins_of_a_width_begin_at_its_multiples(numbers: list[str], width: str) -> None:
     step = Fraction(width)
@@ -80,7 +80,7 @@ def test_bins_of_a_width_begin_at_its_multiples(numbers: list[str], width: str) 
     assert found.bins.k == last - first
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 @given(st.lists(DECIMALS, min_size=3, max_size=12, unique_by=Fraction), st.data())
 def test_edges_as_given(edges: list[str], data: st.DataObject) -> None:
     edges = sorted(edges, key=Fraction)
@@ -253,7 +253,7 @@ def test_whole_numbers_in_bins_that_are_not_are_warned_of() -> None:
     assert not any("whole" in text for text in read(ages, Cut(width=5)).warnings)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 @given(st.integers(2, 60), st.sampled_from(["0", "-3", "1e9", "0.001"]), st.sampled_from(["1", "0.1", "1e-6", "1e6"]))
 def test_labels_tell_bins_apart_and_stay_short(k: int, low: str, width: str) -> None:
     high = Fraction(low) + k * Fraction(width)

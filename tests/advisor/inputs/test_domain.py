@@ -314,7 +314,7 @@ def outcome(users: dict[str, int], **options) -> object:
     return (pairs(built), built.ordered, built.assumptions, built.warnings)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(
     users=USERS,
     seed=st.randoms(use_true_random=False),
@@ -331,7 +331,7 @@ def test_the_order_of_the_rows_does_not_matter(users, seed, k, keep_top, other, 
     assert outcome(users, **options) == outcome({label: users[label] for label in shuffled}, **options)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(users=USERS, k=st.none() | st.integers(14, 30), keep_top=st.integers(1, 12))
 def test_no_user_is_lost_with_other_and_k_is_met(users, k, keep_top) -> None:
     assume(sum(users.values()))
@@ -341,7 +341,7 @@ def test_no_user_is_lost_with_other_and_k_is_met(users, k, keep_top) -> None:
     assert k is None or len(padded[0]) == k
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(users=USERS, k=st.none() | st.integers(13, 120))
 def test_histogram_and_raw_values_give_the_same_domain(users, k) -> None:
     users = {label: users[label] + 1 for label in sorted(users)}

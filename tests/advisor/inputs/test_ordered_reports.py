@@ -22,7 +22,7 @@ TREES, SYMBOLS = ("tree", "tree_half"), ("sw", "haar_hrr")
 NAMES = ("none", "a little", "some", "much", "all")
 
 
-def reports_of(protocol: str, k: int, epsilon: float, n: int = 700) -> np.ndarray:
+def reports_of(protocol: str, k: int, epsilon: float, n: int = 240) -> np.ndarray:
     values = (k * rng_for(5, "ordered reports", protocol).random(n) ** 2).astype(np.int64)
     return PROTOCOLS[protocol](k, epsilon).perturb(values, rng_for(6, "ordered reports", protocol, k))
 
@@ -77,10 +77,14 @@ def read_text(data: str | bytes, protocol: str, epsilon: float, **options):
 
 @pytest.mark.usefixtures("blocks")
 @pytest.mark.parametrize("protocol", [*TREES, *SYMBOLS])
-@pytest.mark.parametrize(("k", "epsilon"), [(2, 1.0), (3, 0.5), (21, 0.3), (64, 1.0), (100, 4.0)])
-def test_reports_in_every_form_give_the_tally_of_the_protocol(
-    tmp_path: Path, protocol: str, k: int, epsilon: float
-) -> None:
+def test_reports_in_every_form_give_the_tally_of_the_protocol(tmp_path: Path, protocol: str) -> None:
+    def same(cell: tuple[int, float]) -> None:
+        check_forms(tmp_path, protocol, *cell)
+
+    assert failures([(2, 1.0), (3, 0.5), (21, 0.3), (64, 1.0), (100, 4.0)], same) == {}
+
+
+def check_forms(tmp_path: Path, protocol: str, k: int, epsilon: float) -> None:
     reports = reports_of(protocol, k, epsilon)
     rows = cells(protocol, k, epsilon, reports)
     tree = protocol in TREES
@@ -172,7 +176,8 @@ def test_memory_does_not_grow_with_the_number_of_reports(
 ) -> None:
     monkeypatch.setattr(source, "CHUNK_BYTES", 1 << 15)
     peaks = []
-    for n in (15_000, 30_000):
+    few = 15_000 if len(line) < 10 else 5_000  # in memory these would be over a million bytes
+    for n in (few, 2 * few):
         data = gzip.compress(f"{line}\n".encode() * n, mtime=0)
         tracemalloc.start()
         assert read_text(data, protocol, 1.0, k=256).tally.n == n
@@ -186,15 +191,15 @@ def test_memory_does_not_grow_with_the_number_of_reports(
 
 @pytest.mark.parametrize("protocol", [*TREES, *SYMBOLS])
 def test_honest_reports_raise_no_alarm(protocol: str) -> None:
-    """Six standard deviations: hardly ever wrong in these 400 tallies; EM is stopped far from the sharpest truths."""
-    for k in (2, 17, 64, 300):
+    """Six standard deviations: hardly ever wrong in these 192 tallies; EM is stopped far from the sharpest truths."""
+    for k in (2, 17, 300):
         for epsilon in (0.1, 1.0, 4.0, 10.0):
             member = PROTOCOLS[protocol](k, epsilon)
             even, ends, comb = np.ones(k), np.zeros(k), np.zeros(k)
             ends[[0, -1]] = 1.0
             comb[::3] = 1.0
             for shape, weights in enumerate((even, ends, comb, np.exp(-0.5 * (np.arange(k) / k / 0.1 - 4) ** 2))):
-                for n in (1, 30, 10**4, 10**7, 10**9):
+                for n in (1, 30, 10**4, 10**9):
                     rng = rng_for(3, "no alarm", protocol, k, repr(epsilon), shape, n)
                     assert implausible(member.sample_tally(apportion(weights, n), rng), member) == ()
 

@@ -327,7 +327,7 @@ def test_reports_are_ordered_as_samples_are_and_the_warning_is_not_hidden(run: R
 
 
 @given(st.lists(st.text(max_size=12), min_size=2, max_size=12, unique=True))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_whatever_the_labels_are_none_is_lost(labels: list[str]) -> None:
     for ordered in (None, True, False):
         for from_file in (True, False):
@@ -337,7 +337,7 @@ def test_whatever_the_labels_are_none_is_lost(labels: list[str]) -> None:
 
 
 @given(st.integers(-50, 50), st.lists(st.integers(1, 40), min_size=2, max_size=30), st.randoms(use_true_random=False))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_ranges_made_of_edges_are_put_in_the_order_of_the_edges(start: int, steps: list[int], random: Random) -> None:
     edges = [start + sum(steps[:at]) for at in range(len(steps) + 1)]
     for form in ("{} to {}", "[{}, {})", "from {} to {}", "{} – {}"):

@@ -20,7 +20,7 @@ LABELS = st.text(st.characters(blacklist_categories=("Cs",), blacklist_character
 )
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(
     labels=st.lists(LABELS, min_size=1, max_size=30),
     delimiter=st.sampled_from(",;\t|"),
@@ -59,7 +59,7 @@ def test_what_a_csv_writer_wrote_is_read_back(
     assert list(read.labels) == list(Counter(label.strip() for label in labels))
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(
     labels=st.lists(LABELS, min_size=1, max_size=30),
     quoting=st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
@@ -89,7 +89,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=120)
 @given(
     data=st.binary(max_size=80) | st.lists(PIECES, max_size=40).map(b"".join),
     zipped=st.booleans(),
@@ -113,7 +113,7 @@ def test_random_bytes_raise_nothing_but_input_errors(data, zipped, column, count
     assert not outcome.endswith(": 0 users")
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(
     cells=st.lists(
         st.lists(

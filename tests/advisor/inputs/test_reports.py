@@ -22,7 +22,7 @@ from tests.cells import failures
 
 @pytest.mark.usefixtures("blocks")
 @pytest.mark.parametrize("protocol", UNARY)
-@pytest.mark.parametrize("k", [2, pytest.param(6, marks=pytest.mark.slow), 40])
+@pytest.mark.parametrize("k", [2, 40])
 def test_bits_in_every_form(tmp_path: Path, protocol: str, k: int) -> None:
     reports, support = made(protocol, k, 1.5)
     labels = tuple(f"c{at}" for at in range(k))

@@ -242,17 +242,17 @@ def test_a_tally_with_anything_else_in_it_is_refused_in_one_line(tmp_path: Path)
 
 
 def test_a_tally_is_answered_as_the_reports_are(run: Run, tmp_path: Path) -> None:
-    files = written(tmp_path, "olh", rows("olh", 3000))
+    files = written(tmp_path, "olh", rows("olh", 1500))
     asked = ("-p", "olh", "--eps", "1", "--k", K)
     parts = [str(Path(path).with_suffix(".json")) for path in files]
     for path, part in zip(files, parts, strict=True):
         code, out, err = run("reports", path, *asked, "--tally", part)
         assert (code, err) == (0, "")
-        assert out.startswith("1,000 reports are counted: Optimised local hashing (olh), ε = 1, 9 categories.")
+        assert out.startswith("500 reports are counted: Optimised local hashing (olh), ε = 1, 9 categories.")
         assert run("reports", path, *asked, "--tally", part)[0] == 2  # it is there
         code, out, _ = run("reports", path, *asked, "--tally", part, "--force", "--format", "json")
-        assert (code, json.loads(out)["n"], json.loads(out)["files"][0]["name"]) == (0, 1000, path)
-        assert run("reports", path, *asked, "--tally", part, "--force", "--format", "value")[1] == "1000\n"
+        assert (code, json.loads(out)["n"], json.loads(out)["files"][0]["name"]) == (0, 500, path)
+        assert run("reports", path, *asked, "--tally", part, "--force", "--format", "value")[1] == "500\n"
     answers = [
         json.loads(run("reports", *words, "--reps", "2", "--method", "norm", "--format", "json")[1])
         for words in ((*files, *asked), ("--merge", *parts), ("--merge", str(tmp_path / "*.json")))
@@ -264,5 +264,5 @@ def test_a_tally_is_answered_as_the_reports_are(run: Run, tmp_path: Path) -> Non
     assert (code, err.count("\n")) == (2, 1)
     assert "--apply is for an answer, and --tally only counts: give it with --merge" in err
     code, _, err = run("reports", files[0], *asked, "--tally", tmp_path / "x.json", "--n", "5")
-    assert "the file holds 1,000 reports, --n 5 was given: leave --n out" in err
+    assert "the file holds 500 reports, --n 5 was given: leave --n out" in err
     assert not (tmp_path / "x.json").exists()
