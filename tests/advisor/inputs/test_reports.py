@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +22,10 @@ from tests.cells import failures
 
 
 @pytest.mark.usefixtures("blocks")
-@pytest.mark.parametrize("protocol", UNARY)
-@pytest.mark.parametrize("k", [2, 40])
+@pytest.mark.parametrize(
+    ("protocol", "k"),
+    [*product(UNARY, [2]), ("oue", 40), *(pytest.param(key, 40, marks=pytest.mark.slow) for key in ("rappor", "the"))],
+)
 def test_bits_in_every_form(tmp_path: Path, protocol: str, k: int) -> None:
     reports, support = made(protocol, k, 1.5)
     labels = tuple(f"c{at}" for at in range(k))
