@@ -35,8 +35,9 @@ def test_an_error_in_bins_is_said_in_the_unit_of_the_data_in_every_format(run: R
     assert f"bins of width 5, about {size} years" in data["summary"]
     (first, *_) = csv.DictReader(io.StringIO(run(*ASK, *YEARS, "--format", "csv", ages)[1]))
     assert float(first["data_error"]) == 5 * float(first["error"])
+    best = data["recommendations"][0]["protocol"]
     for form in ("plain", "table", "markdown", "html"):
-        text = run(*ASK, *YEARS, "--format", form, ages)[1]
+        text = run(*ASK, *YEARS, "-p", best, "--format", form, ages)[1]
         assert f"about {size} years" in text
         assert "in years" in text
 
@@ -150,7 +151,7 @@ def test_negative_edges_need_no_equals_sign(run: Run, tmp_path: Path) -> None:
 def test_python_cuts_arrays_series_and_counts() -> None:
     numbers = np.random.default_rng(1).normal(40, 12, 5000).clip(0, 100)
     expected = np.histogram(numbers, 20, (0, 100))[0].tolist()
-    asked = {"metric": "emd", "instant": True}
+    asked = {"metric": "emd", "instant": True, "protocol": "oue"}
     advice = advisor.advise(1.0, sample=numbers, bins=20, edges=(0, 100), unit="years", **asked)
     assert advice.request.counts.tolist() == expected
     assert advice.request.labels[:2] == ("0–5", "5–10")

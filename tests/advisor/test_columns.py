@@ -93,7 +93,13 @@ def test_the_error_of_a_column_is_that_of_its_reports(run: Run, people: str) -> 
 
 
 @pytest.mark.parametrize(
-    "words", [["--instant"], ["--instant", "--eps", "8"], ["--instant", "--max-bits", "1", "-p", "oue"], ["--n", "2"]]
+    "words",
+    [
+        ["--instant", "-p", "grr"],
+        ["--instant", "-p", "grr", "--eps", "8"],
+        ["--instant", "--max-bits", "1", "-p", "oue"],
+        ["--n", "2"],
+    ],
 )
 def test_json_keeps_to_its_schema(run: Run, people: str, words: list[str]) -> None:
     joint = schema("columns")
@@ -107,7 +113,7 @@ def test_json_keeps_to_its_schema(run: Run, people: str, words: list[str]) -> No
 
 def test_every_format_shows_the_plan(run: Run, people: str) -> None:
     def shows(form: str) -> None:
-        code, out, _ = run("--eps", "1", people, *THREE, "--instant", "--max-bits", "1", "--format", form)
+        code, out, _ = run("--eps", "1", people, *THREE, "--instant", "-p", "grr", "--format", form)
         assert code == 0
         assert "colour, main" in out
 

@@ -187,7 +187,7 @@ def test_a_file_that_appears_meanwhile_is_kept_and_the_answer_is_said(
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 def test_a_file_beside_the_answer_that_is_full_leaves_the_answer(run: Run, folder: Path) -> None:
     del folder
-    words = ("estimate", "estimate.csv", "-p", "oue", "--eps", "1", "--n", "1000", "--reps", "2")
+    words = ("estimate", "estimate.csv", "-p", "oue", "--eps", "1", "--n", "1000", "--reps", "2", "--method", "norm")
     code, out, err = run(*words, "--apply", "/dev/full", "--format", "json")
     assert code == 2
     assert json.loads(out)["recommendations"]

@@ -90,7 +90,7 @@ def test_a_terminal_is_as_wide_as_it_is_where_columns_is_no_width(size: str) -> 
 
 
 def test_output_that_is_no_terminal_is_plain_and_not_cut(run: Run, states: str) -> None:
-    code, out, _ = run(*QUICK, states)
+    code, out, _ = run(*QUICK, "-p", "oue,grr", states)
     assert code == 0
     assert "\x1b" not in out
     assert max(map(len, out.splitlines())) > 100
@@ -274,7 +274,8 @@ def test_what_is_typed_ends_with_one_end_of_file_and_no_spinner_hides_it() -> No
     assert b"\x1b" not in screen
 
 
-@pytest.mark.parametrize("module", ["advisor.cli.rank", *slow("typer", "numpy", "advisor.checks", "knowledge.model")])
+@pytest.mark.slow
+@pytest.mark.parametrize("module", ["typer", "numpy", "advisor.checks", "advisor.cli.rank", "knowledge.model"])
 def test_an_interrupt_while_modules_are_imported_leaves_no_traceback(module: str) -> None:
     script = (
         "import os, signal, sys\n"
@@ -291,7 +292,8 @@ def test_an_interrupt_while_modules_are_imported_leaves_no_traceback(module: str
     assert b"Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("closed", [">&- 2>&- <&-", *slow("<&-", "2>&-")])
+@pytest.mark.slow
+@pytest.mark.parametrize("closed", [">&- 2>&- <&-", "<&-", "2>&-"])
 def test_closed_streams_are_no_crash(closed: str) -> None:
     done = subprocess.run(
         ["bash", "-c", f"{sys.executable} -m advisor --eps 1 --k 16 {closed}"], capture_output=True, check=False
