@@ -100,12 +100,12 @@ def test_output_that_is_no_terminal_is_plain_and_not_cut(run: Run, states: str) 
 def test_piped_output_is_as_wide_as_columns_says(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     for columns in (40, 80):
         monkeypatch.setenv("COLUMNS", str(columns))
-        out = run("--eps", "1", "--k", "16")[1]
+        out = run("--eps", "1", "--k", "16", "-p", "oue,grr")[1]
         assert max(map(len, out.splitlines())) <= columns
         assert "Not shown at this width: " in out
     for text in ("", "0", "wide", "-80", "²", "9" * 5000):
         monkeypatch.setenv("COLUMNS", text)
-        assert "Not shown" not in run("--eps", "1", "--k", "16", "-q")[1]
+        assert "Not shown" not in run("--eps", "1", "--k", "16", "-p", "oue,grr", "-q")[1]
 
 
 @pytest.mark.slow
@@ -148,7 +148,7 @@ def test_a_process_imports_nothing_heavy_and_takes_one_thread_for_matrix_product
         "names = {'pandas', 'scipy.stats', 'sklearn', 'pyarrow', 'joblib'}\n"
         "def heavy(*others): print(sorted({*names, *others} & set(sys.modules)))\n"
         "main(['--eps', '1', '--k', '64', '-q', '--why']); heavy('matplotlib')\n"
-        f"main({[*QUICK, '-q', '--format', 'value', states]!r}); heavy()\n"
+        f"main({[*QUICK, '-q', '-p', 'grr', '--format', 'value', states]!r}); heavy()\n"
         "print(os.environ['OPENBLAS_NUM_THREADS'])"
     )
     clean = {name: value for name, value in os.environ.items() if name not in BLAS_THREADS}

@@ -192,6 +192,7 @@ def test_python_repairs_the_same_estimate(address: str) -> None:
     assert there == answer.ranking.document.data["recommendations"]
 
 
+@pytest.mark.slow
 def test_the_code_of_a_combination_is_that_of_the_best_method_alone() -> None:
     answer = look_up(replace(state_of("goal=estimate&file=example", {}), simulated=True))
     assert answer.first is not None

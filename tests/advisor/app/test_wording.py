@@ -19,11 +19,11 @@ from tests.cells import failures
 FILES = {"f": HeldFile(b"fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n")}
 STATES = (
     "goal=plan&n=20000&deployable=yes",
-    "goal=plan&eps=1&n=20000&deployable=yes&bits=4",
-    "goal=compare&metric=kl",
     "goal=compare&file=f&name=fruit.csv",
 )
 MORE_STATES = (
+    "goal=plan&eps=1&n=20000&deployable=yes&bits=4",
+    "goal=compare&metric=kl",
     "goal=plan",
     "goal=plan&n=20000&ordered=yes",
     "goal=plan&times=5&sensitive=high&n=100000",

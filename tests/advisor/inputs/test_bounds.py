@@ -85,7 +85,7 @@ def test_numbers_of_thousands_of_digits_in_memory_are_refused() -> None:
         estimate_in_memory([0.5, 10**400])
 
 
-@pytest.mark.parametrize("place", [0, 1500, 200_000])
+@pytest.mark.parametrize("place", [0, pytest.param(1500, marks=pytest.mark.slow), 200_000])
 @pytest.mark.parametrize(("characters", "fits"), [(csv.field_size_limit(), True), (csv.field_size_limit() + 1, False)])
 def test_a_value_is_as_long_as_it_may_be_wherever_it_stands(
     place: int, characters: int, fits: bool, tmp_path: Path

@@ -22,7 +22,7 @@ TREES, SYMBOLS = ("tree", "tree_half"), ("sw", "haar_hrr")
 NAMES = ("none", "a little", "some", "much", "all")
 
 
-def reports_of(protocol: str, k: int, epsilon: float, n: int = 240) -> np.ndarray:
+def reports_of(protocol: str, k: int, epsilon: float, n: int = 150) -> np.ndarray:
     values = (k * rng_for(5, "ordered reports", protocol).random(n) ** 2).astype(np.int64)
     return PROTOCOLS[protocol](k, epsilon).perturb(values, rng_for(6, "ordered reports", protocol, k))
 
@@ -170,13 +170,16 @@ def test_what_their_reports_do_not_tell_has_to_be_given(protocol: str) -> None:
         read_text("height,node\n", protocol, 1.0, k=8)
 
 
-@pytest.mark.parametrize(("protocol", "line"), [("tree", "7,1"), ("tree", "0," + "01" * 128), ("sw", "300")])
+@pytest.mark.parametrize(
+    ("protocol", "line"),
+    [("tree", "7,1"), ("tree", "0," + "01" * 128), pytest.param("sw", "300", marks=pytest.mark.slow)],
+)
 def test_memory_does_not_grow_with_the_number_of_reports(
     protocol: str, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(source, "CHUNK_BYTES", 1 << 15)
     peaks = []
-    few = 15_000 if len(line) < 10 else 5_000  # in memory these would be over a million bytes
+    few = 15_000 if len(line) < 10 else 3_000  # in memory these would be over 700,000 bytes
     for n in (few, 2 * few):
         data = gzip.compress(f"{line}\n".encode() * n, mtime=0)
         tracemalloc.start()
@@ -191,7 +194,7 @@ def test_memory_does_not_grow_with_the_number_of_reports(
 
 @pytest.mark.parametrize("protocol", [*TREES, *SYMBOLS])
 def test_honest_reports_raise_no_alarm(protocol: str) -> None:
-    """Six standard deviations: hardly ever wrong in these 144 tallies; EM is stopped far from the sharpest truths."""
+    """Six standard deviations: hardly ever wrong in these 108 tallies; EM is stopped far from the sharpest truths."""
     for k in (2, 17, 300):
         for epsilon in (0.1, 1.0, 10.0):
             member = PROTOCOLS[protocol](k, epsilon)
@@ -199,7 +202,7 @@ def test_honest_reports_raise_no_alarm(protocol: str) -> None:
             ends[[0, -1]] = 1.0
             comb[::3] = 1.0
             for shape, weights in enumerate((even, ends, comb, np.exp(-0.5 * (np.arange(k) / k / 0.1 - 4) ** 2))):
-                for n in (1, 30, 10**4, 10**9):
+                for n in (1, 10**4, 10**9):
                     rng = rng_for(3, "no alarm", protocol, k, repr(epsilon), shape, n)
                     assert implausible(member.sample_tally(apportion(weights, n), rng), member) == ()
 
@@ -208,15 +211,15 @@ def test_honest_reports_raise_no_alarm(protocol: str) -> None:
     ("sent", "epsilon", "protocol", "assumed", "k"),
     [
         ("tree", 1.0, "tree_half", 1.0, 64),
-        ("tree_half", 1.0, "tree", 1.0, 64),
-        ("tree", 1.0, "tree", 0.8, 64),
         ("tree", 1.0, "tree", 1.1, 64),
         ("sw", 1.0, "sw", 0.8, 64),
-        ("sw", 2.0, "sw", 1.0, 64),
         ("sw", 1.0, "sw", 1.0, 80),
         ("sw", 1.0, "haar_hrr", 1.0, 64),
         ("haar_hrr", 1.0, "haar_hrr", 1.0, 80),
-        ("haar_hrr", 1.0, "sw", 1.0, 128),
+        pytest.param("tree_half", 1.0, "tree", 1.0, 64, marks=pytest.mark.slow),
+        pytest.param("tree", 1.0, "tree", 0.8, 64, marks=pytest.mark.slow),
+        pytest.param("sw", 2.0, "sw", 1.0, 64, marks=pytest.mark.slow),
+        pytest.param("haar_hrr", 1.0, "sw", 1.0, 128, marks=pytest.mark.slow),
     ],
 )
 def test_reports_of_another_protocol_budget_or_domain_are_noticed(

@@ -67,25 +67,26 @@ def test_k_and_a_domain_that_agree() -> None:
 # --- bytes, blocks, blank lines --------------------------------------------------------------------------------
 
 
-def test_gzip_standard_input_and_parquet_give_the_same(tmp_path: Path) -> None:
+def test_gzip_standard_input_and_parquet_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text, "BLOCK_ROWS", 900)
     pa = pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
     for protocol, options in (("grr", {"k": 6}), ("oue", {}), ("olh", {"k": 6}), ("ss", {"k": 6})):
-        reports, support = made(protocol, 6, 1.0, n=9000)
-        reports = reports.reshape(9000, -1)
+        reports, support = made(protocol, 6, 1.0, n=2500)
+        reports = reports.reshape(2500, -1)
         data = lines(reports, ",").encode()
         check(
             read_file(tmp_path, "a.csv.gz", gzip.compress(data, mtime=0), protocol, 1.0, **options),
             numbers(6),
             support,
-            9000,
+            2500,
         )
         read = read_reports("-", protocol, 1.0, stdin=io.BytesIO(data), **options)
-        check(read, numbers(6), support, 9000)
+        check(read, numbers(6), support, 2500)
         table = pa.table({str(at): pa.array(column) for at, column in enumerate(reports.T)})
         parquet.write_table(table, tmp_path / "a.parquet")
-        check(read_reports(str(tmp_path / "a.parquet"), protocol, 1.0, **options), numbers(6), support, 9000)
+        check(read_reports(str(tmp_path / "a.parquet"), protocol, 1.0, **options), numbers(6), support, 2500)
     parquet.write_table(pa.table({"seed": [1, 2], "symbol": [0, 9]}), tmp_path / "a.parquet")
     with pytest.raises(InputError, match="row 2: the symbol '9' is too large"):
         read_reports(str(tmp_path / "a.parquet"), "olh", 1.0, k=6)
