@@ -344,7 +344,7 @@ def test_files_beside_an_answer_that_nobody_reads_are_written(states: str, tmp_p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["table", "plain", "markdown", "csv", "json", "value", "html"])
+@pytest.mark.parametrize("name", ["table", "csv", "html"])
 def test_a_file_name_that_is_no_utf_8_is_read_and_written(tmp_path: Path, name: str) -> None:
     source, target, runs = (os.fsencode(tmp_path) + b"/caf\xe9" + end for end in (b".csv", b".out", b".runs.csv"))
     Path(os.fsdecode(source)).write_text("a\nb\na\nc\n", encoding="utf-8")
