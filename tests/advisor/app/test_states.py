@@ -84,8 +84,8 @@ def test_a_shown_command_line_gives_the_same_decision(
     [
         "goal=compare&k=40&n=50000&method=norm_sub,eb_ns&protocol=oue,olh",
         "goal=compare&k=12&n=5000&method=norm_sub,eb_ns&protocol=oue,grr&shape=gaussian&simulated=yes",
-        "goal=plan&shape=uniform",
         "goal=plan&k=5&n=20000&eps=1",
+        pytest.param("goal=plan&shape=uniform", marks=pytest.mark.slow),
     ],
 )
 def test_command_line_and_python_give_the_same(
@@ -179,7 +179,7 @@ ESTIMATES = b"age,share\n" + b"".join(b"%d,0.%02d\n" % (20 + place, 28 - 4 * pla
 @pytest.mark.parametrize(
     "address",
     [
-        "goal=estimate&file=example&used=oue&method=none,norm_sub",
+        pytest.param("goal=estimate&file=example&used=oue&method=none,norm_sub", marks=pytest.mark.slow),
         "goal=estimate&file=abc&name=a.csv&n=5000&metric=emd&used=oue&method=none,iso_cdf",
     ],
 )
