@@ -41,7 +41,7 @@ def multinomial(n: IntArray | int, chances: FloatArray, rng: np.random.Generator
         groups = padded.reshape(*chances.shape[:-1], -1, width)
         users = multinomial(n, groups.sum(axis=-1), rng)
         drawn = multinomial(users, groups, rng)
-        return drawn.reshape(*drawn.shape[:-2], -1)[..., :m]
+        return drawn.reshape(*drawn.shape[:-2], groups.shape[-2] * width)[..., :m]
     # Summed from the end, so that rounding in the head does not reach a small tail.
     beyond = np.cumsum(chances[..., ::-1], axis=-1)[..., ::-1]
     ratios = np.minimum(np.divide(chances, beyond, out=np.zeros_like(beyond), where=beyond > 0), 1.0)

@@ -66,6 +66,12 @@ def test_rows_have_their_own_users_and_probabilities() -> None:
     assert multinomial(0, chances, rng_for(0, "none")).sum() == 0
 
 
+def test_no_draws_have_the_shape_of_none() -> None:
+    for m in (3, LONGEST + 1):
+        none = multinomial(np.zeros((0, 2), dtype=np.int64), np.full(m, 1 / m), rng_for(0, "empty"))
+        assert none.shape == (0, 2, m)
+
+
 def test_the_stream_is_the_same_with_every_numpy() -> None:
     """Written down once: whoever sees another draw here has a numpy whose binomials changed, and should say so."""
     drawn = multinomial(np.array([1000, 20]), np.array([0.1, 0.2, 0.3, 0.4]), rng_for(0, "stream"))
