@@ -17,6 +17,7 @@ from simulator.attributes import (
     published_budget,
     report_budget,
 )
+from tests.cells import failures
 
 VARIANTS = [("grr", None), ("rappor", "z"), ("rappor", "r"), ("oue", "z"), ("oue", "r")]
 FAKED = [(*one, realistic) for one in VARIANTS for realistic in (False, True) if one[1] != "z" or not realistic]
@@ -59,27 +60,28 @@ def sent(key: str, fake: str | None, k: int, epsilon: float, d: int, prior: list
     return np.array(rows)
 
 
-@pytest.mark.parametrize(("key", "fake", "realistic"), FAKED)
-@pytest.mark.parametrize(("k", "d"), [(2, 2), (3, 2), (2, 3), (3, 3)])
-def test_estimates_are_unbiased_and_have_their_variance(
-    key: str, fake: str | None, realistic: bool, k: int, d: int
-) -> None:
+def test_estimates_are_unbiased_and_have_their_variance() -> None:
     """Over all that users can send: support of the first attribute, of five users who hold values of all kinds."""
-    epsilon, prior = 1.3, PRIORS[k] if realistic else None
-    supports = np.array(reports_of(key, k, epsilon)[0])
-    table = sent(key, fake, k, epsilon, d, prior)
-    first = table.reshape(len(table), len(supports), -1).sum(axis=2) @ supports
-    tuples = list(itertools.product(range(k), repeat=d))
-    users = [0, 1, len(tuples) - 1, len(tuples) // 2, 1]
-    n, chances = len(users), first[users]
-    frequency = np.bincount([tuples[user][0] for user in users], minlength=k) / n
-    oracle = PROTOCOLS[key](k, epsilon)
-    fakes = fake_support(oracle, fake, None if prior is None else np.array(prior))  # type: ignore[arg-type]
-    estimate = (d * chances.sum(axis=0) / n - oracle.q - (d - 1) * fakes) / (oracle.p - oracle.q)  # type: ignore[attr-defined]
-    assert estimate == pytest.approx(frequency, abs=1e-12)
-    scale = d / (n * (oracle.p - oracle.q))  # type: ignore[attr-defined]
-    variance = (chances * (1 - chances)).sum(axis=0) * scale**2
-    assert hidden_variance(oracle, frequency, n, d, fakes) == pytest.approx(variance, rel=1e-12)  # type: ignore[arg-type]
+
+    def check(cell: tuple) -> None:
+        (key, fake, realistic), (k, d) = cell
+        epsilon, prior = 1.3, PRIORS[k] if realistic else None
+        supports = np.array(reports_of(key, k, epsilon)[0])
+        table = sent(key, fake, k, epsilon, d, prior)
+        first = table.reshape(len(table), len(supports), -1).sum(axis=2) @ supports
+        tuples = list(itertools.product(range(k), repeat=d))
+        users = [0, 1, len(tuples) - 1, len(tuples) // 2, 1]
+        n, chances = len(users), first[users]
+        frequency = np.bincount([tuples[user][0] for user in users], minlength=k) / n
+        oracle = PROTOCOLS[key](k, epsilon)
+        fakes = fake_support(oracle, fake, None if prior is None else np.array(prior))  # type: ignore[arg-type]
+        estimate = (d * chances.sum(axis=0) / n - oracle.q - (d - 1) * fakes) / (oracle.p - oracle.q)  # type: ignore[attr-defined]
+        assert estimate == pytest.approx(frequency, abs=1e-12)
+        scale = d / (n * (oracle.p - oracle.q))  # type: ignore[attr-defined]
+        variance = (chances * (1 - chances)).sum(axis=0) * scale**2
+        assert hidden_variance(oracle, frequency, n, d, fakes) == pytest.approx(variance, rel=1e-12)  # type: ignore[arg-type]
+
+    assert failures(itertools.product(FAKED, [(2, 2), (3, 2), (2, 3), (3, 3)]), check) == {}
 
 
 def test_the_published_variance_is_that_of_users_drawn_from_a_population() -> None:
@@ -93,24 +95,24 @@ def test_the_published_variance_is_that_of_users_drawn_from_a_population() -> No
     assert published == pytest.approx(ours + f * (1 - f) / n, rel=1e-12)
 
 
-@pytest.mark.parametrize(("key", "fake", "realistic"), FAKED)
-@pytest.mark.parametrize(("k", "d"), [(2, 2), (3, 2), (3, 3)])
-def test_what_is_promised_is_the_largest_loss_of_all_tuples(
-    key: str, fake: str | None, realistic: bool, k: int, d: int
-) -> None:
-    epsilon = 1.0
-    table = np.log(sent(key, fake, k, epsilon, d, PRIORS[k] if realistic else None))
-    tuples = list(itertools.product(range(k), repeat=d))
-    worst = {True: 0.0, False: 0.0}
-    for a, b in itertools.permutations(range(len(tuples)), 2):
-        one = sum(x != y for x, y in zip(tuples[a], tuples[b], strict=True)) == 1
-        worst[one] = max(worst[one], float((table[a] - table[b]).max()))
-    whole, single = losses("rsrfd" if realistic else "rsfd", k, epsilon, d, fake)
-    assert max(worst.values()) == pytest.approx(whole, rel=1e-9)
-    if realistic:  # depends on the prior: never above what is said, and above that of even fakes
-        assert one_attribute_loss(k, epsilon, d, fake) < worst[True] < single
-    else:
-        assert worst[True] == pytest.approx(single, rel=1e-9)
+def test_what_is_promised_is_the_largest_loss_of_all_tuples() -> None:
+    def check(cell: tuple) -> None:
+        (key, fake, realistic), (k, d) = cell
+        epsilon = 1.0
+        table = np.log(sent(key, fake, k, epsilon, d, PRIORS[k] if realistic else None))
+        tuples = list(itertools.product(range(k), repeat=d))
+        worst = {True: 0.0, False: 0.0}
+        for a, b in itertools.permutations(range(len(tuples)), 2):
+            one = sum(x != y for x, y in zip(tuples[a], tuples[b], strict=True)) == 1
+            worst[one] = max(worst[one], float((table[a] - table[b]).max()))
+        whole, single = losses("rsrfd" if realistic else "rsfd", k, epsilon, d, fake)
+        assert max(worst.values()) == pytest.approx(whole, rel=1e-9)
+        if realistic:  # depends on the prior: never above what is said, and above that of even fakes
+            assert one_attribute_loss(k, epsilon, d, fake) < worst[True] < single
+        else:
+            assert worst[True] == pytest.approx(single, rel=1e-9)
+
+    assert failures(itertools.product(FAKED, [(2, 2), (3, 2), (3, 3)]), check) == {}
 
 
 def test_the_figures_of_two_attributes_and_ten() -> None:
@@ -128,13 +130,15 @@ def test_the_figures_of_two_attributes_and_ten() -> None:
     assert [rsfd, every, sampled] == pytest.approx([21.25, 3.63, 0.887], rel=1e-3)
 
 
-@pytest.mark.parametrize("fake", [None, "z", "r"])
-@pytest.mark.parametrize("promise", ["tuple", "attribute"])
-@pytest.mark.parametrize("solution", ["smp", "spl", "rsfd", "rsrfd"])
-def test_the_budget_of_a_report_is_what_the_promise_leaves(solution: str, promise: str, fake: str | None) -> None:
-    k, d, epsilon = 5, 4, 0.8
-    budget = report_budget(solution, k, epsilon, d, fake, promise)
-    lost = dict(zip(("tuple", "attribute"), losses(solution, k, budget, d, fake), strict=True))[promise]
-    assert lost == pytest.approx(epsilon, rel=1e-9)
-    if solution == "rsfd" and promise == "attribute" and fake != "r":
-        assert budget == pytest.approx(math.log(d * math.expm1(epsilon) + 1), rel=1e-9)
+def test_the_budget_of_a_report_is_what_the_promise_leaves() -> None:
+    def check(cell: tuple) -> None:
+        fake, promise, solution = cell
+        k, d, epsilon = 5, 4, 0.8
+        budget = report_budget(solution, k, epsilon, d, fake, promise)
+        lost = dict(zip(("tuple", "attribute"), losses(solution, k, budget, d, fake), strict=True))[promise]
+        assert lost == pytest.approx(epsilon, rel=1e-9)
+        if solution == "rsfd" and promise == "attribute" and fake != "r":
+            assert budget == pytest.approx(math.log(d * math.expm1(epsilon) + 1), rel=1e-9)
+
+    cells = itertools.product([None, "z", "r"], ["tuple", "attribute"], ["smp", "spl", "rsfd", "rsrfd"])
+    assert failures(cells, check) == {}

@@ -34,7 +34,7 @@ def test_inversion_is_unbiased_with_the_stated_variance(wide: bool) -> None:
     if wide:  # more outputs than inputs: every output in two shades that tell nothing more
         channel = Channel("wide", "wide", np.concatenate([0.3 * channel.matrix, 0.7 * channel.matrix], axis=1))
     counts = apportion(frequencies("zipf", 30), 5000)
-    repetitions, truth = 4000, counts / 5000
+    repetitions, truth = 1500, counts / 5000
     drawn = invert(channel, channel.sample_observed(np.broadcast_to(counts, (repetitions, 30)), rng_for(1, "inv")))
     variance = InversionCovariance(channel, 5000).entry(truth)
     z = stats.norm.isf(1e-6 / 2 / 60)

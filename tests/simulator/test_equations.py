@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from simulator.protocols.equations import collect, evenly, numbers_of, points, solutions, spread, vectors
+from tests.cells import failures
 
 from .law import (
     accept,
@@ -26,20 +27,22 @@ def all_points(t: int, q: int):
     return np.array([point for point in space if any(point) and next(filter(None, point)) == 1])
 
 
-@pytest.mark.parametrize(
-    ("t", "q"), [(1, 2), (1, 7), (2, 2), (2, 5), (3, 2), (3, 3), (4, 3), (5, 2), (3, 7), (3, 4), (2, 9)]
-)
-def test_points_are_numbered_in_order_and_up_to_a_factor(t, q):
-    expected = all_points(t, q)
-    total = points(t, q)
-    assert len(expected) == total
-    every = np.vstack([expected, np.zeros((1, t), dtype=int)])
-    np.testing.assert_array_equal(vectors(np.arange(total + 1), t, q), every)
-    for factor in range(1, q):
-        np.testing.assert_array_equal(numbers_of(slow_field(q)[1][factor, every], q), np.arange(total + 1))
-    # putting zeros in front keeps the number
-    padded = np.hstack([np.zeros((total, 2), dtype=int), expected])
-    np.testing.assert_array_equal(numbers_of(padded, q), np.arange(total))
+def test_points_are_numbered_in_order_and_up_to_a_factor():
+    def check(cell):
+        t, q = cell
+        expected = all_points(t, q)
+        total = points(t, q)
+        assert len(expected) == total
+        every = np.vstack([expected, np.zeros((1, t), dtype=int)])
+        np.testing.assert_array_equal(vectors(np.arange(total + 1), t, q), every)
+        for factor in range(1, q):
+            np.testing.assert_array_equal(numbers_of(slow_field(q)[1][factor, every], q), np.arange(total + 1))
+        # putting zeros in front keeps the number
+        padded = np.hstack([np.zeros((total, 2), dtype=int), expected])
+        np.testing.assert_array_equal(numbers_of(padded, q), np.arange(total))
+
+    cells = [(1, 2), (1, 7), (2, 2), (2, 5), (3, 2), (3, 3), (4, 3), (5, 2), (3, 7), (3, 4), (2, 9)]
+    assert failures(cells, check) == {}
 
 
 def solved(d: int, q: int):
@@ -52,43 +55,51 @@ def solved(d: int, q: int):
 AFFINE = [(1, 2), (1, 5), (2, 2), (2, 3), (3, 2), (4, 2), (3, 3), (2, 5), (1, 4), (2, 4), (3, 4), (2, 9)]
 
 
-@pytest.mark.parametrize(("d", "q"), AFFINE)
-def test_solutions_are_counted_and_collected(d, q):
-    table = solved(d, q)
-    np.testing.assert_array_equal(solutions(np.arange(len(table)), d, q), table.sum(axis=1))
-    histogram = stream("collect", d, q).integers(0, 50, size=(3, q**d))
-    np.testing.assert_array_equal(collect(histogram, d, q, len(table)), histogram @ table.T)
-    np.testing.assert_array_equal(collect(histogram, d, q, len(table) - 2), (histogram @ table.T)[:, :-2])
+def test_solutions_are_counted_and_collected():
+    def check(cell):
+        d, q = cell
+        table = solved(d, q)
+        np.testing.assert_array_equal(solutions(np.arange(len(table)), d, q), table.sum(axis=1))
+        histogram = stream("collect", d, q).integers(0, 50, size=(3, q**d))
+        np.testing.assert_array_equal(collect(histogram, d, q, len(table)), histogram @ table.T)
+        np.testing.assert_array_equal(collect(histogram, d, q, len(table) - 2), (histogram @ table.T)[:, :-2])
+
+    assert failures(AFFINE, check) == {}
 
 
-@pytest.mark.parametrize(("d", "q"), AFFINE)
-def test_every_solution_is_drawn_equally_often_and_nothing_else(d, q):
-    table = solved(d, q)
-    users = 200 * q**d
-    for equation in np.flatnonzero(table.any(axis=1)):
-        held = np.zeros((1, len(table)), dtype=np.int64)
-        held[0, equation] = users
-        drawn = spread(held, d, q, stream("spread", d, q, int(equation)))[0]
-        assert drawn.sum() == users
-        assert not drawn[~table[equation]].any()
-        observed = drawn[table[equation]].astype(float)
-        if len(observed) > 1:
-            assert accept(chi_square_p(observed, np.full(len(observed), users / len(observed))))
+def test_every_solution_is_drawn_equally_often_and_nothing_else():
+    def check(cell):
+        d, q = cell
+        table = solved(d, q)
+        users = 200 * q**d
+        for equation in np.flatnonzero(table.any(axis=1)):
+            held = np.zeros((1, len(table)), dtype=np.int64)
+            held[0, equation] = users
+            drawn = spread(held, d, q, stream("spread", d, q, int(equation)))[0]
+            assert drawn.sum() == users
+            assert not drawn[~table[equation]].any()
+            observed = drawn[table[equation]].astype(float)
+            if len(observed) > 1:
+                assert accept(chi_square_p(observed, np.full(len(observed), users / len(observed))))
+
+    assert failures(AFFINE, check) == {}
 
 
-@pytest.mark.parametrize("users", [0, 1, 4, 5, 6, 40])
-def test_users_are_put_evenly_one_by_one_and_all_at_once(users):
-    # One cell of five: binomial, whether there are fewer users than cells or more.
-    drawn = evenly(np.full(20_000, users), 5, stream("evenly", users))
-    assert (drawn.sum(axis=1) == users).all()
-    expected = stats.binom.pmf(np.arange(users + 1), users, 0.2) * 20_000
-    bins = merge_bins(expected)
-    if bins[-1]:
-        for cell in range(5):
-            observed = np.bincount(bins, np.bincount(drawn[:, cell], minlength=users + 1).astype(float))
-            assert accept(chi_square_p(observed, np.bincount(bins, expected)))
-    mixed = evenly(np.array([0, 100, 3, 7]), 5, stream("evenly", "mixed"))
-    assert mixed.sum(axis=1).tolist() == [0, 100, 3, 7]
+def test_users_are_put_evenly_one_by_one_and_all_at_once():
+    def check(users):
+        # One cell of five: binomial, whether there are fewer users than cells or more.
+        drawn = evenly(np.full(20_000, users), 5, stream("evenly", users))
+        assert (drawn.sum(axis=1) == users).all()
+        expected = stats.binom.pmf(np.arange(users + 1), users, 0.2) * 20_000
+        bins = merge_bins(expected)
+        if bins[-1]:
+            for cell in range(5):
+                observed = np.bincount(bins, np.bincount(drawn[:, cell], minlength=users + 1).astype(float))
+                assert accept(chi_square_p(observed, np.bincount(bins, expected)))
+        mixed = evenly(np.array([0, 100, 3, 7]), 5, stream("evenly", "mixed"))
+        assert mixed.sum(axis=1).tolist() == [0, 100, 3, 7]
+
+    assert failures([0, 1, 4, 5, 6, 40], check) == {}
 
 
 @pytest.mark.parametrize(("d", "q"), [(3, 2), (2, 4)])

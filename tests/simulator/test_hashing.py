@@ -11,11 +11,12 @@ from scipy import stats
 
 from simulator.hashing import HASHES, SEED_BITS, mix64, xxh32_text
 from simulator.protocols.local_hashing import BLH, OLH
+from tests.cells import failures
 
 from .law import accept, stream, two_sided
 
 SEEDS = 40_000
-SYMBOLS = [2, 3, 4, 8, 55]
+SYMBOLS = [2, 3, 8, 55]
 PAIRS = np.array(
     [(v, v + 1) for v in range(0, 12)]  # neighbours
     + [(v, v + 1) for v in (99, 1023, 65_535, 10**9, 2**32 - 2)]
@@ -47,28 +48,34 @@ def joint_p(hashed, pairs, g, *names):
     return stats.chi2.sf(((observed - expected) ** 2 / expected).sum(axis=1), g * g - 1)
 
 
-@pytest.mark.parametrize("name", HASHES)
-@pytest.mark.parametrize("g", SYMBOLS)
-def test_two_values_collide_at_rate_one_in_g(name, g):
-    assert accept(collision_p(HASHES[name], PAIRS, g, name))
+def test_two_values_collide_at_rate_one_in_g():
+    def check(cell):
+        name, g = cell
+        assert accept(collision_p(HASHES[name], PAIRS, g, name))
+
+    assert failures(itertools.product(HASHES, SYMBOLS), check) == {}
 
 
-@pytest.mark.parametrize("name", HASHES)
-@pytest.mark.parametrize("g", SYMBOLS)
-def test_two_values_hash_independently(name, g):
-    assert accept(joint_p(HASHES[name], PAIRS, g, name))
+def test_two_values_hash_independently():
+    def check(cell):
+        name, g = cell
+        assert accept(joint_p(HASHES[name], PAIRS, g, name))
+
+    assert failures(itertools.product(HASHES, SYMBOLS), check) == {}
 
 
-@pytest.mark.parametrize("name", HASHES)
-@pytest.mark.parametrize("g", SYMBOLS)
-def test_symbols_are_even(name, g):
-    values = np.unique(PAIRS)
-    seeds = stream("even", name, g).integers(0, 2**SEED_BITS, size=(SEEDS, 1))
-    symbols = HASHES[name](values, seeds, g)
-    assert symbols.min() == 0
-    assert symbols.max() == g - 1
-    observed = np.stack([np.bincount(column, minlength=g) for column in symbols.T])
-    assert accept(stats.chi2.sf(((observed - SEEDS / g) ** 2 / (SEEDS / g)).sum(axis=1), g - 1))
+def test_symbols_are_even():
+    def check(cell):
+        name, g = cell
+        values = np.unique(PAIRS)
+        seeds = stream("even", name, g).integers(0, 2**SEED_BITS, size=(SEEDS, 1))
+        symbols = HASHES[name](values, seeds, g)
+        assert symbols.min() == 0
+        assert symbols.max() == g - 1
+        observed = np.stack([np.bincount(column, minlength=g) for column in symbols.T])
+        assert accept(stats.chi2.sf(((observed - SEEDS / g) ** 2 / (SEEDS / g)).sum(axis=1), g - 1))
+
+    assert failures(itertools.product(HASHES, SYMBOLS), check) == {}
 
 
 @pytest.mark.parametrize("name", HASHES)
@@ -82,7 +89,7 @@ def test_one_seed_spreads_a_domain_evenly(name):
 
 @pytest.mark.parametrize("g", [8, 55])
 def test_negative_control_a_linear_hash_with_a_prime_near_the_domain_is_biased(g):
-    pairs = np.array(list(itertools.combinations(range(0, 100, 7), 2)))
+    pairs = np.array(list(itertools.combinations(range(0, 100, 14), 2)))
     assert not accept(collision_p(linear, pairs, g, "linear"))
     assert not accept(joint_p(linear, pairs, g, "linear"))
     assert accept(collision_p(mix64, pairs, g, "linear"))
@@ -117,8 +124,7 @@ def test_xxh32_refuses_what_it_cannot_hash(value):
         xxh32_text(np.array([3, value]), np.array([1]), 4)
 
 
-@pytest.mark.parametrize("protocol", [BLH, OLH])
-@pytest.mark.parametrize("epsilon", [0.7, 3.0])
+@pytest.mark.parametrize(("protocol", "epsilon"), [(BLH, 0.7), (OLH, 3.0)])
 def test_local_hashing_with_xxh32_is_unbiased_end_to_end(protocol, epsilon):
     counts = np.array([900, 0, 0, 300, 100, 0, 50, 20, 10, 5, 60, 55])
     oracle, n, times = protocol(12, epsilon, hash="xxh32"), int(counts.sum()), 200

@@ -26,7 +26,7 @@ TARGETS = draw_targets(K, 0)
 FAKES = 2500
 
 
-def gain_of(key, epsilon=1.0, repetitions=200, method="none"):
+def gain_of(key, epsilon=1.0, repetitions=100, method="none"):
     oracle = PROTOCOLS[key](K, epsilon)
     found = gains(
         COUNTS, {key: oracle}, POSTPROCESSORS, [(key, method)],
@@ -35,7 +35,7 @@ def gain_of(key, epsilon=1.0, repetitions=200, method="none"):
     return oracle, found[key, method]
 
 
-def agrees(oracle, found, supports_of_one, repetitions=200):
+def agrees(oracle, found, supports_of_one, repetitions=100):
     """Whether the mean gain is that of fakes who support so many of the r targets on average."""
     r, p, q = len(TARGETS), oracle.p, oracle.q
     honest = apportion(COUNTS, N - FAKES) / (N - FAKES)

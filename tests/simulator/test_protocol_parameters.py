@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 from math import comb
@@ -18,6 +19,7 @@ from simulator.protocols.local_hashing import BLH, OLH
 from simulator.protocols.oracle import bits_for
 from simulator.protocols.subset import SubsetSelection
 from simulator.protocols.unary import OUE, RAPPOR
+from tests.cells import failures
 
 from .law import stream
 
@@ -47,14 +49,16 @@ def likelihood_ratio(oracle) -> float:
 
 
 # The exceptions, the bits of `the` and the real numbers of `she`, are in test_more_protocols.
-@pytest.mark.parametrize("key", [key for key in PROTOCOLS if key not in {"the", "she"}])
-@pytest.mark.parametrize(("k", "epsilon"), GRID)
-def test_a_report_spends_the_whole_budget_and_no_more(key, k, epsilon):
-    oracle = PROTOCOLS[key](k, epsilon)
-    # 1e-9, and what the rounding of p and q to float64 leaves of 1 - p and 1 - q
-    tolerance = 1e-9 + 2 * ROUNDING / (1 - oracle.p)
-    assert abs(math.log(likelihood_ratio(oracle)) - epsilon) <= tolerance
-    assert tolerance < 1e-6
+def test_a_report_spends_the_whole_budget_and_no_more():
+    def check(cell):
+        key, (k, epsilon) = cell
+        oracle = PROTOCOLS[key](k, epsilon)
+        # 1e-9, and what the rounding of p and q to float64 leaves of 1 - p and 1 - q
+        tolerance = 1e-9 + 2 * ROUNDING / (1 - oracle.p)
+        assert abs(math.log(likelihood_ratio(oracle)) - epsilon) <= tolerance
+        assert tolerance < 1e-6
+
+    assert failures(itertools.product([key for key in PROTOCOLS if key not in {"the", "she"}], GRID), check) == {}
 
 
 @pytest.mark.parametrize(("k", "epsilon"), [(5, 0.5), (12, 1.0), (100, 3.0)])
@@ -81,24 +85,29 @@ def test_sizes_that_cannot_be_are_refused(make, message):
         make()
 
 
-@pytest.mark.parametrize(("k", "epsilon"), GRID)
-def test_p_and_q_are_those_of_the_literature(k, epsilon):
-    e, half = math.exp(epsilon), math.exp(epsilon / 2)
-    close = {"rel": 1e-13}  # a few roundings of 1e-16 each, in numbers between 0 and 1
-    grr = GRR(k, epsilon)
-    assert (grr.p, grr.q) == pytest.approx((e / (e + k - 1), 1 / (e + k - 1)), **close)
-    assert (RAPPOR(k, epsilon).p, RAPPOR(k, epsilon).q) == pytest.approx((half / (half + 1), 1 / (half + 1)), **close)
-    assert (OUE(k, epsilon).p, OUE(k, epsilon).q) == pytest.approx((0.5, 1 / (e + 1)), **close)
-    assert (BLH(k, epsilon).p, BLH(k, epsilon).q) == pytest.approx((e / (e + 1), 0.5), **close)
-    g = round(e) + 1
-    assert OLH(k, epsilon).g == g
-    assert (OLH(k, epsilon).p, OLH(k, epsilon).q) == pytest.approx((e / (e + g - 1), 1 / g), **close)
-    ss = SubsetSelection(k, epsilon)
-    w = ss.omega
-    p = w * e / (w * e + k - w)
-    # q by (1 - p) loses digits as p nears 1: compare with its value plus the rounding of p
-    assert ss.p == pytest.approx(p, **close)
-    assert ss.q == pytest.approx(p * (w - 1) / (k - 1) + (1 - p) * w / (k - 1), rel=1e-13, abs=4 * ROUNDING)
+def test_p_and_q_are_those_of_the_literature():
+    def check(cell):
+        k, epsilon = cell
+        e, half = math.exp(epsilon), math.exp(epsilon / 2)
+        close = {"rel": 1e-13}  # a few roundings of 1e-16 each, in numbers between 0 and 1
+        grr = GRR(k, epsilon)
+        assert (grr.p, grr.q) == pytest.approx((e / (e + k - 1), 1 / (e + k - 1)), **close)
+        assert (RAPPOR(k, epsilon).p, RAPPOR(k, epsilon).q) == pytest.approx(
+            (half / (half + 1), 1 / (half + 1)), **close
+        )
+        assert (OUE(k, epsilon).p, OUE(k, epsilon).q) == pytest.approx((0.5, 1 / (e + 1)), **close)
+        assert (BLH(k, epsilon).p, BLH(k, epsilon).q) == pytest.approx((e / (e + 1), 0.5), **close)
+        g = round(e) + 1
+        assert OLH(k, epsilon).g == g
+        assert (OLH(k, epsilon).p, OLH(k, epsilon).q) == pytest.approx((e / (e + g - 1), 1 / g), **close)
+        ss = SubsetSelection(k, epsilon)
+        w = ss.omega
+        p = w * e / (w * e + k - w)
+        # q by (1 - p) loses digits as p nears 1: compare with its value plus the rounding of p
+        assert ss.p == pytest.approx(p, **close)
+        assert ss.q == pytest.approx(p * (w - 1) / (k - 1) + (1 - p) * w / (k - 1), rel=1e-13, abs=4 * ROUNDING)
+
+    assert failures(GRID, check) == {}
 
 
 def mean_variance_of_subsets(k, epsilon, w):
@@ -110,13 +119,16 @@ def mean_variance_of_subsets(k, epsilon, w):
     return (p * (1 - p) + (k - 1) * q * (1 - q)) / (k * (p - q) ** 2)
 
 
-@pytest.mark.parametrize("k", [2, 3, 4, 5, 7, 12, 50, 64, 101])
-@pytest.mark.parametrize("epsilon", [*np.linspace(0.05, 8, 18).round(3).tolist(), 3.45])
-def test_no_size_of_subsets_has_a_lower_mean_variance_than_omega(k, epsilon):
-    chosen = mean_variance_of_subsets(k, epsilon, SubsetSelection(k, epsilon).omega)
-    best = min(mean_variance_of_subsets(k, epsilon, w) for w in range(1, k))
-    # Sizes may tie; 1 - p of one is lost to rounding as p nears 1.
-    assert chosen <= best * (1 + 1e-9)
+def test_no_size_of_subsets_has_a_lower_mean_variance_than_omega():
+    def check(cell):
+        k, epsilon = cell
+        chosen = mean_variance_of_subsets(k, epsilon, SubsetSelection(k, epsilon).omega)
+        best = min(mean_variance_of_subsets(k, epsilon, w) for w in range(1, k))
+        # Sizes may tie; 1 - p of one is lost to rounding as p nears 1.
+        assert chosen <= best * (1 + 1e-9)
+
+    cells = itertools.product([2, 3, 4, 5, 7, 12, 50, 64, 101], [*np.linspace(0.05, 8, 18).round(3).tolist(), 3.45])
+    assert failures(cells, check) == {}
 
 
 @pytest.mark.slow
@@ -140,19 +152,21 @@ def mean_variance(k, p, q):
     return (p * (1 - p) + (k - 1) * q * (1 - q)) / (k * (p - q) ** 2)
 
 
-@pytest.mark.parametrize("epsilon", np.linspace(0.25, 7.5, 30).round(3).tolist())
-def test_the_published_g_and_threshold_lose_only_where_subsets_are_far_better(epsilon):
-    e, half = math.exp(epsilon), math.exp(epsilon / 2)
-    for k in (2, 3, 4, 8, 16, 64, 200, 1024, 4096):
-        ss, olh, the = (PROTOCOLS[key](k, epsilon) for key in ("ss", "olh", "the"))
-        subsets = mean_variance(k, ss.p, ss.q)
-        hashed = min(mean_variance(k, e / (e + g - 1), 1 / g) for g in range(2, olh.g + 3))
-        if hashed < 0.95 * mean_variance(k, olh.p, olh.q):
-            assert subsets < 0.6 * hashed
-        cells = half ** np.linspace(0.5, 1, 500)
-        bits = min(mean_variance(k, 1 - x / half / 2, 1 / (2 * x)) for x in cells)
-        if bits < 0.95 * mean_variance(k, the.p, the.q):
-            assert subsets < bits / 7
+def test_the_published_g_and_threshold_lose_only_where_subsets_are_far_better():
+    def check(epsilon):
+        e, half = math.exp(epsilon), math.exp(epsilon / 2)
+        for k in (2, 3, 4, 8, 16, 64, 200, 1024, 4096):
+            ss, olh, the = (PROTOCOLS[key](k, epsilon) for key in ("ss", "olh", "the"))
+            subsets = mean_variance(k, ss.p, ss.q)
+            hashed = min(mean_variance(k, e / (e + g - 1), 1 / g) for g in range(2, olh.g + 3))
+            if hashed < 0.95 * mean_variance(k, olh.p, olh.q):
+                assert subsets < 0.6 * hashed
+            cells = half ** np.linspace(0.5, 1, 500)
+            bits = min(mean_variance(k, 1 - x / half / 2, 1 / (2 * x)) for x in cells)
+            if bits < 0.95 * mean_variance(k, the.p, the.q):
+                assert subsets < bits / 7
+
+    assert failures(np.linspace(0.25, 7.5, 30).round(3).tolist(), check) == {}
 
 
 def test_omega_is_not_simply_the_ceiling():
@@ -163,46 +177,54 @@ def test_omega_is_not_simply_the_ceiling():
     )
 
 
-@pytest.mark.parametrize("key", PROTOCOLS)
-@pytest.mark.parametrize("epsilon", [0, 0.0, -1.0, math.nan, math.inf, -math.inf, 33, 32.0001, 1e-7])
-def test_a_budget_out_of_range_is_refused_by_name_and_value(key, epsilon):
-    with pytest.raises(ValueError, match=rf"epsilon must be between .*got epsilon={epsilon}"):
-        PROTOCOLS[key](4, epsilon)
+def test_a_budget_out_of_range_is_refused_by_name_and_value():
+    def check(cell):
+        key, epsilon = cell
+        with pytest.raises(ValueError, match=rf"epsilon must be between .*got epsilon={epsilon}"):
+            PROTOCOLS[key](4, epsilon)
+
+    cells = itertools.product(PROTOCOLS, [0, 0.0, -1.0, math.nan, math.inf, -math.inf, 33, 32.0001, 1e-7])
+    assert failures(cells, check) == {}
 
 
-@pytest.mark.parametrize("key", PROTOCOLS)
-@pytest.mark.parametrize("k", [1, 0, -3])
-def test_a_domain_that_is_too_small_is_refused_by_name_and_value(key, k):
-    with pytest.raises(ValueError, match=rf"k must be a whole number of at least 2, got k={k}"):
-        PROTOCOLS[key](k, 1.0)
+def test_a_domain_that_is_too_small_is_refused_by_name_and_value():
+    def check(cell):
+        key, k = cell
+        with pytest.raises(ValueError, match=rf"k must be a whole number of at least 2, got k={k}"):
+            PROTOCOLS[key](k, 1.0)
+
+    assert failures(itertools.product(PROTOCOLS, [1, 0, -3]), check) == {}
 
 
-@pytest.mark.parametrize("key", PROTOCOLS)
-@pytest.mark.parametrize("epsilon", [1e-6, 32.0])
-@pytest.mark.parametrize("k", [2, 1000])
-def test_the_ends_of_the_range_work(key, epsilon, k):
-    oracle = PROTOCOLS[key](k, epsilon)
-    noise = oracle.noise(1000)
-    if key == "she":
-        assert oracle.p is oracle.q is None
-    else:
-        assert 0 < oracle.q < oracle.p <= 1
-    assert 0 < noise.sd < math.inf
-    counts = np.zeros(k, dtype=np.int64)
-    counts[0] = 1000
-    assert np.isfinite(oracle.estimate(oracle.sample_support(counts, np.random.default_rng(0)), 1000)).all()
+def test_the_ends_of_the_range_work():
+    def check(cell):
+        key, epsilon, k = cell
+        oracle = PROTOCOLS[key](k, epsilon)
+        noise = oracle.noise(1000)
+        if key == "she":
+            assert oracle.p is oracle.q is None
+        else:
+            assert 0 < oracle.q < oracle.p <= 1
+        assert 0 < noise.sd < math.inf
+        counts = np.zeros(k, dtype=np.int64)
+        counts[0] = 1000
+        assert np.isfinite(oracle.estimate(oracle.sample_support(counts, np.random.default_rng(0)), 1000)).all()
+
+    assert failures(itertools.product(PROTOCOLS, [1e-6, 32.0], [2, 1000]), check) == {}
 
 
-@pytest.mark.parametrize("key", PROTOCOLS)
-def test_nobody_reporting_is_refused(key):
-    oracle = PROTOCOLS[key](4, 1.0)
-    for n in (0, -5):
-        with pytest.raises(ValueError, match=rf"n must be at least 1, got n={n}"):
-            oracle.noise(n)
-        with pytest.raises(ValueError, match=rf"n must be at least 1, got n={n}"):
-            oracle.variance(0.1, n)
-        with pytest.raises(ValueError, match=rf"n must be at least 1, got n={n}"):
-            oracle.estimate(np.zeros(4, dtype=np.int64), n)
+def test_nobody_reporting_is_refused():
+    def check(key):
+        oracle = PROTOCOLS[key](4, 1.0)
+        for n in (0, -5):
+            with pytest.raises(ValueError, match=rf"n must be at least 1, got n={n}"):
+                oracle.noise(n)
+            with pytest.raises(ValueError, match=rf"n must be at least 1, got n={n}"):
+                oracle.variance(0.1, n)
+            with pytest.raises(ValueError, match=rf"n must be at least 1, got n={n}"):
+                oracle.estimate(np.zeros(4, dtype=np.int64), n)
+
+    assert failures(PROTOCOLS, check) == {}
 
 
 @pytest.mark.parametrize("key", ["blh", "olh"])
@@ -228,8 +250,10 @@ def test_table_keys_are_the_members_own():
     assert all(member.key == key for key, member in TABLE.items())
 
 
-@pytest.mark.parametrize("k", [2.5, float("nan"), float("inf"), "4"])
-@pytest.mark.parametrize("name", PROTOCOLS)
-def test_k_must_be_a_whole_number(name: str, k: object) -> None:
-    with pytest.raises(ValueError, match="k must be a whole number"):
-        PROTOCOLS[name](k, 1.0)  # type: ignore[arg-type]
+def test_k_must_be_a_whole_number() -> None:
+    def check(cell: tuple) -> None:
+        k, name = cell
+        with pytest.raises(ValueError, match="k must be a whole number"):
+            PROTOCOLS[name](k, 1.0)  # type: ignore[arg-type]
+
+    assert failures(itertools.product([2.5, float("nan"), float("inf"), "4"], PROTOCOLS), check) == {}
