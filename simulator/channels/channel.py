@@ -18,6 +18,7 @@ from simulator.protocols.oracle import Noise, bits_for
 from simulator.protocols.protocol import Counts, Covariance, Linear, Probabilities, Protocol, Tally, users_of
 
 ROW_SLACK = 1e-9  # how far the sum of a row may be from 1
+DRAWN_CELLS = 2**20  # counts that a batch of draws keeps at a time
 EQUAL = 1e-12  # relative difference up to which two probabilities are the same but for rounding
 
 
@@ -137,9 +138,11 @@ class Channel(Protocol):
         """
         rows = np.ascontiguousarray(counts).reshape(-1, self.k)
         result = np.empty((len(rows), self.outputs), dtype=np.int64)
-        for row, out in zip(rows, result, strict=True):
-            held = np.flatnonzero(row)
-            out[:] = multinomial(row[held], self.matrix[held], rng).sum(axis=0)
+        step = max(1, DRAWN_CELLS // self.matrix.size)
+        for start in range(0, len(rows), step):
+            some = rows[start : start + step]
+            held = np.flatnonzero(some.any(axis=0))
+            result[start : start + step] = multinomial(some[:, held], self.matrix[held], rng).sum(axis=1)
         return result.reshape(*counts.shape[:-1], self.outputs)
 
     def expected_distance(self, frequencies: FloatArray, distances: FloatArray) -> float:
