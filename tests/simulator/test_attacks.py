@@ -17,7 +17,7 @@ from .law import accept, channel_of, oracle_of, stream, two_sided
 
 PROTOCOLS = frequency_oracles()
 
-USERS = 40_000
+USERS = 20_000
 
 
 def supports(oracle, reports):

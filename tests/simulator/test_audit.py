@@ -51,7 +51,7 @@ def test_nothing_seen_bounds_nothing():
 
 @pytest.mark.parametrize(("p0", "p1"), [(0.3, 0.1), (0.02, 0.01)])
 def test_bounds_miss_no_more_often_than_they_say_and_slack_is_kept(p0, p1):
-    trials, alpha, many = 2000, 0.1, 2000
+    trials, alpha, many = 2000, 0.1, 1000
     rng = stream("audit-coverage", repr(p0))
     found = [ratio_bounds(*pair, trials, alpha) for pair in rng.binomial(trials, [p0, p1], size=(many, 2)).tolist()]
     truth = math.log(p0 / p1)
@@ -115,7 +115,7 @@ def test_trials_agree_with_the_closed_form_for_every_protocol(key, attack):
     for k, epsilon in SETTINGS:
         found = run_audit(
             protocol_subject(oracle_of(key, k, epsilon), attack),
-            trials=30_000,
+            trials=20_000,
             alpha=RARE,
             seed=1,
             comparisons=comparisons,

@@ -119,7 +119,7 @@ def test_every_type_of_report_is_read(client, reports):
     from simulator.audit.closed_form import log_ratio
 
     for attack in ("guess",) if reports == "she" else ("guess", "pair"):
-        found = audit_client(client, 6, 1.0, reports, trials=3000, attack=attack, alpha=1e-4)
+        found = audit_client(client, 6, 1.0, reports, trials=1500, attack=attack, alpha=1e-4)
         expected = log_ratio(PROTOCOLS[reports](6, 1.0).attack_probabilities(attack, (0, 1)))
         assert found.epsilon_lower_bound <= expected <= found.epsilon_upper_bound
         assert found.epsilon_lower_bound > 0  # something was read

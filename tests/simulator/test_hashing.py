@@ -32,48 +32,37 @@ def linear(values, seeds, g):
     return ((a * values + b) % 101) % g
 
 
-def collision_p(hashed, pairs, g, *names):
-    seeds = stream("collisions", *names, g).integers(0, 2**SEED_BITS, size=(SEEDS, 1))
-    both = hashed(pairs[:, 0], seeds, g) == hashed(pairs[:, 1], seeds, g)
+def symbols_of(hashed, pairs, g, *names):
+    """The symbols of the first and of the second of each pair: ``(2, seeds, pairs)``."""
+    seeds = stream("pairs", *names, g).integers(0, 2**SEED_BITS, size=(SEEDS, 1))
+    return np.stack([hashed(values, seeds, g) for values in pairs.T])
+
+
+def collision_p(symbols, g):
+    both = symbols[0] == symbols[1]
     return two_sided((both.sum(axis=0) - SEEDS / g) / np.sqrt(SEEDS * (1 / g) * (1 - 1 / g)))
 
 
-def joint_p(hashed, pairs, g, *names):
+def joint_p(symbols, g):
     """Chi-square of the table of (h(u), h(v)) against g x g equal cells, for each pair."""
-    seeds = stream("joint", *names, g).integers(0, 2**SEED_BITS, size=(SEEDS, 1))
-    cells = hashed(pairs[:, 0], seeds, g) * g + hashed(pairs[:, 1], seeds, g)
-    observed = np.stack([np.bincount(column, minlength=g * g) for column in cells.T])
-    expected = SEEDS / g**2
+    return even_p(symbols[0] * g + symbols[1], g * g)
+
+
+def even_p(cells, many):
+    observed, expected = np.stack([np.bincount(column, minlength=many) for column in cells.T]), SEEDS / many
     assert expected > 10
-    return stats.chi2.sf(((observed - expected) ** 2 / expected).sum(axis=1), g * g - 1)
+    return stats.chi2.sf(((observed - expected) ** 2 / expected).sum(axis=1), many - 1)
 
 
-def test_two_values_collide_at_rate_one_in_g():
+def test_symbols_are_even_and_those_of_two_values_independent():
     def check(cell):
         name, g = cell
-        assert accept(collision_p(HASHES[name], PAIRS, g, name))
-
-    assert failures(itertools.product(HASHES, SYMBOLS), check) == {}
-
-
-def test_two_values_hash_independently():
-    def check(cell):
-        name, g = cell
-        assert accept(joint_p(HASHES[name], PAIRS, g, name))
-
-    assert failures(itertools.product(HASHES, SYMBOLS), check) == {}
-
-
-def test_symbols_are_even():
-    def check(cell):
-        name, g = cell
-        values = np.unique(PAIRS)
-        seeds = stream("even", name, g).integers(0, 2**SEED_BITS, size=(SEEDS, 1))
-        symbols = HASHES[name](values, seeds, g)
+        symbols = symbols_of(HASHES[name], PAIRS, g, name)
         assert symbols.min() == 0
         assert symbols.max() == g - 1
-        observed = np.stack([np.bincount(column, minlength=g) for column in symbols.T])
-        assert accept(stats.chi2.sf(((observed - SEEDS / g) ** 2 / (SEEDS / g)).sum(axis=1), g - 1))
+        assert accept(even_p(np.concatenate(symbols, axis=1), g))
+        assert accept(collision_p(symbols, g))
+        assert accept(joint_p(symbols, g))
 
     assert failures(itertools.product(HASHES, SYMBOLS), check) == {}
 
@@ -90,10 +79,11 @@ def test_one_seed_spreads_a_domain_evenly(name):
 @pytest.mark.parametrize("g", [8, 55])
 def test_negative_control_a_linear_hash_with_a_prime_near_the_domain_is_biased(g):
     pairs = np.array(list(itertools.combinations(range(0, 100, 14), 2)))
-    assert not accept(collision_p(linear, pairs, g, "linear"))
-    assert not accept(joint_p(linear, pairs, g, "linear"))
-    assert accept(collision_p(mix64, pairs, g, "linear"))
-    assert accept(joint_p(mix64, pairs, g, "linear"))
+    wrong, right = (symbols_of(hashed, pairs, g, "linear") for hashed in (linear, mix64))
+    assert not accept(collision_p(wrong, g))
+    assert not accept(joint_p(wrong, g))
+    assert accept(collision_p(right, g))
+    assert accept(joint_p(right, g))
 
 
 def test_xxh32_is_the_published_function_to_the_bit():

@@ -20,7 +20,7 @@ from .law import accept, merge_bins, stream, two_sided
 from .memoised_law import EVERY, FOREVER, ONCE, member_of, replay_rounds, sequences, supports
 
 SHARES = np.array([0.6, 0.3, 0.1])
-PAIRS = [(2.0, 1.0), (0.5, 0.1), (5.0, 1.5)]
+PAIRS = [(2.0, 1.0), (0.5, 0.1), (5.0, 1.2)]
 
 
 def largest_loss(member, rounds, k=3):

@@ -104,12 +104,12 @@ def test_values_held_and_memos_kept_are_those_of_all_histories():
 
 
 def test_memos_of_hashing_are_those_of_devices_in_a_large_domain():
-    """Symbols of 20,000 users in 40 rounds, counted; rare categories are taken at their mean."""
+    """Symbols of 10,000 users in 40 rounds, counted; rare categories are taken at their mean."""
     for k in (50, 30_000):
         shares = 1 / np.arange(1, k + 1)
         changes, member = Changes(shares / shares.sum(), 40, 0.1), member_of("olh", k)
         rng = stream("symbols", k)
-        values = changes.draw(20_000, rng)
+        values = changes.draw(10_000, rng)
         symbols = rng.integers(0, member.g, size=(200, k))  # of so many hash functions
         held = np.array([len(np.unique(symbols[user % 200][row])) for user, row in enumerate(values)])
         by_function = held.reshape(-1, 200).mean(axis=0)  # users of one function are not independent of each other

@@ -168,7 +168,7 @@ def test_tallies_have_the_law_of_users_one_by_one():
         counts = population(protocol.k)
         values = np.repeat(np.arange(protocol.k), counts)
         rng = rng_for(0, "ordered", "replay", protocol.key, protocol.k)
-        slow = np.stack([protocol.tally(protocol.perturb(values, rng)).counts for _ in range(600)])
+        slow = np.stack([protocol.tally(protocol.perturb(values, rng)).counts for _ in range(400)])
         law = EnumeratedLaw.of(protocol, counts)
         assert accept(compare_means(slow, drawn(protocol, DRAWS, "replay"), law))
         assert accept(compare_covariances(slow, drawn(protocol, DRAWS, "replay"), law))

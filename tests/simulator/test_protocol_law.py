@@ -19,7 +19,8 @@ from .law import CHECKS, COMPARISONS, accept, law_for, oracle_of, stream
 PROTOCOLS = frequency_oracles()
 
 SAMPLED, REPLAYED = 5000, 1000  # repetitions of the fast tests
-SAMPLED_CHAIN = 1000  # of subset selection, whose exact chain takes a millisecond each
+# The exact chain of subset selection takes a millisecond each, and the points of a geometry are found user by user.
+SLOWER = {("ss", "sample"): 1000, ("pgr", "replay"): 400}
 
 # (epsilon, true counts): a dominating value, values nobody holds, few users and more.
 SETTINGS = {
@@ -64,7 +65,7 @@ def draws_of(key, setting, way):
 
 
 def rows_of(key, law, way):
-    repetitions = REPLAYED if way == "replay" else SAMPLED_CHAIN if key == "ss" else SAMPLED
+    repetitions = SLOWER.get((key, way), REPLAYED if way == "replay" else SAMPLED)
     return np.broadcast_to(law.n_v, (repetitions, law.oracle.k))
 
 
@@ -119,8 +120,8 @@ def test_negative_control_q_off_by_5_percent_is_noticed():
         law = law_of(key, "k12_large")
         wrong = off_by_5_percent(law.oracle)
         draws = getattr(wrong, f"{way}_support")(rows_of(key, law, way), stream("off", key, way))
-        if key in {"blh", "olh", "the"} and way == "replay":
-            # These clients never use q: a wrong q cannot reach their reports, and the checks must not cry wolf.
+        if key == "olh" and way == "replay":
+            # Its client never uses q: a wrong q cannot reach its reports, and the checks must not cry wolf.
             assert all(accept(check(draws, law)) for check in CHECKS.values())
             return
         assert not accept(CHECKS["mean"](draws, law))
@@ -129,7 +130,9 @@ def test_negative_control_q_off_by_5_percent_is_noticed():
             assert not accept(COMPARISONS["mean"](draws, draws_of(key, "k12_large", "replay"), law))
             assert not accept(COMPARISONS["marginals"](draws, draws_of(key, "k12_large", "replay"), law))
 
-    cells = itertools.product([key for key in PROTOCOLS if key not in {"she", "hr", "pgr"}], ["sample", "replay"])
+    sampled = ("grr", "rappor", "oue", "blh", "olh", "ss", "the")
+    replayed = ("grr", "rappor", "oue", "olh", "ss")  # the clients of blh and the use q no more than that of olh
+    cells = [*((key, "sample") for key in sampled), *((key, "replay") for key in replayed)]
     assert failures(cells, check) == {}
 
 

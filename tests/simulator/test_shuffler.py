@@ -260,7 +260,7 @@ def test_sums_at_distances_are_within_the_margin(n: int, key: str, monkeypatch: 
     [
         (1.0, 10_000),
         pytest.param(0.1, 10**6, marks=pytest.mark.slow),
-        (2.0, 50),
+        pytest.param(2.0, 50, marks=pytest.mark.slow),
         pytest.param(1.0, 10**11, marks=pytest.mark.slow),
     ],
 )

@@ -73,7 +73,7 @@ JOINT = [
 ]
 
 
-DRAWS = 1500
+DRAWS = 1000
 SOME = [pytest.param(JOINT[::2], id="some"), pytest.param(JOINT[1::2], id="others", marks=pytest.mark.slow)]
 
 
