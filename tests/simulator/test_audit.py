@@ -115,7 +115,7 @@ def test_trials_agree_with_the_closed_form_for_every_protocol(key, attack):
     for k, epsilon in SETTINGS:
         found = run_audit(
             protocol_subject(oracle_of(key, k, epsilon), attack),
-            trials=20_000,
+            trials=10_000,
             alpha=RARE,
             seed=1,
             comparisons=comparisons,

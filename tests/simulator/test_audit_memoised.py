@@ -65,15 +65,15 @@ def test_counts_of_devices_give_the_same_attack(key):
     """Reports of the client itself, round by round, instead of counts drawn at once."""
     member, rounds, n = MEMOISED[key](3, 2.0, 1.0), 3, 20_000
     subject = memoised_subject(member, rounds, trials=TRIALS, alpha=RARE)
+    chances = chances_by_counts(subject, member, rounds)
     for held, chance in zip((0, 1), subject.probabilities, strict=True):
         rng = stream("audit devices", key, held)
         report, counts = member.devices(n, rng), np.zeros((2, n), dtype=int)
         for _ in range(rounds):
             seen = member.once.supports(report(np.full(n, held), rng), (0, 1))
             counts += np.array([seen.first, seen.second])
-        first, second = np.unique(counts, axis=1), chances_by_counts(subject, member, rounds)
-        assert set(map(tuple, first.T)) <= set(second)
-        hits = sum(second[tuple(pair)] for pair in counts.T.tolist())
+        assert set(map(tuple, np.unique(counts, axis=1).T)) <= set(chances)
+        hits = sum(chances[tuple(pair)] for pair in counts.T.tolist())
         assert accept(two_sided((hits - n * chance) / np.sqrt(n * chance * (1 - chance))))
 
 

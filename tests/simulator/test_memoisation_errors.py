@@ -49,7 +49,11 @@ def test_so_many_change_and_frequencies_stay(share):
 
 def test_errors_of_a_round_and_of_the_average_are_those_of_all_sequences():
     def check(key):
-        member, rounds, n = member_of(key), 2 if key in ("olh", "dbitflip3") else 3, 100  # of which some have very many
+        member, rounds, n = (
+            member_of(key),
+            2 if key in ("oue", "olh", "dbitflip3") else 3,
+            100,
+        )  # of which some have very many
         once, average = {}, {}
         for history in itertools.product(range(3), repeat=rounds):
             table = sequences(member, history)

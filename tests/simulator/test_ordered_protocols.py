@@ -115,7 +115,7 @@ SETTINGS = [(member, k, epsilon) for member in MEMBERS for k in SIZES for epsilo
 # Unary encoding at two heights, the last node of the second smaller than the others.
 SETTINGS += [(member, 11, 0.1) for member in (Tree, HalfTree)]
 FEW = [setting for setting in SETTINGS if setting[1] in (3, 8, 11)]
-FEWEST = [(member, *setting) for member in MEMBERS for setting in ((3, 2.0), (8, 0.4))]
+FEWEST = [(member, 8, 0.4) for member in MEMBERS]
 
 
 def test_the_largest_ratio_of_probabilities_is_that_of_epsilon():
@@ -138,7 +138,7 @@ def test_reports_come_with_these_probabilities():
         reports, chance = reports_of(protocol)
         places = {report.tobytes(): place for place, report in enumerate(reports.astype(np.int64))}
         z = []
-        for value in (0, protocol.k // 2, protocol.k - 1):
+        for value in (0, protocol.k - 1):
             made = protocol.perturb(np.full(20_000, value), rng_for(0, "ordered", "perturb", protocol.key, value))
             seen = np.bincount([places[report.tobytes()] for report in made.astype(np.int64)], minlength=len(reports))
             common = chance[value] * len(made) > 25
@@ -158,7 +158,7 @@ def test_tallies_have_the_law_of_these_probabilities():
         assert accept(check_mean(draws, law))
         assert accept(check_covariance(draws, law))
 
-    assert failures(SETTINGS, check) == {}
+    assert failures(FEW, check) == {}
 
 
 def test_tallies_have_the_law_of_users_one_by_one():
@@ -168,12 +168,12 @@ def test_tallies_have_the_law_of_users_one_by_one():
         counts = population(protocol.k)
         values = np.repeat(np.arange(protocol.k), counts)
         rng = rng_for(0, "ordered", "replay", protocol.key, protocol.k)
-        slow = np.stack([protocol.tally(protocol.perturb(values, rng)).counts for _ in range(400)])
+        slow = np.stack([protocol.tally(protocol.perturb(values, rng)).counts for _ in range(600)])
         law = EnumeratedLaw.of(protocol, counts)
         assert accept(compare_means(slow, drawn(protocol, DRAWS, "replay"), law))
         assert accept(compare_covariances(slow, drawn(protocol, DRAWS, "replay"), law))
 
-    assert failures(FEW, check) == {}
+    assert failures([*FEWEST, (SquareWave, 3, 2.0), (Tree, 11, 0.1)], check) == {}
 
 
 def test_the_best_guess_is_right_as_often_as_stated():
@@ -219,10 +219,8 @@ def test_the_likelihood_is_that_of_the_reports():
         np.testing.assert_allclose(protocol.likelihood.forward(frequency), frequency @ chance, rtol=1e-12)
         np.testing.assert_allclose(protocol.likelihood.backward(weights), weights @ chance.T, rtol=1e-12)
 
-    assert (
-        failures([*SETTINGS, *((member, k, 1.3) for member in (SquareWave, HaarHadamard) for k in (64, 100))], check)
-        == {}
-    )
+    cells = [*SETTINGS, *((member, k, 1.3) for member in (SquareWave, HaarHadamard) for k in (64, 100))]
+    assert failures(cells, check) == {}
 
 
 def test_promises_of_the_interface_are_kept():
@@ -241,7 +239,7 @@ def test_the_estimate_is_unbiased_and_as_variable_as_stated():
     """Of frequencies that are far from equal, where each entry has a variance of its own."""
 
     def check(cell):
-        member, (k, shape), epsilon = cell
+        member, (k, shape, epsilon) = cell
         protocol, n = member(k, epsilon), 200_000
         counts = apportion(frequencies(shape, k), n)
         tally = protocol.sample_tally(np.broadcast_to(counts, (DRAWS, k)), rng_for(0, "ordered", "estimate", k))
@@ -251,7 +249,8 @@ def test_the_estimate_is_unbiased_and_as_variable_as_stated():
         assert accept(two_sided(errors.mean(axis=0) / np.sqrt(stated / DRAWS)))
         assert accept(two_sided(squares.mean(axis=0) / squares.std(axis=0) * np.sqrt(DRAWS)))
 
-    assert failures(itertools.product(LINEAR, [(6, "zipf"), (13, "spike"), (16, "bimodal")], [0.7, 3.0]), check) == {}
+    shapes = [(6, "zipf", 0.7), (13, "spike", 3.0), (16, "bimodal", 0.7)]
+    assert failures(itertools.product(LINEAR, shapes), check) == {}
 
 
 def test_haar_variances_are_those_of_sums_and_sums_those_of_entries():

@@ -24,7 +24,7 @@ def population(k: int, n: int) -> np.ndarray:
 def test_mean_variance_total_and_bounds(k: int, epsilon: float, n: int) -> None:
     oracle, counts = SubsetSelection(k, epsilon), population(k, n)
     assert oracle._law_for(counts) == oracle._conditioned
-    times = 600
+    times = 400
     draws = np.stack([oracle._conditioned(counts, stream("conditioned", k, i)) for i in range(times)])
     assert (draws.sum(axis=1) == n * oracle.omega).all()
     assert draws.min() >= 0

@@ -158,7 +158,7 @@ def test_each_path_is_taken_where_it_should_be(monkeypatch):
 def test_just_above_the_switch_the_gaussian_path_has_the_law_of_the_chain(k, epsilon, n):
     oracle, counts = SubsetSelection(k, epsilon), skewed_counts(k, n)
     law = Law(oracle, tuple(counts.tolist()))
-    gaussian = repeat(oracle._gaussian, counts, 3000, "switch gaussian", k)
+    gaussian = repeat(oracle._gaussian, counts, 2000, "switch gaussian", k)
     chain = repeat(oracle._chain, counts, 150, "switch chain", k)
     assert accept(check_row_sums(gaussian, law))
     assert accept(check_row_sums(chain, law))
