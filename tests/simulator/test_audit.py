@@ -131,7 +131,7 @@ def test_trials_contradict_a_wrong_closed_form():
     assert not found.epsilon_lower_bound <= 1.05 * 2.0 <= found.epsilon_upper_bound
 
 
-@pytest.mark.parametrize("key", ["oue", "olh", "ss"])
+@pytest.mark.parametrize("key", ["oue", "olh"])
 def test_jobs_change_no_number(key):
     oracle = PROTOCOLS[key](100, 1.0)
     one, two, other = (

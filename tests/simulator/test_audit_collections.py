@@ -218,7 +218,9 @@ def test_the_whole_tuple_is_attacked_by_the_likelihood_ratio():
         scores = two_sided((hits - trials * cuts) / np.sqrt(np.maximum(trials * cuts * (1 - cuts), 0) + 1e-9))
         assert any(accept(score) for score in scores)
 
-    cells = itertools.product([*((*one, "rsfd") for one in VARIANTS), *((*one, "rsrfd") for one in REALISTIC)], SMALL)
+    cells = itertools.product(
+        [*((*one, "rsfd") for one in VARIANTS), *((*one, "rsrfd") for one in REALISTIC)], SMALL[:3]
+    )
     assert failures(cells, check) == {}
 
 

@@ -91,7 +91,7 @@ def test_negative_control_supports_are_not_independent(kind):
 )
 def test_sampler_and_replay_follow_the_law_of_larger_domains(kind, k, epsilon):
     oracle = kind(k, epsilon)
-    law = law_for(oracle, skewed(k, 400))
+    law = law_for(oracle, skewed(k, 200))
     rng = stream("larger", oracle.key, k, repr(epsilon))
     sampled = oracle.sample_support(np.broadcast_to(law.n_v, (3000, k)), rng)
     replayed = oracle.replay_support(np.broadcast_to(law.n_v, (600, k)), rng)
@@ -116,10 +116,11 @@ def test_a_thousand_million_users_and_more():
 
     kinds = (SHE, HadamardResponse, ProjectiveGeometry)
     narrow = itertools.product(kinds, [16], [0.5, 2.0], [10**9, 10**12])
-    wide = [(kind, 256, *most) for kind in kinds for most in ((0.5, 10**12), (2.0, 10**9))]
+    wide = [(SHE, 256, 0.5, 10**12), (HadamardResponse, 256, 2.0, 10**9), (ProjectiveGeometry, 256, 0.5, 10**12)]
     assert failures([*narrow, *wide], check) == {}
 
 
+@pytest.mark.slow
 def test_a_thousand_values():
     def check(cell):
         kind, epsilon = cell
@@ -146,5 +147,5 @@ def test_the_rows_of_a_projective_batch_may_be_drawn_in_pieces(monkeypatch):
     oracle = ProjectiveGeometry(12, 1.0)
     monkeypatch.setattr(projective_geometry, "CHUNK_CELLS", 7 * 13 * 3)
     law = law_for(oracle, COUNTS)
-    draws = oracle.sample_support(np.broadcast_to(COUNTS, (2000, 12)), stream("pieces"))
+    draws = oracle.sample_support(np.broadcast_to(COUNTS, (1000, 12)), stream("pieces"))
     assert all(accept(check(draws, law)) for check in CHECKS.values())

@@ -104,7 +104,7 @@ def test_values_held_and_memos_kept_are_those_of_all_histories():
             error = 6 * 0.5 / math.sqrt(20_000) if bits == 2 else 1e-9
             assert abs(member.mean_memos(changes) - exact) <= error
 
-    assert failures(itertools.product([1, 2, 5], [0.0, 0.1, 0.54]), check) == {}
+    assert failures(itertools.product([1, 2, 5], [0.0, 0.54]), check) == {}
 
 
 def test_memos_of_hashing_are_those_of_devices_in_a_large_domain():

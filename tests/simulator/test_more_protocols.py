@@ -169,10 +169,10 @@ def test_clients_report_each_symbol_as_often_as_defined():
         oracle = kind(k, epsilon)
         chance, _ = channel_of(oracle)
         for value in (0, 1, k - 1):
-            reports = oracle.perturb(np.full(60_000, value), stream("client", oracle.key, k, repr(epsilon), value))
+            reports = oracle.perturb(np.full(30_000, value), stream("client", oracle.key, k, repr(epsilon), value))
             observed = np.bincount(reports, minlength=chance.shape[1]).astype(float)
-            assert accept(chi_square_p(observed, chance[value] * 60_000))
-            assert not accept(chi_square_p(observed, chance[(value + 1) % k] * 60_000))
+            assert accept(chi_square_p(observed, chance[value] * 30_000))
+            assert not accept(chi_square_p(observed, chance[(value + 1) % k] * 30_000))
 
     cells = itertools.product(
         [HadamardResponse, ProjectiveGeometry], [(2, 1.0), (5, 0.5), (12, 1.0), (12, 2.0), (20, 1.5)]
@@ -216,7 +216,7 @@ def test_the_space_is_the_smallest_of_the_nearly_best():
             assert min(smaller, default=math.inf) > 1.0099 * lowest  # fields above 256 that are no prime are left out
 
     cells = itertools.product(
-        [2, 3, 4, 12, 64, 100, 1000, 5000, 22_000, 80_000],
+        [2, 3, 12, 100, 5000, 80_000],
         [1e-6, 0.3, 0.5, 1.0, 1.386, 1.9, 2.0, 3.0, 4.0, 5.0, 6.0, 7.75, 8.0, 12.0, 32.0],
     )
     assert failures(cells, check) == {}
@@ -225,7 +225,7 @@ def test_the_space_is_the_smallest_of_the_nearly_best():
 @pytest.mark.parametrize(
     ("k", "epsilon", "n", "published", "error"),
     [
-        (22_000, 5.0, 10_000, 272.73, 0.91),
+        pytest.param(22_000, 5.0, 10_000, 272.73, 0.91, marks=pytest.mark.slow),
         pytest.param(22_000, 5.0, 50_000, 1378.4, 4.9, marks=pytest.mark.slow),
         pytest.param(22_000, 1.386, 10_000, 17_765, 12, marks=pytest.mark.slow),
         (1024, 5.0, 1000, 27.77, 0.45),
@@ -329,7 +329,7 @@ def test_every_method_takes_the_noise_of_the_new_protocols():
             if method.nonnegative:
                 assert result.min() >= 0, name
 
-    assert failures(itertools.product([THE, SHE, HadamardResponse, ProjectiveGeometry], [1, 7, 1000]), check) == {}
+    assert failures(itertools.product([THE, SHE, HadamardResponse, ProjectiveGeometry], [1, 1000]), check) == {}
 
 
 @pytest.mark.parametrize(("k", "epsilon"), [(64, 3.0), (100, 2.0), (100, 3.0)])

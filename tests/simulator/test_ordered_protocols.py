@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from decimal import Decimal, getcontext
-from functools import cached_property
+from functools import cache, cached_property
 from types import SimpleNamespace
 
 import numpy as np
@@ -83,6 +83,7 @@ def haar_reports(protocol):
     return np.arange(len(chance)), np.array(chance).T
 
 
+@cache
 def reports_of(protocol):
     kinds = {SquareWave: wave_reports, HaarHadamard: haar_reports}
     return kinds.get(type(protocol), tree_reports)(protocol)
@@ -111,17 +112,15 @@ def drawn(protocol, times, name):
     return protocol.sample_tally(np.broadcast_to(population(protocol.k), (times, protocol.k)), rng).counts
 
 
-SETTINGS = [(member, k, epsilon) for member in MEMBERS for k in SIZES for epsilon in (0.4, 2.0)]
+SETTINGS = [member(k, epsilon) for member in MEMBERS for k in SIZES for epsilon in (0.4, 2.0)]
 # Unary encoding at two heights, the last node of the second smaller than the others.
-SETTINGS += [(member, 11, 0.1) for member in (Tree, HalfTree)]
-FEW = [setting for setting in SETTINGS if setting[1] in (3, 8, 11)]
-FEWEST = [(member, 8, 0.4) for member in MEMBERS]
+SETTINGS += [member(11, 0.1) for member in (Tree, HalfTree)]
+FEW = [protocol for protocol in SETTINGS if protocol.k in (3, 8, 11)]
+FEWEST = [member(8, 0.4) for member in MEMBERS]
 
 
 def test_the_largest_ratio_of_probabilities_is_that_of_epsilon():
-    def check(cell):
-        member, k, epsilon = cell
-        protocol = member(k, epsilon)
+    def check(protocol):
         _, chance = reports_of(protocol)
         np.testing.assert_allclose(chance.sum(axis=1), 1, rtol=1e-12)
         assert float((chance.max(axis=0) / chance.min(axis=0)).max()) == pytest.approx(
@@ -132,9 +131,7 @@ def test_the_largest_ratio_of_probabilities_is_that_of_epsilon():
 
 
 def test_reports_come_with_these_probabilities():
-    def check(cell):
-        member, k, epsilon = cell
-        protocol = member(k, epsilon)
+    def check(protocol):
         reports, chance = reports_of(protocol)
         places = {report.tobytes(): place for place, report in enumerate(reports.astype(np.int64))}
         z = []
@@ -150,9 +147,7 @@ def test_reports_come_with_these_probabilities():
 
 
 def test_tallies_have_the_law_of_these_probabilities():
-    def check(cell):
-        member, k, epsilon = cell
-        protocol = member(k, epsilon)
+    def check(protocol):
         law = EnumeratedLaw.of(protocol, population(protocol.k))
         draws = drawn(protocol, DRAWS, "law")
         assert accept(check_mean(draws, law))
@@ -162,9 +157,7 @@ def test_tallies_have_the_law_of_these_probabilities():
 
 
 def test_tallies_have_the_law_of_users_one_by_one():
-    def check(cell):
-        member, k, epsilon = cell
-        protocol = member(k, epsilon)
+    def check(protocol):
         counts = population(protocol.k)
         values = np.repeat(np.arange(protocol.k), counts)
         rng = rng_for(0, "ordered", "replay", protocol.key, protocol.k)
@@ -173,13 +166,11 @@ def test_tallies_have_the_law_of_users_one_by_one():
         assert accept(compare_means(slow, drawn(protocol, DRAWS, "replay"), law))
         assert accept(compare_covariances(slow, drawn(protocol, DRAWS, "replay"), law))
 
-    assert failures([*FEWEST, (SquareWave, 3, 2.0), (Tree, 11, 0.1)], check) == {}
+    assert failures([*FEWEST, SquareWave(3, 2.0), Tree(11, 0.1)], check) == {}
 
 
 def test_the_best_guess_is_right_as_often_as_stated():
-    def check(cell):
-        member, k, epsilon = cell
-        protocol = member(k, epsilon)
+    def check(protocol):
         _, chance = reports_of(protocol)
         assert protocol.attack_success == pytest.approx(chance.max(axis=0).sum() / protocol.k, rel=1e-12)
 
@@ -188,8 +179,7 @@ def test_the_best_guess_is_right_as_often_as_stated():
 
 def test_attacks_name_a_value_as_often_as_stated():
     def check(cell):
-        attack, (member, k, epsilon) = cell
-        protocol = member(k, epsilon)
+        attack, protocol = cell
         reports, chance = reports_of(protocol)
         values = (1, protocol.k - 1)
         named = protocol.chances(reports, values, attack)
@@ -207,9 +197,7 @@ def test_attacks_name_a_value_as_often_as_stated():
 
 
 def test_the_likelihood_is_that_of_the_reports():
-    def check(cell):
-        member, k, epsilon = cell
-        protocol = member(k, epsilon)
+    def check(protocol):
         if protocol.likelihood is None:
             assert not isinstance(protocol, SquareWave)
             return
@@ -219,17 +207,12 @@ def test_the_likelihood_is_that_of_the_reports():
         np.testing.assert_allclose(protocol.likelihood.forward(frequency), frequency @ chance, rtol=1e-12)
         np.testing.assert_allclose(protocol.likelihood.backward(weights), weights @ chance.T, rtol=1e-12)
 
-    cells = [*SETTINGS, *((member, k, 1.3) for member in (SquareWave, HaarHadamard) for k in (64, 100))]
+    cells = [*SETTINGS, *(member(k, 1.3) for member in (SquareWave, HaarHadamard) for k in (64, 100))]
     assert failures(cells, check) == {}
 
 
 def test_promises_of_the_interface_are_kept():
-    def check(cell):
-        member, k, epsilon = cell
-        protocol = member(k, epsilon)
-        check_collection(protocol)
-
-    assert failures(FEWEST, check) == {}
+    assert failures(FEWEST, check_collection) == {}
 
 
 LINEAR = (Tree, HalfTree, HaarHadamard)

@@ -219,9 +219,9 @@ def test_what_is_not_possible_is_refused():
         MENU["wave"],
         MENU["tree"],
         MENU["krr"],
-        # Those for ordered domains are in test_ordered_protocols; the exact chain of subset selection takes a second.
+        # Those for ordered domains are in test_ordered_protocols; of the slow ones two are like others, two take long.
         *(
-            pytest.param(member(6, 1.0), marks=pytest.mark.slow if key == "ss" else ())
+            pytest.param(member(6, 1.0), marks=pytest.mark.slow if key in ("rappor", "blh", "ss", "pgr") else ())
             for key, member in PROTOCOLS.items()
             if key not in ORDERED_PROTOCOLS
         ),

@@ -49,7 +49,7 @@ def test_screened_tallies_follow_the_law_of_replayed_reports(key):
         chosen = each[:, values].all(axis=1)
         slow.append([*each.sum(axis=0), chosen.sum(), *each[chosen].sum(axis=0)])
     fast = []
-    for _ in range(40 * rounds):
+    for _ in range(20 * rounds):
         one = screened(counts, values, protocol.p, protocol.q, rng)
         fast.append([*one.counts, one.suspects, *one.suspect_counts])
     slow, fast = np.array(slow, dtype=float), np.array(fast, dtype=float)
@@ -85,15 +85,14 @@ def test_the_tally_is_the_same_law_whether_reports_are_screened_or_not():
         expected = honest * protocol.p + (honest.sum() - honest) * protocol.q
         if kind == MAXIMAL:
             expected = expected + protocol.crafted(np.array(TARGETS), fakes, stream("x")).counts
-            free = np.setdiff1d(
-                np.arange(K), TARGETS
-            )  # what the fakes support besides is shared out, or hashed, at random
+            # What the fakes support besides is shared out, or hashed, at random.
+            free = np.setdiff1d(np.arange(K), TARGETS)
             expected[free] += (got - expected)[free].mean()
         elif fakes:
             expected = expected + fakes * protocol.random_rate
         assert accept(two_sided((got - expected) / np.sqrt(20_000 / 4 / 100)))
 
-    assert failures(itertools.product([*ATTACKS, NOBODY], WITH_SUSPECTS), check) == {}
+    assert failures(itertools.product([*ATTACKS, NOBODY], ("oue", "the", "olh")), check) == {}
 
 
 @pytest.mark.parametrize(("n", "k", "r", "p", "q"), [(10_000, 50, 5, 0.5, 0.27), (100_000, 12, 2, 0.73, 0.5)])

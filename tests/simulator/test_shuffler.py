@@ -244,7 +244,7 @@ def clones(epsilon: float, local: float, n: int, chance: float) -> float:
 
 
 @pytest.mark.parametrize("n", [10**6, pytest.param(10**8, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("key", ["grr", "oue", "sw"])
+@pytest.mark.parametrize("key", ["grr", "sw"])
 def test_sums_at_distances_are_within_the_margin(n: int, key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     blanket = blanket_of(PROTOCOLS[key](64, 2.0))
     epsilon = Shuffler(n, 1e-8).central(blanket)
@@ -266,7 +266,7 @@ def test_sums_at_distances_are_within_the_margin(n: int, key: str, monkeypatch: 
 )
 def test_the_local_budget_is_the_largest_that_keeps_the_promise(epsilon: float, n: int) -> None:
     shuffler = Shuffler(n, 1e-8)
-    budgets = shuffler.local(epsilon, {key: PROTOCOLS[key] for key in ("grr", "oue", "olh", "ss", "pgr", "sw")}, 32)
+    budgets = shuffler.local(epsilon, {key: PROTOCOLS[key] for key in ("grr", "oue", "olh", "sw")}, 32)
     for key, local in budgets.items():
         assert epsilon <= local <= 32
         for generic in (False, True):
@@ -305,7 +305,7 @@ def test_the_noise_of_a_trusted_server_keeps_its_promise_and_has_its_variance(ep
     assert histogram.laplace_variance == pytest.approx(float((law * places**2).sum()), rel=1e-6)
     # The two Gaussian laws lie the square root of 2 apart.
     sd = histogram.deviation
-    x = np.linspace(-20 * sd, 20 * sd + 2, 2_000_001)
+    x = np.linspace(-20 * sd, 20 * sd + 2, 400_001)
     one, other = (np.exp(-(((x - shift) / sd) ** 2) / 2) / (sd * math.sqrt(2 * math.pi)) for shift in (math.sqrt(2), 0))
     lost = float(np.maximum(one - math.exp(epsilon) * other, 0).sum() * (x[1] - x[0]))
     assert lost == pytest.approx(delta, rel=1e-3)

@@ -19,7 +19,11 @@ def population(k: int, n: int) -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("k", "epsilon", "n"),
-    [(2000, 2.0, 400), (1500, 0.5, 50), pytest.param(5000, 4.0, 3000, marks=pytest.mark.slow)],
+    [
+        (2000, 2.0, 400),
+        pytest.param(1500, 0.5, 50, marks=pytest.mark.slow),
+        pytest.param(5000, 4.0, 3000, marks=pytest.mark.slow),
+    ],
 )
 def test_mean_variance_total_and_bounds(k: int, epsilon: float, n: int) -> None:
     oracle, counts = SubsetSelection(k, epsilon), population(k, n)
