@@ -218,7 +218,7 @@ def test_what_is_not_possible_is_refused():
     [
         MENU["wave"],
         MENU["tree"],
-        MENU["krr"],
+        pytest.param(MENU["krr"], marks=pytest.mark.slow),
         # Those for ordered domains are in test_ordered_protocols; of the slow ones two are like others, two take long.
         *(
             pytest.param(member(6, 1.0), marks=pytest.mark.slow if key in ("rappor", "blh", "ss", "pgr") else ())
