@@ -183,21 +183,22 @@ BROKEN = {
 }
 
 
-def entry_of(place: Path) -> EntryPoint:
-    (found,) = PathDistribution(place / "broken_members-0.5.dist-info").entry_points
-    return found
+def refusal(place: Path, monkeypatch) -> str:
+    """The line that says why the member of a broken package is left out; no table is touched."""
+    (entry,) = PathDistribution(place / "broken_members-0.5.dist-info").entry_points
+    found = tables()
+    with monkeypatch.context() as patch:
+        patch.syspath_prepend(place)
+        patch.delitem(sys.modules, "broken_members", raising=False)
+        complete, (line,) = plugins.take_in([entry], found, set())
+    assert complete
+    assert found == tables()
+    return line
 
 
 def test_a_broken_package_costs_one_line_and_nothing_else(tmp_path, monkeypatch):
     def check(code):
-        place = broken_site(tmp_path / str(list(BROKEN).index(code)), code)
-        found = tables()
-        with monkeypatch.context() as patch:
-            patch.syspath_prepend(place)
-            patch.delitem(sys.modules, "broken_members", raising=False)
-            complete, (line,) = plugins.take_in([entry_of(place)], found, set())
-        assert complete
-        assert found == tables()
+        line = refusal(broken_site(tmp_path / str(list(BROKEN).index(code)), code), monkeypatch)
         assert "\n" not in line
         assert "broken-members 0.5: entry point 'broken' of ldp_advise.metrics is left out: " in line
         assert BROKEN[code] in line
@@ -294,10 +295,8 @@ class WithoutATitle(OUE):
 def members(monkeypatch):
     """A module whose attributes entry points can name."""
     module = ModuleType("members_of_a_test")
-    module.another = Another
-    module.unfinished = Unfinished
-    module.without_a_title = WithoutATitle
-    module.without_figures = WithoutFigures
+    for kind in (Another, Unfinished, WithoutATitle, WithoutFigures):
+        setattr(module, kind.key, kind)
     module.instance = OUE(4, 1.0)
     module.coloured = Metric("coloured", "\x1b[31mred", mse, unit="frequency²")
     for name in ("new", "all", "Capital", "two__words", "_x", "x-y", "l1", "oue", "norm_sub", "normsub", "power"):
@@ -382,13 +381,9 @@ def test_what_is_right_is_taken_once(members):
 
 
 def test_a_reason_is_one_line_of_bounded_length(tmp_path, monkeypatch):
-    found = entry_of(broken_site(tmp_path, "raise ValueError('long\\n' * 1000)"))
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "broken_members", raising=False)
-    _, (line,) = plugins.take_in([found], tables(), set())
-    assert line.startswith(
-        "broken-members 0.5: entry point 'broken' of ldp_advise.metrics is left out: ValueError: long long"
-    )
+    line = refusal(broken_site(tmp_path, "raise ValueError('long\\n' * 1000)"), monkeypatch)
+    reason = "ValueError: long long"
+    assert line.startswith(f"broken-members 0.5: entry point 'broken' of ldp_advise.metrics is left out: {reason}")
     assert line.endswith("…")
     assert len(line) < 400
     with pytest.warns(plugins.PluginWarning, match="broken-members 0.5") as caught:
