@@ -116,7 +116,7 @@ SETTINGS = [member(k, epsilon) for member in MEMBERS for k in SIZES for epsilon 
 # Unary encoding at two heights, the last node of the second smaller than the others.
 SETTINGS += [member(11, 0.1) for member in (Tree, HalfTree)]
 FEW = [protocol for protocol in SETTINGS if protocol.k in (5, 8, 11)]
-FEWEST = [member(8, 0.4) for member in MEMBERS]
+FEWEST = [*(member(8, 0.4) for member in MEMBERS), SquareWave(3, 2.0)]
 
 
 def grid(quick):
