@@ -1,0 +1,87 @@
+"""One answer of each command as it is shown: at a terminal of 100 columns, and on its page.
+
+``python -m tests.golden documents [NAME...]`` writes them anew; look at the difference.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.golden.corpus import in_a_folder, shown
+from tests.golden.words import assert_same, page_text
+
+FOLDER = Path(__file__).parent / "documents"
+COMMANDS = {
+    "rank": "ldp-advise --eps 1 --n 100k colours.csv --reps 4 --max-reps 8 -p oue,olh,grr --method norm_sub,eb_ns,none",
+    "rank_verbose": "ldp-advise --eps 1 --max-bits 40 --proper colours.csv --reps 4 --max-reps 4 -p oue,grr -v",
+    "rank_ordered": "ldp-advise --eps 1 -m emd bands.csv --reps 4 --max-reps 4 -p oue,tree --method norm_sub,tree_eb",
+    "rank_matrix": "ldp-advise --eps 1 -m l1,kl --matrix colours.csv --reps 4 --max-reps 4 -p oue --method norm_sub,eb_ns",
+    "rank_threat": "ldp-advise --eps 1 --threat 0.05 colours.csv --reps 4 --max-reps 4 -p oue --method norm_sub,recover",
+    "rank_useless": "ldp-advise --eps 0.01 --n 100 colours.csv --reps 4 --max-reps 4 -p oue --method norm_sub,none",
+    "look_up": "ldp-advise --eps 1 --k 300 --n 2M --top 3",
+    "look_up_why": "ldp-advise --eps 1 --k 256 --metric emd --top 2 --why",
+    "budgets": "ldp-advise --eps 0.5,1,2 --k 300 --n 2M",
+    "rounds": "ldp-advise --eps 1 --rounds 4 --k 64 --n 1M --top 2",
+    "memoise": "ldp-advise --eps 1 --eps-forever 2 --rounds 30 --memoize --changes 0.05 --k 64 --n 1M",
+    "attributes": "ldp-advise --eps 1 --attributes 4 --k 64 --n 1M --top 2",
+    "columns": "ldp-advise --eps 1 --n 100k ages_and_towns.csv --column age --column town --instant",
+    "shuffler": "ldp-advise --central-eps 0.5 --delta 1e-8 --n 1M --k 64 --top 2",
+    "estimate": "ldp-advise estimate estimate.csv --protocol oue --eps 1 --n 20000 --reps 4 --top 3",
+    "reports": "ldp-advise reports grr.txt --protocol grr --eps 1 --k 8 --reps 4 --method norm_sub,eb_ns,none",
+    "places": "ldp-advise places grid.csv --grid 4x5 --columns row,col --eps 1 --n 20k --reps 4 --max-reps 4 -p oue,grr --top 3",
+    "places_metric": "ldp-advise places grid.csv --grid 4x5 --columns row,col --eps 1 --n 20k --reps 4 --max-reps 4 "
+    "--privacy metric --radius 2 --method norm_sub,none",
+    "plan": "ldp-advise plan --target 0.1 --eps 1 --k 300 --instant --top 3",
+    "plan_budget": "ldp-advise plan --target 0.05 --n 2M --k 64 -m emd --ordered --instant --top 3",
+    "plan_detect": "ldp-advise plan --detect 0.001 --eps 1 --k 300 -p oue,grr",
+    "plan_none": "ldp-advise plan --target 1e-9 --eps 1 --k 16 --instant --top 3",
+    "sweep": "ldp-advise sweep --eps 0.5,2 --n 10k,1M --k 16 -p grr,oue --method norm_sub,eb_ns --reps 4",
+    "pareto": "ldp-advise pareto --eps 1 --k 256 --top 4",
+    "choose": "ldp-advise choose --n 100k --k 18 --within 1 --sensitive high --times 2",
+    "choose_no": "ldp-advise choose --n 2000 --k 18 --within 1 --sensitive medium --times 1",
+    "audit": "ldp-advise audit --protocol grr --protocol olh --eps 1 --k 10 --trials 20k",
+    "audit_memoised": "ldp-advise audit -p olh --eps 1 --eps-forever 2 --memoize --k 10 --rounds 1,4 --trials 5k",
+    "audit_leak": "ldp-advise audit --target client.py:honest --reports grr --eps 1 --k 5 --trials 2000",
+    "epsilon": "ldp-advise epsilon --eps 4 --k 100",
+    "epsilon_convert": "ldp-advise epsilon --flip-prob 0.25 -p rappor",
+    "epsilon_shuffle": "ldp-advise epsilon --eps 4 --shuffle --n 1e4 --delta 1e-6 -p grr --k 100",
+    "list": "ldp-advise list",
+    "explain_protocol": "ldp-advise explain pgr --eps 1 --k 20",
+    "explain_method": "ldp-advise explain eb_ns",
+    "explain_metric": "ldp-advise explain emd",
+    "code": "ldp-advise code -p grr --method norm_sub --eps 1 --k 4 --to OUT/client",
+    "cite": "ldp-advise cite pgr eb_ns",
+    "knowledge": "ldp-advise knowledge cells --eps 1 --k 256 --metric emd --top 4",
+}
+HELP = ("", "estimate", "reports", "places", "plan", "sweep", "pareto", "choose", "audit", "epsilon", "code")
+
+
+def document(name: str) -> dict[str, str]:
+    """What a command shows, by the suffix of the file that keeps it."""
+    with in_a_folder():
+        terminal = shown(f"{COMMANDS[name]} --report OUT/page.html")
+        return {".txt": terminal, ".page.txt": page_text(Path("OUT/page.html").read_text(encoding="utf-8"))}
+
+
+def help_text(command: str) -> str:
+    return shown(f"ldp-advise {command} --help".replace("  ", " "))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_answers_are_shown_as_they_are_kept(name: str) -> None:
+    for suffix, text in document(name).items():
+        assert_same(text, (FOLDER / f"{name}{suffix}").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("command", HELP)
+def test_help_is_shown_as_it_is_kept(command: str) -> None:
+    assert_same(help_text(command), (FOLDER / f"help_{command or 'main'}.txt").read_text(encoding="utf-8"))
+
+
+def test_a_text_that_differs_is_told_apart() -> None:
+    assert page_text("<p>2 <b>of</b> 3</p><style>p</style><tr><td>a</td><td>0.5</td></tr>") == "2 of 3\n| a | 0.5\n"
+    for other in ("error 0.52 of 1", "error 0.50 of 2", "an error 0.50 of 1"):
+        with pytest.raises(AssertionError):
+            assert_same("error 0.50 of 1", other)
