@@ -25,6 +25,7 @@ from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.detection import smallest_detectable
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
+from tests.cells import failures
 
 COUNTS = [5000, 3000, 1500, 400, 100, 0]
 FEW: dict[str, Any] = {"protocol": "grr", "method": "norm_sub", "repetitions": 2, "max_repetitions": 2}
@@ -188,22 +189,23 @@ def test_several_metrics_share_one_simulation() -> None:
     assert METRICS["kl"].unit == "nats"
 
 
-@pytest.mark.parametrize(
-    ("jobs", "pairs", "k", "threads"),
-    [
+def test_threads_simulate_where_they_pay_or_were_asked_for() -> None:
+    cells = [
         (None, 200, 9_999, 1),  # threads would wait for one another, however much there is to do
         (None, 200, 10_000, os.cpu_count()),
         (None, 1, 10_000, 1),  # too little to do
         (3, 1, 100, 3),
-    ],
-)
-def test_threads_simulate_where_they_pay_or_were_asked_for(jobs: int | None, pairs: int, k: int, threads: int) -> None:
-    assert Simulation(jobs=jobs).threads(pairs, 20, k) == threads
+    ]
+
+    def check(cell: tuple[int | None, int, int, int]) -> None:
+        jobs, pairs, k, threads = cell
+        assert Simulation(jobs=jobs).threads(pairs, 20, k) == threads
+
+    assert failures(cells, check) == {}
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_bad_requests_are_value_errors_of_one_line() -> None:
+    cells = [
         ({}, "k is missing: give a sample"),
         ({"sample": [1, 2], "sample_counts": [1, 2]}, "either sample"),
         ({"sample": "abc"}, "got a string"),
@@ -230,13 +232,16 @@ def test_threads_simulate_where_they_pay_or_were_asked_for(jobs: int | None, pai
         ({"sample_counts": [1, 2], "epsilon": "one"}, "eps must be a number"),
         ({"sample_counts": [1, 2], "epsilon": float("nan")}, "eps must be a number, got nan"),
         ({"sample_counts": [1, 2], "max_repetitions": 1}, "at least 2"),
-    ],
-)
-def test_bad_requests_are_value_errors_of_one_line(options: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=message) as caught:
-        advise(**{"epsilon": 1.0, **options})  # type: ignore[arg-type]
-    assert isinstance(caught.value, InputError)
-    assert "\n" not in str(caught.value)
+    ]
+
+    def check(cell: tuple[dict[str, object], str]) -> None:
+        options, message = cell
+        with pytest.raises(ValueError, match=message) as caught:
+            advise(**{"epsilon": 1.0, **options})  # type: ignore[arg-type]
+        assert isinstance(caught.value, InputError)
+        assert "\n" not in str(caught.value)
+
+    assert failures(cells, check) == {}
 
 
 def test_an_answer_survives_being_sent_to_another_process() -> None:

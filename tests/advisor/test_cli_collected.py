@@ -27,6 +27,7 @@ from tests.advisor.collected_files import (
     reports,
 )
 from tests.advisor.conftest import Run
+from tests.cells import failures
 
 
 def table(path: Path) -> list[dict[str, str]]:
@@ -90,24 +91,23 @@ def test_an_estimate_on_standard_input(run: Run, monkeypatch: pytest.MonkeyPatch
     assert data["request"]["n"] == N
 
 
-@pytest.mark.parametrize(
-    ("protocol", "options"), [("grr", ()), ("oue", ()), ("olh", ("--k", str(K))), ("blh", ("--k", str(K)))]
-)
-def test_reports_are_counted_into_the_estimate_of_the_protocol(
-    run: Run, tmp_path: Path, protocol: str, options: tuple[str, ...]
-) -> None:
-    made = reports(protocol)
-    path, target = tmp_path / "reports.txt", tmp_path / "out.csv"
-    path.write_text(report_lines(protocol, made), encoding="utf-8")
-    arguments = ("-p", protocol, *options, "--apply", str(target), "--format", "json", str(path))
-    data = answer(run("reports", *QUICK, *arguments)[1])
-    assert data["request"]["n"] == N
-    assert data["request"]["collected_with"] == protocol
-    assert f"{N:,} reports read" in data["assumptions"]
-    oracle = PROTOCOLS[protocol](K, EPSILON)
-    expected = oracle.estimate(oracle.support(made), N)
-    rows = table(target)
-    np.testing.assert_array_equal([float(row["raw"]) for row in rows], expected)
+def test_reports_are_counted_into_the_estimate_of_the_protocol(run: Run, tmp_path: Path) -> None:
+    def check(cell: tuple[str, tuple[str, ...]]) -> None:
+        protocol, options = cell
+        made = reports(protocol)
+        path, target = tmp_path / "reports.txt", tmp_path / "out.csv"
+        path.write_text(report_lines(protocol, made), encoding="utf-8")
+        arguments = ("-p", protocol, *options, "--apply", str(target), "--format", "json", str(path))
+        data = answer(run("reports", *QUICK, *arguments)[1])
+        assert data["request"]["n"] == N
+        assert data["request"]["collected_with"] == protocol
+        assert f"{N:,} reports read" in data["assumptions"]
+        oracle = PROTOCOLS[protocol](K, EPSILON)
+        expected = oracle.estimate(oracle.support(made), N)
+        rows = table(target)
+        np.testing.assert_array_equal([float(row["raw"]) for row in rows], expected)
+
+    assert failures([("grr", ()), ("oue", ()), ("olh", ("--k", str(K))), ("blh", ("--k", str(K)))], check) == {}
 
 
 def test_reports_on_standard_input_with_their_domain(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,9 +186,8 @@ def test_categories_that_are_only_numbers_have_no_order_unless_it_is_given(run: 
         assert note not in ordered["assumptions"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_parameters_that_cannot_be_are_refused(run: Run, tmp_path: Path) -> None:
+    cells = [
         (
             ("-p", "oue", "--subset-size", "3"),
             "--subset-size: oue has no such parameter; leave it out (it belongs to ss)",
@@ -200,16 +199,17 @@ def test_categories_that_are_only_numbers_have_no_order_unless_it_is_given(run: 
         (("-p", "hr", "--blocks", "3"), "--blocks: the number of blocks is a power of 2 up to 2k = 16, got 3"),
         (("-p", "ss", "--subset-size", "8"), "--subset-size: the size of subsets of k=8 values is 1 to 7, got 8"),
         (("-p", "hr", "--blocks", "0"), "blocks must be a whole number of at least 1, got 0"),
-    ],
-)
-def test_parameters_that_cannot_be_are_refused(
-    run: Run, tmp_path: Path, arguments: tuple[str, ...], message: str
-) -> None:
-    path = tmp_path / "reports.csv"
-    path.write_text("1\n2\n", encoding="utf-8")
-    code, _, err = run("reports", *QUICK, *arguments, "--k", "8", str(path))
-    assert code == 2
-    assert message in err
+    ]
+
+    def check(cell: tuple[tuple[str, ...], str]) -> None:
+        arguments, message = cell
+        path = tmp_path / "reports.csv"
+        path.write_text("1\n2\n", encoding="utf-8")
+        code, _, err = run("reports", *QUICK, *arguments, "--k", "8", str(path))
+        assert code == 2
+        assert message in err
+
+    assert failures(cells, check) == {}
 
 
 def test_a_surrogate_of_one_population(run: Run, estimate: str) -> None:
@@ -220,14 +220,16 @@ def test_a_surrogate_of_one_population(run: Run, estimate: str) -> None:
     assert {row["probability_best"] for row in data["recommendations"]} == {None}
 
 
-@pytest.mark.parametrize("output_format", ["table", "plain", "markdown", "csv", "value"])
-def test_every_format(run: Run, estimate: str, output_format: str) -> None:
-    code, out, _ = run("estimate", *QUICK, "-p", "oue", "--n", str(N), "--format", output_format, estimate)
-    assert code == 0
-    if output_format == "value":
-        assert out.split() == ["oue", "norm_sub"]
-    else:
-        assert ("next_round" if output_format == "csv" else "For the next round") in out
+def test_every_format(run: Run, estimate: str) -> None:
+    def check(output_format: str) -> None:
+        code, out, _ = run("estimate", *QUICK, "-p", "oue", "--n", str(N), "--format", output_format, estimate)
+        assert code == 0
+        if output_format == "value":
+            assert out.split() == ["oue", "norm_sub"]
+        else:
+            assert ("next_round" if output_format == "csv" else "For the next round") in out
+
+    assert failures(["table", "plain", "markdown", "csv", "value"], check) == {}
 
 
 def test_the_repetitions_of_an_estimate_can_be_written(run: Run, estimate: str, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -28,6 +29,7 @@ from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from simulator.surrogate import DRAWS, surrogate_populations
 from tests.advisor.estimates import QUICK, SCHEMA, K, N, quick, raw
+from tests.cells import failures
 
 
 def text_of(advice: Advice) -> str:
@@ -110,9 +112,8 @@ def test_no_blend_competes_unasked_where_methods_are_named_or_one_population_is_
         explain(asked)
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
+def test_a_blend_that_makes_no_sense_is_refused_in_one_line() -> None:
+    cells = [
         ("eb_ns+nothing", "unknown method 'nothing'"),
         ("eb_ns*0+norm_sub", "counts from 1 to 99 times, got '0'"),
         (f"eb_ns*{'9' * 5000}+norm_sub", "counts from 1 to 99 times"),
@@ -122,12 +123,15 @@ def test_no_blend_competes_unasked_where_methods_are_named_or_one_population_is_
         ("post_pos+norm_sub", "changes only the answers of queries"),
         ("uniform", "needs no data, and every table has its error below"),
         ("Uniform+uniform*2", "name a method to blend it with, as in eb_ns*3+uniform"),
-    ],
-)
-def test_a_blend_that_makes_no_sense_is_refused_in_one_line(name: str, message: str) -> None:
-    with pytest.raises(InputError, match=re.escape(message)) as refusal:
-        quick(method=name)
-    assert "\n" not in str(refusal.value)
+    ]
+
+    def check(cell: tuple[str, str]) -> None:
+        name, message = cell
+        with pytest.raises(InputError, match=re.escape(message)) as refusal:
+            quick(method=name)
+        assert "\n" not in str(refusal.value)
+
+    assert failures(cells, check) == {}
 
 
 def test_all_methods_for_the_protocol_are_ranked_and_all_protocols_for_the_next_round(full: Advice) -> None:
@@ -185,19 +189,21 @@ def test_errors_are_means_over_populations_drawn_and_collected_by_hand() -> None
     assert (best.error_low, best.error_high) == pytest.approx(ends, rel=1e-12)
 
 
-@pytest.mark.parametrize("metric", METRICS)
-def test_every_metric_is_answered_consistently(metric: str) -> None:
-    advice = quick(metric=metric)
-    assert advice.metric == metric
-    for table in (advice, advice.next_round):
-        assert table is not None
-        assert min(row.ratio_to_best for row in table.recommendations) == pytest.approx(1)  # type: ignore[type-var]
-        for row in table.recommendations:
-            assert 0 <= row.error_low <= row.error_high
-            assert row.ratio_low <= row.ratio_to_best <= row.ratio_high  # type: ignore[operator]
-            if row.method == "none":
-                assert row.error == row.error_without_postprocessing
-    assert math.fsum(row.probability_best or 0 for row in advice.recommendations) == pytest.approx(1)
+def test_every_metric_is_answered_consistently() -> None:
+    def check(metric: str) -> None:
+        advice = quick(metric=metric)
+        assert advice.metric == metric
+        for table in (advice, advice.next_round):
+            assert table is not None
+            assert min(row.ratio_to_best for row in table.recommendations) == pytest.approx(1)  # type: ignore[type-var]
+            for row in table.recommendations:
+                assert 0 <= row.error_low <= row.error_high
+                assert row.ratio_low <= row.ratio_to_best <= row.ratio_high  # type: ignore[operator]
+                if row.method == "none":
+                    assert row.error == row.error_without_postprocessing
+        assert math.fsum(row.probability_best or 0 for row in advice.recommendations) == pytest.approx(1)
+
+    assert failures(METRICS, check) == {}
 
 
 def rows_of(advice: Advice) -> list[dict[str, object]]:
@@ -230,17 +236,24 @@ def test_numbers_depend_on_the_seed_and_not_on_the_jobs() -> None:
     assert one != other
 
 
-@pytest.mark.parametrize(("asked", "given"), [(2, 2), (5, 5), (60, 60), (61, 120), (180, 180), (None, 240)])
-@pytest.mark.parametrize("surrogate", ["ensemble", "norm_sub"])
-def test_repetitions_are_rounded_up_to_equal_shares(asked: int | None, given: int, surrogate: str) -> None:
-    settings = RankSettings(Question(epsilon=1.0), simulation=Simulation(repetitions=asked))
-    labels = [str(place) for place in range(K)]
-    collected = collect(labels, raw(), protocol="oue", epsilon=1.0, n=N)
-    request = build_estimate_request(settings, collected, name="x", surrogate=surrogate)
-    assert request.populations is not None
-    assert request.populations.shape == (min(given, DRAWS) if surrogate == "ensemble" else 1, K)
-    assert (request.populations.sum(axis=1) == N).all()
-    assert request.repetitions == request.max_repetitions == (given if surrogate == "ensemble" else asked or given)
+def test_repetitions_are_rounded_up_to_equal_shares() -> None:
+    def check(cell: tuple[str, int | None, int]) -> None:
+        surrogate, (asked, given) = cell
+        settings = RankSettings(Question(epsilon=1.0), simulation=Simulation(repetitions=asked))
+        labels = [str(place) for place in range(K)]
+        collected = collect(labels, raw(), protocol="oue", epsilon=1.0, n=N)
+        request = build_estimate_request(settings, collected, name="x", surrogate=surrogate)
+        assert request.populations is not None
+        assert request.populations.shape == (min(given, DRAWS) if surrogate == "ensemble" else 1, K)
+        assert (request.populations.sum(axis=1) == N).all()
+        assert request.repetitions == request.max_repetitions == (given if surrogate == "ensemble" else asked or given)
+
+    assert (
+        failures(
+            product(["ensemble", "norm_sub"], [(2, 2), (5, 5), (60, 60), (61, 120), (180, 180), (None, 240)]), check
+        )
+        == {}
+    )
 
 
 def test_a_very_large_domain_gets_fewer_populations_and_no_fewer_than_8() -> None:
@@ -252,33 +265,39 @@ def test_a_very_large_domain_gets_fewer_populations_and_no_fewer_than_8() -> Non
         assert request.repetitions == COLLECTIONS * draws
 
 
-@pytest.mark.parametrize("surrogate", ["norm_sub", "Power-NS", "wavelet_eb"])
-def test_one_consistent_population_gives_no_probabilities(surrogate: str) -> None:
-    advice = quick(surrogate=surrogate)
-    assert advice.request.surrogate == surrogate.lower().replace("-", "_")
-    assert len(advice.request.populations) == 1  # type: ignore[arg-type]
-    assert {row.probability_best for row in advice.recommendations} == {None}
-    assert "one population taken for the truth" in text_of(advice)
-    assert "probability" not in text_of(advice)
-    SCHEMA.validate(json.loads(advice.to_json()))
-
-
-@pytest.mark.parametrize("protocol", frequency_oracles())
-def test_methods_that_do_not_fit_the_protocol_are_left_out(protocol: str) -> None:
-    advice = quick(raw(protocol), protocol, method=("none", "ibu", "ibu_pseudo"), repetitions=2)
-    noise = PROTOCOLS[protocol](K, 1.0).noise(N)
-    fitting = {name for name in ("ibu", "ibu_pseudo") if POSTPROCESSORS[name].accepts(noise, K)}
-    assert {row.method for row in advice.recommendations} == {"none"} | fitting
-    assert {row.protocol for row in advice.recommendations} == {protocol}
-
-
-@pytest.mark.parametrize("n", [1, 7])
-@pytest.mark.parametrize("k", [2, 5])
-def test_a_handful_of_users_is_answered(n: int, k: int) -> None:
-    for protocol in ("grr", "oue"):
-        advice = quick(raw(protocol, k, n), protocol, n, repetitions=2)
-        assert len(advice.recommendations) == 3
+def test_one_consistent_population_gives_no_probabilities() -> None:
+    def check(surrogate: str) -> None:
+        advice = quick(surrogate=surrogate)
+        assert advice.request.surrogate == surrogate.lower().replace("-", "_")
+        assert len(advice.request.populations) == 1  # type: ignore[arg-type]
+        assert {row.probability_best for row in advice.recommendations} == {None}
+        assert "one population taken for the truth" in text_of(advice)
+        assert "probability" not in text_of(advice)
         SCHEMA.validate(json.loads(advice.to_json()))
+
+    assert failures(["norm_sub", "Power-NS", "wavelet_eb"], check) == {}
+
+
+def test_methods_that_do_not_fit_the_protocol_are_left_out() -> None:
+    def check(protocol: str) -> None:
+        advice = quick(raw(protocol), protocol, method=("none", "ibu", "ibu_pseudo"), repetitions=2)
+        noise = PROTOCOLS[protocol](K, 1.0).noise(N)
+        fitting = {name for name in ("ibu", "ibu_pseudo") if POSTPROCESSORS[name].accepts(noise, K)}
+        assert {row.method for row in advice.recommendations} == {"none"} | fitting
+        assert {row.protocol for row in advice.recommendations} == {protocol}
+
+    assert failures(frequency_oracles(), check) == {}
+
+
+def test_a_handful_of_users_is_answered() -> None:
+    def check(cell: tuple[int, int]) -> None:
+        k, n = cell
+        for protocol in ("grr", "oue"):
+            advice = quick(raw(protocol, k, n), protocol, n, repetitions=2)
+            assert len(advice.recommendations) == 3
+            SCHEMA.validate(json.loads(advice.to_json()))
+
+    assert failures(product([2, 5], [1, 7]), check) == {}
 
 
 def test_an_estimate_of_nothing_is_not_called_useful() -> None:
@@ -297,9 +316,8 @@ def test_a_clipped_estimate_carries_its_warning() -> None:
 # --- errors ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_bad_requests_are_value_errors_of_one_line() -> None:
+    cells = [
         ({"n": None}, "estimate needs n, the number of users who reported"),
         ({"protocol": None}, "the one protocol it comes from: protocol, got none"),
         ({"protocol": ["oue", "grr"]}, "the one protocol it comes from: protocol, got oue, grr"),
@@ -328,13 +346,16 @@ def test_a_clipped_estimate_carries_its_warning() -> None:
         ({"estimate": [0.5, math.inf]}, "1 missing or infinite"),
         ({"estimate": {1: 0.5, "1": 0.5}}, "each label once"),
         ({"estimate": np.arange(10.0)}, "sums to 45, which is neither about 1"),
-    ],
-)
-def test_bad_requests_are_value_errors_of_one_line(options: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=message) as caught:
-        quick(**options)
-    assert isinstance(caught.value, InputError)
-    assert "\n" not in str(caught.value)
+    ]
+
+    def check(cell: tuple[dict[str, object], str]) -> None:
+        options, message = cell
+        with pytest.raises(ValueError, match=message) as caught:
+            quick(**options)
+        assert isinstance(caught.value, InputError)
+        assert "\n" not in str(caught.value)
+
+    assert failures(cells, check) == {}
 
 
 def test_a_surrogate_is_for_an_estimate() -> None:

@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from simulator.seeding import rng_for
 from tests.advisor.conftest import Run
 from tests.advisor.inputs.test_ordered_reports import cells, lines
 from tests.advisor.schemas import schema
+from tests.cells import failures
 
 SCHEMA = schema("advice")
 K, N, EPSILON = 16, 6000, 1.0
@@ -122,9 +124,8 @@ def test_the_answer_says_how_the_populations_were_made_and_gives_no_probability(
             assert "It is the best" not in out
 
 
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
+def test_what_does_not_go_with_a_tree_is_refused_in_one_line(run: Run, folder: Path) -> None:
+    cells = [
         (("--surrogate", "ensemble"), "surrogate for tree must be one of bootstrap, got 'ensemble'"),
         (("--unordered",), "needs an ordered domain"),
         (("--method", "em"), "no method asked for goes with the protocols asked for: em with tree"),
@@ -133,29 +134,32 @@ def test_the_answer_says_how_the_populations_were_made_and_gives_no_probability(
         (("--hash", "mix64"), "hash: tree has no hash function"),
         (("--subset-size", "3"), "--subset-size: tree has no such parameter"),
         (("--k", "17"), "has 16 characters, but height 0 has 17 nodes; k or eps may be wrong"),
-    ],
-)
-def test_what_does_not_go_with_a_tree_is_refused_in_one_line(
-    run: Run, folder: Path, options: tuple[str, ...], why: str
-) -> None:
-    words = asked("tree", str(folder / "tree.csv"))
-    words = words if "--k" not in options else tuple(word for word in words if word not in ("--k", str(K)))
-    code, out, err = run(*words, *options)
-    assert (code, out) == (2, "")
-    assert why in err
-    assert err.strip().count("\n") == 0
+    ]
+
+    def check(cell: tuple[tuple[str, ...], str]) -> None:
+        options, why = cell
+        words = asked("tree", str(folder / "tree.csv"))
+        words = words if "--k" not in options else tuple(word for word in words if word not in ("--k", str(K)))
+        code, out, err = run(*words, *options)
+        assert (code, out) == (2, "")
+        assert why in err
+        assert err.strip().count("\n") == 0
+
+    assert failures(cells, check) == {}
 
 
-@pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
-def test_an_estimate_of_theirs_is_not_enough_and_the_way_out_is_named(run: Run, tmp_path: Path, protocol: str) -> None:
-    path = tmp_path / "estimate.csv"
-    path.write_text("value,estimate\n" + "".join(f"{value},{1 / K}\n" for value in range(K)))
-    code, _, err = run("estimate", str(path), "-p", protocol, "--eps", "1", "--n", "100")
-    assert code == 2
-    assert f"an estimate of {protocol} is not enough, its tally is needed" in err
-    assert f"ldp-advise reports reports.csv --protocol {protocol} --eps 1 --k {K}" in err
-    with pytest.raises(InputError, match="is not enough"):
-        advise(1.0, estimate=[1 / K] * K, protocol=protocol, n=100)
+def test_an_estimate_of_theirs_is_not_enough_and_the_way_out_is_named(run: Run, tmp_path: Path) -> None:
+    def check(protocol: str) -> None:
+        path = tmp_path / "estimate.csv"
+        path.write_text("value,estimate\n" + "".join(f"{value},{1 / K}\n" for value in range(K)))
+        code, _, err = run("estimate", str(path), "-p", protocol, "--eps", "1", "--n", "100")
+        assert code == 2
+        assert f"an estimate of {protocol} is not enough, its tally is needed" in err
+        assert f"ldp-advise reports reports.csv --protocol {protocol} --eps 1 --k {K}" in err
+        with pytest.raises(InputError, match="is not enough"):
+            advise(1.0, estimate=[1 / K] * K, protocol=protocol, n=100)
+
+    assert failures(ORDERED_PROTOCOLS, check) == {}
 
 
 # --- what is written -------------------------------------------------------------------------------------------
@@ -183,33 +187,33 @@ def test_what_is_applied_is_the_method_on_all_that_was_observed(run: Run, folder
         np.testing.assert_array_equal([float(row[name]) for row in rows], values)
 
 
-@pytest.mark.parametrize("protocol", ["tree", "tree_half", "haar_hrr"])
-@pytest.mark.parametrize("epsilon", [1.0, 3.0])
-@pytest.mark.parametrize("shape", ["even", "peak", "wave"])
-def test_intervals_cover_each_frequency_at_least_as_often_as_they_say(
-    protocol: str, epsilon: float, shape: str
-) -> None:
+def test_intervals_cover_each_frequency_at_least_as_often_as_they_say() -> None:
     """64 values, 2,000 collections: at most 5 standard errors below 95 %, or one tree in 50,000 is a false alarm.
 
     The noise of few users at a height is not quite normal, and the sd is that of clipped estimates: one point more.
     """
-    k, n, trials = 64, 20_000, 2000
-    places = np.arange(k)
-    weights = {
-        "even": np.ones(k),
-        "peak": np.where(places == 20, 0.6 * k, 0.4),
-        "wave": np.exp(-(((places / k - 0.4) / 0.1) ** 2)),
-    }[shape]
-    counts, member = apportion(weights, n), PROTOCOLS[protocol](k, epsilon)
-    rng = rng_for(0, "tests", "cover of trees", protocol, repr(epsilon), shape)
-    estimates = member.linear.estimate(member.sample_tally(np.broadcast_to(counts, (trials, k)), rng))
-    low, high = frequency_interval(estimates, member.linear.covariance(n))
-    covered = ((low <= counts / n) & (counts / n <= high)).mean(axis=0)
-    assert covered.min() > 0.94 - 5 * (0.95 * 0.05 / trials) ** 0.5
-    # An interval of half the width does not cover: the check can fail.
-    middle = np.clip(estimates, 0, 1)
-    half = (np.abs(middle - counts / n) <= (high - low) / 4).mean(axis=0)
-    assert half.min() < 0.94 - 5 * (0.95 * 0.05 / trials) ** 0.5
+
+    def check(cell: tuple[str, float, str]) -> None:
+        shape, epsilon, protocol = cell
+        k, n, trials = 64, 20_000, 2000
+        places = np.arange(k)
+        weights = {
+            "even": np.ones(k),
+            "peak": np.where(places == 20, 0.6 * k, 0.4),
+            "wave": np.exp(-(((places / k - 0.4) / 0.1) ** 2)),
+        }[shape]
+        counts, member = apportion(weights, n), PROTOCOLS[protocol](k, epsilon)
+        rng = rng_for(0, "tests", "cover of trees", protocol, repr(epsilon), shape)
+        estimates = member.linear.estimate(member.sample_tally(np.broadcast_to(counts, (trials, k)), rng))
+        low, high = frequency_interval(estimates, member.linear.covariance(n))
+        covered = ((low <= counts / n) & (counts / n <= high)).mean(axis=0)
+        assert covered.min() > 0.94 - 5 * (0.95 * 0.05 / trials) ** 0.5
+        # An interval of half the width does not cover: the check can fail.
+        middle = np.clip(estimates, 0, 1)
+        half = (np.abs(middle - counts / n) <= (high - low) / 4).mean(axis=0)
+        assert half.min() < 0.94 - 5 * (0.95 * 0.05 / trials) ** 0.5
+
+    assert failures(product(["even", "peak", "wave"], [1.0, 3.0], ["tree", "tree_half", "haar_hrr"]), check) == {}
 
 
 @pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
@@ -240,9 +244,8 @@ def test_a_tally_of_any_protocol_is_taken_and_gives_what_its_estimate_gives() ->
     assert from_tally.request.surrogate == "ensemble"
 
 
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
+def test_tallies_that_cannot_be_are_refused() -> None:
+    cells = [
         ({"k": None}, "tally needs k, the number of categories"),
         ({"k": 17}, "a tally of tree with k = 17 holds .* counts, got shape"),
         ({"n": 5}, "the tally is of 6,000 reports, n = 5 was given: leave n out"),
@@ -254,12 +257,15 @@ def test_a_tally_of_any_protocol_is_taken_and_gives_what_its_estimate_gives() ->
         ({"tally": [1, 2]}, r"tally must be a simulator.Tally, .* got \[1, 2\]"),
         ({"tally": Tally(np.zeros(34, dtype=np.int64), 0)}, "the tally holds no report"),
         ({"tally": Tally(np.full(34, -1), 100)}, "a tally of tree counts reports, got -1: a count is at least 0"),
-    ],
-)
-def test_tallies_that_cannot_be_are_refused(options: dict[str, object], why: str) -> None:
-    given = {"tally": collected("tree")[1], "protocol": "tree", "k": K, "metric": "emd"} | options
-    with pytest.raises(InputError, match=why):
-        advise(1.0, **given)  # type: ignore[arg-type]
+    ]
+
+    def check(cell: tuple[dict[str, object], str]) -> None:
+        options, why = cell
+        given = {"tally": collected("tree")[1], "protocol": "tree", "k": K, "metric": "emd"} | options
+        with pytest.raises(InputError, match=why):
+            advise(1.0, **given)  # type: ignore[arg-type]
+
+    assert failures(cells, check) == {}
 
 
 def test_a_tally_of_hadamard_response_may_hold_counts_below_0() -> None:

@@ -22,6 +22,7 @@ from simulator.places import Places
 from simulator.seeding import rng_for
 from tests.advisor.conftest import Run
 from tests.advisor.schemas import schema
+from tests.cells import failures
 
 METRIC = ["places", "--privacy", "metric", "--radius", "2", "--eps", "2", "--grid", "5x6", "--columns", "row,col"]
 SCHEMA = schema("advice")
@@ -212,9 +213,8 @@ def test_a_singular_channel_is_left_to_ibu_with_a_warning(run: Run, town: str, t
     assert {row["method"] for row in json.loads(out)["recommendations"] if row["protocol"] == "channel"} == {"ibu"}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
+def test_what_does_not_go_together_is_refused(run: Run, town: str) -> None:
+    cells = [
         (["places", "--privacy", "metric", "--eps", "1"], "--privacy metric needs --radius"),
         (["places", "--privacy", "metrik", "--eps", "1"], "did you mean 'metric'"),
         (["places", "--radius", "2", "--eps", "1"], "--radius goes with --privacy metric"),
@@ -234,13 +234,16 @@ def test_a_singular_channel_is_left_to_ibu_with_a_warning(run: Run, town: str, t
             ["places", "--privacy", "metric", "--radius", "2", "--grid", "5x6", "--columns", "row,col"],
             "--eps is missing",
         ),
-    ],
-)
-def test_what_does_not_go_together_is_refused(run: Run, town: str, arguments: list[str], words: str) -> None:
-    code, out, err = run(*arguments, town)
-    assert (code, out) == (2, "")
-    assert words in err
-    assert len(err.splitlines()) == 1
+    ]
+
+    def check(cell: tuple[list[str], str]) -> None:
+        arguments, words = cell
+        code, out, err = run(*arguments, town)
+        assert (code, out) == (2, "")
+        assert words in err
+        assert len(err.splitlines()) == 1
+
+    assert failures(cells, check) == {}
 
 
 def test_a_page_holds_the_maps_and_the_ranking(run: Run, town: str, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from simulator import POSTPROCESSORS
 from simulator.populations import apportion, frequencies
 from tests.advisor.cli_answers import QUICK, SCHEMA
 from tests.advisor.conftest import Run
+from tests.cells import failures
 
 FEW = (*QUICK, "-p", "oue", "-p", "she", "--method", "none", "--method", "norm_sub")
 
@@ -101,23 +102,23 @@ def test_known_targets_are_those_of_the_attack_and_bring_two_more_remedies() -> 
     assert "drop_fakes" not in {row.method for row in feared.recommendations}  # a report of GRR supports one value
 
 
-@pytest.mark.parametrize(
-    ("extra", "said"),
-    [
+def test_a_remedy_that_cannot_be_had_is_refused_in_a_line(run: Run, states: str) -> None:
+    cells = [
         (("--method", "recover"), "method recover is a remedy for fake users: ask the main command or estimate"),
         (("--method", "recover_known", "--threat", "0.1"), "needs to know what fake users promote: give --targets"),
         (("--targets", "MA"), "targets goes with threat: give --threat SHARE"),
         (("--targets", "XX", "--threat", "0.1"), "targets must be categories, got XX"),
         (("-p", "she", "--threat", "0.1"), "threat needs a protocol that bounds what one report may claim, and she"),
-    ],
-)
-def test_a_remedy_that_cannot_be_had_is_refused_in_a_line(
-    run: Run, states: str, extra: tuple[str, ...], said: str
-) -> None:
-    code, _, err = run("--eps", "1", *extra, states)
-    assert code == 2
-    assert said in err
-    assert err.count("\n") <= 2
+    ]
+
+    def check(cell: tuple[tuple[str, ...], str]) -> None:
+        extra, said = cell
+        code, _, err = run("--eps", "1", *extra, states)
+        assert code == 2
+        assert said in err
+        assert err.count("\n") <= 2
+
+    assert failures(cells, check) == {}
 
 
 def test_a_page_and_a_picture_are_of_the_remedy(tmp_path: Path, run: Run) -> None:
@@ -182,18 +183,20 @@ def test_the_legend_of_a_page_has_just_the_columns_that_the_page_shows(threat: f
     assert ("max. gain" in headers) == (threat is not None)
 
 
-@pytest.mark.parametrize(
-    ("extra", "said"),
-    [
+def test_a_threat_that_cannot_be_simulated_is_refused(run: Run, states: str) -> None:
+    cells = [
         (("--k", "50"), "threat needs a simulation"),
         (("--instant",), "threat needs a simulation"),
         (("--threat", "1.5"), "threat must be a number above 0 and below 1, got '1.5'"),
         (("--threat", "0.9999"), "leaves no honest user among n=1000"),
-    ],
-)
-def test_a_threat_that_cannot_be_simulated_is_refused(run: Run, states: str, extra: tuple[str, ...], said: str) -> None:
-    sample = () if "--k" in extra else (states,)
-    threat = () if "--threat" in extra else ("--threat", "0.05")
-    code, _, err = run("--eps", "1", *threat, *extra, *sample)
-    assert code == 2
-    assert said in err
+    ]
+
+    def check(cell: tuple[tuple[str, ...], str]) -> None:
+        extra, said = cell
+        sample = () if "--k" in extra else (states,)
+        threat = () if "--threat" in extra else ("--threat", "0.05")
+        code, _, err = run("--eps", "1", *threat, *extra, *sample)
+        assert code == 2
+        assert said in err
+
+    assert failures(cells, check) == {}

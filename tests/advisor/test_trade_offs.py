@@ -21,6 +21,7 @@ from advisor.rank.trade_offs import (
 )
 from tests.advisor.conftest import Run
 from tests.advisor.schemas import schema
+from tests.cells import failures
 
 SCHEMA = schema("advice")
 MENU = ("-p", "tree,tree_half,pgr", "--method", "tree_eb,eb_ns,norm_sub", "--reps", "12", "--max-reps", "12")
@@ -75,11 +76,13 @@ def test_the_pair_that_is_good_at_both_has_the_smallest_of_the_larger_ratios(run
     )
 
 
-@pytest.mark.parametrize("words", [(), ("--quiet",), ("--format", "markdown"), ("--format", "plain")])
-def test_every_view_names_the_pair_that_is_good_at_both(run: Run, spikes: str, words: tuple[str, ...]) -> None:
-    out = text(run, spikes, "--metric", "emd", "--metric", "l1", *words)
-    assert "tree_half with Tree empirical Bayes" in out.replace("\\", "")
-    assert "times the lowest emd error and" in out
+def test_every_view_names_the_pair_that_is_good_at_both(run: Run, spikes: str) -> None:
+    def check(words: tuple[str, ...]) -> None:
+        out = text(run, spikes, "--metric", "emd", "--metric", "l1", *words)
+        assert "tree_half with Tree empirical Bayes" in out.replace("\\", "")
+        assert "times the lowest emd error and" in out
+
+    assert failures([(), ("--quiet",), ("--format", "markdown"), ("--format", "plain")], check) == {}
 
 
 def test_python_and_its_page_say_what_is_given_up() -> None:
@@ -171,9 +174,8 @@ def ranking(metric: str, **rows: tuple[int, float | None]) -> Any:
     return SimpleNamespace(metric=metric, rows=made, best=made[0])
 
 
-@pytest.mark.parametrize(
-    ("second", "sentence"),
-    [
+def test_the_sentence_goes_no_further_than_the_ratios() -> None:
+    cells = [
         ({"a": (1, 1.0), "b": (2, 1.1), "c": (2, 1.2)}, "a with no post-processing is the first choice for both."),
         (
             {"c": (1, 1.0), "a": (1, 1.3), "b": (2, 1.1)},
@@ -193,12 +195,15 @@ def ranking(metric: str, **rows: tuple[int, float | None]) -> Any:
             "emd error and 1.40 times the lowest l1 error.",
         ),
         ({"c": (1, 1.0), "b": (2, None), "d": (2, 1.0)}, "3.00 times the lowest emd error"),
-    ],
-)
-def test_the_sentence_goes_no_further_than_the_ratios(second: dict[str, tuple[int, float]], sentence: str) -> None:
-    first = ranking("emd", a=(1, 1.0), b=(2, 1.12), c=(3, 3.0))
-    (verdict,) = compromise_sentences([first, ranking("l1", **second)])
-    assert sentence in verdict.text
+    ]
+
+    def check(cell: tuple[dict[str, tuple[int, float]], str]) -> None:
+        second, sentence = cell
+        first = ranking("emd", a=(1, 1.0), b=(2, 1.12), c=(3, 3.0))
+        (verdict,) = compromise_sentences([first, ranking("l1", **second)])
+        assert sentence in verdict.text
+
+    assert failures(cells, check) == {}
 
 
 def test_nothing_is_said_where_no_pair_has_an_error_in_all_metrics() -> None:
