@@ -249,3 +249,4 @@ def test_an_answer_survives_being_sent_to_another_process() -> None:
         again = pickle.loads(pickle.dumps(advice))  # noqa: S301 - our own, made in this line
         assert again.experiment_id == advice.experiment_id != ""
         assert again.recommendations == advice.recommendations
+        assert again.other_users == advice.other_users

@@ -18,6 +18,8 @@ from tests.advisor.cli_answers import QUICK, SCHEMA, answer
 from tests.advisor.conftest import Run
 from tests.cells import failures
 
+FEW = (*QUICK, "-p", "grr,oue", "--method", "none,norm_sub")
+
 
 def menu(k: int, epsilon: float) -> set[tuple[str, str]]:
     """The pairs that make sense for an unordered domain and a metric without queries."""
@@ -35,30 +37,19 @@ def test_schema_is_a_schema_and_refuses_what_is_not_an_answer() -> None:
         SCHEMA.validate({"schema_version": 1, "tool_version": "0"})
 
 
-def test_table_has_the_answer_the_rows_to_compare_with_and_what_was_assumed(run: Run, states: str) -> None:
-    code, out, err = run("--eps", "1", "--n", "900", states)
+def test_the_table_marks_what_to_compare_with_and_a_notice_is_given_unless_quiet(run: Run, states: str) -> None:
+    words = ("-e", "1", "-p", "grr,oue", *QUICK, states)
+    code, out, err = run(*words)
     assert code == 0
-    first, *_ = out.splitlines()
-    assert first.startswith("Use ")
-    assert "of 900 users" in out
     for mark in ("◂ raw estimate", "◂ uniform guess", "◂ usual default"):
         assert out.count(mark) == 1
-    for said in ("seed 0", "20 repetitions", "n = 900", "k = 4 unordered", "can detect", "Assumed: "):
-        assert said in out
+    assert "Assumed: " in out
     assert err.strip() == NOTICE
-
-
-def test_quiet_says_nothing_but_the_answer_and_the_table(run: Run, states: str) -> None:
-    _, out, err = run("-q", "-e", "1", *QUICK, states)
+    _, quiet, err = run("-q", *words)
     assert err == ""
-    assert out.startswith("Use ")
-    assert "Assumed" not in out
-
-
-def test_verbose_tells_what_the_protocols_do_and_the_columns_mean(run: Run, states: str) -> None:
-    _, out, _ = run("-v", "-e", "1", *QUICK, states)
-    assert "attack: how often" in out
-    assert f"{PROTOCOLS['grr'](4, 1.0).p:.6g}" in out
+    assert quiet.startswith(out.splitlines()[0])
+    assert "Assumed" not in quiet
+    assert f"{PROTOCOLS['grr'](4, 1.0).p:.6g}" in run("-v", *words)[1]
 
 
 def test_json_has_all_contract_fields_in_rank_order(run: Run, states: str) -> None:
@@ -81,7 +72,7 @@ def test_json_has_all_contract_fields_in_rank_order(run: Run, states: str) -> No
 
 
 def test_equivalent_users_of_the_raw_estimate_are_its_users(run: Run, states: str) -> None:
-    _, out, _ = run("-e", "1", "--n", "50000", "--format", "json", *QUICK, states)
+    _, out, _ = run("-e", "1", "--n", "50000", "-p", "grr,oue", "--format", "json", *QUICK, states)
     rows = answer(out)["recommendations"]
     assert isinstance(rows, list)
     assert {row["equivalent_users"] for row in rows if row["method"] == "none"} == {50000}
@@ -133,7 +124,7 @@ def test_all_metrics_get_a_table_each(run: Run, ages: str) -> None:
 
 
 def test_all_metrics_of_an_unordered_domain_leave_out_the_ordered_ones_and_say_so(run: Run, states: str) -> None:
-    data = answer(run("-e", "2", "-m", "all", "--format", "json", *QUICK, states)[1])
+    data = answer(run("-e", "2", "-m", "all", "-p", "grr", "--format", "json", *QUICK, states)[1])
     assert data["request"]["metrics"] == [name for name, of in METRICS.items() if not of.ordered_only]  # type: ignore[index]
     assert any("metrics emd, range, mean, quantiles, ks are left out" in line for line in data["assumptions"])  # type: ignore[union-attr]
     assert run("-e", "2", "-m", "emd", "-p", "grr", "--ordered", *QUICK, states)[0] == 0
@@ -148,7 +139,9 @@ def test_papers_names_restrict_the_menu(run: Run, ages: str) -> None:
 
 
 def test_post_pos_is_offered_for_queries(run: Run, ages: str) -> None:
-    rows = answer(run("-e", "1", "-m", "range", "--format", "json", *QUICK, ages)[1])["recommendations"]
+    rows = answer(run("-e", "1", "-m", "range", "--format", "json", "--reps", "2", "--max-reps", "2", ages)[1])[
+        "recommendations"
+    ]
     assert isinstance(rows, list)
     post_pos = [row for row in rows if row["method"] == "post_pos"]
     assert {row["protocol"] for row in post_pos} == set(PROTOCOLS) - {"sw"}  # which has no raw estimate
@@ -192,14 +185,14 @@ def test_output_file_takes_its_format_from_the_suffix_and_is_never_overwritten(
     run: Run, states: str, tmp_path: Path
 ) -> None:
     target = tmp_path / "advice.json"
-    assert run("-e", "1", *QUICK, "-o", str(target), states) == (0, "", NOTICE + "\n")
+    assert run("-e", "1", *FEW, "-o", str(target), states) == (0, "", NOTICE + "\n")
     before = target.read_bytes()
     answer(before.decode())
-    code, _, err = run("-e", "2", *QUICK, "-o", str(target), states)
+    code, _, err = run("-e", "2", *FEW, "-o", str(target), states)
     assert code == 2
     assert "the file exists" in err
     assert target.read_bytes() == before
-    assert run("-e", "2", *QUICK, "-o", str(target), "--force", states)[0] == 0
+    assert run("-e", "2", *FEW, "-o", str(target), "--force", states)[0] == 0
     assert target.read_bytes() != before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["advice.json", "fruit.csv"]
 
@@ -209,7 +202,7 @@ def test_runs_hold_every_repetition(run: Run, states: str, tmp_path: Path, suffi
     import pandas as pd
 
     target = tmp_path / f"runs.{suffix}"
-    arguments = ("-e", "1", "-m", "l1", "-m", "l2", "--reps", "5", "--max-reps", "5", "--format", "json")
+    arguments = ("-e", "1", "-m", "l1,l2", "-p", "grr,oue", "--reps", "5", "--max-reps", "5", "--format", "json")
     data = answer(run(*arguments, "--runs", str(target), states)[1])
     frame = pd.read_csv(target) if suffix == "csv" else pd.read_parquet(target)
     assert list(frame.columns) == [
@@ -241,6 +234,7 @@ ANSWERS = {
     "plan": "plan --eps 1 --k 8 --target 0.1 --instant",
     "pareto": "pareto --eps 1 --k 8", "audit": "audit --protocol grr --eps 1 --k 4 --trials 100",
 }  # fmt: skip
+PAGES = ("", "plan", "pareto")  # with pictures, which take longest: tests of these commands write them
 
 
 def test_every_format_in_the_help_of_a_command_is_given(run: Run) -> None:
@@ -251,6 +245,8 @@ def test_every_format_in_the_help_of_a_command_is_given(run: Run) -> None:
         listed = listed.partition(" [")[0].replace(" (default)", "")
         assert "value" in listed
         for name in listed.split(", "):
+            if name == "html" and command in PAGES:
+                continue
             code, out, _ = run(*ANSWERS[command].split(), "--format", name)
             assert code == 0
             assert out.strip()
@@ -287,8 +283,8 @@ def test_a_file_called_like_a_command(run: Run, states: str, monkeypatch: pytest
     for name in COMMANDS:
         (folder / name).write_bytes(Path(states).read_bytes())
     monkeypatch.chdir(folder)
-    assert run("-q", "-e", "1", *QUICK, "--format", "value", "./list")[0] == 0
-    assert run("./list", "-q", "-e", "1", *QUICK, "--format", "value")[0] == 0
+    assert run("-q", "-e", "1", *FEW, "--format", "value", "./list")[0] == 0
+    assert run("./list", "-q", "-e", "1", *FEW, "--format", "value")[0] == 0
     assert "protocols" in run("list")[1]
 
 
@@ -325,11 +321,11 @@ def test_links_are_followed_and_devices_are_written_not_replaced(run: Run, state
     target, link = tmp_path / "target.json", tmp_path / "link.json"
     target.write_text("old", encoding="utf-8")
     link.symlink_to(target)
-    assert run("-e", "1", *QUICK, "-o", str(link), states)[0] == 2
-    assert run("-e", "1", *QUICK, "-o", str(link), "--force", states)[0] == 0
+    assert run("-e", "1", *FEW, "-o", str(link), states)[0] == 2
+    assert run("-e", "1", *FEW, "-o", str(link), "--force", states)[0] == 0
     assert link.is_symlink()
     answer(target.read_text(encoding="utf-8"))
-    assert run("-e", "1", *QUICK, "--format", "json", "-o", "/dev/null", states)[0] == 0
+    assert run("-e", "1", *FEW, "--format", "json", "-o", "/dev/null", states)[0] == 0
     assert Path("/dev/null").is_char_device()
 
 

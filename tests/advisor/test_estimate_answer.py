@@ -6,6 +6,7 @@ import json
 import math
 import re
 from dataclasses import replace
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 from advisor import Advice, InputError, advise
 from advisor.document.model import View
 from advisor.document.text import plain_text
+from advisor.question import estimate_request
 from advisor.question.collected import collect
 from advisor.question.estimate_request import COLLECTIONS, build_estimate_request
 from advisor.question.request import RankSettings
@@ -28,8 +30,13 @@ from simulator.methods.blend import parts_of
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from simulator.surrogate import DRAWS, surrogate_populations
-from tests.advisor.estimates import QUICK, SCHEMA, K, N, quick, raw
+from tests.advisor.estimates import ALONE, QUICK, SCHEMA, K, N, quick, raw, share_draws
 from tests.cells import failures
+
+
+@pytest.fixture(autouse=True)
+def _shared_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    share_draws(monkeypatch)
 
 
 def text_of(advice: Advice) -> str:
@@ -79,7 +86,7 @@ def hidden(shape: str, k: int, n: int, share: float, metric: str, *, ordered: bo
     oracle = PROTOCOLS["oue"](k, 1.0)
     counts = apportion((1 - share) / k + share * frequencies(shape, k), n)
     estimate = oracle.estimate(oracle.sample_support(counts, rng_for(1, "x", n)), n)
-    return advise(1.0, estimate=estimate, protocol="oue", n=n, metric=metric, ordered=ordered)
+    return advise(1.0, estimate=estimate, protocol="oue", n=n, metric=metric, ordered=ordered, **ALONE)
 
 
 def test_a_blend_with_the_uniform_guess_competes_where_noise_hides_the_shape() -> None:
@@ -101,12 +108,12 @@ def test_what_errs_more_than_no_data_at_all_is_not_called_better() -> None:
 def test_no_blend_competes_unasked_where_methods_are_named_or_one_population_is_the_truth() -> None:
     named = ("eb_ns", "norm_sub", "power_ns", "wavelet_eb")
     for answer in (
-        advise(1.0, estimate=raw(), protocol="oue", n=N, method=named, repetitions=60),
-        advise(1.0, estimate=raw(), protocol="oue", n=N, surrogate="norm_sub", repetitions=20),
-        advise(1.0, estimate=raw(), protocol="oue", n=N, threat=0.05, repetitions=20),
+        advise(1.0, estimate=raw(), protocol="oue", n=N, method=named, repetitions=60, **ALONE),
+        advise(1.0, estimate=raw(), protocol="oue", n=N, surrogate="norm_sub", repetitions=20, **ALONE),
+        advise(1.0, estimate=raw(), protocol="oue", n=N, threat=0.05, repetitions=20, **ALONE),
     ):
         assert not [row for row in answer.recommendations if parts_of(row.method)]
-    asked = advise(1.0, estimate=raw(), protocol="oue", n=N, method="norm-sub + EB_NS*3", repetitions=60)
+    asked = advise(1.0, estimate=raw(), protocol="oue", n=N, method="norm-sub + EB_NS*3", repetitions=60, **ALONE)
     assert asked.best.method == "eb_ns*3+norm_sub"
     with pytest.raises(ValueError, match="methods alone, and none is there"):
         explain(asked)
@@ -249,15 +256,20 @@ def test_repetitions_are_rounded_up_to_equal_shares() -> None:
         assert request.repetitions == request.max_repetitions == (given if surrogate == "ensemble" else asked or given)
 
     assert (
-        failures(
-            product(["ensemble", "norm_sub"], [(2, 2), (5, 5), (60, 60), (61, 120), (180, 180), (None, 240)]), check
-        )
-        == {}
+        failures(product(["ensemble", "norm_sub"], [(2, 2), (60, 60), (61, 120), (180, 180), (None, 240)]), check) == {}
     )
 
 
-def test_a_very_large_domain_gets_fewer_populations_and_no_fewer_than_8() -> None:
+@pytest.mark.parametrize("drawn", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_very_large_domain_gets_fewer_populations_and_no_fewer_than_8(
+    monkeypatch: pytest.MonkeyPatch, *, drawn: bool
+) -> None:
     for k, draws in ((4097, 59), (40_000, 8)):
+        if not drawn:  # how many are asked for, without the second that it takes to draw them
+            even = partial(np.full, fill_value=1 / k)
+            monkeypatch.setattr(
+                estimate_request, "_frequencies_behind", lambda *asked, even=even, k=k: even((asked[-1], k))
+            )
         settings = RankSettings(Question(epsilon=1.0))
         collected = collect([str(place) for place in range(k)], raw(k=k), protocol="oue", epsilon=1.0, n=N)
         request = build_estimate_request(settings, collected, name="x", surrogate=None)
@@ -280,7 +292,9 @@ def test_one_consistent_population_gives_no_probabilities() -> None:
 
 def test_methods_that_do_not_fit_the_protocol_are_left_out() -> None:
     def check(protocol: str) -> None:
-        advice = quick(raw(protocol), protocol, method=("none", "ibu", "ibu_pseudo"), repetitions=2)
+        advice = quick(
+            raw(protocol), protocol, method=("none", "ibu", "ibu_pseudo"), surrogate="norm_sub", repetitions=2, **ALONE
+        )
         noise = PROTOCOLS[protocol](K, 1.0).noise(N)
         fitting = {name for name in ("ibu", "ibu_pseudo") if POSTPROCESSORS[name].accepts(noise, K)}
         assert {row.method for row in advice.recommendations} == {"none"} | fitting
@@ -290,14 +304,13 @@ def test_methods_that_do_not_fit_the_protocol_are_left_out() -> None:
 
 
 def test_a_handful_of_users_is_answered() -> None:
-    def check(cell: tuple[int, int]) -> None:
-        k, n = cell
-        for protocol in ("grr", "oue"):
-            advice = quick(raw(protocol, k, n), protocol, n, repetitions=2)
-            assert len(advice.recommendations) == 3
-            SCHEMA.validate(json.loads(advice.to_json()))
+    def check(cell: tuple[str, int, int]) -> None:
+        protocol, k, n = cell
+        advice = quick(raw(protocol, k, n), protocol, n, repetitions=2)
+        assert len(advice.recommendations) == 3
+        SCHEMA.validate(json.loads(advice.to_json()))
 
-    assert failures(product([2, 5], [1, 7]), check) == {}
+    assert failures([("grr", 2, 1), ("oue", 5, 1), ("grr", 5, 7), ("oue", 2, 7)], check) == {}
 
 
 def test_an_estimate_of_nothing_is_not_called_useful() -> None:
@@ -309,7 +322,7 @@ def test_an_estimate_of_nothing_is_not_called_useful() -> None:
 
 def test_a_clipped_estimate_carries_its_warning() -> None:
     cut = POSTPROCESSORS["norm_sub"](raw(k=64, n=2000), PROTOCOLS["oue"](64, 1.0).noise(2000))
-    (warning,) = quick(cut, n=2000).warnings
+    (warning,) = quick(cut, n=2000, surrogate="norm_sub", **ALONE).warnings
     assert "this is not a raw estimate" in warning
 
 
