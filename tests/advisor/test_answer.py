@@ -16,7 +16,7 @@ from advisor.figures import number
 from advisor.question.frequencies import Frequencies
 from advisor.question.request import RankSettings
 from advisor.question.sample import build_request
-from advisor.question.settings import Question, Simulation
+from advisor.question.settings import Menu, Question, Simulation
 from advisor.rank.answer_words import summary
 from advisor.rank.document import rank_document
 from advisor.rank.simulate import simulated_answer
@@ -64,7 +64,7 @@ def test_labels_decide_the_order() -> None:
 
 
 def test_advice_is_frozen_and_shows_itself() -> None:
-    advice = advise(2.0, sample_counts=COUNTS, max_repetitions=20)
+    advice = advise(2.0, sample_counts=COUNTS, protocol=["grr", "oue"], max_repetitions=20)
     with pytest.raises(dataclasses.FrozenInstanceError):
         advice.metric = "l2"  # type: ignore[misc]
     frame = advice.to_frame()
@@ -85,7 +85,7 @@ def test_users_are_apportioned_and_the_sample_itself_is_kept_where_it_can_be() -
 
 
 def test_equivalent_users_give_the_raw_estimate_the_same_error() -> None:
-    advice = advise(1.0, sample_counts=COUNTS, metric="mse", max_repetitions=20)
+    advice = advise(1.0, sample_counts=COUNTS, metric="mse", protocol=["oue", "pgr"], max_repetitions=20)
     best = advice.best
     assert best.equivalent_users is not None
     linear = PROTOCOLS[best.protocol](6, 1.0).linear
@@ -139,7 +139,7 @@ def test_gain_is_measured_on_the_repetitions_of_the_row() -> None:
 
 def test_clipped_queries_never_score_below_zero() -> None:
     for metric in ("set", "range"):
-        advice = advise(1e-6, sample_counts=[1, 1], metric=metric, repetitions=5, max_repetitions=20)
+        advice = advise(1e-6, sample_counts=[1, 1], metric=metric, repetitions=5, max_repetitions=5)
         assert min(row.error_low for row in advice.recommendations) >= 0
 
 
@@ -181,7 +181,7 @@ def test_a_mean_in_the_middle_of_the_domain_is_not_called_too_even() -> None:
 
 def test_several_metrics_share_one_simulation() -> None:
     question = Question(epsilon=1.0, metric=("l1", "kl"))
-    settings = RankSettings(question, simulation=Simulation(max_repetitions=20))
+    settings = RankSettings(question, menu=Menu(("grr", "oue")), simulation=Simulation(max_repetitions=20))
     sample = Frequencies(np.array(COUNTS), tuple("abcdef"), False, "x", 10_000, (), ())
     l1, kl = simulated_answer(build_request(settings, sample)).rankings
     assert (l1.metric, kl.metric) == ("l1", "kl")

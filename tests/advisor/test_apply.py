@@ -16,6 +16,7 @@ from advisor.rank.apply import COLUMNS, applied_csv, frequency_interval
 from simulator import POSTPROCESSORS, PROTOCOLS, Noise, frequency_oracles
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
+from tests.advisor.estimates import ALONE
 from tests.cells import failures
 
 Z = stats.norm.ppf(0.975)
@@ -68,7 +69,10 @@ def test_interval_covers_the_frequency_as_often_as_it_says() -> None:
     assert failures(product([0, 0.002, 0.02, 0.3, 0.9], ["oue", "grr"]), check) == {}
 
 
-@pytest.mark.parametrize(("k", "epsilon", "n"), [(256, 5.0, 100_000), (256, 3.0, 100_000), (64, 2.0, 10_000)])
+@pytest.mark.parametrize(
+    ("k", "epsilon", "n"),
+    [(256, 5.0, 100_000), pytest.param(256, 3.0, 100_000, marks=pytest.mark.slow), (64, 2.0, 10_000)],
+)
 def test_intervals_beside_a_frequent_value_cover_too_although_it_brings_noise_into_their_block(k, epsilon, n) -> None:
     """Hadamard response; false alarm: 1 of 16,000 streams a comparison (4 standard errors of 2,000 collections)."""
     oracle, repetitions = PROTOCOLS["hr"](k, epsilon), 2000
@@ -127,7 +131,7 @@ FEW = ("none", "norm_sub", "power_ns")
 
 @pytest.fixture(scope="module")
 def advice():
-    return advise(1.0, estimate=ESTIMATE, protocol="oue", n=N, method=FEW, repetitions=4)
+    return advise(1.0, estimate=ESTIMATE, protocol="oue", n=N, method=FEW, repetitions=4, **ALONE)
 
 
 def test_apply_is_the_best_method_with_the_noise_of_the_protocol(advice) -> None:

@@ -268,7 +268,7 @@ def test_a_picture_with_characters_without_a_glyph_gets_one_warning(run: Run, tm
     pytest.importorskip("matplotlib")
     sample = tmp_path / "towns.csv"
     sample.write_text("town,count\n日本,500\n東京,300\n大阪,200\n京都,120\n", encoding="utf-8")
-    asked = ("-q", "-e", "1", "-p", "grr", *QUICK, sample)
+    asked = ("-q", "-e", "1", "-p", "grr", "--method", "norm_sub", *QUICK, sample)
     code, _, err = run(*asked, "--plot-frequencies", tmp_path / "x.png")
     assert code == 0
     assert err.startswith("warning: some labels have characters that are not in the fonts of pictures")
@@ -292,7 +292,9 @@ def test_answering_nothing_at_all_is_no_success(run: Run, tmp_path: Path) -> Non
     """On skewed data 0 everywhere has a lower l1 error than the uniform guess; that is not learning from reports."""
     path = tmp_path / "skewed.csv"
     path.write_text("value,count\n" + "".join(f"v{i},{10_000 // (i + 1) ** 2}\n" for i in range(128)), encoding="utf-8")
-    data = answer(run("-e", "0.01", "--n", "1000", "--method", "norm_cut", "--format", "json", str(path))[1])
+    data = answer(
+        run("-e", "0.01", "--n", "1000", "-p", "oue", "--method", "norm_cut", "--format", "json", str(path))[1]
+    )
     assert data["recommendations"][0]["error"] == pytest.approx(1.0)  # type: ignore[index]
     assert data["baselines"][1]["error"] > 1.2  # type: ignore[index]
     assert data["beats_uniform_guess"] is False
@@ -309,7 +311,21 @@ def test_what_the_metrics_were_set_to_is_said(run: Run, ages: str) -> None:
 
 
 def test_an_unsettled_top_is_said(run: Run, ages: str) -> None:
-    open_question = ("-e", "1", "-m", "emd", "-p", "oue,olh", "--reps", "2", "--max-reps", "2", ages)
+    open_question = (
+        "-e",
+        "1",
+        "-m",
+        "emd",
+        "-p",
+        "oue,olh",
+        "--method",
+        "norm_sub,eb_ns,none",
+        "--reps",
+        "2",
+        "--max-reps",
+        "2",
+        ages,
+    )
     assert "Not settled after 2 repetitions" in run(*open_question)[1]
     data = answer(run(*open_question, "--format", "json")[1])
     assert data["resolved"] is False

@@ -27,7 +27,13 @@ from tests.advisor.collected_files import (
     reports,
 )
 from tests.advisor.conftest import Run
+from tests.advisor.estimates import share_draws
 from tests.cells import failures
+
+
+@pytest.fixture(autouse=True)
+def _shared_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    share_draws(monkeypatch)
 
 
 def table(path: Path) -> list[dict[str, str]]:
@@ -97,7 +103,7 @@ def test_reports_are_counted_into_the_estimate_of_the_protocol(run: Run, tmp_pat
         made = reports(protocol)
         path, target = tmp_path / "reports.txt", tmp_path / "out.csv"
         path.write_text(report_lines(protocol, made), encoding="utf-8")
-        arguments = ("-p", protocol, *options, "--apply", str(target), "--format", "json", str(path))
+        arguments = ("-p", protocol, *options, "--apply", str(target), "--force", "--format", "json", str(path))
         data = answer(run("reports", *QUICK, *arguments)[1])
         assert data["request"]["n"] == N
         assert data["request"]["collected_with"] == protocol

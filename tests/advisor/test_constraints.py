@@ -21,7 +21,7 @@ COUNTS = apportion(frequencies("zipf", 30), 20_000)
 @pytest.mark.parametrize("instant", [False, True])
 def test_what_is_left_keeps_every_constraint(instant: bool) -> None:
     limits = {"max_bits": 29, "max_attack": 0.09, "server_cost": 400_000}
-    quick = {} if instant else {"max_repetitions": 20}
+    quick = {} if instant else {"repetitions": 4, "max_repetitions": 4}
     advice = advise(1.0, sample_counts=COUNTS, proper=True, instant=instant, **limits, **quick)
     assert advice.recommendations
     for row in advice.recommendations:
@@ -55,7 +55,7 @@ def test_unbiased_methods_are_and_others_are_not() -> None:
 
 
 def test_unbiased_leaves_raw_and_norm() -> None:
-    advice = advise(1.0, sample_counts=COUNTS, unbiased=True, max_repetitions=20)
+    advice = advise(1.0, sample_counts=COUNTS, unbiased=True, repetitions=4, max_repetitions=4)
     assert {row.method for row in advice.recommendations} == {"none", "norm"}
 
 
@@ -99,7 +99,7 @@ def test_an_empty_advice_has_no_best() -> None:
 
 def test_for_an_estimate_constraints_on_methods_hold_now_and_those_on_protocols_in_the_next_round() -> None:
     estimate = np.array([0.6, 0.25, 0.2, -0.05, 0.02, -0.01])
-    asked = {"estimate": estimate, "protocol": "oue", "n": 1000, "repetitions": 20, "ordered": False}
+    asked = {"estimate": estimate, "protocol": "oue", "n": 1000, "repetitions": 4, "ordered": False}
     advice = advise(1.0, **asked, proper=True, max_bits=4)
     assert {row.protocol for row in advice.recommendations} == {"oue"}
     assert advice.next_round is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -16,6 +17,7 @@ K, N, EPSILON, STREAMS = 64, 200_000, 1.0, 100
 TWO = "two categories"  # that share all users
 
 
+@cache
 def estimates(protocol: str, shape: str) -> tuple[FrequencyOracle, np.ndarray]:
     oracle = PROTOCOLS[protocol](K, EPSILON)
     counts = apportion(np.eye(K)[:2].mean(axis=0) if shape == TWO else frequencies(shape, K), N)

@@ -80,6 +80,7 @@ def test_an_estimate_has_it(run: Run, tmp_path: Path) -> None:
     raw = tmp_path / "raw.csv"
     raw.write_text("value,estimate\na,0.6\nb,0.3\nc,0.12\nd,-0.02\n", encoding="utf-8")
     words = ("estimate", str(raw), "--protocol", "grr", "--eps", "1", "--n", "5000", "--reps", "4", "--quiet")
+    words += ("--method", "none,norm_sub", "--next-protocol", "grr")
     data = json.loads(run(*words, "-m", "l1,topk", "--matrix", "--format", "json")[1])
     SCHEMA.validate(data)
     assert {row["protocol"] for row in data["matrix"]} == {"grr"}

@@ -297,6 +297,7 @@ def test_a_saved_answer_is_cited_without_the_file(command) -> None:
     assert "mine" not in data["bibtex"]
 
 
+@pytest.mark.slow
 def test_the_code_of_an_explanation_runs_elsewhere(command) -> None:
     def check(name: str) -> None:
         result = command("explain", f"mine.py:{name}", "--format", "json")

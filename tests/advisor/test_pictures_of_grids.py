@@ -95,6 +95,7 @@ def test_pictures_of_plans_and_sweeps_from_the_command_line(run: Run, tmp_path: 
     assert run(*asked)[0] == 0
     assert "exists" in run(*asked)[2]
     sweep_words = ("sweep", "--eps", "1", "--n", "1e3,1e4", "--k", "4", "-p", "grr", "--reps", "4", "--jobs", "1", "-q")
+    sweep_words += ("--method", "none,norm_sub")
     assert run(*sweep_words, "--plot", str(two), "--plot-curves", str(three))[0] == 0
     for path in (one, two, three):
         assert path.read_bytes().startswith(START[path.suffix])

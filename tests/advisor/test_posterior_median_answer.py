@@ -20,6 +20,7 @@ from simulator.methods.blend import POSTERIOR_MEDIAN
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from tests.advisor.conftest import Run
+from tests.advisor.estimates import ALONE, share_draws
 from tests.advisor.schemas import schema
 
 K, N = 16, 20_000
@@ -29,6 +30,11 @@ def raw() -> np.ndarray:
     oracle = PROTOCOLS["grr"](K, 1.0)
     counts = apportion(frequencies("geometric", K), N)
     return oracle.estimate(oracle.sample_support(counts, rng_for(0, "tests", "posterior median answer")), N)
+
+
+@pytest.fixture(autouse=True)
+def _shared_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    share_draws(monkeypatch)
 
 
 @pytest.fixture(scope="module")
@@ -79,9 +85,9 @@ def test_the_answer_says_what_it_is_and_what_the_best_method_alone_costs(answer:
 
 
 def test_it_is_not_listed_where_results_are_to_be_unbiased() -> None:
-    unbiased = advise(1.0, estimate=raw(), protocol="grr", n=N, metric="kl", ordered=True, unbiased=True)
+    unbiased = advise(1.0, estimate=raw(), protocol="grr", n=N, metric="kl", ordered=True, unbiased=True, **ALONE)
     assert {row.method for row in unbiased.recommendations} == {"none", "norm"}
-    proper = advise(1.0, estimate=raw(), protocol="grr", n=N, metric="kl", ordered=True, proper=True)
+    proper = advise(1.0, estimate=raw(), protocol="grr", n=N, metric="kl", ordered=True, proper=True, **ALONE)
     assert proper.best.method == POSTERIOR_MEDIAN
 
 

@@ -101,21 +101,22 @@ def test_a_damaged_line_is_named_and_nothing_is_lost(tmp_path: Path, run: Run) -
         lambda line: line.replace(b'"method":"', b'"method":"un'),
     ]
 
+    file = tmp_path / "cells.jsonl"
+    words = (*WORDS, "--format", "json", "--resume", str(file))
+    whole = run(*words)[1]
+    lines = file.read_bytes().splitlines(keepends=True)
+
     def check(damage: Callable[[bytes], bytes]) -> None:
-        file = tmp_path / "cells.jsonl"
-        words = (*WORDS, "--format", "json", "--resume", str(file))
-        whole = run(*words)[1]
-        lines = file.read_bytes().splitlines(keepends=True)
-        lines[2] = damage(lines[2])
-        file.write_bytes(b"".join(lines))
+        damaged = b"".join([*lines[:2], damage(lines[2]), *lines[3:]])
+        file.write_bytes(damaged)
         code, _, err = run(*words)
         assert (code, err.count("\n")) == (2, 1)
         assert f"--resume {file}: line 3 is damaged and holds no cell; delete that line" in err
-        assert file.read_bytes() == b"".join(lines)
-        file.write_bytes(b"".join(lines[:2] + lines[3:]))
-        assert run(*words)[1] == whole
+        assert file.read_bytes() == damaged
 
     assert failures(cells, check) == {}
+    file.write_bytes(b"".join(lines[:2] + lines[3:]))
+    assert run(*words)[1] == whole
 
 
 def test_a_full_disk_keeps_what_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,13 +172,15 @@ def test_a_first_line_that_was_cut_short_is_written_again(tmp_path: Path) -> Non
 def test_finished_cells_have_a_file_of_their_own(run: Run, tmp_path: Path) -> None:
     def check(cell: tuple[str, str, str]) -> None:
         (option, suffix), how = cell
-        cells, same = tmp_path / f"cells.{suffix}", tmp_path / f"same.{suffix}"
+        folder = tmp_path / f"{suffix} {how}"
+        folder.mkdir()
+        cells, same = folder / f"cells.{suffix}", folder / f"same.{suffix}"
         if how == "hard link":
             cells.touch()
             os.link(cells, same)
         elif how == "link":
             same.symlink_to(cells)
-        other = {"same": cells, "spelled otherwise": tmp_path / "x" / ".." / cells.name}.get(how, same)
+        other = {"same": cells, "spelled otherwise": folder / "x" / ".." / cells.name}.get(how, same)
         code, _, err = run(*WORDS, "--force", "--resume", str(cells), option, str(other))
         assert code == 2
         assert f"{option} {other}: --resume writes the same file; give each its own name" in err

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor import advise
+from advisor import Advice, advise
 from advisor.document.page import page_html
 from advisor.figures import number
 from advisor.rank.document import rank_document
@@ -21,18 +21,11 @@ from tests.cells import failures
 FEW = (*QUICK, "-p", "oue", "-p", "she", "--method", "none", "--method", "norm_sub")
 
 
-def test_a_threat_adds_columns_and_says_what_to_do(run: Run, states: str) -> None:
+def test_a_threat_adds_columns_and_removes_what_is_not_bounded(run: Run, states: str) -> None:
     code, out, _ = run("--eps", "1", *FEW, "--threat", "0.05", states)
     assert code == 0
-    for said in (
-        "random gain",
-        "max. gain",
-        "no attack",
-        "if 5 % of the users may be fake",
-        "The attack: 50 of the n = 1,000 users are fake and promote 1 category",
-        "Constraint --threat 0.05 removed the protocols she",
-    ):
-        assert said in out
+    assert "max. gain" in out
+    assert "Constraint --threat 0.05 removed the protocols she" in out
     assert "max. gain" not in run("--eps", "1", *FEW, states)[1]
 
 
@@ -53,8 +46,13 @@ COUNTS = apportion(frequencies("zipf", 40), 20_000)
 ASKED = {"sample_counts": COUNTS, "protocol": "oue", "max_repetitions": 20}
 
 
-def test_remedies_are_ranked_with_a_threat_only_and_lower_the_error_under_the_attack() -> None:
-    plain, feared = advise(1.0, **ASKED), advise(1.0, **ASKED, threat=0.1)
+@pytest.fixture(scope="module")
+def feared() -> Advice:
+    return advise(1.0, **ASKED, threat=0.1)
+
+
+def test_remedies_are_ranked_with_a_threat_only_and_lower_the_error_under_the_attack(feared: Advice) -> None:
+    plain = advise(1.0, **ASKED)
     remedies = {name for name, method in POSTPROCESSORS.items() if method.is_remedy}
     assert not remedies & {row.method for row in plain.recommendations}
     assert plain.defence is None
@@ -71,8 +69,7 @@ def test_remedies_are_ranked_with_a_threat_only_and_lower_the_error_under_the_at
     assert all(row.gain_maximal is None and row.error_unattacked is None for row in plain.recommendations)
 
 
-def test_the_answer_has_the_error_before_and_after_without_and_under_the_attack() -> None:
-    feared = advise(1.0, **ASKED, threat=0.1)
+def test_the_answer_has_the_error_before_and_after_without_and_under_the_attack(feared: Advice) -> None:
     defence, rows = feared.defence, {row.pair: row for row in feared.rows}
     assert defence is not None
     usual = rows[defence.protocol, defence.method]

@@ -76,7 +76,7 @@ def test_what_is_guessed_without_data_is_named_where_its_error_is_shown() -> Non
 
 
 def test_nearly_equal_groups_of_two_thousand_are_not_worth_collecting_and_the_answer_says_so_first() -> None:
-    advice = advise(1.0, sample_counts=BANDS, ordered=False, max_repetitions=20)
+    advice = advise(1.0, sample_counts=BANDS, ordered=False, repetitions=10, max_repetitions=10)
     assert advice.verdict == USELESS
     assert not advice.beats_uniform_guess
     assert summary(advice).startswith("Not worth collecting like this: even ")
@@ -168,7 +168,9 @@ def test_what_predictions_do_not_say_is_not_said_to_be_out_of_reach(run: Run, tm
     # A small pilot: predictions take its frequencies for the truth, and find that n is enough; the answer does not.
     pilot = tmp_path / "pilot.csv"
     pilot.write_text("value\n" + "".join(f"v{at % 127}\n" for at in range(145)))
-    code, out, _ = run("--eps", "1", "--n", "2M", str(pilot), "--reps", "4", "--max-reps", "4", "--format", "json")
+    code, out, _ = run(
+        "--eps", "1", "--n", "2M", str(pilot), "-p", "oue,grr", "--reps", "4", "--max-reps", "4", "--format", "json"
+    )
     there = json.loads(out)
     assert code == 0
     assert there["worth_it_with"] is not None
