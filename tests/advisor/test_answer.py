@@ -139,7 +139,9 @@ def test_gain_is_measured_on_the_repetitions_of_the_row() -> None:
 
 def test_clipped_queries_never_score_below_zero() -> None:
     for metric in ("set", "range"):
-        advice = advise(1e-6, sample_counts=[1, 1], metric=metric, repetitions=5, max_repetitions=5)
+        advice = advise(
+            1e-6, sample_counts=[1, 1], metric=metric, protocol=["grr", "oue", "hr"], repetitions=5, max_repetitions=5
+        )
         assert min(row.error_low for row in advice.recommendations) >= 0
 
 

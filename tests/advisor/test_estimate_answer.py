@@ -174,15 +174,15 @@ def test_probabilities_sum_to_1_and_follow_the_wins(full: Advice) -> None:
 
 
 def test_errors_are_means_over_populations_drawn_and_collected_by_hand() -> None:
-    advice = quick(raw(), repetitions=2 * DRAWS, metric="mse", method="norm_sub", seed=4)
+    advice = quick(raw(), repetitions=2 * DRAWS, metric="mse", method="norm_sub", seed=1, **ALONE)
     oracle = PROTOCOLS["oue"](K, 1.0)
     drawn = surrogate_populations(
-        "ensemble", raw(), oracle.noise(N), ordered=True, rng=rng_for(4, "surrogate", "ensemble")
+        "ensemble", raw(), oracle.noise(N), ordered=True, rng=rng_for(1, "surrogate", "ensemble")
     )
     errors = []
     for repetition in range(2 * DRAWS):
         counts = apportion(drawn[repetition % DRAWS], N)
-        support = oracle.sample_support(counts, rng_for(4, "collect", "oue", repetition))
+        support = oracle.sample_support(counts, rng_for(1, "collect", "oue", repetition))
         processed = POSTPROCESSORS["norm_sub"](oracle.estimate(support, N), oracle.noise(N))
         errors.append(((processed - counts / N) ** 2).mean())
     best = advice.best
@@ -310,7 +310,7 @@ def test_a_handful_of_users_is_answered() -> None:
         assert len(advice.recommendations) == 3
         SCHEMA.validate(json.loads(advice.to_json()))
 
-    assert failures([("grr", 2, 1), ("oue", 5, 1), ("grr", 5, 7), ("oue", 2, 7)], check) == {}
+    assert failures([("grr", 2, 1), ("oue", 5, 7)], check) == {}
 
 
 def test_an_estimate_of_nothing_is_not_called_useful() -> None:

@@ -36,7 +36,7 @@ def words(svg: str) -> list[str]:
     return ["".join(one.itertext()).strip() for one in root.iter("{http://www.w3.org/2000/svg}text")]
 
 
-@pytest.mark.parametrize("suffixes", [(".svg", ".svg"), (".png", ".pdf")])
+@pytest.mark.parametrize("suffixes", [(".svg", ".svg"), pytest.param((".png", ".pdf"), marks=pytest.mark.slow)])
 def test_pictures_of_the_main_command(run: Run, states: str, tmp_path: Path, suffixes: tuple[str, str]) -> None:
     one, two = tmp_path / f"ranking{suffixes[0]}", tmp_path / f"frequencies{suffixes[1]}"
     arguments = (

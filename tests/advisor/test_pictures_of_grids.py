@@ -22,7 +22,15 @@ from tests.advisor.conftest import Run
 from tests.advisor.test_pictures import START, words
 
 
-@pytest.mark.parametrize("question", [{"target": 0.2, "epsilon": 1.0}, {"detect": 0.05, "n": 10_000, "instant": True}])
+@pytest.mark.parametrize(
+    "question",
+    [
+        {"target": 0.2, "epsilon": 1.0, "instant": True},
+        {"detect": 0.05, "n": 10_000, "instant": True},
+        pytest.param({"target": 0.2, "epsilon": 1.0}, marks=pytest.mark.slow),
+        pytest.param({"detect": 0.05, "n": 10_000}, marks=pytest.mark.slow),
+    ],
+)
 def test_plan_has_the_target_and_the_answer(question: dict[str, float]) -> None:
     answer = plan(k=16, protocol="grr", method=None if "detect" in question else "norm_sub", **question)  # type: ignore[arg-type]
     axes = plan_figure(answer).axes[0]

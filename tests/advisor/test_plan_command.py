@@ -48,7 +48,20 @@ def test_a_target_that_asks_for_nothing_is_said_to() -> None:
 
 def test_a_sample_is_read(run: Run, states: str) -> None:
     code, out, err = run(
-        "plan", "--target", "0.05", "--eps", "1", "-p", "grr", "--method", "norm_sub", "--format", "json", states
+        "plan",
+        "--target",
+        "0.05",
+        "--eps",
+        "1",
+        "-p",
+        "grr",
+        "--method",
+        "norm_sub",
+        "--max-reps",
+        "40",
+        "--format",
+        "json",
+        states,
     )
     data = json.loads(out)
     assert code == 0

@@ -39,7 +39,7 @@ def _shared_draws(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def answer() -> Advice:
-    found = advise(1.0, estimate=raw(), protocol="grr", n=N, metric="kl", ordered=True)
+    found = advise(1.0, estimate=raw(), protocol="grr", n=N, metric="kl", ordered=True, deployable=True)
     assert found.best.method == POSTERIOR_MEDIAN
     return found
 

@@ -68,7 +68,7 @@ def test_a_sample_is_simulated_at_these_budgets() -> None:
 
 def test_every_format_has_it(run: Run) -> None:
     def check(form: str) -> None:
-        assert run("--k", "16", *PROMISE, "-p", "grr,oue", "--format", form)[1]
+        assert run("--k", "16", *PROMISE, "-p", "grr", "--format", form)[1]
         assert run("epsilon", "--eps", "4", "--shuffle", "--n", "1e4", "--delta", "1e-6", "--format", form)[1]
 
     assert failures(["table", "plain", "markdown", "csv", "json", "value"], check) == {}
@@ -172,7 +172,7 @@ def test_a_plan_finds_the_users_who_keep_the_promise_and_reach_the_error() -> No
 
 @pytest.mark.parametrize("goal", [["--target", "0.1"], ["--detect", "0.01"]])
 def test_a_plan_at_a_promise_is_predicted_at_once(run: Run, goal: list[str]) -> None:
-    code, out, err = run("plan", *goal, "--k", "64", *PROMISE, "--instant", "-p", "grr,oue", "--format", "json")
+    code, out, err = run("plan", *goal, "--k", "64", *PROMISE, "--instant", "-p", "grr", "--format", "json")
     assert code == 0, err
     data = json.loads(out)
     central = data["request"]["central"]

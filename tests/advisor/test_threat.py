@@ -123,7 +123,7 @@ def test_a_page_and_a_picture_are_of_the_remedy(tmp_path: Path, run: Run) -> Non
     sample.write_text("value,count\n" + "".join(f"v{place},{count}\n" for place, count in enumerate(COUNTS)))
     page, picture = tmp_path / "page.html", tmp_path / "frequencies.svg"
     code, out, err = run(
-        "--eps", "1", "-p", "oue", *QUICK, "--threat", "0.1", str(sample), "--counts", "count",
+        "--eps", "1", "-p", "oue", "--method", "drop_fakes,norm_sub", *QUICK, "--threat", "0.1", str(sample), "--counts", "count",
         "--report", str(page), "--plot-frequencies", str(picture),
     )  # fmt: skip
     assert code == 0, err

@@ -133,7 +133,7 @@ def test_the_command_of_a_deployable_answer_plans_a_deployable_one(run: Run, ban
 
 def test_a_pipeline_fails_on_a_useless_answer_after_it_is_given(run: Run, bands: str) -> None:
     useless = ("--eps", "0.2", bands, "--instant")
-    for form in ("table", "json", "csv", "value"):
+    for form in ("table", "json"):
         code, out, _ = run(*useless, "--fail-if-useless", "--format", form)
         assert (form, code) == (form, 3)
         assert out
