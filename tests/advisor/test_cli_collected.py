@@ -103,7 +103,19 @@ def test_reports_are_counted_into_the_estimate_of_the_protocol(run: Run, tmp_pat
         made = reports(protocol)
         path, target = tmp_path / "reports.txt", tmp_path / "out.csv"
         path.write_text(report_lines(protocol, made), encoding="utf-8")
-        arguments = ("-p", protocol, *options, "--apply", str(target), "--force", "--format", "json", str(path))
+        arguments = (
+            "-p",
+            protocol,
+            *options,
+            "--surrogate",
+            "norm_sub",
+            "--apply",
+            str(target),
+            "--force",
+            "--format",
+            "json",
+            str(path),
+        )
         data = answer(run("reports", *QUICK, *arguments)[1])
         assert data["request"]["n"] == N
         assert data["request"]["collected_with"] == protocol
@@ -161,7 +173,8 @@ def test_parameters_of_other_packages_are_those_of_reports_estimate_noise_and_si
     rows = made.reshape(N, -1).tolist()
     path, target = tmp_path / "reports.csv", tmp_path / "out.csv"
     path.write_text("".join(",".join(map(str, row)) + "\n" for row in rows), encoding="utf-8")
-    base = (*QUICK, "-p", protocol, flag, str(value), "--apply", str(target), "--force", "--format", "json")
+    one = ("--surrogate", "norm_sub")
+    base = (*QUICK, *one, "-p", protocol, flag, str(value), "--apply", str(target), "--force", "--format", "json")
     read = answer(run("reports", *base, "--k", str(K), str(path))[1])
     expected = oracle.estimate(oracle.support(made), N)
     applied = table(target)
@@ -174,7 +187,7 @@ def test_parameters_of_other_packages_are_those_of_reports_estimate_noise_and_si
     path.write_text(estimate_text(expected), encoding="utf-8")
     again = answer(run("estimate", *base, "--unordered", "--n", str(N), str(path))[1])
     assert again["recommendations"] == read["recommendations"]
-    other = answer(run("estimate", *QUICK, "-p", protocol, "--n", str(N), "--format", "json", str(path))[1])
+    other = answer(run("estimate", *QUICK, *one, "-p", protocol, "--n", str(N), "--format", "json", str(path))[1])
     assert other["recommendations"] != read["recommendations"]
 
 
@@ -183,7 +196,7 @@ def test_categories_that_are_only_numbers_have_no_order_unless_it_is_given(run: 
     bits.write_text(report_lines("oue", reports("oue")), encoding="utf-8")
     values.write_text("".join(f"{value!r}\n" for value in raw().tolist()), encoding="utf-8")
     note = f"categories are numbered 0 to {K - 1}: no order between them (--ordered says otherwise)"
-    base = (*QUICK, "-p", "oue", "--format", "json")
+    base = (*QUICK, "--surrogate", "norm_sub", "-p", "oue", "--format", "json")
     for command in (("reports", *base, str(bits)), ("estimate", *base, "--n", str(N), str(values))):
         unasked, ordered = answer(run(*command)[1]), answer(run(*command, "--ordered")[1])
         assert unasked["request"]["ordered"] is False

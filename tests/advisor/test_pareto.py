@@ -76,11 +76,17 @@ def test_every_format_holds_the_same_frontier(run: Run, tmp_path: Path) -> None:
         pytest.param(".pdf", b"%PDF", marks=pytest.mark.slow),
     ],
 )
-def test_picture_is_drawn_and_the_same_again(run: Run, tmp_path: Path, suffix: str, begins: bytes) -> None:
+def test_picture_is_drawn_and_the_same_again_and_the_page_has_it(
+    run: Run, tmp_path: Path, suffix: str, begins: bytes
+) -> None:
     pytest.importorskip("matplotlib")
     first, second = tmp_path / f"one{suffix}", tmp_path / f"two{suffix}"
-    for target in (first, second):
-        assert run("pareto", "--eps", "1", "--k", "50", "--plot", target)[0] == 0
+    page = tmp_path / "page.html"
+    for target, more in ((first, ("--report", page)), (second, ())):
+        assert run("pareto", "--eps", "1", "--k", "50", "--plot", target, *more)[0] == 0
+    text = page.read_text(encoding="utf-8")
+    assert "<svg" in text
+    assert "beaten by" in text
     assert first.read_bytes().startswith(begins)
     assert first.read_bytes() == second.read_bytes()
     code, _, err = run("pareto", "--eps", "1", "--k", "50", "--plot", first)
@@ -95,15 +101,6 @@ def test_without_matplotlib_it_is_said_what_to_install(
     code, _, err = run("pareto", "--eps", "1", "--k", "50", "--plot", tmp_path / "x.png")
     assert code == 2
     assert "pip install 'ldp-advise[plot]'" in err
-
-
-def test_a_page_has_the_picture_and_the_pairs_that_are_beaten(run: Run, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    page = tmp_path / "page.html"
-    assert run("pareto", "--eps", "1", "--k", "50", "--report", page)[0] == 0
-    text = page.read_text(encoding="utf-8")
-    assert "<svg" in text
-    assert "beaten by" in text
 
 
 def test_a_file_without_a_header_is_read(run: Run, tmp_path: Path) -> None:

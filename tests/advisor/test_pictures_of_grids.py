@@ -64,7 +64,11 @@ def test_sweep_pictures_name_every_winner() -> None:
 
 @pytest.mark.parametrize(
     ("users", "sizes"),
-    [([1000], [8]), pytest.param([1000, 10_000], [8], marks=pytest.mark.slow), ([1000, 9999, 10**5], [8, 16])],
+    [
+        ([1000, 10_000], [8]),
+        pytest.param([1000], [8], marks=pytest.mark.slow),
+        pytest.param([1000, 9999, 10**5], [8, 16], marks=pytest.mark.slow),
+    ],
 )
 def test_no_word_of_the_curves_is_cut_off_and_no_line_is_covered(users: list[int], sizes: list[int]) -> None:
     menu = ["norm_sub", "eb_ns", "none", "power_ns", "base_pos", "norm_cut", "norm"]

@@ -83,6 +83,7 @@ def test_a_sample_is_read_once_for_all_domains(run: Run, monkeypatch: pytest.Mon
     assert [line.split()[0] for line in out.splitlines()] == ["4", "8"]
 
 
+@pytest.mark.slow
 def test_a_page_and_a_notebook_show_the_tables(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     page = tmp_path / "page.html"

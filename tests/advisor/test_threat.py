@@ -118,13 +118,14 @@ def test_a_remedy_that_cannot_be_had_is_refused_in_a_line(run: Run, states: str)
     assert failures(cells, check) == {}
 
 
+@pytest.mark.slow
 def test_a_page_and_a_picture_are_of_the_remedy(tmp_path: Path, run: Run) -> None:
     sample = tmp_path / "sample.csv"
     sample.write_text("value,count\n" + "".join(f"v{place},{count}\n" for place, count in enumerate(COUNTS)))
     page, picture = tmp_path / "page.html", tmp_path / "frequencies.svg"
     code, out, err = run(
-        "--eps", "1", "-p", "oue", "--method", "drop_fakes,norm_sub", *QUICK, "--threat", "0.1", str(sample), "--counts", "count",
-        "--report", str(page), "--plot-frequencies", str(picture),
+        "--eps", "1", "-p", "oue", "--method", "drop_fakes,norm_sub", *QUICK, "--threat", "0.1", str(sample),
+        "--counts", "count", "--report", str(page), "--plot-frequencies", str(picture),
     )  # fmt: skip
     assert code == 0, err
     assert "drop_fakes" in out
@@ -159,9 +160,8 @@ def test_an_estimate_is_repaired_as_if_so_many_were_fake(tmp_path: Path, run: Ru
 
 def test_an_estimate_has_gains_for_the_next_round_too() -> None:
     estimate = np.array([0.6, 0.25, 0.2, -0.05, 0.02, -0.01])
-    advice = advise(
-        1.0, estimate=estimate, protocol="oue", n=1000, method=["none", "norm_sub"], repetitions=4, threat=0.1
-    )
+    few = {"method": ["none", "norm_sub"], "repetitions": 4, "deployable": True}  # the next round has two protocols
+    advice = advise(1.0, estimate=estimate, protocol="oue", n=1000, threat=0.1, **few)
     assert advice.next_round is not None
     for row in (*advice.recommendations, *advice.next_round.recommendations):
         assert row.gain_maximal is not None
