@@ -183,7 +183,7 @@ def test_a_mean_in_the_middle_of_the_domain_is_not_called_too_even() -> None:
 
 def test_several_metrics_share_one_simulation() -> None:
     question = Question(epsilon=1.0, metric=("l1", "kl"))
-    settings = RankSettings(question, menu=Menu(("grr", "oue")), simulation=Simulation(max_repetitions=20))
+    settings = RankSettings(question, menu=Menu(protocol=("grr", "oue")), simulation=Simulation(max_repetitions=20))
     sample = Frequencies(np.array(COUNTS), tuple("abcdef"), False, "x", 10_000, (), ())
     l1, kl = simulated_answer(build_request(settings, sample)).rankings
     assert (l1.metric, kl.metric) == ("l1", "kl")

@@ -263,26 +263,15 @@ def test_the_repetitions_of_an_estimate_can_be_written(run: Run, estimate: str, 
         assert np.mean(np.sqrt(errors[: place["repetitions"]])) ** 2 == pytest.approx(place["error"], rel=1e-9)
 
 
-@pytest.mark.parametrize("how", ["words", "one word", "environment"])
-def test_the_old_flags_are_the_new_commands(
-    run: Run, estimate: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
-) -> None:
-    """`--protocol` beside them restricts the next round, and so does `--next-protocol` today."""
+def test_the_next_round_has_the_protocols_that_are_named_for_it(run: Run, estimate: str, tmp_path: Path) -> None:
     path = tmp_path / "reports.txt"
     path.write_text(report_lines("oue", reports("oue")), encoding="utf-8")
     for command, file, extra in (("estimate", estimate, ("--n", str(N))), ("reports", str(path), ())):
-        common = (*QUICK, *extra, "--surrogate", "eb_ns", "--format", "json", file)
-        new = answer(run(command, "-p", "oue", "--next-protocol", "grr", *common)[1])
-        flag = f"--{command}"
-        if how == "environment":
-            monkeypatch.setenv(f"LDP_ADVISE_{command.upper()}", "oue")
-        given = {"words": (flag, "oue"), "one word": (f"{flag}=oue",), "environment": ()}[how]
-        old = answer(run(*given, "--protocol=grr", *common)[1])
-        monkeypatch.delenv(f"LDP_ADVISE_{command.upper()}", raising=False)
-        assert old == new
-        assert {row["protocol"] for row in new["recommendations"]} == {"oue"}
-        assert {row["protocol"] for row in new["next_round"]["recommendations"]} == {"grr"}
-        assert new["surrogate"] == "eb_ns"
+        words = (command, "-p", "oue", "--next-protocol", "grr", *QUICK, *extra, "--surrogate", "eb_ns")
+        data = answer(run(*words, "--format", "json", file)[1])
+        assert {row["protocol"] for row in data["recommendations"]} == {"oue"}
+        assert {row["protocol"] for row in data["next_round"]["recommendations"]} == {"grr"}
+        assert data["surrogate"] == "eb_ns"
 
 
 # --- --apply ---------------------------------------------------------------------------------------------------

@@ -28,14 +28,14 @@ def test_a_look_up_says_what_it_rests_on(run: Run) -> None:
 
 def test_json_is_that_of_every_answer(run: Run) -> None:
     code, out, _ = run(
-        "--eps", "1", "--k", "64", "--shape", "gaussian:0.1", "--metric", "mae,range", "--why", "--format", "json"
+        "--eps", "1", "--k", "64", "--shape", "gaussian:0.1", "--metric", "mae,l2", "--why", "--format", "json"
     )
     assert code == 0
     data = json.loads(out)
     SCHEMA.validate(data)
     assert data["source"] == "grid"
     assert data["experiment_id"]
-    assert {ranking["metric"] for ranking in data["further_metrics"]} == {"range"}
+    assert {ranking["metric"] for ranking in data["further_metrics"]} == {"l2"}
     for ranking in [data, *data["further_metrics"]]:
         assert ranking["recommendations"][0]["origin"] == "interpolated"
         assert ranking["why"]["steps"]
