@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+import pytest
+
 T = TypeVar("T")
 
 
@@ -12,7 +14,7 @@ def failures(cells: Iterable[T], check: Callable[[T], object]) -> dict[T | str, 
     """Return what each failing cell raised, for ``assert failures(cells, check) == {}``.
 
     cells: those that cannot be keys, as they hold lists or dicts, are shown as they are written.
-    check: raises for a cell that is wrong; what it returns is not looked at.
+    check: raises for a cell that is wrong (``pytest.raises`` too); what it returns is not looked at.
     """
     wrong: dict[T | str, str] = {}
     tried = 0
@@ -20,7 +22,7 @@ def failures(cells: Iterable[T], check: Callable[[T], object]) -> dict[T | str, 
         tried += 1
         try:
             check(cell)
-        except Exception as error:  # noqa: BLE001 - every cell is tried, and the assertion shows them all
+        except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 - every cell is tried, and all are shown
             wrong[_key(cell)] = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
     assert tried, "a grid without cells checks nothing"
     return wrong

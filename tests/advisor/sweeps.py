@@ -20,6 +20,8 @@ WORDS = (
     "grr",
     "-p",
     "oue",
+    "--method",
+    "none,norm_sub,power",
     "--reps",
     "5",
     "--jobs",

@@ -16,7 +16,7 @@ from advisor.figures import number
 from advisor.question.frequencies import Frequencies
 from advisor.question.request import RankSettings
 from advisor.question.sample import build_request
-from advisor.question.settings import Question, Simulation
+from advisor.question.settings import Menu, Question, Simulation
 from advisor.rank.answer_words import summary
 from advisor.rank.document import rank_document
 from advisor.rank.simulate import simulated_answer
@@ -25,6 +25,7 @@ from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.detection import smallest_detectable
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
+from tests.cells import failures
 
 COUNTS = [5000, 3000, 1500, 400, 100, 0]
 FEW: dict[str, Any] = {"protocol": "grr", "method": "norm_sub", "repetitions": 2, "max_repetitions": 2}
@@ -63,7 +64,7 @@ def test_labels_decide_the_order() -> None:
 
 
 def test_advice_is_frozen_and_shows_itself() -> None:
-    advice = advise(2.0, sample_counts=COUNTS, max_repetitions=20)
+    advice = advise(2.0, sample_counts=COUNTS, protocol=["grr", "oue"], max_repetitions=20)
     with pytest.raises(dataclasses.FrozenInstanceError):
         advice.metric = "l2"  # type: ignore[misc]
     frame = advice.to_frame()
@@ -84,7 +85,7 @@ def test_users_are_apportioned_and_the_sample_itself_is_kept_where_it_can_be() -
 
 
 def test_equivalent_users_give_the_raw_estimate_the_same_error() -> None:
-    advice = advise(1.0, sample_counts=COUNTS, metric="mse", max_repetitions=20)
+    advice = advise(1.0, sample_counts=COUNTS, metric="mse", protocol=["oue", "pgr"], max_repetitions=20)
     best = advice.best
     assert best.equivalent_users is not None
     linear = PROTOCOLS[best.protocol](6, 1.0).linear
@@ -138,7 +139,9 @@ def test_gain_is_measured_on_the_repetitions_of_the_row() -> None:
 
 def test_clipped_queries_never_score_below_zero() -> None:
     for metric in ("set", "range"):
-        advice = advise(1e-6, sample_counts=[1, 1], metric=metric, repetitions=5, max_repetitions=20)
+        advice = advise(
+            1e-6, sample_counts=[1, 1], metric=metric, protocol=["grr", "oue", "hr"], repetitions=5, max_repetitions=5
+        )
         assert min(row.error_low for row in advice.recommendations) >= 0
 
 
@@ -180,7 +183,7 @@ def test_a_mean_in_the_middle_of_the_domain_is_not_called_too_even() -> None:
 
 def test_several_metrics_share_one_simulation() -> None:
     question = Question(epsilon=1.0, metric=("l1", "kl"))
-    settings = RankSettings(question, simulation=Simulation(max_repetitions=20))
+    settings = RankSettings(question, menu=Menu(protocol=("grr", "oue")), simulation=Simulation(max_repetitions=20))
     sample = Frequencies(np.array(COUNTS), tuple("abcdef"), False, "x", 10_000, (), ())
     l1, kl = simulated_answer(build_request(settings, sample)).rankings
     assert (l1.metric, kl.metric) == ("l1", "kl")
@@ -188,22 +191,23 @@ def test_several_metrics_share_one_simulation() -> None:
     assert METRICS["kl"].unit == "nats"
 
 
-@pytest.mark.parametrize(
-    ("jobs", "pairs", "k", "threads"),
-    [
+def test_threads_simulate_where_they_pay_or_were_asked_for() -> None:
+    cells = [
         (None, 200, 9_999, 1),  # threads would wait for one another, however much there is to do
         (None, 200, 10_000, os.cpu_count()),
         (None, 1, 10_000, 1),  # too little to do
         (3, 1, 100, 3),
-    ],
-)
-def test_threads_simulate_where_they_pay_or_were_asked_for(jobs: int | None, pairs: int, k: int, threads: int) -> None:
-    assert Simulation(jobs=jobs).threads(pairs, 20, k) == threads
+    ]
+
+    def check(cell: tuple[int | None, int, int, int]) -> None:
+        jobs, pairs, k, threads = cell
+        assert Simulation(jobs=jobs).threads(pairs, 20, k) == threads
+
+    assert failures(cells, check) == {}
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_bad_requests_are_value_errors_of_one_line() -> None:
+    cells = [
         ({}, "k is missing: give a sample"),
         ({"sample": [1, 2], "sample_counts": [1, 2]}, "either sample"),
         ({"sample": "abc"}, "got a string"),
@@ -230,13 +234,16 @@ def test_threads_simulate_where_they_pay_or_were_asked_for(jobs: int | None, pai
         ({"sample_counts": [1, 2], "epsilon": "one"}, "eps must be a number"),
         ({"sample_counts": [1, 2], "epsilon": float("nan")}, "eps must be a number, got nan"),
         ({"sample_counts": [1, 2], "max_repetitions": 1}, "at least 2"),
-    ],
-)
-def test_bad_requests_are_value_errors_of_one_line(options: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=message) as caught:
-        advise(**{"epsilon": 1.0, **options})  # type: ignore[arg-type]
-    assert isinstance(caught.value, InputError)
-    assert "\n" not in str(caught.value)
+    ]
+
+    def check(cell: tuple[dict[str, object], str]) -> None:
+        options, message = cell
+        with pytest.raises(ValueError, match=message) as caught:
+            advise(**{"epsilon": 1.0, **options})  # type: ignore[arg-type]
+        assert isinstance(caught.value, InputError)
+        assert "\n" not in str(caught.value)
+
+    assert failures(cells, check) == {}
 
 
 def test_an_answer_survives_being_sent_to_another_process() -> None:
@@ -244,3 +251,4 @@ def test_an_answer_survives_being_sent_to_another_process() -> None:
         again = pickle.loads(pickle.dumps(advice))  # noqa: S301 - our own, made in this line
         assert again.experiment_id == advice.experiment_id != ""
         assert again.recommendations == advice.recommendations
+        assert again.other_users == advice.other_users

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from itertools import product
 
 import numpy as np
 import pytest
@@ -15,53 +16,63 @@ from advisor.rank.apply import COLUMNS, applied_csv, frequency_interval
 from simulator import POSTPROCESSORS, PROTOCOLS, Noise, frequency_oracles
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
+from tests.advisor.estimates import ALONE
+from tests.cells import failures
 
 Z = stats.norm.ppf(0.975)
 
 
-@pytest.mark.parametrize("protocol", frequency_oracles())
-@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
-def test_interval_is_a_scan_of_all_frequencies(protocol: str, epsilon: float) -> None:
-    noise = PROTOCOLS[protocol](20, epsilon).noise(500)
-    grid = np.linspace(0, 1, 20_001)
-    estimates = np.concatenate([np.linspace(-2, 3, 41), np.linspace(-3, 3, 13) * noise.sd, [0.0, 1.0]])
-    low, high = frequency_interval(estimates, noise)
-    at_zero, slope = noise.line(estimates)
-    assert ((low >= 0) & (low <= high) & (high <= 1)).all()
-    lines = np.broadcast_to(at_zero, estimates.shape)
-    for estimate, a, least, most in zip(estimates, lines, low, high, strict=True):
-        counted = min(
-            max(estimate, 0.0), 1.0
-        )  # an estimate outside of what is possible counts as the nearest frequency
-        inside = (counted - grid) ** 2 <= Z**2 * (a + slope * grid)
-        assert inside.any()
-        # the ends of the scan are off by one step
-        assert least == pytest.approx(grid[inside].min(), abs=1 / 20_000)
-        assert most == pytest.approx(grid[inside].max(), abs=1 / 20_000)
+def test_interval_is_a_scan_of_all_frequencies() -> None:
+    def check(cell: tuple[float, str]) -> None:
+        epsilon, protocol = cell
+        noise = PROTOCOLS[protocol](20, epsilon).noise(500)
+        grid = np.linspace(0, 1, 20_001)
+        estimates = np.concatenate([np.linspace(-2, 3, 41), np.linspace(-3, 3, 13) * noise.sd, [0.0, 1.0]])
+        low, high = frequency_interval(estimates, noise)
+        at_zero, slope = noise.line(estimates)
+        assert ((low >= 0) & (low <= high) & (high <= 1)).all()
+        lines = np.broadcast_to(at_zero, estimates.shape)
+        for estimate, a, least, most in zip(estimates, lines, low, high, strict=True):
+            counted = min(
+                max(estimate, 0.0), 1.0
+            )  # an estimate outside of what is possible counts as the nearest frequency
+            inside = (counted - grid) ** 2 <= Z**2 * (a + slope * grid)
+            assert inside.any()
+            # the ends of the scan are off by one step
+            assert least == pytest.approx(grid[inside].min(), abs=1 / 20_000)
+            assert most == pytest.approx(grid[inside].max(), abs=1 / 20_000)
+
+    assert failures(product([0.3, 1.0, 4.0], frequency_oracles()), check) == {}
 
 
-@pytest.mark.parametrize("protocol", ["oue", "grr"])
-@pytest.mark.parametrize("share", [0, 0.002, 0.02, 0.3, 0.9])
-def test_interval_covers_the_frequency_as_often_as_it_says(protocol: str, share: float) -> None:
+def test_interval_covers_the_frequency_as_often_as_it_says() -> None:
     """4,000 trials know 95 % to 0.34 points; |z| of 5 is a false alarm of 6e-7 in each of ten tests.
 
     Counts are whole numbers: their steps are below 1 / 60 of the sd, and move the cover by up to the chance of one
     count, 0.06 / 60 at each end. Estimates below 0 count as 0, whose interval reaches up to 1.96 sd: of
     frequencies below that only the upper side can miss.
     """
-    k, n, trials = 4, 20_000, 4000
-    oracle = PROTOCOLS[protocol](k, 1.0)
-    first = round(share * n)
-    counts = np.array([first, *apportion(np.ones(k - 1), n - first)])
-    rng = rng_for(0, "tests", "coverage", protocol, first)
-    estimates = oracle.estimate(oracle.sample_support(np.broadcast_to(counts, (trials, k)), rng), n)[:, 0]
-    low, high = frequency_interval(estimates, oracle.noise(n))
-    covered = ((low <= share) & (share <= high)).mean()
-    expected = 0.95 if share > 1.96 * oracle.noise(n).sd else 0.975
-    assert abs(covered - expected) < 5 * (expected * (1 - expected) / trials) ** 0.5 + 0.002
+
+    def check(cell: tuple[float, str]) -> None:
+        share, protocol = cell
+        k, n, trials = 4, 20_000, 4000
+        oracle = PROTOCOLS[protocol](k, 1.0)
+        first = round(share * n)
+        counts = np.array([first, *apportion(np.ones(k - 1), n - first)])
+        rng = rng_for(0, "tests", "coverage", protocol, first)
+        estimates = oracle.estimate(oracle.sample_support(np.broadcast_to(counts, (trials, k)), rng), n)[:, 0]
+        low, high = frequency_interval(estimates, oracle.noise(n))
+        covered = ((low <= share) & (share <= high)).mean()
+        expected = 0.95 if share > 1.96 * oracle.noise(n).sd else 0.975
+        assert abs(covered - expected) < 5 * (expected * (1 - expected) / trials) ** 0.5 + 0.002
+
+    assert failures(product([0, 0.002, 0.02, 0.3, 0.9], ["oue", "grr"]), check) == {}
 
 
-@pytest.mark.parametrize(("k", "epsilon", "n"), [(256, 5.0, 100_000), (256, 3.0, 100_000), (64, 2.0, 10_000)])
+@pytest.mark.parametrize(
+    ("k", "epsilon", "n"),
+    [(256, 5.0, 100_000), pytest.param(256, 3.0, 100_000, marks=pytest.mark.slow), (64, 2.0, 10_000)],
+)
 def test_intervals_beside_a_frequent_value_cover_too_although_it_brings_noise_into_their_block(k, epsilon, n) -> None:
     """Hadamard response; false alarm: 1 of 16,000 streams a comparison (4 standard errors of 2,000 collections)."""
     oracle, repetitions = PROTOCOLS["hr"](k, epsilon), 2000
@@ -120,7 +131,7 @@ FEW = ("none", "norm_sub", "power_ns")
 
 @pytest.fixture(scope="module")
 def advice():
-    return advise(1.0, estimate=ESTIMATE, protocol="oue", n=N, method=FEW, repetitions=4)
+    return advise(1.0, estimate=ESTIMATE, protocol="oue", n=N, method=FEW, repetitions=4, **ALONE)
 
 
 def test_apply_is_the_best_method_with_the_noise_of_the_protocol(advice) -> None:
@@ -138,19 +149,21 @@ def test_apply_maps_all_leading_axes(advice) -> None:
     np.testing.assert_allclose(result.sum(axis=-1), 1, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("estimate", "method", "message"),
-    [
+def test_apply_refuses_what_does_not_fit(advice) -> None:
+    cells = [
         (ESTIMATE[:-1], None, r"k = 12 categories on its last axis, got shape \(11,\)"),
         (0.5, None, r"got shape \(\)"),
         (np.full(K, np.nan), None, "finite"),
         (ESTIMATE, "post_pos", "changes only the answers of queries"),
         (ESTIMATE, "nothing", "unknown method 'nothing'"),
-    ],
-)
-def test_apply_refuses_what_does_not_fit(advice, estimate: object, method: str | None, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        advice.apply(estimate, method)
+    ]
+
+    def check(cell: tuple[object, str | None, str]) -> None:
+        estimate, method, message = cell
+        with pytest.raises(InputError, match=message):
+            advice.apply(estimate, method)
+
+    assert failures(cells, check) == {}
 
 
 def test_applied_csv_holds_the_estimate_and_its_intervals_at_full_precision(advice) -> None:

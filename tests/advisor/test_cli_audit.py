@@ -16,6 +16,7 @@ from simulator import PROTOCOLS
 from simulator.hashing import DEFAULT_HASH, HASHES
 from tests.advisor.conftest import Run
 from tests.advisor.schemas import schema
+from tests.cells import failures
 
 SCHEMA = schema("audit")
 
@@ -160,13 +161,15 @@ def test_pair_attack_comes_near_the_promise(run: Run) -> None:
     assert row["epsilon_lower_bound"] > 0.9
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_value_is_the_bounds_one_per_line(run: Run, jobs: str) -> None:
-    asked = ("audit", "-p", "grr", "-p", "oue", "-e", "1", "--k", "5", "--trials", "5000", "--jobs", jobs)
-    code, out, _ = run(*asked, "--format", "value")
-    rows = json.loads(run(*asked, "--format", "json")[1])["results"]
-    assert code == 0
-    assert out.splitlines() == [f"{row['epsilon_lower_bound']:.6g}" for row in rows]
+def test_value_is_the_bounds_one_per_line(run: Run) -> None:
+    def check(jobs: str) -> None:
+        asked = ("audit", "-p", "grr", "-p", "oue", "-e", "1", "--k", "5", "--trials", "5000", "--jobs", jobs)
+        code, out, _ = run(*asked, "--format", "value")
+        rows = json.loads(run(*asked, "--format", "json")[1])["results"]
+        assert code == 0
+        assert out.splitlines() == [f"{row['epsilon_lower_bound']:.6g}" for row in rows]
+
+    assert failures(["1", "2"], check) == {}
 
 
 def test_a_comma_separates_domain_sizes_of_any_length(run: Run) -> None:
@@ -174,21 +177,22 @@ def test_a_comma_separates_domain_sizes_of_any_length(run: Run) -> None:
     assert [row["k"] for row in json.loads(out)["results"]] == [10, 100]
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
+def test_errors_fit_the_schema_too(run: Run) -> None:
+    cells = [
         "--all --eps 1",
         "--all --eps nan --k 10",
         "--all --eps 1 --k 4 --rounds 1e300",
         "--target nothing:f --reports oue --eps 1 --k 4",
         "--nosuch",
-    ],
-)
-def test_errors_fit_the_schema_too(run: Run, words: str) -> None:
-    code, out, err = run("audit", *words.split(), "--format", "json")
-    assert code == 2
-    assert json.loads(out)["error"]["message"] in err
-    SCHEMA.validate(json.loads(out))
+    ]
+
+    def check(words: str) -> None:
+        code, out, err = run("audit", *words.split(), "--format", "json")
+        assert code == 2
+        assert json.loads(out)["error"]["message"] in err
+        SCHEMA.validate(json.loads(out))
+
+    assert failures(cells, check) == {}
 
 
 def test_python_gives_the_results_of_the_command(run: Run) -> None:
@@ -248,9 +252,8 @@ def test_a_leaking_client_is_flagged_and_a_right_one_is_not(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("clients")
-@pytest.mark.parametrize(
-    ("target", "said"),
-    [
+def test_a_target_that_cannot_be_audited_has_its_own_message(run: Run) -> None:
+    cells = [
         ("nowhere_to_be_found:f", "nowhere_to_be_found cannot be imported (ModuleNotFoundError"),
         ("broken_clients:f", "broken_clients cannot be imported"),
         ("missing.py:f", "missing.py cannot be imported"),
@@ -259,18 +262,20 @@ def test_a_leaking_client_is_flagged_and_a_right_one_is_not(run: Run) -> None:
         ("audited_clients:NUMBER", "this is a int, a function is needed"),
         ("audited_clients:crashes", "audited_clients:crashes failed for value 0, k=5, epsilon=1: OSError: no entropy"),
         ("audited_clients:wrong", "audited_clients:wrong returned 'seven' (str) for value 0"),
-    ],
-)
-def test_a_target_that_cannot_be_audited_has_its_own_message(run: Run, target: str, said: str) -> None:
-    code, out, err = run("audit", "--target", target, "--reports", "grr", "--eps", "1", "--k", "5")
-    assert (code, out) == (2, "")
-    assert said in err
-    assert len(err.splitlines()) == 1
+    ]
+
+    def check(cell: tuple[str, str]) -> None:
+        target, said = cell
+        code, out, err = run("audit", "--target", target, "--reports", "grr", "--eps", "1", "--k", "5")
+        assert (code, out) == (2, "")
+        assert said in err
+        assert len(err.splitlines()) == 1
+
+    assert failures(cells, check) == {}
 
 
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
+def test_bad_options_are_one_line_and_exit_2(run: Run) -> None:
+    cells = [
         ("", "--k, --eps and --protocol are missing: give the domain size"),
         ("--all --eps 1", "--k is missing"),
         ("--all --k 5", "--eps is missing"),
@@ -303,13 +308,16 @@ def test_a_target_that_cannot_be_audited_has_its_own_message(run: Run, target: s
         ("--target a:b --all --jobs 2 --eps 1 --k 5 --reports oue", "--all, --jobs does not go with --target"),
         ("--target a:b --eps 1 --k 5 --reports oue --hash xxh32", "--hash is for reports of blh or olh"),
         ("--all --eps 1 --k 5 --format txt", "format must be one of table, plain, markdown, csv, json, value"),
-    ],
-)
-def test_bad_options_are_one_line_and_exit_2(run: Run, asked: str, said: str) -> None:
-    code, out, err = run("audit", *asked.split())
-    assert (code, out) == (2, "")
-    assert said in err
-    assert len(err.splitlines()) == 1
+    ]
+
+    def check(cell: tuple[str, str]) -> None:
+        asked, said = cell
+        code, out, err = run("audit", *asked.split())
+        assert (code, out) == (2, "")
+        assert said in err
+        assert len(err.splitlines()) == 1
+
+    assert failures(cells, check) == {}
 
 
 @pytest.mark.slow

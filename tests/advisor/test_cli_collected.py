@@ -27,6 +27,13 @@ from tests.advisor.collected_files import (
     reports,
 )
 from tests.advisor.conftest import Run
+from tests.advisor.estimates import share_draws
+from tests.cells import failures
+
+
+@pytest.fixture(autouse=True)
+def _shared_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    share_draws(monkeypatch)
 
 
 def table(path: Path) -> list[dict[str, str]]:
@@ -90,24 +97,35 @@ def test_an_estimate_on_standard_input(run: Run, monkeypatch: pytest.MonkeyPatch
     assert data["request"]["n"] == N
 
 
-@pytest.mark.parametrize(
-    ("protocol", "options"), [("grr", ()), ("oue", ()), ("olh", ("--k", str(K))), ("blh", ("--k", str(K)))]
-)
-def test_reports_are_counted_into_the_estimate_of_the_protocol(
-    run: Run, tmp_path: Path, protocol: str, options: tuple[str, ...]
-) -> None:
-    made = reports(protocol)
-    path, target = tmp_path / "reports.txt", tmp_path / "out.csv"
-    path.write_text(report_lines(protocol, made), encoding="utf-8")
-    arguments = ("-p", protocol, *options, "--apply", str(target), "--format", "json", str(path))
-    data = answer(run("reports", *QUICK, *arguments)[1])
-    assert data["request"]["n"] == N
-    assert data["request"]["collected_with"] == protocol
-    assert f"{N:,} reports read" in data["assumptions"]
-    oracle = PROTOCOLS[protocol](K, EPSILON)
-    expected = oracle.estimate(oracle.support(made), N)
-    rows = table(target)
-    np.testing.assert_array_equal([float(row["raw"]) for row in rows], expected)
+def test_reports_are_counted_into_the_estimate_of_the_protocol(run: Run, tmp_path: Path) -> None:
+    def check(cell: tuple[str, tuple[str, ...]]) -> None:
+        protocol, options = cell
+        made = reports(protocol)
+        path, target = tmp_path / "reports.txt", tmp_path / "out.csv"
+        path.write_text(report_lines(protocol, made), encoding="utf-8")
+        arguments = (
+            "-p",
+            protocol,
+            *options,
+            "--surrogate",
+            "norm_sub",
+            "--apply",
+            str(target),
+            "--force",
+            "--format",
+            "json",
+            str(path),
+        )
+        data = answer(run("reports", *QUICK, *arguments)[1])
+        assert data["request"]["n"] == N
+        assert data["request"]["collected_with"] == protocol
+        assert f"{N:,} reports read" in data["assumptions"]
+        oracle = PROTOCOLS[protocol](K, EPSILON)
+        expected = oracle.estimate(oracle.support(made), N)
+        rows = table(target)
+        np.testing.assert_array_equal([float(row["raw"]) for row in rows], expected)
+
+    assert failures([("grr", ()), ("oue", ()), ("olh", ("--k", str(K))), ("blh", ("--k", str(K)))], check) == {}
 
 
 def test_reports_on_standard_input_with_their_domain(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,7 +173,8 @@ def test_parameters_of_other_packages_are_those_of_reports_estimate_noise_and_si
     rows = made.reshape(N, -1).tolist()
     path, target = tmp_path / "reports.csv", tmp_path / "out.csv"
     path.write_text("".join(",".join(map(str, row)) + "\n" for row in rows), encoding="utf-8")
-    base = (*QUICK, "-p", protocol, flag, str(value), "--apply", str(target), "--force", "--format", "json")
+    one = ("--surrogate", "norm_sub")
+    base = (*QUICK, *one, "-p", protocol, flag, str(value), "--apply", str(target), "--force", "--format", "json")
     read = answer(run("reports", *base, "--k", str(K), str(path))[1])
     expected = oracle.estimate(oracle.support(made), N)
     applied = table(target)
@@ -168,7 +187,7 @@ def test_parameters_of_other_packages_are_those_of_reports_estimate_noise_and_si
     path.write_text(estimate_text(expected), encoding="utf-8")
     again = answer(run("estimate", *base, "--unordered", "--n", str(N), str(path))[1])
     assert again["recommendations"] == read["recommendations"]
-    other = answer(run("estimate", *QUICK, "-p", protocol, "--n", str(N), "--format", "json", str(path))[1])
+    other = answer(run("estimate", *QUICK, *one, "-p", protocol, "--n", str(N), "--format", "json", str(path))[1])
     assert other["recommendations"] != read["recommendations"]
 
 
@@ -177,7 +196,7 @@ def test_categories_that_are_only_numbers_have_no_order_unless_it_is_given(run: 
     bits.write_text(report_lines("oue", reports("oue")), encoding="utf-8")
     values.write_text("".join(f"{value!r}\n" for value in raw().tolist()), encoding="utf-8")
     note = f"categories are numbered 0 to {K - 1}: no order between them (--ordered says otherwise)"
-    base = (*QUICK, "-p", "oue", "--format", "json")
+    base = (*QUICK, "--surrogate", "norm_sub", "-p", "oue", "--format", "json")
     for command in (("reports", *base, str(bits)), ("estimate", *base, "--n", str(N), str(values))):
         unasked, ordered = answer(run(*command)[1]), answer(run(*command, "--ordered")[1])
         assert unasked["request"]["ordered"] is False
@@ -186,9 +205,8 @@ def test_categories_that_are_only_numbers_have_no_order_unless_it_is_given(run: 
         assert note not in ordered["assumptions"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_parameters_that_cannot_be_are_refused(run: Run, tmp_path: Path) -> None:
+    cells = [
         (
             ("-p", "oue", "--subset-size", "3"),
             "--subset-size: oue has no such parameter; leave it out (it belongs to ss)",
@@ -200,16 +218,17 @@ def test_categories_that_are_only_numbers_have_no_order_unless_it_is_given(run: 
         (("-p", "hr", "--blocks", "3"), "--blocks: the number of blocks is a power of 2 up to 2k = 16, got 3"),
         (("-p", "ss", "--subset-size", "8"), "--subset-size: the size of subsets of k=8 values is 1 to 7, got 8"),
         (("-p", "hr", "--blocks", "0"), "blocks must be a whole number of at least 1, got 0"),
-    ],
-)
-def test_parameters_that_cannot_be_are_refused(
-    run: Run, tmp_path: Path, arguments: tuple[str, ...], message: str
-) -> None:
-    path = tmp_path / "reports.csv"
-    path.write_text("1\n2\n", encoding="utf-8")
-    code, _, err = run("reports", *QUICK, *arguments, "--k", "8", str(path))
-    assert code == 2
-    assert message in err
+    ]
+
+    def check(cell: tuple[tuple[str, ...], str]) -> None:
+        arguments, message = cell
+        path = tmp_path / "reports.csv"
+        path.write_text("1\n2\n", encoding="utf-8")
+        code, _, err = run("reports", *QUICK, *arguments, "--k", "8", str(path))
+        assert code == 2
+        assert message in err
+
+    assert failures(cells, check) == {}
 
 
 def test_a_surrogate_of_one_population(run: Run, estimate: str) -> None:
@@ -220,14 +239,16 @@ def test_a_surrogate_of_one_population(run: Run, estimate: str) -> None:
     assert {row["probability_best"] for row in data["recommendations"]} == {None}
 
 
-@pytest.mark.parametrize("output_format", ["table", "plain", "markdown", "csv", "value"])
-def test_every_format(run: Run, estimate: str, output_format: str) -> None:
-    code, out, _ = run("estimate", *QUICK, "-p", "oue", "--n", str(N), "--format", output_format, estimate)
-    assert code == 0
-    if output_format == "value":
-        assert out.split() == ["oue", "norm_sub"]
-    else:
-        assert ("next_round" if output_format == "csv" else "For the next round") in out
+def test_every_format(run: Run, estimate: str) -> None:
+    def check(output_format: str) -> None:
+        code, out, _ = run("estimate", *QUICK, "-p", "oue", "--n", str(N), "--format", output_format, estimate)
+        assert code == 0
+        if output_format == "value":
+            assert out.split() == ["oue", "norm_sub"]
+        else:
+            assert ("next_round" if output_format == "csv" else "For the next round") in out
+
+    assert failures(["table", "plain", "markdown", "csv", "value"], check) == {}
 
 
 def test_the_repetitions_of_an_estimate_can_be_written(run: Run, estimate: str, tmp_path: Path) -> None:
@@ -242,26 +263,15 @@ def test_the_repetitions_of_an_estimate_can_be_written(run: Run, estimate: str, 
         assert np.mean(np.sqrt(errors[: place["repetitions"]])) ** 2 == pytest.approx(place["error"], rel=1e-9)
 
 
-@pytest.mark.parametrize("how", ["words", "one word", "environment"])
-def test_the_old_flags_are_the_new_commands(
-    run: Run, estimate: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
-) -> None:
-    """`--protocol` beside them restricts the next round, and so does `--next-protocol` today."""
+def test_the_next_round_has_the_protocols_that_are_named_for_it(run: Run, estimate: str, tmp_path: Path) -> None:
     path = tmp_path / "reports.txt"
     path.write_text(report_lines("oue", reports("oue")), encoding="utf-8")
     for command, file, extra in (("estimate", estimate, ("--n", str(N))), ("reports", str(path), ())):
-        common = (*QUICK, *extra, "--surrogate", "eb_ns", "--format", "json", file)
-        new = answer(run(command, "-p", "oue", "--next-protocol", "grr", *common)[1])
-        flag = f"--{command}"
-        if how == "environment":
-            monkeypatch.setenv(f"LDP_ADVISE_{command.upper()}", "oue")
-        given = {"words": (flag, "oue"), "one word": (f"{flag}=oue",), "environment": ()}[how]
-        old = answer(run(*given, "--protocol=grr", *common)[1])
-        monkeypatch.delenv(f"LDP_ADVISE_{command.upper()}", raising=False)
-        assert old == new
-        assert {row["protocol"] for row in new["recommendations"]} == {"oue"}
-        assert {row["protocol"] for row in new["next_round"]["recommendations"]} == {"grr"}
-        assert new["surrogate"] == "eb_ns"
+        words = (command, "-p", "oue", "--next-protocol", "grr", *QUICK, *extra, "--surrogate", "eb_ns")
+        data = answer(run(*words, "--format", "json", file)[1])
+        assert {row["protocol"] for row in data["recommendations"]} == {"oue"}
+        assert {row["protocol"] for row in data["next_round"]["recommendations"]} == {"grr"}
+        assert data["surrogate"] == "eb_ns"
 
 
 # --- --apply ---------------------------------------------------------------------------------------------------

@@ -19,15 +19,17 @@ from tests.advisor.collected_files import (
     reports,
 )
 from tests.advisor.conftest import Run
+from tests.cells import failures
 
 BOTH = ("estimate", "-p", "oue", "--n", str(N))
 USERS = ("reports", "-p", "oue")
 MISSING = "/nowhere/at all.csv"  # what is refused for its options is refused before the file is looked at
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
+def test_wrong_options_are_refused_in_one_line_before_the_file_is_read(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = [
         (("--estimate", "oue", "--n", "99"), "no option --estimate: it is a command, ldp-advise estimate"),
         (("--reports", "oue"), "no option --reports: it is a command, ldp-advise reports"),  # audit has that option
         (("plan", "--reports", "oue"), "--reports is no option of ldp-advise plan, but of ldp-advise audit"),
@@ -58,37 +60,38 @@ MISSING = "/nowhere/at all.csv"  # what is refused for its options is refused be
         (("reports", "-p", "oue", "--steps", "8"), "reports of oue are no real numbers"),
         (("reports", "-p", "olh"), "--k"),
         (("reports", "-p", "grr", "--hash", "mix64"), "grr has no hash function"),
-    ],
-)
-def test_wrong_options_are_refused_in_one_line_before_the_file_is_read(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    code, out, err = run(*arguments, *QUICK, MISSING)
-    assert (code, out) == (2, "")
-    assert said in err
-    assert err.startswith("ldp-advise: error: ")
-    assert err.count("\n") == 1
-    assert list(tmp_path.iterdir()) == []
+    ]
+
+    def check(cell: tuple[tuple[str, ...], str]) -> None:
+        arguments, said = cell
+        monkeypatch.chdir(tmp_path)
+        code, out, err = run(*arguments, *QUICK, MISSING)
+        assert (code, out) == (2, "")
+        assert said in err
+        assert err.startswith("ldp-advise: error: ")
+        assert err.count("\n") == 1
+        assert list(tmp_path.iterdir()) == []
+
+    assert failures(cells, check) == {}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
+def test_what_the_file_contradicts_is_refused_and_nothing_is_written(run: Run, estimate: str, tmp_path: Path) -> None:
+    cells = [
         ((*BOTH, "--k", "9"), "k = 9 was given"),
         ((*BOTH, "--estimates", "share"), "share"),
         (("estimate", "-p", "oue", "--n", "300000"), "check n, eps and the protocol"),
-    ],
-)
-def test_what_the_file_contradicts_is_refused_and_nothing_is_written(
-    run: Run, estimate: str, tmp_path: Path, arguments: tuple[str, ...], said: str
-) -> None:
-    target = tmp_path / "applied.csv"
-    code, out, err = run(*arguments, *QUICK, "--apply", str(target), estimate)
-    assert (code, out) == (2, "")
-    assert said in err
-    assert err.count("\n") == 1
-    assert not target.exists()
+    ]
+
+    def check(cell: tuple[tuple[str, ...], str]) -> None:
+        arguments, said = cell
+        target = tmp_path / "applied.csv"
+        code, out, err = run(*arguments, *QUICK, "--apply", str(target), estimate)
+        assert (code, out) == (2, "")
+        assert said in err
+        assert err.count("\n") == 1
+        assert not target.exists()
+
+    assert failures(cells, check) == {}
 
 
 def test_the_number_of_reports_is_that_of_the_file(run: Run, tmp_path: Path) -> None:
@@ -100,9 +103,8 @@ def test_the_number_of_reports_is_that_of_the_file(run: Run, tmp_path: Path) -> 
     assert run(*USERS, *QUICK, "--n", str(N), str(path))[0] == 0
 
 
-@pytest.mark.parametrize(
-    ("options", "text", "said"),
-    [
+def test_bad_lines_are_told_by_number(run: Run, tmp_path: Path) -> None:
+    cells = [
         (BOTH, "value,estimate\n0,0.5\n1,x\n", "line 3"),
         (BOTH, "value,estimate\n0,0.5\n1,\n", "line 3"),
         (BOTH, "value,estimate\n0,0.5\n0,0.5\n", "line 3"),
@@ -111,15 +113,18 @@ def test_the_number_of_reports_is_that_of_the_file(run: Run, tmp_path: Path) -> 
         (USERS, "0101\n011\n", "line 2"),
         (("reports", "-p", "grr", "--k", "2"), "0\n1\n5\n", "line 3"),
         (("reports", "-p", "olh", "--k", "4"), "1,0\n2,99\n", "line 2"),
-    ],
-)
-def test_bad_lines_are_told_by_number(run: Run, tmp_path: Path, options: tuple[str, ...], text: str, said: str) -> None:
-    path, target = tmp_path / "bad.csv", tmp_path / "applied.csv"
-    path.write_text(text, encoding="utf-8")
-    code, out, err = run(*options, *QUICK, "--apply", target, str(path))
-    assert (code, out) == (2, "")
-    assert said in err
-    assert not target.exists()
+    ]
+
+    def check(cell: tuple[tuple[str, ...], str, str]) -> None:
+        options, text, said = cell
+        path, target = tmp_path / "bad.csv", tmp_path / "applied.csv"
+        path.write_text(text, encoding="utf-8")
+        code, out, err = run(*options, *QUICK, "--apply", target, str(path))
+        assert (code, out) == (2, "")
+        assert said in err
+        assert not target.exists()
+
+    assert failures(cells, check) == {}
 
 
 def test_a_missing_file_is_told_for_what_it_is(run: Run) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from advisor.cli.options import flags_of, spread
 from simulator import __version__
 from tests.advisor.cli_answers import QUICK, answer
 from tests.advisor.conftest import Run
+from tests.cells import failures
 
 
 def test_environment_sets_options_and_arguments_win(run: Run, states: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,30 +55,45 @@ def test_the_main_help_is_a_page_of_60_lines(run: Run, monkeypatch: pytest.Monke
     assert max(map(len, lines)) <= width
 
 
-@pytest.mark.parametrize("command", [MAIN, *sorted({*COMMANDS} - {"knowledge"})])
-def test_verbose_help_lists_every_option_of_a_command(run: Run, command: str) -> None:
-    lines = run(*([] if command == MAIN else [command]), "--help", "--verbose")[1].splitlines()
-    rows = (line.split("  ")[1] for line in lines if line.startswith("  -"))
-    listed = {word.strip(",") for row in rows for word in row.split()}
-    assert {*flags_of(spread(_function(command)))} <= listed
+def test_verbose_help_lists_every_option_of_a_command(run: Run) -> None:
+    def check(command: str) -> None:
+        lines = run(*([] if command == MAIN else [command]), "--help", "--verbose")[1].splitlines()
+        rows = (line.split("  ")[1] for line in lines if line.startswith("  -"))
+        listed = {word.strip(",") for row in rows for word in row.split()}
+        assert {*flags_of(spread(_function(command)))} <= listed
+
+    assert failures([MAIN, *sorted({*COMMANDS} - {"knowledge"})], check) == {}
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "knowledge rules"])
-def test_every_command_has_the_short_option_for_help(run: Run, command: str) -> None:
-    code, out, err = run(*command.split(), "-h")
-    assert (code, err) == (0, "")
-    assert out.startswith(f"Usage: ldp-advise {command} ")
-    assert "-h, --help" in out
-
-
-@pytest.mark.parametrize("command", ["", "plan", "explain", "knowledge", "knowledge cells"])
-@pytest.mark.parametrize("others", ["--verbose", "-q -v", "--nonsense", "--k none", "--force --eps"])
-def test_help_is_printed_whatever_else_is_given(run: Run, command: str, others: str) -> None:
-    words = [*command.split(), *others.split()] if command else others.split()
-    for help_wanted in ([*words, "--help"], [*command.split(), "-h", *others.split()]):
-        code, out, err = run(*help_wanted)
+def test_every_command_has_the_short_option_for_help(run: Run) -> None:
+    def check(command: str) -> None:
+        code, out, err = run(*command.split(), "-h")
         assert (code, err) == (0, "")
-        assert out.startswith(f"Usage: ldp-advise {command}".strip() + " ")
+        assert out.startswith(f"Usage: ldp-advise {command} ")
+        assert "-h, --help" in out
+
+    assert failures([*COMMANDS, "knowledge rules"], check) == {}
+
+
+def test_help_is_printed_whatever_else_is_given(run: Run) -> None:
+    def check(cell: tuple[str, str]) -> None:
+        others, command = cell
+        words = [*command.split(), *others.split()] if command else others.split()
+        for help_wanted in ([*words, "--help"], [*command.split(), "-h", *others.split()]):
+            code, out, err = run(*help_wanted)
+            assert (code, err) == (0, "")
+            assert out.startswith(f"Usage: ldp-advise {command}".strip() + " ")
+
+    assert (
+        failures(
+            product(
+                ["--verbose", "-q -v", "--nonsense", "--k none", "--force --eps"],
+                ["", "plan", "explain", "knowledge", "knowledge cells"],
+            ),
+            check,
+        )
+        == {}
+    )
 
 
 @pytest.mark.slow

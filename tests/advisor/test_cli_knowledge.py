@@ -17,6 +17,7 @@ from knowledge.judging.holdout import Histogram
 from knowledge.judging.scores import METHOD, MODEL, PAIR, SINGLE, Score
 from knowledge.model import load
 from tests.advisor.conftest import Run
+from tests.cells import failures
 
 SUBCOMMANDS = ("info", "rules", "cells", "evaluate", "build")
 
@@ -122,9 +123,8 @@ def test_an_evaluation_has_every_format(run: Run, states: str, monkeypatch: pyte
     assert {row["set"] for row in rows} == {"Shapes left out of training", "fruit.csv"}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_wrong_usage_gets_one_line(run: Run, tmp_path: Path) -> None:
+    cells = [
         ("rules --metric l3", "l3"),
         ("rules --metric emd --unordered", "emd"),
         ("rules --metric all", "one metric at a time"),
@@ -135,23 +135,28 @@ def test_an_evaluation_has_every_format(run: Run, states: str, monkeypatch: pyte
         ("evaluate --reps 5", "reps must be at least 10"),
         ("build --backend mpi", "backend must be one of loky, threading, dask"),
         ("build --scheduler tcp://x:1", "--scheduler is for --backend dask"),
-    ],
-)
-def test_wrong_usage_gets_one_line(run: Run, tmp_path: Path, arguments: str, message: str) -> None:
-    given = ["knowledge", *arguments.split()]
-    given += ["--to", str(tmp_path / "built")] if "build" in given else []
-    code, out, err = run(*given)
-    assert (code, out) == (2, "")
-    assert message in err
-    assert err.count("\n") == 1
-    assert not (tmp_path / "built").exists()
+    ]
+
+    def check(cell: tuple[str, str]) -> None:
+        arguments, message = cell
+        given = ["knowledge", *arguments.split()]
+        given += ["--to", str(tmp_path / "built")] if "build" in given else []
+        code, out, err = run(*given)
+        assert (code, out) == (2, "")
+        assert message in err
+        assert err.count("\n") == 1
+        assert not (tmp_path / "built").exists()
+
+    assert failures(cells, check) == {}
 
 
-@pytest.mark.parametrize("name", ["", "  "])
-def test_a_build_needs_the_name_of_a_folder(run: Run, name: str) -> None:
-    code, _, err = run("knowledge", "build", "--quick", "--to", name)
-    assert code == 2
-    assert "to must be the name of a folder" in err
+def test_a_build_needs_the_name_of_a_folder(run: Run) -> None:
+    def check(name: str) -> None:
+        code, _, err = run("knowledge", "build", "--quick", "--to", name)
+        assert code == 2
+        assert "to must be the name of a folder" in err
+
+    assert failures(["", "  "], check) == {}
 
 
 def test_a_build_spares_the_files_of_others(tmp_path: Path) -> None:

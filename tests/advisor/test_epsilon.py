@@ -13,19 +13,23 @@ from advisor.errors import InputError
 from knowledge.deployments import DEPLOYMENTS, nearest
 from simulator import PROTOCOLS
 from tests.advisor.conftest import Run
+from tests.cells import failures
 
 GRID = [(2, 0.3), (2, 4.4), (17, 1.0), (469, 9.1), (2925, 14.0)]
 
 
-@pytest.mark.parametrize(("k", "epsilon"), GRID)
-def test_conversions_invert_the_protocols_own_probabilities(k: int, epsilon: float) -> None:
-    grr, rappor, oue = (PROTOCOLS[name](k, epsilon) for name in ("grr", "rappor", "oue"))
-    assert convert(Statement(flip_prob=1 - grr.p), protocol="grr", k=k).epsilon == pytest.approx(epsilon, rel=1e-6)
-    assert convert(Statement(random_prob=k * grr.q), k=k).epsilon == pytest.approx(epsilon, rel=1e-9)
-    assert convert(Statement(flip_prob=rappor.q), protocol="SUE").epsilon == pytest.approx(epsilon)
-    assert convert(Statement(flip_prob=oue.q), protocol="oue").epsilon == pytest.approx(epsilon)
-    assert convert(Statement(p=rappor.p, q=rappor.q)).epsilon == pytest.approx(epsilon)
-    assert convert(Statement(odds=math.exp(epsilon))).epsilon == pytest.approx(epsilon)
+def test_conversions_invert_the_protocols_own_probabilities() -> None:
+    def check(cell: tuple[int, float]) -> None:
+        k, epsilon = cell
+        grr, rappor, oue = (PROTOCOLS[name](k, epsilon) for name in ("grr", "rappor", "oue"))
+        assert convert(Statement(flip_prob=1 - grr.p), protocol="grr", k=k).epsilon == pytest.approx(epsilon, rel=1e-6)
+        assert convert(Statement(random_prob=k * grr.q), k=k).epsilon == pytest.approx(epsilon, rel=1e-9)
+        assert convert(Statement(flip_prob=rappor.q), protocol="SUE").epsilon == pytest.approx(epsilon)
+        assert convert(Statement(flip_prob=oue.q), protocol="oue").epsilon == pytest.approx(epsilon)
+        assert convert(Statement(p=rappor.p, q=rappor.q)).epsilon == pytest.approx(epsilon)
+        assert convert(Statement(odds=math.exp(epsilon))).epsilon == pytest.approx(epsilon)
+
+    assert failures(GRID, check) == {}
 
 
 def largest_ratio(one: dict[object, float], other: dict[object, float]) -> float:
@@ -78,9 +82,8 @@ def hash_reports(p: float, g: int, k: int) -> list[dict[object, float]]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("protocol", "k", "p", "q", "laws"),
-    [
+def test_p_and_q_of_a_protocol_give_the_largest_ratio_over_all_its_reports() -> None:
+    cells = [
         ("grr", 2, 0.75, 0.25, subset_reports(0.75, 1, 2)),
         ("grr", 5, 0.6, 0.1, subset_reports(0.6, 1, 5)),
         ("ss", 5, 0.7, 0.325, subset_reports(0.7, 2, 5)),
@@ -91,40 +94,45 @@ def hash_reports(p: float, g: int, k: int) -> list[dict[object, float]]:
         ("rappor", 4, 0.7, 0.3, [bit_reports(0.7, 0.3, 1, 4)]),
         ("oue", 4, 0.5, 0.2, [bit_reports(0.5, 0.2, 1, 4)]),
         ("the", 4, 0.6, 0.2, [bit_reports(0.6, 0.2, 1, 4)]),
-    ],
-)
-def test_p_and_q_of_a_protocol_give_the_largest_ratio_over_all_its_reports(
-    protocol: str, k: int, p: float, q: float, laws: list[dict[object, float]]
-) -> None:
-    if len(laws) == 1:  # bits: for another value the first two change places
-        laws = [*laws, {(one & ~3) | (one & 1) << 1 | (one >> 1) & 1: chance for one, chance in laws[0].items()}]
-    result = convert(Statement(p=p, q=q), protocol=protocol, k=k)
-    assert result.epsilon == pytest.approx(max(largest_ratio(one, laws[0]) for one in laws[1:]), rel=1e-12)
-    if protocol not in ("rappor", "oue", "the"):
-        evenly = dict.fromkeys(laws[0], 1 / len(laws[0]))
-        assert result.removal == pytest.approx(largest_ratio(laws[0], evenly), rel=1e-12)
-    success = sum(max(law[report] for law in laws) for report in laws[0]) / k if len(laws) == k else None
-    assert success is None or result.guess == pytest.approx(success, rel=1e-12)
+    ]
+
+    def check(cell: tuple[str, int, float, float, list[dict[object, float]]]) -> None:
+        protocol, k, p, q, laws = cell
+        if len(laws) == 1:  # bits: for another value the first two change places
+            laws = [*laws, {(one & ~3) | (one & 1) << 1 | (one >> 1) & 1: chance for one, chance in laws[0].items()}]
+        result = convert(Statement(p=p, q=q), protocol=protocol, k=k)
+        assert result.epsilon == pytest.approx(max(largest_ratio(one, laws[0]) for one in laws[1:]), rel=1e-12)
+        if protocol not in ("rappor", "oue", "the"):
+            evenly = dict.fromkeys(laws[0], 1 / len(laws[0]))
+            assert result.removal == pytest.approx(largest_ratio(laws[0], evenly), rel=1e-12)
+        success = sum(max(law[report] for law in laws) for report in laws[0]) / k if len(laws) == k else None
+        assert success is None or result.guess == pytest.approx(success, rel=1e-12)
+
+    assert failures(cells, check) == {}
 
 
-@pytest.mark.parametrize("protocol", ["grr", "rappor", "oue", "olh", "blh", "ss"])
-@pytest.mark.parametrize(("k", "epsilon"), GRID)
-def test_p_and_q_of_our_own_protocols_give_their_budget_back(protocol: str, k: int, epsilon: float) -> None:
-    oracle = PROTOCOLS[protocol](k, epsilon)
-    result = convert(Statement(p=oracle.p, q=oracle.q), protocol=protocol, k=k)
-    assert result.epsilon == pytest.approx(epsilon, rel=1e-6)
-    assert result.guess == pytest.approx(oracle.attack_success)
+def test_p_and_q_of_our_own_protocols_give_their_budget_back() -> None:
+    def check(cell: tuple[int, float, str]) -> None:
+        (k, epsilon), protocol = cell
+        oracle = PROTOCOLS[protocol](k, epsilon)
+        result = convert(Statement(p=oracle.p, q=oracle.q), protocol=protocol, k=k)
+        assert result.epsilon == pytest.approx(epsilon, rel=1e-6)
+        assert result.guess == pytest.approx(oracle.attack_success)
+
+    assert failures(product(GRID, ["grr", "rappor", "oue", "olh", "blh", "ss"]), check) == {}
 
 
-@pytest.mark.parametrize("probability", [1e-17, 1e-300, 5e-324])
-def test_the_smallest_probabilities_lose_no_digit(probability: float) -> None:
-    with pytest.raises(InputError, match=re.escape(f"states ε = {-2 * math.log(probability):.3g},")):
-        convert(Statement(flip_prob=probability), protocol="rappor")
-    for statement in (Statement(flip_prob=probability), Statement(random_prob=probability)):
-        with pytest.raises(InputError, match="states ε = "):
-            convert(statement, protocol="grr", k=10)
-    close = convert(Statement(flip_prob=1e-13), protocol="grr", k=2).epsilon
-    assert close == pytest.approx(math.log(1e13), abs=1e-12)
+def test_the_smallest_probabilities_lose_no_digit() -> None:
+    def check(probability: float) -> None:
+        with pytest.raises(InputError, match=re.escape(f"states ε = {-2 * math.log(probability):.3g},")):
+            convert(Statement(flip_prob=probability), protocol="rappor")
+        for statement in (Statement(flip_prob=probability), Statement(random_prob=probability)):
+            with pytest.raises(InputError, match="states ε = "):
+                convert(statement, protocol="grr", k=10)
+        close = convert(Statement(flip_prob=1e-13), protocol="grr", k=2).epsilon
+        assert close == pytest.approx(math.log(1e13), abs=1e-12)
+
+    assert failures([1e-17, 1e-300, 5e-324], check) == {}
 
 
 def test_published_noise_of_deployments_gives_their_epsilon() -> None:
@@ -186,9 +194,8 @@ def test_verbose_advice_says_what_epsilon_means(run: Run, states: str) -> None:
     assert "Nearest known deployments" not in run(*words)[1]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
+def test_bad_input_gets_one_line(run: Run) -> None:
+    cells = [
         ((), "give --eps, for example --eps 1 (known deployments have 1.67, Windows telemetry, to 14, "),
         (("--eps", "1", "--odds", "3"), "give one of"),
         (("--eps", "0"), "above 0"),
@@ -214,13 +221,16 @@ def test_verbose_advice_says_what_epsilon_means(run: Run, states: str) -> None:
         (("--random-prob", "1e-320", "-p", "grr", "--k", "10"), "this states ε = 739, outside of"),
         (("--odds", "1"), "above 1"),
         (("--eps", "x"), "must be a number"),
-    ],
-)
-def test_bad_input_gets_one_line(run: Run, arguments: tuple[str, ...], says: str) -> None:
-    code, _, err = run("epsilon", *arguments)
-    assert code == 2
-    assert says in err
-    assert err.count("\n") == 1
+    ]
+
+    def check(cell: tuple[tuple[str, ...], str]) -> None:
+        arguments, says = cell
+        code, _, err = run("epsilon", *arguments)
+        assert code == 2
+        assert says in err
+        assert err.count("\n") == 1
+
+    assert failures(cells, check) == {}
 
 
 def test_python_raises_the_same() -> None:

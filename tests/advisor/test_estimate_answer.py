@@ -6,6 +6,8 @@ import json
 import math
 import re
 from dataclasses import replace
+from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -14,6 +16,7 @@ import pytest
 from advisor import Advice, InputError, advise
 from advisor.document.model import View
 from advisor.document.text import plain_text
+from advisor.question import estimate_request
 from advisor.question.collected import collect
 from advisor.question.estimate_request import COLLECTIONS, build_estimate_request
 from advisor.question.request import RankSettings
@@ -27,7 +30,13 @@ from simulator.methods.blend import parts_of
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from simulator.surrogate import DRAWS, surrogate_populations
-from tests.advisor.estimates import QUICK, SCHEMA, K, N, quick, raw
+from tests.advisor.estimates import ALONE, QUICK, SCHEMA, K, N, quick, raw, share_draws
+from tests.cells import failures
+
+
+@pytest.fixture(autouse=True)
+def _shared_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    share_draws(monkeypatch)
 
 
 def text_of(advice: Advice) -> str:
@@ -77,7 +86,7 @@ def hidden(shape: str, k: int, n: int, share: float, metric: str, *, ordered: bo
     oracle = PROTOCOLS["oue"](k, 1.0)
     counts = apportion((1 - share) / k + share * frequencies(shape, k), n)
     estimate = oracle.estimate(oracle.sample_support(counts, rng_for(1, "x", n)), n)
-    return advise(1.0, estimate=estimate, protocol="oue", n=n, metric=metric, ordered=ordered)
+    return advise(1.0, estimate=estimate, protocol="oue", n=n, metric=metric, ordered=ordered, **ALONE)
 
 
 def test_a_blend_with_the_uniform_guess_competes_where_noise_hides_the_shape() -> None:
@@ -99,20 +108,19 @@ def test_what_errs_more_than_no_data_at_all_is_not_called_better() -> None:
 def test_no_blend_competes_unasked_where_methods_are_named_or_one_population_is_the_truth() -> None:
     named = ("eb_ns", "norm_sub", "power_ns", "wavelet_eb")
     for answer in (
-        advise(1.0, estimate=raw(), protocol="oue", n=N, method=named, repetitions=60),
-        advise(1.0, estimate=raw(), protocol="oue", n=N, surrogate="norm_sub", repetitions=20),
-        advise(1.0, estimate=raw(), protocol="oue", n=N, threat=0.05, repetitions=20),
+        advise(1.0, estimate=raw(), protocol="oue", n=N, method=named, repetitions=60, **ALONE),
+        advise(1.0, estimate=raw(), protocol="oue", n=N, surrogate="norm_sub", repetitions=20, **ALONE),
+        advise(1.0, estimate=raw(), protocol="oue", n=N, threat=0.05, repetitions=20, **ALONE),
     ):
         assert not [row for row in answer.recommendations if parts_of(row.method)]
-    asked = advise(1.0, estimate=raw(), protocol="oue", n=N, method="norm-sub + EB_NS*3", repetitions=60)
+    asked = advise(1.0, estimate=raw(), protocol="oue", n=N, method="norm-sub + EB_NS*3", repetitions=60, **ALONE)
     assert asked.best.method == "eb_ns*3+norm_sub"
     with pytest.raises(ValueError, match="methods alone, and none is there"):
         explain(asked)
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
+def test_a_blend_that_makes_no_sense_is_refused_in_one_line() -> None:
+    cells = [
         ("eb_ns+nothing", "unknown method 'nothing'"),
         ("eb_ns*0+norm_sub", "counts from 1 to 99 times, got '0'"),
         (f"eb_ns*{'9' * 5000}+norm_sub", "counts from 1 to 99 times"),
@@ -122,12 +130,15 @@ def test_no_blend_competes_unasked_where_methods_are_named_or_one_population_is_
         ("post_pos+norm_sub", "changes only the answers of queries"),
         ("uniform", "needs no data, and every table has its error below"),
         ("Uniform+uniform*2", "name a method to blend it with, as in eb_ns*3+uniform"),
-    ],
-)
-def test_a_blend_that_makes_no_sense_is_refused_in_one_line(name: str, message: str) -> None:
-    with pytest.raises(InputError, match=re.escape(message)) as refusal:
-        quick(method=name)
-    assert "\n" not in str(refusal.value)
+    ]
+
+    def check(cell: tuple[str, str]) -> None:
+        name, message = cell
+        with pytest.raises(InputError, match=re.escape(message)) as refusal:
+            quick(method=name)
+        assert "\n" not in str(refusal.value)
+
+    assert failures(cells, check) == {}
 
 
 def test_all_methods_for_the_protocol_are_ranked_and_all_protocols_for_the_next_round(full: Advice) -> None:
@@ -163,15 +174,15 @@ def test_probabilities_sum_to_1_and_follow_the_wins(full: Advice) -> None:
 
 
 def test_errors_are_means_over_populations_drawn_and_collected_by_hand() -> None:
-    advice = quick(raw(), repetitions=2 * DRAWS, metric="mse", method="norm_sub", seed=4)
+    advice = quick(raw(), repetitions=2 * DRAWS, metric="mse", method="norm_sub", seed=1, **ALONE)
     oracle = PROTOCOLS["oue"](K, 1.0)
     drawn = surrogate_populations(
-        "ensemble", raw(), oracle.noise(N), ordered=True, rng=rng_for(4, "surrogate", "ensemble")
+        "ensemble", raw(), oracle.noise(N), ordered=True, rng=rng_for(1, "surrogate", "ensemble")
     )
     errors = []
     for repetition in range(2 * DRAWS):
         counts = apportion(drawn[repetition % DRAWS], N)
-        support = oracle.sample_support(counts, rng_for(4, "collect", "oue", repetition))
+        support = oracle.sample_support(counts, rng_for(1, "collect", "oue", repetition))
         processed = POSTPROCESSORS["norm_sub"](oracle.estimate(support, N), oracle.noise(N))
         errors.append(((processed - counts / N) ** 2).mean())
     best = advice.best
@@ -185,19 +196,21 @@ def test_errors_are_means_over_populations_drawn_and_collected_by_hand() -> None
     assert (best.error_low, best.error_high) == pytest.approx(ends, rel=1e-12)
 
 
-@pytest.mark.parametrize("metric", METRICS)
-def test_every_metric_is_answered_consistently(metric: str) -> None:
-    advice = quick(metric=metric)
-    assert advice.metric == metric
-    for table in (advice, advice.next_round):
-        assert table is not None
-        assert min(row.ratio_to_best for row in table.recommendations) == pytest.approx(1)  # type: ignore[type-var]
-        for row in table.recommendations:
-            assert 0 <= row.error_low <= row.error_high
-            assert row.ratio_low <= row.ratio_to_best <= row.ratio_high  # type: ignore[operator]
-            if row.method == "none":
-                assert row.error == row.error_without_postprocessing
-    assert math.fsum(row.probability_best or 0 for row in advice.recommendations) == pytest.approx(1)
+def test_every_metric_is_answered_consistently() -> None:
+    def check(metric: str) -> None:
+        advice = quick(metric=metric)
+        assert advice.metric == metric
+        for table in (advice, advice.next_round):
+            assert table is not None
+            assert min(row.ratio_to_best for row in table.recommendations) == pytest.approx(1)  # type: ignore[type-var]
+            for row in table.recommendations:
+                assert 0 <= row.error_low <= row.error_high
+                assert row.ratio_low <= row.ratio_to_best <= row.ratio_high  # type: ignore[operator]
+                if row.method == "none":
+                    assert row.error == row.error_without_postprocessing
+        assert math.fsum(row.probability_best or 0 for row in advice.recommendations) == pytest.approx(1)
+
+    assert failures(METRICS, check) == {}
 
 
 def rows_of(advice: Advice) -> list[dict[str, object]]:
@@ -230,21 +243,33 @@ def test_numbers_depend_on_the_seed_and_not_on_the_jobs() -> None:
     assert one != other
 
 
-@pytest.mark.parametrize(("asked", "given"), [(2, 2), (5, 5), (60, 60), (61, 120), (180, 180), (None, 240)])
-@pytest.mark.parametrize("surrogate", ["ensemble", "norm_sub"])
-def test_repetitions_are_rounded_up_to_equal_shares(asked: int | None, given: int, surrogate: str) -> None:
-    settings = RankSettings(Question(epsilon=1.0), simulation=Simulation(repetitions=asked))
-    labels = [str(place) for place in range(K)]
-    collected = collect(labels, raw(), protocol="oue", epsilon=1.0, n=N)
-    request = build_estimate_request(settings, collected, name="x", surrogate=surrogate)
-    assert request.populations is not None
-    assert request.populations.shape == (min(given, DRAWS) if surrogate == "ensemble" else 1, K)
-    assert (request.populations.sum(axis=1) == N).all()
-    assert request.repetitions == request.max_repetitions == (given if surrogate == "ensemble" else asked or given)
+def test_repetitions_are_rounded_up_to_equal_shares() -> None:
+    def check(cell: tuple[str, int | None, int]) -> None:
+        surrogate, (asked, given) = cell
+        settings = RankSettings(Question(epsilon=1.0), simulation=Simulation(repetitions=asked))
+        labels = [str(place) for place in range(K)]
+        collected = collect(labels, raw(), protocol="oue", epsilon=1.0, n=N)
+        request = build_estimate_request(settings, collected, name="x", surrogate=surrogate)
+        assert request.populations is not None
+        assert request.populations.shape == (min(given, DRAWS) if surrogate == "ensemble" else 1, K)
+        assert (request.populations.sum(axis=1) == N).all()
+        assert request.repetitions == request.max_repetitions == (given if surrogate == "ensemble" else asked or given)
+
+    assert (
+        failures(product(["ensemble", "norm_sub"], [(2, 2), (60, 60), (61, 120), (180, 180), (None, 240)]), check) == {}
+    )
 
 
-def test_a_very_large_domain_gets_fewer_populations_and_no_fewer_than_8() -> None:
+@pytest.mark.parametrize("drawn", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_very_large_domain_gets_fewer_populations_and_no_fewer_than_8(
+    monkeypatch: pytest.MonkeyPatch, *, drawn: bool
+) -> None:
     for k, draws in ((4097, 59), (40_000, 8)):
+        if not drawn:  # how many are asked for, without the second that it takes to draw them
+            even = partial(np.full, fill_value=1 / k)
+            monkeypatch.setattr(
+                estimate_request, "_frequencies_behind", lambda *asked, even=even, k=k: even((asked[-1], k))
+            )
         settings = RankSettings(Question(epsilon=1.0))
         collected = collect([str(place) for place in range(k)], raw(k=k), protocol="oue", epsilon=1.0, n=N)
         request = build_estimate_request(settings, collected, name="x", surrogate=None)
@@ -252,33 +277,40 @@ def test_a_very_large_domain_gets_fewer_populations_and_no_fewer_than_8() -> Non
         assert request.repetitions == COLLECTIONS * draws
 
 
-@pytest.mark.parametrize("surrogate", ["norm_sub", "Power-NS", "wavelet_eb"])
-def test_one_consistent_population_gives_no_probabilities(surrogate: str) -> None:
-    advice = quick(surrogate=surrogate)
-    assert advice.request.surrogate == surrogate.lower().replace("-", "_")
-    assert len(advice.request.populations) == 1  # type: ignore[arg-type]
-    assert {row.probability_best for row in advice.recommendations} == {None}
-    assert "one population taken for the truth" in text_of(advice)
-    assert "probability" not in text_of(advice)
-    SCHEMA.validate(json.loads(advice.to_json()))
+def test_one_consistent_population_gives_no_probabilities() -> None:
+    def check(surrogate: str) -> None:
+        advice = quick(surrogate=surrogate)
+        assert advice.request.surrogate == surrogate.lower().replace("-", "_")
+        assert len(advice.request.populations) == 1  # type: ignore[arg-type]
+        assert {row.probability_best for row in advice.recommendations} == {None}
+        assert "one population taken for the truth" in text_of(advice)
+        assert "probability" not in text_of(advice)
+        SCHEMA.validate(json.loads(advice.to_json()))
+
+    assert failures(["norm_sub", "Power-NS", "wavelet_eb"], check) == {}
 
 
-@pytest.mark.parametrize("protocol", frequency_oracles())
-def test_methods_that_do_not_fit_the_protocol_are_left_out(protocol: str) -> None:
-    advice = quick(raw(protocol), protocol, method=("none", "ibu", "ibu_pseudo"), repetitions=2)
-    noise = PROTOCOLS[protocol](K, 1.0).noise(N)
-    fitting = {name for name in ("ibu", "ibu_pseudo") if POSTPROCESSORS[name].accepts(noise, K)}
-    assert {row.method for row in advice.recommendations} == {"none"} | fitting
-    assert {row.protocol for row in advice.recommendations} == {protocol}
+def test_methods_that_do_not_fit_the_protocol_are_left_out() -> None:
+    def check(protocol: str) -> None:
+        advice = quick(
+            raw(protocol), protocol, method=("none", "ibu", "ibu_pseudo"), surrogate="norm_sub", repetitions=2, **ALONE
+        )
+        noise = PROTOCOLS[protocol](K, 1.0).noise(N)
+        fitting = {name for name in ("ibu", "ibu_pseudo") if POSTPROCESSORS[name].accepts(noise, K)}
+        assert {row.method for row in advice.recommendations} == {"none"} | fitting
+        assert {row.protocol for row in advice.recommendations} == {protocol}
+
+    assert failures(frequency_oracles(), check) == {}
 
 
-@pytest.mark.parametrize("n", [1, 7])
-@pytest.mark.parametrize("k", [2, 5])
-def test_a_handful_of_users_is_answered(n: int, k: int) -> None:
-    for protocol in ("grr", "oue"):
+def test_a_handful_of_users_is_answered() -> None:
+    def check(cell: tuple[str, int, int]) -> None:
+        protocol, k, n = cell
         advice = quick(raw(protocol, k, n), protocol, n, repetitions=2)
         assert len(advice.recommendations) == 3
         SCHEMA.validate(json.loads(advice.to_json()))
+
+    assert failures([("grr", 2, 1), ("oue", 5, 7)], check) == {}
 
 
 def test_an_estimate_of_nothing_is_not_called_useful() -> None:
@@ -290,16 +322,15 @@ def test_an_estimate_of_nothing_is_not_called_useful() -> None:
 
 def test_a_clipped_estimate_carries_its_warning() -> None:
     cut = POSTPROCESSORS["norm_sub"](raw(k=64, n=2000), PROTOCOLS["oue"](64, 1.0).noise(2000))
-    (warning,) = quick(cut, n=2000).warnings
+    (warning,) = quick(cut, n=2000, surrogate="norm_sub", **ALONE).warnings
     assert "this is not a raw estimate" in warning
 
 
 # --- errors ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_bad_requests_are_value_errors_of_one_line() -> None:
+    cells = [
         ({"n": None}, "estimate needs n, the number of users who reported"),
         ({"protocol": None}, "the one protocol it comes from: protocol, got none"),
         ({"protocol": ["oue", "grr"]}, "the one protocol it comes from: protocol, got oue, grr"),
@@ -328,13 +359,16 @@ def test_a_clipped_estimate_carries_its_warning() -> None:
         ({"estimate": [0.5, math.inf]}, "1 missing or infinite"),
         ({"estimate": {1: 0.5, "1": 0.5}}, "each label once"),
         ({"estimate": np.arange(10.0)}, "sums to 45, which is neither about 1"),
-    ],
-)
-def test_bad_requests_are_value_errors_of_one_line(options: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=message) as caught:
-        quick(**options)
-    assert isinstance(caught.value, InputError)
-    assert "\n" not in str(caught.value)
+    ]
+
+    def check(cell: tuple[dict[str, object], str]) -> None:
+        options, message = cell
+        with pytest.raises(ValueError, match=message) as caught:
+            quick(**options)
+        assert isinstance(caught.value, InputError)
+        assert "\n" not in str(caught.value)
+
+    assert failures(cells, check) == {}
 
 
 def test_a_surrogate_is_for_an_estimate() -> None:

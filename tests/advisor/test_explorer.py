@@ -7,18 +7,33 @@ from itertools import pairwise
 
 import pytest
 
-from advisor import advise
-from advisor.rank.explorer import explorer_of
+from advisor import Advice, advise
+from advisor.rank.explorer import Explorer, explorer_of
 from knowledge.describe.profile import profile_of
 from knowledge.ranking import look_up
 from simulator.populations import apportion, frequencies
+from tests.advisor.estimates import ALONE
 
 COUNTS = apportion(frequencies("zipf", 12), 30_000)
 
 
-def test_the_question_itself_has_the_figures_of_the_answer() -> None:
-    advice = advise(1.0, sample_counts=COUNTS, repetitions=6, max_repetitions=6)
-    explorer = explorer_of(advice)
+@pytest.fixture(scope="module")
+def advice() -> Advice:
+    menu = {"protocol": ["grr", "oue", "olh", "pgr"], "method": ["none", "norm_sub", "eb_ns", "power_ns"]}
+    return advise(1.0, sample_counts=COUNTS, repetitions=6, max_repetitions=6, **menu)
+
+
+@pytest.fixture(scope="module")
+def explorer(advice: Advice) -> Explorer:
+    return explorer_of(advice)
+
+
+@pytest.fixture(scope="module")
+def predicted() -> Explorer:
+    return explorer_of(advise(1.0, k=64, n=100_000, shape="zipf"))
+
+
+def test_the_question_itself_has_the_figures_of_the_answer(advice: Advice, explorer: Explorer) -> None:
     (first, second), best = (dial.at for dial in explorer.dials), advice.best
     assert explorer.dials[0].texts[first] == "ε = 1"
     assert explorer.dials[1].texts[second] == "n = 30,000"
@@ -30,9 +45,7 @@ def test_the_question_itself_has_the_figures_of_the_answer() -> None:
     assert "Simulated at ε = 1" in explorer.note
 
 
-def test_everywhere_else_it_is_the_prediction_times_one_factor() -> None:
-    advice = advise(1.0, sample_counts=COUNTS, repetitions=6, max_repetitions=6)
-    explorer = explorer_of(advice)
+def test_everywhere_else_it_is_the_prediction_times_one_factor(advice: Advice, explorer: Explorer) -> None:
     (first, second), pair = (dial.at for dial in explorer.dials), advice.best.pair
     n, profile = 30_000, profile_of(COUNTS, 30_000)
     request = advice.request
@@ -52,17 +65,16 @@ def test_everywhere_else_it_is_the_prediction_times_one_factor() -> None:
         assert any(math.isclose(value, factor * error, rel_tol=1e-6) for error in errors[epsilon].values())
 
 
-def test_a_look_up_is_not_scaled_and_more_users_err_less() -> None:
-    explorer = explorer_of(advise(1.0, k=64, n=100_000, shape="zipf"))
-    assert "Predicted" in explorer.note
-    column = [row[explorer.dials[0].at] for row in explorer.curves[0].values]
+def test_a_look_up_is_not_scaled_and_more_users_err_less(predicted: Explorer) -> None:
+    assert "Predicted" in predicted.note
+    column = [row[predicted.dials[0].at] for row in predicted.curves[0].values]
     assert all(one is not None and other is not None and one > other for one, other in pairwise(column))
-    assert len(explorer.dials[1].texts) == len(explorer.curves[0].values) == 7
+    assert len(predicted.dials[1].texts) == len(predicted.curves[0].values) == 7
 
 
-def test_a_dial_that_is_turned_stays_the_same_dial() -> None:
+def test_a_dial_that_is_turned_stays_the_same_dial(predicted: Explorer) -> None:
     advice = advise(1.5, k=64, n=300_000, shape="zipf")
-    values = tuple(dial.values for dial in explorer_of(advise(1.0, k=64, n=100_000, shape="zipf")).dials)
+    values = tuple(dial.values for dial in predicted.dials)
     turned, anew = explorer_of(advice, values), explorer_of(advice)
     assert tuple(dial.values for dial in turned.dials) == values != tuple(dial.values for dial in anew.dials)
     assert [dial.values[dial.at] for dial in turned.dials] == [1.5, 300_000]
@@ -71,7 +83,9 @@ def test_a_dial_that_is_turned_stays_the_same_dial() -> None:
 
 
 def test_what_cannot_be_predicted_has_its_own_figures_alone() -> None:
-    collected = advise(1.0, estimate=[0.5, 0.3, 0.25, -0.05], protocol="oue", n=20_000, repetitions=4)
+    collected = advise(
+        1.0, estimate=[0.5, 0.3, 0.25, -0.05], protocol="oue", n=20_000, method="norm_sub", repetitions=2, **ALONE
+    )
     explorer = explorer_of(collected)
     assert [len(dial.texts) for dial in explorer.dials] == [1, 1]
     assert explorer.curves == ()

@@ -20,6 +20,7 @@ from advisor import InputError, advise, sweep
 from advisor.members import member_of_file
 from simulator import POSTPROCESSORS, PROTOCOLS, PostProcessor, foreign
 from simulator.foreign import REGISTERED, SOURCES
+from tests.cells import failures
 
 MINE = """
 from __future__ import annotations
@@ -168,9 +169,8 @@ def test_a_protocol_and_a_metric_from_a_file_are_ranked(command) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("option", "name", "words"),
-    [
+def test_a_member_that_breaks_its_contract_is_named_in_one_line(command) -> None:
+    cells = [
         ("--method", "lost", "mine.py:lost: it breaks its contract: lost, noise of grr"),
         ("--method", "flat", "the result must be a numpy array, got "),
         ("--method", "lost", "(a method is called as f(estimate, noise), with estimates (..., k) in an array"),
@@ -193,15 +193,18 @@ def test_a_protocol_and_a_metric_from_a_file_are_ranked(command) -> None:
         ("--metric", "SIMPLEX", "this is a method, a metric is needed"),
         ("--protocol", "soft", "this is a function, a protocol is needed"),
         ("--protocol", "Biased", "mine.py:Biased: it breaks its contract: biased (k="),
-    ],
-)
-def test_a_member_that_breaks_its_contract_is_named_in_one_line(command, option: str, name: str, words: str) -> None:
-    result = command("--eps", "1", "sample.csv", option, f"mine.py:{name}", *QUICK)
-    assert result.code == 2
-    assert result.stdout == ""
-    (line,) = result.stderr.splitlines()
-    assert words in line
-    assert not REGISTERED.keys() - {"soft"}
+    ]
+
+    def check(cell: tuple[str, str, str]) -> None:
+        option, name, words = cell
+        result = command("--eps", "1", "sample.csv", option, f"mine.py:{name}", *QUICK)
+        assert result.code == 2
+        assert result.stdout == ""
+        (line,) = result.stderr.splitlines()
+        assert words in line
+        assert not REGISTERED.keys() - {"soft"}
+
+    assert failures(cells, check) == {}
 
 
 @pytest.mark.parametrize(
@@ -294,12 +297,15 @@ def test_a_saved_answer_is_cited_without_the_file(command) -> None:
     assert "mine" not in data["bibtex"]
 
 
-@pytest.mark.parametrize("name", ["soft", "Flipped"])
-def test_the_code_of_an_explanation_runs_elsewhere(command, name: str) -> None:
-    result = command("explain", f"mine.py:{name}", "--format", "json")
-    code = json.loads(result.stdout)["python"]
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+@pytest.mark.slow
+def test_the_code_of_an_explanation_runs_elsewhere(command) -> None:
+    def check(name: str) -> None:
+        result = command("explain", f"mine.py:{name}", "--format", "json")
+        code = json.loads(result.stdout)["python"]
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+
+    assert failures(["soft", "Flipped"], check) == {}
 
 
 def test_python_takes_functions_as_they_are() -> None:

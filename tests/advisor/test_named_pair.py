@@ -26,6 +26,7 @@ from simulator.populations import apportion, frequencies
 from simulator.ranking import mean_error
 from simulator.seeding import rng_for
 from tests.advisor.conftest import Run
+from tests.advisor.estimates import ALONE
 
 COUNTS = apportion(frequencies("zipf", 8, 1.0), 3000)
 EQUALS: dict[str, Any] = {
@@ -98,11 +99,12 @@ def test_neither_threads_nor_batches_change_what_is_measured_again(monkeypatch: 
 def test_one_population_behind_an_estimate_is_measured_again_and_several_are_not() -> None:
     raw = COUNTS / COUNTS.sum()
     collected: dict[str, Any] = {"estimate": raw, "protocol": "oue", "n": 3000, "ordered": False, "repetitions": 60}
+    collected["method"] = EQUALS["method"]
     one = advise(1.0, surrogate="norm_sub", **collected)
     assert one.best.error == pytest.approx(by_hand(one, range(60, 120)).mean(), rel=1e-9)
     assert one.next_round is not None
     assert (one.next_round.best.repetitions, one.next_round.repetitions) == (20, 20)
-    several = advise(1.0, **collected)
+    several = advise(1.0, **collected, **ALONE)
     assert several.over_populations
     assert several.best.error == min(row.error for row in several.recommendations)
 

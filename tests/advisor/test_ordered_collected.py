@@ -6,12 +6,14 @@ import csv
 import gzip
 import io
 import json
+from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from advisor import InputError, advise
+from advisor import Advice, InputError, advise
 from advisor.pictures.frequencies import frequencies_figure
 from advisor.rank.apply import frequency_interval
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Tally
@@ -22,8 +24,10 @@ from simulator.populations import apportion
 from simulator.protocols.ordered import ORDERED_PROTOCOLS
 from simulator.seeding import rng_for
 from tests.advisor.conftest import Run
+from tests.advisor.estimates import ALONE, share_draws
 from tests.advisor.inputs.test_ordered_reports import cells, lines
 from tests.advisor.schemas import schema
+from tests.cells import failures
 
 SCHEMA = schema("advice")
 K, N, EPSILON = 16, 6000, 1.0
@@ -32,19 +36,32 @@ TREES = ("tree", "tree_half", "haar_hrr")  # whose tallies make an estimate
 assert {*TREES, "sw"} == set(ORDERED_PROTOCOLS)
 
 
+@cache
 def collected(protocol: str) -> tuple[np.ndarray, Tally]:
     member = PROTOCOLS[protocol](K, EPSILON)
     reports = member.perturb(np.repeat(np.arange(K), COUNTS), rng_for(0, "tests", "ordered collected", protocol))
     return reports, member.tally(reports)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+@cache
+def advised(protocol: str) -> Advice:
+    """Return the answer that the tests of what follows from one share."""
+    return advise(1.0, tally=collected(protocol)[1], protocol=protocol, k=K, metric="emd", repetitions=2, **ALONE)
+
+
+@pytest.fixture(autouse=True)
+def _shared_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    share_draws(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("collected")
     for protocol in ORDERED_PROTOCOLS:
         text = lines(cells(protocol, K, EPSILON, collected(protocol)[0]))
-        (tmp_path / f"{protocol}.csv").write_text(text)
-        (tmp_path / f"{protocol}.csv.gz").write_bytes(gzip.compress(text.encode()))
-    return tmp_path
+        (path / f"{protocol}.csv").write_text(text)
+        (path / f"{protocol}.csv.gz").write_bytes(gzip.compress(text.encode()))
+    return path
 
 
 def asked(protocol: str, file: str, *more: str) -> tuple[str, ...]:
@@ -122,9 +139,8 @@ def test_the_answer_says_how_the_populations_were_made_and_gives_no_probability(
             assert "It is the best" not in out
 
 
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
+def test_what_does_not_go_with_a_tree_is_refused_in_one_line(run: Run, folder: Path) -> None:
+    cells = [
         (("--surrogate", "ensemble"), "surrogate for tree must be one of bootstrap, got 'ensemble'"),
         (("--unordered",), "needs an ordered domain"),
         (("--method", "em"), "no method asked for goes with the protocols asked for: em with tree"),
@@ -133,40 +149,44 @@ def test_the_answer_says_how_the_populations_were_made_and_gives_no_probability(
         (("--hash", "mix64"), "hash: tree has no hash function"),
         (("--subset-size", "3"), "--subset-size: tree has no such parameter"),
         (("--k", "17"), "has 16 characters, but height 0 has 17 nodes; k or eps may be wrong"),
-    ],
-)
-def test_what_does_not_go_with_a_tree_is_refused_in_one_line(
-    run: Run, folder: Path, options: tuple[str, ...], why: str
-) -> None:
-    words = asked("tree", str(folder / "tree.csv"))
-    words = words if "--k" not in options else tuple(word for word in words if word not in ("--k", str(K)))
-    code, out, err = run(*words, *options)
-    assert (code, out) == (2, "")
-    assert why in err
-    assert err.strip().count("\n") == 0
+    ]
+
+    def check(cell: tuple[tuple[str, ...], str]) -> None:
+        options, why = cell
+        words = asked("tree", str(folder / "tree.csv"))
+        words = words if "--k" not in options else tuple(word for word in words if word not in ("--k", str(K)))
+        code, out, err = run(*words, *options)
+        assert (code, out) == (2, "")
+        assert why in err
+        assert err.strip().count("\n") == 0
+
+    assert failures(cells, check) == {}
 
 
-@pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
-def test_an_estimate_of_theirs_is_not_enough_and_the_way_out_is_named(run: Run, tmp_path: Path, protocol: str) -> None:
-    path = tmp_path / "estimate.csv"
-    path.write_text("value,estimate\n" + "".join(f"{value},{1 / K}\n" for value in range(K)))
-    code, _, err = run("estimate", str(path), "-p", protocol, "--eps", "1", "--n", "100")
-    assert code == 2
-    assert f"an estimate of {protocol} is not enough, its tally is needed" in err
-    assert f"ldp-advise reports reports.csv --protocol {protocol} --eps 1 --k {K}" in err
-    with pytest.raises(InputError, match="is not enough"):
-        advise(1.0, estimate=[1 / K] * K, protocol=protocol, n=100)
+def test_an_estimate_of_theirs_is_not_enough_and_the_way_out_is_named(run: Run, tmp_path: Path) -> None:
+    def check(protocol: str) -> None:
+        path = tmp_path / "estimate.csv"
+        path.write_text("value,estimate\n" + "".join(f"{value},{1 / K}\n" for value in range(K)))
+        code, _, err = run("estimate", str(path), "-p", protocol, "--eps", "1", "--n", "100")
+        assert code == 2
+        assert f"an estimate of {protocol} is not enough, its tally is needed" in err
+        assert f"ldp-advise reports reports.csv --protocol {protocol} --eps 1 --k {K}" in err
+        with pytest.raises(InputError, match="is not enough"):
+            advise(1.0, estimate=[1 / K] * K, protocol=protocol, n=100)
+
+    assert failures(ORDERED_PROTOCOLS, check) == {}
 
 
 # --- what is written -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
-def test_what_is_applied_is_the_method_on_all_that_was_observed(run: Run, folder: Path, protocol: str) -> None:
-    target = folder / "applied.csv"
-    data = json.loads(
-        run(*asked(protocol, str(folder / f"{protocol}.csv"), "--apply", str(target), "--format", "json"))[1]
-    )
+def test_what_is_applied_is_the_method_on_all_that_was_observed(
+    run: Run, folder: Path, tmp_path: Path, protocol: str
+) -> None:
+    target = tmp_path / "applied.csv"
+    words = ("--next-protocol", "grr", "--apply", str(target), "--format", "json")
+    data = json.loads(run(*asked(protocol, str(folder / f"{protocol}.csv"), *words))[1])
     rows = list(csv.DictReader(io.StringIO(target.read_text())))
     assert [row["value"] for row in rows] == [str(value) for value in range(K)]
     member, (_, tally) = PROTOCOLS[protocol](K, EPSILON), collected(protocol)
@@ -183,39 +203,46 @@ def test_what_is_applied_is_the_method_on_all_that_was_observed(run: Run, folder
         np.testing.assert_array_equal([float(row[name]) for row in rows], values)
 
 
-@pytest.mark.parametrize("protocol", ["tree", "tree_half", "haar_hrr"])
-@pytest.mark.parametrize("epsilon", [1.0, 3.0])
-@pytest.mark.parametrize("shape", ["even", "peak", "wave"])
+EVERY_COVER = tuple(product(["even", "peak", "wave"], [1.0, 3.0], TREES))
+COVER = (("even", 1.0, "tree"), ("wave", 1.0, "tree_half"), ("peak", 3.0, "haar_hrr"))  # each shape and protocol
+
+
+@pytest.mark.parametrize("covers", [COVER, pytest.param(EVERY_COVER, marks=pytest.mark.slow)], ids=["some", "all"])
 def test_intervals_cover_each_frequency_at_least_as_often_as_they_say(
-    protocol: str, epsilon: float, shape: str
+    covers: tuple[tuple[str, float, str], ...],
 ) -> None:
     """64 values, 2,000 collections: at most 5 standard errors below 95 %, or one tree in 50,000 is a false alarm.
 
     The noise of few users at a height is not quite normal, and the sd is that of clipped estimates: one point more.
     """
-    k, n, trials = 64, 20_000, 2000
-    places = np.arange(k)
-    weights = {
-        "even": np.ones(k),
-        "peak": np.where(places == 20, 0.6 * k, 0.4),
-        "wave": np.exp(-(((places / k - 0.4) / 0.1) ** 2)),
-    }[shape]
-    counts, member = apportion(weights, n), PROTOCOLS[protocol](k, epsilon)
-    rng = rng_for(0, "tests", "cover of trees", protocol, repr(epsilon), shape)
-    estimates = member.linear.estimate(member.sample_tally(np.broadcast_to(counts, (trials, k)), rng))
-    low, high = frequency_interval(estimates, member.linear.covariance(n))
-    covered = ((low <= counts / n) & (counts / n <= high)).mean(axis=0)
-    assert covered.min() > 0.94 - 5 * (0.95 * 0.05 / trials) ** 0.5
-    # An interval of half the width does not cover: the check can fail.
-    middle = np.clip(estimates, 0, 1)
-    half = (np.abs(middle - counts / n) <= (high - low) / 4).mean(axis=0)
-    assert half.min() < 0.94 - 5 * (0.95 * 0.05 / trials) ** 0.5
+
+    def check(cell: tuple[str, float, str]) -> None:
+        shape, epsilon, protocol = cell
+        k, n, trials = 64, 20_000, 2000
+        places = np.arange(k)
+        weights = {
+            "even": np.ones(k),
+            "peak": np.where(places == 20, 0.6 * k, 0.4),
+            "wave": np.exp(-(((places / k - 0.4) / 0.1) ** 2)),
+        }[shape]
+        counts, member = apportion(weights, n), PROTOCOLS[protocol](k, epsilon)
+        rng = rng_for(0, "tests", "cover of trees", protocol, repr(epsilon), shape)
+        estimates = member.linear.estimate(member.sample_tally(np.broadcast_to(counts, (trials, k)), rng))
+        low, high = frequency_interval(estimates, member.linear.covariance(n))
+        covered = ((low <= counts / n) & (counts / n <= high)).mean(axis=0)
+        assert covered.min() > 0.94 - 5 * (0.95 * 0.05 / trials) ** 0.5
+        # An interval of half the width does not cover: the check can fail.
+        middle = np.clip(estimates, 0, 1)
+        half = (np.abs(middle - counts / n) <= (high - low) / 4).mean(axis=0)
+        assert half.min() < 0.94 - 5 * (0.95 * 0.05 / trials) ** 0.5
+
+    assert failures(covers, check) == {}
 
 
 @pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
 def test_the_picture_shows_what_was_collected_and_no_raw_estimate_where_there_is_none(protocol: str) -> None:
     tally = collected(protocol)[1]
-    advice = advise(1.0, tally=tally, protocol=protocol, k=K, metric="emd", repetitions=2)
+    advice = advised(protocol)
     (axes,) = frequencies_figure(advice).axes
     shown = {line.get_label(): line.get_ydata() for line in axes.get_lines()}
     observed = observe(PROTOCOLS[protocol](K, EPSILON), tally, ORDERED)
@@ -233,16 +260,15 @@ def test_the_picture_shows_what_was_collected_and_no_raw_estimate_where_there_is
 def test_a_tally_of_any_protocol_is_taken_and_gives_what_its_estimate_gives() -> None:
     oracle = PROTOCOLS["oue"](K, EPSILON)
     tally = oracle.sample_tally(COUNTS, rng_for(0, "tests", "tally of oue"))
-    options = {"protocol": "oue", "k": K, "metric": "l1", "repetitions": 4, "method": ("none", "norm_sub")}
+    options = {"protocol": "oue", "k": K, "metric": "l1", "repetitions": 4, "method": ("none", "norm_sub")} | ALONE
     from_tally = advise(1.0, tally=tally, **options)  # type: ignore[arg-type]
     estimate = oracle.estimate(tally.counts, N)
     assert from_tally.recommendations == advise(1.0, estimate=estimate, n=N, **options).recommendations  # type: ignore[arg-type]
     assert from_tally.request.surrogate == "ensemble"
 
 
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
+def test_tallies_that_cannot_be_are_refused() -> None:
+    cells = [
         ({"k": None}, "tally needs k, the number of categories"),
         ({"k": 17}, "a tally of tree with k = 17 holds .* counts, got shape"),
         ({"n": 5}, "the tally is of 6,000 reports, n = 5 was given: leave n out"),
@@ -254,19 +280,22 @@ def test_a_tally_of_any_protocol_is_taken_and_gives_what_its_estimate_gives() ->
         ({"tally": [1, 2]}, r"tally must be a simulator.Tally, .* got \[1, 2\]"),
         ({"tally": Tally(np.zeros(34, dtype=np.int64), 0)}, "the tally holds no report"),
         ({"tally": Tally(np.full(34, -1), 100)}, "a tally of tree counts reports, got -1: a count is at least 0"),
-    ],
-)
-def test_tallies_that_cannot_be_are_refused(options: dict[str, object], why: str) -> None:
-    given = {"tally": collected("tree")[1], "protocol": "tree", "k": K, "metric": "emd"} | options
-    with pytest.raises(InputError, match=why):
-        advise(1.0, **given)  # type: ignore[arg-type]
+    ]
+
+    def check(cell: tuple[dict[str, object], str]) -> None:
+        options, why = cell
+        given = {"tally": collected("tree")[1], "protocol": "tree", "k": K, "metric": "emd"} | options
+        with pytest.raises(InputError, match=why):
+            advise(1.0, **given)  # type: ignore[arg-type]
+
+    assert failures(cells, check) == {}
 
 
 def test_a_tally_of_hadamard_response_may_hold_counts_below_0() -> None:
     hr = PROTOCOLS["hr"](9, 1.0)
     tally = hr.tally(hr.perturb(np.zeros(300, dtype=np.int64), rng_for(0)))
     assert tally.counts.min() < 0  # reports contradict values too
-    (row, *_) = advise(1.0, tally=tally, protocol="hr", k=9, method="norm", repetitions=2).recommendations
+    (row, *_) = advise(1.0, tally=tally, protocol="hr", k=9, method="norm", repetitions=2, **ALONE).recommendations
     assert row.protocol == "hr"
     with pytest.raises(InputError, match="got -301: a count is at least -300"):
         advise(1.0, tally=Tally(np.full(9, -301), 300), protocol="hr", k=9)
@@ -274,7 +303,7 @@ def test_a_tally_of_hadamard_response_may_hold_counts_below_0() -> None:
 
 def test_a_tally_that_is_hardly_one_of_the_protocol_is_warned_of() -> None:
     (warning,) = advise(
-        1.0, tally=collected("tree")[1], protocol="tree_half", k=K, metric="emd", repetitions=2
+        1.0, tally=collected("tree")[1], protocol="tree_half", k=K, metric="emd", repetitions=2, **ALONE
     ).warnings
     assert warning.startswith("these are hardly tree_half reports")
 
@@ -282,7 +311,7 @@ def test_a_tally_that_is_hardly_one_of_the_protocol_is_warned_of() -> None:
 @pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
 def test_raw_estimates_are_post_processed_as_advised_where_there_are_any(protocol: str) -> None:
     tally = collected(protocol)[1]
-    advice = advise(1.0, tally=tally, protocol=protocol, k=K, metric="emd", repetitions=2)
+    advice = advised(protocol)
     member = PROTOCOLS[protocol](K, EPSILON)
     if protocol == "sw":
         with pytest.raises(InputError, match="sw has no raw estimate"):

@@ -22,7 +22,15 @@ from tests.advisor.conftest import Run
 from tests.advisor.test_pictures import START, words
 
 
-@pytest.mark.parametrize("question", [{"target": 0.2, "epsilon": 1.0}, {"detect": 0.05, "n": 10_000}])
+@pytest.mark.parametrize(
+    "question",
+    [
+        {"target": 0.2, "epsilon": 1.0, "instant": True},
+        {"detect": 0.05, "n": 10_000, "instant": True},
+        pytest.param({"target": 0.2, "epsilon": 1.0}, marks=pytest.mark.slow),
+        pytest.param({"detect": 0.05, "n": 10_000}, marks=pytest.mark.slow),
+    ],
+)
 def test_plan_has_the_target_and_the_answer(question: dict[str, float]) -> None:
     answer = plan(k=16, protocol="grr", method=None if "detect" in question else "norm_sub", **question)  # type: ignore[arg-type]
     axes = plan_figure(answer).axes[0]
@@ -36,7 +44,14 @@ def test_plan_has_the_target_and_the_answer(question: dict[str, float]) -> None:
 
 
 def test_sweep_pictures_name_every_winner() -> None:
-    swept = sweep(epsilons=[0.5, 2.0], users=[1000, 10_000], sizes=[8], protocol=["grr", "oue"], repetitions=4)
+    swept = sweep(
+        epsilons=[0.5, 2.0],
+        users=[1000, 10_000],
+        sizes=[8],
+        protocol=["grr", "oue"],
+        method=["none", "norm_sub", "eb_ns"],
+        repetitions=4,
+    )
     shown = words(to_svg(winners_figure(swept), "d"))
     for cell in swept.cells:
         assert any(cell.winner.method in word for word in shown)
@@ -47,7 +62,14 @@ def test_sweep_pictures_name_every_winner() -> None:
     assert swept.cells[0].winner.method in curves
 
 
-@pytest.mark.parametrize(("users", "sizes"), [([1000], [8]), ([1000, 10_000], [8]), ([1000, 9999, 10**5], [8, 16])])
+@pytest.mark.parametrize(
+    ("users", "sizes"),
+    [
+        ([1000, 10_000], [8]),
+        pytest.param([1000], [8], marks=pytest.mark.slow),
+        pytest.param([1000, 9999, 10**5], [8, 16], marks=pytest.mark.slow),
+    ],
+)
 def test_no_word_of_the_curves_is_cut_off_and_no_line_is_covered(users: list[int], sizes: list[int]) -> None:
     menu = ["norm_sub", "eb_ns", "none", "power_ns", "base_pos", "norm_cut", "norm"]
     swept = sweep(eps=[0.5, 2.0], n=users, k=sizes, protocol="grr", method=menu, repetitions=2)
@@ -85,6 +107,7 @@ def test_pictures_of_plans_and_sweeps_from_the_command_line(run: Run, tmp_path: 
     assert run(*asked)[0] == 0
     assert "exists" in run(*asked)[2]
     sweep_words = ("sweep", "--eps", "1", "--n", "1e3,1e4", "--k", "4", "-p", "grr", "--reps", "4", "--jobs", "1", "-q")
+    sweep_words += ("--method", "none,norm_sub")
     assert run(*sweep_words, "--plot", str(two), "--plot-curves", str(three))[0] == 0
     for path in (one, two, three):
         assert path.read_bytes().startswith(START[path.suffix])

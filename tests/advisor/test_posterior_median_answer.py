@@ -20,6 +20,7 @@ from simulator.methods.blend import POSTERIOR_MEDIAN
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from tests.advisor.conftest import Run
+from tests.advisor.estimates import ALONE, share_draws
 from tests.advisor.schemas import schema
 
 K, N = 16, 20_000
@@ -31,9 +32,14 @@ def raw() -> np.ndarray:
     return oracle.estimate(oracle.sample_support(counts, rng_for(0, "tests", "posterior median answer")), N)
 
 
+@pytest.fixture(autouse=True)
+def _shared_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    share_draws(monkeypatch)
+
+
 @pytest.fixture(scope="module")
 def answer() -> Advice:
-    found = advise(1.0, estimate=raw(), protocol="grr", n=N, metric="kl", ordered=True)
+    found = advise(1.0, estimate=raw(), protocol="grr", n=N, metric="kl", ordered=True, deployable=True)
     assert found.best.method == POSTERIOR_MEDIAN
     return found
 
@@ -79,9 +85,13 @@ def test_the_answer_says_what_it_is_and_what_the_best_method_alone_costs(answer:
 
 
 def test_it_is_not_listed_where_results_are_to_be_unbiased() -> None:
-    unbiased = advise(1.0, estimate=raw(), protocol="grr", n=N, metric="kl", ordered=True, unbiased=True)
+    unbiased = advise(1.0, estimate=raw(), protocol="grr", n=N, metric="kl", ordered=True, unbiased=True, **ALONE)
     assert {row.method for row in unbiased.recommendations} == {"none", "norm"}
-    proper = advise(1.0, estimate=raw(), protocol="grr", n=N, metric="kl", ordered=True, proper=True)
+
+
+@pytest.mark.slow
+def test_it_is_listed_where_results_are_to_be_proper() -> None:
+    proper = advise(1.0, estimate=raw(), protocol="grr", n=N, metric="kl", ordered=True, proper=True, **ALONE)
     assert proper.best.method == POSTERIOR_MEDIAN
 
 

@@ -83,6 +83,7 @@ def test_the_largest_menu_stays_small(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
+@pytest.mark.slow
 def test_a_browser_shows_it(page: Path, browser: Any, width: int, scheme: str) -> None:
     shown = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     said: list[str] = []
@@ -106,6 +107,7 @@ def opened(browser: Any, page: Path, width: int = 1200) -> Any:
     return shown
 
 
+@pytest.mark.slow
 def test_the_dials_move_every_figure_by_keyboard_and_go_back(page: Path, browser: Any) -> None:
     shown = opened(browser, page)
 
@@ -140,6 +142,7 @@ def test_the_dials_move_every_figure_by_keyboard_and_go_back(page: Path, browser
     shown.close()
 
 
+@pytest.mark.slow
 def test_the_verdict_the_dials_and_the_main_figures_need_no_scrolling(page: Path, browser: Any) -> None:
     for width, below in ((1280, ".curve svg"), (390, ".readouts div:first-child")):
         shown = opened(browser, page, width)
@@ -148,6 +151,7 @@ def test_the_verdict_the_dials_and_the_main_figures_need_no_scrolling(page: Path
         shown.close()
 
 
+@pytest.mark.slow
 def test_on_paper_nothing_is_folded_and_nothing_needs_a_hand(page: Path, browser: Any) -> None:
     shown = opened(browser, page, 720)
     assert shown.locator("details[open]").count() == 0
@@ -163,6 +167,7 @@ def test_on_paper_nothing_is_folded_and_nothing_needs_a_hand(page: Path, browser
     shown.close()
 
 
+@pytest.mark.slow
 def test_every_script_but_ours_is_refused(page: Path, browser: Any, tmp_path: Path) -> None:
     changed = tmp_path / "changed.html"
     text = page.read_text(encoding="utf-8")
@@ -173,6 +178,7 @@ def test_every_script_but_ours_is_refused(page: Path, browser: Any, tmp_path: Pa
     shown.close()
 
 
+@pytest.mark.slow
 def test_sorting_works(page: Path, browser: Any) -> None:
     shown = browser.new_page(viewport={"width": 1200, "height": 900})
     shown.goto(page.as_uri())
@@ -199,7 +205,7 @@ def test_sorting_works(page: Path, browser: Any) -> None:
 
 def test_a_title_of_ones_own_and_contents_for_several_metrics(run: Run, tmp_path: Path) -> None:
     target = tmp_path / "page.html"
-    words = ("-q", "--eps", "1", "--k", "16", "--n", "50k", "-m", "l1", "-m", "mse", "--report", str(target))
+    words = ("-q", "--eps", "1", "--k", "16", "--n", "50k", "-p", "grr,oue", "-m", "l1,mse", "--report", str(target))
     assert run(*words, "--title", "Telemetry <2027>")[0] == 0
     text = target.read_text(encoding="utf-8")
     assert "<title>Telemetry &lt;2027&gt;</title>" in text
@@ -246,15 +252,14 @@ def test_a_look_up_and_an_estimate_have_pages(run: Run, tmp_path: Path) -> None:
     assert "For the next round" in target.read_text(encoding="utf-8")
 
 
-def test_the_glossary_explains_the_words_of_its_page_alone(run: Run, tmp_path: Path) -> None:
-    words = {}
-    for name, arguments in (
-        ("rank", ("--eps", "1", "--k", "8")),
-        ("audit", ("audit", "--protocol", "grr", "--eps", "1", "--k", "4", "--trials", "1000")),
-    ):
-        page = tmp_path / f"{name}.html"
-        assert run(*arguments, "--report", str(page))[0] == 0
-        words[name] = set(re.findall("<dt>([^<]*)</dt>", page.read_text(encoding="utf-8").split('id="glossary"')[1]))
+def test_the_glossary_explains_the_words_of_its_page_alone(run: Run, page: Path, tmp_path: Path) -> None:
+    audit = tmp_path / "audit.html"
+    asked = ("audit", "--protocol", "grr", "--eps", "1", "--k", "4", "--trials", "1000", "--report", str(audit))
+    assert run(*asked)[0] == 0
+    words = {
+        name: set(re.findall("<dt>([^<]*)</dt>", path.read_text(encoding="utf-8").split('id="glossary"')[1]))
+        for name, path in (("rank", page), ("audit", audit))
+    }
     assert "protocol" in words["rank"] & words["audit"]
     assert {"attack success", "raw estimate", "tier, tie"} <= words["rank"] - words["audit"]
     assert "surrogate" not in words["rank"] | words["audit"]

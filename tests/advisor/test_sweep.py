@@ -25,6 +25,7 @@ from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from tests.advisor.conftest import Run
 from tests.advisor.sweeps import WORDS, small
+from tests.cells import failures
 
 
 def test_a_cell_is_what_a_loop_over_collections_gives() -> None:
@@ -82,6 +83,7 @@ def test_a_sample_is_read_once_for_all_domains(run: Run, monkeypatch: pytest.Mon
     assert [line.split()[0] for line in out.splitlines()] == ["4", "8"]
 
 
+@pytest.mark.slow
 def test_a_page_and_a_notebook_show_the_tables(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     page = tmp_path / "page.html"
@@ -97,27 +99,32 @@ def test_a_sample_brings_its_own_n_and_k() -> None:
     assert [cell.place for cell in swept.cells] == [(1.0, 100, 3)]
 
 
-@pytest.mark.parametrize("output_format", ["table", "json", "csv", "markdown", "plain", "value"])
-def test_every_format_has_every_winner(run: Run, output_format: str) -> None:
-    code, out, _ = run(*WORDS, "--format", output_format)
-    assert code == 0
-    known = json.loads(run(*WORDS, "--format", "json")[1])["results"]
-    assert len(known) == 4
-    if output_format == "csv":
-        rows = [row for row in csv.DictReader(io.StringIO(out)) if row["rank_among"] == "all"]
-        assert [row["method"] for row in rows] == [cell["winner"]["method"] for cell in known]
-    if output_format == "value":
-        fields = ("k", "eps", "n")
-        lines = [
-            " ".join(
-                [*(f"{cell[name]:g}" for name in fields), *(cell["winner"][name] for name in ("protocol", "method"))]
-            )
-            for cell in known
-        ]
-        assert out.splitlines() == [line.replace("1e+04", "10000") for line in lines]
-    for cell in known:
-        assert cell["winner"]["method"] in out
-        assert cell["winner"]["error"] == min(pair["error"] for pair in cell["errors"])
+def test_every_format_has_every_winner(run: Run) -> None:
+    def check(output_format: str) -> None:
+        code, out, _ = run(*WORDS, "--format", output_format)
+        assert code == 0
+        known = json.loads(run(*WORDS, "--format", "json")[1])["results"]
+        assert len(known) == 4
+        if output_format == "csv":
+            rows = [row for row in csv.DictReader(io.StringIO(out)) if row["rank_among"] == "all"]
+            assert [row["method"] for row in rows] == [cell["winner"]["method"] for cell in known]
+        if output_format == "value":
+            fields = ("k", "eps", "n")
+            lines = [
+                " ".join(
+                    [
+                        *(f"{cell[name]:g}" for name in fields),
+                        *(cell["winner"][name] for name in ("protocol", "method")),
+                    ]
+                )
+                for cell in known
+            ]
+            assert out.splitlines() == [line.replace("1e+04", "10000") for line in lines]
+        for cell in known:
+            assert cell["winner"]["method"] in out
+            assert cell["winner"]["error"] == min(pair["error"] for pair in cell["errors"])
+
+    assert failures(["table", "json", "csv", "markdown", "plain", "value"], check) == {}
 
 
 def test_certainty_can_be_read_in_a_pipe(run: Run) -> None:
@@ -203,9 +210,8 @@ def test_per_protocol_has_a_row_for_each(run: Run) -> None:
     assert rows == [["0.5", "grr"], ["0.5", "oue"], ["2", "grr"], ["2", "oue"]]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
+def test_bad_input_gets_one_line(run: Run) -> None:
+    cells = [
         (("--n", "1e4", "--k", "4"), "--eps is missing"),
         (("--eps", "1", "--k", "4"), "--n is missing"),
         (("--eps", "1", "--n", "1e4"), "--k is missing"),
@@ -223,14 +229,17 @@ def test_per_protocol_has_a_row_for_each(run: Run) -> None:
         (("--eps", "1", "--n", "1e4", "--k", "4", "--resume", "/nowhere/x"), "no directory"),
         ((), "--eps, --n and --k are missing"),
         (("--eps", "1", "--n", "1e4", "--k", "4", "--resume", "-"), "needs the name of a file"),
-    ],
-)
-def test_bad_input_gets_one_line(run: Run, arguments: tuple[str, ...], says: str) -> None:
-    code, out, err = run("sweep", *arguments)
-    assert code == 2
-    assert out == ""
-    assert says in err
-    assert err.count("\n") == 1
+    ]
+
+    def check(cell: tuple[tuple[str, ...], str]) -> None:
+        arguments, says = cell
+        code, out, err = run("sweep", *arguments)
+        assert code == 2
+        assert out == ""
+        assert says in err
+        assert err.count("\n") == 1
+
+    assert failures(cells, check) == {}
 
 
 def test_an_interrupt_says_what_is_kept(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

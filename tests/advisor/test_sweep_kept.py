@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from advisor.sweeps.records import CellFile
 from advisor.sweeps.result import Cell
 from tests.advisor.conftest import Run
 from tests.advisor.sweeps import WORDS, small
+from tests.cells import failures
 
 
 def test_a_sweep_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,9 +86,8 @@ def test_cells_of_another_sample_are_refused(tmp_path: Path, run: Run) -> None:
     assert run(*WORDS[:-6], "--seed", "3", "--resume", str(file))[0] == 2
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
+def test_a_damaged_line_is_named_and_nothing_is_lost(tmp_path: Path, run: Run) -> None:
+    cells = [
         lambda line: line[:-9] + b"\n",
         lambda _: b"garbage\n",
         lambda _: b"\xff\xfe\n",
@@ -98,21 +99,22 @@ def test_cells_of_another_sample_are_refused(tmp_path: Path, run: Run) -> None:
         lambda line: line.replace(b'"margin":', b'"margin":[],"was":'),
         lambda line: line.replace(b'"epsilon":0.5', b'"epsilon":1' + b"0" * 400),
         lambda line: line.replace(b'"method":"', b'"method":"un'),
-    ],
-)
-def test_a_damaged_line_is_named_and_nothing_is_lost(
-    tmp_path: Path, run: Run, damage: Callable[[bytes], bytes]
-) -> None:
+    ]
+
     file = tmp_path / "cells.jsonl"
     words = (*WORDS, "--format", "json", "--resume", str(file))
     whole = run(*words)[1]
     lines = file.read_bytes().splitlines(keepends=True)
-    lines[2] = damage(lines[2])
-    file.write_bytes(b"".join(lines))
-    code, _, err = run(*words)
-    assert (code, err.count("\n")) == (2, 1)
-    assert f"--resume {file}: line 3 is damaged and holds no cell; delete that line" in err
-    assert file.read_bytes() == b"".join(lines)
+
+    def check(damage: Callable[[bytes], bytes]) -> None:
+        damaged = b"".join([*lines[:2], damage(lines[2]), *lines[3:]])
+        file.write_bytes(damaged)
+        code, _, err = run(*words)
+        assert (code, err.count("\n")) == (2, 1)
+        assert f"--resume {file}: line 3 is damaged and holds no cell; delete that line" in err
+        assert file.read_bytes() == damaged
+
+    assert failures(cells, check) == {}
     file.write_bytes(b"".join(lines[:2] + lines[3:]))
     assert run(*words)[1] == whole
 
@@ -143,16 +145,18 @@ def foreign_files() -> list[bytes]:
     ]
 
 
-@pytest.mark.parametrize("content", foreign_files())
-def test_a_file_that_holds_no_cells_of_this_sweep_is_left_as_it_is(tmp_path: Path, run: Run, content: bytes) -> None:
-    file = tmp_path / "mine.txt"
-    file.write_bytes(content)
-    with pytest.raises(InputError, match="this file holds"):
-        small(resume=file)
-    code, _, err = run(*WORDS, "--resume", str(file))
-    assert code == 2
-    assert "this file holds" in err
-    assert file.read_bytes() == content
+def test_a_file_that_holds_no_cells_of_this_sweep_is_left_as_it_is(tmp_path: Path, run: Run) -> None:
+    def check(content: bytes) -> None:
+        file = tmp_path / "mine.txt"
+        file.write_bytes(content)
+        with pytest.raises(InputError, match="this file holds"):
+            small(resume=file)
+        code, _, err = run(*WORDS, "--resume", str(file))
+        assert code == 2
+        assert "this file holds" in err
+        assert file.read_bytes() == content
+
+    assert failures(foreign_files(), check) == {}
 
 
 def test_a_first_line_that_was_cut_short_is_written_again(tmp_path: Path) -> None:
@@ -165,19 +169,30 @@ def test_a_first_line_that_was_cut_short_is_written_again(tmp_path: Path) -> Non
         assert file.read_bytes().startswith(first + b"\n")
 
 
-@pytest.mark.parametrize("how", ["same", "spelled otherwise", "link", "hard link"])
-@pytest.mark.parametrize(
-    ("option", "suffix"), [("--output", "json"), ("--report", "html"), ("--plot", "svg"), ("--plot-curves", "pdf")]
-)
-def test_finished_cells_have_a_file_of_their_own(run: Run, tmp_path: Path, option: str, suffix: str, how: str) -> None:
-    cells, same = tmp_path / f"cells.{suffix}", tmp_path / f"same.{suffix}"
-    if how == "hard link":
-        cells.touch()
-        os.link(cells, same)
-    elif how == "link":
-        same.symlink_to(cells)
-    other = {"same": cells, "spelled otherwise": tmp_path / "x" / ".." / cells.name}.get(how, same)
-    code, _, err = run(*WORDS, "--force", "--resume", str(cells), option, str(other))
-    assert code == 2
-    assert f"{option} {other}: --resume writes the same file; give each its own name" in err
-    assert not cells.exists() or cells.stat().st_size == 0
+def test_finished_cells_have_a_file_of_their_own(run: Run, tmp_path: Path) -> None:
+    def check(cell: tuple[str, str, str]) -> None:
+        (option, suffix), how = cell
+        folder = tmp_path / f"{suffix} {how}"
+        folder.mkdir()
+        cells, same = folder / f"cells.{suffix}", folder / f"same.{suffix}"
+        if how == "hard link":
+            cells.touch()
+            os.link(cells, same)
+        elif how == "link":
+            same.symlink_to(cells)
+        other = {"same": cells, "spelled otherwise": folder / "x" / ".." / cells.name}.get(how, same)
+        code, _, err = run(*WORDS, "--force", "--resume", str(cells), option, str(other))
+        assert code == 2
+        assert f"{option} {other}: --resume writes the same file; give each its own name" in err
+        assert not cells.exists() or cells.stat().st_size == 0
+
+    assert (
+        failures(
+            product(
+                [("--output", "json"), ("--report", "html"), ("--plot", "svg"), ("--plot-curves", "pdf")],
+                ["same", "spelled otherwise", "link", "hard link"],
+            ),
+            check,
+        )
+        == {}
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor import advise
+from advisor import Advice, advise
 from advisor.document.page import page_html
 from advisor.figures import number
 from advisor.rank.document import rank_document
@@ -16,22 +16,16 @@ from simulator import POSTPROCESSORS
 from simulator.populations import apportion, frequencies
 from tests.advisor.cli_answers import QUICK, SCHEMA
 from tests.advisor.conftest import Run
+from tests.cells import failures
 
 FEW = (*QUICK, "-p", "oue", "-p", "she", "--method", "none", "--method", "norm_sub")
 
 
-def test_a_threat_adds_columns_and_says_what_to_do(run: Run, states: str) -> None:
+def test_a_threat_adds_columns_and_removes_what_is_not_bounded(run: Run, states: str) -> None:
     code, out, _ = run("--eps", "1", *FEW, "--threat", "0.05", states)
     assert code == 0
-    for said in (
-        "random gain",
-        "max. gain",
-        "no attack",
-        "if 5 % of the users may be fake",
-        "The attack: 50 of the n = 1,000 users are fake and promote 1 category",
-        "Constraint --threat 0.05 removed the protocols she",
-    ):
-        assert said in out
+    assert "max. gain" in out
+    assert "Constraint --threat 0.05 removed the protocols she" in out
     assert "max. gain" not in run("--eps", "1", *FEW, states)[1]
 
 
@@ -52,8 +46,13 @@ COUNTS = apportion(frequencies("zipf", 40), 20_000)
 ASKED = {"sample_counts": COUNTS, "protocol": "oue", "max_repetitions": 20}
 
 
-def test_remedies_are_ranked_with_a_threat_only_and_lower_the_error_under_the_attack() -> None:
-    plain, feared = advise(1.0, **ASKED), advise(1.0, **ASKED, threat=0.1)
+@pytest.fixture(scope="module")
+def feared() -> Advice:
+    return advise(1.0, **ASKED, threat=0.1)
+
+
+def test_remedies_are_ranked_with_a_threat_only_and_lower_the_error_under_the_attack(feared: Advice) -> None:
+    plain = advise(1.0, **ASKED)
     remedies = {name for name, method in POSTPROCESSORS.items() if method.is_remedy}
     assert not remedies & {row.method for row in plain.recommendations}
     assert plain.defence is None
@@ -70,8 +69,7 @@ def test_remedies_are_ranked_with_a_threat_only_and_lower_the_error_under_the_at
     assert all(row.gain_maximal is None and row.error_unattacked is None for row in plain.recommendations)
 
 
-def test_the_answer_has_the_error_before_and_after_without_and_under_the_attack() -> None:
-    feared = advise(1.0, **ASKED, threat=0.1)
+def test_the_answer_has_the_error_before_and_after_without_and_under_the_attack(feared: Advice) -> None:
     defence, rows = feared.defence, {row.pair: row for row in feared.rows}
     assert defence is not None
     usual = rows[defence.protocol, defence.method]
@@ -101,32 +99,33 @@ def test_known_targets_are_those_of_the_attack_and_bring_two_more_remedies() -> 
     assert "drop_fakes" not in {row.method for row in feared.recommendations}  # a report of GRR supports one value
 
 
-@pytest.mark.parametrize(
-    ("extra", "said"),
-    [
+def test_a_remedy_that_cannot_be_had_is_refused_in_a_line(run: Run, states: str) -> None:
+    cells = [
         (("--method", "recover"), "method recover is a remedy for fake users: ask the main command or estimate"),
         (("--method", "recover_known", "--threat", "0.1"), "needs to know what fake users promote: give --targets"),
         (("--targets", "MA"), "targets goes with threat: give --threat SHARE"),
         (("--targets", "XX", "--threat", "0.1"), "targets must be categories, got XX"),
         (("-p", "she", "--threat", "0.1"), "threat needs a protocol that bounds what one report may claim, and she"),
-    ],
-)
-def test_a_remedy_that_cannot_be_had_is_refused_in_a_line(
-    run: Run, states: str, extra: tuple[str, ...], said: str
-) -> None:
-    code, _, err = run("--eps", "1", *extra, states)
-    assert code == 2
-    assert said in err
-    assert err.count("\n") <= 2
+    ]
+
+    def check(cell: tuple[tuple[str, ...], str]) -> None:
+        extra, said = cell
+        code, _, err = run("--eps", "1", *extra, states)
+        assert code == 2
+        assert said in err
+        assert err.count("\n") <= 2
+
+    assert failures(cells, check) == {}
 
 
+@pytest.mark.slow
 def test_a_page_and_a_picture_are_of_the_remedy(tmp_path: Path, run: Run) -> None:
     sample = tmp_path / "sample.csv"
     sample.write_text("value,count\n" + "".join(f"v{place},{count}\n" for place, count in enumerate(COUNTS)))
     page, picture = tmp_path / "page.html", tmp_path / "frequencies.svg"
     code, out, err = run(
-        "--eps", "1", "-p", "oue", *QUICK, "--threat", "0.1", str(sample), "--counts", "count",
-        "--report", str(page), "--plot-frequencies", str(picture),
+        "--eps", "1", "-p", "oue", "--method", "drop_fakes,norm_sub", *QUICK, "--threat", "0.1", str(sample),
+        "--counts", "count", "--report", str(page), "--plot-frequencies", str(picture),
     )  # fmt: skip
     assert code == 0, err
     assert "drop_fakes" in out
@@ -161,9 +160,8 @@ def test_an_estimate_is_repaired_as_if_so_many_were_fake(tmp_path: Path, run: Ru
 
 def test_an_estimate_has_gains_for_the_next_round_too() -> None:
     estimate = np.array([0.6, 0.25, 0.2, -0.05, 0.02, -0.01])
-    advice = advise(
-        1.0, estimate=estimate, protocol="oue", n=1000, method=["none", "norm_sub"], repetitions=4, threat=0.1
-    )
+    few = {"method": ["none", "norm_sub"], "repetitions": 4, "deployable": True}  # the next round has two protocols
+    advice = advise(1.0, estimate=estimate, protocol="oue", n=1000, threat=0.1, **few)
     assert advice.next_round is not None
     for row in (*advice.recommendations, *advice.next_round.recommendations):
         assert row.gain_maximal is not None
@@ -182,18 +180,20 @@ def test_the_legend_of_a_page_has_just_the_columns_that_the_page_shows(threat: f
     assert ("max. gain" in headers) == (threat is not None)
 
 
-@pytest.mark.parametrize(
-    ("extra", "said"),
-    [
+def test_a_threat_that_cannot_be_simulated_is_refused(run: Run, states: str) -> None:
+    cells = [
         (("--k", "50"), "threat needs a simulation"),
         (("--instant",), "threat needs a simulation"),
         (("--threat", "1.5"), "threat must be a number above 0 and below 1, got '1.5'"),
         (("--threat", "0.9999"), "leaves no honest user among n=1000"),
-    ],
-)
-def test_a_threat_that_cannot_be_simulated_is_refused(run: Run, states: str, extra: tuple[str, ...], said: str) -> None:
-    sample = () if "--k" in extra else (states,)
-    threat = () if "--threat" in extra else ("--threat", "0.05")
-    code, _, err = run("--eps", "1", *threat, *extra, *sample)
-    assert code == 2
-    assert said in err
+    ]
+
+    def check(cell: tuple[tuple[str, ...], str]) -> None:
+        extra, said = cell
+        sample = () if "--k" in extra else (states,)
+        threat = () if "--threat" in extra else ("--threat", "0.05")
+        code, _, err = run("--eps", "1", *threat, *extra, *sample)
+        assert code == 2
+        assert said in err
+
+    assert failures(cells, check) == {}

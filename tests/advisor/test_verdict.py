@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from knowledge.implementations import DEPLOYED, IMPLEMENTATIONS
 from simulator import PROTOCOLS
 from simulator.populations import apportion, frequencies
 from tests.advisor.conftest import Run
+from tests.cells import failures
 
 BANDS = [110, 114, 116, 118, 124, 132, 134, 130, 126, 124, 128, 132, 122, 108, 92, 68, 62, 60]  # 18 age bands, even
 
@@ -36,9 +38,8 @@ def bands(tmp_path: Path) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize(
-    ("error", "without", "below", "verdict"),
-    [
+def test_the_verdict_is_by_half_of_the_error_without_data_and_by_the_interval() -> None:
+    cells = [
         (0.5, 1.0, True, WORTH_IT),
         (0.5, 1.0, False, MARGINAL),
         (0.51, 1.0, True, MARGINAL),
@@ -46,21 +47,24 @@ def bands(tmp_path: Path) -> str:
         (1.2, 1.0, False, USELESS),
         (3.0, None, True, WORTH_IT),
         (0.1, 0.0, False, USELESS),
-    ],
-)
-def test_the_verdict_is_by_half_of_the_error_without_data_and_by_the_interval(
-    error: float, without: float | None, below: bool, verdict: str
-) -> None:
-    assert verdict_of(error, without, below=below) == verdict
+    ]
+
+    def check(cell: tuple[float, float | None, bool, str]) -> None:
+        error, without, below, verdict = cell
+        assert verdict_of(error, without, below=below) == verdict
+
+    assert failures(cells, check) == {}
 
 
-@pytest.mark.parametrize("skew", [0.5, 1.0, 2.0])
-@pytest.mark.parametrize("k", [2, 3, 4, 5])
-def test_a_few_skewed_categories_of_a_hundred_thousand_are_worth_collecting(k: int, skew: float) -> None:
-    advice = advise(1.0, k=k, n=100_000, skew=skew)
-    assert advice.verdict == WORTH_IT
-    assert advice.best.error_high < 2 * advice.best.error
-    assert advise(1.0, k=k, n=100_000, skew=0.0).error_without_data == 0
+def test_a_few_skewed_categories_of_a_hundred_thousand_are_worth_collecting() -> None:
+    def check(cell: tuple[int, float]) -> None:
+        k, skew = cell
+        advice = advise(1.0, k=k, n=100_000, skew=skew)
+        assert advice.verdict == WORTH_IT
+        assert advice.best.error_high < 2 * advice.best.error
+        assert advise(1.0, k=k, n=100_000, skew=0.0).error_without_data == 0
+
+    assert failures(product([2, 3, 4, 5], [0.5, 1.0, 2.0]), check) == {}
 
 
 def test_what_is_guessed_without_data_is_named_where_its_error_is_shown() -> None:
@@ -72,7 +76,7 @@ def test_what_is_guessed_without_data_is_named_where_its_error_is_shown() -> Non
 
 
 def test_nearly_equal_groups_of_two_thousand_are_not_worth_collecting_and_the_answer_says_so_first() -> None:
-    advice = advise(1.0, sample_counts=BANDS, ordered=False, max_repetitions=80)
+    advice = advise(1.0, sample_counts=BANDS, ordered=False, repetitions=10, max_repetitions=10)
     assert advice.verdict == USELESS
     assert not advice.beats_uniform_guess
     assert summary(advice).startswith("Not worth collecting like this: even ")
@@ -127,14 +131,15 @@ def test_the_command_of_a_deployable_answer_plans_a_deployable_one(run: Run, ban
     assert set(json.loads(out)["request"]["protocols"]) == {"grr", "rappor"}
 
 
-@pytest.mark.parametrize("form", ["table", "json", "csv", "value"])
-def test_a_pipeline_fails_on_a_useless_answer_after_it_is_given(run: Run, bands: str, form: str) -> None:
-    code, out, _ = run("--eps", "0.2", bands, "--instant", "--fail-if-useless", "--format", form)
-    assert code == 3
-    assert out
-    assert run("--eps", "0.2", bands, "--instant", "--format", form)[0] == 0
-    assert run("--eps", "6", bands, "--instant", "--n", "1M", "--fail-if-useless", "--format", form)[0] == 0
-    assert run("--eps", "6,0.2", bands, "--instant", "--n", "20k", "--fail-if-useless", "--format", form)[0] == 3
+def test_a_pipeline_fails_on_a_useless_answer_after_it_is_given(run: Run, bands: str) -> None:
+    useless = ("--eps", "0.2", bands, "--instant")
+    for form in ("table", "json"):
+        code, out, _ = run(*useless, "--fail-if-useless", "--format", form)
+        assert (form, code) == (form, 3)
+        assert out
+    assert run(*useless)[0] == 0
+    assert run("--eps", "6", bands, "--instant", "--n", "1M", "--fail-if-useless")[0] == 0
+    assert run("--eps", "6,0.2", bands, "--instant", "--n", "20k", "--fail-if-useless")[0] == 3
 
 
 def test_a_pipeline_fails_where_nothing_is_left_to_rank(run: Run) -> None:
@@ -150,6 +155,7 @@ def test_an_estimate_that_is_all_noise_says_no_more_than_equal_frequencies(run: 
     values = oracle.linear.estimate(draws)
     file.write_text("label,frequency\n" + "".join(f"v{at},{value}\n" for at, value in enumerate(values)))
     words = ["estimate", str(file), "--protocol", "oue", "--eps", "0.3", "--n", str(draws.n), "--fail-if-useless"]
+    words += ["--reps", "60", "--next-protocol", "grr,oue"]
     code, out, _ = run(*words, "--format", "json")
     answer = json.loads(out)
     assert code == 3
@@ -162,7 +168,9 @@ def test_what_predictions_do_not_say_is_not_said_to_be_out_of_reach(run: Run, tm
     # A small pilot: predictions take its frequencies for the truth, and find that n is enough; the answer does not.
     pilot = tmp_path / "pilot.csv"
     pilot.write_text("value\n" + "".join(f"v{at % 127}\n" for at in range(145)))
-    code, out, _ = run("--eps", "1", "--n", "2M", str(pilot), "--reps", "4", "--max-reps", "4", "--format", "json")
+    code, out, _ = run(
+        "--eps", "1", "--n", "2M", str(pilot), "-p", "oue,grr", "--reps", "4", "--max-reps", "4", "--format", "json"
+    )
     there = json.loads(out)
     assert code == 0
     assert there["worth_it_with"] is not None
