@@ -13,9 +13,9 @@ from knowledge.describe.heights import NAMES as HEIGHT_NAMES
 from knowledge.describe.profile import profile_of
 from knowledge.describe.waves import NAMES as WAVE_NAMES
 from knowledge.making.build import FOLDS, ORDERED_FOLDS
-from knowledge.making.cells import cell, simulate
+from knowledge.making.cells import cell
 from knowledge.making.dataset import profiles_in
-from knowledge.making.ordered_cells import ordered_cell, simulate_ordered
+from knowledge.making.ordered_cells import ordered_cell
 from knowledge.menu import MEASURED, METHODS, ORDERED_METRICS, applies
 from knowledge.model import CATEGORIES, CURVES, LEAVES, curve_inputs, load, noises_of
 from knowledge.ranking import look_up
@@ -47,35 +47,6 @@ def test_the_data_is_complete_and_small() -> None:
 
 
 SMALL = 200  # domains that take no time to simulate again
-
-
-def test_shipped_cells_are_what_simulating_them_gives() -> None:
-    cells, provenance = load_cells(), load().provenance
-    assert len(cells.index) == provenance.cells
-    for place in np.flatnonzero(cells.k <= SMALL)[[0, 1, -1]].tolist():
-        one = cell(int(cells.index[place]), seed=provenance.seed, largest=provenance.largest)
-        assert (one.k, one.n, one.protocol) == (cells.k[place], cells.n[place], cells.protocol[place])
-        assert one.families == tuple(cells.family[place])
-        assert cells.parameter[place] == pytest.approx([of.parameter for of in one.populations()], rel=1e-6)
-        again = np.log(simulate(one).error[:, :, [MEASURED.index(name) for name in provenance.metrics]])
-        # Stored codes: to half a percent at the best, and to e^(1/6) of how far a method is above it.
-        regret = again - again.min(axis=1, keepdims=True)
-        assert (np.abs(cells.log_errors[place] - again) < 0.011 + 0.182 * (regret + 0.05)).all()
-
-
-def test_shipped_cells_of_ordered_domains_are_what_simulating_them_gives() -> None:
-    """Errors are stored in half precision: to a thousandth of their logarithm.
-
-    Methods for the square wave were made faster after the cells were made, which changes some of their errors.
-    """
-    sample, provenance = OrderedSample.load(), load(part=CURVES).provenance
-    faster = np.array([protocol == "sw" for protocol, _ in (*menu.LEAVES.pairs, *menu.CURVES.pairs)])
-    assert faster.sum() == 3
-    for place in (0, 1, -1):
-        one = ordered_cell(int(sample.index[place]), seed=provenance.seed, largest=provenance.largest)
-        again, stored = np.log(np.maximum(simulate_ordered(one).error, 1e-300)), sample.log_errors[place]
-        np.testing.assert_allclose(stored[:, ~faster], again[:, ~faster], rtol=1e-3, atol=1e-3)
-        assert np.isclose(stored, again, rtol=1e-3, atol=1e-3)[:, faster].mean() > 0.9
 
 
 def test_the_model_of_ordered_domains_predicts_the_shipped_cells() -> None:
