@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 from simulator.domain import Attackers, Domain
 from simulator.methods import POSTPROCESSORS
+from tests.cells import failures
 
 from .law import oracle_of, stream
 
@@ -104,10 +107,12 @@ EDGES = {
 
 
 @pytest.mark.parametrize("name", OF_ESTIMATES)
-@pytest.mark.parametrize("edge", EDGES)
-def test_contract_at_the_edges(name, edge):
-    for noise in NOISES:
-        check_contract(POSTPROCESSORS[name], np.array(EDGES[edge]), noise)
+def test_contract_at_the_edges(name):
+    def check(edge):
+        for noise in NOISES:
+            check_contract(POSTPROCESSORS[name], np.array(EDGES[edge]), noise)
+
+    assert failures(EDGES, check) == {}
 
 
 @pytest.mark.parametrize("name", OF_ESTIMATES)
@@ -135,14 +140,16 @@ def test_contract_in_any_shape(name):
     assert method([0.5, 0.5], fitting(method, NOISES[0], 2), FEARED).shape == (2,)
 
 
-@pytest.mark.parametrize("name", [n for n, m in POSTPROCESSORS.items() if m.needs & OF_REPORTS and not m.is_remedy])
-def test_a_method_refuses_noise_it_is_not_for(name):
-    estimate = np.full(8, 1 / 8)
-    refused = [noise for noise in NOISES if not POSTPROCESSORS[name].accepts(noise, 8)]
-    assert refused
-    for noise in refused:
-        with pytest.raises(ValueError, match="is not for the noise of this protocol"):
-            POSTPROCESSORS[name](estimate, noise)
+def test_a_method_refuses_noise_it_is_not_for():
+    def check(name):
+        estimate = np.full(8, 1 / 8)
+        refused = [noise for noise in NOISES if not POSTPROCESSORS[name].accepts(noise, 8)]
+        assert refused
+        for noise in refused:
+            with pytest.raises(ValueError, match="is not for the noise of this protocol"):
+                POSTPROCESSORS[name](estimate, noise)
+
+    assert failures([n for n, m in POSTPROCESSORS.items() if m.needs & OF_REPORTS and not m.is_remedy], check) == {}
 
 
 def test_only_methods_that_say_so_change_the_order():
@@ -161,18 +168,22 @@ def test_only_methods_that_say_so_change_the_order():
     ]
 
 
-@pytest.mark.parametrize("name", OF_ESTIMATES)
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_what_is_not_finite_is_refused(name, bad):
-    with pytest.raises(ValueError, match="must be finite"):
-        POSTPROCESSORS[name](np.array([[0.5, 0.5], [bad, 0.1]]), NOISES[0])
+def test_what_is_not_finite_is_refused():
+    def check(cell):
+        name, bad = cell
+        with pytest.raises(ValueError, match="must be finite"):
+            POSTPROCESSORS[name](np.array([[0.5, 0.5], [bad, 0.1]]), NOISES[0])
+
+    assert failures(itertools.product(OF_ESTIMATES, [np.nan, np.inf, -np.inf]), check) == {}
 
 
-@pytest.mark.parametrize("name", OF_ESTIMATES)
-@pytest.mark.parametrize("shape", [(), (0,), (1,), (3, 1)])
-def test_fewer_than_two_categories_are_refused(name, shape):
-    with pytest.raises(ValueError, match="at least 2 categories, got shape"):
-        POSTPROCESSORS[name](np.zeros(shape), NOISES[0])
+def test_fewer_than_two_categories_are_refused():
+    def check(cell):
+        name, shape = cell
+        with pytest.raises(ValueError, match="at least 2 categories, got shape"):
+            POSTPROCESSORS[name](np.zeros(shape), NOISES[0])
+
+    assert failures(itertools.product(OF_ESTIMATES, [(), (0,), (1,), (3, 1)]), check) == {}
 
 
 def test_names_are_the_table_keys():
