@@ -55,7 +55,7 @@ def test_em_and_ems_in_leaps_differ_from_the_published_loops_far_less_than_these
     def check(cell):
         member, shape, (epsilon, n) = cell
         protocol = member(64, epsilon)
-        truth, observed = seen(protocol, shape, n, times=2)
+        truth, observed = seen(protocol, shape, n, times=1)
         for name, smooth in (("em", False), ("ems", True)):
             result = ORDERED_METHODS[name].apply(observed)
             slow = np.stack(
@@ -101,7 +101,8 @@ def test_the_rate_of_leaps_bounds_how_fast_logarithms_answer_a_step(epsilon):
         (7, "zipf", 0.1, 1000, False),
         (2, "zipf", 0.5, 1000, False),
         (131, "zipf", 8.0, 10_000, False),
-        (540, "spike", 3.0, 100_000, True),  # of 69 places: only where values are many
+        # Of 69 places: only where values are many
+        pytest.param(540, "spike", 3.0, 100_000, True, marks=pytest.mark.slow),
         (480, "bimodal", 3.4, 10_000, False),
     ],
 )
