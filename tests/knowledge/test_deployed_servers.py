@@ -146,6 +146,7 @@ def test_servers_import_nothing_but_numpy_and_what_python_has() -> None:
     assert failures(sources, check) == {}
 
 
+@pytest.mark.slow
 def test_a_server_runs_as_a_program_and_names_the_answers(tmp_path: Path) -> None:
     labels = ("Zürich, CH", 'a "quote"', "ok")
     collection = Collection("grr", "norm_sub", 3, 2.0, labels)
@@ -163,6 +164,7 @@ def test_a_server_runs_as_a_program_and_names_the_answers(tmp_path: Path) -> Non
     np.testing.assert_allclose([float(row[1]) for row in rows], expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["client", "server", ""])
 def test_the_check_finds_another_client_and_another_server(fault: str, tmp_path: Path) -> None:
     collection = Collection("oue", "norm_sub", 8, 1.0)

@@ -140,6 +140,7 @@ def test_data_that_was_built_before_a_metric_predicts_the_others_alike(tiny: Pat
     assert look_up(ZIPF, 1.0, 10_000, "mean", model=old).rows  # by what was built for ordered domains
 
 
+@pytest.mark.slow
 def test_a_look_up_loads_nothing_heavy() -> None:
     code = (
         "import sys, knowledge.ranking, knowledge.why, knowledge.changes\n"

@@ -66,7 +66,7 @@ def test_shipped_cells_of_ordered_domains_are_what_simulating_them_gives(place: 
     assert (np.abs(stored - again) < rounding)[:, same].all()
 
 
-TIMES = 4  # as many repetitions as the cell had: they add a quarter to the variance of a stored error
+TIMES = 2  # as many repetitions as the cell had: they add a half to the variance of a stored error
 OTHER_BUDGET = 1.5
 # False alarm: below 1e-5 for all cells and pairs together, were the means over populations normal (44 times 5e-8).
 LIMIT = 5.5

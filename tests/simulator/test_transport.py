@@ -37,9 +37,10 @@ def test_exact_is_the_linear_program(places: Places) -> None:
 
 
 def test_fast_lies_within_its_stated_bounds() -> None:
+    pytest.importorskip("ot")
+
     def check(cell: tuple[Places, str]) -> None:
         places, name = cell
-        pytest.importorskip("ot")
         a, b = two_histograms(places, name)
         exact = float(emd_exact(a, b, places))
         value, low, high = transports(differences(a, b), places)[:, 0]

@@ -106,7 +106,8 @@ def test_a_stored_cell_comes_back() -> None:
     np.testing.assert_allclose(back.error, measured.error, rtol=1e-4)
 
 
-def test_a_killed_build_loses_one_cell(tmp_path: Path) -> None:
+def test_a_killed_build_loses_one_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Cell, "repetitions", 2)
     path = tmp_path / "cells.jsonl"
     store = Store(path, PLAN)
     collect(store, 3, seed=0, largest=8, workers=Workers())
@@ -145,6 +146,7 @@ def test_cells_do_not_depend_on_the_workers(tmp_path: Path, backend: str, jobs: 
     assert store.records() == {index: record_of(index, 0, 8) for index in range(4)}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="there a process does not know that its parent is gone")
 def test_workers_do_not_outlive_a_parent_that_is_killed(tmp_path: Path) -> None:
     script = """
