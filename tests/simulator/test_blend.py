@@ -178,7 +178,7 @@ def test_the_best_blend_is_the_lowest_of_all_candidates_over_the_populations(met
     asked = experiment(methods)
     early = simulate(asked, 0, 3)
     wider, runs = with_blends(asked, early, "oue", {metric: methods})
-    runs += simulate(wider, 3, 9)
+    runs += simulate(wider, 3, 3)
 
     def score(errors: np.ndarray) -> float:
         """Square roots of distances, fourth roots of squares; repetition r is of population r modulo 3."""
@@ -194,7 +194,7 @@ def test_the_best_blend_is_the_lowest_of_all_candidates_over_the_populations(met
     names.append(blend_name({proper[0]: 1, "uniform": 1}))
     assert {pair[1] for pair in runs.errors} == {*methods, *names}
     # The same collections, but every blend on its own.
-    tried = simulate(experiment(tuple(names)), 0, 12)
+    tried = simulate(experiment(tuple(names)), 0, 6)
     for name in names:
         np.testing.assert_allclose(runs.errors["oue", name], tried.errors["oue", name], rtol=1e-9)
     scores = {name: score(tried.column(("oue", name), metric)) for name in names}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 
 from simulator import frequency_oracles
@@ -29,7 +27,7 @@ def test_pgr_tells_how_its_estimates_hang_together() -> None:
         # A variance of so many nearly normal sums has a relative standard deviation of sqrt(2 / repetitions).
         assert abs(found - expected) <= 5 * np.sqrt(2 / REPETITIONS) * expected + 1e-12
 
-    cells = [*itertools.product([2, 5, 12, 16, 40], [1.0]), (5, 0.5), (16, 2.0), (40, 0.5)]
+    cells = [(2, 1.0), (5, 0.5), (12, 1.0), (16, 2.0), (40, 1.0)]
     assert failures(cells, check) == {}
 
 

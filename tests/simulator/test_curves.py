@@ -123,11 +123,11 @@ def test_evidence_of_curves_is_the_mean_likelihood_of_the_candidates(
 
 
 def test_evidence_of_curves_in_several_steps_is_the_mean_likelihood_of_all_candidates() -> None:
-    """The mean over 24 runs, against that of 100,000 candidates, of which hundreds count."""
+    """The mean over 24 runs, against that of 60,000 candidates, of which hundreds count."""
     k, sd = 6, 0.03
     rng = stream("steps to the evidence of curves")
     estimate = frequencies("geometric", k) + rng.normal(0, sd, k)
-    normals = rng.standard_normal((100_000, curves.PARTS + 1, curves.PARAMETERS))
+    normals = rng.standard_normal((60_000, curves.PARTS + 1, curves.PARAMETERS))
     candidates = curves._curves(normals, (np.arange(k) + 0.5) / k, np.ones(k), narrowest=0.5 / k)
     logs = -((estimate - candidates) ** 2).sum(axis=1) / (2 * sd**2)
     ratios = np.exp(logs + ((estimate - 1 / k) ** 2).sum() / (2 * sd**2))

@@ -97,7 +97,7 @@ def test_the_rate_of_leaps_bounds_how_fast_logarithms_answer_a_step(epsilon):
         (150, "bimodal", 0.5, 10_000, True),
         (131, "steps", 0.1, 100_000, True),
         (131, "gaussian", 0.5, 40, True),
-        (131, "sparse", 0.7, 10_000_000, True),
+        pytest.param(131, "sparse", 0.7, 10_000_000, True, marks=pytest.mark.slow),
         (7, "zipf", 0.1, 1000, False),
         (2, "zipf", 0.5, 1000, False),
         (131, "zipf", 8.0, 10_000, False),

@@ -45,7 +45,7 @@ def piece_likelihood(estimate: np.ndarray, sd: float, k: int) -> float:
     "estimate",
     [
         (0.3, 0.28, 0.05, 0.37),
-        (0.9, -0.1, 0.02, 0.1),
+        pytest.param((0.9, -0.1, 0.02, 0.1), marks=pytest.mark.slow),
         pytest.param((0.25, 0.25, 0.25, 0.25), marks=pytest.mark.slow),
     ],
 )

@@ -56,7 +56,7 @@ def test_an_order_that_means_something_has_more_evidence_the_less_noise_there_is
 
     def mean(sd: float) -> float:
         noise = even_noise(sd)
-        return float(np.mean([order_evidence(truth + rng.normal(0, sd, k), noise, rng) for _ in range(3)]))
+        return float(np.mean([order_evidence(truth + rng.normal(0, sd, k), noise, rng) for _ in range(2)]))
 
     assert 10 < mean(0.01) < mean(0.002) < mean(0.0004)
 
@@ -65,7 +65,7 @@ def test_models_without_order_count_by_what_the_order_shows(monkeypatch: pytest.
     """Only the distribution of few parameters counts more, and only where categories have an order."""
     assert (PRIOR_ODDS[1], WITHOUT_ORDER, ORDER_NATS) == (1, 4, 4)
     noise = even_noise(0.01)
-    estimate = frequencies("zipf", 32) + stream("shown").normal(0, 0.01, 32)
+    estimate = frequencies("zipf", 16) + stream("shown").normal(0, 0.01, 16)
 
     def counted(shown: float, *, ordered: bool) -> np.ndarray:
         monkeypatch.setattr(simulator.surrogate, "order_evidence", lambda *_: shown)
