@@ -119,9 +119,13 @@ def test_contract_at_the_edges(name, noises):
     assert failures(itertools.product(rows, range(len(noises))), check) == {}
 
 
-@pytest.mark.parametrize("name", OF_ESTIMATES)
 @pytest.mark.parametrize(
-    "noises", [NOISES[::6], pytest.param(NOISES[1:6], marks=pytest.mark.slow)], ids=["two", "rest"]
+    ("name", "noises"),
+    [
+        # Isotonic sums and trees of so many values take long, and are no table: slow only.
+        *((name, NOISES[::6]) for name in OF_ESTIMATES if name not in ("iso_cdf", "tree_eb")),
+        *(pytest.param(name, NOISES, marks=pytest.mark.slow) for name in OF_ESTIMATES),
+    ],
 )
 def test_contract_on_fine_and_wide_ladders(name, noises):
     for noise in noises:
