@@ -16,6 +16,6 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tiny")
     with pytest.MonkeyPatch.context() as patched:
         for kind in (cells.Cell, ordered_cells.OrderedCell):
-            patched.setattr(kind, "repetitions", 3)
+            patched.setattr(kind, "repetitions", 6)
         build(folder, size=TINY, seed=4)
     return folder
