@@ -204,7 +204,7 @@ SAMPLE = "ordered_cells.npz"
 
 @dataclass(frozen=True, eq=False, repr=False)  # holds arrays
 class OrderedSample:
-    """What was measured in a few small cells of ordered domains: whoever simulates them again gets the same."""
+    """What was measured in a few small cells of ordered domains, to compare with what simulating them again gives."""
 
     index: IntArray  # number of each cell, ``(C,)``
     log_errors: FloatArray  # ``(C, P, pairs, metrics)``, first those of `knowledge.menu.LEAVES`, then of `CURVES`

@@ -51,6 +51,7 @@ def ask(site: Path, code: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.slow  # a build
 def test_both_names_are_installed_with_their_types_and_data(site: Path) -> None:
     for name in PACKAGES:
         assert (site / name / "py.typed").is_file()
@@ -63,6 +64,7 @@ def test_both_names_are_installed_with_their_types_and_data(site: Path) -> None:
     assert ask(site, "from ldp_advise import advise, __version__; print(__version__)") == __version__
 
 
+@pytest.mark.slow  # the same build
 def test_the_module_runs_as_a_command(site: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "ldp_advise", "--version"], capture_output=True, text=True, cwd=site, check=True

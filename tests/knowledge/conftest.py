@@ -5,13 +5,17 @@ from pathlib import Path
 import pytest
 
 from knowledge.build import Size, build
+from knowledge.making import cells, ordered_cells
 
-TINY = Size(cells=14, largest=48, width=16, epochs=8, ordered_cells=8, ordered_width=12)
+TINY = Size(cells=8, largest=24, width=16, epochs=8, ordered_cells=8, ordered_width=12)
 
 
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a very small build: right in form, not in its figures."""
+    """A folder with a very small build of few repetitions: right in form, not in its figures."""
     folder = tmp_path_factory.mktemp("tiny")
-    build(folder, size=TINY, seed=3)
+    with pytest.MonkeyPatch.context() as patched:
+        for kind in (cells.Cell, ordered_cells.OrderedCell):
+            patched.setattr(kind, "repetitions", 6)
+        build(folder, size=TINY, seed=4)
     return folder

@@ -2,10 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from knowledge.cards import CARDS
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from tests.cells import failures
 
 
 def own(key: str, member: Any) -> bool:
@@ -22,12 +21,14 @@ def test_every_member_has_a_card_and_every_card_a_member() -> None:
     assert set(CARDS) == set(OWN)
 
 
-@pytest.mark.parametrize("name", OWN)
-def test_cards_are_filled_in(name: str) -> None:
-    card = CARDS[name]
-    for text in (card.formula, card.good_for, card.pitfalls):
-        assert text.endswith(".")
-        assert "  " not in text
-    assert card.cost  # a phrase for a table: no full stop
-    assert not card.cost.endswith(".")
-    assert len(card.cost) <= 60
+def test_cards_are_filled_in() -> None:
+    def check(name: str) -> None:
+        card = CARDS[name]
+        for text in (card.formula, card.good_for, card.pitfalls):
+            assert text.endswith(".")
+            assert "  " not in text
+        assert card.cost  # a phrase for a table: no full stop
+        assert not card.cost.endswith(".")
+        assert len(card.cost) <= 60
+
+    assert failures(OWN, check) == {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from decimal import Decimal, localcontext
@@ -15,6 +16,7 @@ import pytest
 from knowledge.recipes.exact import WORD, exact, exp_below, log_above, ratio, threshold
 from knowledge.recipes.parameters import Parameters, parameters
 from simulator import PROTOCOLS
+from tests.cells import failures
 
 EPSILONS = (1e-6, 0.1, 0.5, 1.0, math.log(3), 4.0, 10.0, 32.0)
 SETTINGS = [(2, 1.0), (3, 0.1), (16, 0.5), (40, 4.0), (300, 1.0), (1000, 1e-6), (100, 32.0)]
@@ -28,25 +30,29 @@ def power_of_e(x: Fraction) -> tuple[Fraction, Fraction]:
         return Fraction(near - unit), Fraction(near + unit)
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
-def test_the_bound_of_a_power_of_e_lies_below_it_and_near(epsilon: float) -> None:
-    low, high = power_of_e(exact(epsilon))
-    bound = exp_below(exact(epsilon))
-    assert bound <= high
-    assert low - bound < low / 2**200
+def test_the_bound_of_a_power_of_e_lies_below_it_and_near() -> None:
+    def check(epsilon: float) -> None:
+        low, high = power_of_e(exact(epsilon))
+        bound = exp_below(exact(epsilon))
+        assert bound <= high
+        assert low - bound < low / 2**200
+
+    assert failures(EPSILONS, check) == {}
 
 
 def test_a_budget_is_taken_as_it_is_written() -> None:
     assert exact(0.1) == Fraction(1, 10) != Fraction(0.1)
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize(("own", "other"), [(1, 1), (1, 255), (7, 30), (128, 900)])
-def test_thresholds_are_the_largest_that_keep_the_promise(epsilon: float, own: int, other: int) -> None:
-    chance = threshold(epsilon, own, other)
-    low, high = power_of_e(exact(epsilon))
-    assert ratio(chance, own, other) <= low
-    assert ratio(chance + 1, own, other) > high
+def test_thresholds_are_the_largest_that_keep_the_promise() -> None:
+    def check(cell: tuple[float, tuple[int, int]]) -> None:
+        epsilon, (own, other) = cell
+        chance = threshold(epsilon, own, other)
+        low, high = power_of_e(exact(epsilon))
+        assert ratio(chance, own, other) <= low
+        assert ratio(chance + 1, own, other) > high
+
+    assert failures(itertools.product(EPSILONS, [(1, 1), (1, 255), (7, 30), (128, 900)]), check) == {}
 
 
 @pytest.mark.parametrize("number", [Fraction(3, 2), Fraction(2), Fraction(10**30 + 1, 10**30), Fraction(10**13)])
@@ -56,14 +62,18 @@ def test_logarithms_are_rounded_up(number: Fraction) -> None:
     assert power_of_e(shown * (1 - Fraction(1, 10**20)))[1] < number
 
 
-@pytest.mark.parametrize(("k", "epsilon"), SETTINGS)
 @pytest.mark.parametrize("key", PROTOCOLS)
-def test_every_client_keeps_the_promise_and_spends_nearly_all_of_it(key: str, k: int, epsilon: float) -> None:
-    made = parameters(key, k, epsilon)
-    assert made.kept
-    assert Fraction(made.exact_epsilon) <= exact(epsilon)
-    # Out of 2^64 and 2^40: what rounding costs is less than 1e-4 of the budget; bits of THE spend less by themselves.
-    assert key == "the" or float(made.exact_epsilon) > (1 - 1e-4) * epsilon
+def test_every_client_keeps_the_promise_and_spends_nearly_all_of_it(key: str) -> None:
+    def check(cell: tuple[int, float]) -> None:
+        k, epsilon = cell
+        made = parameters(key, k, epsilon)
+        assert made.kept
+        assert Fraction(made.exact_epsilon) <= exact(epsilon)
+        # Out of 2^64 and 2^40: what rounding costs is less than 1e-4 of the budget; bits of THE spend less by
+        # themselves.
+        assert key == "the" or float(made.exact_epsilon) > (1 - 1e-4) * epsilon
+
+    assert failures(SETTINGS, check) == {}
 
 
 def chances_of_bits(made: Parameters, k: int) -> list[list[Fraction]]:
@@ -76,12 +86,14 @@ def chances_of_bits(made: Parameters, k: int) -> list[list[Fraction]]:
     return result
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
-@pytest.mark.parametrize("key", ["rappor", "oue", "the"])
-def test_the_largest_ratio_of_all_strings_of_bits_is_the_one_that_is_stated(key: str, epsilon: float) -> None:
-    made = parameters(key, 3, epsilon)
-    rows = chances_of_bits(made, 3)
-    assert max(a / b for one in rows for two in rows for a, b in zip(one, two, strict=True)) == made.ratio
+def test_the_largest_ratio_of_all_strings_of_bits_is_the_one_that_is_stated() -> None:
+    def check(cell: tuple[float, str]) -> None:
+        epsilon, key = cell
+        made = parameters(key, 3, epsilon)
+        rows = chances_of_bits(made, 3)
+        assert max(a / b for one in rows for two in rows for a, b in zip(one, two, strict=True)) == made.ratio
+
+    assert failures(itertools.product([0.1, 1.0, 4.0], ["rappor", "oue", "the"]), check) == {}
 
 
 @pytest.mark.parametrize("key", ["grr", "hr", "pgr", "sw", "ss"])
@@ -105,12 +117,15 @@ def test_steps_of_noise_are_small(epsilon: float) -> None:
     np.testing.assert_allclose(2 * grid * rate / unit, epsilon, rtol=1e-5)
 
 
-@pytest.mark.parametrize(("k", "epsilon"), [(16, 0.5), (300, 1.0), (100, 12.0)])
-@pytest.mark.parametrize("key", ["grr", "rappor", "oue", "the", "olh", "ss"])
-def test_clients_and_servers_take_the_same_probabilities_but_for_rounding(key: str, k: int, epsilon: float) -> None:
-    made = parameters(key, k, epsilon)
-    words = {each.name: each.value for each in made.constants if each.word}
-    own, other = words["OWN"], words.get("OTHER")
-    assert isinstance(own, int)
-    assert abs(own / WORD - made.protocol.p) < 1e-15  # type: ignore[attr-defined]
-    assert other is None or (isinstance(other, int) and abs(other / WORD - made.protocol.q) < 1e-15)  # type: ignore[attr-defined]
+def test_clients_and_servers_take_the_same_probabilities_but_for_rounding() -> None:
+    def check(cell: tuple[tuple[int, float], str]) -> None:
+        (k, epsilon), key = cell
+        made = parameters(key, k, epsilon)
+        words = {each.name: each.value for each in made.constants if each.word}
+        own, other = words["OWN"], words.get("OTHER")
+        assert isinstance(own, int)
+        assert abs(own / WORD - made.protocol.p) < 1e-15  # type: ignore[attr-defined]
+        assert other is None or (isinstance(other, int) and abs(other / WORD - made.protocol.q) < 1e-15)  # type: ignore[attr-defined]
+
+    cells = itertools.product([(16, 0.5), (300, 1.0), (100, 12.0)], ["grr", "rappor", "oue", "the", "olh", "ss"])
+    assert failures(cells, check) == {}

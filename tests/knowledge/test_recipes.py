@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import sys
 from collections.abc import Mapping
 from types import ModuleType
@@ -17,6 +18,7 @@ from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Noise, frequency_oracl
 from simulator.domain import Attackers, Domain
 from simulator.methods.ordered import ORDERED_METHODS
 from simulator.protocols.ordered import ORDERED_PROTOCOLS
+from tests.cells import failures
 
 CODE = {"method": method_code, "metric": metric_code}
 METRIC_CODE = [key for key in METRICS if metric_code(key) is not None]
@@ -45,17 +47,20 @@ def estimates(seed: int, k: int = 8) -> list[np.ndarray[tuple[int], np.dtype[np.
     return [*noisy, -np.abs(noisy[-1]), np.append(1.5, np.zeros(k - 1)), np.full(k, 1 / k)]
 
 
-@pytest.mark.parametrize(("kind", "key"), MEMBERS)
-def test_recipes_can_be_copied(kind: str, key: str) -> None:
-    recipe = package_recipe(kind, key)
-    assert max(map(len, recipe.splitlines())) <= 100
-    assert "{" not in recipe  # nothing left to fill in
-    for code in (recipe, CODE[kind](key) if kind in CODE else None):
-        if code is not None:
-            assert code.endswith("\n")
-            assert "\t" not in code
-            assert "__" not in code.replace("__init__", "").replace("__future__", "").replace("__call__", "")
-            assert max(map(len, code.splitlines())) <= 120
+def test_recipes_can_be_copied() -> None:
+    def check(cell: tuple[str, str]) -> None:
+        kind, key = cell
+        recipe = package_recipe(kind, key)
+        assert max(map(len, recipe.splitlines())) <= 100
+        assert "{" not in recipe  # nothing left to fill in
+        for code in (recipe, CODE[kind](key) if kind in CODE else None):
+            if code is not None:
+                assert code.endswith("\n")
+                assert "\t" not in code
+                assert "__" not in code.replace("__init__", "").replace("__future__", "").replace("__call__", "")
+                assert max(map(len, code.splitlines())) <= 120
+
+    assert failures(MEMBERS, check) == {}
 
 
 @pytest.mark.parametrize("key", PROTOCOLS)
@@ -133,32 +138,39 @@ def short(key: str) -> Any:
     return executed(recipe.source)[recipe.names[0]]
 
 
-@pytest.mark.parametrize("key", ["base_pos", "norm", "norm_mul", "norm_sub", "norm_cut", "iso_cdf"])
-@pytest.mark.parametrize("k", [2, 8, 300])
-def test_numpy_methods_give_the_numbers_of_the_package(key: str, k: int) -> None:
-    function = short(key)
-    noise = ORACLES["oue"](k=k, epsilon=1.0).noise(1_000)
-    for estimate in estimates(1, k):
-        assert_same(function(estimate), POSTPROCESSORS[key](estimate, noise))
+def test_numpy_methods_give_the_numbers_of_the_package() -> None:
+    def check(cell: tuple[str, int]) -> None:
+        key, k = cell
+        function = short(key)
+        noise = ORACLES["oue"](k=k, epsilon=1.0).noise(1_000)
+        for estimate in estimates(1, k):
+            assert_same(function(estimate), POSTPROCESSORS[key](estimate, noise))
+
+    cells = itertools.product(["base_pos", "norm", "norm_mul", "norm_sub", "norm_cut", "iso_cdf"], [2, 8, 300])
+    assert failures(cells, check) == {}
 
 
-@pytest.mark.parametrize("key", ["norm_min", "recover", "recover_known", "subtract_fakes"])
-@pytest.mark.parametrize("protocol", ["oue", "grr", "ss"])
-def test_numpy_remedies_give_the_numbers_of_the_package(key: str, protocol: str) -> None:
-    function, k, targets = short(key), 8, (1, 4)
-    oracle = ORACLES[protocol](k=k, epsilon=1.0)
-    noise = oracle.noise(1_000)
-    told: dict[str, tuple[Any, ...]] = {
-        "norm_min": (),
-        "recover": (oracle.p, oracle.q, 0.1),
-        "recover_known": (oracle.p, oracle.q, 0.1, list(targets)),
-        "subtract_fakes": (
-            oracle.p, oracle.q, 0.1, list(targets), {"oue": None, "grr": 1}.get(protocol, getattr(oracle, "omega", 1)),
-        ),
-    }  # fmt: skip
-    for estimate in estimates(3, k):
-        expected = POSTPROCESSORS[key](estimate, noise, Domain(attackers=Attackers(0.1, targets)))
-        assert_same(function(estimate, *told[key]), expected)
+def test_numpy_remedies_give_the_numbers_of_the_package() -> None:
+    def check(cell: tuple[str, str]) -> None:
+        key, protocol = cell
+        function, k, targets = short(key), 8, (1, 4)
+        oracle = ORACLES[protocol](k=k, epsilon=1.0)
+        noise = oracle.noise(1_000)
+        told: dict[str, tuple[Any, ...]] = {
+            "norm_min": (),
+            "recover": (oracle.p, oracle.q, 0.1),
+            "recover_known": (oracle.p, oracle.q, 0.1, list(targets)),
+            "subtract_fakes": (
+                oracle.p, oracle.q, 0.1, list(targets),
+                {"oue": None, "grr": 1}.get(protocol, getattr(oracle, "omega", 1)),
+            ),
+        }  # fmt: skip
+        for estimate in estimates(3, k):
+            expected = POSTPROCESSORS[key](estimate, noise, Domain(attackers=Attackers(0.1, targets)))
+            assert_same(function(estimate, *told[key]), expected)
+
+    cells = itertools.product(["norm_min", "recover", "recover_known", "subtract_fakes"], ["oue", "grr", "ss"])
+    assert failures(cells, check) == {}
 
 
 @pytest.mark.parametrize("k", [2, 4, 5, 300])
@@ -177,17 +189,19 @@ def test_numpy_mle_apx_gives_the_numbers_of_the_package(noise: Noise) -> None:
         assert_same(function(estimate, noise.variance_slope / noise.variance_at_zero), expected)
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
-@pytest.mark.parametrize("k", [2, 8, 300])
-def test_numpy_ibu_gives_the_numbers_of_the_package(k: int, epsilon: float) -> None:
-    function = short("ibu")
-    rng = np.random.default_rng(4)
-    oracle = ORACLES["grr"](k=k, epsilon=epsilon)
-    for spread in (0.1, 1.0, 10.0):
-        reported = oracle.sample_support(rng.multinomial(5_000, rng.dirichlet(np.full(k, spread))), rng)
-        estimate = oracle.estimate(reported, 5_000)
-        expected = POSTPROCESSORS["ibu"](estimate, oracle.noise(5_000))
-        assert_same(function(estimate, oracle.p, oracle.q), expected)
+def test_numpy_ibu_gives_the_numbers_of_the_package() -> None:
+    def check(cell: tuple[float, int]) -> None:
+        epsilon, k = cell
+        function = short("ibu")
+        rng = np.random.default_rng(4)
+        oracle = ORACLES["grr"](k=k, epsilon=epsilon)
+        for spread in (0.1, 1.0, 10.0):
+            reported = oracle.sample_support(rng.multinomial(5_000, rng.dirichlet(np.full(k, spread))), rng)
+            estimate = oracle.estimate(reported, 5_000)
+            expected = POSTPROCESSORS["ibu"](estimate, oracle.noise(5_000))
+            assert_same(function(estimate, oracle.p, oracle.q), expected)
+
+    assert failures(itertools.product([0.1, 1.0, 5.0], [2, 8, 300]), check) == {}
 
 
 @pytest.mark.parametrize("key", ["l1", "mae", "mse", "l2", "emd", "mean", "ks"])

@@ -19,6 +19,7 @@ from simulator.confidence import (
     population_range,
     probability_best,
 )
+from tests.cells import failures
 
 PAIRS = [("oue", "none"), ("oue", "norm_sub"), ("oue", "eb_ns"), ("oue", "power")]
 
@@ -54,23 +55,33 @@ def test_uneven_shares_are_refused(repetitions: int, populations: int) -> None:
 AS_IT_IS = UNFITTED  # shares, without doubt or lead
 
 
-@pytest.mark.parametrize("belief", BELIEFS.values())
-@pytest.mark.parametrize(
-    "shares",
-    [(1.0, 0.0, 0.0, 0.0), (0.5, 0.3, 0.2, 0.0), (0.25,) * 4, (0.97, 0.01, 0.01, 0.01), (0.0, 0.0, 0.4, 0.6), (1.0,)],
-)
-def test_probabilities_sum_to_1_and_keep_the_order_of_the_shares(shares: tuple[float, ...], belief: Belief) -> None:
-    wins = dict(zip(PAIRS, shares, strict=False))
-    sure = probability_best(wins, PAIRS[0], belief)
-    assert list(sure) == list(wins)
-    assert math.fsum(sure.values()) == pytest.approx(1, abs=1e-15)
-    assert min(sure.values()) > 0  # winning nowhere is no proof
-    others = list(wins)[1:]
-    for one, other in itertools.permutations(others, 2):
-        if wins[one] == wins[other]:
-            assert sure[one] == sure[other]
-        elif wins[one] > wins[other]:
-            assert sure[one] > sure[other]
+def test_probabilities_sum_to_1_and_keep_the_order_of_the_shares() -> None:
+    def check(cell: tuple[Belief, tuple[float, ...]]) -> None:
+        belief, shares = cell
+        wins = dict(zip(PAIRS, shares, strict=False))
+        sure = probability_best(wins, PAIRS[0], belief)
+        assert list(sure) == list(wins)
+        assert math.fsum(sure.values()) == pytest.approx(1, abs=1e-15)
+        assert min(sure.values()) > 0  # winning nowhere is no proof
+        others = list(wins)[1:]
+        for one, other in itertools.permutations(others, 2):
+            if wins[one] == wins[other]:
+                assert sure[one] == sure[other]
+            elif wins[one] > wins[other]:
+                assert sure[one] > sure[other]
+
+    cells = itertools.product(
+        BELIEFS.values(),
+        [
+            (1.0, 0.0, 0.0, 0.0),
+            (0.5, 0.3, 0.2, 0.0),
+            (0.25,) * 4,
+            (0.97, 0.01, 0.01, 0.01),
+            (0.0, 0.0, 0.4, 0.6),
+            (1.0,),
+        ],
+    )
+    assert failures(cells, check) == {}
 
 
 def test_shares_are_taken_as_they_are_where_nothing_is_doubted() -> None:

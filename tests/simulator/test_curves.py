@@ -90,8 +90,15 @@ def test_candidates_far_beyond_the_prior_are_curves_still() -> None:
 AT_ZERO, SLOPE = 1e-2, 2e-2
 
 
-@pytest.mark.parametrize("rough", [False, True])
-@pytest.mark.parametrize(("k", "blocks"), [(6, 512), (10, 4)])
+@pytest.mark.parametrize(
+    ("k", "blocks", "rough"),
+    [
+        (6, 512, False),
+        (10, 4, True),
+        pytest.param(6, 512, True, marks=pytest.mark.slow),
+        pytest.param(10, 4, False, marks=pytest.mark.slow),
+    ],
+)
 def test_evidence_of_curves_is_the_mean_likelihood_of_the_candidates(
     monkeypatch: pytest.MonkeyPatch, k: int, blocks: int, rough: bool
 ) -> None:
@@ -116,17 +123,17 @@ def test_evidence_of_curves_is_the_mean_likelihood_of_the_candidates(
 
 
 def test_evidence_of_curves_in_several_steps_is_the_mean_likelihood_of_all_candidates() -> None:
-    """The mean over 60 runs, against that of 100,000 candidates, of which hundreds count."""
+    """The mean over 24 runs, against that of 60,000 candidates, of which hundreds count."""
     k, sd = 6, 0.03
     rng = stream("steps to the evidence of curves")
     estimate = frequencies("geometric", k) + rng.normal(0, sd, k)
-    normals = rng.standard_normal((100_000, curves.PARTS + 1, curves.PARAMETERS))
+    normals = rng.standard_normal((60_000, curves.PARTS + 1, curves.PARAMETERS))
     candidates = curves._curves(normals, (np.arange(k) + 0.5) / k, np.ones(k), narrowest=0.5 / k)
     logs = -((estimate - candidates) ** 2).sum(axis=1) / (2 * sd**2)
     ratios = np.exp(logs + ((estimate - 1 / k) ** 2).sum() / (2 * sd**2))
     assert ratios.sum() ** 2 / (ratios**2).sum() > 300
     assert curves._step(logs[: curves.CANDIDATES], 1.0, curves.LEFT * curves.PARTICLES) < 1
-    runs = np.exp([curve_posterior(estimate, even_noise(sd), 5, rng).evidence for _ in range(60)])
+    runs = np.exp([curve_posterior(estimate, even_noise(sd), 5, rng).evidence for _ in range(24)])
     error = math.hypot(runs.std(ddof=1) / len(runs) ** 0.5, ratios.std() / len(ratios) ** 0.5)
     assert abs(runs.mean() - ratios.mean()) < 5 * error
     assert error < 0.1 * ratios.mean()
@@ -171,7 +178,7 @@ def test_a_wide_bell_under_much_noise_is_seen_as_a_curve() -> None:
     """The draws are closer to the truth than those of the other models; those without an order have no evidence."""
     k = 128
     truth, sd = frequencies("gaussian", k), 2.0 / k
-    estimates = [truth + stream("seen", seed).normal(0, sd, k) for seed in range(5)]
+    estimates = [truth + stream("seen", seed).normal(0, sd, k) for seed in range(3)]
     found = {
         name: [posterior(estimate, even_noise(sd), 40, stream("seen", name)) for estimate in estimates]
         for name, posterior in POSTERIORS.items()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from simulator.surrogate import gaussian_process
+from simulator.surrogate import Posterior, gaussian_process
 from simulator.surrogate.curves import curve_posterior
 from simulator.surrogate.gaussian_process import gaussian_process_posterior
 from simulator.surrogate.levels import level_posterior
@@ -83,10 +84,17 @@ def test_evidence_is_a_ratio_of_likelihoods() -> None:
     assert gaussian_process_posterior(hill / hill.sum(), even_noise(sd), 1, rng).evidence > 10
 
 
-def test_many_hills_are_seen_as_a_smooth_curve() -> None:
+@pytest.mark.parametrize(
+    "others",
+    [
+        (wavelet_posterior, plateau_posterior, level_posterior),
+        pytest.param((curve_posterior,), marks=pytest.mark.slow),
+    ],
+    ids=["fast", "curves"],
+)
+def test_many_hills_are_seen_as_a_smooth_curve(others: tuple[Callable[..., Posterior], ...]) -> None:
     """Six bells are more than a sum of three curves can say, and no steps: draws are nearer to them than of others."""
     k, sd = 128, 0.2 / 128
-    others = (wavelet_posterior, curve_posterior, plateau_posterior, level_posterior)
     distances = []
     for seed in range(10):
         rng = stream("hills", seed)

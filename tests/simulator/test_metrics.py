@@ -14,6 +14,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from simulator.metrics import CLIPPED_RANGES, CLIPPED_SETS, KL_MIX, METRICS
+from tests.cells import failures
 
 from .law import stream
 
@@ -114,35 +115,39 @@ def test_metric_is_the_naive_loop_for_each_row_of_a_batch(name):
 
 
 @pytest.mark.parametrize("name", METRICS)
-@pytest.mark.parametrize("k", [2, 3, 21, 60])
-def test_metric_is_the_naive_loop_for_other_sizes(name, k):
-    rng = stream("metric sizes", name, k)
-    truth, estimate = rng.dirichlet(np.full(k, 0.5)), rng.normal(1 / k, 0.5 / k, size=k)
-    if name == "set" and k == 60:
-        # 50 million subsets of 6: the mean square of a sum over pairs, each pair in the share of sets that holds it
-        error, size = estimate - truth, 6
-        single, both = size / k, size * (size - 1) / (k * (k - 1))
-        expected = sum(
-            error[u] * error[v] * (single if u == v else both) for u, v in itertools.product(range(k), repeat=2)
-        )
-    else:
-        expected = NAIVE[name](estimate.tolist(), truth.tolist())
-    assert METRICS[name](estimate, truth) == pytest.approx(expected, **ROUNDING)
+def test_metric_is_the_naive_loop_for_other_sizes(name):
+    def check(k):
+        rng = stream("metric sizes", name, k)
+        truth, estimate = rng.dirichlet(np.full(k, 0.5)), rng.normal(1 / k, 0.5 / k, size=k)
+        if name == "set" and k == 60:
+            # 50 million subsets of 6: the mean square of a sum over pairs, each pair in the share of sets that holds it
+            error, size = estimate - truth, 6
+            single, both = size / k, size * (size - 1) / (k * (k - 1))
+            expected = sum(
+                error[u] * error[v] * (single if u == v else both) for u, v in itertools.product(range(k), repeat=2)
+            )
+        else:
+            expected = NAIVE[name](estimate.tolist(), truth.tolist())
+        assert METRICS[name](estimate, truth) == pytest.approx(expected, **ROUNDING)
+
+    assert failures([2, 3, 21, 60], check) == {}
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_a_perfect_estimate_has_no_error(name):
-    error = METRICS[name](np.stack([TRUTH, TRUTH]), TRUTH)
-    # The repair mixes in 1e-4 of the uniform distribution, which a perfect estimate pays for:
-    # kl at most -ln(1 - 1e-4); js at most 1e-4 ln 2, being convex.
-    allowed = {"kl": -math.log1p(-KL_MIX), "js": KL_MIX * math.log(2)}.get(name, 0.0)
-    assert (error >= 0).all()
-    assert (error <= allowed).all()
-    if name in {"kl", "js"}:
-        # a 0.5e-16 rounding of each ratio is all that is left where the mix changes nothing: the uniform truth
-        uniform = np.full(8, 1 / 8)
-        assert METRICS[name](uniform, uniform) < 1e-15
-        assert METRICS[name].with_options(mix=0.0)(TRUTH, TRUTH) < 1e-15
+def test_a_perfect_estimate_has_no_error():
+    def check(name):
+        error = METRICS[name](np.stack([TRUTH, TRUTH]), TRUTH)
+        # The repair mixes in 1e-4 of the uniform distribution, which a perfect estimate pays for:
+        # kl at most -ln(1 - 1e-4); js at most 1e-4 ln 2, being convex.
+        allowed = {"kl": -math.log1p(-KL_MIX), "js": KL_MIX * math.log(2)}.get(name, 0.0)
+        assert (error >= 0).all()
+        assert (error <= allowed).all()
+        if name in {"kl", "js"}:
+            # a 0.5e-16 rounding of each ratio is all that is left where the mix changes nothing: the uniform truth
+            uniform = np.full(8, 1 / 8)
+            assert METRICS[name](uniform, uniform) < 1e-15
+            assert METRICS[name].with_options(mix=0.0)(TRUTH, TRUTH) < 1e-15
+
+    assert failures(METRICS, check) == {}
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 8])
@@ -203,10 +208,12 @@ def test_clipping_is_paired_between_estimates_and_repeatable():
         np.testing.assert_allclose(whole.ravel(), each, rtol=1e-12)  # order of summation
 
 
-@pytest.mark.parametrize("name", [name for name, metric in METRICS.items() if metric.clipped is None])
-def test_metrics_without_queries_refuse_to_clip(name):
-    with pytest.raises(ValueError, match=f"metric {name} has no query answers"):
-        METRICS[name].clipped_error(TRUTH, TRUTH)
+def test_metrics_without_queries_refuse_to_clip():
+    def check(name):
+        with pytest.raises(ValueError, match=f"metric {name} has no query answers"):
+            METRICS[name].clipped_error(TRUTH, TRUTH)
+
+    assert failures([name for name, metric in METRICS.items() if metric.clipped is None], check) == {}
 
 
 @pytest.mark.parametrize("k", [2, 10, 300])
@@ -217,17 +224,19 @@ def test_emd_of_distributions_is_the_wasserstein_distance(k):
         assert METRICS["emd"](a, b) == pytest.approx(expected, rel=1e-9)  # 300 running sums of numbers below 1
 
 
-@pytest.mark.parametrize("k", [2, 3, 10, 400])
-@pytest.mark.parametrize("spread", [0.0, 1e-3, 0.1, 3.0])
-def test_metrics_of_numbers_are_the_naive_loops_for_raw_estimates_and_ties(k, spread):
-    rng = stream("numbers", k, spread)
-    for truth in (np.full(k, 1 / k), rng.multinomial(20, np.full(k, 1 / k)) / 20, np.eye(k)[k // 2]):
-        estimate = rng.normal(truth, spread / k, size=(6, k))
-        estimate[0] -= estimate[0].min()  # a total far from 1, and none below 0
-        for name in ("mean", "quantiles", "ks"):
-            expected = [NAIVE[name](row, truth.tolist()) for row in estimate.tolist()]
-            # of 400 terms up to 399, rounded at 1e-16 of their sum
-            np.testing.assert_allclose(METRICS[name](estimate, truth), expected, rtol=1e-10, atol=1e-10)
+def test_metrics_of_numbers_are_the_naive_loops_for_raw_estimates_and_ties():
+    def check(cell):
+        k, spread = cell
+        rng = stream("numbers", k, spread)
+        for truth in (np.full(k, 1 / k), rng.multinomial(20, np.full(k, 1 / k)) / 20, np.eye(k)[k // 2]):
+            estimate = rng.normal(truth, spread / k, size=(6, k))
+            estimate[0] -= estimate[0].min()  # a total far from 1, and none below 0
+            for name in ("mean", "quantiles", "ks"):
+                expected = [NAIVE[name](row, truth.tolist()) for row in estimate.tolist()]
+                # of 120 terms up to 119, rounded at 1e-16 of their sum
+                np.testing.assert_allclose(METRICS[name](estimate, truth), expected, rtol=1e-10, atol=1e-10)
+
+    assert failures(itertools.product([2, 3, 10, 120], [0.0, 1e-3, 0.1, 3.0]), check) == {}
 
 
 def test_metrics_of_numbers_worked_out_by_hand():
@@ -322,12 +331,14 @@ def test_topk_ties_go_to_the_earlier_category():
     assert METRICS["topk"](np.array([0.35, 0, 0, 0]), truth) == pytest.approx(0.01, rel=1e-12)  # rounding of 0.1 ** 2
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_inputs_are_not_modified(name):
-    e, f = RNG_ESTIMATES.copy(), TRUTH.copy()
-    METRICS[name](e, f)
-    np.testing.assert_array_equal(e, RNG_ESTIMATES)
-    np.testing.assert_array_equal(f, TRUTH)
+def test_inputs_are_not_modified():
+    def check(name):
+        e, f = RNG_ESTIMATES.copy(), TRUTH.copy()
+        METRICS[name](e, f)
+        np.testing.assert_array_equal(e, RNG_ESTIMATES)
+        np.testing.assert_array_equal(f, TRUTH)
+
+    assert failures(METRICS, check) == {}
 
 
 def test_without_a_mixture_a_missed_value_costs_infinitely_much() -> None:
@@ -344,30 +355,35 @@ def test_topk_refuses_sizes_outside_the_domain(size: int) -> None:
         METRICS["topk"].with_options(top_values=size)(truth, truth)
 
 
-@pytest.mark.parametrize("name", [name for name in METRICS if name != "quantiles"])  # which moves in steps
-@pytest.mark.parametrize("seed", range(3))
-def test_degree_says_how_the_error_grows_with_the_distance(name, seed):
+def test_degree_says_how_the_error_grows_with_the_distance():
     """Twice the distance is 2 ** degree times the error: exactly, and for the divergences near 0."""
-    rng = stream("degree", name, seed)
-    truth = rng.dirichlet(np.full(12, 5.0))
-    change = rng.normal(size=12)
-    change -= change.mean()
-    change *= truth.min() / np.abs(change).max()
-    metric = METRICS[name].with_options(mix=0.0, top_values=4)
-    # A divergence is t^2 (1 + c t) with |c| of at most max |change / truth| <= 1; t = 1e-4 leaves 3 c t, and rounding:
-    # sums of terms t that cancel to t^2 lose 1e-16 / t^2 = 1e-8.
-    near, exact = 1e-4 * change, 0.5 * change
-    step, tolerance = (near, 1e-3) if name in {"kl", "js"} else (exact, 1e-9)
-    growth = metric(truth + 2 * step, truth) / metric(truth + step, truth)
-    assert growth == pytest.approx(2**metric.degree, rel=tolerance)
+
+    def check(cell):
+        name, seed = cell
+        rng = stream("degree", name, seed)
+        truth = rng.dirichlet(np.full(12, 5.0))
+        change = rng.normal(size=12)
+        change -= change.mean()
+        change *= truth.min() / np.abs(change).max()
+        metric = METRICS[name].with_options(mix=0.0, top_values=4)
+        # A divergence is t^2 (1 + c t) with |c| of at most max |change / truth| <= 1; t = 1e-4 leaves 3 c t, and
+        # rounding: sums of terms t that cancel to t^2 lose 1e-16 / t^2 = 1e-8.
+        near, exact = 1e-4 * change, 0.5 * change
+        step, tolerance = (near, 1e-3) if name in {"kl", "js"} else (exact, 1e-9)
+        growth = metric(truth + 2 * step, truth) / metric(truth + step, truth)
+        assert growth == pytest.approx(2**metric.degree, rel=tolerance)
+
+    assert failures(itertools.product([name for name in METRICS if name != "quantiles"], range(3)), check) == {}
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_a_truth_for_each_row_changes_no_digit_where_a_metric_takes_rows(name):
-    metric, rng = METRICS[name], stream("rows", name)
-    truths = rng.dirichlet(np.full(300, 0.3), size=7)
-    estimates = truths + rng.normal(0, 0.01, size=truths.shape)
-    one_by_one = [float(metric(row[None, :], truth)[0]) for row, truth in zip(estimates, truths, strict=True)]
-    assert metric.by_rows == (name not in {"topk", "quantiles"})
-    if metric.by_rows:
-        assert metric(estimates, truths).tolist() == one_by_one
+def test_a_truth_for_each_row_changes_no_digit_where_a_metric_takes_rows():
+    def check(name):
+        metric, rng = METRICS[name], stream("rows", name)
+        truths = rng.dirichlet(np.full(300, 0.3), size=7)
+        estimates = truths + rng.normal(0, 0.01, size=truths.shape)
+        one_by_one = [float(metric(row[None, :], truth)[0]) for row, truth in zip(estimates, truths, strict=True)]
+        assert metric.by_rows == (name not in {"topk", "quantiles"})
+        if metric.by_rows:
+            assert metric(estimates, truths).tolist() == one_by_one
+
+    assert failures(METRICS, check) == {}

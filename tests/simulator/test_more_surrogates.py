@@ -41,7 +41,14 @@ def piece_likelihood(estimate: np.ndarray, sd: float, k: int) -> float:
     return total
 
 
-@pytest.mark.parametrize("estimate", [(0.3, 0.28, 0.05, 0.37), (0.9, -0.1, 0.02, 0.1), (0.25, 0.25, 0.25, 0.25)])
+@pytest.mark.parametrize(
+    "estimate",
+    [
+        (0.3, 0.28, 0.05, 0.37),
+        pytest.param((0.9, -0.1, 0.02, 0.1), marks=pytest.mark.slow),
+        pytest.param((0.25, 0.25, 0.25, 0.25), marks=pytest.mark.slow),
+    ],
+)
 def test_evidence_of_plateaus_sums_over_all_ways_to_cut(estimate: tuple[float, ...]) -> None:
     x, sd, k = np.array(estimate), 0.08, 4
     chances = sorted({min(pieces / k, 0.5) for pieces in plateaus.PIECES})
@@ -71,12 +78,12 @@ def test_evidence_of_plateaus_counts_the_noise_of_high_frequencies() -> None:
 
 @pytest.mark.parametrize(("at", "sd"), [(0.5, 0.2), (-0.1, 0.05), (-0.6, 0.05), (3.0, 0.5)])
 def test_heights_are_drawn_from_their_posterior(at: float, sd: float) -> None:
-    """The mean of 4,000 draws against integration; |z| of 5 in four comparisons is a false alarm of 2e-6."""
+    """The mean of 2,000 draws against integration; |z| of 5 in four comparisons is a false alarm of 2e-6."""
     k, width = 8, 3
     estimate, share = np.full(width, at / k), np.full(width, 1 / k)
     segments = plateaus._Segments(estimate, np.full(width, (sd / k) ** 2), share)
     rng = stream("heights", at)
-    drawn = np.array([segments.height(0, width, rng) for _ in range(4000)])
+    drawn = np.array([segments.height(0, width, rng) for _ in range(2000)])
     assert (drawn >= 0).all()
 
     def density(height: np.ndarray) -> np.ndarray:
@@ -90,7 +97,7 @@ def test_heights_are_drawn_from_their_posterior(at: float, sd: float) -> None:
     weights = density(grid)
     empty = plateaus.EMPTY * math.exp(-width * at**2 / (2 * sd**2) + width * min(at, 0.0) ** 2 / (2 * sd**2))
     mean = integrate.trapezoid(weights * grid, grid) / (integrate.trapezoid(weights, grid) + empty)
-    assert abs(drawn.mean() - mean) < 5 * drawn.std(ddof=1) / 4000**0.5 + 1e-6
+    assert abs(drawn.mean() - mean) < 5 * drawn.std(ddof=1) / 2000**0.5 + 1e-6
 
 
 def test_a_box_is_seen_as_plateaus() -> None:
@@ -132,7 +139,7 @@ def test_candidates_have_mean_one_and_are_of_every_kind() -> None:
     assert ((values == 0).mean(axis=1) > 0.5).sum() > 20
 
 
-@pytest.mark.parametrize("concentration", [0.3, 3.0])
+@pytest.mark.parametrize("concentration", [0.3, pytest.param(3.0, marks=pytest.mark.slow)])
 def test_few_parameters_are_seen_under_more_noise(concentration: float) -> None:
     """A gamma distribution: the draws are no farther from the truth than those of a fitted mixture, on average.
 

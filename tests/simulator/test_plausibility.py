@@ -86,7 +86,7 @@ def test_even_populations_keep_their_share_and_the_others_share_theirs_by_the_ra
 
 def test_draws_count_by_their_plausibility_and_by_the_evidence_of_their_model() -> None:
     """Each draw is there as often as its share of all says, rounded up or down: the resampling is systematic."""
-    k = 96
+    k = 48
     estimate = frequencies("bimodal", k) + stream("weighed").normal(0, 0.5 / k, k)
     noise = Noise(10**6, 0.5, 0.25, (0.5 / k) ** 2, 0.0, False)
     drawn, evidence = drawn_from_models(estimate, noise, ordered=True, each=40, rng=stream("all draws"))
@@ -110,7 +110,7 @@ def test_what_the_ratio_favours_is_drawn_more_often(monkeypatch: pytest.MonkeyPa
         flat = tuple((0.0,) * len(row) for row in RATIO.products)
         monkeypatch.setattr(plausibility, "RATIO", RATIO._replace(linear=slopes, products=flat))
         rng = stream("favoured")  # the models' draws are the same for all slopes; only what they count is not
-        drawn = surrogate_populations("ensemble", estimate, noise, ordered=ordered, rng=rng, draws=400)
+        drawn = surrogate_populations("ensemble", estimate, noise, ordered=ordered, rng=rng, draws=200)
         uneven = drawn[np.ptp(drawn, axis=1) > 0]
         return float(uneven.std(axis=1).mean())
 

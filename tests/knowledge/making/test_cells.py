@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -18,6 +19,7 @@ from knowledge.making.workers import Workers
 from knowledge.menu import ALIASES, COVERED, EPSILON, MEASURED, METHODS, USERS
 from simulator import METRICS as ERRORS
 from simulator import POSTPROCESSORS, frequency_oracles, rng_for
+from tests.cells import failures
 
 PLAN = {"seed": 0}
 
@@ -37,15 +39,17 @@ def test_all_methods_and_metrics_are_simulated() -> None:
     assert own_names(dict(ERRORS)) == {*MEASURED, "mae"}  # mae is l1 / k
 
 
-@pytest.mark.parametrize("family", ORDERED_FAMILIES)
-@pytest.mark.parametrize("k", [2, 3, 50])
-def test_populations_are_frequencies(family: str, k: int) -> None:
-    for number in range(5):
-        population = draw(family, k, rng_for(0, "test", number))
-        assert population.frequencies.shape == (k,)
-        assert population.frequencies.sum() == pytest.approx(1)
-        assert (population.frequencies >= 0).all()
-        assert np.isfinite(population.frequencies).all()
+def test_populations_are_frequencies() -> None:
+    def check(cell: tuple[str, int]) -> None:
+        family, k = cell
+        for number in range(5):
+            population = draw(family, k, rng_for(0, "test", number))
+            assert population.frequencies.shape == (k,)
+            assert population.frequencies.sum() == pytest.approx(1)
+            assert (population.frequencies >= 0).all()
+            assert np.isfinite(population.frequencies).all()
+
+    assert failures(itertools.product(ORDERED_FAMILIES, [2, 3, 50]), check) == {}
 
 
 def test_an_unknown_family_is_refused() -> None:
@@ -102,7 +106,8 @@ def test_a_stored_cell_comes_back() -> None:
     np.testing.assert_allclose(back.error, measured.error, rtol=1e-4)
 
 
-def test_a_killed_build_loses_one_cell(tmp_path: Path) -> None:
+def test_a_killed_build_loses_one_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Cell, "repetitions", 2)
     path = tmp_path / "cells.jsonl"
     store = Store(path, PLAN)
     collect(store, 3, seed=0, largest=8, workers=Workers())
@@ -141,6 +146,7 @@ def test_cells_do_not_depend_on_the_workers(tmp_path: Path, backend: str, jobs: 
     assert store.records() == {index: record_of(index, 0, 8) for index in range(4)}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="there a process does not know that its parent is gone")
 def test_workers_do_not_outlive_a_parent_that_is_killed(tmp_path: Path) -> None:
     script = """

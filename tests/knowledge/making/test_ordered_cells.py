@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 
 import numpy as np
 import pytest
 
-from knowledge.making.cells import POPULATIONS, Cell, setting
+from knowledge.making.cells import POPULATIONS, Cell, Measured, setting
 from knowledge.making.dataset import profiles_in
 from knowledge.making.ordered_cells import (
     INLYING,
@@ -41,6 +42,11 @@ from simulator.methods.ordered import ORDERED_METHODS
 from simulator.populations import SHAPES, apportion
 
 ONE = OrderedCell(7, 12, "oue", 1.0, 5_000, ("zipf", "gaussian"))
+
+
+@cache
+def simulated() -> Measured:
+    return simulate_ordered(ONE)
 
 
 def test_every_pair_of_an_ordered_domain_is_simulated() -> None:
@@ -138,7 +144,7 @@ def test_their_streams_are_not_those_of_other_cells() -> None:
 @pytest.mark.parametrize("pair", [("tree", "tree_eb"), ("sw", "em_stopped"), ("oue", "tree_eb"), ("sw", "em")])
 def test_simulated_errors_are_those_of_the_pairs(pair: tuple[str, str]) -> None:
     """A cell by hand: one pair and one metric, from the stream of the protocol."""
-    measured = simulate_ordered(ONE)
+    measured = simulated()
     counts = [apportion(population.frequencies, ONE.n) for population in ONE.populations()]
     protocol = PROTOCOLS[pair[0]](ONE.k, ONE.epsilon)
     rows = np.repeat(np.stack(counts), ONE.repetitions, axis=0)
@@ -160,7 +166,7 @@ def test_a_stored_cell_comes_back() -> None:
 
 
 def test_rows_are_what_was_measured_over_what_was_to_be_expected() -> None:
-    measured = simulate_ordered(ONE)
+    measured = simulated()
     leaves, curves = assemble_ordered([measured], Workers())
     own = len(LEAVES.pairs)
     for data, errors, variance in (
