@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
+from advisor.rank.pareto import Frontier
 from ldp_advise import advise, audit, memoise, pareto, plan, sweep
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, rng_for
-from advisor.rank.pareto import Frontier
 from simulator.methods import observe
 from tests.golden.inputs import ESTIMATES, LABELS, WEIGHTS
 
@@ -87,7 +87,7 @@ CALLS: dict[str, Callable[[], object]] = {
         k=8,
         metric="emd",
         repetitions=4,
-    ),  # fmt: skip
+    ),
     "plan(target=0.1, eps=1, k=64, instant=True)": lambda: plan(target=0.1, epsilon=1, k=64, instant=True),
     "plan(detect=0.01, n=10**5, k=64)": lambda: plan(detect=0.01, n=10**5, k=64, protocol="oue"),
     "sweep": lambda: sweep(eps=[0.5, 2], n=[10_000], k=[16], repetitions=4, **PAIR),

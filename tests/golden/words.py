@@ -11,6 +11,7 @@ FIGURE = re.compile(r"[0-9]+\.[0-9]+(?:e[+-]?[0-9]+)?|[0-9]{1,3}(?:,[0-9]{3})+")
 # below 1,000 (ranks, percent) and words are the same.
 ROUNDING = 0.01
 
+MADE_BY = re.compile(r", Python \d.*")
 HIDDEN = frozenset({"style", "script", "svg", "title", "template"})
 INLINE = frozenset(
     {"a", "abbr", "b", "code", "em", "i", "mark", "small", "span", "strong", "sub", "sup", "time", "wbr"}
@@ -68,8 +69,9 @@ class _Page(HTMLParser):
 
 
 def page_text(page: str) -> str:
-    """Return what a page says."""
+    """Return what a page says, up to the versions that made it, and to its glossary, which many pages share."""
     parser = _Page()
     parser.feed(page)
-    lines = (" ".join(line.split()) for line in parser.lines)
-    return "".join(f"{line}\n" for line in lines if line)
+    lines = [" ".join(line.split()) for line in parser.lines]
+    kept = lines[: lines.index("Glossary")] if "Glossary" in lines else lines
+    return "".join(f"{MADE_BY.sub('', line)}\n" for line in kept if line)
