@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from importlib.metadata import version
 
 from advisor.document.model import Document, Json
 from simulator._version import __version__
@@ -13,11 +14,15 @@ ENVELOPE: dict[str, Json] = {
     "schema_version": SCHEMA_VERSION,
     "tool_version": __version__,
 }  # what every JSON answer starts with
+LIBRARIES = ("numpy", "scipy")  # whose versions stand beside the figures that they worked out
 
 
 def json_text(document: Document) -> str:
     """Return the data of a document as one JSON object."""
-    text = json.dumps({**ENVELOPE, **document.data}, indent=2, ensure_ascii=False, allow_nan=False)
+    versions = {name: version(name) for name in LIBRARIES}
+    text = json.dumps(
+        {**ENVELOPE, "versions": versions, **document.data}, indent=2, ensure_ascii=False, allow_nan=False
+    )
     return "\n".join(map(_escaped, text.split("\n")))
 
 

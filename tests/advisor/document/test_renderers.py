@@ -11,7 +11,9 @@ from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import pytest
+import scipy
 from rich.console import Console
 
 from advisor.document.csv import csv_text
@@ -201,7 +203,8 @@ def test_csv_has_the_records_and_leaves_empty_what_is_not_known() -> None:
 
 def test_json_has_the_data_behind_what_every_answer_has() -> None:
     data = json.loads(json_text(DOCUMENT))
-    assert list(data) == ["schema_version", "tool_version", "label", "missing"]
+    assert list(data) == ["schema_version", "tool_version", "versions", "label", "missing"]
+    assert data["versions"] == {"numpy": np.__version__, "scipy": scipy.__version__}
     assert (data["schema_version"], data["label"], data["missing"]) == (SCHEMA_VERSION, NASTY, None)
     assert json.loads(error_json("a\nb"))["error"] == {"message": "a\nb"}
     with pytest.raises(ValueError, match="JSON"):
