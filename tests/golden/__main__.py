@@ -48,7 +48,7 @@ def compare(cases: list[str], jobs: int) -> int:
         found = differences(kept[case], now) if case in kept else {"all of it": "nothing is kept: write it"}
         unlisted = {}
         for place, words in found.items():
-            reasons = [index for index, one in enumerate(listed) if _covers(one, case, place)]
+            reasons = [index for index, one in enumerate(listed) if covers(one, case, place)]
             used.update(reasons)
             if not reasons:
                 unlisted[place] = words
@@ -72,7 +72,7 @@ def _changes() -> list[dict[str, str]]:
     return changes
 
 
-def _covers(change: Mapping[str, str], case: str, place: str) -> bool:
+def covers(change: Mapping[str, str], case: str, place: str) -> bool:
     # Brackets are part of places, and no pattern.
     return all(
         fnmatchcase(text.replace("[", "("), pattern.replace("[", "("))
