@@ -6,8 +6,10 @@ import pytest
 
 from knowledge.build import Size, build
 from knowledge.making import cells, ordered_cells
+from knowledge.making.build import FOLDS
 
-TINY = Size(cells=8, largest=24, width=16, epochs=8, ordered_cells=8, ordered_width=12)
+# As few cells as there are networks: each leaves one out.
+TINY = Size(cells=FOLDS, largest=24, width=16, epochs=8, ordered_cells=FOLDS, ordered_width=12)
 
 
 @pytest.fixture(scope="session")
@@ -17,5 +19,6 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patched:
         for kind in (cells.Cell, ordered_cells.OrderedCell):
             patched.setattr(kind, "repetitions", 6)
+        patched.setattr("knowledge.making.build.ORDERED_FOLDS", FOLDS)
         build(folder, size=TINY, seed=4)
     return folder

@@ -93,8 +93,8 @@ AT_ZERO, SLOPE = 1e-2, 2e-2
 @pytest.mark.parametrize(
     ("k", "blocks", "rough"),
     [
-        (6, 512, False),
         (10, 4, True),
+        pytest.param(6, 512, False, marks=pytest.mark.slow),
         pytest.param(6, 512, True, marks=pytest.mark.slow),
         pytest.param(10, 4, False, marks=pytest.mark.slow),
     ],
@@ -123,7 +123,7 @@ def test_evidence_of_curves_is_the_mean_likelihood_of_the_candidates(
 
 
 def test_evidence_of_curves_in_several_steps_is_the_mean_likelihood_of_all_candidates() -> None:
-    """The mean over 24 runs, against that of 60,000 candidates, of which hundreds count."""
+    """The mean over 12 runs, against that of 60,000 candidates, of which hundreds count."""
     k, sd = 6, 0.03
     rng = stream("steps to the evidence of curves")
     estimate = frequencies("geometric", k) + rng.normal(0, sd, k)
@@ -133,13 +133,13 @@ def test_evidence_of_curves_in_several_steps_is_the_mean_likelihood_of_all_candi
     ratios = np.exp(logs + ((estimate - 1 / k) ** 2).sum() / (2 * sd**2))
     assert ratios.sum() ** 2 / (ratios**2).sum() > 300
     assert curves._step(logs[: curves.CANDIDATES], 1.0, curves.LEFT * curves.PARTICLES) < 1
-    runs = np.exp([curve_posterior(estimate, even_noise(sd), 5, rng).evidence for _ in range(24)])
+    runs = np.exp([curve_posterior(estimate, even_noise(sd), 5, rng).evidence for _ in range(12)])
     error = math.hypot(runs.std(ddof=1) / len(runs) ** 0.5, ratios.std() / len(ratios) ** 0.5)
     assert abs(runs.mean() - ratios.mean()) < 5 * error
     assert error < 0.1 * ratios.mean()
 
 
-@pytest.mark.parametrize("name", ["gaussian", "geometric"])
+@pytest.mark.parametrize("name", ["gaussian", pytest.param("geometric", marks=pytest.mark.slow)])
 def test_a_curve_under_little_noise_is_seen_as_a_curve(name: str) -> None:
     """Most of what the noise makes of it is gone, and no other model has as much evidence."""
     k, sd = 64, 0.05 / 64

@@ -48,7 +48,7 @@ def test_populations_are_frequencies(name: str) -> None:
         other = surrogate_populations(name, estimate, noise, ordered=True, rng=stream("draws", 1), draws=7)
         assert np.array_equal(drawn, other) == (name != "ensemble" or len(np.unique(drawn)) == 1)
 
-    assert failures([("oue", 2, 3), ("grr", 2, 500), ("she", 3, 50), ("oue", 65, 10**5)], check) == {}
+    assert failures([("oue", 2, 3), ("she", 3, 50), ("grr", 33, 10**5)], check) == {}
 
 
 @pytest.mark.parametrize("name", [name for name in SURROGATES if name != "ensemble"])
@@ -68,7 +68,7 @@ ODD = ((0.0,) * 6, (1 / 6,) * 6, (1.0, 0, 0, 0, 0, 0), (-0.2,) * 6, (9.0,) * 6)
 
 @pytest.mark.parametrize("ordered", [False, True])
 @pytest.mark.parametrize(
-    ("estimate", "sd"), [*itertools.product(ODD, [1e-9]), *itertools.product(ODD[2::2], [0.01, 3.0])]
+    ("estimate", "sd"), [(ODD[0], 1e-9), (ODD[2], 1e-9), (ODD[2], 3.0), (ODD[3], 0.01), (ODD[4], 1e-9)]
 )
 def test_odd_estimates_still_give_populations(ordered: bool, estimate: tuple[float, ...], sd: float) -> None:
     drawn = surrogate_populations(
@@ -211,15 +211,15 @@ def test_evidence_tells_a_smooth_curve_from_its_shuffled_values(shape: str, shar
 
 def test_the_ensemble_follows_the_evidence() -> None:
     """Neighbours of a smooth curve's draws are alike; those of a shuffled one's are not."""
-    truth, sd = frequencies("gaussian", 64), 0.5 / 64
+    truth, sd = frequencies("gaussian", 48), 0.5 / 48
     rng = stream("ensemble")
-    estimate = truth + rng.normal(0, sd, 64)
+    estimate = truth + rng.normal(0, sd, 48)
 
     def roughness(values: np.ndarray, ordered: bool) -> float:
         drawn = surrogate_populations("ensemble", values, even_noise(sd), ordered=ordered, rng=rng)
         return float(np.abs(np.diff(drawn, axis=1)).sum(axis=1).mean())
 
     smooth, loose = roughness(estimate, True), roughness(estimate, False)
-    assert smooth < 0.5 * loose  # the curve rises and falls by 2 x 0.02; free draws add up 127 differences of noise
+    assert smooth < 0.5 * loose  # the curve rises and falls by 2 x 0.05; free draws add up 47 differences of noise
     shuffled = rng.permutation(estimate)
     assert roughness(shuffled, True) > 0.8 * roughness(shuffled, False)
