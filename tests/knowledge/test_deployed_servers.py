@@ -37,11 +37,12 @@ PAIRS = [
     for key, method, setting in itertools.product(PROTOCOLS, POSTPROCESSORS, SETTINGS)
     if goes(key, method, *setting)
 ]
-# Of every pair two settings, and of one method for each protocol all of them; the others are slow.
+# Of every pair one setting, each in turn, and of one method for each protocol all of them; the others are slow.
+OF_PAIR = [[*pairs] for _, pairs in itertools.groupby(PAIRS, lambda pair: pair[:2])]
 FIRST = [
     pair
-    for at, pair in enumerate(PAIRS)
-    if pair[1] in ("norm_sub", "em_stopped") or at < 2 or pair[:2] != PAIRS[at - 2][:2]
+    for at, pairs in enumerate(OF_PAIR)
+    for pair in (pairs if pairs[0][1] in ("norm_sub", "em_stopped") else [pairs[at % len(pairs)]])
 ]
 
 

@@ -21,7 +21,7 @@ from simulator.protocols.tree import Tree
 from simulator.protocols.unary import OUE
 from tests.cells import failures
 
-DEAR = ("eb_ns",)  # takes a second
+DEAR = ("eb_ns", "power", "power_ns")  # take a second
 QUICK = [name for name, one in POSTPROCESSORS.items() if "suspects" not in one.needs and name not in DEAR]
 
 

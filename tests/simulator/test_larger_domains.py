@@ -40,7 +40,9 @@ def wrong(oracle: FrequencyOracle, name: str, factor: float) -> FrequencyOracle:
 def test_negative_control_a_constant_off_by_5_percent_is_noticed(kind, name, way):
     oracle = kind(12, 1.0)
     law = law_for(oracle, COUNTS)
-    rows = np.broadcast_to(COUNTS, (5000 if way == "sample" else 1000, 12))
+    # The points of a geometry are found user by user, and take longer.
+    repetitions = 5000 if way == "sample" else 600 if kind is ProjectiveGeometry else 1000
+    rows = np.broadcast_to(COUNTS, (repetitions, 12))
     draws = getattr(wrong(oracle, name, 0.95), f"{way}_support")(rows, stream("off", name, way))
     if name == "threshold" and way == "sample":
         assert accept(CHECKS["mean"](draws, law))  # the threshold is the client's; the sampler goes by p and q
@@ -94,7 +96,7 @@ def test_sampler_and_replay_follow_the_law_of_larger_domains(kind, k, epsilon):
     law = law_for(oracle, skewed(k, 200))
     rng = stream("larger", oracle.key, k, repr(epsilon))
     sampled = oracle.sample_support(np.broadcast_to(law.n_v, (3000, k)), rng)
-    replayed = oracle.replay_support(np.broadcast_to(law.n_v, (600, k)), rng)
+    replayed = oracle.replay_support(np.broadcast_to(law.n_v, (400, k)), rng)
     for name in ("mean", "covariance", "row_sums"):
         assert accept(CHECKS[name](sampled, law)), name
         assert accept(CHECKS[name](replayed, law)), name
@@ -115,7 +117,7 @@ def test_a_thousand_million_users_and_more():
         assert accept(variance_p(((estimates - f) ** 2).mean(axis=0), variance, times))
 
     kinds = (SHE, HadamardResponse, ProjectiveGeometry)
-    narrow = itertools.product(kinds, [16], [0.5, 2.0], [10**9, 10**12])
+    narrow = itertools.product(kinds, [16], [0.5, 2.0], [10**12])
     wide = [(SHE, 256, 0.5, 10**12), (HadamardResponse, 256, 2.0, 10**9), (ProjectiveGeometry, 256, 0.5, 10**12)]
     assert failures([*narrow, *wide], check) == {}
 

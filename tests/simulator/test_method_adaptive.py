@@ -77,7 +77,7 @@ def slow_posterior_means(row, noise: Noise):
 def test_eb_ns_is_the_slow_reference_up_to_its_bins(
     shape: str, k: int, n: int, protocol: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, estimate, noise = collected(shape, k, n, 1.0, protocol, times=4)
+    _, estimate, noise = collected(shape, k, n, 1.0, protocol, times=2)
     assert estimate.max() < empirical_bayes.HIGHEST * noise.sd
     slow = norm_sub(np.stack([slow_posterior_means(row, noise) for row in estimate]), noise)
     # The fit sees each estimate moved by up to half a bin, and so does the answer: right to two bins, however fine.
@@ -183,7 +183,18 @@ def test_coefficients_far_above_the_noise_are_left_as_they_are() -> None:
     assert loss < 0.05 * noise.sd  # 256/257 of it took 20 sd away
 
 
-def test_on_ordered_shapes_wavelets_beat_the_best_published_method_in_hindsight() -> None:
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [("gaussian", "oue"), ("geometric", "grr"), ("lognormal", "oue"), ("zipf", "grr")],
+        pytest.param(
+            [*itertools.product(["gaussian", "geometric", "lognormal", "steps", "zipf"], ["oue", "grr"])],
+            marks=pytest.mark.slow,
+        ),
+    ],
+    ids=["some", "all"],
+)
+def test_on_ordered_shapes_wavelets_beat_the_best_published_method_in_hindsight(cells: list[tuple[str, str]]) -> None:
     def check(cell: tuple[str, str]) -> None:
         shape, protocol = cell
         bounds, logs = {"l1": 0.95, "l2": 0.90, "emd": 1.25}, []
@@ -196,7 +207,6 @@ def test_on_ordered_shapes_wavelets_beat_the_best_published_method_in_hindsight(
         means = dict(zip(bounds, np.exp(np.mean(logs, axis=0)).tolist(), strict=True))
         assert {metric: mean for metric, mean in means.items() if mean >= bounds[metric]} == {}
 
-    cells = itertools.product(["gaussian", "geometric", "lognormal", "steps", "zipf"], ["oue", "grr"])
     assert failures(cells, check) == {}
 
 
@@ -217,7 +227,8 @@ def iterated(observed, p: float, q: float, steps: int):
 
 # Where the maximum has zeros, the iteration comes near them in many steps: 130,000 here.
 @pytest.mark.parametrize(
-    ("k", "epsilon", "n", "steps"), [(4, 1.0, 500, 2_000), (10, 2.0, 2000, 2_000), (6, 0.5, 300, 160_000)]
+    ("k", "epsilon", "n", "steps"),
+    [(4, 1.0, 500, 2_000), (10, 2.0, 2000, 2_000), pytest.param(6, 0.5, 300, 160_000, marks=pytest.mark.slow)],
 )
 def test_closed_form_ibu_is_the_iterated_one(k: int, epsilon: float, n: int, steps: int) -> None:
     oracle = PROTOCOLS["grr"](k, epsilon)

@@ -77,7 +77,7 @@ def check_contract(method, estimate, noise):
 
 @pytest.mark.parametrize("name", OF_ESTIMATES)
 @given(noise=st.sampled_from(NOISES), estimate=ESTIMATES)
-@settings(FEW, max_examples=20)
+@settings(FEW, max_examples=12)
 def test_contract(name, noise, estimate):
     check_contract(POSTPROCESSORS[name], estimate, noise)
 
@@ -107,7 +107,7 @@ EDGES = {
 
 
 @pytest.mark.parametrize("name", OF_ESTIMATES)
-@pytest.mark.parametrize("noises", [NOISES[::3], pytest.param(NOISES, marks=pytest.mark.slow)], ids=["some", "all"])
+@pytest.mark.parametrize("noises", [NOISES[::6], pytest.param(NOISES, marks=pytest.mark.slow)], ids=["some", "all"])
 def test_contract_at_the_edges(name, noises):
     rows = {k: [edge for edge in EDGES.values() if len(edge) == k] for k in map(len, EDGES.values())}
     assert sum(map(len, rows.values())) == len(EDGES)
@@ -139,7 +139,7 @@ def test_contract_on_fine_and_wide_ladders(name, noises):
 
 @pytest.mark.parametrize("name", OF_ESTIMATES)
 def test_contract_in_any_shape(name):
-    x = stream("shape").normal(0.1, 0.4, size=(2, 3, 4, 9))
+    x = stream("shape").normal(0.1, 0.4, size=(2, 1, 3, 9))
     check_contract(POSTPROCESSORS[name], x, NOISES[0])
     frozen = x[0, 0, 0].copy()
     frozen.flags.writeable = False

@@ -59,8 +59,10 @@ def test_power_is_the_direct_sum():
         k, (key, epsilon), n = cell
         check_power(key, epsilon, n, k, 90 if n == 1000 else 45)
 
-    cells = [*itertools.product([2, 10, 1000, 100_000], PROTOCOL_SETTINGS, [1000])]
-    cells += itertools.product([1000], PROTOCOL_SETTINGS, [10_000])
+    cells = [*itertools.product([1000], PROTOCOL_SETTINGS, [1000])]
+    cells += itertools.product([2], PROTOCOL_SETTINGS[::2], [1000])
+    cells += itertools.product([100_000], PROTOCOL_SETTINGS[1::2], [1000])
+    cells += itertools.product([1000], PROTOCOL_SETTINGS[::5], [10_000])
     assert failures(cells, check) == {}
 
 
@@ -86,10 +88,8 @@ def test_around_one_count_of_noise():
         off = np.abs(posterior_mean(n, k, sd)(noisy) - direct(noisy, n, prior_exponent(n, k), sd)) / sd
         assert off.max() <= TOLERANCE
 
-    cells = itertools.product(
-        [0.02, 0.3, 0.7, 0.95, 0.999, 1.0, 1.001, 1.5, 3.0],
-        [(1000, 2), (1000, 900), (1000, 999), (1000, 100_000), (1000, 20)],
-    )
+    cells = [(sd, (1000, 20)) for sd in (0.02, 0.3, 0.7, 0.95, 0.999, 1.0, 1.001, 1.5, 3.0)]
+    cells += itertools.product([0.02, 1.0, 3.0], [(1000, 2), (1000, 900), (1000, 999), (1000, 100_000)])
     assert failures(cells, check) == {}
 
 

@@ -76,7 +76,7 @@ def test_models_without_order_count_by_what_the_order_shows(monkeypatch: pytest.
         expected = ordered.copy()
         expected[SPREADS] += math.log(odds)
         np.testing.assert_allclose(counted(nats, ordered=True), expected, atol=1e-12)
-        np.testing.assert_array_equal(counted(nats, ordered=False), unordered)
+    np.testing.assert_array_equal(counted(0, ordered=False), unordered)
 
 
 def test_next_to_no_likelihood_is_missing_from_the_curve() -> None:

@@ -86,7 +86,7 @@ def test_even_populations_keep_their_share_and_the_others_share_theirs_by_the_ra
 
 def test_draws_count_by_their_plausibility_and_by_the_evidence_of_their_model() -> None:
     """Each draw is there as often as its share of all says, rounded up or down: the resampling is systematic."""
-    k = 48
+    k = 24
     estimate = frequencies("bimodal", k) + stream("weighed").normal(0, 0.5 / k, k)
     noise = Noise(10**6, 0.5, 0.25, (0.5 / k) ** 2, 0.0, False)
     drawn, evidence = drawn_from_models(estimate, noise, ordered=True, each=40, rng=stream("all draws"))
@@ -101,7 +101,7 @@ def test_draws_count_by_their_plausibility_and_by_the_evidence_of_their_model() 
 
 
 def test_what_the_ratio_favours_is_drawn_more_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    k = 64
+    k = 32
     estimate = np.full(k, 1 / k) + stream("nothing to see").normal(0, 1 / k, k)
     noise = Noise(10**6, 0.5, 0.25, k**-2.0, 0.0, False)
 
