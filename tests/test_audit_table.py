@@ -52,7 +52,7 @@ def test_the_table_is_complete_and_says_how_it_was_made() -> None:
     [
         ("grr", 25, 0.25),
         ("oue", 25, 4.0),
-        ("pgr", 25, 6.0),
+        pytest.param("pgr", 25, 6.0, marks=pytest.mark.slow),
         pytest.param("grr", 200, 10.0, marks=pytest.mark.slow),
         pytest.param("hr", 50, 2.0, marks=pytest.mark.slow),
     ],

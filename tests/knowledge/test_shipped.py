@@ -138,12 +138,12 @@ def test_raw_errors_are_those_of_the_formulas() -> None:
 def test_less_privacy_and_more_users_mean_smaller_errors() -> None:
     profile = profile_of(frequencies("zipf", 100, 1.0))
     for metric in load().provenance.predicted:
-        settings = [(epsilon, 10**5) for epsilon in (0.25, 0.5, 1.0, 2.0, 4.0)]
-        settings += [(1.0, 10**power) for power in (3, 4, 5, 6, 7)]
+        settings = [(epsilon, 10**5) for epsilon in (0.25, 1.0, 4.0)]
+        settings += [(1.0, 10**power) for power in (3, 5, 7)]
         # Deciles move in steps of 1/9: below a twentieth of a bin nothing is learned but that most are right.
         least = 0.05 if metric == "quantiles" else 0.0
         errors = [max(least, look_up(profile, epsilon, n, metric).best.error) for epsilon, n in settings]
-        by_epsilon, by_users = errors[:5], errors[5:]
+        by_epsilon, by_users = errors[:3], errors[3:]
         assert by_epsilon == sorted(by_epsilon, reverse=True), metric
         assert by_users == sorted(by_users, reverse=True), metric
 

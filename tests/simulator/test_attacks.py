@@ -55,7 +55,7 @@ def test_closed_form_is_what_an_attacker_reaches():
         if 0.05 * a > 14 * se:
             assert not accept(two_sided((hits - 1.05 * a) / se))
 
-    assert failures(itertools.product(PROTOCOLS, [(2, 1.0), (3, 0.5), (5, 3.0), (12, 1.0), (40, 2.0)]), check) == {}
+    assert failures(itertools.product(PROTOCOLS, [(2, 1.0), (5, 3.0), (40, 0.5)]), check) == {}
 
 
 def test_closed_form_is_the_sum_over_set_sizes():

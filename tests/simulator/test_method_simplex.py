@@ -91,7 +91,7 @@ def weighted_squares(f, x, noise):
 def test_mle_apx_is_the_minimum_of_the_weighted_squares():
     def check(cell):
         key, k, epsilon = cell
-        x, noise = raw_estimates(key, k, epsilon, 60, 5)
+        x, noise = raw_estimates(key, k, epsilon, 60, 3)
         a, b = noise.variance_at_zero, noise.variance_slope
         for row in x:
             ours = POSTPROCESSORS["mle_apx"](row, noise)

@@ -100,7 +100,7 @@ def distances(shape: np.ndarray, users: int, *, ordered: bool) -> float:
     ("name", "users"),
     [
         ("gaussian", 300),
-        ("bimodal", 3000),
+        pytest.param("bimodal", 3000, marks=pytest.mark.slow),
         *(pytest.param("gaussian", 3000, marks=pytest.mark.slow), pytest.param("bimodal", 300, marks=pytest.mark.slow)),
         *(pytest.param(name, n, marks=pytest.mark.slow) for name in ("lognormal", "geometric") for n in (300, 3000)),
     ],

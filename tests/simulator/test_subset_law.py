@@ -194,12 +194,12 @@ def covariance_p(draws, law):
 def test_just_above_the_switch_the_gaussian_path_has_the_exact_moments_and_marginals(k, epsilon, n):
     oracle, counts = SubsetSelection(k, epsilon), skewed_counts(k, n)
     law = Law(oracle, tuple(counts.tolist()))
-    draws = repeat(oracle._gaussian, counts, 3000, "moments", k)
+    draws = repeat(oracle._gaussian, counts, 1500, "moments", k)
     assert accept(covariance_p(draws, law))
     assert accept(quantile_marginals(draws, law))
     # Independent binomials of the same marginals fail the same covariance check.
     rng = stream("moments wrong", k)
-    wrong = rng.binomial(counts, oracle.p, (3000, k)) + rng.binomial(n - counts, oracle.q, (3000, k))
+    wrong = rng.binomial(counts, oracle.p, (1500, k)) + rng.binomial(n - counts, oracle.q, (1500, k))
     assert accept(quantile_marginals(wrong, law))
     assert not accept(check_row_sums(wrong, law))
 
@@ -250,7 +250,7 @@ def test_the_exact_third_moment_of_the_chain():
 
 
 def test_the_gaussian_path_at_a_thousand_values_and_a_million_users():
-    k, n, times = 1024, 10**6, 1000
+    k, n, times = 1024, 10**6, 400
     oracle, counts = SubsetSelection(k, 1.0), skewed_counts(k, n)
     law = Law(oracle, tuple(counts.tolist()))
     draws = repeat(oracle._gaussian, counts, times, "large")

@@ -261,8 +261,8 @@ def test_each_kind_of_leader_is_believed_as_far_as_it_came_true() -> None:
     # What leans on the uniform guess wins as many populations as methods do, and is the best half as often.
     made = [
         chosen((0.6, 0.4, 0.0), int(place >= often), name=name)
-        for name, often in (("eb_ns", 80), ("eb_ns+uniform", 40))
-        for place in range(100)
+        for name, often in (("eb_ns", 40), ("eb_ns+uniform", 20))
+        for place in range(50)
     ]
     belief = fit(made)
     assert fitted_to(belief, "eb_ns*3+norm_sub") == pytest.approx([0.8, 0.2, 0.0], abs=LEAST_DOUBT)

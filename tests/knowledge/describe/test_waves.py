@@ -83,7 +83,7 @@ def test_figures_are_those_of_a_normal_model_of_each_wave(k: int, epsilon: float
     np.testing.assert_allclose(wave_figures(shapes, k, epsilon, n), slow, rtol=1e-8, atol=1e-8)
 
 
-@pytest.mark.parametrize("k", [2, 3, 511, 513, 5000])
+@pytest.mark.parametrize("k", [2, 3, 511, 513, 1500])
 def test_figures_are_finite(k: int) -> None:
     shapes = [profile_of(f).smoothness for f in (np.ones(k), np.eye(k)[0], frequencies("zipf", k))]
     for epsilon, n in ((0.1, 1_000), (1.0, 100_000), (16.0, 1_000_000_000)):

@@ -158,7 +158,8 @@ def test_simulated_errors_are_those_of_the_pairs(pair: tuple[str, str]) -> None:
         assert errors[pairs.index(pair), MEASURED.index("emd")] == pytest.approx(expected)
 
 
-def test_a_stored_cell_comes_back() -> None:
+def test_a_stored_cell_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(OrderedCell, "repetitions", 6)
     measured = simulate_ordered(ordered_cell(5, largest=16))
     back = ordered_measured(json.loads(json.dumps(measured.to_record())), 0, 16)
     assert back.cell == measured.cell
