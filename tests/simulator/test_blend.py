@@ -172,7 +172,7 @@ def test_candidates_join_the_best_method_that_gives_frequencies_with_those_that_
     assert candidate_blends({"none": 1.0}) == []
 
 
-@pytest.mark.parametrize("metric", ["l1", "kl", "topk"])
+@pytest.mark.parametrize("metric", [pytest.param("l1", marks=pytest.mark.slow), "kl", "topk"])
 def test_the_best_blend_is_the_lowest_of_all_candidates_over_the_populations(metric: str) -> None:
     methods = ("none", "norm_sub", "power_ns", "eb_ns", "norm_mul", "mle_apx", "base_pos")
     asked = experiment(methods)

@@ -176,8 +176,8 @@ def test_curves_are_drawn_from_their_posterior() -> None:
 
 def test_a_wide_bell_under_much_noise_is_seen_as_a_curve() -> None:
     """The draws are closer to the truth than those of the other models; those without an order have no evidence."""
-    k = 128
-    truth, sd = frequencies("gaussian", k), 2.0 / k
+    k = 64
+    truth, sd = frequencies("gaussian", k), 1.4 / k
     estimates = [truth + stream("seen", seed).normal(0, sd, k) for seed in range(3)]
     found = {
         name: [posterior(estimate, even_noise(sd), 40, stream("seen", name)) for estimate in estimates]

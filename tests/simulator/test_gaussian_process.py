@@ -56,7 +56,12 @@ def by_all_at_once(x: np.ndarray, sd: float) -> tuple[float, np.ndarray, np.ndar
 
 
 @pytest.mark.parametrize(
-    "estimate", [(0.1, 0.3, 0.35, 0.2, 0.08), (0.9, -0.1, 0.02, 0.1, 0.0), (0.2, 0.21, 0.19, 0.2, 0.2)]
+    "estimate",
+    [
+        (0.1, 0.3, 0.35, 0.2, 0.08),
+        (0.9, -0.1, 0.02, 0.1, 0.0),
+        pytest.param((0.2, 0.21, 0.19, 0.2, 0.2), marks=pytest.mark.slow),
+    ],
 )
 def test_evidence_and_draws_are_those_of_the_process_of_all_categories_at_once(estimate: tuple[float, ...]) -> None:
     """Of 20,000 draws; |z| of 5.5 in 30 comparisons is a false alarm of 1e-6."""

@@ -108,7 +108,7 @@ def test_leaps_by_cells_and_of_narrow_windows_end_near_the_published_loops(k, sh
     protocol = SquareWave(k, epsilon)
     path = leaps.Leaps(protocol.likelihood, np.ones((1, protocol.symbols)), smooth=False)
     assert (path._cells is not None) == by_cells
-    truth, observed = seen(protocol, shape, n, times=2)
+    truth, observed = seen(protocol, shape, n, times=1)
     for name, smooth in (("em", False), ("ems", True)):
         slow = [slow_em(channel(protocol), counts, epsilon, smooth=smooth) for counts in observed.tally.counts]
         for metric in ("l1", "emd"):

@@ -61,6 +61,7 @@ def test_an_order_that_means_something_has_more_evidence_the_less_noise_there_is
     assert 10 < mean(0.01) < mean(0.002) < mean(0.0004)
 
 
+@pytest.mark.usefixtures("few_curves")
 def test_models_without_order_count_by_what_the_order_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the distribution of few parameters counts more, and only where categories have an order."""
     assert (PRIOR_ODDS[1], WITHOUT_ORDER, ORDER_NATS) == (1, 4, 4)

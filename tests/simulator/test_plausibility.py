@@ -84,6 +84,7 @@ def test_even_populations_keep_their_share_and_the_others_share_theirs_by_the_ra
     np.testing.assert_array_equal(by_plausibility(before[:2], populations[:2], estimate, NOISE), before[:2])
 
 
+@pytest.mark.usefixtures("few_curves")
 def test_draws_count_by_their_plausibility_and_by_the_evidence_of_their_model() -> None:
     """Each draw is there as often as its share of all says, rounded up or down: the resampling is systematic."""
     k = 24
@@ -100,6 +101,7 @@ def test_draws_count_by_their_plausibility_and_by_the_evidence_of_their_model() 
         assert abs(which.count(place) - expected) < len(copies) + 1e-9
 
 
+@pytest.mark.usefixtures("few_curves")
 def test_what_the_ratio_favours_is_drawn_more_often(monkeypatch: pytest.MonkeyPatch) -> None:
     k = 32
     estimate = np.full(k, 1 / k) + stream("nothing to see").normal(0, 1 / k, k)

@@ -12,7 +12,7 @@ from simulator.populations import SHAPES, apportion, frequencies
 from simulator.seeding import rng_for
 from tests.cells import failures
 
-DEEP = settings(max_examples=200, deadline=None, derandomize=True)
+DEEP = settings(max_examples=80, deadline=None, derandomize=True)
 
 
 @pytest.mark.parametrize("name", SHAPES)

@@ -44,6 +44,7 @@ def test_the_table_gives_it_and_does_not_list_it() -> None:
     assert not is_combination("norm_sub")
 
 
+@pytest.mark.usefixtures("few_curves")
 @pytest.mark.parametrize("domain", [ORDERED, UNORDERED])
 def test_it_is_the_median_of_what_the_ensemble_draws_from_each_estimate(domain: Domain) -> None:
     raw, noise = estimates(2), ORACLE.noise(N)

@@ -305,7 +305,13 @@ def test_places_are_an_ordinary_experiment():
     task = Experiment(counts, menu, POSTPROCESSORS, ground, pairs, domain=Domain(ground=places))
     runs = simulate(task, 0, 3)
     assert all((runs.of("slack")[pair] < 0.05).all() for pair in pairs)
-    pytest.importorskip("ot")
-    exact = emd_exact(np.full(12, 1 / 12), task.truth, places)
-    assert float(ground["emd"](np.full(12, 1 / 12), task.truth)) == pytest.approx(float(exact), rel=0.05)
     assert task.id != replace(task, oracles=menu | {"geo": planar_geometric(places, 1.1)}).id
+
+
+@pytest.mark.slow  # imports POT
+def test_distances_between_places_are_those_of_the_exact_transport():
+    pytest.importorskip("ot")
+    places, truth = Places(3, 4), apportion(frequencies("zipf", 12), 5000) / 5000
+    exact = emd_exact(np.full(12, 1 / 12), truth, places)
+    found = METRICS["emd"].with_options(ground=places)(np.full(12, 1 / 12), truth)
+    assert float(found) == pytest.approx(float(exact), rel=0.05)

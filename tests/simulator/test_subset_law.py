@@ -293,7 +293,9 @@ def test_the_gaussian_path_has_real_variances_and_constant_sums():
         row = oracle._gaussian(counts, stream("positive"))  # a negative variance would warn, and warnings are errors
         assert row.sum() == law.n * oracle.omega
 
-    assert failures(itertools.product([65, 100, 1024], [1e-3, 0.5, 2.0, 4.0], [0.0, 0.5, 1.0]), check) == {}
+    cells = [*itertools.product([65], [1e-3, 0.5, 2.0, 4.0], [0.0, 0.5, 1.0])]
+    cells += itertools.product([1024], [1e-3, 2.0], [0.0, 1.0])
+    assert failures(cells, check) == {}
 
 
 def test_rounding_keeps_the_sum_and_stays_within_one_count():

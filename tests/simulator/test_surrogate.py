@@ -30,6 +30,7 @@ def collected(protocol: str, k: int, n: int, shape: str = "zipf", epsilon: float
 # --- every member of the table ---------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("few_curves")
 @pytest.mark.parametrize("name", SURROGATES)
 def test_populations_are_frequencies(name: str) -> None:
     def check(cell: tuple[str, int, int]) -> None:
@@ -58,6 +59,7 @@ def test_a_consistent_surrogate_is_its_post_processing(name: str) -> None:
     np.testing.assert_allclose(drawn[0], POSTPROCESSORS[name](estimate, noise), atol=1e-15)
 
 
+@pytest.mark.usefixtures("few_curves")
 def test_the_default_number_of_draws() -> None:
     estimate, noise = collected("oue", 8, 1000)
     assert surrogate_populations("ensemble", estimate, noise, ordered=False, rng=stream("draws")).shape == (DRAWS, 8)
@@ -66,6 +68,7 @@ def test_the_default_number_of_draws() -> None:
 ODD = ((0.0,) * 6, (1 / 6,) * 6, (1.0, 0, 0, 0, 0, 0), (-0.2,) * 6, (9.0,) * 6)
 
 
+@pytest.mark.usefixtures("few_curves")
 @pytest.mark.parametrize("ordered", [False, True])
 @pytest.mark.parametrize(
     ("estimate", "sd"), [(ODD[0], 1e-9), (ODD[2], 1e-9), (ODD[2], 3.0), (ODD[3], 0.01), (ODD[4], 1e-9)]
