@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from knowledge.changes import best_pair, nearest_changes
 from knowledge.describe.profile import Profile, profile_of
 from knowledge.ranking import look_up
@@ -35,6 +37,7 @@ def test_no_change_where_the_menu_has_one_pair() -> None:
     assert changes == ()
 
 
+@pytest.mark.slow
 def test_without_a_shape_the_skew_is_left_alone() -> None:
     changes = nearest_changes(zipf(1.0), 1.0, 20_000, "l1")
     assert "skew" not in {change.what for change in changes}

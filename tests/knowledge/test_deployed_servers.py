@@ -129,9 +129,9 @@ def test_lines_that_are_no_reports_are_left_out_and_counted(key: str, monkeypatc
 
 
 def test_servers_import_nothing_but_numpy_and_what_python_has() -> None:
-    # In the first setting that a pair goes with; many pairs have the same code.
-    settings = {(key, method): (k, epsilon) for key, method, k, epsilon in reversed(PAIRS)}
-    collections = [Collection(*pair, *setting) for pair, setting in settings.items()]
+    # The code of a server is that of its protocol, and of post-processing that of its method.
+    pairs = {name: pair for pair in reversed(PAIRS) for name in pair[:2]}
+    collections = [Collection(*pair) for pair in pairs.values()]
     sources = {code for one in collections for code in (server(one), postprocessing(one) or "")}
 
     def check(source: str) -> None:

@@ -115,6 +115,7 @@ def distances(cells: Iterable[tuple[Cell, np.ndarray, np.ndarray]], *, budget: f
     return beyond * len(every) ** 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("stored", "places"),
     [

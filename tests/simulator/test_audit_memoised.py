@@ -63,7 +63,7 @@ def test_the_attack_is_the_likelihood_ratio_of_both_counts_over_all_sequences(ke
 @pytest.mark.parametrize("key", MEMOISED)
 def test_counts_of_devices_give_the_same_attack(key):
     """Reports of the client itself, round by round, instead of counts drawn at once."""
-    member, rounds, n = MEMOISED[key](3, 2.0, 1.0), 3, 20_000
+    member, rounds, n = MEMOISED[key](3, 2.0, 1.0), 3, 10_000
     subject = memoised_subject(member, rounds, trials=TRIALS, alpha=RARE)
     chances = chances_by_counts(subject, member, rounds)
     for held, chance in zip((0, 1), subject.probabilities, strict=True):

@@ -174,6 +174,7 @@ def test_curves_are_drawn_from_their_posterior() -> None:
         np.testing.assert_array_less(np.abs(means.mean(axis=0) - expected), 5 * error)
 
 
+@pytest.mark.slow
 def test_a_wide_bell_under_much_noise_is_seen_as_a_curve() -> None:
     """The draws are closer to the truth than those of the other models; those without an order have no evidence."""
     k = 64

@@ -91,6 +91,7 @@ def test_evidence_is_a_ratio_of_likelihoods() -> None:
     assert gaussian_process_posterior(hill / hill.sum(), even_noise(sd), 1, rng).evidence > 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "others",
     [

@@ -116,7 +116,7 @@ def test_xxh32_refuses_what_it_cannot_hash(value):
         xxh32_text(np.array([3, value]), np.array([1]), 4)
 
 
-@pytest.mark.parametrize(("protocol", "epsilon"), [(BLH, 0.7), (OLH, 3.0)])
+@pytest.mark.parametrize(("protocol", "epsilon"), [(OLH, 3.0), pytest.param(BLH, 0.7, marks=pytest.mark.slow)])
 def test_local_hashing_with_xxh32_is_unbiased_end_to_end(protocol, epsilon):
     counts = np.array([900, 0, 0, 300, 100, 0, 50, 20, 10, 5, 60, 55])
     oracle, n, times = protocol(12, epsilon, hash="xxh32"), int(counts.sum()), 200

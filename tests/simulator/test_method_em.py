@@ -92,7 +92,7 @@ def test_the_rate_of_leaps_bounds_how_fast_logarithms_answer_a_step(epsilon):
     ("k", "shape", "epsilon", "n", "by_cells"),
     [
         (151, "spike", 1.0, 100_000, True),
-        (150, "bimodal", 0.5, 10_000, True),
+        pytest.param(150, "bimodal", 0.5, 10_000, True, marks=pytest.mark.slow),
         (131, "steps", 0.1, 100_000, True),
         (131, "gaussian", 0.5, 40, True),
         pytest.param(131, "sparse", 0.7, 10_000_000, True, marks=pytest.mark.slow),

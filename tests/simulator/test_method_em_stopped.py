@@ -196,7 +196,7 @@ def test_drawn_curves_have_the_mean_and_the_covariance_of_their_posterior(monkey
     assert (np.abs(np.cov(own.T) - exact) < 6 * sds + 0.01 * np.abs(exact).max()).all()
 
 
-@pytest.mark.parametrize("shape", ["gaussian", "bimodal", "lognormal"])
+@pytest.mark.parametrize("shape", ["gaussian", "bimodal", pytest.param("lognormal", marks=pytest.mark.slow)])
 def test_drawn_curves_are_about_as_far_from_the_truth_as_they_are_from_each_other(shape):
     """Draws of a right posterior are: distances to the truth and between draws have the same mean over truths."""
     truth, observed = seen(SquareWave(64, 1.0), shape, 100_000, times=12)

@@ -143,7 +143,8 @@ def test_candidates_have_mean_one_and_are_of_every_kind() -> None:
     assert ((values == 0).mean(axis=1) > 0.5).sum() > 20
 
 
-@pytest.mark.parametrize("concentration", [0.3, pytest.param(3.0, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("concentration", [0.3, 3.0])
 def test_few_parameters_are_seen_under_more_noise(concentration: float) -> None:
     """A gamma distribution: the draws are no farther from the truth than those of a fitted mixture, on average.
 

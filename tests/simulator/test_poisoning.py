@@ -47,7 +47,7 @@ def agrees(oracle, found, supports_of_one, repetitions=100):
     return accept(two_sided((found - expected) / np.hypot(noise, fake) * np.sqrt(repetitions)))
 
 
-@pytest.mark.parametrize("key", ["rappor", "oue", "the"])
+@pytest.mark.parametrize("key", ["oue", "the", pytest.param("rappor", marks=pytest.mark.slow)])
 def test_gains_on_unary_encodings_are_those_of_the_paper(key):
     oracle, found = gain_of(key)
     assert agrees(oracle, found["maximal_gain"], len(TARGETS))
@@ -68,7 +68,7 @@ def test_gains_on_subset_selection(epsilon):
     assert agrees(oracle, found["random_value"], len(TARGETS) * oracle.omega / K, 40)
 
 
-@pytest.mark.parametrize("key", ["blh", "olh"])
+@pytest.mark.parametrize("key", ["olh", pytest.param("blh", marks=pytest.mark.slow)])
 def test_random_reports_do_not_help_with_local_hashing(key):
     oracle, found = gain_of(key)
     assert agrees(oracle, found["random_value"], len(TARGETS) / oracle.g)

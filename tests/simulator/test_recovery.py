@@ -92,7 +92,7 @@ def test_the_tally_is_the_same_law_whether_reports_are_screened_or_not():
             expected = expected + fakes * protocol.random_rate
         assert accept(two_sided((got - expected) / np.sqrt(20_000 / 4 / 100)))
 
-    assert failures(itertools.product([*ATTACKS, NOBODY], ("oue", "the", "olh")), check) == {}
+    assert failures(itertools.product([*ATTACKS, NOBODY], ("oue", "olh")), check) == {}
 
 
 @pytest.mark.parametrize(("n", "k", "r", "p", "q"), [(10_000, 50, 5, 0.5, 0.27), (100_000, 12, 2, 0.73, 0.5)])

@@ -90,8 +90,8 @@ def test_curves_are_weighed_by_the_likelihood_of_an_urn_that_begins_with_them() 
 
 
 def distances(shape: np.ndarray, users: int, *, ordered: bool) -> float:
-    """Return the mean l1 distance of draws to the truth, over ten samples."""
-    samples = stream("small", users).multinomial(users, shape, size=10)
+    """Return the mean l1 distance of draws to the truth, over six samples."""
+    samples = stream("small", users).multinomial(users, shape, size=6)
     drawn = (sample_posterior(sample, 8, stream("drawn", users), ordered=ordered) for sample in samples)
     return float(np.mean([np.abs(draws - shape).sum(axis=1) for draws in drawn]))
 

@@ -198,10 +198,10 @@ def test_no_reports_differ_by_more_than_a_yes_or_no_answer() -> None:
 @pytest.mark.parametrize(
     ("blanket", "published"),
     [
-        (Blanket.generic(1.0), 0.0440),
         (Blanket.generic(4.0), 0.4141),
+        pytest.param(Blanket.generic(1.0), 0.0440, marks=pytest.mark.slow),
         (blanket_of(PROTOCOLS["grr"](100, 4.0)), 0.2344),
-        (blanket_of(PROTOCOLS["grr"](51, 1.0)), 0.0107),
+        pytest.param(blanket_of(PROTOCOLS["grr"](51, 1.0)), 0.0107, marks=pytest.mark.slow),
         # Local hashing of g = 8 symbols, where no hash function sends two values to the same one.
         (blanket_of(PROTOCOLS["grr"](8, 2.0)), 0.0859),
     ],
@@ -212,6 +212,7 @@ def test_published_figures_of_10_000_users(blanket: Blanket, published: float) -
     assert published - blanket.loss / 2**10 - 5e-5 <= ours <= published + 5e-5
 
 
+@pytest.mark.slow
 def test_published_figures_of_100_000_users() -> None:
     n, local, delta = 100_000, 4.0, 1e-6
     numerical = Shuffler(n, delta).central(Blanket.generic(local))

@@ -29,6 +29,7 @@ def test_the_comparison_of_mechanisms_prints_a_table(tmp_path: Path, capsys: pyt
     assert "| block 2x2" in table
 
 
+@pytest.mark.slow
 def test_the_adaptive_methods_are_compared_with_the_best_in_hindsight() -> None:
     truth = np.array([0.4, 0.3, 0.2, 0.1])
     found = list(compare_methods.ratios(truth, ordered=False, repetitions=2))

@@ -12,6 +12,7 @@ from simulator.seeding import rng_for
 from simulator.surrogate import PRIOR_ODDS
 
 
+@pytest.mark.slow
 def test_the_ratio_of_two_normal_densities_is_found() -> None:
     """Its logarithm is a parabola: that of N(1/2, 1/2) over N(0, 1)."""
     rng = rng_for(0, "two normal densities")

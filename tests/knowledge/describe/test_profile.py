@@ -85,7 +85,7 @@ def test_grouping_hardly_changes_the_features(shape: str, parameter: float, monk
         np.testing.assert_allclose(other, one, atol=0.1 * varies[name], err_msg=name)
 
 
-@pytest.mark.parametrize("k", [2, 3, 17, 300, 3000])
+@pytest.mark.parametrize("k", [2, 3, 17, 1000])
 def test_features_are_finite_for_every_protocol_and_budget(k: int) -> None:
     for f in (np.ones(k), np.eye(k)[0], frequencies("sparse", k, 0.2)):
         profile = profile_of(f)

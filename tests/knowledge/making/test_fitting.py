@@ -66,7 +66,7 @@ def test_a_network_survives_its_file() -> None:
     np.testing.assert_array_equal(back(x), network(x))
 
 
-@pytest.mark.parametrize("caution", [0.0, 0.5])
+@pytest.mark.parametrize("caution", [0.5, pytest.param(0.0, marks=pytest.mark.slow)])
 def test_one_network_is_taught_what_several_say_together(caution: float) -> None:
     """Much nearer to what they say together, with what they differ by added, than they are to each other."""
     rng = rng_for(0, "taught")
@@ -111,6 +111,7 @@ def test_each_network_leaves_out_one_fold(tiny: Path, monkeypatch: pytest.Monkey
         np.testing.assert_array_equal(features, data.features[np.arange(80) % folds != number % folds])
 
 
+@pytest.mark.slow
 def test_luck_in_few_repetitions_does_not_make_errors_too_low(tiny: Path) -> None:
     """Weighing rows by what was measured gives a bias of 0.1 at least."""
     data, provenance = _two_pairs_alike(tiny, 800, 4)
