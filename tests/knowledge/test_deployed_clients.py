@@ -92,7 +92,7 @@ def test_symbols_of_hashes_have_the_law_of_randomised_response(key: str, hashing
     assert surprise((pairs[:, 1] >> 28).tolist(), dict.fromkeys(range(16), 1 / 16)) > FALSE_ALARM
 
 
-@pytest.mark.parametrize("epsilon", [0.002, 1.0, 20.0])
+@pytest.mark.parametrize("epsilon", [0.002, 20.0, pytest.param(1.0, marks=pytest.mark.slow)])
 def test_noise_of_cells_has_the_discrete_laplace_law(epsilon: float) -> None:
     client = client_of(made("she", 2, epsilon))
     entropy = seeded(3)
@@ -150,7 +150,7 @@ def test_a_client_with_a_fault_is_found(key: str) -> None:
 def test_the_audit_takes_a_client_as_it_is_and_finds_no_more_than_is_promised(key: str, hashing: str) -> None:
     """False alarm: 1e-4 for each of 16 audits; the randomness is the system's, as on a device."""
     client = client_of(made(key, 9, 2.0, hashing))
-    found = audit_client(client.audited, 9, 2.0, key, trials=1_000, alpha=1e-4, hash=hashing)
+    found = audit_client(client.audited, 9, 2.0, key, trials=600, alpha=1e-4, hash=hashing)
     assert 0 < found.epsilon_lower_bound <= 2.0
 
 

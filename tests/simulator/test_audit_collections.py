@@ -74,7 +74,7 @@ def test_one_round_is_the_guess_and_more_rounds_tell_more(key):
         assert loss < rounds * 1.0
 
 
-@pytest.mark.parametrize("key", ["rappor", "oue", "olh"])
+@pytest.mark.parametrize("key", ["rappor", "olh", pytest.param("oue", marks=pytest.mark.slow)])
 def test_trials_of_many_rounds_agree_with_the_closed_form(key):
     found = run_audit(rounds_subject(PROTOCOLS[key](20, 0.5), 30), trials=20_000, alpha=RARE, seed=0)
     assert found.agrees

@@ -114,7 +114,7 @@ def test_blocks_of_hadamard_response_are_those_of_the_paper():
     assert failures(itertools.product([2, 3, 12, 64, 1000, 5000], [0.1, 0.69, 0.7, 1.0, 2.0, 5.0, 9.0]), check) == {}
 
 
-@pytest.mark.parametrize("k", [5, 7, 8, 20])
+@pytest.mark.parametrize("k", [5, 8, *(pytest.param(k, marks=pytest.mark.slow) for k in (7, 20))])
 def test_one_block_reads_what_pure_ldp_sends_up_to_epsilon_1(k):
     """The client of pure-ldp, one user at a time: of two columns that differ in one bit, that with a 1 or not."""
     epsilon, n = 1.0, 40_000

@@ -192,7 +192,7 @@ def test_both_toys_run_through_the_experiment_and_are_ranked():
     task = Experiment(
         COUNTS, MENU, METHODS, {name: METRICS[name] for name in ("l1", "emd", "set")}, PAIRS, domain=ORDERED
     )
-    runs = race(task, ["emd"], repetitions=10, max_repetitions=40)
+    runs = race(task, ["emd"], repetitions=10, max_repetitions=20)
     mean = {pair: float(errors.mean()) for pair, errors in runs.of("emd").items()}
     blind = float(METRICS["emd"](np.full(K, 1 / K), task.truth))
     assert mean["wave", "ibu"] < blind / 2

@@ -20,7 +20,7 @@ PROTOCOLS = frequency_oracles()
 
 SAMPLED, REPLAYED = 5000, 1000  # repetitions of the fast tests
 # The exact chain of subset selection takes a millisecond each, and the points of a geometry are found user by user.
-SLOWER = {("ss", "sample"): 1000, ("pgr", "replay"): 600}
+SLOWER = {("ss", "sample"): 600, ("pgr", "replay"): 400}
 
 # (epsilon, true counts): a dominating value, values nobody holds, few users and more.
 SETTINGS = {
@@ -132,7 +132,7 @@ def test_negative_control_q_off_by_5_percent_is_noticed():
             assert not accept(COMPARISONS["mean"](draws, draws_of(key, "k12_large", "replay"), law))
             assert not accept(COMPARISONS["marginals"](draws, draws_of(key, "k12_large", "replay"), law))
 
-    sampled = ("grr", "oue", "blh", "olh", "ss", "the")  # rappor is as oue
+    sampled = ("grr", "oue", "olh", "ss")  # rappor is as oue, and so are blh and the with another p and q
     replayed = ("grr", "olh", "ss")  # oue is as grr; blh and the use q no more than olh
     cells = [*((key, "sample") for key in sampled), *((key, "replay") for key in replayed)]
     assert failures(cells, check) == {}
@@ -204,7 +204,7 @@ def test_replay_does_not_depend_on_how_users_are_cut_into_pieces_in_law(monkeypa
         monkeypatch.setattr("simulator.protocols.oracle.REPLAY_CELLS", 60)
         monkeypatch.setattr("simulator.hash_support.BLOCK_BYTES", 256)
         law = law_of(key, "k3_low")
-        draws = law.oracle.replay_support(np.broadcast_to(law.n_v, (600, 3)), stream("pieces", key))
+        draws = law.oracle.replay_support(np.broadcast_to(law.n_v, (400, 3)), stream("pieces", key))
         for name in ("mean", "covariance", "row_sums"):
             assert accept(CHECKS[name](draws, law)), name
 

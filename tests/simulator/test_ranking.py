@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -167,6 +167,7 @@ def by_definition(errors: dict[Pair, np.ndarray]) -> dict[Pair, int]:
     return tiers
 
 
+@settings(max_examples=50)
 @given(
     st.lists(st.tuples(st.floats(0.5, 2), st.floats(0.001, 1), st.sampled_from("abc")), min_size=1, max_size=12),
     st.integers(0, 1000),

@@ -45,7 +45,7 @@ def test_the_bound_of_the_known_leak_is_below_what_it_reveals_and_above_the_prom
     """The own bit is 1 with (1 + q)/2 for a 1/2: e^loss = e^epsilon (1 + q)/(1 - q)."""
     q = 1 / (math.exp(epsilon) + 1)
     loss = epsilon + math.log((1 + q) / (1 - q))
-    found = audit_client(unary, K, epsilon, "oue", trials=40_000, attack="pair", alpha=1e-4)
+    found = audit_client(unary, K, epsilon, "oue", trials=20_000, attack="pair", alpha=1e-4)
     assert epsilon < found.epsilon_lower_bound < loss < found.epsilon_upper_bound
 
 

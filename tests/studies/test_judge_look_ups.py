@@ -68,6 +68,7 @@ def test_curves_shapes_and_each_folder_are_sets(tmp_path: Path) -> None:
     assert all(one.ordered for histograms in found.values() for one in histograms)
 
 
+@pytest.mark.slow
 def test_processes_judge_as_one_does(done: tuple[Setting, ...]) -> None:
     ages, gaps, turn = (judge_look_ups.histogram(name, 8) for name in ("ages", "gaps", "turn"))
     found = judge_look_ups.judged({"some": [ages, gaps], "another": [turn]}, FEW, jobs=2)

@@ -57,9 +57,9 @@ def test_the_normal_distribution_is_right_to_2e_5() -> None:
     ("k", "n"),
     [
         (2, 100_000),
-        (40, 2_000),
-        (256, 100_000),
-        *(pytest.param(k, n, marks=pytest.mark.slow) for k, n in ((2, 2_000), (40, 100_000), (256, 2_000))),
+        (256, 2_000),
+        *(pytest.param(k, n, marks=pytest.mark.slow) for k, n in ((2, 2_000), (256, 100_000))),
+        *(pytest.param(40, n, marks=pytest.mark.slow) for n in (2_000, 100_000)),
         *(pytest.param(17, n, marks=pytest.mark.slow) for n in (2_000, 100_000)),
     ],
 )
