@@ -210,6 +210,7 @@ def test_evidence_tells_a_smooth_curve_from_its_shuffled_values(shape: str, shar
         assert gap(rng.permutation(estimate)) < 0
 
 
+@pytest.mark.usefixtures("few_curves")
 def test_the_ensemble_follows_the_evidence() -> None:
     """Neighbours of a smooth curve's draws are alike; those of a shuffled one's are not."""
     truth, sd = frequencies("gaussian", 48), 0.5 / 48
