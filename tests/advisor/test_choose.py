@@ -269,7 +269,7 @@ def test_what_takes_no_data_gets_nothing_but_a_better_question(run: Run) -> None
 def test_every_smaller_number_of_answers_is_enough_too(run: Run) -> None:
     words = ["--n", "2000", "--k", "18", "--within", "1", "--sensitive", "medium", "--times", "1", "--ordered"]
     most = json.loads(run("choose", *words, "--format", "json")[1])["answers_possible"]
-    for answers in {2, (2 + most) // 2, most}:
+    for answers in {(2 + most) // 2, most}:
         wishes = Wishes(people=2000, answers=answers, within=1, sensitive="medium", times=1, ordered=True)
         assert choose(wishes).epsilon is not None
 

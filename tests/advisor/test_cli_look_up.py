@@ -28,7 +28,8 @@ def test_a_look_up_says_what_it_rests_on(run: Run) -> None:
 
 def test_json_is_that_of_every_answer(run: Run) -> None:
     code, out, _ = run(
-        "--eps", "1", "--k", "64", "--shape", "gaussian:0.1", "--metric", "mae,l2", "--why", "--format", "json"
+        "--eps", "1", "--k", "64", "--shape", "gaussian:0.1", "--metric", "mae,l2", "--why", "--format", "json",
+        "-p", "oue,tree,pgr", "--method", "norm_sub,eb_ns,tree_eb",
     )
     assert code == 0
     data = json.loads(out)

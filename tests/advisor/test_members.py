@@ -251,7 +251,14 @@ def test_one_that_fails_in_the_simulation_is_left_out_and_named(command) -> None
     assert "moody" not in result.stdout
 
 
-@pytest.mark.parametrize("option", ["--method mine.py:soft", "--protocol mine.py:Flipped", "--metric mine.py:largest"])
+@pytest.mark.parametrize(
+    "option",
+    [
+        "--method mine.py:soft",
+        "--protocol mine.py:Flipped",
+        pytest.param("--metric mine.py:largest", marks=pytest.mark.slow),  # simulates all pairs
+    ],
+)
 def test_a_prediction_says_what_to_type_instead(command, option: str) -> None:
     result = command("--eps", "2", "--k", "16", *option.split())
     assert result.code == 2

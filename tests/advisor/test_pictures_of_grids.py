@@ -26,7 +26,7 @@ from tests.advisor.test_pictures import START, words
     "question",
     [
         {"target": 0.2, "epsilon": 1.0, "instant": True},
-        {"detect": 0.05, "n": 10_000, "instant": True},
+        pytest.param({"detect": 0.05, "n": 10_000, "instant": True}, marks=pytest.mark.slow),
         pytest.param({"target": 0.2, "epsilon": 1.0}, marks=pytest.mark.slow),
         pytest.param({"detect": 0.05, "n": 10_000}, marks=pytest.mark.slow),
     ],
@@ -88,6 +88,7 @@ def test_no_word_of_the_curves_is_cut_off_and_no_line_is_covered(users: list[int
     assert not any(legend.get_window_extent().overlaps(axes.get_window_extent()) for axes in figure.axes)
 
 
+@pytest.mark.slow
 def test_curves_show_the_method_of_the_caller() -> None:
     def worst_of_all(estimate: np.ndarray, noise: Noise) -> np.ndarray:
         return estimate + 5 * noise.sd
@@ -101,14 +102,20 @@ def test_curves_show_the_method_of_the_caller() -> None:
             known.pop("worst_of_all", None)
 
 
-def test_pictures_of_plans_and_sweeps_from_the_command_line(run: Run, tmp_path: Path) -> None:
-    one, two, three = (tmp_path / name for name in ("plan.svg", "map.png", "curves.pdf"))
-    asked = ("plan", "--target", "0.1", "--eps", "1", "--k", "16", "--instant", "-q", "--plot", str(one))
+@pytest.mark.slow
+def test_a_picture_of_a_plan_from_the_command_line(run: Run, tmp_path: Path) -> None:
+    asked = ("plan", "--target", "0.1", "--eps", "1", "--k", "16", "--instant", "-q", "--plot", tmp_path / "plan.svg")
     assert run(*asked)[0] == 0
     assert "exists" in run(*asked)[2]
+    assert (tmp_path / "plan.svg").read_bytes().startswith(START[".svg"])
+
+
+@pytest.mark.slow
+def test_pictures_of_sweeps_from_the_command_line(run: Run, tmp_path: Path) -> None:
+    two, three = (tmp_path / name for name in ("map.png", "curves.pdf"))
     sweep_words = ("sweep", "--eps", "1", "--n", "1e3,1e4", "--k", "4", "-p", "grr", "--reps", "4", "--jobs", "1", "-q")
     sweep_words += ("--method", "none,norm_sub")
     assert run(*sweep_words, "--plot", str(two), "--plot-curves", str(three))[0] == 0
-    for path in (one, two, three):
+    for path in (two, three):
         assert path.read_bytes().startswith(START[path.suffix])
     assert "same file" in run(*sweep_words, "--force", "--plot", str(two), "--plot-curves", str(two))[2]

@@ -203,6 +203,7 @@ def test_sorting_works(page: Path, browser: Any) -> None:
     shown.close()
 
 
+@pytest.mark.slow
 def test_a_title_of_ones_own_and_contents_for_several_metrics(run: Run, tmp_path: Path) -> None:
     target = tmp_path / "page.html"
     words = ("-q", "--eps", "1", "--k", "16", "--n", "50k", "-p", "grr,oue", "-m", "l1,mse", "--report", str(target))
