@@ -75,7 +75,7 @@ def strangers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_explain_shows_cost_and_recipes_as_they_are(run: Run) -> None:
     def shown(name: str) -> None:
-        out = run("explain", name)[1]
+        out = run("explain", name, "--format", "plain")[1]
         known = json.loads(run("explain", name, "--format", "json")[1])
         assert known["python"] == package_recipe(known["kind"], name)
         assert known["python"] in out

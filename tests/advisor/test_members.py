@@ -276,7 +276,7 @@ def test_the_commands_of_an_answer_name_members_with_their_files(command) -> Non
     words = shlex.split(json.loads(result.stdout)["worth_it_with"]["command"])
     for option, names in zip(menu[::2], menu[1::2], strict=True):
         assert set(words[words.index(option) + 1].split(",")) == set(names.split(","))
-    again = command(*words[1:], "--max-reps", "50", "--quiet")
+    again = command(*words[1:], "--max-reps", "10", "--quiet")
     assert again.code == 0
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -71,6 +70,7 @@ def test_a_sample_is_read(run: Run, states: str) -> None:
     assert data["results"][0]["source"] == "simulation"
 
 
+@pytest.mark.slow
 def test_every_format(run: Run) -> None:
     def check(output_format: str) -> None:
         code, out, _ = run(
