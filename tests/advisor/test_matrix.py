@@ -99,7 +99,8 @@ def test_an_estimate_has_it(run: Run, tmp_path: Path) -> None:
 
 
 def test_predictions_have_it_and_one_metric_has_not(run: Run) -> None:
-    code, out, _ = run("--eps", "1", "--k", "16", "-m", "all", "--matrix", "--format", "value")
+    words = ("--eps", "1", "--k", "16", "-p", "grr,oue", "--method", "norm_sub,none")
+    code, out, _ = run(*words, "-m", "all", "--matrix", "--format", "value")
     assert code == 0
     assert {line.split()[0] for line in out.splitlines()} >= {"l1", "kl", "set"}
     code, out, err = run("--eps", "1", "--k", "16", "--matrix")

@@ -33,12 +33,13 @@ from tests.advisor.test_pictures import START, words
 )
 def test_plan_has_the_target_and_the_answer(question: dict[str, float]) -> None:
     answer = plan(k=16, protocol="grr", method=None if "detect" in question else "norm_sub", **question)  # type: ignore[arg-type]
-    axes = plan_figure(answer).axes[0]
+    figure = plan_figure(answer)
+    axes = figure.axes[0]
     upright = [line for line in axes.lines if len(set(np.asarray(line.get_xdata()).tolist())) == 1]
     assert any(np.asarray(line.get_xdata())[0] == answer.value for line in upright)
     level = [line for line in axes.lines if np.asarray(line.get_ydata()).tolist() == [question.get("target", 0.8)] * 2]
     assert level
-    shown = words(to_svg(plan_figure(answer), "c"))
+    shown = words(to_svg(figure, "c"))
     assert any("users n" in word or "budget ε" in word for word in shown)
     assert not any("mathdefault" in word for word in shown)
 

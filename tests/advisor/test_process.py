@@ -149,8 +149,8 @@ def test_a_process_imports_nothing_heavy_and_takes_one_thread_for_matrix_product
         "import os, sys; from advisor.cli.app import main; assert 'numpy' not in sys.modules\n"
         "names = {'pandas', 'scipy.stats', 'sklearn', 'pyarrow', 'joblib'}\n"
         "def heavy(*others): print(sorted({*names, *others} & set(sys.modules)))\n"
-        "main(['--eps', '1', '--k', '64', '-q', '--why']); heavy('matplotlib')\n"
-        f"main({[*QUICK, '-q', '-p', 'grr', '--format', 'value', states]!r}); heavy()\n"
+        "main(['--eps', '1', '--k', '64', '-q', '--why', '-p', 'oue,grr']); heavy('matplotlib')\n"
+        f"main({[*QUICK, '-q', '-p', 'grr', '--method', 'norm_sub', '--format', 'value', states]!r}); heavy()\n"
         "print(os.environ['OPENBLAS_NUM_THREADS'])"
     )
     clean = {name: value for name, value in os.environ.items() if name not in BLAS_THREADS}

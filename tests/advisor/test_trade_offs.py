@@ -140,7 +140,7 @@ def test_an_answer_for_the_whole_distribution_names_the_pair_for_single_categori
 
 
 def test_an_answer_for_single_categories_gives_nothing_up(run: Run, spikes: str) -> None:
-    for metric in ("l1", "set", "topk"):
+    for metric in ("l1", "set"):
         data = answer(run, spikes, metric)
         assert data["single_categories"] is None
         assert WHOLE not in data["summary"]
