@@ -33,13 +33,13 @@ ELSEWHERE = (
 )  # fmt: skip
 
 
-@pytest.fixture
-def town(tmp_path: Path) -> str:
+@pytest.fixture(scope="module")
+def town(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Two centres on a 5 x 6 grid."""
     row, column = np.mgrid[:5, :6]
     counts = 4000 * np.exp(-((row - 1) ** 2) - (column - 1) ** 2) + 2000 * np.exp(-((row - 3) ** 2) - (column - 4) ** 2)
     lines = [f"{r},{c},{counts[r, c]:.0f}" for r in range(5) for c in range(6)]
-    path = tmp_path / "town.csv"
+    path = tmp_path_factory.mktemp("town") / "town.csv"
     path.write_text("row,col,count\n" + "\n".join(lines) + "\n", encoding="utf-8")
     return str(path)
 
@@ -52,8 +52,18 @@ def answered(run: Run, *arguments: str) -> dict[str, object]:
     return answer
 
 
+WHOLE: dict[str, dict[str, object]] = {}
+
+
+def whole_answer(run: Run, town: str) -> dict[str, object]:
+    """Return the answer with all channels and methods, which is simulated once."""
+    if town not in WHOLE:
+        WHOLE[town] = answered(run, *METRIC, *QUICK, town)
+    return WHOLE[town]
+
+
 def test_all_channels_keep_the_same_promise_and_their_figures_are_their_own(run: Run, town: str) -> None:
-    answer = answered(run, *METRIC, *QUICK, town)
+    answer = whole_answer(run, town)
     rows = answer["recommendations"]
     assert {row["protocol"] for row in rows} == {"krr", "planar_geometric", "planar_laplace"}
     assert all(row["epsilon_within_radius"] <= 2 * (1 + 1e-9) for row in rows)
@@ -98,7 +108,7 @@ def test_the_answer_depends_on_the_seed_only(run: Run, town: str) -> None:
 
 
 def test_methods_of_one_channel_do_not_change_with_the_menu(run: Run, town: str) -> None:
-    whole = answered(run, *METRIC, *QUICK, town)["recommendations"]
+    whole = whole_answer(run, town)["recommendations"]
     few = answered(run, *METRIC, *QUICK, "-p", "planar-geometric", "--method", "ibu,none", town)["recommendations"]
     assert len(few) == 2
     assert few[1]["error"] in [row["error"] for row in whole]  # the first of each is measured again, as it was chosen

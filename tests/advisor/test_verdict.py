@@ -64,7 +64,7 @@ def test_a_few_skewed_categories_of_a_hundred_thousand_are_worth_collecting() ->
         assert advice.best.error_high < 2 * advice.best.error
         assert advise(1.0, k=k, n=100_000, skew=0.0).error_without_data == 0
 
-    assert failures(product([2, 3, 4, 5], [0.5, 1.0, 2.0]), check) == {}
+    assert failures(product([2, 5], [0.5, 1.0, 2.0]), check) == {}
 
 
 def test_what_is_guessed_without_data_is_named_where_its_error_is_shown() -> None:

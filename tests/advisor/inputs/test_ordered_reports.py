@@ -172,7 +172,11 @@ def test_what_their_reports_do_not_tell_has_to_be_given(protocol: str) -> None:
 
 @pytest.mark.parametrize(
     ("protocol", "line"),
-    [("tree", "7,1"), ("tree", "0," + "01" * 128), pytest.param("sw", "300", marks=pytest.mark.slow)],
+    [
+        ("tree", "7,1"),
+        pytest.param("tree", "0," + "01" * 128, marks=pytest.mark.slow),
+        pytest.param("sw", "300", marks=pytest.mark.slow),
+    ],
 )
 def test_memory_does_not_grow_with_the_number_of_reports(
     protocol: str, line: str, monkeypatch: pytest.MonkeyPatch
