@@ -65,7 +65,7 @@ def test_pictures_of_the_main_command(run: Run, states: str, tmp_path: Path, suf
     code, _, err = run(*arguments)
     assert code == 2
     assert "exists" in err
-    if one.suffix != ".svg":  # as the same picture is written again
+    if one.suffix != ".svg":  # of the slow ones alone: both are drawn once more
         before = one.read_bytes(), two.read_bytes()
         assert run(*arguments, "--force")[0] == 0
         assert (one.read_bytes(), two.read_bytes()) == before  # same seed, same picture
