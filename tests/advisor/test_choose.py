@@ -249,6 +249,7 @@ def test_what_takes_no_data_gets_nothing_but_a_better_question(run: Run) -> None
     assert not run(*command.split()[1:])[1].startswith("Do not collect for this")
 
 
+@pytest.mark.slow
 def test_every_smaller_number_of_answers_is_enough_too(run: Run) -> None:
     words = ["--n", "2000", "--k", "18", "--within", "1", "--sensitive", "medium", "--times", "1", "--ordered"]
     most = json.loads(run("choose", *words, "--format", "json")[1])["answers_possible"]

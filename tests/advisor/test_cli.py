@@ -342,7 +342,7 @@ def test_an_unsettled_top_is_said(run: Run, ages: str) -> None:
     assert "Not settled after 2 repetitions" in run(*open_question)[1]
     data = answer(run(*open_question, "--format", "json")[1])
     assert data["resolved"] is False
-    clear = ("-p", "oue", "--method", "none", "--method", "norm_sub", "--format", "json")
+    clear = ("-p", "oue", "--method", "none", "--method", "norm_sub", "--reps", "10", "--format", "json")
     assert answer(run("-e", "0.5", *clear, ages)[1])["resolved"] is True
 
 

@@ -194,7 +194,7 @@ def test_past_what_was_simulated_the_rows_say_so() -> None:
     far = advise(1.0, k=300_000)
     assert {row.origin for row in far.recommendations} == {"extrapolated"}
     assert any("extrapolated" in warning for warning in far.warnings)
-    pair = {"protocol": far.best.protocol, "method": far.best.method}
+    pair: dict[str, Any] = {"protocol": far.best.protocol, "method": far.best.method}
     near = advise(1.0, k=2000, **pair).best
     assert far.best.error_high / far.best.error > near.error_high / near.error
 

@@ -30,12 +30,12 @@ def test_is_offered_at_the_top_and_takes_either_name_of_the_budget() -> None:
         plan(detect=0.01, eps=1.0, epsilon=1.0, k=20, instant=True)
 
 
-def test_a_view_keeps_to_its_roles(run: Run) -> None:
+@pytest.mark.parametrize("output_format", ["table", pytest.param("markdown", marks=pytest.mark.slow)])
+def test_a_view_keeps_to_its_roles(run: Run, output_format: str) -> None:
     arguments = ("plan", "--target", "0.1", "--eps", "1", "--k", "16", "--instant", "-p", "grr,oue")
-    for output_format in ("table", "markdown"):
-        texts = {way: run(*arguments, "--format", output_format, *way.split())[1] for way in ("", "-q", "-v")}
-        assert ["Assumed:" in texts[way] for way in ("", "-q", "-v")] == [True, False, True]
-        assert ["to best:" in texts[way] for way in ("", "-q", "-v")] == [False, False, True]
+    texts = {way: run(*arguments, "--format", output_format, *way.split())[1] for way in ("", "-q", "-v")}
+    assert ["Assumed:" in texts[way] for way in ("", "-q", "-v")] == [True, False, True]
+    assert ["to best:" in texts[way] for way in ("", "-q", "-v")] == [False, False, True]
 
 
 def test_a_target_that_asks_for_nothing_is_said_to() -> None:

@@ -97,7 +97,11 @@ def test_the_verdict_is_on_the_pair_that_is_named_not_on_the_best_of_others() ->
 
 
 @pytest.mark.parametrize(
-    "given", [{"sample_counts": BANDS, "ordered": False, "instant": True}, {"k": 18, "n": 2000, "skew": 0.5}]
+    "given",
+    [
+        {"sample_counts": BANDS, "ordered": False, "instant": True},
+        pytest.param({"k": 18, "n": 2000, "skew": 0.5}, marks=pytest.mark.slow),
+    ],
 )
 def test_what_would_be_worth_it_reaches_half_of_the_error_without_data(given: dict[str, object]) -> None:
     advice = advise(1.0, **given)  # type: ignore[arg-type]

@@ -63,7 +63,7 @@ def slow_tally(protocol: str, k: int, epsilon: float, reports: np.ndarray) -> li
     return [count for row in bits for count in row] + users
 
 
-@pytest.fixture(params=[1 << 20, 1])
+@pytest.fixture(params=[1 << 20, 7, pytest.param(1, marks=pytest.mark.slow)])
 def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports in many blocks give what they give in few."""
     monkeypatch.setattr(text, "BLOCK_ROWS", request.param)
