@@ -99,6 +99,7 @@ def test_a_blend_with_the_uniform_guess_competes_where_noise_hides_the_shape() -
     assert "The uniform guess is in it because the noise may hide all there is to see." in text
 
 
+@pytest.mark.slow
 def test_what_errs_more_than_no_data_at_all_is_not_called_better() -> None:
     """Over populations errors are averaged by a root; without one the first would seem below."""
     answer = hidden("geometric", 16, 4_000, 0.3, "topk")

@@ -191,9 +191,14 @@ def test_baselines_off_the_menu_are_there() -> None:
 
 def test_past_what_was_simulated_the_rows_say_so() -> None:
     assert {row.origin for row in advise(1.0, k=100_000, protocol=["oue", "olh"]).recommendations} == {"asymptotic"}
-    far = advise(1.0, k=300_000)
+    far = advise(1.0, k=300_000, protocol=["oue", "olh"])
     assert {row.origin for row in far.recommendations} == {"extrapolated"}
     assert any("extrapolated" in warning for warning in far.warnings)
+
+
+@pytest.mark.slow
+def test_the_interval_of_what_is_extrapolated_is_wider() -> None:
+    far = advise(1.0, k=300_000)
     pair: dict[str, Any] = {"protocol": far.best.protocol, "method": far.best.method}
     near = advise(1.0, k=2000, **pair).best
     assert far.best.error_high / far.best.error > near.error_high / near.error

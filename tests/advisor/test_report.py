@@ -38,6 +38,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "4",
         "--max-reps",
         "4",
+        "-p",
+        "grr,oue,olh",
         "--format",
         "value",
         "--report",
@@ -70,7 +72,9 @@ def test_the_page_is_small_whole_and_alone(page: Path) -> None:
     assert "<img" not in text
     for said in ("Why", "Assumed: ", "moves the odds", "Reproduce this", "Glossary", "Nearest known deployments"):
         assert said in text
-    assert re.search(r"<pre>ldp-advise --eps 1 --reps 4 --max-reps 4 --format value \S+nasty.csv</pre>", text)
+    assert re.search(
+        r"<pre>ldp-advise --eps 1 --reps 4 --max-reps 4 -p grr,oue,olh --format value \S+nasty.csv</pre>", text
+    )
     assert "numpy" in text
 
 

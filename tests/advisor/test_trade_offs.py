@@ -114,6 +114,7 @@ def test_a_pair_that_is_first_everywhere_is_said_to_be_and_nothing_else(run: Run
     assert "times the lowest" not in out
 
 
+@pytest.mark.slow
 def test_many_metrics_are_summed_up_by_the_worst(run: Run, spikes: str) -> None:
     metrics = ("emd", "l1", "l2", "range")
     data = answer(run, spikes, *metrics)

@@ -196,7 +196,7 @@ def test_memory_does_not_grow_with_the_number_of_reports(
 # --- plausibility ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("protocol", [*TREES, *SYMBOLS])
+@pytest.mark.parametrize("protocol", [*TREES, "haar_hrr", pytest.param("sw", marks=pytest.mark.slow)])
 def test_honest_reports_raise_no_alarm(protocol: str) -> None:
     """Six standard deviations: hardly ever wrong in these 108 tallies; EM is stopped far from the sharpest truths."""
     for k in (2, 17, 300):
