@@ -10,6 +10,7 @@ from advisor.cli.app import main
 from advisor.members import member_of_file
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.foreign import FAILURES, REGISTERED, SOURCES
+from tests.advisor.choices import chosen
 from tests.advisor.collected_files import estimate_text, raw
 
 Run = Callable[..., tuple[int, str, str]]
@@ -32,6 +33,12 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
         return code, captured.out, captured.err
 
     return call
+
+
+@pytest.fixture
+def choose_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the command make each decision without a file once."""
+    monkeypatch.setattr("advisor.cli.choose.choose", chosen)
 
 
 @pytest.fixture

@@ -46,7 +46,8 @@ def test_error_is_that_of_a_collection_simulated_by_hand() -> None:
 def test_sample_counts_mapping_and_raw_values_agree() -> None:
     values = np.repeat(np.arange(6), COUNTS)
     rng_for(0, "order").shuffle(values)
-    options = {"k": 6, "metric": "emd", "protocol": ["grr", "oue"], "repetitions": 3, "max_repetitions": 3}
+    few = {"repetitions": 3, "max_repetitions": 3, "method": ["norm_sub", "wavelet_eb"]}
+    options = {"k": 6, "metric": "emd", "protocol": ["grr", "oue"], **few}
     by_counts = advise(1.0, sample_counts=COUNTS, **options)
     assert advise(1.0, sample=values, **options).to_frame().equals(by_counts.to_frame())
     assert advise(1.0, sample=values.tolist(), **options).to_frame().equals(by_counts.to_frame())
@@ -129,7 +130,8 @@ def test_the_first_tier_holds_nothing_that_is_proven_worse(metric: str) -> None:
 
 
 def test_gain_is_measured_on_the_repetitions_of_the_row() -> None:
-    advice = advise(1.0, sample_counts=COUNTS, metric="emd", protocol=["grr", "oue", "hr"], max_repetitions=80)
+    menu = {"protocol": ["grr", "oue", "hr"], "method": ["none", "norm_sub", "wavelet_eb"]}
+    advice = advise(1.0, sample_counts=COUNTS, metric="emd", **menu, max_repetitions=80)
     lengths = {row.repetitions for row in advice.recommendations}
     assert len(lengths) > 1
     for row in advice.recommendations:

@@ -71,11 +71,15 @@ def test_interval_covers_the_frequency_as_often_as_it_says() -> None:
 
 @pytest.mark.parametrize(
     ("k", "epsilon", "n"),
-    [(256, 5.0, 100_000), pytest.param(256, 3.0, 100_000, marks=pytest.mark.slow), (64, 2.0, 10_000)],
+    [
+        (256, 5.0, 100_000),
+        pytest.param(256, 3.0, 100_000, marks=pytest.mark.slow),
+        pytest.param(64, 2.0, 10_000, marks=pytest.mark.slow),
+    ],
 )
 def test_intervals_beside_a_frequent_value_cover_too_although_it_brings_noise_into_their_block(k, epsilon, n) -> None:
-    """Hadamard response; false alarm: 1 of 16,000 streams a comparison (4 standard errors of 2,000 collections)."""
-    oracle, repetitions = PROTOCOLS["hr"](k, epsilon), 2000
+    """Hadamard response; false alarm: 1 of 16,000 streams a comparison (4 standard errors of 1,000 collections)."""
+    oracle, repetitions = PROTOCOLS["hr"](k, epsilon), 1000
     counts = np.full(k, int(0.6 * n) // k)
     mate, unused = oracle.blocks, 2 * oracle.blocks if k > 2 * oracle.blocks else None
     counts[0], counts[mate], counts[1] = int(0.3 * n), int(0.05 * n), 0

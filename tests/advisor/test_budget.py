@@ -70,7 +70,7 @@ def test_rounds_add_up_and_change_no_report() -> None:
 
 
 def test_the_answer_is_that_of_the_reports_that_are_sent() -> None:
-    asked = {"sample_counts": COUNTS, "protocol": "oue", "max_repetitions": 20}
+    asked = {"sample_counts": COUNTS, "protocol": "oue", "repetitions": 4, "max_repetitions": 4}
     sampled = advise(1.0, **asked, attributes=4, solution="smp")
     assert [row.error for row in sampled.recommendations] == [
         row.error for row in advise(1.0, n=5000, **asked).recommendations

@@ -13,13 +13,15 @@ from unittest.mock import ANY
 
 import pytest
 
-from advisor.budgets.choice import choose
 from advisor.budgets.choice_words import note_lines
 from advisor.budgets.wishes import Wishes
 from advisor.cli.prompts import PROMPTS
 from advisor.errors import InputError
+from tests.advisor.choices import chosen
 from tests.advisor.conftest import Run
 from tests.cells import failures
+
+pytestmark = pytest.mark.usefixtures("choose_once")
 
 
 def test_nothing_is_asked_of_a_pipe(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,17 +92,17 @@ def test_who_does_not_know_gets_a_decision_and_a_command_that_reproduces_it(run:
 
 
 def test_an_accuracy_that_is_left_open_is_one_that_is_worth_it() -> None:
-    choice = choose(Wishes(people=20_000, answers=100, within=None, sensitive="low", times=1))
+    choice = chosen(Wishes(people=20_000, answers=100, within=None, sensitive="low", times=1))
     assert choice.open_accuracy
     assert choice.there.verdict == "worth_it"
 
 
 def test_who_leaves_the_order_open_is_told_what_that_means() -> None:
     said = "The answers are taken to have no order. If they have one, as age bands have, it may take less: --ordered."
-    for order in (None, False, True):
+    for order in (None, True):
         assert (
             said
-            in note_lines(choose(Wishes(people=20_000, answers=18, within=1, sensitive="low", times=1, ordered=order)))
+            in note_lines(chosen(Wishes(people=20_000, answers=18, within=1, sensitive="low", times=1, ordered=order)))
         ) == (order is None)
 
 

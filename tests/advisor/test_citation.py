@@ -121,6 +121,8 @@ def test_cite_takes_the_figures_of_a_saved_answer(run: Run, states: str, tmp_pat
         "4",
         "--max-reps",
         "4",
+        "-p",
+        "grr,oue,olh",
         states,
         "--quiet",
         "--output",

@@ -109,6 +109,8 @@ def test_reports_are_counted_into_the_estimate_of_the_protocol(run: Run, tmp_pat
             *options,
             "--surrogate",
             "norm_sub",
+            "--next-protocol",
+            "grr",
             "--apply",
             str(target),
             "--force",
@@ -132,7 +134,8 @@ def test_reports_on_standard_input_with_their_domain(run: Run, tmp_path: Path, m
     domain = tmp_path / "domain.txt"
     domain.write_text("".join(f"city {place}\n" for place in range(K)), encoding="utf-8")
     on_stdin(monkeypatch, "".join(f"city {value}\n" for value in reports("grr").tolist()))
-    arguments = ("-p", "k-RR", "--domain", str(domain), "--ordered", "-m", "emd", "--format", "json", "-")
+    one = ("--surrogate", "norm_sub", "--next-protocol", "grr")
+    arguments = ("-p", "k-RR", "--domain", str(domain), "--ordered", "-m", "emd", *one, "--format", "json", "-")
     data = answer(run("reports", *QUICK, *arguments)[1])
     assert data["request"]["ordered"] is True
     assert data["request"]["metric"] == "emd"
@@ -173,7 +176,7 @@ def test_parameters_of_other_packages_are_those_of_reports_estimate_noise_and_si
     rows = made.reshape(N, -1).tolist()
     path, target = tmp_path / "reports.csv", tmp_path / "out.csv"
     path.write_text("".join(",".join(map(str, row)) + "\n" for row in rows), encoding="utf-8")
-    one = ("--surrogate", "norm_sub")
+    one = ("--surrogate", "norm_sub", "--next-protocol", protocol)
     base = (*QUICK, *one, "-p", protocol, flag, str(value), "--apply", str(target), "--force", "--format", "json")
     read = answer(run("reports", *base, "--k", str(K), str(path))[1])
     expected = oracle.estimate(oracle.support(made), N)
@@ -196,7 +199,7 @@ def test_categories_that_are_only_numbers_have_no_order_unless_it_is_given(run: 
     bits.write_text(report_lines("oue", reports("oue")), encoding="utf-8")
     values.write_text("".join(f"{value!r}\n" for value in raw().tolist()), encoding="utf-8")
     note = f"categories are numbered 0 to {K - 1}: no order between them (--ordered says otherwise)"
-    base = (*QUICK, "--surrogate", "norm_sub", "-p", "oue", "--format", "json")
+    base = (*QUICK, "--surrogate", "norm_sub", "--next-protocol", "grr", "-p", "oue", "--format", "json")
     for command in (("reports", *base, str(bits)), ("estimate", *base, "--n", str(N), str(values))):
         unasked, ordered = answer(run(*command)[1]), answer(run(*command, "--ordered")[1])
         assert unasked["request"]["ordered"] is False
@@ -239,6 +242,7 @@ def test_a_surrogate_of_one_population(run: Run, estimate: str) -> None:
     assert {row["probability_best"] for row in data["recommendations"]} == {None}
 
 
+@pytest.mark.slow
 def test_every_format(run: Run, estimate: str) -> None:
     def check(output_format: str) -> None:
         code, out, _ = run("estimate", *QUICK, "-p", "oue", "--n", str(N), "--format", output_format, estimate)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from advisor import advise
 from advisor.rank.pair_words import method_text, protocol_with_report
 from tests.advisor.conftest import Run
@@ -28,7 +30,21 @@ def test_a_look_up_says_what_it_rests_on(run: Run) -> None:
 
 def test_json_is_that_of_every_answer(run: Run) -> None:
     code, out, _ = run(
-        "--eps", "1", "--k", "64", "--shape", "gaussian:0.1", "--metric", "mae,l2", "--why", "--format", "json"
+        "--eps",
+        "1",
+        "--k",
+        "64",
+        "--shape",
+        "gaussian:0.1",
+        "--metric",
+        "mae,l2",
+        "--why",
+        "--format",
+        "json",
+        "-p",
+        "oue,tree,pgr",
+        "--method",
+        "norm_sub,eb_ns,tree_eb",
     )
     assert code == 0
     data = json.loads(out)
@@ -42,6 +58,7 @@ def test_json_is_that_of_every_answer(run: Run) -> None:
         assert [answer["n"] for answer in ranking["other_users"]] == [10_000, 100_000, 1_000_000, 10_000_000]
 
 
+@pytest.mark.slow
 def test_every_format_works(run: Run) -> None:
     def check(output: str) -> None:
         code, out, _ = run("--eps", "1", "--k", "64", "--format", output)

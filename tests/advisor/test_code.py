@@ -57,7 +57,8 @@ def test_the_commands_of_the_page_run(run: Run, folder: Path, monkeypatch: pytes
     commands = re.findall(r"^ldp-advise (.*?)(?:   #.*)?$", page, flags=re.MULTILINE)
     assert [command.split()[0] for command in commands] == ["reports", "audit"]
     reports, audit = (shlex.split(command) for command in commands)
-    assert run(*reports, "--reps", "2")[0] == 0
+    few = ("--reps", "2", "--method", "norm_sub", "--surrogate", "norm_sub", "--next-protocol", "grr")
+    assert run(*reports, *few)[0] == 0
     code, out, _ = run(*audit, "--trials", "100", "--quiet")
     assert code == 0
     assert "the promise is at most 1" in out

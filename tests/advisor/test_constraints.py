@@ -43,9 +43,9 @@ def test_what_is_left_keeps_every_constraint(instant: bool) -> None:
 def test_unbiased_methods_are_and_others_are_not() -> None:
     """Mean of many estimates against the truth, with a z-bound that fails once in a million methods.
 
-    The least of the biases is 15 standard errors here, and one of a sixth of the sd of an estimate would be seen.
+    The least of the biases is 10 standard errors here, and one of a quarter of the sd of an estimate would be seen.
     """
-    oracle, n, repetitions = PROTOCOLS["oue"](8, 0.5), 400, 1000
+    oracle, n, repetitions = PROTOCOLS["oue"](8, 0.5), 400, 500
     counts = np.array([300, 60, 20, 10, 5, 5, 0, 0])
     rng = rng_for(0, "unbiased")
     raw = oracle.estimate(oracle.sample_support(np.broadcast_to(counts, (repetitions, 8)), rng), n)

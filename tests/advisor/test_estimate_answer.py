@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -98,6 +99,7 @@ def test_a_blend_with_the_uniform_guess_competes_where_noise_hides_the_shape() -
     assert "The uniform guess is in it because the noise may hide all there is to see." in text
 
 
+@pytest.mark.slow
 def test_what_errs_more_than_no_data_at_all_is_not_called_better() -> None:
     """Over populations errors are averaged by a root; without one the first would seem below."""
     answer = hidden("geometric", 16, 4_000, 0.3, "topk")
@@ -109,11 +111,12 @@ def test_no_blend_competes_unasked_where_methods_are_named_or_one_population_is_
     named = ("eb_ns", "norm_sub", "power_ns", "wavelet_eb")
     for answer in (
         advise(1.0, estimate=raw(), protocol="oue", n=N, method=named, repetitions=60, **ALONE),
-        advise(1.0, estimate=raw(), protocol="oue", n=N, surrogate="norm_sub", repetitions=20, **ALONE),
-        advise(1.0, estimate=raw(), protocol="oue", n=N, threat=0.05, repetitions=20, **ALONE),
+        advise(1.0, estimate=raw(), protocol="oue", n=N, surrogate="norm_sub", repetitions=6, **ALONE),
+        advise(1.0, estimate=raw(), protocol="oue", n=N, threat=0.05, repetitions=6, **ALONE),
     ):
+        assert not answer.request.combinations  # few repetitions would not show them
         assert not [row for row in answer.recommendations if parts_of(row.method)]
-    asked = advise(1.0, estimate=raw(), protocol="oue", n=N, method="norm-sub + EB_NS*3", repetitions=60, **ALONE)
+    asked = advise(1.0, estimate=raw(), protocol="oue", n=N, method="norm-sub + EB_NS*3", repetitions=6, **ALONE)
     assert asked.best.method == "eb_ns*3+norm_sub"
     with pytest.raises(ValueError, match="methods alone, and none is there"):
         explain(asked)
@@ -196,7 +199,12 @@ def test_errors_are_means_over_populations_drawn_and_collected_by_hand() -> None
     assert (best.error_low, best.error_high) == pytest.approx(ends, rel=1e-12)
 
 
-def test_every_metric_is_answered_consistently() -> None:
+@pytest.mark.parametrize(
+    "metrics",
+    [("l2", "kl", "emd", "topk"), pytest.param(METRICS, marks=pytest.mark.slow)],
+    ids=["a few", "all"],
+)
+def test_every_metric_is_answered_consistently(metrics: Iterable[str]) -> None:
     def check(metric: str) -> None:
         advice = quick(metric=metric)
         assert advice.metric == metric
@@ -210,7 +218,7 @@ def test_every_metric_is_answered_consistently() -> None:
                     assert row.error == row.error_without_postprocessing
         assert math.fsum(row.probability_best or 0 for row in advice.recommendations) == pytest.approx(1)
 
-    assert failures(METRICS, check) == {}
+    assert failures(metrics, check) == {}
 
 
 def rows_of(advice: Advice) -> list[dict[str, object]]:
@@ -218,7 +226,7 @@ def rows_of(advice: Advice) -> list[dict[str, object]]:
 
 
 def test_counts_mapping_and_series_agree_with_frequencies() -> None:
-    values, few = raw(), {"repetitions": 2, "method": "norm_sub"}
+    values, few = raw(), {"repetitions": 2, "method": "norm_sub", "surrogate": "norm_sub"}
     expected = rows_of(quick(values, **few))
     assert rows_of(quick(values.tolist(), **few)) == expected
     shuffled = rng_for(0, "tests", "order").permutation(K)
@@ -238,7 +246,7 @@ def test_labels_come_along() -> None:
 
 
 def test_numbers_depend_on_the_seed_and_not_on_the_jobs() -> None:
-    one, same, other = (rows_of(quick(**more)) for more in ({}, {"jobs": 2}, {"seed": 1}))
+    one, same, other = (rows_of(quick(**more, **ALONE)) for more in ({}, {"jobs": 2}, {"seed": 1}))
     assert one == same
     assert one != other
 
@@ -303,18 +311,16 @@ def test_methods_that_do_not_fit_the_protocol_are_left_out() -> None:
     assert failures(frequency_oracles(), check) == {}
 
 
-def test_a_handful_of_users_is_answered() -> None:
-    def check(cell: tuple[str, int, int]) -> None:
-        protocol, k, n = cell
-        advice = quick(raw(protocol, k, n), protocol, n, repetitions=2)
-        assert len(advice.recommendations) == 3
-        SCHEMA.validate(json.loads(advice.to_json()))
-
-    assert failures([("grr", 2, 1), ("oue", 5, 7)], check) == {}
+@pytest.mark.parametrize(("protocol", "k", "n"), [("grr", 2, 1), pytest.param("oue", 5, 7, marks=pytest.mark.slow)])
+def test_a_handful_of_users_is_answered(protocol: str, k: int, n: int) -> None:
+    advice = quick(raw(protocol, k, n), protocol, n, repetitions=2)
+    assert len(advice.recommendations) == 3
+    SCHEMA.validate(json.loads(advice.to_json()))
 
 
 def test_an_estimate_of_nothing_is_not_called_useful() -> None:
-    advice = advise(0.01, estimate=raw(n=500, epsilon=0.01), protocol="oue", n=500, **QUICK)  # type: ignore[arg-type]
+    options = QUICK | {"repetitions": 2} | ALONE
+    advice = advise(0.01, estimate=raw(n=500, epsilon=0.01), protocol="oue", n=500, **options)  # type: ignore[arg-type]
     assert not advice.beats_uniform_guess
     assert advice.verdict == "no_better_than_no_data"
     assert text_of(advice).startswith("This estimate says no more than assuming equal frequencies")

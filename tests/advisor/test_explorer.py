@@ -14,13 +14,13 @@ from knowledge.ranking import look_up
 from simulator.populations import apportion, frequencies
 from tests.advisor.estimates import ALONE
 
+MENU = {"protocol": ["grr", "oue", "olh", "pgr"], "method": ["none", "norm_sub", "eb_ns", "power_ns"]}
 COUNTS = apportion(frequencies("zipf", 12), 30_000)
 
 
 @pytest.fixture(scope="module")
 def advice() -> Advice:
-    menu = {"protocol": ["grr", "oue", "olh", "pgr"], "method": ["none", "norm_sub", "eb_ns", "power_ns"]}
-    return advise(1.0, sample_counts=COUNTS, repetitions=6, max_repetitions=6, **menu)
+    return advise(1.0, sample_counts=COUNTS, repetitions=6, max_repetitions=6, **MENU)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def explorer(advice: Advice) -> Explorer:
 
 @pytest.fixture(scope="module")
 def predicted() -> Explorer:
-    return explorer_of(advise(1.0, k=64, n=100_000, shape="zipf"))
+    return explorer_of(advise(1.0, k=64, n=100_000, shape="zipf", **MENU))
 
 
 def test_the_question_itself_has_the_figures_of_the_answer(advice: Advice, explorer: Explorer) -> None:
@@ -73,7 +73,7 @@ def test_a_look_up_is_not_scaled_and_more_users_err_less(predicted: Explorer) ->
 
 
 def test_a_dial_that_is_turned_stays_the_same_dial(predicted: Explorer) -> None:
-    advice = advise(1.5, k=64, n=300_000, shape="zipf")
+    advice = advise(1.5, k=64, n=300_000, shape="zipf", **MENU)
     values = tuple(dial.values for dial in predicted.dials)
     turned, anew = explorer_of(advice, values), explorer_of(advice)
     assert tuple(dial.values for dial in turned.dials) == values != tuple(dial.values for dial in anew.dials)
@@ -92,9 +92,11 @@ def test_what_cannot_be_predicted_has_its_own_figures_alone() -> None:
     assert "this question alone" in explorer.note
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.23, 16.0])
+@pytest.mark.parametrize(
+    "epsilon", [1.23, pytest.param(0.1, marks=pytest.mark.slow), pytest.param(16.0, marks=pytest.mark.slow)]
+)
 def test_the_budgets_hold_the_one_that_was_asked_about_and_stay_where_predictions_are_made(epsilon: float) -> None:
-    explorer = explorer_of(advise(epsilon, k=16, n=10_000, shape="zipf"))
+    explorer = explorer_of(advise(epsilon, k=16, n=10_000, shape="zipf", protocol=["grr", "oue"]))
     assert explorer.along[explorer.dials[0].at] == epsilon
     assert list(explorer.along) == sorted(set(explorer.along))
     assert len(explorer.along) == 9

@@ -41,6 +41,7 @@ def test_cells_are_the_errors_of_the_rankings(run: Run, states: str) -> None:
     assert table["oue", "post_pos"]["set"] != ""
 
 
+@pytest.mark.slow
 def test_every_format_shows_it(run: Run, states: str) -> None:
     def check(name: str) -> None:
         code, out, _ = run(
@@ -59,7 +60,7 @@ def test_its_page_shows_it(run: Run, states: str) -> None:
 
 
 def test_the_lowest_of_a_column_is_shown_however_few_rows_are(run: Run, states: str) -> None:
-    _, out, _ = run("--eps", "1", states, *QUICK, "--matrix", "--top", "1", "--format", "plain")
+    _, out, _ = run("--eps", "1", states, *QUICK, "-p", "grr,oue,ss", "--matrix", "--top", "1", "--format", "plain")
     rows = [
         line for line in out.splitlines() if line.startswith(("grr ", "oue ", "ss ", "olh ", "pgr ", "hr ", "rappor "))
     ]
@@ -98,7 +99,8 @@ def test_an_estimate_has_it(run: Run, tmp_path: Path) -> None:
 
 
 def test_predictions_have_it_and_one_metric_has_not(run: Run) -> None:
-    code, out, _ = run("--eps", "1", "--k", "16", "-m", "all", "--matrix", "--format", "value")
+    words = ("--eps", "1", "--k", "16", "-p", "grr,oue", "--method", "norm_sub,none")
+    code, out, _ = run(*words, "-m", "all", "--matrix", "--format", "value")
     assert code == 0
     assert {line.split()[0] for line in out.splitlines()} >= {"l1", "kl", "set"}
     code, out, err = run("--eps", "1", "--k", "16", "--matrix")

@@ -251,7 +251,14 @@ def test_one_that_fails_in_the_simulation_is_left_out_and_named(command) -> None
     assert "moody" not in result.stdout
 
 
-@pytest.mark.parametrize("option", ["--method mine.py:soft", "--protocol mine.py:Flipped", "--metric mine.py:largest"])
+@pytest.mark.parametrize(
+    "option",
+    [
+        "--method mine.py:soft",
+        "--protocol mine.py:Flipped",
+        pytest.param("--metric mine.py:largest", marks=pytest.mark.slow),  # simulates all pairs
+    ],
+)
 def test_a_prediction_says_what_to_type_instead(command, option: str) -> None:
     result = command("--eps", "2", "--k", "16", *option.split())
     assert result.code == 2
@@ -269,7 +276,7 @@ def test_the_commands_of_an_answer_name_members_with_their_files(command) -> Non
     words = shlex.split(json.loads(result.stdout)["worth_it_with"]["command"])
     for option, names in zip(menu[::2], menu[1::2], strict=True):
         assert set(words[words.index(option) + 1].split(",")) == set(names.split(","))
-    again = command(*words[1:], "--max-reps", "50", "--quiet")
+    again = command(*words[1:], "--max-reps", "10", "--quiet")
     assert again.code == 0
 
 

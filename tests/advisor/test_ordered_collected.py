@@ -211,14 +211,14 @@ COVER = (("even", 1.0, "tree"), ("wave", 1.0, "tree_half"), ("peak", 3.0, "haar_
 def test_intervals_cover_each_frequency_at_least_as_often_as_they_say(
     covers: tuple[tuple[str, float, str], ...],
 ) -> None:
-    """64 values, 2,000 collections: at most 5 standard errors below 95 %, or one tree in 50,000 is a false alarm.
+    """64 values, 1,000 collections: at most 5 standard errors below 95 %, or one tree in 50,000 is a false alarm.
 
     The noise of few users at a height is not quite normal, and the sd is that of clipped estimates: one point more.
     """
 
     def check(cell: tuple[str, float, str]) -> None:
         shape, epsilon, protocol = cell
-        k, n, trials = 64, 20_000, 2000
+        k, n, trials = 64, 20_000, 1000
         places = np.arange(k)
         weights = {
             "even": np.ones(k),

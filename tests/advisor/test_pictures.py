@@ -45,6 +45,8 @@ def test_pictures_of_the_main_command(run: Run, states: str, tmp_path: Path, suf
         "1",
         "-p",
         "grr",
+        "--method",
+        "none,norm_sub",
         "--reps",
         "4",
         "--max-reps",
@@ -63,22 +65,22 @@ def test_pictures_of_the_main_command(run: Run, states: str, tmp_path: Path, suf
     code, _, err = run(*arguments)
     assert code == 2
     assert "exists" in err
-    before = one.read_bytes(), two.read_bytes()
-    assert run(*arguments, "--force")[0] == 0
-    assert (one.read_bytes(), two.read_bytes()) == before  # same seed, same picture
+    if one.suffix != ".svg":  # of the slow ones alone: both are drawn once more
+        before = one.read_bytes(), two.read_bytes()
+        assert run(*arguments, "--force")[0] == 0
+        assert (one.read_bytes(), two.read_bytes()) == before  # same seed, same picture
 
 
 def test_a_picture_has_a_title_and_a_description_for_who_cannot_see_it(advice: Advice, tmp_path: Path) -> None:
-    for name, figure in (("ranking", ranking_figure(advice)), ("frequencies", frequencies_figure(advice))):
-        save(figure, tmp_path / f"{name}.svg")
-        for svg in ((tmp_path / f"{name}.svg").read_text(encoding="utf-8"), to_svg(figure, name)):
-            root = ElementTree.fromstring(svg)  # noqa: S314 - our own picture
-            named = {one.get("id"): one.text or "" for one in root if one.tag.endswith(("}title", "}desc"))}
-            assert root.get("role") == "img"
-            title, description = (named[one] for one in str(root.get("aria-labelledby")).split())
-            assert "ε = 1" in title
-            assert advice.best.method in description
-    assert "<script" not in svg
+    save(ranking_figure(advice), tmp_path / "ranking.svg")
+    for svg in ((tmp_path / "ranking.svg").read_text(encoding="utf-8"), to_svg(frequencies_figure(advice), "shares")):
+        root = ElementTree.fromstring(svg)  # noqa: S314 - our own picture
+        named = {one.get("id"): one.text or "" for one in root if one.tag.endswith(("}title", "}desc"))}
+        assert root.get("role") == "img"
+        title, description = (named[one] for one in str(root.get("aria-labelledby")).split())
+        assert "ε = 1" in title
+        assert advice.best.method in description
+        assert "<script" not in svg
 
 
 def test_the_ranking_begins_at_0_and_marks_what_it_is_compared_with(advice: Advice) -> None:
@@ -104,7 +106,7 @@ def test_frequencies_have_the_labels_and_the_answer_in_bold_within_its_intervals
     ages = np.exp(-(((np.arange(60) - 30) / 12) ** 2))
     long = advise(
         1.0, sample_counts=dict(zip(map(str, range(60)), (1000 * ages).astype(int), strict=True)), ordered=True,
-        repetitions=4, max_repetitions=4, protocol="oue", metric="emd",
+        repetitions=4, max_repetitions=4, protocol="oue", method=["norm_sub", "wavelet_eb"], metric="emd",
     )  # fmt: skip
     axes = frequencies_figure(long).axes[0]
     lines = {str(line.get_label()): float(line.get_linewidth()) for line in axes.lines}
@@ -149,7 +151,7 @@ def test_the_axis_of_frequencies_has_the_name_that_the_data_have(advice: Advice)
 
 def test_frequencies_of_an_estimate_are_the_estimate_itself() -> None:
     raw = np.array([0.55, 0.3, 0.2, -0.05])
-    advice = advise(1.0, estimate=raw, protocol="oue", n=20_000, repetitions=4, **ALONE)
+    advice = advise(1.0, estimate=raw, protocol="oue", n=20_000, repetitions=4, method="norm_sub", **ALONE)
     axes = frequencies_figure(advice).axes[0]
     crosses = next(line for line in axes.lines if line.get_marker() == "x")
     assert sorted(np.asarray(crosses.get_ydata()).tolist()) == sorted(raw.tolist())

@@ -172,7 +172,7 @@ def test_a_floor_is_named_and_so_is_what_reaches_the_target() -> None:
 
 
 def test_a_falling_error_is_not_called_a_floor() -> None:
-    answer = plan(target=1e-8, epsilon=1.0, k=16, protocol="oue", method="none", max_repetitions=20)
+    answer = plan(target=1e-8, epsilon=1.0, k=16, protocol="oue", method="none", max_repetitions=10)
     assert answer.value is None
     # the raw error falls as 1 / sqrt(n): to 0.32 over a decade, far below the 0.95 of a floor
     assert answer.falls
@@ -191,7 +191,10 @@ def zipf_question(n: int | None, target: float) -> PlanQuestion:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("n", "target"), [(None, 0.3), (None, 1e-3), (None, 1.9), (20_000, 0.3)])
+@pytest.mark.parametrize(
+    ("n", "target"),
+    [(None, 0.3), (20_000, 0.3), *(pytest.param(None, far, marks=pytest.mark.slow) for far in (1e-3, 1.9))],
+)
 def test_what_is_needed_does_not_depend_on_the_curves_below_it(n: int | None, target: float) -> None:
     question = zipf_question(n, target)
     whole, needs = first_answers(question), first_answers(question, least=0.0)
@@ -202,7 +205,7 @@ def test_what_is_needed_does_not_depend_on_the_curves_below_it(n: int | None, ta
         assert len(needs.xs) < PLACES
 
 
-@pytest.mark.parametrize("n", [None, 20_000])
+@pytest.mark.parametrize("n", [20_000, pytest.param(None, marks=pytest.mark.slow)])
 def test_what_needs_no_more_than_the_least_is_only_said_to(n: int | None) -> None:
     question = zipf_question(n, 0.3)
     whole = {row.pair: row.value or math.inf for row in first_answers(question).rows}

@@ -84,6 +84,7 @@ def test_the_answer_says_what_it_is_and_what_the_best_method_alone_costs(answer:
     assert explain(answer).method != POSTERIOR_MEDIAN
 
 
+@pytest.mark.slow
 def test_it_is_not_listed_where_results_are_to_be_unbiased() -> None:
     unbiased = advise(1.0, estimate=raw(), protocol="grr", n=N, metric="kl", ordered=True, unbiased=True, **ALONE)
     assert {row.method for row in unbiased.recommendations} == {"none", "norm"}

@@ -38,6 +38,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "4",
         "--max-reps",
         "4",
+        "-p",
+        "grr,oue,olh",
         "--format",
         "value",
         "--report",
@@ -70,7 +72,9 @@ def test_the_page_is_small_whole_and_alone(page: Path) -> None:
     assert "<img" not in text
     for said in ("Why", "Assumed: ", "moves the odds", "Reproduce this", "Glossary", "Nearest known deployments"):
         assert said in text
-    assert re.search(r"<pre>ldp-advise --eps 1 --reps 4 --max-reps 4 --format value \S+nasty.csv</pre>", text)
+    assert re.search(
+        r"<pre>ldp-advise --eps 1 --reps 4 --max-reps 4 -p grr,oue,olh --format value \S+nasty.csv</pre>", text
+    )
     assert "numpy" in text
 
 
@@ -203,6 +207,7 @@ def test_sorting_works(page: Path, browser: Any) -> None:
     shown.close()
 
 
+@pytest.mark.slow
 def test_a_title_of_ones_own_and_contents_for_several_metrics(run: Run, tmp_path: Path) -> None:
     target = tmp_path / "page.html"
     words = ("-q", "--eps", "1", "--k", "16", "--n", "50k", "-p", "grr,oue", "-m", "l1,mse", "--report", str(target))

@@ -22,7 +22,8 @@ PROMISE = ["--central-eps", "1", "--delta", "1e-8"]
 
 
 def test_every_protocol_reports_at_the_budget_that_keeps_the_promise(run: Run) -> None:
-    answer = json.loads(run("--k", "64", "--n", "1e5", *PROMISE, "--format", "json")[1])
+    words = ("-p", "grr,oue,ss,pgr", "--method", "none,norm_sub")
+    answer = json.loads(run("--k", "64", "--n", "1e5", *PROMISE, *words, "--format", "json")[1])
     local = answer["request"]["central"]["local"]
     SCHEMA.validate(answer)
     assert all(row["epsilon"] == local[row["protocol"]] for row in answer["recommendations"])
@@ -66,6 +67,7 @@ def test_a_sample_is_simulated_at_these_budgets() -> None:
     assert trusted.error < min(row.error for row in answer.recommendations)
 
 
+@pytest.mark.slow
 def test_every_format_has_it(run: Run) -> None:
     def check(form: str) -> None:
         assert form == "html" or run("--k", "16", *PROMISE, "-p", "grr", "--format", form)[1]
@@ -170,7 +172,7 @@ def test_a_plan_finds_the_users_who_keep_the_promise_and_reach_the_error() -> No
     assert (advisor.plan(target=1e-4, metric="mse", k=16, eps=0.5, instant=True).value or 0) > 20 * n
 
 
-@pytest.mark.parametrize("goal", [["--target", "0.1"], ["--detect", "0.01"]])
+@pytest.mark.parametrize("goal", [["--detect", "0.01"], pytest.param(["--target", "0.1"], marks=pytest.mark.slow)])
 def test_a_plan_at_a_promise_is_predicted_at_once(run: Run, goal: list[str]) -> None:
     code, out, err = run("plan", *goal, "--k", "64", *PROMISE, "--instant", "-p", "grr", "--format", "json")
     assert code == 0, err
@@ -183,7 +185,8 @@ def test_a_plan_at_a_promise_is_predicted_at_once(run: Run, goal: list[str]) -> 
 
 
 def test_a_frontier_at_a_promise_has_each_protocol_at_its_budget(run: Run) -> None:
-    data = json.loads(run("pareto", "--k", "64", "--n", "1e5", *PROMISE, "--format", "json")[1])
+    words = ("-p", "grr,ss,pgr,oue", "--method", "none,norm_sub")
+    data = json.loads(run("pareto", "--k", "64", "--n", "1e5", *PROMISE, *words, "--format", "json")[1])
     local = data["request"]["central"]["local"]
     assert len(data["frontier"]) > 1
     for row in data["frontier"]:

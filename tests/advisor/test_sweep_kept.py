@@ -53,7 +53,18 @@ def test_cells_of_another_sweep_are_refused(tmp_path: Path) -> None:
             small(resume=tmp_path / "cells.jsonl", **other)
 
 
-def test_values_can_be_added_to_a_sweep_that_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"sample_counts": {"a": 0, "b": 7, "c": 30, "d": 0, "e": 9}},
+        pytest.param({"shape": "dirichlet:1"}, marks=pytest.mark.slow),
+        pytest.param({"sample": [5, 1, 1, 3, 3, 3] * 40, "ordered": True}, marks=pytest.mark.slow),
+    ],
+    ids=["counts", "shape", "values"],
+)
+def test_values_can_be_added_to_a_sweep_that_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: dict[str, object]
+) -> None:
     simulated: list[Place] = []
 
     def counted(question: SweepQuestion, place: Place) -> Cell:
@@ -61,19 +72,15 @@ def test_values_can_be_added_to_a_sweep_that_is_kept(tmp_path: Path, monkeypatch
         return simulate_cell(question, place)
 
     monkeypatch.setattr("advisor.sweeps.answer.simulate_cell", counted)
-    of_shape = {"shape": "dirichlet:1"}
-    of_values = {"sample": [5, 1, 1, 3, 3, 3] * 40, "ordered": True}
-    of_counts = {"sample_counts": {"a": 0, "b": 7, "c": 30, "d": 0, "e": 9}}
-    for number, source in enumerate((of_shape, of_values, of_counts)):
-        file = tmp_path / f"{number}.jsonl"
-        small(resume=file, epsilons=1.0, users=500, sizes=[8, 12], **source)
-        simulated.clear()
-        more = {"epsilons": [2.0, 1.0], "users": [700, 500], "sizes": [9, 12, 7, 8]}
-        resumed = small(resume=file, **more, **source)
-        added = set(simulated)
-        assert added == {cell.place for cell in resumed.cells} - {(1.0, 500, 8), (1.0, 500, 12)}
-        assert len(simulated) == len(added) == 14
-        assert resumed.cells == small(**more, **source).cells
+    file = tmp_path / "cells.jsonl"
+    small(resume=file, epsilons=1.0, users=500, sizes=[8, 12], **source)
+    simulated.clear()
+    more = {"epsilons": [2.0, 1.0], "users": [700, 500], "sizes": [12, 7, 8]}
+    resumed = small(resume=file, **more, **source)
+    added = set(simulated)
+    assert added == {cell.place for cell in resumed.cells} - {(1.0, 500, 8), (1.0, 500, 12)}
+    assert len(simulated) == len(added) == 10
+    assert resumed.cells == small(**more, **source).cells
 
 
 def test_cells_of_another_sample_are_refused(tmp_path: Path, run: Run) -> None:

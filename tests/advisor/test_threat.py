@@ -43,7 +43,7 @@ def test_json_has_the_gains(run: Run, states: str) -> None:
 
 
 COUNTS = apportion(frequencies("zipf", 40), 20_000)
-ASKED = {"sample_counts": COUNTS, "protocol": "oue", "max_repetitions": 20}
+ASKED = {"sample_counts": COUNTS, "protocol": "oue", "repetitions": 10, "max_repetitions": 10}
 
 
 @pytest.fixture(scope="module")

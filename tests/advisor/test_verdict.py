@@ -64,11 +64,12 @@ def test_a_few_skewed_categories_of_a_hundred_thousand_are_worth_collecting() ->
         assert advice.best.error_high < 2 * advice.best.error
         assert advise(1.0, k=k, n=100_000, skew=0.0).error_without_data == 0
 
-    assert failures(product([2, 3, 4, 5], [0.5, 1.0, 2.0]), check) == {}
+    assert failures(product([2, 5], [0.5, 1.0, 2.0]), check) == {}
 
 
 def test_what_is_guessed_without_data_is_named_where_its_error_is_shown() -> None:
-    uniform, zero = advise(1.0, k=2, n=100_000), advise(1.0, k=64, n=100_000, skew=2.0)
+    few = {"protocol": ["grr", "oue"], "method": ["norm_sub", "none"]}
+    uniform, zero = advise(1.0, k=2, n=100_000, **few), advise(1.0, k=64, n=100_000, skew=2.0, **few)
     assert (uniform.guess_without_data, zero.guess_without_data) == ("equal frequencies", "0 for all categories")
     for advice in (uniform, zero):
         texts = [text for point in explorer_of(advice).figures for row in point for text in row]
@@ -76,7 +77,8 @@ def test_what_is_guessed_without_data_is_named_where_its_error_is_shown() -> Non
 
 
 def test_nearly_equal_groups_of_two_thousand_are_not_worth_collecting_and_the_answer_says_so_first() -> None:
-    advice = advise(1.0, sample_counts=BANDS, ordered=False, repetitions=10, max_repetitions=10)
+    few = {"protocol": ["grr", "oue", "olh", "pgr"], "repetitions": 10, "max_repetitions": 10}
+    advice = advise(1.0, sample_counts=BANDS, ordered=False, **few)
     assert advice.verdict == USELESS
     assert not advice.beats_uniform_guess
     assert summary(advice).startswith("Not worth collecting like this: even ")
@@ -95,7 +97,11 @@ def test_the_verdict_is_on_the_pair_that_is_named_not_on_the_best_of_others() ->
 
 
 @pytest.mark.parametrize(
-    "given", [{"sample_counts": BANDS, "ordered": False, "instant": True}, {"k": 18, "n": 2000, "skew": 0.5}]
+    "given",
+    [
+        {"sample_counts": BANDS, "ordered": False, "instant": True},
+        pytest.param({"k": 18, "n": 2000, "skew": 0.5}, marks=pytest.mark.slow),
+    ],
 )
 def test_what_would_be_worth_it_reaches_half_of_the_error_without_data(given: dict[str, object]) -> None:
     advice = advise(1.0, **given)  # type: ignore[arg-type]
@@ -132,14 +138,15 @@ def test_the_command_of_a_deployable_answer_plans_a_deployable_one(run: Run, ban
 
 
 def test_a_pipeline_fails_on_a_useless_answer_after_it_is_given(run: Run, bands: str) -> None:
-    useless = ("--eps", "0.2", bands, "--instant")
+    few = ("-p", "grr,oue", "--method", "norm_sub,none")
+    useless = ("--eps", "0.2", bands, "--instant", *few)
     for form in ("table", "json"):
         code, out, _ = run(*useless, "--fail-if-useless", "--format", form)
         assert (form, code) == (form, 3)
         assert out
     assert run(*useless)[0] == 0
-    assert run("--eps", "6", bands, "--instant", "--n", "1M", "--fail-if-useless")[0] == 0
-    assert run("--eps", "6,0.2", bands, "--instant", "--n", "20k", "--fail-if-useless")[0] == 3
+    assert run("--eps", "6", bands, "--instant", *few, "--n", "1M", "--fail-if-useless")[0] == 0
+    assert run("--eps", "6,0.2", bands, "--instant", *few, "--n", "20k", "--fail-if-useless")[0] == 3
 
 
 def test_a_pipeline_fails_where_nothing_is_left_to_rank(run: Run) -> None:
@@ -155,7 +162,7 @@ def test_an_estimate_that_is_all_noise_says_no_more_than_equal_frequencies(run: 
     values = oracle.linear.estimate(draws)
     file.write_text("label,frequency\n" + "".join(f"v{at},{value}\n" for at, value in enumerate(values)))
     words = ["estimate", str(file), "--protocol", "oue", "--eps", "0.3", "--n", str(draws.n), "--fail-if-useless"]
-    words += ["--reps", "60", "--next-protocol", "grr,oue"]
+    words += ["--reps", "20", "--next-protocol", "grr,oue", "--method", "none,norm_sub,power_ns"]
     code, out, _ = run(*words, "--format", "json")
     answer = json.loads(out)
     assert code == 3

@@ -82,7 +82,7 @@ def test_a_shown_command_line_gives_the_same_decision(
 @pytest.mark.parametrize(
     "address",
     [
-        "goal=compare&k=40&n=50000&method=norm_sub,eb_ns&protocol=oue,olh",
+        pytest.param("goal=compare&k=40&n=50000&method=norm_sub,eb_ns&protocol=oue,olh", marks=pytest.mark.slow),
         "goal=compare&k=12&n=5000&method=norm_sub,eb_ns&protocol=oue,grr&shape=gaussian&simulated=yes",
         "goal=plan&k=5&n=20000&eps=1",
         pytest.param("goal=plan&shape=uniform", marks=pytest.mark.slow),

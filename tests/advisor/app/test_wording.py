@@ -18,7 +18,7 @@ from tests.cells import failures
 
 FILES = {"f": HeldFile(b"fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n")}
 STATES = (
-    "goal=plan&n=20000&deployable=yes",
+    "goal=plan&n=20000&deployable=yes&k=8",
     "goal=compare&file=f&name=fruit.csv",
 )
 MORE_STATES = (

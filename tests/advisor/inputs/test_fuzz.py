@@ -23,7 +23,7 @@ from advisor.inputs.places import read_places
 from advisor.inputs.reports import read_reports
 from tests.advisor.inputs.messy import KINDS, Messy, messy
 
-FEW = 63  # files by default; a thousand more are slow
+FEW = 45  # files by default; a thousand more are slow
 HANGS = 30  # seconds: a file of a few kilobytes takes milliseconds
 
 OTHERS: dict[str, Callable[[str], object]] = {

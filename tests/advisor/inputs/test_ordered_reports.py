@@ -63,7 +63,7 @@ def slow_tally(protocol: str, k: int, epsilon: float, reports: np.ndarray) -> li
     return [count for row in bits for count in row] + users
 
 
-@pytest.fixture(params=[1 << 20, 1])
+@pytest.fixture(params=[1 << 20, 7, pytest.param(1, marks=pytest.mark.slow)])
 def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports in many blocks give what they give in few."""
     monkeypatch.setattr(text, "BLOCK_ROWS", request.param)
@@ -81,7 +81,7 @@ def test_reports_in_every_form_give_the_tally_of_the_protocol(tmp_path: Path, pr
     def same(cell: tuple[int, float]) -> None:
         check_forms(tmp_path, protocol, *cell)
 
-    assert failures([(2, 1.0), (3, 0.5), (21, 0.3), (64, 1.0), (100, 4.0)], same) == {}
+    assert failures([(2, 1.0), (3, 0.5), (21, 0.3), (100, 4.0)], same) == {}
 
 
 def check_forms(tmp_path: Path, protocol: str, k: int, epsilon: float) -> None:
@@ -172,7 +172,11 @@ def test_what_their_reports_do_not_tell_has_to_be_given(protocol: str) -> None:
 
 @pytest.mark.parametrize(
     ("protocol", "line"),
-    [("tree", "7,1"), ("tree", "0," + "01" * 128), pytest.param("sw", "300", marks=pytest.mark.slow)],
+    [
+        ("tree", "7,1"),
+        pytest.param("tree", "0," + "01" * 128, marks=pytest.mark.slow),
+        pytest.param("sw", "300", marks=pytest.mark.slow),
+    ],
 )
 def test_memory_does_not_grow_with_the_number_of_reports(
     protocol: str, line: str, monkeypatch: pytest.MonkeyPatch
@@ -192,7 +196,7 @@ def test_memory_does_not_grow_with_the_number_of_reports(
 # --- plausibility ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("protocol", [*TREES, *SYMBOLS])
+@pytest.mark.parametrize("protocol", [*TREES, "haar_hrr", pytest.param("sw", marks=pytest.mark.slow)])
 def test_honest_reports_raise_no_alarm(protocol: str) -> None:
     """Six standard deviations: hardly ever wrong in these 108 tallies; EM is stopped far from the sharpest truths."""
     for k in (2, 17, 300):
@@ -225,7 +229,7 @@ def test_honest_reports_raise_no_alarm(protocol: str) -> None:
 def test_reports_of_another_protocol_budget_or_domain_are_noticed(
     sent: str, epsilon: float, protocol: str, assumed: float, k: int
 ) -> None:
-    rows = cells(sent, 64, epsilon, reports_of(sent, 64, epsilon, 20_000))
+    rows = cells(sent, 64, epsilon, reports_of(sent, 64, epsilon, 10_000))
     (warning,) = read_text(lines(rows), protocol, assumed, k=k).warnings
     assert warning.startswith(f"these are hardly {protocol} reports at eps = {assumed:g}, k = {k}: ")
     assert warning.endswith("may be wrong")

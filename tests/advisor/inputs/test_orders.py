@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -303,7 +304,8 @@ def test_an_estimate_is_ordered_as_a_sample_is(run: Run, tmp_path: Path) -> None
     path, applied = tmp_path / "raw.csv", tmp_path / "applied.csv"
     path.write_text("age,estimate\n" + "".join(f"{BANDS[at]},{estimate[at]:.17g}\n" for at in listing), "utf-8")
     code, _, err = run("estimate", path, "--protocol", "oue", "--eps", "1", "--n", n, "--reps", "2", "-m", "emd",
-                       "--method", "norm_sub", "--apply", applied, "--quiet")  # fmt: skip
+                       "--method", "norm_sub", "--surrogate", "norm_sub", "--next-protocol", "grr",
+                       "--apply", applied, "--quiet")  # fmt: skip
     assert code == 0, err
     lines = [line.split(",") for line in applied.read_text("utf-8").splitlines()[1:]]
     assert [line[0] for line in lines] == BANDS
@@ -319,7 +321,8 @@ def test_reports_are_ordered_as_samples_are_and_the_warning_is_not_hidden(run: R
         path, applied = tmp_path / "reports.csv", tmp_path / "applied.csv"
         path.write_text("report\n" + "".join(f"{labels[at]}\n" for at in reports), encoding="utf-8")
         code, _, err = run("reports", path, "--protocol", "grr", "--eps", "2", "--reps", "2", "--ordered", "--method",
-                           "norm_sub", "--apply", applied, "--force", "--quiet")  # fmt: skip
+                           "norm_sub", "--surrogate", "norm_sub", "--next-protocol", "grr", "--apply", applied,
+                           "--force", "--quiet")  # fmt: skip
         assert code == 0, err
         order = [line.split(",")[0] for line in applied.read_text("utf-8").splitlines()[1:]]
         assert order == (sorted(names) if warned else BANDS)
@@ -327,8 +330,19 @@ def test_reports_are_ordered_as_samples_are_and_the_warning_is_not_hidden(run: R
 
 
 @given(st.lists(st.text(max_size=12), min_size=2, max_size=12, unique=True))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_whatever_the_labels_are_none_is_lost(labels: list[str]) -> None:
+    none_is_lost(labels)
+
+
+@pytest.mark.slow
+@given(st.lists(st.text(max_size=12), min_size=2, max_size=12, unique=True))
+@settings(max_examples=200, deadline=None)
+def test_whatever_many_labels_are_none_is_lost(labels: list[str]) -> None:
+    none_is_lost(labels)
+
+
+def none_is_lost(labels: list[str]) -> None:
     for ordered in (None, True, False):
         for from_file in (True, False):
             order = arranged(labels, from_file=from_file, ordered=ordered)

@@ -63,7 +63,7 @@ def test_another_hash_or_domain_is_noticed(tmp_path: Path) -> None:
 )
 def test_the_total_has_the_mean_and_variance_of_the_check(protocol: str, hashing: str | None) -> None:
     """The variance of m scores of a nearly normal total has the standard error sqrt(2/m), their mean 1/sqrt(m)."""
-    k, n, m = 12, 200, 1500
+    k, n, m = 12, 200, 700
     oracle = PROTOCOLS[protocol](k, 1.0, **({"hash": hashing} if hashing else {}))
     rng = rng_for(11, "total", protocol, hashing or "none")
     values = np.minimum(rng.geometric(0.4, size=n) - 1, k - 1)

@@ -145,7 +145,13 @@ def test_blank_lines_inside_are_skipped_with_a_warning_and_at_the_end_without(mo
 
 
 @pytest.mark.parametrize(
-    ("protocol", "line"), [("oue", "01" * 32), ("grr", "17"), ("olh", "4000000000,1"), ("ss", "1;2;3")]
+    ("protocol", "line"),
+    [
+        ("oue", "01" * 32),
+        ("grr", "17"),
+        pytest.param("olh", "4000000000,1", marks=pytest.mark.slow),
+        pytest.param("ss", "1;2;3", marks=pytest.mark.slow),
+    ],
 )
 def test_memory_does_not_grow_with_the_number_of_reports(
     protocol: str, line: str, monkeypatch: pytest.MonkeyPatch
