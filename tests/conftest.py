@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 
@@ -17,3 +18,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # pytest imports readline, which tells every process that is started from here that its terminal has 80 columns.
 os.unsetenv("COLUMNS")
+
+
+def pytest_collection_finish() -> None:
+    """Keep what is collected out of the garbage collector, which would go through all of it again and again."""
+    gc.freeze()

@@ -35,7 +35,7 @@ COMMANDS = {
     "--privacy metric --radius 2 --method norm_sub,none",
     "plan": "ldp-advise plan --target 0.1 --eps 1 --k 300 --instant --top 3",
     "plan_budget": "ldp-advise plan --target 0.05 --n 2M --k 64 -m emd --ordered --instant --top 3",
-    "plan_detect": "ldp-advise plan --detect 0.001 --eps 1 --k 300 -p oue,grr",
+    "plan_detect": "ldp-advise plan --detect 0.02 --eps 2 --k 8 -p grr",
     "plan_none": "ldp-advise plan --target 1e-9 --eps 1 --k 16 --instant --top 3",
     "sweep": "ldp-advise sweep --eps 0.5,2 --n 10k,1M --k 16 -p grr,oue --method norm_sub,eb_ns --reps 4",
     "pareto": "ldp-advise pareto --eps 1 --k 256 --top 4",
@@ -57,7 +57,7 @@ COMMANDS = {
 }
 # One page a command: their pictures take most of the time.
 PAGES = frozenset({
-    "rank_verbose", "look_up_why", "estimate", "reports", "places", "plan", "sweep", "pareto", "choose", "audit",
+    "rank_verbose", "estimate", "reports", "places", "plan", "sweep", "pareto", "choose", "audit",
     "epsilon", "list", "explain_protocol", "code", "cite", "knowledge",
 })  # fmt: skip
 HELP = ("", "estimate", "reports", "places", "plan", "sweep", "pareto", "choose", "audit", "epsilon", "code")
