@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from advisor.budgets.result import Budgets, Priced
-from advisor.document.json import ENVELOPE
+from advisor.document.json import envelope
 from advisor.document.model import Column, Document, Json, Part, Records, Role, Row, Scalar, Sentence, Table, Tone
 from advisor.figures import error_text, number, percent, points, rounded, users
 from advisor.question.removals import nothing_left_sentence
@@ -193,7 +193,7 @@ def _data(budgets: Budgets) -> dict[str, Json]:
         "summary": verdict_sentence(main) if main else nothing_left_sentence(request.removals),
         "warnings": list(budgets.warnings),
         "budgets": [dict(zip(COLUMNS, record(row), strict=True)) for row in rows],
-        "answers": [{**ENVELOPE, **rank_data(answer.rankings, summary)} for answer in budgets.answers],
+        "answers": [{**envelope(), **rank_data(answer.rankings, summary)} for answer in budgets.answers],
     }
 
 

@@ -13,16 +13,18 @@ SCHEMA_VERSION = 1
 ENVELOPE: dict[str, Json] = {
     "schema_version": SCHEMA_VERSION,
     "tool_version": __version__,
-}  # what every JSON answer starts with
+}  # what every JSON object starts with
 LIBRARIES = ("numpy", "scipy")  # whose versions stand beside the figures that they worked out
+
+
+def envelope() -> dict[str, Json]:
+    """Return what every JSON answer starts with."""
+    return {**ENVELOPE, "versions": {name: version(name) for name in LIBRARIES}}
 
 
 def json_text(document: Document) -> str:
     """Return the data of a document as one JSON object."""
-    versions = {name: version(name) for name in LIBRARIES}
-    text = json.dumps(
-        {**ENVELOPE, "versions": versions, **document.data}, indent=2, ensure_ascii=False, allow_nan=False
-    )
+    text = json.dumps({**envelope(), **document.data}, indent=2, ensure_ascii=False, allow_nan=False)
     return "\n".join(map(_escaped, text.split("\n")))
 
 

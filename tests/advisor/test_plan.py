@@ -105,7 +105,7 @@ def test_the_error_at_the_answer_is_the_target(number: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [1, *range(3, 20)])
+@pytest.mark.parametrize("number", [1, *range(4, 20)])  # number 3 takes a minute, and 18 asks the same of emd
 def test_the_error_at_the_answer_is_the_target_on_more_requests(number: int) -> None:
     check_by_brute_force(number)
 
@@ -255,7 +255,7 @@ def test_whatever_undercuts_the_settled_leader_races_it(monkeypatch: pytest.Monk
 
 @pytest.mark.slow
 def test_a_method_that_fits_nowhere_at_the_end_of_the_range_is_answered_for() -> None:
-    answer = plan(target=1e-9, epsilon=1.0, k=4, method="ibu")
+    answer = plan(target=1e-9, epsilon=1.0, k=4, protocol=["grr", "oue"], method="ibu")
     assert answer.value is None
     assert answer.best.method == "ibu"
 

@@ -9,6 +9,7 @@ import pytest
 
 from knowledge.build import build
 from knowledge.making import fitting
+from knowledge.making.build import FOLDS, ORDERED_FOLDS
 from knowledge.making.dataset import Dataset
 from knowledge.making.fitting import distil, fit_model, spreads
 from knowledge.making.least_squares import fit, loss_gradients
@@ -145,8 +146,9 @@ def test_far_features_are_clipped() -> None:
 
 @pytest.mark.slow
 def test_a_build_does_not_depend_on_its_workers(tmp_path: Path) -> None:
-    build(tmp_path / "alone", size=TINY, seed=3)
+    size = replace(TINY, cells=2 * FOLDS, ordered_cells=ORDERED_FOLDS)
+    build(tmp_path / "alone", size=size, seed=3)
     for backend in ("threading", "loky"):
-        build(tmp_path / backend, size=TINY, seed=3, workers=Workers(2, backend))
+        build(tmp_path / backend, size=size, seed=3, workers=Workers(2, backend))
         for name in ("tree.json", "model.npz", "cells.npz", "leaves.npz", "curves.npz", "pairs.json"):
             assert (tmp_path / backend / name).read_bytes() == (tmp_path / "alone" / name).read_bytes()
