@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator._types import FloatArray
-from simulator.multinomial import multinomial
 from simulator.populations import SHAPES
 
 SMOOTH = ("gaussian", "bimodal", "lognormal", "geometric", "steps", "uniform")
@@ -103,7 +102,13 @@ def _window(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:
 def _counted(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:
     """Return the histogram of a sample: any shape with the noise and the zeros of sampling."""
     frequencies = _one_of((*SHAPES, "fractal", "mixture"), k, rng)
-    return multinomial(round(k * 10 ** (3 * parameter)), frequencies / frequencies.sum(), rng).astype(np.float64)
+    # As numpy drew until 2.4, by which the shipped cells were made: a category after the other, rounding and all.
+    users, counts, left = round(k * 10 ** (3 * parameter)), np.zeros(k), 1.0
+    for category, chance in enumerate(frequencies[:-1] / frequencies.sum()):
+        counts[category] = rng.binomial(users, min(chance / left, 1.0)) if users else 0
+        users, left = users - int(counts[category]), left - chance
+    counts[-1] = users
+    return counts
 
 
 def _raster(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:

@@ -25,7 +25,7 @@ def test_every_case_is_kept_and_there_are_many() -> None:
     ("case", "place"),
     [
         (LOOK_UP, "recommendations[pgr,power_ns].error"),
-        (SIMULATED, "recommendations[pgr,mle_apx].error"),
+        (SIMULATED, "baselines[oue,norm_sub,default].error"),
         ("plan(detect=0.01, n=10**5, k=64)", "results[oue].value"),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import chi2
 
 from simulator._types import FloatArray
-from simulator.multinomial import LONGEST, multinomial
+from simulator.multinomial import multinomial
 from simulator.seeding import rng_for
 
 DRAWS = 40_000
@@ -42,7 +42,7 @@ def test_small_draws_have_the_enumerated_law() -> None:
     assert misfit(others, even) < FALSE_ALARM
 
 
-@pytest.mark.parametrize("m", [3, 60, LONGEST, 3 * LONGEST + 7])
+@pytest.mark.parametrize("m", [3, 60, 4096, 12_295])
 def test_draws_of_any_length_have_the_means_and_the_sum(m: int) -> None:
     """One draw of many users: Pearson's statistic has m - 1 degrees of freedom, over groups in order too."""
     weights = rng_for(0, "weights", m).standard_exponential(m) + 0.05
@@ -67,7 +67,7 @@ def test_rows_have_their_own_users_and_probabilities() -> None:
 
 
 def test_no_draws_have_the_shape_of_none() -> None:
-    for m in (3, LONGEST + 1):
+    for m in (1, 3, 4097):
         none = multinomial(np.zeros((0, 2), dtype=np.int64), np.full(m, 1 / m), rng_for(0, "empty"))
         assert none.shape == (0, 2, m)
 
@@ -75,4 +75,4 @@ def test_no_draws_have_the_shape_of_none() -> None:
 def test_the_stream_is_the_same_with_every_numpy() -> None:
     """Written down once: whoever sees another draw here has a numpy whose binomials changed, and should say so."""
     drawn = multinomial(np.array([1000, 20]), np.array([0.1, 0.2, 0.3, 0.4]), rng_for(0, "stream"))
-    assert drawn.tolist() == [[85, 208, 312, 395], [2, 4, 8, 6]]
+    assert drawn.tolist() == [[110, 200, 297, 393], [3, 3, 8, 6]]

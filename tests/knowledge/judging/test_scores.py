@@ -109,7 +109,7 @@ def test_luck_is_no_regret() -> None:
 def test_an_evaluation_of_a_small_histogram(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("knowledge.judging.questions.TREES", tiny)
     histograms = [Histogram("a", np.array([50, 30, 15, 5]), ordered=True), Histogram("b", np.arange(5), ordered=False)]
-    asked = {"users": [1_000], "epsilons": [1.0, 2.0], "protocols": ["oue", "grr"], "repetitions": 4}
+    asked = {"users": [1_000], "epsilons": [1.0, 2.0], "protocols": ["oue", "grr"], "repetitions": 8}
     done = settings(histograms, Judging(model=load(tiny), **asked))  # type: ignore[arg-type]
     assert len(done) == 4
     scores = evaluate(done)
