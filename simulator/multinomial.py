@@ -6,6 +6,8 @@ import numpy as np
 
 from simulator._types import FloatArray, IntArray
 
+ROUNDING = 1e-12  # of 1e12 users it moves one, where the standard deviation is half a million
+
 
 def multinomial(n: IntArray | int, chances: FloatArray, rng: np.random.Generator) -> IntArray:
     """Share out n users over categories: over two halves by a binomial, and so on within the halves.
@@ -35,6 +37,9 @@ def multinomial(n: IntArray | int, chances: FloatArray, rng: np.random.Generator
     counts = np.array(np.broadcast_to(n, np.broadcast_shapes(np.shape(n), chances.shape[:-1])), dtype=np.int64)
     counts = counts[..., None]
     for whole, parts in zip(sums[:0:-1], sums[-2::-1], strict=True):
-        first = rng.binomial(counts, np.divide(parts[..., ::2], whole, out=np.zeros_like(whole), where=whole > 0))
+        share = np.divide(parts[..., ::2], whole, out=np.zeros_like(whole), where=whole > 0)
+        # On either side of a half numpy draws in another way: rounding must not decide where both halves are alike.
+        share[np.abs(share - 0.5) < ROUNDING] = 0.5
+        first = rng.binomial(counts, share)
         counts = np.stack([first, counts - first], axis=-1).reshape(*first.shape[:-1], parts.shape[-1])
     return counts[..., :m]
