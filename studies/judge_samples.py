@@ -25,7 +25,7 @@ from advisor.question.settings import Categories, Question
 from advisor.rank.result import Answer
 from advisor.rank.simulate import simulated_answer
 from simulator._types import IntArray
-from simulator.multinomial import multinomial
+from simulator.draws import multinomial
 from simulator.populations import apportion
 from simulator.seeding import rng_for
 from simulator.surrogate import sample_posterior

@@ -31,7 +31,7 @@ from advisor.inputs.domain import build_domain
 from advisor.inputs.histogram import read_histogram
 from simulator import METRICS, POSTPROCESSORS, frequency_oracles
 from simulator._types import FloatArray, IntArray
-from simulator.multinomial import multinomial
+from simulator.draws import multinomial
 from simulator.populations import apportion
 from simulator.protocols.oracle import Noise
 from simulator.seeding import rng_for

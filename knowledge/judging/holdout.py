@@ -10,7 +10,7 @@ import numpy as np
 
 from simulator import rng_for
 from simulator._types import FloatArray, IntArray
-from simulator.multinomial import multinomial
+from simulator.draws import multinomial
 from simulator.populations import apportion
 
 

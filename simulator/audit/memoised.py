@@ -10,6 +10,7 @@ import numpy as np
 from simulator._types import FloatArray, IntArray
 from simulator.audit.attributes import SAME, highest_bound
 from simulator.audit.run import ALPHA, TRIALS, Subject
+from simulator.draws import binomial
 from simulator.hashing import HASHES
 from simulator.memoisation import TwoSteps
 from simulator.memoisation.families import LOLOHA
@@ -76,10 +77,10 @@ def fresh_subject(
 
     def counts(held: int, users: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
         own, other = (p, q) if held == values[0] else (q, p)
-        first = rng.binomial(rounds, own, size=users)
+        first = binomial(np.full(users, rounds), own, rng)
         if oracle.independent_supports:
-            return first, rng.binomial(rounds, other, size=users)
-        return first, rng.binomial(rounds - first, min(other / (1 - own), 1))
+            return first, binomial(np.full(users, rounds), other, rng)
+        return first, binomial(rounds - first, min(other / (1 - own), 1), rng)
 
     return _subject(oracle, rounds, values, _fresh_law(oracle, rounds), counts, trials, alpha)
 
@@ -131,10 +132,10 @@ def _counts(
     memos = oracle.perturb(np.full(users, held), rng)
     seen, (p2, q2) = oracle.supports(memos, values), member.second
     chances = [np.where(supported, p2, q2) for supported in (seen.first, seen.second)]
-    first = rng.binomial(rounds, chances[0])
+    first = binomial(rounds, chances[0], rng)
     if _by_bits(member):
-        return first, rng.binomial(rounds, chances[1])
-    second = rng.binomial(rounds - first, np.minimum(chances[1] / (1 - chances[0]), 1))
+        return first, binomial(rounds, chances[1], rng)
+    second = binomial(rounds - first, np.minimum(chances[1] / (1 - chances[0]), 1), rng)
     if isinstance(member, LOLOHA):  # where the hash sends both to one symbol, a report supports both or neither
         symbols = HASHES[member.once.hash](np.array(values), memos[:, :1], member.g)
         second = np.where(symbols[:, 0] == symbols[:, 1], first, second)

@@ -11,7 +11,7 @@ import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.channels.decoder import SingularChannelError, left_inverse
-from simulator.multinomial import multinomial
+from simulator.draws import multinomial
 from simulator.protocols.fakes import group_sizes
 from simulator.protocols.likelihood import MatrixLikelihood
 from simulator.protocols.oracle import Noise, bits_for

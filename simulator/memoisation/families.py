@@ -10,11 +10,11 @@ from typing import ClassVar
 import numpy as np
 
 from simulator._types import IntArray, Reports
+from simulator.draws import binomial, multinomial
 from simulator.hashing import HASHES, SEED_BITS
 from simulator.memoisation.changes import Changes, Moments
 from simulator.memoisation.repeated import Report
 from simulator.memoisation.two_steps import TwoSteps, one_value_loss, two_bits_loss
-from simulator.multinomial import multinomial
 from simulator.protocols.grr import GRR
 from simulator.protocols.local_hashing import BLH, OLH, LocalHashing
 from simulator.protocols.oracle import FrequencyOracle, binomial_support
@@ -37,7 +37,7 @@ class LongitudinalGRR(TwoSteps):
 
     def sample_again(self, supported: IntArray, n: int, rng: np.random.Generator) -> IntArray:
         del n  # every report supports one value
-        kept = rng.binomial(supported, self.second[0] - self.second[1])
+        kept = binomial(supported, self.second[0] - self.second[1], rng)
         rest = supported.sum(axis=-1) - kept.sum(axis=-1)
         return kept + multinomial(rest, np.full(self.k, 1 / self.k), rng)
 
@@ -53,7 +53,7 @@ class LongitudinalBits(TwoSteps):
         return (rng.random(memos.shape) < chances).view(np.uint8)
 
     def sample_again(self, supported: IntArray, n: int, rng: np.random.Generator) -> IntArray:
-        return rng.binomial(supported, self.second[0]) + rng.binomial(n - supported, self.second[1])
+        return binomial(supported, self.second[0], rng) + binomial(n - supported, self.second[1], rng)
 
     def loss(self, rounds: int) -> float:
         return two_bits_loss(self.first, self.second, rounds)
@@ -148,7 +148,7 @@ class LOLOHA(TwoSteps):
         return moved(memos, self.second[0], self.g, rng)
 
     def sample_again(self, supported: IntArray, n: int, rng: np.random.Generator) -> IntArray:
-        return rng.binomial(supported, self.second[0]) + rng.binomial(n - supported, self.second[1])
+        return binomial(supported, self.second[0], rng) + binomial(n - supported, self.second[1], rng)
 
     def sample_rounds(self, histories: IntArray, users: IntArray, rng: np.random.Generator) -> IntArray:
         """Return draws under a fully random hash: each category over all rounds, and each round over all categories.
@@ -177,7 +177,7 @@ class LOLOHA(TwoSteps):
         weights = np.concatenate([others + 1, others]) / self.g
         result = np.empty((len(history), self.k), dtype=np.int64)
         for value in np.unique(history).tolist():
-            supported = rng.binomial(classes, weights).sum(axis=1)
+            supported = binomial(classes, weights, rng).sum(axis=1)
             supported[value] = classes[value, : self.g].sum()
             result[history == value] = supported
         return result

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator._types import FloatArray, IntArray
+from simulator.draws import binomial
 from simulator.methods.observed import Suspects
 from simulator.methods.recovery import most_honest
 from simulator.protocols.oracle import binomial_support
@@ -36,7 +37,7 @@ def screened(counts: IntArray, values: IntArray, p: float, q: float, rng: np.ran
     r, k = len(values), len(counts)
     inside = np.zeros(k, dtype=bool)
     inside[values] = True
-    chosen = rng.binomial(counts, np.where(inside, p * q ** (r - 1), q**r))
+    chosen = binomial(counts, np.where(inside, p * q ** (r - 1), q**r), rng)
     suspects, rest = int(chosen.sum()), counts - chosen
     of_suspects = binomial_support(chosen, p, q, rng)
     of_rest = binomial_support(rest, p, q, rng)
@@ -59,8 +60,8 @@ def _not_all(users: IntArray, chances: FloatArray, rng: np.random.Generator) -> 
     for place in range(r):
         later = chances[:, place + 1 :].prod(axis=1)
         chance = chances[:, place] * (1 - later) / (1 - chances[:, place] * later)
-        yes = rng.binomial(still, chance)
-        result[place] = yes.sum() + rng.binomial(free, chances[:, place]).sum()
+        yes = binomial(still, chance, rng)
+        result[place] = yes.sum() + binomial(free, chances[:, place], rng).sum()
         free, still = free + still - yes, yes
     return result
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simulator._types import IntArray
-from simulator.multinomial import multinomial
+from simulator.draws import multinomial
 from simulator.protocols.fields import field
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from simulator._types import IntArray, Reports
-from simulator.multinomial import multinomial
+from simulator.draws import binomial, multinomial
 from simulator.protocols.blanket import Blanket
 from simulator.protocols.fakes import shared_out
 from simulator.protocols.oracle import FrequencyOracle, bits_for
@@ -63,7 +63,7 @@ class GRR(FrequencyOracle):
 
     def sample_support(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
         # Keeping with probability p-q and else drawing from all k values is the same channel.
-        kept = rng.binomial(counts, self.p - self.q)
+        kept = binomial(counts, self.p - self.q, rng)
         rest = counts.sum(axis=-1) - kept.sum(axis=-1)
         return kept + multinomial(rest, np.full(self.k, 1 / self.k), rng)
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
-from simulator.multinomial import multinomial
+from simulator.draws import binomial, multinomial
 from simulator.protocols.dyadic import (
     differences,
     doubled,
@@ -109,7 +109,7 @@ class HaarHadamard(StandardProtocol):
             users = np.zeros((*counts.shape[:-1], rows, 2), dtype=np.int64)
             users[..., : sides[0].shape[-1], :] = np.stack(sides, axis=-1)
             plus, minus = np.moveaxis(_drawn_rows(users, rng), -1, 0)
-            ones = rng.binomial(plus, self.kept) + rng.binomial(minus, 1 - self.kept)
+            ones = binomial(plus, self.kept, rng) + binomial(minus, 1 - self.kept, rng)
             result.append(np.stack([plus + minus - ones, ones], axis=-1).reshape(*counts.shape[:-1], 2 * rows))
         return Tally(np.concatenate(result, axis=-1), users_of(counts))
 
@@ -257,7 +257,7 @@ def _drawn_rows(users: IntArray, rng: np.random.Generator) -> IntArray:
     while size > 1:
         size //= 2
         cells = users.reshape(*shape[:-2], -1, 2, size, 2)
-        one = rng.binomial(cells, 0.5)
+        one = binomial(cells, 0.5, rng)
         zero = cells - one
         users = np.stack([zero[..., 0, :, :] + zero[..., 1, :, :], one[..., 0, :, :] + one[..., 1, :, ::-1]], axis=-3)
     return users.reshape(shape)

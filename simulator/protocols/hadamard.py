@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator._types import FloatArray, IntArray, Reports
+from simulator.draws import binomial
 from simulator.protocols.equations import evenly, spread
 from simulator.protocols.oracle import Noise, Support, bits_for, check_users
 from simulator.protocols.symbols import SymbolOracle
@@ -137,7 +138,7 @@ class HadamardResponse(SymbolOracle):
         rows = counts.reshape(-1, self.k)
         blocks, size, each = self.blocks, self.block_size, -(-self.k // self.blocks)
         # Reporting an even draw of the own half block with probability `slope`, else of all symbols, is the channel.
-        kept = rng.binomial(rows, self._slope)
+        kept = binomial(rows, self._slope, rng)
         users = np.zeros((len(rows), each * blocks), dtype=np.int64)
         users[:, : self.k] = kept
         by_block = users.reshape(-1, each, blocks).swapaxes(1, 2).reshape(-1, each)

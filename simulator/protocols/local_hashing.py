@@ -10,6 +10,7 @@ import numpy as np
 
 from simulator._types import IntArray, Reports
 from simulator.attacks import independent_support_attack
+from simulator.draws import binomial
 from simulator.hash_support import count_supports
 from simulator.hashing import DEFAULT_HASH, HASHES, SEED_BITS
 from simulator.protocols.blanket import Blanket
@@ -96,7 +97,7 @@ class LocalHashing(FrequencyOracle):
         return 1 / self.g  # of a symbol that does not look at any value
 
     def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
-        return Tally(rng.binomial(fakes, self.random_rate, size=self.k), fakes)
+        return Tally(binomial(np.full(self.k, fakes), self.random_rate, rng), fakes)
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:
         """Return reports of hash functions that send all targets to one symbol.
@@ -104,7 +105,7 @@ class LocalHashing(FrequencyOracle):
         A fully random family, which is the law here, has such functions. Of 2^32 seeds some do as long as g^(r-1) for r
         targets is well below that; with more targets or symbols this is more than any seed gains.
         """
-        result = rng.binomial(fakes, 1 / self.g, size=self.k)
+        result = binomial(np.full(self.k, fakes), 1 / self.g, rng)
         result[targets] = fakes
         return Tally(result, fakes)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.attacks import evenly_confused
-from simulator.multinomial import multinomial
+from simulator.draws import binomial, multinomial
 from simulator.protocols.likelihood import FlatLikelihood
 from simulator.protocols.protocol import (
     Counts,
@@ -318,7 +318,7 @@ def check_users(n: int) -> None:
 def binomial_support(counts: IntArray, p: float, q: float, rng: np.random.Generator) -> IntArray:
     """Draw ``Bin(n_v, p) + Bin(n - n_v, q)`` independently for each value: reports that support independently."""
     others = counts.sum(axis=-1, keepdims=True) - counts
-    return rng.binomial(counts, p) + rng.binomial(others, q)
+    return binomial(counts, p, rng) + binomial(others, q, rng)
 
 
 def mean_variance(k: int, p: Chance, q: Chance) -> Chance:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
-from simulator.multinomial import multinomial
+from simulator.draws import binomial, multinomial
 from simulator.protocols.blanket import Blanket
 from simulator.protocols.equations import collect, evenly, numbers_of, points, solutions, spread, tally, vectors
 from simulator.protocols.fields import field, is_prime_power, smallest_divisor
@@ -154,7 +154,7 @@ class ProjectiveGeometry(SymbolOracle):
 
     def _sample(self, rows: IntArray, rng: np.random.Generator) -> IntArray:
         order, t = self.order, self.dimension
-        kept = rng.binomial(rows, self._keep)
+        kept = binomial(rows, self._keep, rng)
         histogram = evenly(rows.sum(axis=1) - kept.sum(axis=1), self.symbols, rng)
         equations = _equations(self)
         # Points by the coordinates after their leading 1: what is left of the own equation is one in those unknowns.

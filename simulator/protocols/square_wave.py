@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
-from simulator.multinomial import multinomial
+from simulator.draws import binomial, multinomial
 from simulator.protocols.fakes import group_sizes
 from simulator.protocols.oracle import bits_for
 from simulator.protocols.protocol import Likelihood, Probabilities, StandardProtocol, Tally, users_of
@@ -88,7 +88,7 @@ class SquareWave(StandardProtocol):
 
     def sample_tally(self, counts: IntArray, rng: np.random.Generator) -> Tally:
         # Staying near with probability w (p - q) and else drawing from all places is the same channel.
-        near = rng.binomial(counts, self.width * (self.p - self.q))
+        near = binomial(counts, self.width * (self.p - self.q), rng)
         rest = counts.sum(axis=-1) - near.sum(axis=-1)
         even = multinomial(rest, np.full(self.symbols, 1 / self.symbols), rng)
         return Tally(even + _scattered(near, self.width, rng), users_of(counts))
@@ -244,7 +244,7 @@ def _scattered(starts: IntArray, width: int, rng: np.random.Generator) -> IntArr
     users[..., :k] = starts
     users = users.reshape(*shape, blocks, width)
     places = np.arange(width)
-    ending = rng.binomial(users, (width - places) / width)
+    ending = binomial(users, (width - places) / width, rng)
     beginning = users - ending  # of those who start at place s of a block, among the first s places of the next
     result = np.zeros((*shape, blocks + 1, width), dtype=np.int64)
     result[..., :-1, :] += _along_suffixes(ending, rng)
@@ -270,7 +270,7 @@ def _along_suffixes(starts: IntArray, rng: np.random.Generator) -> IntArray:
         middle, end = np.minimum(first + half, width), np.minimum(first + size, width)
         start = first + np.arange(half)
         leaving = np.divide(end - middle, end - start, out=np.zeros(start.shape), where=start < end)
-        gone = rng.binomial(stretches[..., :half], leaving)
+        gone = binomial(stretches[..., :half], leaving, rng)
         stretches[..., :half] -= gone
         stretches[..., half] += gone.sum(axis=-1)
         size = half

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
-from simulator.multinomial import multinomial
+from simulator.draws import binomial, multinomial
 from simulator.protocols.blanket import Blanket
 from simulator.protocols.fakes import shared_out, targets_and_others
 from simulator.protocols.grr import GRR
@@ -184,7 +184,7 @@ class SubsetSelection(FrequencyOracle):
         if not counts.any():
             return np.zeros(k, dtype=np.int64)
         forced = (self.p - omega / k) / (1 - omega / k)
-        own = rng.binomial(counts, forced)
+        own = binomial(counts, forced, rng)
         free, waiting = np.zeros(omega + 1, dtype=np.int64), np.zeros(omega + 1, dtype=np.int64)
         free[omega], waiting[omega - 1] = counts.sum() - own.sum(), own.sum()
         result = np.empty(k, dtype=np.int64)
@@ -201,11 +201,11 @@ class SubsetSelection(FrequencyOracle):
                 arrived = rng.multivariate_hypergeometric(waiting[low:high], own[value])
                 waiting[low:high] -= arrived
             candidates = k - value
-            filled = rng.binomial(free[low:high], some / candidates)
+            filled = binomial(free[low:high], some / candidates, rng)
             total = int(own[value]) + int(filled.sum())
             _move_down(free, filled, low, high)
             if candidates > 1 and own[value + 1 :].any():
-                filled = rng.binomial(waiting[low:high], np.minimum(some / (candidates - 1), 1.0))
+                filled = binomial(waiting[low:high], np.minimum(some / (candidates - 1), 1.0), rng)
                 total += int(filled.sum())
                 _move_down(waiting, filled, low, high)
             free[low:high] += arrived

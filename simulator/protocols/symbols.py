@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator._types import IntArray, Reports
-from simulator.multinomial import multinomial
+from simulator.draws import multinomial
 from simulator.protocols.fakes import GROUPS, group_sizes
 from simulator.protocols.oracle import FrequencyOracle, Support
 from simulator.protocols.protocol import Probabilities, Tally

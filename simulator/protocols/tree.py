@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator._types import FloatArray, IntArray, Reports
-from simulator.multinomial import multinomial
+from simulator.draws import multinomial
 from simulator.protocols.dyadic import halves, height_of, nodes_at, rebuilt, sums_at
 from simulator.protocols.grr import GRR
 from simulator.protocols.oracle import bits_for

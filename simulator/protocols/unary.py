@@ -9,6 +9,7 @@ import numpy as np
 
 from simulator._types import IntArray, Reports
 from simulator.attacks import independent_support_attack
+from simulator.draws import binomial
 from simulator.protocols.blanket import Blanket
 from simulator.protocols.fakes import targets_and_others
 from simulator.protocols.oracle import FrequencyOracle, binomial_support
@@ -72,7 +73,7 @@ class UnaryEncoding(FrequencyOracle):
         return 0.5
 
     def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
-        return Tally(rng.binomial(fakes, self.random_rate, size=self.k), fakes)
+        return Tally(binomial(np.full(self.k, fakes), self.random_rate, rng), fakes)
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:
         """Return reports that support all targets, and others too, so that each has as many ones as are usual."""

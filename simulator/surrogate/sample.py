@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
+from simulator.draws import multinomial
 from simulator.methods.smooth import smooth_curve
-from simulator.multinomial import multinomial
 from simulator.protocols.likelihood import FlatLikelihood
 
 CONCENTRATIONS = np.geomspace(1e-4, 1e2, 61)  # pseudo-users per category

@@ -1,12 +1,27 @@
-"""Multinomial draws that are the same with every numpy: `Generator.multinomial` changed its stream in numpy 2.5."""
+"""Counts that are drawn the same with every numpy: `Generator.binomial` and `multinomial` changed in numpy 2.5."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
 
 ROUNDING = 1e-12  # of 1e12 users it moves one, where the standard deviation is half a million
+
+
+def binomial(n: IntArray | int, chance: FloatArray | float, rng: np.random.Generator) -> Any:
+    """Draw how many of n users do what each does with a chance: an integer, or integers of the shape of both.
+
+    `RandomState` is frozen by numpy's policy (NEP 19), and draws from the stream of the generator here.
+
+    Examples
+    --------
+    >>> binomial(10**12, 0.5, np.random.Generator(np.random.PCG64(1))) < 10**12
+    True
+    """
+    return np.random.RandomState(rng.bit_generator).binomial(n, chance)
 
 
 def multinomial(n: IntArray | int, chances: FloatArray, rng: np.random.Generator) -> IntArray:
@@ -40,6 +55,6 @@ def multinomial(n: IntArray | int, chances: FloatArray, rng: np.random.Generator
         share = np.divide(parts[..., ::2], whole, out=np.zeros_like(whole), where=whole > 0)
         # On either side of a half numpy draws in another way: rounding must not decide where both halves are alike.
         share[np.abs(share - 0.5) < ROUNDING] = 0.5
-        first = rng.binomial(counts, share)
+        first = binomial(counts, share, rng)
         counts = np.stack([first, counts - first], axis=-1).reshape(*first.shape[:-1], parts.shape[-1])
     return counts[..., :m]

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import chi2
 
 from simulator._types import FloatArray
-from simulator.multinomial import multinomial
+from simulator.draws import multinomial
 from simulator.seeding import rng_for
 
 DRAWS = 40_000
