@@ -41,7 +41,7 @@ def of_numbers(place: int) -> tuple[Cell, np.ndarray, np.ndarray]:
     return one, errors, 1e-3 + 1e-3 * np.abs(errors)
 
 
-TIMES = 2  # as many repetitions as the cell had: they add a half to the variance of a stored error
+TIMES = 4  # as many repetitions as the cell had: they add a quarter to the variance of a stored error
 OTHER_BUDGET = 1.5
 # False alarm: below 1e-5 for all cells and pairs together, were the means over populations normal (44 times 5e-8).
 LIMIT = 5.5
