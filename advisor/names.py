@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -11,9 +10,19 @@ from advisor.errors import InputError, LeftOutError, closest, listed, near_miss
 from advisor.members import FORM, SUFFIX, defined_in, file_hint, file_of, member_of_file
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.foreign import REFUSED, REGISTERED
-from simulator.methods.blend import AND, MOST, POSTERIOR_MEDIAN, TIMES, UNIFORM, blend_name
+from simulator.methods.summaries import SUMMARIES
 
 TABLES: dict[str, Mapping[str, Any]] = {"protocol": PROTOCOLS, "method": POSTPROCESSORS, "metric": METRICS}
+
+
+def squash(name: str) -> str:
+    """Return a name without case, hyphens, underscores and blanks.
+
+    >>> squash("Power-NS"), squash("norm_sub")
+    ('powerns', 'normsub')
+    """
+    return "".join(character for character in name.lower() if character.isalnum())
+
 
 ALIASES: dict[str, dict[str, str]] = {
     "protocol": {
@@ -34,9 +43,7 @@ ALIASES: dict[str, dict[str, str]] = {
         "simplex": "norm_sub",
         "pos": "base_pos",
         "mle": "mle_apx",
-        "posteriormedian": POSTERIOR_MEDIAN,
-        "uniform": UNIFORM,
-        "uniformguess": UNIFORM,
+        **{squash(name): name for name in SUMMARIES},
     },
     "metric": {
         "meanabsoluteerror": "mae",
@@ -59,15 +66,6 @@ ALIASES: dict[str, dict[str, str]] = {
 }
 
 
-def squash(name: str) -> str:
-    """Return a name without case, hyphens, underscores and blanks.
-
-    >>> squash("Power-NS"), squash("norm_sub")
-    ('powerns', 'normsub')
-    """
-    return "".join(character for character in name.lower() if character.isalnum())
-
-
 def resolve(kind: str, name: str) -> str:
     """Return the table key of a protocol, method or metric that a person named, or that stands in a file of theirs.
 
@@ -75,13 +73,9 @@ def resolve(kind: str, name: str) -> str:
 
     >>> resolve("method", "PowerNS"), resolve("protocol", "SUE"), resolve("method", "CLS")
     ('power_ns', 'rappor', 'norm_sub')
-    >>> resolve("method", "cls + eb-ns*3")
-    'eb_ns*3+norm_sub'
     """
     if FORM in name:
         return member_of_file(kind, name)
-    if kind == "method" and AND in name:
-        return _blend(name)
     table = TABLES[kind]
     # A member's own name goes first: one of another package may be called as we call ours for short.
     known = ALIASES[kind] | {squash(key): key for key in table}
@@ -98,25 +92,6 @@ def resolve(kind: str, name: str) -> str:
         miss = f"; did you mean {titled[close]!r}?" if close else ""
         raise InputError(f"unknown {kind} {shown(name)}: allowed are {listed(table, most=20)}{miss}")
     return found
-
-
-def _blend(name: str) -> str:
-    """Return the name of the blend of methods that a person wrote."""
-    parts: Counter[str] = Counter()
-    for part in name.split(AND):
-        method, counted, times = part.partition(TIMES)
-        digits = times.strip()
-        if counted and not (digits.isdecimal() and len(digits) <= len(str(MOST)) and int(digits)):
-            raise InputError(
-                f"method {shown(name)}: a method of a blend counts from 1 to {MOST} times, got {shown(digits)}; "
-                "write eb_ns*3+norm_sub"
-            )
-        parts[resolve("method", method)] += int(times or 1)
-    for part in parts:
-        if part == POSTERIOR_MEDIAN or POSTPROCESSORS[part].queries_only:
-            only = "is no mean of methods" if part == POSTERIOR_MEDIAN else "changes only the answers of queries"
-            raise InputError(f"method {shown(name)}: {part} {only}, and cannot be blended")
-    return blend_name(parts) if len(parts) > 1 else next(iter(parts))
 
 
 def beside_files(kind: str, values: Iterable[object]) -> Iterator[object]:
@@ -168,7 +143,7 @@ def _refusal(kind: str, name: str) -> str | None:
 def resolve_all(kind: str, names: Iterable[str]) -> tuple[str, ...]:
     """Return the table keys of several names, each once, in table order; all of the table if there are none.
 
-    Blends of methods, which no table lists, come last.
+    Summaries, which no table lists, come last.
     """
     wanted = dict.fromkeys(resolve(kind, name) for name in names)
     listed_there = tuple(key for key in TABLES[kind] if key in wanted or not wanted)

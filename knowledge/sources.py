@@ -118,16 +118,6 @@ SOURCES: Final = MappingProxyType({
         "Incorporating Prior Knowledge",
         "IEEE Conference on Computer Communications (INFOCOM)", 2019,
     ),
-    "Bates, Granger, Operational Research Quarterly 1969": _article(
-        "bates1969combination", ("J. M. Bates", "C. W. J. Granger"),
-        "The Combination of Forecasts", "Operational Research Quarterly", 1969, volume="20", number="4",
-        pages="451--468",
-    ),
-    "James, Stein, Berkeley Symposium 1961": _talk(
-        "james1961estimation", ("W. James", "Charles Stein"), "Estimation with Quadratic Loss",
-        "Proceedings of the Fourth Berkeley Symposium on Mathematical Statistics and Probability", 1961, volume="1",
-        pages="361--379",
-    ),
     "Agrawal, Aggarwal, PODS 2001": _talk(
         "agrawal2001design", ("Dakshi Agrawal", "Charu C. Aggarwal"),
         "On the Design and Quantification of Privacy Preserving Data Mining Algorithms",

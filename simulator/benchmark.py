@@ -14,8 +14,7 @@ from simulator._types import FloatArray, IntArray
 from simulator._version import __version__
 from simulator.domain import UNORDERED, Domain
 from simulator.foreign import FAILURES, SOURCES, ForeignError, attempt, fault_of_figures
-from simulator.methods import POSTPROCESSORS, Observed, PostProcessor, observe
-from simulator.methods.blend import UNIFORM, blended, parts_of
+from simulator.methods import Observed, PostProcessor, observe
 from simulator.metrics import Metric
 from simulator.poisoning.attack import Attack, Collection, stacked
 from simulator.protocols.protocol import Protocol, Tally
@@ -227,28 +226,16 @@ def _simulate_protocol(
     if observed is None:
         return result
     shape = (len(shown), experiment.counts.shape[-1])
-    shared: dict[str, FloatArray | None] = dict.fromkeys(part for method in methods for part in parts_of(method))
-    if UNIFORM in shared:
-        shared[UNIFORM] = POSTPROCESSORS[UNIFORM].compute(observed)
     for method in methods:
         at_fault = method if method in SOURCES else name
         processed = attempt(
             at_fault,
-            partial(_processed, experiment.methods[method], observed, shared),
+            partial(experiment.methods[method].apply, observed),
             lambda answer: fault_of_figures(answer, shape),
         )
-        if method in shared:
-            shared[method] = processed
         if processed is not None:
             result[name, method] = errors_of(experiment, experiment.methods[method], processed, shown, at_fault)
     return result
-
-
-def _processed(method: PostProcessor, observed: Observed, shared: Mapping[str, FloatArray | None]) -> FloatArray:
-    """Return what a method makes of collections; a blend takes the results of its parts that are there already."""
-    parts = parts_of(method.name)
-    results = {part: result for part in parts if (result := shared.get(part)) is not None}
-    return blended(results, parts) if parts and len(results) == len(parts) else method.apply(observed)
 
 
 def _observe(
@@ -289,6 +276,28 @@ def _fault_of_observed(observed: Observed) -> str | None:
     if (tally.counts < 0).any() and tally.counts.dtype.kind == "i":
         return "it counts fewer than no reports"
     return fault_of_figures(estimate, (len(tally.counts), estimate.shape[-1]))
+
+
+def judged(experiment: Experiment, protocol: str, observed: Observed, methods: Mapping[str, PostProcessor]) -> Runs:
+    """Return the errors of what methods make of one collection, a row for each population that may be behind it.
+
+    Nothing is simulated: what a result may err by is read off the populations.
+
+    experiment: its populations are draws of what may be the truth; NaN where a member of another package fails.
+    protocol: the key of the one that was used.
+    observed: what was collected ``(k,)``.
+    """
+    draws, k = experiment.populations.shape
+    shown, errors = np.arange(draws), {}
+    for name, method in methods.items():
+        at_fault = name if name in SOURCES else protocol
+        result = attempt(at_fault, partial(method.apply, observed), lambda answer: fault_of_figures(answer, (k,)))
+        errors[protocol, name] = (
+            np.full((draws, len(experiment.metrics)), np.nan)
+            if result is None
+            else errors_of(experiment, method, np.broadcast_to(result, (draws, k)), shown, at_fault)
+        )
+    return Runs(experiment.id, tuple(experiment.metrics), 0, errors)
 
 
 def errors_of(

@@ -18,7 +18,7 @@ import numpy as np
 
 from simulator.foreign import REFUSED, ForeignError, PluginWarning, containment, guard, register, short, warn
 from simulator.methods import POSTPROCESSORS, PostProcessor
-from simulator.methods.blend import POSTERIOR_MEDIAN, UNIFORM
+from simulator.methods.summaries import SUMMARIES
 from simulator.metrics import METRICS, Metric
 from simulator.protocols import PROTOCOLS, FrequencyOracle
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 TABLES: dict[str, dict[str, Any]] = {"PROTOCOLS": PROTOCOLS, "POSTPROCESSORS": POSTPROCESSORS, "METRICS": METRICS}
 
 
-def _posterior_median() -> PostProcessor:
-    from simulator.surrogate.posterior_median import METHOD  # imported when used: it needs the other methods
+def _summaries() -> dict[str, PostProcessor]:
+    from simulator.surrogate.summaries import METHODS  # imported when used: they need the other methods
 
-    return METHOD
+    return METHODS
 
 
-POSTPROCESSORS.unlisted[POSTERIOR_MEDIAN] = _posterior_median
+POSTPROCESSORS.summaries = _summaries
 __all__ = ["PluginWarning", "load", "take_in"]
 
 GROUPS = {
@@ -43,7 +43,7 @@ GROUPS = {
     "ldp_advise.metrics": "METRICS",
 }
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-RESERVED = frozenset({"all", POSTERIOR_MEDIAN, UNIFORM})  # "all": what people write for "every one of them"
+RESERVED = frozenset({"all", *SUMMARIES})  # "all": what people write for "every one of them"
 TRIED = (4, 1.0)  # domain size and epsilon at which a protocol is tried before it is taken in
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
@@ -133,10 +133,8 @@ def _mean(errors: FloatArray) -> float:
     return float(errors.mean()) if np.isfinite(errors).all() else math.inf
 
 
-def paired_ratio(errors: FloatArray, reference: FloatArray, root: int = 1) -> Ratio:
+def paired_ratio(errors: FloatArray, reference: FloatArray) -> Ratio:
     """Return mean(errors) / mean(reference) over the repetitions both have, with a 95 % delta-method interval.
-
-    What are roots of errors, gives a ratio of errors: the power `root` of theirs.
 
     The standard error is that of ``errors - ratio * reference``, so noise that the two share cancels. Where the
     reference has no error at all, the ratio is 1 if neither has the other, and infinite otherwise; likewise where an
@@ -150,7 +148,10 @@ def paired_ratio(errors: FloatArray, reference: FloatArray, root: int = 1) -> Ra
         return Ratio(value, value, value)
     value = mean / base
     reach = t_quantile(size) * float((a - value * b).std(ddof=1)) / math.sqrt(size) / base
-    return Ratio(value**root, max(0.0, value - reach) ** root, (value + reach) ** root)
+    return Ratio(value, max(0.0, value - reach), value + reach)
+
+
+RatioOf: TypeAlias = Callable[[FloatArray, FloatArray], Ratio]
 
 
 def leading(errors: Mapping[Pair, FloatArray]) -> Pair:
@@ -163,19 +164,21 @@ def leading(errors: Mapping[Pair, FloatArray]) -> Pair:
     return min((pair for pair, block in errors.items() if len(block) == longest), key=lambda pair: _mean(errors[pair]))
 
 
-def contenders(errors: Mapping[Pair, FloatArray], root: int = 1) -> Verdict:
+def contenders(errors: Mapping[Pair, FloatArray], ratio: RatioOf = paired_ratio) -> Verdict:
     """Say which pairs may still belong to the top tier, and for which of them repetitions could still tell."""
     if not errors:
         return Verdict(frozenset(), frozenset())
     leader = leading(errors)
-    ratios = {pair: paired_ratio(block, errors[leader], root) for pair, block in errors.items()}
+    ratios = {pair: ratio(block, errors[leader]) for pair, block in errors.items()}
     return Verdict(
-        frozenset(pair for pair, ratio in ratios.items() if ratio.low <= PRACTICAL_RATIO),
-        frozenset(pair for pair, ratio in ratios.items() if ratio.is_open),
+        frozenset(pair for pair, found in ratios.items() if found.low <= PRACTICAL_RATIO),
+        frozenset(pair for pair, found in ratios.items() if found.is_open),
     )
 
 
-def rank(errors: Mapping[Pair, FloatArray], cost: Mapping[str, Cost], root: int = 1) -> tuple[Standing, ...]:
+def rank(
+    errors: Mapping[Pair, FloatArray], cost: Mapping[str, Cost], ratio: RatioOf = paired_ratio
+) -> tuple[Standing, ...]:
     """Rank pairs by mean error in tiers that the data can tell apart.
 
     The first tier is led by `leading`, any other by the lowest error left, and takes in all pairs whose paired 95 %
@@ -185,21 +188,21 @@ def rank(errors: Mapping[Pair, FloatArray], cost: Mapping[str, Cost], root: int 
 
     errors: for each pair ``(repetitions,)`` errors of one metric, at least two.
     cost: of a report, by protocol.
-    root: of which root of errors `errors` are; ratios are of the errors themselves.
+    ratio: how two blocks of errors are compared.
     """
     if not errors:
         return ()
     means = {pair: mean_error(block) for pair, block in errors.items()}
     best, wins = leading(errors), win_shares(errors)
-    ratios = {pair: paired_ratio(block, errors[best], root) for pair, block in errors.items()}
-    worse = {pair: (pair != best, ratio.value, means[pair].error) for pair, ratio in ratios.items()}
+    ratios = {pair: ratio(block, errors[best]) for pair, block in errors.items()}
+    worse = {pair: (pair != best, found.value, means[pair].error) for pair, found in ratios.items()}
     left = sorted(errors, key=worse.__getitem__)
     standings: list[Standing] = []
     tier = 0
     while left:
         tier += 1
         leader, *others = left
-        to_leader = {pair: paired_ratio(errors[pair], errors[leader], root) for pair in left}
+        to_leader = {pair: ratio(errors[pair], errors[leader]) for pair in left}
         members = [leader, *(pair for pair in others if to_leader[pair].is_tie)]
         left = [pair for pair in others if pair not in set(members)]
         place = len(standings) + 1

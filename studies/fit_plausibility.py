@@ -14,7 +14,7 @@ import numpy as np
 import typer
 from families import FAMILIES, HALVES, Truth, half_of, truths
 from footer import footer
-from judge_surrogates import PROTOCOLS
+from judge_estimates import PROTOCOLS
 
 from simulator import frequency_oracles
 from simulator._types import FloatArray

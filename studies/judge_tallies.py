@@ -20,18 +20,18 @@ from footer import footer
 from judge_samples import LARGEST, METRIC_NAMES, SMALLEST, means
 
 from advisor.errors import InputError
-from advisor.question.estimate_request import COLLECTIONS
+from advisor.question.estimate_request import COLLECTIONS, SIMULATED
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator._types import FloatArray, IntArray
 from simulator.benchmark import Experiment, simulate
-from simulator.confidence import population_errors, ranking_root
+from simulator.confidence import by_population
 from simulator.domain import ORDERED
 from simulator.methods import observe, possible
 from simulator.methods.observed import Observed
 from simulator.populations import apportion
 from simulator.protocols.protocol import Protocol, Tally
 from simulator.seeding import rng_for
-from simulator.surrogate import DRAWS, bootstrap_populations, curve_populations
+from simulator.surrogate import bootstrap_populations, curve_populations
 
 EPSILONS, USERS = (0.5, 1.0, 2.0, 4.0), (10**4, 10**5, 10**6)
 KNOWN = 100  # collections that tell the truth
@@ -42,20 +42,20 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_mar
 
 def bootstrap(protocol: Protocol, observed: Observed, n: int, rng: np.random.Generator) -> FloatArray:
     """Return populations as an answer has them for trees."""
-    return bootstrap_populations(protocol, observed, n, rng=rng, draws=DRAWS)
+    return bootstrap_populations(protocol, observed, n, rng=rng, draws=SIMULATED)
 
 
 def curves(protocol: Protocol, observed: Observed, n: int, rng: np.random.Generator) -> FloatArray:
     """Return populations as an answer has them for the square wave."""
     del protocol, n
-    return curve_populations(observed, rng=rng, draws=DRAWS)
+    return curve_populations(observed, rng=rng, draws=SIMULATED)
 
 
 def as_smooth(protocol: Protocol, observed: Observed, n: int, rng: np.random.Generator) -> FloatArray:
     """Return a bootstrap of ``em_stopped``."""
     method = POSTPROCESSORS["em_stopped"]
     users = apportion(method.apply(observed), n)
-    tallies = Tally.stack([protocol.sample_tally(users, rng) for _ in range(DRAWS)])
+    tallies = Tally.stack([protocol.sample_tally(users, rng) for _ in range(SIMULATED)])
     return method.apply(observe(protocol, tallies, ORDERED))
 
 
@@ -100,12 +100,9 @@ def choices(truth: Truth, epsilon: float, n: int) -> Iterator[Chosen]:
         drawn = np.stack([apportion(row, n) for row in draw(protocol, observed, n, rng)])
         runs = simulate(experiment_of(protocol, drawn, 2), 0, len(drawn) * COLLECTIONS)
         for metric in METRIC_NAMES:
-            root = ranking_root(METRICS[metric].degree)
-            scores = {
-                pair[1]: float(population_errors(own, len(drawn), root).mean()) for pair, own in runs.of(metric).items()
-            }
+            scores = {pair[1]: float(by_population(own, len(drawn)).mean()) for pair, own in runs.of(metric).items()}
             true, chosen = known[name][metric], min(scores, key=lambda method: scores[method])
-            yield Chosen((name, made), metric, true[chosen] / min(true.values()), scores[chosen] ** root / true[chosen])
+            yield Chosen((name, made), metric, true[chosen] / min(true.values()), scores[chosen] / true[chosen])
 
 
 @app.command()

@@ -24,7 +24,6 @@ from advisor.document.model import Code, Document, Part, Role, Sentence, Table
 from advisor.document.page import RESTS_ON, explorer_html, page_html, pieces_html, section_html, svg_html
 from advisor.errors import InputError
 from advisor.rank.apply import applied_csv
-from advisor.rank.combinations import best_alone
 from advisor.rank.explorer import Stops, explorer_of
 from advisor.rank.page import reasons_section
 from advisor.rank.result import Answer, Ranking, Recommendation
@@ -184,7 +183,7 @@ class Shown:
 
 def _written(ranking: Ranking) -> Recommendation:
     """Return the best row that code is written for: that of one method."""
-    return best_alone(ranking) or ranking.best
+    return ranking.best_alone or ranking.best
 
 
 def look_up(state: State) -> Shown:

@@ -10,7 +10,6 @@ from advisor.errors import printable
 from advisor.rank.pair_words import UNPROCESSED, method_name, protocol_text, title_inside
 from knowledge.sources import OWN, SOURCES, Source, sources_of
 from simulator import METRICS
-from simulator.methods.blend import POSTERIOR_MEDIAN
 
 SPECIAL = str.maketrans({mark: f"\\{mark}" for mark in "%_&#$"})  # what LaTeX takes for something else
 
@@ -102,13 +101,13 @@ def _how(answer: Mapping[str, Any], pairs: int, tool: str) -> str:
     rows = answer.get("recommendations", [answer])  # a sweep repeats all its cells equally often
     runs = [row["repetitions"] for row in rows if isinstance(row.get("repetitions"), int)]
     often = "" if not runs else f" {min(runs):,} to {max(runs):,} times" if min(runs) < max(runs) else _times(runs[0])
-    without = any(row.get("method") == POSTERIOR_MEDIAN for row in rows)  # it takes part without being simulated
-    what = "it" if pairs == 1 else "each other pair" if without else "each pair"
+    seed = f" (seed {answer['seed']})" if "seed" in answer else ""
+    if answer.get("judged"):
+        return f"{tool} read errors off {runs[0]:,} draws of the frequencies that may be behind the estimate{seed}."
+    what = "it" if pairs == 1 else "each pair"
     behind = answer.get("source") == "surrogate"
     of = "populations that may be behind the data" if behind else f"the frequencies of {_sample(answer)}"
-    seed = f" (seed {answer['seed']})" if "seed" in answer else ""
-    median = " The posterior median's error on each of these populations is that of the median of all others."
-    return f"{tool} simulated {what}{often} with {of}{seed}.{median if without else ''}"
+    return f"{tool} simulated {what}{often} with {of}{seed}."
 
 
 def _times(runs: int) -> str:

@@ -104,7 +104,7 @@ class CollectedOptions(Bundle):
 def estimate_command(*, sample: Sample = None, options: CollectedOptions, where: EstimateColumns) -> None:
     """Post-process a raw estimate that was collected.
 
-    Draws populations that may be behind the estimate, simulates the collection for each, and ranks the methods for its
+    Draws frequencies that may be behind the estimate, and ranks the methods by what they err by on these for its
     protocol; a second ranking is about the next round.
 
     Example: ldp-advise estimate raw.csv --protocol oue --eps 1 --n 100000 --apply repaired.csv

@@ -18,7 +18,7 @@ from advisor.question.settings import Categories, Menu, Question, require_one
 from knowledge.recipes import Collection, has_code
 from simulator import POSTPROCESSORS
 from simulator.hashing import DEFAULT_HASH
-from simulator.methods.blend import UNIFORM, is_combination, parts_of
+from simulator.methods.summaries import SUMMARIES
 
 HASHING = ("blh", "olh")
 LARGEST = 100_000_000  # bytes of a saved answer
@@ -106,12 +106,10 @@ class Wanted:
         if labels is not None and size not in (0, len(labels)):
             source = "--k" if self.answer is None else f"{self.answer}: k"
             raise InputError(f"{source} is {size}, but --labels {self.deployment.labels} has {len(labels)} labels")
-        if is_combination(method):
-            parts = [part for part in parts_of(method) if part != UNIFORM]
-            what = "a blend: name one of its methods" if parts else "the median of populations: name a method instead"
+        if method in SUMMARIES:
             raise InputError(
-                f"code writes one method, and {method} is {what}, --protocol {protocol} "
-                f"--method {next(iter(parts), 'eb_ns')} --eps {epsilon:g}{f' --k {size}' if size else ''}"
+                f"code writes one method, and {method} is of draws from what is known: name a method instead, "
+                f"--protocol {protocol} --method eb_ns --eps {epsilon:g}{f' --k {size}' if size else ''}"
             )
         if POSTPROCESSORS[method].is_remedy:
             raise InputError(

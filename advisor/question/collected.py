@@ -15,6 +15,7 @@ from advisor.inputs.numbers import all_numbers
 from advisor.inputs.reports.plausibility import implausible
 from advisor.inputs.reports.settings import Parameters, lowest_count, place_names, protocol_with
 from advisor.inputs.tally import shortened
+from advisor.question.clipped import is_clipped, positive_sum, restored
 from advisor.question.doubts import spread_doubt, sum_doubt
 from advisor.question.request import Collected
 from simulator import FrequencyOracle, Noise, Observed, Tally
@@ -87,13 +88,20 @@ def collect(
     noise = oracle.noise(n)
     frequencies, unit = _as_frequencies(placed, noise)
     said.append(unit)
-    lost = _rounded_note(frequencies, noise) or _cut_note(frequencies, noise)
+    rounded = _rounded_note(frequencies, noise)
+    given, cut = None, None
+    if rounded is None and is_clipped(frequencies) and not _has_rounded_negatives(frequencies):
+        given = frequencies
+        frequencies, scale = restored(given, noise)
+        cut = _clipped_note(given, scale)
+    lost = rounded or cut or _cut_note(frequencies)
     _check_spread(frequencies, noise, lost=lost is not None)
     worry = lost or _repaired_note(frequencies, noise)
-    doubts = [worry, None if lost else spread_doubt(frequencies, noise), sum_doubt(values, noise, protocol)]
+    doubts = [worry, None if lost else spread_doubt(frequencies, noise)]
+    doubts += [None if cut else sum_doubt(values, noise, protocol)]
     worries += [doubt for doubt in doubts if doubt is not None]
     observed = Observed(frequencies, noise, domain=Domain(order.ordered))
-    return Collected(oracle, n, names, observed, tuple(said), tuple(worries))
+    return Collected(oracle, n, names, observed, tuple(said), tuple(worries), given)
 
 
 def collect_tally(
@@ -188,8 +196,10 @@ def _as_frequencies(values: FloatArray, noise: Noise) -> tuple[FloatArray, str]:
     """Tell frequencies from counts by their sum, and where it fits both by their spread; return frequencies."""
     total, k, n = float(values.sum()), len(values), noise.n
     reach = 0.0 if noise.sums_to_one else SUM_SD * (k * noise.variance_at_zero + noise.variance_slope) ** 0.5
-    frequencies = abs(total - 1) <= reach + ROUNDING
-    counts = abs(total / n - 1) <= reach + ROUNDING + k / n
+    sums = [1.0, positive_sum(values, noise)] if is_clipped(values) else [1.0]  # nothing below 0 makes up for the rest
+    reach += SUM_SD * noise.sd * k**0.5 * (len(sums) - 1)
+    frequencies = any(abs(total - one) <= reach + ROUNDING for one in sums)
+    counts = any(abs(total / n - one) <= reach + ROUNDING + k / n for one in sums)
     if frequencies and counts and n > 1:
         spread = max(float(values.std()), 1e-300)
         expected = (noise.variance_at_zero + noise.variance_slope / k) ** 0.5
@@ -230,20 +240,33 @@ def _decimals(values: FloatArray) -> int | None:
     return next((at for at in range(COARSE + 1) if np.allclose(values, values.round(at), rtol=0, atol=1e-12)), None)
 
 
-def _cut_note(values: FloatArray, noise: Noise) -> str | None:
-    """Return a warning for an estimate that was clipped (and renormalised) before, or None."""
+def _has_rounded_negatives(values: FloatArray) -> bool:
+    """Tell "-0.00", a negative value that was rounded, from "-0.0" among full digits, one that was multiplied by 0."""
+    return bool(np.signbit(values).any()) and _decimals(values) is not None
+
+
+def _clipped_note(given: FloatArray, scale: float) -> str:
+    """Return a warning for an estimate that was clipped, and divided by a scale so that it sums to 1."""
+    zeros = int((given == 0).sum())
+    how = f" and made to sum to 1, from about {scale:.3g}, which is undone" if scale != 1 else ""
+    return (
+        f"this is not a raw estimate: it was clipped at 0{how} ({zeros:,} of {len(given):,} values are exactly 0, none "
+        "is negative); only methods that need no negative values compete, and the answer is less sure: give the "
+        "unbiased estimate if you can"
+    )
+
+
+def _cut_note(values: FloatArray) -> str | None:
+    """Return a warning for an estimate that was cut or repaired before, or None."""
     k, lowest = len(values), float(values.min())
     alike = int((values == lowest).sum())
     if lowest == 0 and alike == k:
         raise InputError("the estimate is 0 for every category: nothing was collected, or it is not an estimate")
-    # "-0.00" is a negative value that was rounded; "-0.0" among full digits one that was multiplied by 0.
-    rounded = bool(np.signbit(values).any()) and _decimals(values) is not None
-    if lowest < 0 or rounded or alike < max(2 if lowest == 0 else 3, k // 50) or alike == k:
+    if lowest < 0 or _has_rounded_negatives(values) or alike < max(2 if lowest == 0 else 3, k // 50) or alike == k:
         return None
-    one = abs(float(values.sum()) - 1) < 1e-3
-    how = "clipped at 0 and made to sum to 1" if one and not noise.sums_to_one else "clipped at 0"
     return (
-        f"this is not a raw estimate: it was {how} before ({alike:,} of {k:,} values are exactly {abs(lowest):.3g}, "
+        "this is not a raw estimate: it was cut or repaired before ("
+        f"{alike:,} of {k:,} values are exactly {abs(lowest):.3g}, "
         "none is negative); what was cut off is lost, so the answer and its confidence are less sure: give the "
         "unbiased estimate if you can"
     )

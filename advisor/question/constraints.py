@@ -45,7 +45,7 @@ def removals_of(
         _of_protocols("max-attack", limits.max_attack, protocols, lambda protocol: protocol.attack_success),
         _of_protocols("server-cost", limits.server_cost, protocols, lambda protocol: protocol.server_operations(n)),
         _of_names("deployable", limits.deployable, protocols, DEPLOYED),
-        _of_methods("proper", limits.proper, methods, lambda method: method.gives >= {"nonnegative", "sums_to_one"}),
+        _of_methods("proper", limits.proper, methods, lambda method: method.is_proper),
         _of_methods("unbiased", limits.unbiased, methods, lambda method: "unbiased" in method.gives),
     )
     return tuple(removal for removal in removals if removal is not None)

@@ -18,11 +18,12 @@ from advisor.question.option import refuse
 from advisor.question.request import Collected, RankSettings, Request
 from simulator import PROTOCOLS, Noise, frequency_oracles
 from simulator._types import FloatArray
-from simulator.confidence import BOOTSTRAP, CURVES
 from simulator.populations import apportion
 from simulator.seeding import rng_for
 
-COLLECTIONS = 4  # simulated from each population behind an estimate
+BOOTSTRAP, CURVES = "bootstrap", "curves"  # surrogates of tallies
+# Populations that are no draws from a posterior: how many there are at most, and the collections simulated from each
+SIMULATED, COLLECTIONS = 60, 4
 
 
 def build_estimate_request(
@@ -41,11 +42,12 @@ def build_estimate_request(
     chosen = check_surrogate(surrogate, collected.protocol, ordered=collected.ordered)
     metrics, notes = fitting_metrics(settings.question, collected.ordered)
     values = settings.metric_settings.resolved(k)
-    draws = draws_of(k)
-    wanted = settings.simulation.repetitions or draws * COLLECTIONS
-    frequencies = _frequencies_behind(collected, chosen, seed, min(draws, wanted))
+    known = chosen == DEFAULT and settings.threat.threat is None
+    draws = draws_of(k) if known else min(draws_of(k), SIMULATED)
+    wanted = settings.simulation.repetitions or (draws if known else draws * COLLECTIONS)
+    frequencies = _frequencies_behind(collected, chosen, seed, draws if known else min(draws, wanted))
     populations = np.stack([apportion(row, n) for row in frequencies])
-    repetitions = -(-wanted // len(populations)) * len(populations)
+    repetitions = wanted if known else -(-wanted // len(populations)) * len(populations)
     request = Request(
         epsilon=settings.epsilon,
         k=k,
@@ -71,7 +73,8 @@ def build_estimate_request(
         threat=checked_threat(settings.threat, n, instant=False),
         targets=known_targets(settings.threat, collected.labels),
         column=column,
-        combinations=chosen == DEFAULT and len(populations) > 1 and _whole_menu(settings),
+        judged=known and len(populations) > 1,
+        summaries=known and len(populations) > 1 and _whole_menu(settings),
     )
     return bounded(constrained(request, settings.limits))
 
@@ -79,7 +82,7 @@ def build_estimate_request(
 def _whole_menu(settings: RankSettings) -> bool:
     """Tell whether the best method is asked for: who names methods compares those, and a threat is about each.
 
-    Combinations are never unbiased.
+    Summaries are never unbiased.
     """
     return settings.threat.threat is None and not settings.menu.method and not settings.limits.unbiased
 
@@ -87,13 +90,22 @@ def _whole_menu(settings: RankSettings) -> bool:
 def _frequencies_behind(collected: Collected, surrogate: str, seed: int, draws: int) -> FloatArray:
     """Return frequencies ``(populations, k)`` that may be behind what was collected."""
     # Imported when used
-    from simulator.surrogate import bootstrap_populations, curve_populations, surrogate_populations
+    from simulator.surrogate import (
+        DEFAULT,
+        bootstrap_populations,
+        curve_populations,
+        known_frequencies,
+        surrogate_populations,
+    )
 
     observed, rng = collected.observed, rng_for(seed, "surrogate", surrogate)
     if surrogate == CURVES:
         return curve_populations(observed, rng=rng, draws=draws)
     if observed.estimate is None or not isinstance(observed.covariance, Noise):
         return bootstrap_populations(collected.oracle, observed, collected.n, rng=rng, draws=draws)
+    if surrogate == DEFAULT:
+        ordered = collected.ordered
+        return known_frequencies(observed.estimate, observed.covariance, ordered=ordered, seed=seed)[:draws]
     return surrogate_populations(
         surrogate, observed.estimate, observed.covariance, ordered=collected.ordered, rng=rng, draws=draws
     )

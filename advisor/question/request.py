@@ -86,6 +86,9 @@ class Collected:
         All that a method may see of it.
     assumptions, warnings
         What was decided for the user, and what they should worry about.
+    given
+        The frequencies as they were given, where they had been clipped at 0 and `observed` holds what may have been
+        there before; else None.
     """
 
     oracle: Protocol
@@ -94,6 +97,7 @@ class Collected:
     observed: Observed = field(repr=False)
     assumptions: tuple[str, ...]
     warnings: tuple[str, ...]
+    given: NDArray[np.float64] | None = field(default=None, repr=False)
 
     @property
     def ordered(self) -> bool:
@@ -158,8 +162,11 @@ class Request:
         What shuffled reports promise, if that was asked for; `epsilon` is then the budget that any protocol may spend.
     column
         What a file calls the categories; "" where it has no name for them.
-    combinations
-        Whether blends of two methods and the posterior median compete too.
+    judged
+        Whether the populations are draws from what is known of the frequencies behind one estimate: what a method makes
+        of that estimate is then judged by them, and nothing is simulated for it.
+    summaries
+        Whether the posterior mean and median compete too.
     """
 
     epsilon: float
@@ -192,7 +199,8 @@ class Request:
     data_words: tuple[str, ...] = field(default=(), repr=False)
     central: Central | None = None
     column: str = ""
-    combinations: bool = False
+    judged: bool = False
+    summaries: bool = False
 
     @property
     def domain(self) -> Domain:

@@ -16,7 +16,7 @@ from advisor.names import beside_files, resolve, resolve_all
 from advisor.question.option import Settings, like, option
 from simulator import POSTPROCESSORS
 from simulator.foreign import REGISTERED
-from simulator.methods.blend import POSTERIOR_MEDIAN, UNIFORM
+from simulator.methods.summaries import SUMMARIES
 
 N_MAX = 10**12
 ATTRIBUTES_MAX, ROUNDS_MAX = 10_000, 1_000_000
@@ -42,14 +42,11 @@ def member(kind: str, name: str, value: object) -> str:
     """Return the key of a protocol or a method; one that Python gives as it is, is put into its table."""
     del name
     key = member_of_python(kind, value) if callable(value) else resolve(kind, text(kind, value))
-    if key == POSTERIOR_MEDIAN:
+    if key in SUMMARIES:
         raise InputError(
             f"method {key} is not compared by name: estimate and reports take it into account unasked, and --apply "
             "FILE writes it where it is the best; leave --method out"
         )
-    if key == UNIFORM:
-        what = f"method {key} needs no data, and every table has its error below"
-        raise InputError(f"{what}: name a method to blend it with, as in eb_ns*3+uniform")
     return key
 
 

@@ -7,7 +7,6 @@ from advisor.figures import error_text, number, points, rounded, users
 from advisor.question.removals import nothing_left_sentence
 from advisor.question.request import Request
 from advisor.question.units import data_text, unit_text
-from advisor.rank.combinations import best_alone
 from advisor.rank.pair_words import method_name, method_text, pair_text, protocol_text, protocol_with_report
 from advisor.rank.remedy import Remedy, remedy
 from advisor.rank.result import Ranking, Recommendation
@@ -16,11 +15,12 @@ from advisor.rank.threat_words import defence_sentences, remedy_sentences
 from advisor.rank.trade_offs import single_category_sentences
 from advisor.rank.verdict import ENOUGH, MARGINAL, USELESS
 from knowledge.implementations import DEPLOYED
+from simulator import POSTPROCESSORS
 from simulator.foreign import FAILURES, REGISTERED
-from simulator.methods.blend import POSTERIOR_MEDIAN, UNIFORM, is_combination, parts_of
+from simulator.methods.summaries import POSTERIOR_MEAN, SUMMARIES
 from simulator.ranking import AS_GOOD, PRACTICAL_RATIO
 
-UNSURE = 0.25  # probability of being the best below which a pick is no more than the first of a ranking
+UNSURE = 0.25  # probability of being within 2 % of the best below which a pick is no more than the first of a ranking
 TIGHT = 0.02  # relative half width of an interval up to which three digits of a figure mean something
 NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 PER_CATEGORY = ("l1", "mae")  # metrics that the error of a category says all about
@@ -47,12 +47,13 @@ def answer_sentences(ranking: Ranking) -> list[Sentence]:
         Sentence(_of_metric(ranking, _use(ranking)), Role.ANSWER, tone),
         *(Sentence(text, Role.ANSWER) for text in defence_sentences(ranking)),
         Sentence(_size(ranking), Role.ANSWER),
+        *(Sentence(text, Role.ANSWER) for text in _sum_sentences(ranking)),
         *(Sentence(text, Role.ANSWER, Tone.DOUBTFUL) for text in _beaten_sentences(ranking)),
         *(Sentence(text) for text in remedy_sentences(ranking)),
         *_remedy_sentences(ranking, instead),
         *single_category_sentences(ranking),
         Sentence(_ties(ranking), Role.NOTE),
-        *(Sentence(text, Role.NOTE) for text in (*_combination_sentences(ranking), *_deployed_sentences(ranking))),
+        *(Sentence(text, Role.NOTE) for text in (*_summary_sentences(ranking), *_deployed_sentences(ranking))),
     ]
 
 
@@ -75,7 +76,7 @@ def _use(ranking: Ranking) -> str:
     else:
         what = f"{method_text(best.method)} on this {protocol_text(collected.protocol)} estimate"
     if best.probability_best is not None and best.probability_best < UNSURE:
-        return f"No method is likely to be the best{_if_fake(ranking)}; {what} comes first."
+        return f"Use {what}{_if_fake(ranking)}: of several that may turn out the best it has the lowest expected error."
     if ranking.verdict != MARGINAL:
         return f"Use {what}{_if_fake(ranking)}."
     without = ranking.error_without_data or 0.0
@@ -180,7 +181,7 @@ def _ties(ranking: Ranking) -> str:
     sure = ""
     if best.probability_best is not None:
         only = "only " if best.probability_best < UNSURE else ""
-        sure = f"It is the best {what} with probability {only}{100 * best.probability_best:.0f} %. "
+        sure = f"It is within 2 % of the best {what} with probability {only}{100 * best.probability_best:.0f} %. "
     if len(ranking.recommendations) == 1:
         failed = FAILURES.keys() & {*ranking.request.protocols, *ranking.request.methods}
         why = "the others failed and are left out" if failed else f"no other {what} was asked for"
@@ -199,23 +200,35 @@ def _ties(ranking: Ranking) -> str:
     return f"{sure}{counted}{more}; {_reason(ranking, others)}."
 
 
-def _combination_sentences(ranking: Ranking) -> list[str]:
-    """Return what a combination is, and what the best method alone would cost instead of it."""
-    best, alone = ranking.best, best_alone(ranking)
-    if not is_combination(best.method) or alone is None or not alone.ratio_to_best or not best.ratio_to_best:
+def _summary_sentences(ranking: Ranking) -> list[str]:
+    """Return what a summary is, and what the best method would cost instead of it."""
+    best, alone, populations = ranking.best, ranking.best_alone, ranking.request.populations
+    if best.method not in SUMMARIES or alone is None or not alone.ratio_to_best or not best.ratio_to_best:
         return []
-    more = max(0.0, alone.ratio_to_best / best.ratio_to_best - 1)
-    cost = f"{100 * more:.0f} % more" if more >= AS_GOOD - 1 else "no more than 1 % more"
-    populations = ranking.request.populations
-    if best.method != POSTERIOR_MEDIAN or populations is None:
-        sentence = f"{method_name(alone.method)} alone, the best single method, has {cost} error than this blend."
-        if UNIFORM not in parts_of(best.method):
-            return [sentence]
-        return [f"The uniform guess is in it because the noise may hide all there is to see. {sentence}"]
+    draws = 0 if populations is None else len(populations)
+    what = "mean" if best.method == POSTERIOR_MEAN else "median"
     return [
-        f"It is, for each category, the median of {len(populations)} populations that may be behind the estimate.",
-        f"{method_name(alone.method)}, the best single method, has {cost} error.",
+        f"It is, for each category, the {what} of {draws} draws of the frequencies that may be behind the estimate.",
+        f"{method_name(alone.method)}, the best method without such draws, has {_more(alone, best)}.",
     ]
+
+
+def _more(row: Recommendation, best: Recommendation) -> str:
+    """Return how much more error a row has than another one."""
+    more = max(0.0, (row.ratio_to_best or 0.0) / (best.ratio_to_best or 1.0) - 1)
+    return f"{100 * more:.0f} % more error" if more >= AS_GOOD - 1 else "no more than 1 % more error"
+
+
+def _sum_sentences(ranking: Ranking) -> list[str]:
+    """Return that what is named gives no frequencies that sum to 1, and what such ones would cost."""
+    total = ranking.total
+    if total is None:
+        return []
+    text = f"Its frequencies sum to {number(total)}, not to 1"
+    proper = next((row for row in ranking.recommendations if POSTPROCESSORS[row.method].is_proper), None)
+    if proper is None:
+        return [f"{text}."]
+    return [f"{text}; --proper keeps to those that do: {method_name(proper.method)} has {_more(proper, ranking.best)}."]
 
 
 def _reason(ranking: Ranking, others: list[Recommendation]) -> str:
@@ -223,6 +236,8 @@ def _reason(ranking: Ranking, others: list[Recommendation]) -> str:
     best = ranking.best
     bits = [row.report_bits for row in others]
     shortest = best.report_bits <= min(bits) and best.report_bits < max(bits)
+    if ranking.request.judged and ranking.next_round is not None and best is not ranking.lowest:
+        return "this one is the plainest of those that are as good"
     if best is ranking.lowest:
         return f"this one has the lowest error{' and the shortest report' if shortest else ''}"
     if shortest:

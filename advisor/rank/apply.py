@@ -109,12 +109,15 @@ def applied_columns(advice: Ranking, observed: Observed | None = None) -> dict[s
 
     Raises InputError if there is none.
     """
+    given = _collected(advice).given if observed is None else None
     observed = _collected(advice).observed if observed is None else observed
     observed = replace(observed, domain=advice.request.domain)
     processed = _processed(observed, advice.best.method)
     raw = low = high = np.full(advice.request.k, np.nan)
     if observed.estimate is not None and observed.covariance is not None:
         raw, (low, high) = observed.estimate, frequency_interval(observed.estimate, observed.covariance)
+        if given is not None:
+            raw = given
     return dict(zip(COLUMNS[1:], (raw, processed, low, high), strict=True))
 
 

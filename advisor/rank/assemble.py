@@ -10,25 +10,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError, listed
+from advisor.question.clipped import POSITIVE_PART
 from advisor.question.request import Request
 from advisor.rank.central import central_rows
 from advisor.rank.result import DEFAULT_PAIR, Baseline, Ranking, Recommendation, finite, usual_pair
 from advisor.rank.trade_offs import best_for_single_categories
+from simulator import METRICS, POSTPROCESSORS
 from simulator.benchmark import Experiment, Runs
-from simulator.confidence import (
-    UNFITTED,
-    Belief,
-    belief_in,
-    population_errors,
-    population_range,
-    probability_best,
-    ranking_root,
-)
+from simulator.confidence import AS_GOOD_AS_BEST, by_population, probabilities, ratio_over_truths, widened_range
 from simulator.detection import detectable
-from simulator.ranking import MeanError, Pair, Standing, contenders, leading, mean_error, paired_ratio, rank, t_quantile
+from simulator.methods.summaries import SUMMARIES
+from simulator.ranking import (
+    MeanError,
+    Pair,
+    Ratio,
+    Standing,
+    contenders,
+    leading,
+    mean_error,
+    paired_ratio,
+    rank,
+    t_quantile,
+)
 
 OTHERS_REPETITIONS = 20  # for the protocols that were not used: they are for the next round
-RAW, PER_CATEGORY = "none", "mae"
+RAW, PER_CATEGORY, SQUARED = "none", "mae", "frequency²"
+SAME_RESULT = 1.005  # times the error up to which two results are the same
+ROUNDING = 5e-4  # of a sum of frequencies: below it nobody sees that it is not 1
 
 
 @dataclass(frozen=True)
@@ -40,41 +48,43 @@ class Contest:
     runs: Runs  # the repetitions that decide
     menu: tuple[Pair, ...]  # the pairs that compete
     default: Pair  # the usual choice
-    belief: Belief | None = None  # how far several populations are to be believed; None where the truth is known
+    over_truths: bool = False  # whether the truth is not known, and populations stand for what it may be
     about_estimate: bool = False  # whether it is about what was collected, not about another collection
+    judged: bool = False  # whether the errors are of what methods make of it, and not of simulated collections
 
     @property
-    def populations(self) -> int:
-        """How many populations the repetitions go through; 1 where the truth is taken as known."""
-        return 1 if self.belief is None else len(self.experiment.populations)
-
-    @property
-    def root(self) -> int:
-        """Which root of errors is averaged over populations, see `simulator.confidence.ranking_root`; 1 for one."""
-        return 1 if self.belief is None else ranking_root(self.experiment.metrics[self.metric].degree)
+    def power(self) -> int:
+        """Of which root of errors means are taken: squared ones, over populations, are decided by few of these."""
+        return 2 if self.over_truths and METRICS[self.metric].unit == SQUARED else 1
 
     def ranked_errors(self, pair: Pair) -> NDArray[np.float64]:
-        """Return what a pair is ranked by: its errors, or for several populations roots of their mean errors."""
-        errors = self.runs.column(pair, self.metric)
-        return errors if self.belief is None else population_errors(errors, self.populations, self.root)
+        """Return what a pair is ranked by: its errors, or for each population their mean, or its root."""
+        return self._ranked(self.runs.column(pair, self.metric))
 
-    def figures(self, errors: NDArray[np.float64]) -> MeanError:
-        """Return the mean error and its 95 % interval.
-
-        Over several populations it is the mean of roots, brought back, which is below the plain mean that the hardest
-        populations decide; and the interval holds the mean errors of 95 % of what may be the truth.
-        """
-        plain = mean_error(errors)
-        if self.belief is None:
-            return plain
-        low, high = population_range(errors, self.populations, self.belief, self.root)
-        return plain._replace(error=self.mean(errors), low=low, high=high)
+    def _ranked(self, errors: NDArray[np.float64]) -> NDArray[np.float64]:
+        if not self.over_truths:
+            return errors
+        result: NDArray[np.float64] = by_population(errors, len(self.experiment.populations)) ** (1 / self.power)
+        return result
 
     def mean(self, errors: NDArray[np.float64]) -> float:
         """Return the mean error of `figures` alone."""
-        if self.belief is None:
-            return mean_error(errors).error
-        return float(population_errors(errors, self.populations, self.root).mean()) ** self.root
+        return mean_error(self._ranked(errors)).error ** self.power
+
+    def figures(self, errors: NDArray[np.float64]) -> MeanError:
+        """Return the mean error and its 95 % interval; over several populations, the range of what may be the truth."""
+        if not self.over_truths:
+            return mean_error(errors)
+        rows = self._ranked(errors)
+        mean, (low, high) = float(rows.mean()), widened_range(rows)
+        plain = mean_error(rows**self.power)
+        return plain._replace(error=mean**self.power, low=low**self.power, high=high**self.power)
+
+    def ratio(self, errors: NDArray[np.float64], reference: NDArray[np.float64]) -> Ratio:
+        """Compare errors: about an estimate, what is unknown of the truth is in the interval."""
+        compare = ratio_over_truths if self.over_truths and self.about_estimate else paired_ratio
+        value, low, high = compare(errors, reference)
+        return Ratio(value**self.power, low**self.power, high**self.power)
 
     @cached_property
     def raw_variances(self) -> dict[str, float]:
@@ -92,7 +102,8 @@ class Contest:
     def standings(self) -> tuple[Standing, ...]:
         """The menu, ranked."""
         costs = {name: oracle.cost for name, oracle in self.experiment.oracles.items()}
-        return rank(self.ranked, costs, self.root)
+        found = rank(self.ranked, costs, self.ratio)
+        return _proper_first(found) if self.judged else found
 
     @cached_property
     def leader(self) -> Pair:
@@ -101,52 +112,51 @@ class Contest:
 
     @cached_property
     def probabilities(self) -> dict[Pair, float]:
-        """How likely each pair is the best; only several collections from each population can tell."""
-        # One alone wins for want of others.
-        if self.belief is None or self.belief is UNFITTED or not self.about_estimate or len(self.menu) < 2:
-            return {}
-        wins = {standing.pair: standing.win_share for standing in self.standings}
-        return probability_best(wins, self.leader, self.belief)
+        """How likely each pair is as good as the best; only draws from what may be the truth can tell."""
+        errors = {pair: self.runs.column(pair, self.metric) for pair in self.menu}
+        return probabilities(errors) if self.judged and len(self.menu) > 1 else {}
 
     @cached_property
     def chosen(self) -> tuple[Pair, ...]:
         """The pairs whose error is below what it should be, as they were chosen by it from several.
 
-        The range of several populations is fitted to errors of chosen pairs (`simulator.confidence`).
+        Over several populations nothing is lucky: all rows are of the same draws.
         """
-        return () if len(self.menu) < 2 or self.belief is not None else (self.standings[0].pair, self.leader)
+        return () if len(self.menu) < 2 or self.over_truths else (self.standings[0].pair, self.leader)
 
 
 def contests(
-    metric: str, request: Request, experiment: Experiment, runs: Runs, combination: Pair | None = None
+    metric: str, request: Request, experiment: Experiment, runs: Runs, judged: Runs | None = None
 ) -> tuple[Contest, ...]:
     """Return the contest for one metric of a request; about an estimate, a second one for the next round.
 
     There is no second one where constraints exclude all protocols for it.
 
-    combination: the combination of methods that competes too, if any.
+    judged: the errors of what methods make of the estimate, if its populations tell them.
 
     Raises InputError if no pair has a finite error.
     """
     sound = _sound(metric, runs)
     menu = tuple(pair for pair in sound if pair[0] in request.protocols and pair[1] in request.methods)
     populations = len(experiment.populations)
-    belief = None
+    later: list[Contest] = []
+    default, over_truths = DEFAULT_PAIR, False
     if request.collected is not None:
-        used = request.collected.protocol
-        if populations > 1:
-            belief = belief_in(metric, ordered=request.ordered, surrogate=request.surrogate)
+        used, over_truths = request.collected.protocol, populations > 1
         most = others_repetitions(populations, runs.repetitions)
         fair = Runs(runs.experiment_id, runs.metrics, runs.first, {pair: runs.errors[pair][:most] for pair in sound})
-        later = [Contest(metric, experiment, fair, menu, DEFAULT_PAIR, belief)] if menu else []
-        menu = tuple(pair for pair in sound if pair[0] == used and (pair[1] in request.methods or pair == combination))
+        later = [Contest(metric, experiment, fair, menu, DEFAULT_PAIR, over_truths)] if menu else []
+        runs = judged or runs
+        methods = {*request.methods, *(SUMMARIES if request.summaries else ())}
+        if request.collected.given is not None:
+            methods = methods & (POSITIVE_PART | {*SUMMARIES}) or methods
+        menu = tuple(pair for pair in _sound(metric, runs) if pair[0] == used and pair[1] in methods)
         default = usual_pair(request.oracle(used))
-    else:
-        later, default = [], DEFAULT_PAIR
     if not menu:
         raise InputError(f"no pair has a finite {metric} error: ask for other protocols, methods or another metric")
     about_estimate = request.collected is not None
-    return (Contest(metric, experiment, runs, menu, default, belief, about_estimate), *later)
+    first = Contest(metric, experiment, runs, menu, default, over_truths, about_estimate, judged is not None)
+    return (first, *later)
 
 
 def _sound(metric: str, runs: Runs) -> list[Pair]:
@@ -154,6 +164,33 @@ def _sound(metric: str, runs: Runs) -> list[Pair]:
     able = {pair for pair, errors in runs.of(metric).items() if np.isfinite(errors).all()}
     faulty = {protocol for protocol, method in runs.errors if method == RAW and (protocol, method) not in able}
     return [pair for pair in runs.errors if pair in able and pair[0] not in faulty]
+
+
+def _proper_first(standings: tuple[Standing, ...]) -> tuple[Standing, ...]:
+    """Return them with the best of those in front whose frequencies are proper, where that costs at most 2 % of error.
+
+    Of several that make the same of the estimate, a method comes before a summary of draws, and the usual one first.
+    """
+    lowest = min(one.ratio.value for one in standings)
+    tier = [one for one in standings if one.tier == 1 and POSTPROCESSORS[one.pair[1]].is_proper]
+    near = [one for one in tier if one.ratio.value <= AS_GOOD_AS_BEST * lowest]
+    if not near:
+        return standings
+    least = SAME_RESULT * min(one.ratio.value for one in near)
+
+    def order(one: Standing) -> tuple[bool, bool, float]:
+        return one.pair[1] in SUMMARIES, one.pair[1] != DEFAULT_PAIR[1], one.ratio.value
+
+    first = min((one for one in near if one.ratio.value <= least), key=order)
+    return (first, *(one for one in standings if one is not first))
+
+
+def _total(request: Request, method: str) -> float | None:
+    """Return the sum of the frequencies that a method makes of the estimate that was collected; None where it is 1."""
+    if request.collected is None or not request.judged or POSTPROCESSORS[method].sums_to_one:
+        return None
+    total = float(POSTPROCESSORS[method].apply(replace(request.collected.observed, domain=request.domain)).sum())
+    return None if abs(total - 1) < ROUNDING else total
 
 
 def others_repetitions(populations: int, repetitions: int) -> int:
@@ -173,7 +210,7 @@ def ranking_of(request: Request, table: tuple[Contest, ...], again: Runs | None)
     first = _row(contest.standings[0], contest, _measured(contest, contest.standings[0].pair, again))
     single = replace(contest, metric=PER_CATEGORY)
     without_data = _errors_without_data(metric, experiment)
-    uniform, zero = ((without_data ** (1 / contest.root)).mean(axis=0) ** contest.root).tolist()
+    uniform, zero = map(contest.mean, without_data.T) if contest.over_truths else without_data.mean(axis=0).tolist()
     lowest = contest.mean(contest.runs.column(contest.leader, metric))
     beside = [
         *(_baseline("raw", pair, contest) for pair in [(rows[0].protocol, RAW)] if pair in contest.runs.errors),
@@ -192,12 +229,13 @@ def ranking_of(request: Request, table: tuple[Contest, ...], again: Runs | None)
         warnings=(*request.warnings, *_left_out(contest)),
         error_without_data=finite(min(uniform, zero)),
         beats_uniform_guess=_beats(contest, first, without_data),
-        resolved=not contenders(contest.ranked, contest.root).open,
+        resolved=not contenders(contest.ranked, contest.ratio).open,
         identify=partial(str, experiment.id),
+        total=_total(request, rows[0].method) if contest.judged else None,
         leader=contest.leader,
         next_round=ranking_of(request, (later[0],), again) if later else None,
         compared=rows if first.fresh else (),
-        single_categories=best_for_single_categories(metric, rows[0].pair, single.ranked, single.root),
+        single_categories=best_for_single_categories(metric, rows[0].pair, single.ranked, single.ratio),
     )
 
 
@@ -270,7 +308,7 @@ def _row(standing: Standing, contest: Contest, runs: Runs) -> Recommendation:
 
 def _baseline(kind: str, pair: Pair, contest: Contest) -> Baseline:
     figures = contest.figures(contest.runs.column(pair, contest.metric))
-    ratio = paired_ratio(contest.ranked_errors(pair), contest.ranked[contest.leader], contest.root)
+    ratio = contest.ratio(contest.ranked_errors(pair), contest.ranked[contest.leader])
     return Baseline(kind, *pair, figures.error, figures.low, figures.high, *map(finite, ratio))
 
 
@@ -284,12 +322,12 @@ def _errors_without_data(metric: str, experiment: Experiment) -> NDArray[np.floa
 def _beats(contest: Contest, first: Recommendation, without_data: NDArray[np.float64]) -> bool:
     """Tell whether the error of the first row, interval included, is below that of both answers without data.
 
-    Over several populations, what is compared is the error and that without data of the same population, and of both
-    the root by which populations are averaged: else it could be below where the figures that are shown are above.
+    Over several populations, what is compared is the error and that without data of the same population.
     """
-    if contest.populations == 1 or len(without_data) != contest.populations:
+    errors = contest.runs.column(first.pair, contest.metric)
+    if not contest.over_truths:
         return first.error_high < float(without_data.mean(axis=0).min())
-    errors = population_errors(contest.runs.column(first.pair, contest.metric), contest.populations, contest.root)
-    gap = errors[:, None] - without_data[: len(errors)] ** (1 / contest.root)
+    rows = by_population(errors, len(without_data)) ** (1 / contest.power)
+    gap = rows[:, None] - without_data[: len(rows)] ** (1 / contest.power)
     reach = t_quantile(len(gap)) * gap.std(axis=0, ddof=1) / math.sqrt(len(gap))
     return bool((gap.mean(axis=0) + reach < 0).all())

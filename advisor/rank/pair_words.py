@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.rank.result import Recommendation
 from simulator import POSTPROCESSORS, PROTOCOLS
-from simulator.methods.blend import POSTERIOR_MEDIAN, UNIFORM, parts_of, shares_of, shares_text
+from simulator.methods.summaries import SUMMARIES
 
 ACRONYMS = frozenset({"grr", "rappor", "oue", "blh", "olh", "ss", "the", "she", "hr", "pgr", "sw"})
 EPONYMS = ("Haar", "Hadamard")  # words that keep their capital
@@ -52,26 +52,12 @@ def title_inside(title: str) -> str:
 def method_text(key: str) -> str:
     """Return post-processing by a method in words.
 
-    >>> method_text("eb_ns"), method_text("none"), method_text("eb_ns+norm_sub")
-    ('Empirical Bayes post-processing', 'no post-processing', 'the mean of Empirical Bayes and Norm-Sub')
-    >>> method_text("eb_ns*3+norm_sub")
-    'a weighted mean of Empirical Bayes (¾) and Norm-Sub (¼)'
-    >>> method_text("eb_ns+uniform")
-    'the mean of Empirical Bayes and the uniform guess'
+    >>> method_text("eb_ns"), method_text("none"), method_text("posterior_mean")
+    ('Empirical Bayes post-processing', 'no post-processing', 'the posterior mean')
     """
-    if parts := parts_of(key):
-        names = [f"the {method_name(part)}" if part == UNIFORM else method_name(part) for part in parts]
-        if len(set(parts.values())) == 1:
-            return f"the mean of {_joined(names)}"
-        weighted = [f"{name} ({share})" for name, share in zip(names, shares_of(parts), strict=True)]
-        return f"a weighted mean of {_joined(weighted)}"
-    if key == POSTERIOR_MEDIAN:
-        return "the posterior median"
+    if key in SUMMARIES:
+        return f"the {method_name(key).lower()}"
     return "no post-processing" if key == UNPROCESSED else f"{method_name(key)} post-processing"
-
-
-def _joined(names: list[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def pair_text(protocol: str, method: str) -> str:
@@ -91,7 +77,5 @@ def method_name(key: str, title: str | None = None) -> str:
     >>> method_name("posterior_median")
     'Posterior median'
     """
-    if parts := parts_of(key):
-        return shares_text({method_name(part): times for part, times in parts.items()})
-    known = POSTPROCESSORS[key].title if key in (*POSTPROCESSORS, POSTERIOR_MEDIAN, UNIFORM) else key
+    known = POSTPROCESSORS[key].title if key in (*POSTPROCESSORS, *SUMMARIES) else key
     return SHORT.get(key) or (title or known).partition(" (")[0]

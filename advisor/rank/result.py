@@ -13,6 +13,7 @@ from advisor.question.request import Request
 from advisor.rank.verdict import verdict_of
 from simulator import Protocol
 from simulator.benchmark import Runs
+from simulator.methods.summaries import SUMMARIES
 from simulator.ranking import Cost
 
 EVEN, ZERO = "equal frequencies", "0 for all categories"  # guesses without data
@@ -52,8 +53,7 @@ class Recommendation(NamedTuple):
     attack_success
         Probability that the best guess from one report is the user's value.
     probability_best
-        For an estimate: probability that the row has the lowest error, whatever the truth behind the estimate may be;
-        None where the truth was given.
+        For an estimate: probability that its error is within 2 % of the lowest; else None.
     origin
         For a look-up: ``"interpolated"`` between simulated cells, ``"asymptotic"`` past them, or ``"extrapolated"``
         outside of what the grid covers; None for what was simulated. `standard_error`, `spread`, `win_share` and
@@ -265,6 +265,8 @@ class Ranking:
         Whether the 95 % interval of the error of `best` is below `error_without_data`.
     resolved
         Whether the top tier is settled: every pair is either out of it or within 5 % of the lowest error.
+    total
+        What the frequencies of `best` sum to, where an estimate is there and it is not 1.
     identify
         Makes the `experiment_id`.
     leader
@@ -292,6 +294,7 @@ class Ranking:
     error_without_data: float | None = None
     beats_uniform_guess: bool = False
     resolved: bool = True
+    total: float | None = None
     identify: Callable[[], str] = field(default=str, repr=False)
     leader: tuple[str, str] | None = None
     next_round: Ranking | None = None
@@ -338,13 +341,18 @@ class Ranking:
 
     @property
     def best(self) -> Recommendation:
-        """The first row: within 1 % of the lowest error the shortest report, see `simulator.ranking.preference`.
+        """The first row.
 
         Raises LookupError if constraints leave nothing.
         """
         if not self.recommendations:
             raise LookupError(nothing_left_sentence(self.request.removals))
         return self.recommendations[0]
+
+    @property
+    def best_alone(self) -> Recommendation | None:
+        """The first row whose method is no summary of draws."""
+        return next((row for row in self.recommendations if row.method not in SUMMARIES), None)
 
     @property
     def ties(self) -> tuple[Recommendation, ...]:
@@ -359,10 +367,9 @@ class Ranking:
     @property
     def over_populations(self) -> bool:
         """Whether intervals of errors hold what is not known about the truth, not only what simulation leaves open."""
-        if self.source == "grid":
-            return True
         populations = self.request.populations
-        return self.request.collected is not None and populations is not None and len(populations) > 1
+        several = self.request.collected is not None and populations is not None and len(populations) > 1
+        return self.source == "grid" or several
 
 
 def usual_pair(protocol: Protocol) -> tuple[str, str]:

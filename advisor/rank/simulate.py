@@ -10,15 +10,15 @@ from advisor.errors import InputError, listed
 from advisor.question.constraints import fitting_pairs, nothing_left
 from advisor.question.request import Request
 from advisor.question.settings import Simulation
-from advisor.rank.assemble import contests, others_repetitions, ranking_of
-from advisor.rank.combinations import best_combinations, menus
+from advisor.rank.assemble import RAW, contests, others_repetitions, ranking_of
 from advisor.rank.result import DEFAULT_PAIR, Answer, empty_rankings, usual_pair
 from advisor.rank.threat import under_threat
 from simulator import METRICS, POSTPROCESSORS
-from simulator.benchmark import Experiment, Runs, simulate
-from simulator.blending import with_blends
+from simulator.benchmark import Experiment, Runs, judged, simulate
+from simulator.methods.summaries import SUMMARIES
 from simulator.poisoning.attack import MAXIMAL, Attack
 from simulator.race import measured_again, race
+from simulator.ranking import Pair
 
 SHARE_AGAIN = 4  # one in so many repetitions of the race is spent again on the pairs that it chose
 ALWAYS_MEASURED = ("mae", "mse")  # behind the answer in users, whatever the metric
@@ -31,10 +31,10 @@ def simulated_answer(
     if nothing_left(request):
         return Answer(empty_rankings(request))
     experiment, runs = simulate_request(request, jobs=jobs, progress=progress)
+    known = judged_methods(request, experiment)
     menu = [pair for pair in runs.errors if pair[1] in request.methods]
     request = replace(request, metrics=runs.metrics_of(request.metrics, menu))
-    runs, combinations = best_combinations(request, experiment, runs)
-    tables = [contests(metric, request, experiment, runs, combinations.get(metric)) for metric in request.metrics]
+    tables = [contests(metric, request, experiment, runs, known) for metric in request.metrics]
     chosen = [pair for table in tables for contest in table for pair in contest.chosen]
     again = None
     if chosen:
@@ -45,13 +45,35 @@ def simulated_answer(
     if request.threat is not None:
         threads = _threads(experiment, request, jobs)
         rankings = under_threat(rankings, tables, experiment, jobs=threads, progress=progress)
-    return Answer(rankings, (runs,) if again is None else (runs, again))
+    return Answer(rankings, tuple(one for one in (runs, known, again) if one is not None))
 
 
 def simulate_request(
     request: Request, *, jobs: int | None = None, progress: Callable[[int, int], None] | None = None
 ) -> tuple[Experiment, Runs]:
     """Simulate what a request needs: its menu, each protocol's raw estimate, and the usual default."""
+    experiment, menu = experiment_of(request)
+    jobs = _threads(experiment, request, jobs)
+    if request.collected is not None:
+        return _simulate_collected(experiment, request, request.collected.protocol, jobs, progress)
+    runs = race(
+        experiment,
+        request.metrics,
+        menu=menu,
+        alongside=[DEFAULT_PAIR],
+        repetitions=request.repetitions,
+        max_repetitions=request.max_repetitions,
+        jobs=jobs,
+        progress=progress,
+    )
+    return experiment, runs
+
+
+def experiment_of(request: Request) -> tuple[Experiment, list[Pair]]:
+    """Return the experiment that answers a request, and the pairs of its menu.
+
+    Raises InputError if no method that was asked for goes with any of the protocols.
+    """
     used = () if request.collected is None else (request.collected.protocol,)
     protocols = tuple(dict.fromkeys([*used, *request.protocols]))
     menu = fitting_pairs(request, protocols)
@@ -75,20 +97,7 @@ def simulate_request(
         domain=request.domain,
         attack=None if request.threat is None else Attack(MAXIMAL, request.threat, request.promoted),
     )
-    jobs = _threads(experiment, request, jobs)
-    if used:
-        return _simulate_collected(experiment, request, used[0], jobs, progress)
-    runs = race(
-        experiment,
-        request.metrics,
-        menu=menu,
-        alongside=[DEFAULT_PAIR],
-        repetitions=request.repetitions,
-        max_repetitions=request.max_repetitions,
-        jobs=jobs,
-        progress=progress,
-    )
-    return experiment, runs
+    return experiment, menu
 
 
 def _threads(experiment: Experiment, request: Request, jobs: int | None) -> int:
@@ -98,12 +107,12 @@ def _threads(experiment: Experiment, request: Request, jobs: int | None) -> int:
 def _simulate_collected(
     experiment: Experiment, request: Request, used: str, jobs: int, progress: Callable[[int, int], None] | None
 ) -> tuple[Experiment, Runs]:
-    """Simulate several collections from every population with the protocol that was used, and fewer with the others.
+    """Simulate a collection with each protocol from some populations, for the next round.
 
-    Blends of the methods that lead after those few join in, and in the end the posterior median.
+    Where populations are no draws from a posterior, several from every one with the protocol that was used as well.
     """
     others = others_repetitions(len(experiment.populations), request.repetitions)
-    more = request.repetitions - others
+    more = 0 if request.judged else request.repetitions - others
     before = others * len(experiment.oracles)
 
     def show(done: int, _: int, start: int = 0) -> None:
@@ -111,14 +120,24 @@ def _simulate_collected(
             progress(start + done, before + more)
 
     runs = simulate(experiment, 0, others, jobs=jobs, progress=show)
-    if not more:
-        return experiment, runs
-    if request.combinations:
-        experiment, runs = with_blends(experiment, runs, used, menus(request, runs, used), jobs=jobs)
-    pairs = [pair for pair in experiment.pairs if pair[0] == used]
-    runs += simulate(experiment, others, more, pairs=pairs, jobs=jobs, progress=partial(show, start=before))
-    if request.combinations:
-        from simulator.surrogate.posterior_median import with_posterior_median  # imported when used
-
-        runs = with_posterior_median(experiment, runs, used)
+    if more:
+        pairs = [pair for pair in experiment.pairs if pair[0] == used]
+        runs += simulate(experiment, others, more, pairs=pairs, jobs=jobs, progress=partial(show, start=before))
     return experiment, runs
+
+
+def judged_methods(request: Request, experiment: Experiment) -> Runs | None:
+    """Return the errors of what methods make of what was collected, if populations tell them."""
+    collected = request.collected
+    if collected is None or not request.judged:
+        return None
+    own = {
+        method: experiment.methods[method] for protocol, method in experiment.pairs if protocol == collected.protocol
+    }
+    summaries = {name: POSTPROCESSORS[name] for name in SUMMARIES if request.summaries}
+    observed = replace(collected.observed, domain=request.domain)
+    runs = judged(experiment, collected.protocol, observed, own | summaries)
+    if collected.given is not None and RAW in own:  # what was given is raw to who gave it
+        as_given = judged(experiment, collected.protocol, replace(observed, estimate=collected.given), {RAW: own[RAW]})
+        runs = replace(runs, errors={**runs.errors, **as_given.errors})
+    return runs

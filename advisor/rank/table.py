@@ -21,7 +21,7 @@ BASELINE_NAMES = {
     "central": "trusted server",
 }
 REPEATED = "mean over the repetitions, with its 95 % interval"
-ERROR = "mean over the populations (of square roots, squared), with its 95 % range"
+ERROR = "mean over what the frequencies may be (of squares: of their roots, squared), with its 95 % range"
 RANK = "pairs that share one are within 5 % of the lowest error among them, or cannot be separated from it"
 
 Figure = tuple[str, float | None]  # what a cell shows, and the figure behind it

@@ -14,7 +14,7 @@ from advisor.figures import number
 from advisor.rank.pair_words import pair_text
 from advisor.rank.result import Ranking, Recommendation, SingleCategories
 from simulator import METRICS
-from simulator.ranking import Pair, Ratio, paired_ratio
+from simulator.ranking import Pair, Ratio, RatioOf
 
 CLEARLY = 1.05  # times the lowest error, from which on a pair gives something up
 NEAR = 1.25  # times the lowest errors of all metrics, up to which one pair is good at all of them
@@ -42,18 +42,20 @@ class Compromise(NamedTuple):
 
 
 def best_for_single_categories(
-    metric: str, first: Pair, errors: Mapping[Pair, NDArray[np.float64]], root: int
+    metric: str, first: Pair, errors: Mapping[Pair, NDArray[np.float64]], ratio: RatioOf
 ) -> SingleCategories | None:
     """Return the pair with the lowest simulated error per category, if the first of a ranking is proven worse.
 
     None for metrics that do not ask for the distribution as a whole.
+
+    ratio: how two blocks of errors are compared.
     """
     if not METRICS[metric].ordered_only:
         return None
     # Pairs that are bad by the metric have fewer repetitions: those that all have are as hard for all.
     shared = min(map(len, errors.values()))
     best = min(errors, key=lambda pair: float(errors[pair][:shared].mean()))
-    return _given_up(best, paired_ratio(errors[first], errors[best], root))
+    return _given_up(best, ratio(errors[first], errors[best]))
 
 
 def predicted_for_single_categories(metric: str, rows: Sequence[Recommendation]) -> SingleCategories | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from advisor.rank.combinations import best_alone
 from advisor.rank.prediction import frequencies_of, stays
 from advisor.rank.result import Change, Ranking, Why
 from knowledge import model, ranking
@@ -37,7 +36,7 @@ def explain(advice: Ranking) -> Why:
 
 
 def _explain(advice: Ranking, frequencies: model.Frequencies, predictions: Predictions) -> Why:
-    request, best = advice.request, best_alone(advice)
+    request, best = advice.request, advice.best_alone
     if best is None:
         raise ValueError("predictions cover methods alone, and none is there")
     noises = model.noises_of(request.k, request.epsilon, request.n, request.protocols)

@@ -6,6 +6,7 @@ from advisor.document.model import Role, Sentence
 from advisor.figures import number, times, users
 from advisor.question.budget import plan_sentences
 from advisor.question.central import central_sentences
+from advisor.question.estimate_request import BOOTSTRAP, CURVES
 from advisor.question.removals import removal_sentences
 from advisor.question.request import Request
 from advisor.rank.answer_words import error_with_margin
@@ -13,7 +14,6 @@ from advisor.rank.pair_words import pair_text, protocol_text
 from advisor.rank.result import Ranking, Why
 from advisor.rank.threat_words import threat_sentences
 from advisor.rank.verdict import USELESS
-from simulator.confidence import BOOTSTRAP, CURVES
 from simulator.detection import smallest_detectable
 
 MADE = {
@@ -96,6 +96,11 @@ def _prediction_sentence(ranking: Ranking) -> str:
 
 def _populations_sentence(request: Request) -> str:
     count = 1 if request.populations is None else len(request.populations)
+    if request.judged:
+        return (
+            f"Judged by {count} draws of the frequencies that may be behind the estimate in {request.sample}: "
+            f"{setting_text(request)}; seed {request.seed}; intervals are 95 % of what they may be."
+        )
     each = request.repetitions // count
     collections = "1 collection" if each == 1 else f"{each} collections"
     what = (

@@ -16,7 +16,7 @@ from simulator._types import FloatArray
 from simulator.domain import ORDERED
 from simulator.hashing import DEFAULT_HASH
 from simulator.methods import POSTPROCESSORS, possible
-from simulator.methods.blend import POSTERIOR_MEDIAN, UNIFORM, parts_of
+from simulator.methods.summaries import SUMMARIES
 from simulator.protocols.grr import GRR
 from simulator.protocols.haar_hadamard import HaarHadamard
 from simulator.protocols.hadamard import BlockNoise, HadamardResponse
@@ -80,11 +80,8 @@ class Collection:
     hash: str = DEFAULT_HASH
 
     def __post_init__(self) -> None:
-        if parts := parts_of(self.method):
-            named = " or ".join(part for part in parts if part != UNIFORM)
-            raise ValueError(f"code writes one method, and {self.method} is a blend: name {named}")
-        if self.method == POSTERIOR_MEDIAN:
-            raise ValueError(f"code writes one method, and {self.method} is the median of populations: name another")
+        if self.method in SUMMARIES:
+            raise ValueError(f"code writes one method, and {self.method} is of draws from what is known: name another")
         if missing := [key for key in (self.protocol, self.method) if not has_code(key)]:
             raise ValueError(f"there is no code of {' and '.join(missing)}")
         if not possible(POSTPROCESSORS[self.method], self.parameters.protocol, ORDERED, 1_000):

@@ -7,7 +7,6 @@ with consistency", NDSS 2020.
 from __future__ import annotations
 
 from simulator.methods.bayesian_update import closed_form
-from simulator.methods.blend import UNIFORM, Methods
 from simulator.methods.empirical_bayes import eb_ns
 from simulator.methods.maximum_likelihood import ibu
 from simulator.methods.observed import Observed, observe
@@ -15,8 +14,9 @@ from simulator.methods.ordered import ORDERED_METHODS
 from simulator.methods.power import power, power_ns
 from simulator.methods.processor import NEARNESS, PostProcessor, possible
 from simulator.methods.recovery import drop_fakes, norm_min, recover, recover_known, subtract_fakes
-from simulator.methods.simple import base_cut, base_pos, none, norm, norm_mul, uniform
+from simulator.methods.simple import base_cut, base_pos, none, norm, norm_mul
 from simulator.methods.simplex import mle_apx, norm_cut, norm_sub
+from simulator.methods.summaries import Methods
 from simulator.methods.wavelet_grid import wavelet_eb_near
 
 _WANG = "Wang et al., NDSS 2020"
@@ -151,15 +151,5 @@ _REMEDIES = [
 POSTPROCESSORS = Methods(
     {method.name: method for method in _METHODS} | ORDERED_METHODS | {method.name: method for method in _REMEDIES}
 )
-_UNIFORM = PostProcessor(
-    UNIFORM,
-    "uniform guess",
-    uniform,
-    nonnegative=True,
-    sums_to_one=True,
-    reference="James, Stein, Berkeley Symposium 1961",
-    needs=frozenset(),
-)
-POSTPROCESSORS.unlisted[UNIFORM] = lambda: _UNIFORM
 
 __all__ = ["NEARNESS", "POSTPROCESSORS", "Observed", "PostProcessor", "observe", "possible"]

@@ -98,6 +98,11 @@ class PostProcessor:
         return bool(self.needs & (DANGER | {"suspects"}))
 
     @property
+    def is_proper(self) -> bool:
+        """Whether results are frequencies: none below 0, and of sum 1."""
+        return self.nonnegative and self.sums_to_one
+
+    @property
     def gives(self) -> frozenset[str]:
         """What results keep: some of ``"nonnegative"``, ``"sums_to_one"``, ``"unbiased"``."""
         return frozenset(name for name in ("nonnegative", "sums_to_one", "unbiased") if getattr(self, name))

@@ -6,7 +6,6 @@ import numpy as np
 
 from simulator._normal import normal_quantile
 from simulator._types import FloatArray
-from simulator.methods.observed import Observed
 from simulator.protocols.oracle import Noise
 
 FALSE_POSITIVES = 2.0  # expected number of zero-frequency values that survive base_cut (Wang et al., Section IV-A)
@@ -15,19 +14,6 @@ FALSE_POSITIVES = 2.0  # expected number of zero-frequency values that survive b
 def none(estimate: FloatArray, noise: Noise) -> FloatArray:  # noqa: ARG001 - the interface of all methods
     """Return the raw estimate ("Base", "w/o PP")."""
     return estimate.copy()
-
-
-def uniform(observed: Observed) -> FloatArray:
-    """Return equal frequencies, whatever was collected: what estimates are shrunk towards.
-
-    Raises ValueError if nothing was collected.
-    """
-    if observed.estimate is not None:
-        return np.full(observed.estimate.shape, 1 / observed.estimate.shape[-1])
-    if observed.tally is None or observed.likelihood is None:
-        raise ValueError("the uniform guess needs to know how many categories there are, and nothing was collected")
-    k, _ = observed.likelihood.shape
-    return np.full((*observed.tally.counts.shape[:-1], k), 1 / k)
 
 
 def base_pos(estimate: FloatArray, noise: Noise) -> FloatArray:  # noqa: ARG001

@@ -8,25 +8,27 @@ the ensemble here draws several populations from a posterior instead.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from simulator._types import FloatArray
 from simulator.methods import POSTPROCESSORS
 from simulator.protocols.oracle import Noise
+from simulator.seeding import rng_for
 from simulator.surrogate.bootstrap import bootstrap_populations, curve_populations
 from simulator.surrogate.curves import curve_posterior, rough_curve_posterior
-from simulator.surrogate.gaussian_process import gaussian_process_posterior
+from simulator.surrogate.families import family_posterior
+from simulator.surrogate.few import few_populations, share_of_few
 from simulator.surrogate.levels import level_posterior
 from simulator.surrogate.mixture import mixture_posterior
-from simulator.surrogate.plateaus import plateau_posterior
 from simulator.surrogate.plausibility import by_plausibility
 from simulator.surrogate.posterior import Posterior, resampled
 from simulator.surrogate.sample import sample_posterior
-from simulator.surrogate.spreads import spread_posterior
-from simulator.surrogate.wavelet import order_evidence, wavelet_posterior
+from simulator.surrogate.wavelet import wavelet_posterior
 
 __all__ = [
     "DEFAULT",
@@ -38,18 +40,21 @@ __all__ = [
     "curve_populations",
     "drawn_from_models",
     "draws_of",
+    "known_frequencies",
     "sample_posterior",
     "surrogate_populations",
 ]
 
-DRAWS, FEWEST_DRAWS = 60, 8
+DRAWS, FEWEST_DRAWS = 240, 16
 ALL_DRAWS_DOMAIN = 4096  # above it draws fall as 1/k
-FROM_EACH = 40  # draws of each model, no more than are wanted in all
-# Of free frequencies, a distribution of few parameters, a curve with peaks, a curve of few parameters, a rough one,
-# plateaus, plateaus that share few heights, and a smooth curve of any form
-PRIOR_ODDS = np.array([0.3, 1.0, 2.0, 2.0, 2.0, 1.0, 2.0, 1.0])
-# Where the order shows nothing, odds of the distribution of few parameters; they go back by a factor e per so many nats
-WITHOUT_ORDER, ORDER_NATS = 4.0, 4.0
+FROM_EACH = 60  # draws of each model, no more than are wanted in all
+# Of a distribution fitted to the estimates, one of few parameters; with an order, a smooth curve with peaks, curves of
+# few parameters, rough ones, and few heights as well
+MODELS = (mixture_posterior, family_posterior)
+ORDERED_MODELS = (wavelet_posterior, curve_posterior, rough_curve_posterior, level_posterior)
+ODDS, ORDERED_ODDS = (1.0, 1.0), (0.3, 1.0, 2.0, 2.0, 2.0, 2.0)
+EVEN = 0.3  # odds of equal frequencies, of those of all models together
+SEEN = 4.0  # sd of the noise above which a frequency stands out of it
 TEMPER = 8.0  # log-likelihoods of models that are all wrong count as if there were an eighth of the estimates
 
 
@@ -80,11 +85,17 @@ def _consistent(method: str) -> Callable[[FloatArray, Noise, bool, int, np.rando
 
 
 def _ensemble(estimate: FloatArray, noise: Noise, ordered: bool, draws: int, rng: np.random.Generator) -> FloatArray:
-    """Draw from the posteriors of all models, and of these draws again by what they count."""
-    drawn, logs = drawn_from_models(estimate, noise, ordered=ordered, each=min(FROM_EACH, draws), rng=rng)
-    if ordered:
-        logs = by_plausibility(logs, drawn, estimate, noise)
-    return drawn[resampled(logs, draws, rng)]
+    """Draw from the posterior of few categories, of all models by what they count, or of both."""
+    few = round(draws * share_of_few(len(estimate)))
+    parts = []
+    if few:
+        parts.append(few_populations(estimate, noise, ordered=ordered, draws=few, rng=rng))
+    if few < draws:
+        drawn, logs = drawn_from_models(estimate, noise, ordered=ordered, each=min(FROM_EACH, draws), rng=rng)
+        if ordered:
+            logs = by_plausibility(logs, drawn, estimate, noise)
+        parts.append(drawn[resampled(logs, draws - few, rng)])
+    return rng.permutation(np.concatenate(parts))
 
 
 def drawn_from_models(
@@ -92,21 +103,32 @@ def drawn_from_models(
 ) -> tuple[FloatArray, FloatArray]:
     """Return populations from the posteriors of all models, as frequencies, and the logarithms of what each counts.
 
-    Models share by their tempered likelihoods; six of them need an order. The less the estimate shows of one, the
-    more counts the distribution of few parameters, which has none.
+    Models share by their tempered likelihoods. That all frequencies are equal is no model that is a little wrong: it
+    counts by its likelihood as it is, and not at all where another one is much likelier.
 
     each: draws of each model.
     """
-    models = [mixture_posterior, spread_posterior]
-    if ordered:
-        models += [wavelet_posterior, curve_posterior, rough_curve_posterior, plateau_posterior, level_posterior]
-        models += [gaussian_process_posterior]
+    models, odds = (MODELS + ORDERED_MODELS, ORDERED_ODDS) if ordered else (MODELS, ODDS)
     found = [model(estimate, noise, each, rng) for model in models]
-    odds = PRIOR_ODDS[: len(found)].copy()
-    if ordered:
-        odds[1] += (WITHOUT_ORDER - odds[1]) * np.exp(-order_evidence(estimate, noise, rng) / ORDER_NATS)
-    logs = np.array([one.evidence for one in found]) / TEMPER + np.log(odds)
-    return _frequencies(np.concatenate([one.populations for one in found])), np.repeat(logs, each)
+    evidence = np.array([one.evidence for one in found])
+    logs = evidence / TEMPER + np.log(odds)
+    best = max(float(evidence.max()), 0.0)
+    even = math.log(EVEN * sum(odds)) + best / TEMPER - best
+    drawn = [*(one.populations for one in found), np.full((each, len(estimate)), 1 / len(estimate))]
+    return _summing_to_one(np.concatenate(drawn), noise.sd), np.repeat([*logs, even], each)
+
+
+def _summing_to_one(drawn: FloatArray, sd: float) -> FloatArray:
+    """Return draws as frequencies: what the noise hides makes up for what is missing, as far as it can.
+
+    What stands out of the noise is known by itself; to scale it as well would move it by more than it is unsure.
+    """
+    kept = np.maximum(drawn, 0.0)
+    seen = kept > SEEN * sd
+    clear = np.where(seen, kept, 0.0).sum(axis=1, keepdims=True)
+    hidden = kept.sum(axis=1, keepdims=True) - clear
+    scale = np.divide(np.maximum(1 - clear, 0.0), hidden, out=np.ones_like(hidden), where=hidden > 0)
+    return _frequencies(np.where(seen, kept, scale * kept))
 
 
 def _frequencies(drawn: FloatArray) -> FloatArray:
@@ -118,7 +140,7 @@ def _frequencies(drawn: FloatArray) -> FloatArray:
 
 _WANG = "Wang et al., NDSS 2020, Section V-D"
 _ALL = [
-    Surrogate("ensemble", "posterior draws of eight models of frequencies", _ensemble, reference="this project"),
+    Surrogate("ensemble", "draws from what is known of the frequencies", _ensemble, reference="this project"),
     Surrogate("norm_sub", "the estimate made consistent by Norm-Sub", _consistent("norm_sub"), reference=_WANG),
     Surrogate("power_ns", "the estimate made consistent by PowerNS", _consistent("power_ns"), reference="this project"),
     Surrogate(
@@ -141,9 +163,24 @@ def draws_of(k: int) -> int:
     """Return how many populations are drawn from an estimate of k categories.
 
     >>> draws_of(1024), draws_of(40_000)
-    (60, 8)
+    (240, 24)
     """
     return DRAWS if k <= ALL_DRAWS_DOMAIN else max(FEWEST_DRAWS, DRAWS * ALL_DRAWS_DOMAIN // k)
+
+
+def known_frequencies(estimate: FloatArray, noise: Noise, *, ordered: bool, seed: int) -> FloatArray:
+    """Return `surrogate_populations` of the usual surrogate and number of draws; the last ones drawn are kept."""
+    return _drawn(np.asarray(estimate, dtype=np.float64).tobytes(), noise, ordered, seed)
+
+
+@lru_cache(maxsize=2)  # the mean, the median and who judges both take the same draws
+def _drawn(estimate: bytes, noise: Noise, ordered: bool, seed: int) -> FloatArray:
+    raw = np.frombuffer(estimate)
+    result = surrogate_populations(
+        DEFAULT, raw, noise, ordered=ordered, rng=rng_for(seed, "surrogate", DEFAULT), draws=draws_of(len(raw))
+    )
+    result.flags.writeable = False
+    return result
 
 
 def surrogate_populations(

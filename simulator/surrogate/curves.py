@@ -6,17 +6,10 @@ import numpy as np
 
 from simulator._types import FloatArray
 from simulator.protocols.oracle import Noise
-from simulator.surrogate.posterior import Posterior, resampled
+from simulator.surrogate.particles import particles
+from simulator.surrogate.posterior import Posterior
 
-CANDIDATES = 4000  # from the prior
-PARTICLES = 100  # of them that go on, or as many as draws are wanted if those are more
-LEFT = 0.5  # how many of these a step towards the posterior must leave in effect
-MOVES, LAST_MOVES = 10, 20  # after each step, and after the last one as well
-CHANGED = 0.2  # share of the numbers of a candidate that a move within the prior changes
-STEPS = (0.01, 1.0)  # how far it goes: from next to nowhere to afresh
-BISECTIONS = 30
-CROSSED = 0.5  # share of the numbers that a move along the difference of others changes
-SCALE, JITTER = (-1.0, 0.7), 1e-3  # mean and sd of the logarithm of how much of the difference, and noise beside it
+PARTICLES = 100  # at least, or as many as draws are wanted
 AT_ONCE = 256  # candidates, so that what is computed of them stays in the cache
 BLOCKS = 512  # domains are compared on no more blocks of neighbours than this
 PARTS = 3  # curves at most
@@ -46,24 +39,12 @@ def curve_posterior(
     """Draw populations that are sums of up to three curves and a flat ground; or, if `rough`, around such sums.
 
     A wavelet or a distribution of frequencies has to find each of its features in the noise; a curve of few parameters
-    is seen under much more of it. Candidates are drawn from a wide prior of such curves and brought to the posterior in
-    steps: with each the likelihood counts more, candidates are drawn again by what it says of them, and then moved. The
-    evidence is the product of their mean weights (Del Moral, Doucet, Jasra, "Sequential Monte Carlo samplers", 2006).
+    is seen under much more of it.
     """
     k = len(estimate)
     seen = _Seen(estimate, noise, rough=rough)
-    now = rng.standard_normal((CANDIDATES, PARTS + 1, PARAMETERS))
-    logs, rows = seen.log_likelihoods(now), max(PARTICLES, draws)
-    power = evidence = 0.0
-    while power < 1:
-        step = _step(logs, 1 - power, LEFT * rows)
-        evidence += float(np.log(np.exp(step * (logs - logs.max())).mean()) + step * logs.max())
-        power = 1.0 if step == 1 - power else power + step
-        chosen = resampled(step * logs, rows, rng)
-        now, logs = now[chosen], logs[chosen]
-        for _ in range(MOVES + LAST_MOVES * (power == 1)):
-            now, logs = _moved(now, logs, power, seen, rng)
-    kept = now[rng.permutation(rows)[:draws]]
+    drawn, evidence = particles((PARTS + 1, PARAMETERS), seen.log_likelihoods, max(PARTICLES, draws), rng)
+    kept = drawn[:draws]
     populations = _curves(kept, (np.arange(k) + 0.5) / k, np.ones(k), narrowest=seen.narrowest)
     if rough:
         own = (_roughness(kept) * populations) ** 2
@@ -71,53 +52,6 @@ def curve_posterior(
         share = own / (own + shown)
         populations += share * (estimate - populations) + np.sqrt(share * shown) * rng.standard_normal((draws, k))
     return Posterior(populations, evidence)
-
-
-def _step(logs: FloatArray, most: float, left: float) -> float:
-    """Return by how much more the likelihood may count so that at least so many candidates are left in effect."""
-    centred = logs - logs.max()
-
-    def effective(step: float) -> float:
-        weights = np.exp(step * centred)
-        return float(weights.sum() ** 2 / (weights**2).sum())
-
-    if not effective(most) < left:  # nor where nothing can be told: estimates beyond all bounds
-        return most
-    low, high = 0.0, most
-    for _ in range(BISECTIONS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if effective(middle) >= left else (low, middle)
-    return high
-
-
-def _moved(
-    now: FloatArray, logs: FloatArray, power: float, seen: _Seen, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray]:
-    """Return candidates of which half have gone two Metropolis steps, and their log-likelihoods, counted by a power.
-
-    One keeps to the prior (Neal, "Regression and classification using Gaussian process priors", 1998). The other goes
-    along the difference of two candidates of the other half, which knows how wide the posterior is (ter Braak, "A
-    Markov chain Monte Carlo version of the genetic algorithm differential evolution", 2006).
-    """
-    order = rng.permutation(len(now))
-    mine, others = order[: len(now) // 2], now[order[len(now) // 2 :]]
-    moved, likely = now[mine], logs[mine]
-    for within in (True, False):
-        noise, some = rng.standard_normal(moved.shape), rng.random(moved.shape)
-        if within:
-            step = STEPS[0] * (STEPS[1] / STEPS[0]) ** rng.random((len(mine), 1, 1)) * (some < CHANGED)
-            tried, prior = np.sqrt(1 - step**2) * moved + step * noise, np.zeros(len(mine))
-        else:
-            first, second = rng.integers(len(others), size=(2, len(mine)))
-            scale = np.exp(SCALE[1] * rng.standard_normal((len(mine), 1, 1)) + SCALE[0])
-            tried = moved + (scale * (others[first] - others[second]) + JITTER * noise) * (some < CROSSED)
-            prior = ((moved**2).sum(axis=(1, 2)) - (tried**2).sum(axis=(1, 2))) / 2
-        found = seen.log_likelihoods(tried)
-        taken = np.log(rng.random(len(mine))) < power * (found - likely) + prior
-        moved, likely = np.where(taken[:, None, None], tried, moved), np.where(taken, found, likely)
-    now, logs = now.copy(), logs.copy()
-    now[mine], logs[mine] = moved, likely
-    return now, logs
 
 
 class _Seen:

@@ -27,7 +27,6 @@ from simulator.surrogate.posterior import Posterior, even_sd, gaussian_draws, ga
 
 PEAKS = (0, 1, 2, 4, 8, 16, 32)  # categories set aside from the curve; the evidence weighs the choices
 PEAK_SD = 4.0  # only estimates this many noise sd above 0 can be peaks
-ORDERS = 8  # random ones that an estimate is compared with
 TEMPER = 4.0  # log-likelihoods of models that are all wrong count as if there were a quarter of the estimates
 
 
@@ -59,16 +58,6 @@ def wavelet_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.ra
         peaks = np.broadcast_to(centred[curve.peaks], (len(population), len(curve.peaks)))
         population[:, curve.peaks] = gaussian_draws(peaks, variance[curve.peaks], rng)
     return Posterior(np.concatenate(populations), evidence)
-
-
-def order_evidence(estimate: FloatArray, noise: Noise, rng: np.random.Generator) -> float:
-    """Return by how many nats an estimate is more like a curve with peaks than with its categories in any order.
-
-    The evidence of `wavelet_posterior` less its mean over random orders, and no less than 0. What fitted priors and
-    peaks set aside bring, they bring in any order, so only what neighbours have in common is left.
-    """
-    shuffled = [_together(_curves(rng.permutation(estimate), noise)[1]) for _ in range(ORDERS)]
-    return max(_together(_curves(estimate, noise)[1]) - float(np.mean(shuffled)), 0.0)
 
 
 def _curves(estimate: FloatArray, noise: Noise) -> tuple[FloatArray, list[_Curve]]:

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
-import pytest
 
 from advisor import Advice, advise
-from advisor.question import estimate_request
-from advisor.question.request import Collected
 from simulator import PROTOCOLS
-from simulator._types import FloatArray
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from tests.advisor.schemas import schema
@@ -21,23 +15,6 @@ K, N = 10, 20_000
 FEW = ("none", "norm_sub", "power_ns")
 QUICK = {"method": FEW, "repetitions": 6}
 ALONE = {"max_bits": 1}  # leaves no protocol for the next round, whose simulation takes longest
-DRAWN: dict[bytes, FloatArray] = {}
-draw = estimate_request._frequencies_behind
-
-
-def drawn_once(collected: Collected, surrogate: str, seed: int, draws: int) -> FloatArray:
-    """Return the populations behind an estimate: those of one question are drawn once for all tests."""
-    key = pickle.dumps((collected.protocol, collected.ordered, collected.n, surrogate, seed, draws))
-    key += pickle.dumps(collected.observed)
-    if key not in DRAWN:
-        DRAWN[key] = draw(collected, surrogate, seed, draws)
-        DRAWN[key].flags.writeable = False
-    return DRAWN[key]
-
-
-def share_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let all questions about one estimate share the populations behind it."""
-    monkeypatch.setattr(estimate_request, "_frequencies_behind", drawn_once)
 
 
 def raw(protocol: str = "oue", k: int = K, n: int = N, shape: str = "zipf", epsilon: float = 1.0) -> np.ndarray:

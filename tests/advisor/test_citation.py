@@ -12,6 +12,7 @@ import pytest
 from advisor.rank.pair_words import protocol_text
 from knowledge.sources import OWN, SOURCES, sources_of
 from simulator import POSTPROCESSORS, PROTOCOLS, __version__
+from simulator.methods.summaries import SUMMARIES
 from tests.cells import failures
 
 ROOT = Path(__file__).parents[2]
@@ -39,7 +40,7 @@ def test_every_source_that_a_member_names_has_an_entry() -> None:
                 first = part.split(" et al")[0].split(",")[0]
                 assert first.split()[-1] in source.authors[0].replace(r"{\'o}", "o")
 
-    assert failures([*PROTOCOLS, *POSTPROCESSORS, "eb_ns+norm_sub", "eb_ns+uniform"], has_an_entry) == {}
+    assert failures([*PROTOCOLS, *POSTPROCESSORS, *SUMMARIES], has_an_entry) == {}
 
 
 def test_entries_are_well_formed_and_used() -> None:
@@ -49,7 +50,6 @@ def test_entries_are_well_formed_and_used() -> None:
         for one in table.values()
         for source in sources_of(one.reference)
     }
-    used |= set(sources_of(POSTPROCESSORS["eb_ns+uniform"].reference))  # blends are in no table
     assert used == set(SOURCES.values())
     for source in used:
         (entry,) = entries(source.bibtex).values()

@@ -27,13 +27,7 @@ from tests.advisor.collected_files import (
     reports,
 )
 from tests.advisor.conftest import Run
-from tests.advisor.estimates import share_draws
 from tests.cells import failures
-
-
-@pytest.fixture(autouse=True)
-def _shared_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    share_draws(monkeypatch)
 
 
 def table(path: Path) -> list[dict[str, str]]:
@@ -53,9 +47,8 @@ def test_an_estimate_is_answered_with_two_tables(run: Run, estimate: str) -> Non
     assert NOTICE not in err
     first, later = out.split("For the next round, with the same ε, k and n: ")
     assert "post-processing on this OUE estimate" in first
-    assert "surrogate ensemble" in later
     assert "the values are frequencies" in later
-    assert f"Simulated from the estimate in {estimate}" in later
+    assert f"Judged by 240 draws of the frequencies that may be behind the estimate in {estimate}" in later
 
 
 def test_quiet_shows_the_first_table_only(run: Run, estimate: str) -> None:
@@ -260,11 +253,12 @@ def test_the_repetitions_of_an_estimate_can_be_written(run: Run, estimate: str, 
     base = ("estimate", *QUICK, "-p", "oue", "--n", str(N), "--format", "json", estimate)
     data = answer(run(*base, "--runs", str(target))[1])
     rows = [row for row in table(target) if row["metric"] == "l1"]
-    for place in (data["recommendations"][0], data["next_round"]["recommendations"][0]):
-        errors = [float(row["error"]) for row in rows if row["protocol"] == place["protocol"]
-                  and row["method"] == place["method"]]  # fmt: skip
-        # one collection from each population: averaged by their roots
-        assert np.mean(np.sqrt(errors[: place["repetitions"]])) ** 2 == pytest.approx(place["error"], rel=1e-9)
+    # Draws that judge the estimate are written as fresh: the same pairs are simulated for the next round.
+    for place, fresh in ((data["recommendations"][0], "True"), (data["next_round"]["recommendations"][0], "False")):
+        pair = (place["protocol"], place["method"], fresh)
+        errors = [float(row["error"]) for row in rows if (row["protocol"], row["method"], row["fresh"]) == pair]
+        assert len(errors) == place["repetitions"]
+        assert np.mean(errors) == pytest.approx(place["error"], rel=1e-9)
 
 
 def test_the_next_round_has_the_protocols_that_are_named_for_it(run: Run, estimate: str, tmp_path: Path) -> None:

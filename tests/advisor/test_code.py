@@ -16,6 +16,7 @@ from advisor.deployment.answer import MEANINGS, files_of
 from advisor.deployment.readme import readme
 from knowledge.recipes import Collection
 from simulator import POSTPROCESSORS, PROTOCOLS
+from simulator.methods.summaries import SUMMARIES
 from tests.advisor.conftest import Run
 from tests.cells import failures
 
@@ -146,9 +147,10 @@ def test_a_file_that_is_read_is_never_written(run: Run, folder: Path) -> None:
     assert [each.name for each in there.iterdir()] == ["client.py"]
 
 
-def test_a_blend_is_not_written_as_if_it_left_the_estimate_alone() -> None:
-    with pytest.raises(ValueError, match=r"eb_ns\+norm_sub is a blend: name eb_ns or norm_sub"):
-        Collection("oue", "eb_ns+norm_sub", 8, 1.0)
+def test_a_summary_of_draws_is_not_written_as_if_it_left_the_estimate_alone() -> None:
+    for name in SUMMARIES:
+        with pytest.raises(ValueError, match=f"code writes one method, and {name} is of draws from what is known"):
+            Collection("oue", name, 8, 1.0)
 
 
 @pytest.mark.usefixtures("folder")
@@ -169,8 +171,8 @@ REFUSED = [
     ((*PAIR[:-2], "--labels", "one.txt"), "a question has at least 2 answers"),
     ((*PAIR[:-2], "--labels", "missing.txt"), "missing.txt"),
     (
-        ("--protocol", "oue", "--method", "eb_ns+norm_sub", "--eps", "1", "--k", "8"),
-        "a blend: name one of its methods, --protocol oue --method eb_ns --eps 1 --k 8",
+        ("--protocol", "oue", "--method", "posterior_mean", "--eps", "1", "--k", "8"),
+        "method posterior_mean is not compared by name",
     ),
     (("answer.json", "--eps", "1"), "--eps does not go with a saved answer"),
 ]  # fmt: skip
@@ -187,6 +189,7 @@ def test_what_cannot_be_is_refused_in_a_line(run: Run, folder: Path) -> None:
     assert failures(REFUSED, refused_in_a_line) == {}
 
 
+@pytest.mark.slow
 def test_labels_give_the_number_of_answers(run: Run, folder: Path) -> None:
     (folder / "labels.txt").write_text("Firefox\nChrome\nSafari, or other\n", encoding="utf-8")
     words = ("--protocol", "ss", "--method", "norm_sub", "--eps", "1", "--labels", "labels.txt", "--to", "new")

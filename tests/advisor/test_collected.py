@@ -163,33 +163,6 @@ def test_a_domain_that_does_not_fit_is_refused() -> None:
 # --- what was done to it before --------------------------------------------------------------------------------
 
 
-def test_a_clipped_estimate_is_answered_with_a_warning() -> None:
-    def check(cell: tuple[str, str]) -> None:
-        method, said = cell
-        for shape in ("zipf", "sparse"):
-            values = raw("oue", K, N, shape)
-            cut = POSTPROCESSORS[method](values, PROTOCOLS["oue"](K, EPSILON).noise(N))
-            (warning,) = checked(cut).warnings
-            assert said in warning
-            assert f"{int((cut == 0).sum()):,} of 256 values are exactly 0" in warning
-
-    assert (
-        failures(
-            [("norm_mul", "clipped at 0 and made to sum to 1"), ("norm_sub", "clipped at 0 and made to sum to 1")],
-            check,
-        )
-        == {}
-    )
-
-
-def test_an_estimate_that_was_only_clipped_does_not_sum_to_1() -> None:
-    cut = POSTPROCESSORS["base_pos"](raw("oue", K, 10**7), PROTOCOLS["oue"](K, EPSILON).noise(10**7))
-    assert abs(cut.sum() - 1) > 1e-3
-    (warning,) = checked(cut, n=10**7).warnings
-    assert "it was clipped at 0 before" in warning
-    assert "sum to 1" not in warning
-
-
 def test_an_estimate_rounded_beyond_its_noise_is_called_rounded_not_clipped() -> None:
     def check(cell: tuple[int, int]) -> None:
         n, digits = cell
@@ -206,12 +179,6 @@ def test_an_estimate_rounded_beyond_its_noise_is_called_rounded_not_clipped() ->
 def test_minus_zero_among_rounded_values_is_no_sign_of_clipping() -> None:
     values = np.array([0.42, 0.31, 0.27, 0.0, -0.0, -0.0])
     assert checked(values, n=20_000, epsilon=2.0).warnings == ()
-
-
-def test_clipping_by_a_product_leaves_minus_zeros_and_is_seen() -> None:
-    values = raw("oue", K, N)
-    (warning,) = checked(values * (values > 0)).warnings
-    assert "values are exactly 0, none is negative" in warning
 
 
 def test_a_raw_estimate_with_a_zero_is_no_clipped_one() -> None:

@@ -383,6 +383,7 @@ def test_settings_of_pictures_in_the_folder_of_the_data_do_not_matter(tmp_path: 
     assert pictures[0] == pictures[1]
 
 
+@pytest.mark.slow
 def test_nothing_of_ours_is_imported_before_interrupts_are_plain() -> None:
     code = "import advisor.cli.app, sys; print(sorted(name for name in sys.modules if name.startswith('advisor')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -19,6 +19,8 @@ from advisor.rank.trade_offs import (
     compromise_sentences,
     predicted_for_single_categories,
 )
+from simulator.confidence import ratio_over_truths
+from simulator.ranking import RatioOf, paired_ratio
 from tests.advisor.conftest import Run
 from tests.advisor.schemas import schema
 from tests.cells import failures
@@ -156,13 +158,15 @@ def test_only_what_is_proven_and_clear_is_given_up() -> None:
     low = 1 + 0.1 * rng.random(20)
     first, other = ("tree", "tree_eb"), ("pgr", "eb_ns")
 
-    def given_up(own: Any, metric: str = "emd", root: int = 1) -> Any:
-        return best_for_single_categories(metric, first, {first: own, other: low}, root)
+    def given_up(own: Any, metric: str = "emd", ratio: RatioOf = paired_ratio) -> Any:
+        return best_for_single_categories(metric, first, {first: own, other: low}, ratio)
 
     assert given_up(1.5 * low) == ("pgr", "eb_ns", pytest.approx(1.5), pytest.approx(1.5), pytest.approx(1.5))
-    assert given_up(1.5 * low, root=2).ratio == pytest.approx(2.25)  # what is given are square roots of errors
     assert given_up(1.04 * low) is None  # too little to matter
     assert given_up(low + np.where(np.arange(20) == 3, 6.0, 0.0)) is None  # one unlucky collection proves nothing
+    half = np.where(np.arange(20) % 2, 1.0, 4.0) * low
+    assert given_up(half).ratio == pytest.approx(2.5, rel=0.05)  # the mean over 20 collections is sure
+    assert given_up(half, ratio=ratio_over_truths) is None  # of 20 truths, half have nothing to give up
     assert given_up(0.9 * low) is None
     assert given_up(1.5 * low, metric="l1") is None
 
@@ -172,7 +176,7 @@ def test_pairs_are_compared_on_the_repetitions_that_all_have() -> None:
     easy, hard = np.full(20, 1.0), np.full(80, 3.0)
     first, good, dropped = ("tree", "tree_eb"), ("pgr", "eb_ns"), ("oue", "norm_sub")
     errors = {first: 2 * np.concatenate([easy, hard]), good: np.concatenate([easy, hard]), dropped: 1.2 * easy}
-    single = best_for_single_categories("emd", first, errors, 1)
+    single = best_for_single_categories("emd", first, errors, paired_ratio)
     assert single is not None
     assert (single.protocol, single.method, single.ratio) == (*good, 2.0)
 

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.surrogate import curves
+from simulator.surrogate import particles
 
 
 @pytest.fixture
 def few_curves(monkeypatch: pytest.MonkeyPatch) -> None:
     """Curves that are looked for among few candidates: for what holds of any draws, however far from the posterior."""
-    monkeypatch.setattr(curves, "CANDIDATES", 400)
-    monkeypatch.setattr(curves, "MOVES", 2)
-    monkeypatch.setattr(curves, "LAST_MOVES", 2)
+    monkeypatch.setattr(particles, "CANDIDATES", 400)
+    monkeypatch.setattr(particles, "MOVES", 2)
+    monkeypatch.setattr(particles, "LAST_MOVES", 2)

@@ -1,143 +1,182 @@
-"""Populations, not collections, are counted: their mean errors, and how sure the winner is."""
+"""How sure errors are over draws of what may be the truth, against slow references."""
 
 from __future__ import annotations
 
 import itertools
 import math
+import statistics
 
 import numpy as np
 import pytest
 
-from simulator import METRICS
 from simulator.confidence import (
-    BELIEFS,
-    POOLED,
-    UNFITTED,
-    Belief,
-    belief_in,
-    population_errors,
-    population_range,
-    probability_best,
+    AS_GOOD_AS_BEST,
+    DOUBT,
+    LEAST,
+    RATIO_WIDER,
+    WIDER,
+    by_population,
+    probabilities,
+    ratio_over_truths,
+    widened_range,
 )
+from simulator.ranking import Pair, rank
 from tests.cells import failures
 
-PAIRS = [("oue", "none"), ("oue", "norm_sub"), ("oue", "eb_ns"), ("oue", "power")]
+PAIRS: list[Pair] = [("oue", name) for name in ("none", "norm_sub", "eb_ns", "power")]
+
+
+def quantile(values: np.ndarray, share: float) -> float:
+    """The value below which a share of all is, on the line between its two neighbours."""
+    ordered, place = sorted(values.tolist()), share * (len(values) - 1)
+    below = math.floor(place)
+    return ordered[below] + (place - below) * (ordered[min(below + 1, len(ordered) - 1)] - ordered[below])
+
+
+# --- populations -----------------------------------------------------------------------------------------------
 
 
 def test_repetition_r_is_of_population_r_modulo_their_number() -> None:
     populations, collections = 3, 4
     errors = np.array([100.0 * (r % populations) + r // populations for r in range(populations * collections)])
     expected = [100.0 * population + np.mean(range(collections)) for population in range(populations)]
-    np.testing.assert_array_equal(population_errors(errors, populations), expected)
-
-
-@pytest.mark.parametrize("collections", [1, 5])
-def test_squares_count_by_the_root_of_their_mean(collections: int) -> None:
-    errors = np.arange(1.0, 4.0 * collections + 1)
-    plain = population_errors(errors, 4)
-    np.testing.assert_allclose(population_errors(errors, 4, root=2), np.sqrt(plain), rtol=1e-15)
+    np.testing.assert_array_equal(by_population(errors, populations), expected)
 
 
 def test_one_collection_a_population_is_that_collection_even_where_some_are_left_out() -> None:
-    np.testing.assert_array_equal(population_errors(np.array([3.0, 1.0]), 40), [3.0, 1.0])
-
-
-def test_a_rounding_error_below_zero_has_no_complex_root() -> None:
-    assert population_errors(np.array([-1e-18, 4.0]), 2, root=2).tolist() == [0.0, 2.0]
+    np.testing.assert_array_equal(by_population(np.array([3.0, 1.0]), 40), [3.0, 1.0])
 
 
 @pytest.mark.parametrize(("repetitions", "populations"), [(41, 40), (7, 3), (5, 4)])
 def test_uneven_shares_are_refused(repetitions: int, populations: int) -> None:
     with pytest.raises(ValueError, match=f"{repetitions} repetitions cannot be shared evenly by {populations}"):
-        population_errors(np.ones(repetitions), populations)
+        by_population(np.ones(repetitions), populations)
 
 
-AS_IT_IS = UNFITTED  # shares, without doubt or lead
+# --- ranges ----------------------------------------------------------------------------------------------------
 
 
-def test_probabilities_sum_to_1_and_keep_the_order_of_the_shares() -> None:
-    def check(cell: tuple[Belief, tuple[float, ...]]) -> None:
-        belief, shares = cell
-        wins = dict(zip(PAIRS, shares, strict=False))
-        sure = probability_best(wins, PAIRS[0], belief)
-        assert list(sure) == list(wins)
-        assert math.fsum(sure.values()) == pytest.approx(1, abs=1e-15)
-        assert min(sure.values()) > 0  # winning nowhere is no proof
-        others = list(wins)[1:]
-        for one, other in itertools.permutations(others, 2):
-            if wins[one] == wins[other]:
-                assert sure[one] == sure[other]
-            elif wins[one] > wins[other]:
-                assert sure[one] > sure[other]
+def test_the_range_is_that_of_the_draws_wider_on_a_log_scale_and_by_some_percent_at_least() -> None:
+    assert min(WIDER, LEAST, RATIO_WIDER) > 1
 
-    cells = itertools.product(
-        BELIEFS.values(),
-        [
-            (1.0, 0.0, 0.0, 0.0),
-            (0.5, 0.3, 0.2, 0.0),
-            (0.25,) * 4,
-            (0.97, 0.01, 0.01, 0.01),
-            (0.0, 0.0, 0.4, 0.6),
-            (1.0,),
-        ],
+    def check(spread: float) -> None:
+        values = np.exp(np.random.default_rng(3).normal(0, spread, 240))
+        mean = statistics.fmean(values.tolist())
+        low, high = widened_range(values)
+        down, up = (math.log(quantile(values, share) / mean) for share in (0.025, 0.975))
+        assert math.log(low / mean) == pytest.approx(WIDER * down - math.log(LEAST), abs=1e-12)
+        assert math.log(high / mean) == pytest.approx(WIDER * up + math.log(LEAST), abs=1e-12)
+
+    assert failures([0.01, 0.3, 1.0], check) == {}
+
+
+def test_a_mean_beyond_the_range_of_the_draws_is_in_the_range() -> None:
+    """Few draws may hold nearly all of the error."""
+    values = np.where(np.arange(240) < 3, 1e6, 1.0)
+    low, high = widened_range(values)
+    assert high == pytest.approx(LEAST * values.mean())
+    assert low < 1
+
+
+def test_a_range_that_reaches_0_does_and_no_error_at_all_has_none() -> None:
+    assert widened_range(np.where(np.arange(240) < 20, 0.0, 1.0))[0] == 0.0
+    assert widened_range(np.zeros(240)) == (0.0, 0.0)
+    assert widened_range(np.full(240, 2.0)) == pytest.approx((2 / LEAST, 2 * LEAST))
+
+
+# --- ratios ----------------------------------------------------------------------------------------------------
+
+
+def test_the_ratio_is_that_of_the_means_and_its_range_that_over_the_draws_wider_on_a_log_scale() -> None:
+    rng = np.random.default_rng(4)
+    errors, reference = rng.gamma(9.0, 1 / 9, 240), 0.8 * rng.gamma(9.0, 1 / 9, 240)
+    ratio = ratio_over_truths(errors, reference)
+    value = math.fsum(errors) / math.fsum(reference)
+    each = sorted((errors / reference).tolist())
+    # The quantiles are draws, the next one up: of 239 steps between 240 draws, 2.5 and 97.5 % are 5.975 and 233.025.
+    low, high = (value * (each[place] / value) ** RATIO_WIDER for place in (6, 234))
+    assert ratio == pytest.approx((value, low, high), rel=1e-12)
+    assert ratio.low < 1 < ratio.high
+
+
+def test_a_difference_that_all_draws_show_is_no_tie_however_wide_the_errors_are() -> None:
+    """The errors themselves vary by a factor of a hundred."""
+    reference = np.exp(np.random.default_rng(5).uniform(-2.3, 2.3, 240))
+    errors = {PAIRS[0]: reference, PAIRS[1]: 1.2 * reference, PAIRS[2]: 1.04 * reference}
+    assert ratio_over_truths(errors[PAIRS[1]], reference) == pytest.approx((1.2, 1.2, 1.2))
+    assert [(row.pair, row.tier) for row in rank(errors, {"oue": (1,)}, ratio_over_truths)] == [
+        (PAIRS[0], 1),
+        (PAIRS[2], 1),
+        (PAIRS[1], 2),
+    ]
+
+
+def test_the_range_holds_the_ratio_of_the_means() -> None:
+    """A few draws may have all of the error, and the ratio in nearly all others is another one."""
+    reference = np.ones(240)
+    many, few = np.where(np.arange(240) < 3, 1e3, 0.5), np.where(np.arange(240) < 3, 1e-6, 2.0)
+    for errors, base in ((many, reference), (few, np.where(np.arange(240) < 3, 1e3, 1.0))):
+        ratio = ratio_over_truths(errors, base)
+        assert ratio.low <= ratio.value <= ratio.high
+
+
+def test_no_error_or_one_without_bounds_has_the_ratio_that_is_left() -> None:
+    zero, one, endless = np.zeros(240), np.ones(240), np.full(240, math.inf)
+    cells = [
+        (zero, zero, 1.0),
+        (one, zero, math.inf),
+        (zero, one, 0.0),
+        (endless, one, math.inf),
+        (one, endless, 0.0),
+        (endless, endless, 1.0),
+        (np.where(np.arange(240) == 7, math.inf, 1.0), one, math.inf),
+    ]
+
+    def check(place: int) -> None:
+        errors, reference, value = cells[place]
+        assert ratio_over_truths(errors, reference) == (value, value, value)
+
+    assert failures(range(len(cells)), check) == {}
+
+
+def test_a_reference_without_error_in_some_draws_leaves_the_range_open() -> None:
+    """Where only the reference has none, no ratio is too high; where neither has any, they are alike."""
+    reference = np.where(np.arange(240) < 20, 0.0, 1.0)
+    ratio = ratio_over_truths(np.full(240, 1.5), reference)
+    assert ratio.value == pytest.approx(1.5 * 240 / 220)
+    assert ratio.low == pytest.approx(ratio.value * (1.5 / ratio.value) ** RATIO_WIDER)
+    assert ratio.high == math.inf
+    assert ratio_over_truths(reference, reference) == (1.0, 1.0, 1.0)
+
+
+# --- how often what is as good as the best ---------------------------------------------------------------------
+
+
+def test_the_probability_is_the_share_of_draws_within_2_percent_of_the_lowest() -> None:
+    assert AS_GOOD_AS_BEST == 1.02
+    errors = {pair: np.random.default_rng(place).gamma(50.0, 1 / 50, 240) for place, pair in enumerate(PAIRS)}
+    errors[PAIRS[3]] = 1.01 * errors[PAIRS[2]]  # as good as it in nearly all of its draws
+    found = probabilities(errors)
+    assert list(found) == PAIRS
+    for pair in PAIRS:
+        times = 0
+        for draw in range(240):
+            lowest = min(float(block[draw]) for block in errors.values())
+            times += errors[pair][draw] <= 1.02 * lowest
+        assert found[pair] == pytest.approx(times / 240 * (1 - DOUBT * times / 240), rel=1e-12)
+    assert sum(found.values()) > 1.1
+    assert found[PAIRS[3]] > 0.5 * found[PAIRS[2]] > 0
+
+
+def test_what_is_as_good_as_the_best_in_all_draws_is_not_sure_to_be_so_and_more_draws_say_more() -> None:
+    whole = np.arange(240)
+
+    def of(times: int) -> float:
+        return probabilities({PAIRS[0]: np.where(whole < times, 1.0, 1.1), PAIRS[1]: np.full(240, 1.05)})[PAIRS[0]]
+
+    assert of(240) == pytest.approx(1 - DOUBT)
+    assert of(0) == 0.0
+    assert all(of(fewer) < of(more) for fewer, more in itertools.pairwise(range(0, 241, 40)))
+    assert probabilities({PAIRS[0]: np.zeros(9), PAIRS[1]: np.zeros(9)}) == pytest.approx(
+        dict.fromkeys(PAIRS[:2], 1 - DOUBT)
     )
-    assert failures(cells, check) == {}
-
-
-def test_shares_are_taken_as_they_are_where_nothing_is_doubted() -> None:
-    wins = dict(zip(PAIRS, (0.5, 0.3, 0.2, 0.0), strict=True))
-    assert probability_best(wins, PAIRS[1], AS_IT_IS) == pytest.approx(wins)
-
-
-def test_doubt_is_shared_by_all_power_levels_and_the_lead_counts_in_odds() -> None:
-    wins = dict(zip(PAIRS, (0.6, 0.4, 0.0, 0.0), strict=True))
-    doubted = probability_best(wins, PAIRS[0], AS_IT_IS._replace(doubt=0.25))
-    assert list(doubted.values()) == pytest.approx([0.53, 0.37, 0.05, 0.05])
-    levelled = probability_best(wins, PAIRS[0], AS_IT_IS._replace(power=0.5))
-    assert levelled[PAIRS[0]] / levelled[PAIRS[1]] == pytest.approx(math.sqrt(1.5))
-    led = probability_best(wins, PAIRS[1], AS_IT_IS._replace(lead=math.log(3)))
-    assert led[PAIRS[1]] / led[PAIRS[0]] == pytest.approx(2)  # 3 x 0.4 / 0.6
-    assert probability_best({PAIRS[0]: 1.0}, PAIRS[0], BELIEFS[True, True]) == {PAIRS[0]: 1.0}
-
-
-@pytest.mark.parametrize(
-    ("leader", "odds"),
-    [
-        ("eb_ns", 2),
-        ("eb_ns*3+norm_sub", 2),
-        ("eb_ns+uniform", 3),
-        ("eb_ns*3+uniform", 3),
-        ("posterior_median", 5),
-    ],
-)
-def test_what_leads_has_the_lead_of_its_kind(leader: str, odds: int) -> None:
-    belief = AS_IT_IS._replace(lead=math.log(2), lead_of_uniform=math.log(3), lead_of_median=math.log(5))
-    others = {("oue", "norm_sub"): 0.5, ("oue", "power_ns"): 0.25}
-    sure = probability_best({("oue", leader): 0.25} | others, ("oue", leader), belief)
-    assert sure["oue", leader] / sure["oue", "power_ns"] == pytest.approx(odds)
-    assert sure["oue", "norm_sub"] / sure["oue", "power_ns"] == pytest.approx(2)
-
-
-def test_beliefs_go_by_order_and_by_what_the_metric_pools() -> None:
-    assert belief_in("emd", ordered=True) is BELIEFS[True, True]
-    assert belief_in("l1", ordered=True) is BELIEFS[True, False]
-    assert belief_in("topk", ordered=False) is BELIEFS[False, True]
-    assert set(METRICS) > POOLED
-
-
-@pytest.mark.parametrize("root", [1, 2, 4])
-def test_the_range_is_stretched_on_a_log_scale(root: int) -> None:
-    errors = np.random.default_rng(3).uniform(1, 4, 40 * 5)
-    distances = errors.reshape(5, 40).mean(axis=0) ** (1 / root)
-    low, high = np.quantile(distances, (0.025, 0.975)) ** root
-    middle = distances.mean() ** root
-    assert population_range(errors, 40, AS_IT_IS, root) == pytest.approx((low, high))
-    wide = population_range(errors, 40, AS_IT_IS._replace(lower=2.0, upper=3.0), root)
-    assert wide == pytest.approx((low**2 / middle, high**3 / middle**2))
-
-
-def test_a_range_that_reaches_0_or_is_a_point_stays_one() -> None:
-    errors = np.where(np.arange(40) < 5, 0.0, 1.0)
-    assert population_range(errors, 40, BELIEFS[True, False])[0] == 0.0
-    assert population_range(np.full(40, 2.0), 40, BELIEFS[True, False]) == (2.0, 2.0)
-    assert population_range(np.zeros(40), 40, BELIEFS[True, False]) == (0.0, 0.0)

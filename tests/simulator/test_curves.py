@@ -13,17 +13,18 @@ from scipy import stats
 
 from simulator import Noise
 from simulator.populations import frequencies
-from simulator.surrogate import Posterior, curves
+from simulator.surrogate import Posterior, curves, particles
 from simulator.surrogate.curves import curve_posterior, rough_curve_posterior
+from simulator.surrogate.families import family_posterior
 from simulator.surrogate.levels import level_posterior
 from simulator.surrogate.mixture import mixture_posterior
-from simulator.surrogate.plateaus import plateau_posterior
 from simulator.surrogate.wavelet import wavelet_posterior
 
 from .law import even_noise, stream
 
 POSTERIORS = {
     "mixture": mixture_posterior,
+    "families": family_posterior,
     "wavelet": wavelet_posterior,
     "curves": curve_posterior,
     "rough curves": rough_curve_posterior,
@@ -115,7 +116,7 @@ def test_evidence_of_curves_is_the_mean_likelihood_of_the_candidates(
         sd = (np.array(sizes) * AT_ZERO + SLOPE * frequencies + (own * frequencies) ** 2 / np.array(sizes)) ** 0.5
         return stats.norm.pdf(seen, frequencies, sd).prod(axis=-1)
 
-    normals = stream("candidates").standard_normal((curves.CANDIDATES, curves.PARTS + 1, curves.PARAMETERS))
+    normals = stream("candidates").standard_normal((particles.CANDIDATES, curves.PARTS + 1, curves.PARAMETERS))
     candidates = np.array([slow_candidate(one, places, sizes, 0.5 / len(parts)) for one in normals])
     own = np.array([[slow_roughness(one) * rough] for one in normals])
     expected = math.log(likelihood(candidates, own).mean() / likelihood(np.array(sizes) / k))
@@ -132,7 +133,7 @@ def test_evidence_of_curves_in_several_steps_is_the_mean_likelihood_of_all_candi
     logs = -((estimate - candidates) ** 2).sum(axis=1) / (2 * sd**2)
     ratios = np.exp(logs + ((estimate - 1 / k) ** 2).sum() / (2 * sd**2))
     assert ratios.sum() ** 2 / (ratios**2).sum() > 300
-    assert curves._step(logs[: curves.CANDIDATES], 1.0, curves.LEFT * curves.PARTICLES) < 1
+    assert particles._step(logs[: particles.CANDIDATES], 1.0, particles.LEFT * curves.PARTICLES) < 1
     runs = np.exp([curve_posterior(estimate, even_noise(sd), 5, rng).evidence for _ in range(12)])
     error = math.hypot(runs.std(ddof=1) / len(runs) ** 0.5, ratios.std() / len(ratios) ** 0.5)
     assert abs(runs.mean() - ratios.mean()) < 5 * error
@@ -146,7 +147,7 @@ def test_a_curve_under_little_noise_is_seen_as_a_curve(name: str) -> None:
     truth = frequencies(name, k)
     estimate = truth + stream("little noise", name).normal(0, sd, k)
     found = curve_posterior(estimate, even_noise(sd), 40, stream("a curve", name))
-    others = [wavelet_posterior, plateau_posterior, level_posterior, mixture_posterior]
+    others = [wavelet_posterior, level_posterior, mixture_posterior, family_posterior]
     assert found.evidence > max(other(estimate, even_noise(sd), 8, stream("others")).evidence for other in others)
     distances = ((found.populations - truth) ** 2).sum(axis=1) ** 0.5
     assert np.median(distances) < 0.6 * sd * k**0.5
@@ -188,9 +189,9 @@ def test_a_wide_bell_under_much_noise_is_seen_as_a_curve() -> None:
         name: float(np.mean([np.linalg.norm(one.populations.mean(axis=0) - truth) for one in of]))
         for name, of in found.items()
     }
-    assert far["curves"] < min(far["mixture"], far["wavelet"])
+    assert far["curves"] < min(far["mixture"], far["families"], far["wavelet"])
     evidence = {name: float(np.mean([one.evidence for one in of])) for name, of in found.items()}
-    assert evidence["curves"] > evidence["mixture"] + 2
+    assert evidence["curves"] > max(evidence["mixture"], evidence["families"]) + 2
 
 
 def random_curve(rng: np.random.Generator, k: int) -> np.ndarray:
@@ -234,6 +235,8 @@ def covered(
     [
         ("mixture", lambda rng: rng.dirichlet(np.full(256, 0.2)), 1 / 256),
         ("mixture", lambda rng: rng.dirichlet(np.full(256, 0.5)), 1 / 256),
+        ("families", lambda rng: rng.dirichlet(np.full(256, 0.2)), 1 / 256),
+        ("families", lambda rng: rng.dirichlet(np.full(256, 0.5)), 1 / 256),
         ("wavelet", lambda rng: random_curve(rng, 128), 0.1 / 128),
         ("wavelet", lambda rng: random_curve(rng, 128), 0.3 / 128),
         ("rough curves", lambda rng: rough_curve(rng, 64), 0.3 / 64),

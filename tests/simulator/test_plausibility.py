@@ -10,7 +10,7 @@ import pytest
 
 from simulator import Noise
 from simulator.populations import apportion, frequencies
-from simulator.surrogate import DRAWS, drawn_from_models, plausibility, surrogate_populations
+from simulator.surrogate import DRAWS, FROM_EACH, drawn_from_models, plausibility, surrogate_populations
 from simulator.surrogate.plausibility import RATIO, Ratio, by_plausibility, traits_of
 
 from .law import stream
@@ -90,7 +90,7 @@ def test_draws_count_by_their_plausibility_and_by_the_evidence_of_their_model() 
     k = 24
     estimate = frequencies("bimodal", k) + stream("weighed").normal(0, 0.5 / k, k)
     noise = Noise(10**6, 0.5, 0.25, (0.5 / k) ** 2, 0.0, False)
-    drawn, evidence = drawn_from_models(estimate, noise, ordered=True, each=40, rng=stream("all draws"))
+    drawn, evidence = drawn_from_models(estimate, noise, ordered=True, each=FROM_EACH, rng=stream("all draws"))
     weights = [math.exp(log) for log in by_plausibility(evidence, drawn, estimate, noise)]
     kept = surrogate_populations("ensemble", estimate, noise, ordered=True, rng=stream("all draws"))
     which = [int(np.abs(drawn - row).max(axis=1).argmin()) for row in kept]

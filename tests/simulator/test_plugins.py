@@ -156,6 +156,7 @@ def test_a_package_may_ask_for_the_tables_while_it_is_being_imported(tmp_path):
         assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_without_other_packages_nothing_is_loaded_before_a_table_is_asked_for():
     script = (
         "import sys, simulator\n"
@@ -313,7 +314,7 @@ def tables() -> dict[str, dict[str, object]]:
     return {name: dict(table) for name, table in plugins.TABLES.items()}
 
 
-@pytest.mark.parametrize("name", ["all", "uniform", "posterior_median", "Capital", "two__words", "_x", "x-y"])
+@pytest.mark.parametrize("name", ["all", "posterior_mean", "posterior_median", "Capital", "two__words", "_x", "x-y"])
 @pytest.mark.usefixtures("members")
 def test_names_are_words_joined_by_underscores(name):
     found = tables()

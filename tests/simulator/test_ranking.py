@@ -12,6 +12,7 @@ from simulator.ranking import (
     PRACTICAL_RATIO,
     Cost,
     Pair,
+    Ratio,
     contenders,
     leading,
     mean_error,
@@ -243,19 +244,25 @@ def test_contenders() -> None:
     assert verdict.open == {("p", "unclear")}
 
 
-@pytest.mark.parametrize("root", [2, 4])
-def test_ratios_of_roots_are_those_of_the_errors(root: int) -> None:
-    """Errors that differ by a factor have roots that do, and the tier is of what differs by less than 5 % itself."""
-    base = np.random.default_rng(5).uniform(1, 2, 40)
-    for factor, tied in ((1.04, True), (1.08, False)):
-        errors = {("a", "x"): base ** (1 / root), ("b", "x"): (factor * base) ** (1 / root)}
-        ratio = paired_ratio(errors["b", "x"], errors["a", "x"], root)
-        assert ratio.value == pytest.approx(factor)
-        assert ratio.low == pytest.approx(factor)
-        standings = rank(errors, {"a": (1.0,), "b": (1.0,)}, root)
-        assert (standings[1].tier == 1) is tied
-        assert standings[1].ratio.value == pytest.approx(factor)
-        assert (len(contenders(errors, root).racing) == 2) is tied
+def test_blocks_are_compared_by_the_ratio_that_is_given() -> None:
+    """Tiers, their order and who is racing follow it, whatever the paired interval says."""
+    errors: dict[Pair, np.ndarray] = {
+        ("p", name): shifted(mean, 0.001, seed=place)
+        for place, (name, mean) in enumerate([("a", 1), ("b", 2), ("c", 3)])
+    }
+
+    def of_minima(block: np.ndarray, reference: np.ndarray) -> Ratio:
+        value = float(block.min() / reference.min())
+        return Ratio(value, value - 1.5, value + 1.5)
+
+    plain = rank(errors, {"p": (1,)})
+    assert [row.tier for row in plain] == [1, 2, 3]
+    table = rank(errors, {"p": (1,)}, of_minima)
+    assert [(row.pair[1], row.tier) for row in table] == [("a", 1), ("b", 1), ("c", 2)]
+    assert [row.ratio for row in table] == [of_minima(errors[row.pair], errors["p", "a"]) for row in table]
+    assert [row[5:10] for row in table] == [row[5:10] for row in plain]  # errors, intervals, spreads
+    assert contenders(errors).racing == {("p", "a")}
+    assert contenders(errors, of_minima) == ({("p", "a"), ("p", "b")}, {("p", "a"), ("p", "b")})
 
 
 @pytest.mark.parametrize("fault", [math.nan, math.inf, -math.inf])

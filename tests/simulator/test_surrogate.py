@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from simulator import POSTPROCESSORS, PROTOCOLS, Noise
+from simulator import POSTPROCESSORS, PROTOCOLS, Noise, surrogate
 from simulator.methods.wavelet import SCALES
 from simulator.populations import apportion, frequencies
-from simulator.surrogate import DRAWS, SURROGATES, surrogate_populations
+from simulator.seeding import rng_for
+from simulator.surrogate import (
+    DRAWS,
+    SURROGATES,
+    Posterior,
+    drawn_from_models,
+    draws_of,
+    known_frequencies,
+    surrogate_populations,
+)
 from simulator.surrogate.mixture import mixture_posterior
+from simulator.surrogate.posterior import resampled
 from simulator.surrogate.wavelet import _posterior_coefficients, wavelet_posterior
 from tests.cells import failures
 
@@ -42,14 +53,14 @@ def test_populations_are_frequencies(name: str) -> None:
         assert (drawn >= 0).all()
         np.testing.assert_allclose(drawn.sum(axis=1), 1, atol=1e-12)  # k roundings of at most 1e-16
         np.testing.assert_array_equal(estimate, before)
-        if k < 33:
+        if k < 18:
             return
         again = surrogate_populations(name, estimate, noise, ordered=True, rng=stream("draws"), draws=7)
         np.testing.assert_array_equal(drawn, again)
         other = surrogate_populations(name, estimate, noise, ordered=True, rng=stream("draws", 1), draws=7)
         assert np.array_equal(drawn, other) == (name != "ensemble" or len(np.unique(drawn)) == 1)
 
-    assert failures([("oue", 2, 3), ("she", 3, 50), ("grr", 33, 10**5)], check) == {}
+    assert failures([("oue", 2, 3), ("she", 3, 50), ("ss", 18, 1000), ("grr", 33, 10**5)], check) == {}
 
 
 @pytest.mark.parametrize("name", [name for name in SURROGATES if name != "ensemble"])
@@ -60,9 +71,21 @@ def test_a_consistent_surrogate_is_its_post_processing(name: str) -> None:
 
 
 @pytest.mark.usefixtures("few_curves")
-def test_the_default_number_of_draws() -> None:
+def test_known_frequencies_are_the_draws_of_the_usual_surrogate_and_cannot_be_changed() -> None:
     estimate, noise = collected("oue", 8, 1000)
-    assert surrogate_populations("ensemble", estimate, noise, ordered=False, rng=stream("draws")).shape == (DRAWS, 8)
+    known = known_frequencies(estimate, noise, ordered=False, seed=3)
+    own = surrogate_populations("ensemble", estimate, noise, ordered=False, rng=rng_for(3, "surrogate", "ensemble"))
+    np.testing.assert_array_equal(known, own)
+    assert known.shape == (DRAWS, 8)
+    assert known_frequencies(estimate.copy(), noise, ordered=False, seed=3) is known  # all who ask see the same ones
+    for change in ({"seed": 4}, {"ordered": True}):
+        assert not np.array_equal(known_frequencies(estimate, noise, **({"seed": 3, "ordered": False} | change)), own)
+    with pytest.raises(ValueError, match="read-only"):
+        known[0, 0] = 1.0
+
+
+def test_long_domains_have_fewer_draws() -> None:
+    assert [draws_of(k) for k in (2, 4096, 8192, 40_960, 10**6)] == [DRAWS, DRAWS, DRAWS // 2, DRAWS // 10, 16]
 
 
 ODD = ((0.0,) * 6, (1 / 6,) * 6, (1.0, 0, 0, 0, 0, 0), (-0.2,) * 6, (9.0,) * 6)
@@ -70,17 +93,21 @@ ODD = ((0.0,) * 6, (1 / 6,) * 6, (1.0, 0, 0, 0, 0, 0), (-0.2,) * 6, (9.0,) * 6)
 
 @pytest.mark.usefixtures("few_curves")
 @pytest.mark.parametrize("ordered", [False, True])
-@pytest.mark.parametrize(
-    ("estimate", "sd"), [(ODD[0], 1e-9), (ODD[2], 1e-9), (ODD[2], 3.0), (ODD[3], 0.01), (ODD[4], 1e-9)]
-)
-def test_odd_estimates_still_give_populations(ordered: bool, estimate: tuple[float, ...], sd: float) -> None:
-    drawn = surrogate_populations(
-        "ensemble", np.array(estimate), even_noise(sd), ordered=ordered, rng=stream("odd"), draws=5
-    )
-    assert drawn.shape == (5, 6)
-    assert np.isfinite(drawn).all()
-    assert (drawn >= 0).all()
-    np.testing.assert_allclose(drawn.sum(axis=1), 1, atol=1e-12)
+def test_odd_estimates_still_give_populations(ordered: bool) -> None:
+    """Of few categories, of many, and where both kinds of draws are mixed."""
+
+    def check(cell: tuple[tuple[float, ...], float, int]) -> None:
+        values, sd, times = cell
+        drawn = surrogate_populations(
+            "ensemble", np.tile(values, times), even_noise(sd), ordered=ordered, rng=stream("odd"), draws=5
+        )
+        assert drawn.shape == (5, 6 * times)
+        assert np.isfinite(drawn).all()
+        assert (drawn >= 0).all()
+        np.testing.assert_allclose(drawn.sum(axis=1), 1, atol=1e-12)
+
+    odd = ((ODD[0], 1e-9), (ODD[2], 1e-9), (ODD[2], 3.0), (ODD[3], 0.01), (ODD[4], 1e-9))
+    assert failures([(*one, times) for one, times in itertools.product(odd, (1, 3, 5))], check) == {}
 
 
 @pytest.mark.parametrize(
@@ -210,6 +237,22 @@ def test_evidence_tells_a_smooth_curve_from_its_shuffled_values(shape: str, shar
         assert gap(rng.permutation(estimate)) < 0
 
 
+def test_next_to_no_likelihood_is_missing_from_the_curve() -> None:
+    """Under little noise a smooth estimate explains nearly all of how far it is from even; the priors cost little."""
+
+    def check(cell: tuple[int, str]) -> None:
+        k, shape = cell
+        truth, sd = frequencies(shape, k), 1e-4
+        found = wavelet_posterior(truth, even_noise(sd), 1, stream("whole", k)).evidence
+        whole = float(((truth - 1 / k) ** 2).sum()) / (2 * sd**2)
+        assert 0.99 * whole < found < whole
+
+    assert failures(itertools.product([64, 96, 100, 129], ["geometric", "gaussian"]), check) == {}
+
+
+# --- shares of the models --------------------------------------------------------------------------------------
+
+
 @pytest.mark.usefixtures("few_curves")
 def test_the_ensemble_follows_the_evidence() -> None:
     """Neighbours of a smooth curve's draws are alike; those of a shuffled one's are not."""
@@ -225,3 +268,67 @@ def test_the_ensemble_follows_the_evidence() -> None:
     assert smooth < 0.5 * loose  # the curve rises and falls by 2 x 0.05; free draws add up 47 differences of noise
     shuffled = rng.permutation(estimate)
     assert roughness(shuffled, True) > 0.8 * roughness(shuffled, False)
+
+
+def test_resampling_takes_each_as_often_as_its_weight() -> None:
+    logs = np.log(np.array([0.5, 0.25, 0.2, 0.05])) - 1000
+    taken = np.bincount(resampled(logs, 60, stream("resampled")), minlength=4)
+    np.testing.assert_array_less(np.abs(taken - np.array([30, 15, 12, 3])), 1.001)
+    assert taken.sum() == 60
+    one = resampled(np.array([0.0, -np.inf, -5000.0]), 9, stream("resampled", 1))
+    np.testing.assert_array_equal(one, np.zeros(9))
+    order = resampled(np.zeros(500), 500, stream("resampled", 2))
+    assert sorted(order) == list(range(500))
+    assert list(order) != list(range(500))
+
+
+@pytest.mark.parametrize("gains", [(9.0, 1.0), (-4.0, -9.0), (80.0, 40.0)])
+def test_models_share_by_tempered_likelihoods_and_equal_frequencies_by_their_own(
+    monkeypatch: pytest.MonkeyPatch, gains: tuple[float, float]
+) -> None:
+    """Of likelihoods over that of equal frequencies a part of the logarithm counts, and what is likeliest is as
+    likely as its own tempered share: so equal frequencies are as far below it as they are less likely."""
+    k, each = 6, 3
+    own = [np.eye(k)[:each], np.full((each, k), 1 / 3) * (np.arange(k) < 3)]
+    models = [lambda *_, one=one, gain=gain: Posterior(one, gain) for one, gain in zip(own, gains, strict=True)]
+    monkeypatch.setattr(surrogate, "MODELS", tuple(models))
+    monkeypatch.setattr(surrogate, "ODDS", (1.0, 2.0))
+    drawn, logs = drawn_from_models(np.full(k, 1 / k), even_noise(0.01), ordered=False, each=each, rng=stream("x"))
+    np.testing.assert_allclose(drawn, [*own[0], *own[1], *np.full((each, k), 1 / k)])
+    shares = [math.exp(gain / surrogate.TEMPER) * odds for gain, odds in zip(gains, (1, 2), strict=True)]
+    best = max(*gains, 0.0)
+    shares.append(3 * surrogate.EVEN * math.exp(best / surrogate.TEMPER - best))
+    np.testing.assert_allclose(np.exp(logs), np.repeat(shares, each))
+
+
+def test_what_stands_out_of_the_noise_stays_and_the_rest_makes_up_what_is_missing() -> None:
+    sd = 0.02
+    rows = np.array([[0.5, 0.3, 0.05, 0.05], [0.5, 0.4, 0.07, -0.01], [0.7, 0.4, 0.01, 0.02], [0.07, 0.06, 0.0, 0.0]])
+    expected = [[0.5, 0.3, 0.1, 0.1], [0.5, 0.4, 0.1, 0.0], [7 / 11, 4 / 11, 0.0, 0.0], [7 / 13, 6 / 13, 0.0, 0.0]]
+    np.testing.assert_allclose(surrogate._summing_to_one(rows, sd), expected, atol=1e-15)
+
+
+def test_from_12_to_24_categories_the_draws_of_few_give_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of few categories are marked by their first value, those of the models by their second one."""
+
+    def few(estimate: np.ndarray, noise: Noise, *, ordered: bool, draws: int, rng: np.random.Generator) -> np.ndarray:
+        del noise, ordered, rng
+        return np.tile(np.eye(len(estimate))[0], (draws, 1))
+
+    def models(
+        estimate: np.ndarray, noise: Noise, *, ordered: bool, each: int, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        del noise, ordered, rng
+        return np.tile(np.eye(len(estimate))[1], (each, 1)), np.zeros(each)
+
+    monkeypatch.setattr(surrogate, "few_populations", few)
+    monkeypatch.setattr(surrogate, "drawn_from_models", models)
+
+    def check(cell: tuple[int, int]) -> None:
+        k, expected = cell
+        drawn = surrogate_populations("ensemble", np.full(k, 1 / k), even_noise(0.1), ordered=False, rng=stream("few"))
+        assert drawn[:, :2].sum(axis=0).tolist() == [expected, DRAWS - expected]
+        first = drawn[:, 0].astype(int)
+        assert expected in (0, DRAWS) or np.abs(np.diff(first)).sum() > 2  # mixed: some may be left out
+
+    assert failures([(2, 240), (12, 240), (13, 220), (18, 120), (23, 20), (24, 0), (40, 0)], check) == {}

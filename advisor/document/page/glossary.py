@@ -38,7 +38,7 @@ GLOSSARY = {
         ">attack<|[Aa]ttack success",
     ),
     "surrogate": (
-        "Populations that may be behind an estimate; they stand for the truth, which is not known.",
+        "Frequencies that may be behind an estimate; they stand for the truth, which is not known.",
         "rrogate",
     ),
 }

@@ -35,7 +35,6 @@ from advisor.document.page.style import COLOURS, STYLE
 from simulator._version import __version__
 
 PRINTED = 25  # rows of every table after the first: a page with all metrics stays small
-WITHIN_NAME = re.compile(r"(?<=\w)\+(?=\w)")  # where the name of a blend may break
 MOST_WHOLE = 8  # characters of a cell that is never broken
 RESTS_ON = "What it rests on"
 LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib")
@@ -225,10 +224,10 @@ def _kinds(*kinds: str) -> str:
 
 def _cell(shown: str, value: float | None, tone: Tone, column: Column) -> str:
     kinds = _kinds("text" * column.text, "good" * (tone is Tone.GOOD), "rarer" * (column.drop > 0))
-    # A narrow cell breaks before a margin, within an interval, and between the parts of a blend.
+    # A narrow cell breaks before a margin and within an interval.
     words = escape(shown).replace("± ", "±&nbsp;").replace("–", "–<wbr>" if len(shown) > MOST_WHOLE else "–")
     if column.text:
-        return f"<td{kinds}>{WITHIN_NAME.sub('+<wbr>', words)}</td>"
+        return f"<td{kinds}>{words}</td>"
     return f'<td{kinds} data-value="{"" if value is None else f"{value:.6g}"}">{words}</td>'
 
 

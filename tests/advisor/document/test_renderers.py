@@ -235,12 +235,11 @@ def test_the_tables_of_a_page_after_the_first_are_cut() -> None:
     assert "35 more pairs" in page
 
 
-def test_the_name_of_a_blend_may_break_between_its_parts_on_a_page_and_nothing_else_does() -> None:
-    rows = tuple(Row((name,)) for name in ("eb_ns*3+norm_sub", "oue + eb_ns", "+7 %"))
-    page = page_html(replace(DOCUMENT, parts=(Table((Column("method", text=True),), rows),)))
-    assert "eb_ns*3+<wbr>norm_sub" in page
-    assert "oue + eb_ns" in page
-    assert page.count("+<wbr>") == 1
+def test_a_cell_of_a_page_breaks_within_a_long_interval_and_nowhere_else() -> None:
+    rows = tuple(Row((text,)) for text in ("0.0215–0.0693", "0.24–5.1", "posterior_median", "+7 %"))
+    page = page_html(replace(DOCUMENT, parts=(Table((Column("error", text=True),), rows),)))
+    assert "0.0215–<wbr>0.0693" in page
+    assert page.count("<wbr>") == 1
 
 
 def test_a_notebook_gets_text_without_script_and_the_warning() -> None:

@@ -1,0 +1,95 @@
+"""Draws from a posterior whose prior is made of standard normal numbers: candidates are brought to it in steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from simulator._types import FloatArray
+from simulator.surrogate.posterior import resampled
+
+LogLikelihoods: TypeAlias = Callable[[FloatArray], FloatArray]  # of candidates ``(rows, ...)``: ``(rows,)``
+
+CANDIDATES = 4000  # from the prior
+LEFT = 0.5  # how many of those that go on a step towards the posterior must leave in effect
+MOVES, LAST_MOVES = 10, 20  # after each step, and after the last one as well
+CHANGED = 0.2  # share of the numbers of a candidate that a move within the prior changes
+STEPS = (0.01, 1.0)  # how far it goes: from next to nowhere to afresh
+BISECTIONS = 30
+CROSSED = 0.5  # share of the numbers that a move along the difference of others changes
+SCALE, JITTER = (-1.0, 0.7), 1e-3  # mean and sd of the logarithm of how much of the difference, and noise beside it
+
+
+def particles(
+    shape: tuple[int, ...], log_likelihoods: LogLikelihoods, rows: int, rng: np.random.Generator
+) -> tuple[FloatArray, float]:
+    """Return draws ``(rows, *shape)`` from a posterior, and the logarithm of the evidence.
+
+    With each step the likelihood counts more; candidates are drawn again by what it says of them, and then moved. The
+    evidence is the product of their mean weights (Del Moral, Doucet, Jasra, "Sequential Monte Carlo samplers", 2006).
+
+    shape: of one candidate: standard normal numbers, which are as easy to draw as to move.
+    """
+    now = rng.standard_normal((CANDIDATES, *shape))
+    logs = log_likelihoods(now)
+    power = evidence = 0.0
+    while power < 1:
+        step = _step(logs, 1 - power, LEFT * rows)
+        evidence += float(np.log(np.exp(step * (logs - logs.max())).mean()) + step * logs.max())
+        power = 1.0 if step == 1 - power else power + step
+        chosen = resampled(step * logs, rows, rng)
+        now, logs = now[chosen], logs[chosen]
+        for _ in range(MOVES + LAST_MOVES * (power == 1)):
+            now, logs = _moved(now, logs, power, log_likelihoods, rng)
+    return now[rng.permutation(rows)], evidence
+
+
+def _step(logs: FloatArray, most: float, left: float) -> float:
+    """Return by how much more the likelihood may count so that at least so many candidates are left in effect."""
+    centred = logs - logs.max()
+
+    def effective(step: float) -> float:
+        weights = np.exp(step * centred)
+        return float(weights.sum() ** 2 / (weights**2).sum())
+
+    if not effective(most) < left:  # nor where nothing can be told: estimates beyond all bounds
+        return most
+    low, high = 0.0, most
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if effective(middle) >= left else (low, middle)
+    return high
+
+
+def _moved(
+    now: FloatArray, logs: FloatArray, power: float, log_likelihoods: LogLikelihoods, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Return candidates of which half have gone two Metropolis steps, and their log-likelihoods, counted by a power.
+
+    One keeps to the prior (Neal, "Regression and classification using Gaussian process priors", 1998). The other goes
+    along the difference of two candidates of the other half, which knows how wide the posterior is (ter Braak, "A
+    Markov chain Monte Carlo version of the genetic algorithm differential evolution", 2006).
+    """
+    order = rng.permutation(len(now))
+    mine, others = order[: len(now) // 2], now[order[len(now) // 2 :]]
+    moved, likely = now[mine], logs[mine]
+    each = (len(mine),) + (1,) * (now.ndim - 1)
+    inner = tuple(range(1, now.ndim))
+    for within in (True, False):
+        noise, some = rng.standard_normal(moved.shape), rng.random(moved.shape)
+        if within:
+            step = STEPS[0] * (STEPS[1] / STEPS[0]) ** rng.random(each) * (some < CHANGED)
+            tried, prior = np.sqrt(1 - step**2) * moved + step * noise, np.zeros(len(mine))
+        else:
+            first, second = rng.integers(len(others), size=(2, len(mine)))
+            scale = np.exp(SCALE[1] * rng.standard_normal(each) + SCALE[0])
+            tried = moved + (scale * (others[first] - others[second]) + JITTER * noise) * (some < CROSSED)
+            prior = ((moved**2).sum(axis=inner) - (tried**2).sum(axis=inner)) / 2
+        found = log_likelihoods(tried)
+        taken = np.log(rng.random(len(mine))) < power * (found - likely) + prior
+        moved, likely = np.where(taken.reshape(each), tried, moved), np.where(taken, found, likely)
+    now, logs = now.copy(), logs.copy()
+    now[mine], logs[mine] = moved, likely
+    return now, logs

@@ -1,0 +1,120 @@
+"""Answers that name the mean or the median of what may be behind an estimate: what is said, written, and refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from advisor import Advice, InputError, advise
+from advisor.catalog.answer import explanation
+from advisor.deployment.question import saved_pair
+from advisor.rank.answer_words import summary
+from advisor.rank.pair_words import method_name
+from advisor.rank.why import explain
+from simulator import METRICS, PROTOCOLS
+from simulator.methods.summaries import POSTERIOR_MEAN, POSTERIOR_MEDIAN, SUMMARIES
+from simulator.populations import apportion, frequencies
+from simulator.seeding import rng_for
+from simulator.surrogate import DRAWS, known_frequencies
+from tests.advisor.conftest import Run
+from tests.advisor.estimates import ALONE
+from tests.advisor.schemas import schema
+from tests.cells import failures
+
+K, N = 16, 20_000
+NOISE = PROTOCOLS["grr"](K, 1.0).noise(N)
+
+
+def raw() -> np.ndarray:
+    oracle = PROTOCOLS["grr"](K, 1.0)
+    counts = apportion(frequencies("geometric", K), N)
+    return oracle.estimate(oracle.sample_support(counts, rng_for(0, "tests", "posterior median answer")), N)
+
+
+def asked(metric: str, **options: object) -> Advice:
+    return advise(1.0, estimate=raw(), protocol="grr", n=N, metric=metric, ordered=True, **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def answer() -> Advice:
+    found = asked("kl", deployable=True)
+    assert found.best.method == POSTERIOR_MEAN
+    return found
+
+
+def test_both_are_listed_beside_the_methods_and_in_no_table_of_the_next_round(answer: Advice) -> None:
+    methods = [row.method for row in answer.recommendations]
+    assert [methods.count(name) for name in SUMMARIES] == [1, 1]
+    assert answer.best.error == min(row.error for row in answer.recommendations)
+    assert answer.next_round is not None
+    assert not {*SUMMARIES} & {row.method for row in answer.next_round.recommendations}
+    data = json.loads(answer.to_json())
+    schema("advice").validate(data)
+    assert (data["judged"], data["total"]) == (True, None)
+
+
+def test_the_error_and_what_is_written_are_those_of_the_summary_of_the_draws(answer: Advice) -> None:
+    draws = known_frequencies(raw(), NOISE, ordered=True, seed=0)
+    middle = np.median(draws, axis=0)
+    for name, by_hand in ((POSTERIOR_MEAN, draws.mean(axis=0)), (POSTERIOR_MEDIAN, middle / middle.sum())):
+        np.testing.assert_allclose(answer.apply(raw(), name), by_hand, atol=1e-15)
+        truths = [apportion(row, N) / N for row in draws]  # whole users
+        errors = [float(METRICS["kl"](by_hand, truth)) for truth in truths]
+        (row,) = (row for row in answer.recommendations if row.method == name)
+        assert row.error == pytest.approx(np.mean(errors), rel=1e-9)
+    np.testing.assert_array_equal(answer.apply(raw()), answer.apply(raw(), POSTERIOR_MEAN))
+
+
+def test_the_answer_says_what_it_is_and_what_the_best_method_costs(answer: Advice) -> None:
+    median = asked("l1", proper=True, **ALONE)
+    assert median.best.method == POSTERIOR_MEDIAN
+    for advice, what in ((answer, "mean"), (median, "median")):
+        text = summary(advice)
+        assert f"Use the posterior {what} on this GRR estimate" in text
+        assert f"the {what} of {DRAWS} draws of the frequencies that may be behind the estimate." in text
+        alone = next(row for row in advice.recommendations if row.method not in SUMMARIES)
+        more = 100 * (alone.error / advice.best.error - 1)
+        assert more > 1
+        assert f"{method_name(alone.method)}, the best method without such draws, has {more:.0f} % more error." in text
+    assert explain(answer).method not in SUMMARIES
+
+
+def test_they_are_explained_under_the_names_that_people_write() -> None:
+    def check(name: str) -> None:
+        found = explanation(name)
+        assert found.name == name.lower().replace(" ", "_").replace("-", "_")
+        scope: dict[str, object] = {}
+        exec(found.python, scope)  # noqa: S102 - the code that people copy
+        np.testing.assert_allclose(np.sum(scope["improved"]), 1)  # type: ignore[arg-type]
+
+    assert failures(["posterior_mean", "Posterior median", "posterior-median"], check) == {}
+
+
+def test_they_are_not_compared_by_name() -> None:
+    def check(names: list[str]) -> None:
+        with pytest.raises(InputError, match=r"not compared by name.*leave --method out"):
+            asked("kl", method=names)
+
+    assert failures([["posterior_median"], ["eb_ns", "Posterior mean"]], check) == {}
+
+
+def test_code_is_not_written_for_them(answer: Advice, run: Run, tmp_path: Path) -> None:
+    saved = tmp_path / "answer.json"
+    saved.write_text(answer.to_json(), encoding="utf-8")
+    assert saved_pair(str(saved))[:2] == ("grr", POSTERIOR_MEAN)
+    code, _, err = run("code", str(saved), "--to", str(tmp_path / "made"))
+    assert code == 2
+    assert "name a method instead, --protocol grr --method eb_ns --eps 1 --k 16" in err
+
+
+def test_the_methods_paragraph_says_what_judged_them(answer: Advice, run: Run, tmp_path: Path) -> None:
+    saved = tmp_path / "answer.json"
+    saved.write_text(answer.to_json(), encoding="utf-8")
+    code, text, _ = run("cite", str(saved))
+    assert code == 0
+    said = " ".join(text.split())
+    assert f"read errors off {DRAWS} draws of the frequencies that may be behind the estimate (seed 0)." in said
+    assert "simulated each pair" not in said
