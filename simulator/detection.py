@@ -84,4 +84,6 @@ def _variance(protocol: Protocol, n: int, frequency: float) -> float:
     linear: Linear | None = protocol.linear
     if linear is None:
         raise ValueError(f"detection needs a raw estimate, and {protocol.key} has none")
-    return float(linear.covariance(n).entry(np.full(protocol.k, min(frequency, 1.0))).mean())
+    return max(
+        float(linear.covariance(n).entry(np.full(protocol.k, min(frequency, 1.0))).mean()), 0.0
+    )  # but for rounding

@@ -177,7 +177,8 @@ def _data(request: Request) -> str:
 def _ties(ranking: Ranking) -> str:
     """Return how many others are as good as the first row, and why it is first."""
     best = ranking.best
-    what = "method" if ranking.request.collected is not None and ranking.next_round is not None else "pair"
+    about_estimate = best.probability_best is not None or ranking.next_round is not None
+    what = "method" if about_estimate and ranking.request.collected is not None else "pair"
     sure = ""
     if best.probability_best is not None:
         only = "only " if best.probability_best < UNSURE else ""
@@ -236,7 +237,7 @@ def _reason(ranking: Ranking, others: list[Recommendation]) -> str:
     best = ranking.best
     bits = [row.report_bits for row in others]
     shortest = best.report_bits <= min(bits) and best.report_bits < max(bits)
-    if ranking.request.judged and ranking.next_round is not None and best is not ranking.lowest:
+    if best.probability_best is not None and best is not ranking.lowest:
         return "this one is the plainest of those that are as good"
     if best is ranking.lowest:
         return f"this one has the lowest error{' and the shortest report' if shortest else ''}"

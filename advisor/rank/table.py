@@ -167,7 +167,7 @@ _FIGURES = (
     _Field(Column("95 % interval", drop=4), lambda row, _: (_interval(row), row.ratio_low)),
     _Field(Column("vs no PP", "change against the raw estimate of the same protocol", drop=3), _versus_raw),
     _Field(
-        Column("best", "probability that the row has the lowest error, whatever the truth may be", drop=1),
+        Column("best", "probability that the error is within 2 % of the lowest", drop=1),
         lambda row, _: _share(row.probability_best),
         fits=_is_estimate,
     ),

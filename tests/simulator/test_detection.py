@@ -113,3 +113,8 @@ def test_more_categories_make_it_larger_and_a_protocol_without_an_estimate_has_n
     assert detectable(square_wave, 10_000) is None
     with pytest.raises(ValueError, match="sw has none"):
         threshold(square_wave, 10_000)
+
+
+def test_a_tree_of_two_values_at_a_large_budget_has_a_variance_of_nothing_and_not_less() -> None:
+    """Rounding takes it below 0."""
+    assert 0 <= smallest_detectable(PROTOCOLS["tree"](2, 8.0), 2435) <= 1
