@@ -9,7 +9,7 @@ from simulator._normal import normal_quantile
 from simulator._types import FloatArray
 from simulator.seeding import rng_for
 
-# Methods that need no values below 0: they are the same for a raw estimate as for its positive part
+# Methods that need no values below 0: of the positive part alone they make the same (`power` nearly: to 0.024 sd)
 POSITIVE_PART = frozenset({"base_pos", "norm_mul", "norm_sub", "norm_cut", "base_cut", "mle_apx", "power", "power_ns"})
 FARTHEST = 3.0  # sd of the noise that the mean of rare categories is taken to lie above 0, at most
 ONE = 1e-3  # how far a sum may be from 1
