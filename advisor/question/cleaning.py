@@ -62,7 +62,9 @@ class Cleaning(Settings):
     )
     other: bool = option("--other", advanced=True, help="merge what --keep-top leaves out instead of dropping it")
     transactions: bool = option(
-        "--transactions", advanced=True, help="several items per row: users keep their most frequent item"
+        "--transactions",
+        advanced=True,
+        help="several items per row: each user keeps the one most frequent over all users",
     )
     drop_missing: bool = option("--drop-missing", advanced=True, help="leave out rows without a value")
 

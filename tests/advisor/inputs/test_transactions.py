@@ -10,6 +10,7 @@ import pytest
 from advisor.errors import InputError
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.labels import OTHER_LABEL
+from tests.advisor.conftest import Run
 from tests.advisor.inputs.reading import Pipe, error_of, read_bytes, read_file, users
 
 
@@ -24,6 +25,11 @@ def test_each_user_keeps_the_most_frequent_item(tmp_path: Path, sep: str) -> Non
     top = read_histogram("-", stdin=io.BufferedReader(Pipe(data.encode())), transactions=True, keep_top=2)
     assert users(top) == {"tea": 0, "milk": 4, OTHER_LABEL: 2}  # tea and jam tie: tea came first
     assert "among the 2 kept of 4 items" in top.assumptions[1]
+
+
+def test_the_help_says_whose_most_frequent_item_is_kept(run: Run) -> None:
+    _, _, after = " ".join(run("--help", "--verbose")[1].split()).partition("--transactions ")
+    assert after.startswith("several items per row: each user keeps the one most frequent over all users --")
 
 
 def test_transactions_refuse_what_they_cannot_use(tmp_path: Path) -> None:
