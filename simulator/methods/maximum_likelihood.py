@@ -36,7 +36,7 @@ class Update:
     frequencies: FloatArray  # ``(k,)`` frequencies, at least 0 with sum 1
     log_likelihood: float  # mean log-likelihood of a report under them, in nats; times n it is that of all reports
     gap: float  # how far, at most, the highest possible log-likelihood of a report lies above it, in nats
-    updates: int  # Bayesian updates that were computed, those of refused extrapolations included; 0 for a closed form
+    updates: int  # Bayesian updates that were made, refused extrapolations included; 0 for a closed form
     converged: bool  # whether the gap is within the tolerance
 
 
@@ -186,7 +186,7 @@ def _fit(k: int, tolerance: float, most_updates: int, *, accelerate: bool = True
     """Iterate from equal frequencies."""
     current = np.full(k, 1 / k)
     following, reached, gap = yield current
-    done = 1
+    done = 0
     images: list[FloatArray] = []
     steps: list[FloatArray] = []
     while gap > tolerance and done < most_updates:
