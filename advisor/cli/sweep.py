@@ -34,7 +34,7 @@ class SweepFiles(Settings):
 
     per_protocol: bool = option("--per-protocol", help="the best method for each protocol")
     plot_curves: str | None = option(
-        "--plot-curves", read=path, metavar="FILE", help="error of each method: .png, .svg or .pdf"
+        "--plot-curves", read=path, metavar="FILE", help="errors of the best methods: .png, .svg or .pdf"
     )
 
 
@@ -121,6 +121,6 @@ def _sections(sweep: Sweep) -> tuple[Section, ...]:
 
     pictures = (
         Figure("Winners", "the winner of each cell", lambda: to_svg(winners_figure(sweep), "winners")),
-        Figure("Errors", "error of each method", lambda: to_svg(curves_figure(sweep), "curves")),
+        Figure("Errors", "errors of the best methods", lambda: to_svg(curves_figure(sweep), "curves")),
     )
     return (Section("Pictures", pictures),)

@@ -1,4 +1,4 @@
-"""Pictures of a sweep: a map of the winners, and curves of the error of each method."""
+"""Pictures of a sweep: a map of the winners, and curves of the errors of the best methods."""
 
 from __future__ import annotations
 
@@ -114,11 +114,13 @@ def _colours(sweep: SweepResult) -> dict[str, str]:
 
 
 def curves_figure(sweep: SweepResult) -> Figure:
-    """Return the error of each method, with its best protocol, along ε for each n (along n where there is one ε)."""
+    """Return the errors of the best methods, each with its best protocol, along ε for each n (along n for one ε)."""
     question = sweep.question
     along_n = len(question.epsilons) == 1
     panels = list(product(question.sizes, question.epsilons if along_n else question.users))
     shown = _methods(sweep)
+    absent = len(question.methods) - len(shown)
+    left_out = f"; {absent} of {len(question.methods)} are left out" if absent else ""
     across = min(3, len(panels))
     down = math.ceil(len(panels) / across)
     cells = {cell.place: cell for cell in sweep.cells}
@@ -150,11 +152,11 @@ def curves_figure(sweep: SweepResult) -> Figure:
             axes.set_ylabel(f"{question.metric} error ({unit})")
         figure.legend(
             *every[0].get_legend_handles_labels(), loc="outside lower center", ncols=4 if across < 3 else len(shown),
-            fontsize=8, handlelength=2.4, title="method, each with its best protocol", title_fontsize=8,
+            fontsize=8, handlelength=2.4, title=f"method, each with its best protocol{left_out}", title_fontsize=8,
         )  # fmt: skip
         figure.set_label(
             f"{question.metric} error of {', '.join(shown)}, each with its best protocol, against "
-            f"{'users, by budget' if along_n else 'budgets, by number of users'} and k"
+            f"{'users, by budget' if along_n else 'budgets, by number of users'} and k{left_out}"
         )
     return figure
 

@@ -90,7 +90,7 @@ class Sweep(SweepResult, Shown):
         path
             A file to write besides: .png, .svg or .pdf.
         curves
-            Draw the error of each method against ε (or n, where there is one ε) instead.
+            Draw the errors of the best methods against ε (or n, where there is one ε) instead.
         force
             Whether a file that exists may be replaced.
 

@@ -89,6 +89,22 @@ def test_no_word_of_the_curves_is_cut_off_and_no_line_is_covered(users: list[int
     assert not any(legend.get_window_extent().overlaps(axes.get_window_extent()) for axes in figure.axes)
 
 
+def test_curves_say_how_many_methods_they_leave_out() -> None:
+    menu = ["none", "norm_sub", "eb_ns", "power_ns", "base_pos", "norm_cut", "norm", "mle_apx", "norm_mul"]
+    for methods, title in (
+        (menu[:7], "method, each with its best protocol"),
+        (menu, "method, each with its best protocol; 2 of 9 are left out"),
+    ):
+        swept = sweep(eps=[1.0], n=[1000], k=[8], protocol="grr", method=methods, repetitions=2)
+        figure = curves_figure(swept)
+        FigureCanvasAgg(figure).draw()
+        (legend,) = figure.legends
+        assert legend.get_title().get_text() == title
+        assert len(legend.get_texts()) == 7
+        box = legend.get_window_extent()
+        assert figure.bbox.x0 <= box.x0 <= box.x1 <= figure.bbox.x1
+
+
 @pytest.mark.slow
 def test_curves_show_the_method_of_the_caller() -> None:
     def worst_of_all(estimate: np.ndarray, noise: Noise) -> np.ndarray:
