@@ -5,7 +5,9 @@ nobody holds (`simulator.detection`), with probability 0.8. For normal estimates
 
     frequency = threshold + z(0.8) sd(frequency),
 
-and n or ε is found by bisection. Simulation settles what is not normal about it.
+and n or ε is found by bisection. Simulation settles what is not normal about it. Where supports are few, their exact
+law takes the place of the normal one. Power is a sawtooth over n there, as the threshold is a whole number: the answer
+is the least n from which on the power holds, and nothing is left to simulate.
 """
 
 from __future__ import annotations
@@ -17,11 +19,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.plans.question import PlanQuestion
+from advisor.plans.question import ROUNDING, PlanQuestion
 from advisor.plans.result import Curve, PlanRow, settled_row
 from simulator import frequency_oracles
 from simulator.crossing import crossing
-from simulator.detection import POWER, smallest_detectable, threshold
+from simulator.detection import POWER, few_supports, least_users, smallest_detectable, threshold
 from simulator.detection import power as detection_power
 from simulator.ranking import preference
 from simulator.seeding import rng_for
@@ -72,14 +74,23 @@ def _need(row: PlanRow) -> tuple[bool, float]:
     return row.value is None, row.value or 0.0
 
 
+def _exact(question: PlanQuestion, protocol: str, value: float) -> bool:
+    """Return whether the formula gives the answer itself: a number of users that the budget does not depend on."""
+    if question.n is not None or question.shuffled is not None:
+        return False
+    return few_supports(question.oracle(protocol, value), round(value)) is not None
+
+
 def _power(question: PlanQuestion, protocol: str, x: float) -> float:
-    """Return the power of a normal estimate with the unknown at x."""
+    """Return the power by formula with the unknown at x."""
     oracle = frequency_oracles()[protocol](question.frequencies.k, question.budget(protocol, x, near=True))
     return detection_power(oracle, question.users(x), question.target)
 
 
 def _by_formula(question: PlanQuestion, protocol: str) -> PlanRow:
     low, high = question.range
+    if question.n is None:
+        low = max(low, math.ceil(1 / question.target - ROUNDING))  # a frequency below one user is none
     power = partial(_power, question, protocol)
     value: float | None = high
     if power(high) < POWER:
@@ -92,6 +103,8 @@ def _by_formula(question: PlanQuestion, protocol: str) -> PlanRow:
             middle = (left + right) / 2
             left, right = (left, middle) if power(math.exp(middle)) >= POWER else (middle, right)
         value = math.ceil(math.exp(right) - 1e-6) if question.n is None else math.exp(right)
+    if value is not None and question.n is None and question.shuffled is None:
+        value = float(least_users(question.oracle(protocol, value), question.target, round(value)))
     at = high if value is None else value
     return PlanRow(protocol, None, value, value, value, power(at), None, None, 0, "formula", met_at_once=value == low)
 
@@ -120,8 +133,8 @@ def miss_rates(
 
 
 def settle(question: PlanQuestion, row: PlanRow) -> PlanRow:
-    """Return a row of the formula settled by simulation; one that does not reach the power is left as it is."""
-    if row.value is None:
+    """Return a row of the formula settled by simulation; one out of reach, or of an exact law, is left as it is."""
+    if row.value is None or _exact(question, row.protocol, row.value):
         return row
     k, low, high = question.frequencies.k, *question.range
 

@@ -140,6 +140,32 @@ def test_formula_of_detection_is_the_power_of_the_exact_law() -> None:
         assert abs(detection_power(oracle, n, own / n) - power) < 0.56 / math.sqrt(n * q * (1 - q))
 
 
+def lasting_need(p: float, q: float, k: int, frequency: float, most: int) -> int:
+    """Least n from which on the exact law gives power 0.8, by brute force: the support of a value is two binomials."""
+    need = 10
+    for n in range(10, most):
+        most_of_none, fewer = binom.isf(0.05 / k, n, q), math.floor(n * frequency)
+        more = n * frequency - fewer  # chance of one holder more: half holders are none
+        power = 0.0
+        for holders, chance in ((fewer, 1 - more), (fewer + 1, more)):
+            counts = np.arange(holders + 1)
+            power += chance * (binom.pmf(counts, holders, p) * binom.sf(most_of_none - counts, n - holders, q)).sum()
+        need = need if power >= 0.8 else n + 1
+    return need
+
+
+@pytest.mark.parametrize(
+    ("k", "epsilon", "frequency"), [(2, 1.5, 0.2), (2, 1.0, 0.2), (2, 2.0, 0.15), (2, 3.0, 0.25), (5, 1.0, 0.3)]
+)
+def test_few_users_who_detect_a_frequency_are_enough_and_so_are_more(k: int, epsilon: float, frequency: float) -> None:
+    names = ("grr", "ss", "oue")
+    oracles = [PROTOCOLS[name](k, epsilon) for name in names]
+    needs = [lasting_need(float(one.p or 0), float(one.q or 0), k, frequency, 800) for one in oracles]
+    answer = plan(detect=frequency, epsilon=epsilon, k=k, protocol=names)
+    assert {row.protocol: row.value for row in answer.rows} == dict(zip(names, needs, strict=True))
+    assert k > 2 or needs[0] == needs[1]  # one mechanism
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["oue", "grr", "olh"])
 def test_detection_reaches_its_power_at_the_answer(protocol: str) -> None:

@@ -98,12 +98,12 @@ def test_the_smallest_detectable_frequency_is_detected_with_power_of_eighty_perc
 
 
 def test_the_noise_is_that_of_the_frequency_itself() -> None:
-    oracle = PROTOCOLS["olh"](8, 4.0)
-    own = smallest_detectable(oracle, 1000)
-    at_zero = threshold(oracle, 1000) + normal_quantile(POWER) * oracle.noise(1000).sd
-    assert power(oracle, 1000, at_zero) < power(oracle, 1000, own)
+    oracle, n = PROTOCOLS["olh"](8, 4.0), 100_000
+    own = smallest_detectable(oracle, n)
+    at_zero = threshold(oracle, n) + normal_quantile(POWER) * oracle.noise(n).sd
+    assert power(oracle, n, at_zero) < power(oracle, n, own)
     assert own > at_zero
-    assert power(oracle, 1000, own) == pytest.approx(POWER, abs=1e-9)
+    assert power(oracle, n, own) == pytest.approx(POWER, abs=1e-9)
 
 
 def test_more_categories_make_it_larger_and_a_protocol_without_an_estimate_has_none() -> None:
