@@ -116,12 +116,23 @@ def points(share: float) -> str:
     return f"{100 * share:.{digits}f} percentage points"
 
 
+def lower_end(low: float, high: float) -> float:
+    """Return the lower end of a range as people read it: 0 where it is under a thousandth of the upper end.
+
+    >>> lower_end(1.1e-11, 0.31), lower_end(0.01, 0.31)
+    (0.0, 0.01)
+    """
+    return 0.0 if 0 <= low < high / 1000 else low
+
+
 def error_text(error: float, low: float, high: float, *, ranges: bool = False) -> str:
     """Return ``error ± half-width`` of an interval, the wider half; or ``error (low–high)``, where it is a range.
 
     >>> error_text(0.2185, 0.2148, 0.2222), error_text(4.81, 2.7, 8.7, ranges=True)
     ('0.2185 ± 0.0037', '4.81 (2.7–8.7)')
+    >>> error_text(0.12, 1.1e-11, 0.31, ranges=True)
+    '0.120 (0–0.31)'
     """
     if ranges:
-        return f"{number(error, 3)} ({number(low, 2)}–{number(high, 2)})"
+        return f"{number(error, 3)} ({number(lower_end(low, high), 2)}–{number(high, 2)})"
     return f"{number(error)} ± {margin(error, max(high - error, error - low))}"

@@ -10,7 +10,7 @@ from advisor.budgets.changes import Need
 from advisor.budgets.choice import Choice
 from advisor.budgets.wishes import LIMITS
 from advisor.epsilon.meaning import meaning, meaning_sentences
-from advisor.figures import users
+from advisor.figures import lower_end, users
 from advisor.plans.question import USERS_LOW
 from advisor.rank.pair_words import pair_text
 from advisor.rank.result import EVEN
@@ -46,7 +46,7 @@ def points(share: float) -> str:
 def interval(low: float, high: float, *, simulated: bool = False) -> str:
     """Return an interval of shares in percentage points: two digits of what is predicted, three of simulated ones."""
     digits = 3 if simulated else 2
-    return f"{size(low, digits)}–{size(high, digits)}"
+    return f"{size(lower_end(low, high), digits)}–{size(high, digits)}"
 
 
 def answer_lines(choice: Choice) -> list[str]:

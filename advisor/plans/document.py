@@ -18,7 +18,7 @@ from advisor.document.model import (
     Table,
     Tone,
 )
-from advisor.figures import number, times
+from advisor.figures import lower_end, number, times
 from advisor.plans.prediction import ENDS
 from advisor.plans.question import PlanQuestion
 from advisor.plans.result import PlanResult, PlanRow, value_text
@@ -146,7 +146,8 @@ def _simulated_sentence(best: PlanRow, question: PlanQuestion) -> str:
     """Return what was simulated at the answer."""
     error, low, high = best.error or 0.0, best.error_low or 0.0, best.error_high or 0.0
     if not question.detects:
-        return f"Simulated there: error {number(error)} ({number(low)}–{number(high)}), {best.repetitions} repetitions."
+        interval = f"{number(lower_end(low, high))}–{number(high)}"
+        return f"Simulated there: error {number(error)} ({interval}), {best.repetitions} repetitions."
     jump = f", as it jumps past {POWER:g} here (a count is a whole number)"
     why = jump if low > POWER and not best.met_at_once else ""
     return f"Simulated there: power {error:.3f} ({low:.3f}–{high:.3f}){why}, {best.repetitions} repetitions."
