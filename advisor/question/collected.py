@@ -46,6 +46,7 @@ def collect(
     ordered: bool | None = None,
     assumptions: Sequence[str] = (),
     warnings: Sequence[str] = (),
+    raw: bool = False,
 ) -> Collected:
     """Check an estimate against the protocol, the budget and the number of users that it is said to come from.
 
@@ -61,6 +62,8 @@ def collect(
         The domain size, and all labels in their order, if they are known.
     ordered
         Whether the order of the categories means something; None: that of numbers does.
+    raw
+        Whether it was made here, of reports: then nothing was rounded, cut or repaired before.
 
     Raises
     ------
@@ -88,15 +91,15 @@ def collect(
     noise = oracle.noise(n)
     frequencies, unit = _as_frequencies(placed, noise)
     said.append(unit)
-    rounded = _rounded_note(frequencies, noise)
+    rounded = None if raw else _rounded_note(frequencies, noise)
     given, cut = None, None
-    if rounded is None and is_clipped(frequencies) and not _has_rounded_negatives(frequencies):
+    if not raw and rounded is None and is_clipped(frequencies) and not _has_rounded_negatives(frequencies):
         given = frequencies
         frequencies, scale = restored(given, noise)
         cut = _clipped_note(given, scale)
-    lost = rounded or cut or _cut_note(frequencies)
+    lost = None if raw else rounded or cut or _cut_note(frequencies)
     _check_spread(frequencies, noise, lost=lost is not None)
-    worry = lost or _repaired_note(frequencies, noise)
+    worry = None if raw else lost or _repaired_note(frequencies, noise)
     doubts = [worry, None if lost else spread_doubt(frequencies, noise)]
     doubts += [None if cut else sum_doubt(values, noise, protocol)]
     worries += [doubt for doubt in doubts if doubt is not None]
@@ -137,6 +140,7 @@ def collect_tally(
             ordered=ordered,
             assumptions=assumptions,
             warnings=warnings,
+            raw=True,
         )
     if ordered is False:
         raise InputError(

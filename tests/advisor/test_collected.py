@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from advisor.errors import InputError
-from advisor.question.collected import CHANCE, collect
+from advisor.question.collected import CHANCE, collect, tally_in_memory
 from advisor.question.request import Collected
-from simulator import POSTPROCESSORS, PROTOCOLS, frequency_oracles
+from simulator import POSTPROCESSORS, PROTOCOLS, Tally, frequency_oracles
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from tests.cells import failures
@@ -174,6 +174,13 @@ def test_an_estimate_rounded_beyond_its_noise_is_called_rounded_not_clipped() ->
         assert (rounded == 0).sum() > 1
 
     assert failures([(10**6, 2), (10**7, 2), (10**8, 3)], check) == {}
+
+
+def test_the_estimate_that_reports_give_is_neither_rounded_nor_repaired() -> None:
+    """Where hardly any report is another value, the estimate has few digits, and its least values are alike."""
+    for epsilon, counts in ((30.0, [500, 300, 200, 0]), (8.0, [997, 1, 1, 1])):
+        tally = Tally(np.array(counts), 1000)
+        assert tally_in_memory(tally, "grr", 4, epsilon).warnings == ()
 
 
 def test_minus_zero_among_rounded_values_is_no_sign_of_clipping() -> None:
