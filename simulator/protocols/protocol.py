@@ -347,6 +347,8 @@ class StandardProtocol(Protocol):
 
     def __post_init__(self) -> None:
         check_setting(self.k, self.epsilon)
+        object.__setattr__(self, "k", int(self.k))  # numbers of numpy have other methods, and another repr
+        object.__setattr__(self, "epsilon", float(self.epsilon))
 
 
 def check_setting(k: int, epsilon: float) -> None:

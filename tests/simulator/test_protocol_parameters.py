@@ -48,6 +48,19 @@ def likelihood_ratio(oracle) -> float:
     return (p / (1 - p)) * float(Fraction(comb(k - 1, w), comb(k - 1, w - 1)))
 
 
+def test_numbers_of_numpy_make_the_same_protocol_as_plain_ones():
+    def check(name):
+        plain, other = TABLE[name](21, 1.0), TABLE[name](np.int64(21), np.float64(1.0))
+        assert (repr(other), hash(other)) == (repr(plain), hash(plain))
+        assert (other.report_bits, other.attack_success) == (plain.report_bits, plain.attack_success)
+        drawn = [one.sample_tally(np.arange(21), stream("numpy", name)).counts for one in (plain, other)]
+        assert (drawn[0] == drawn[1]).all()
+        reports = [one.perturb(np.arange(21), stream("numpy", name)) for one in (plain, other)]
+        assert (reports[0] == reports[1]).all()
+
+    assert failures(list(TABLE), check) == {}
+
+
 # The exceptions, the bits of `the` and the real numbers of `she`, are in test_more_protocols.
 def test_a_report_spends_the_whole_budget_and_no_more():
     def check(cell):
