@@ -168,11 +168,6 @@ def _plan(
     k = frequencies.k
     measure = METRICS[question.metric].with_options(**question.metric_values.plain())
     without = float(measure(np.stack([np.full(k, 1 / k), np.zeros(k)]), truth).min())
-    warnings = list(frequencies.warnings)
     users = rows[0].value if question.n is None else question.n
-    if frequencies.users is not None and users is not None and frequencies.users < users:
-        warnings.append(
-            f"the sample ({frequencies.users:,} users) is smaller than n = {users:,.0f}: its own sampling noise is "
-            "taken for truth"
-        )
-    return Plan(question, first, tuple(rows), instead, without, curve, tuple(warnings))
+    warnings = (*frequencies.warnings, *frequencies.too_few_for(users or 0))
+    return Plan(question, first, tuple(rows), instead, without, curve, warnings)

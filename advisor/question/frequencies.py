@@ -63,6 +63,15 @@ class Frequencies:
         """Return ``(k,)`` users of a population of `n` with these frequencies."""
         return apportion(self.weights, n)
 
+    def too_few_for(self, n: float) -> tuple[str, ...]:
+        """Return a warning where a sample has less than half of the n users that it stands for."""
+        if self.users is None or 2 * self.users >= n:
+            return ()
+        return (
+            f"the sample ({self.users:,} users) is smaller than n = {n:,.0f}: its own sampling noise is taken for "
+            "truth",
+        )
+
 
 def assumed_shape(
     k: int, shape: Shape, *, ordered: bool | None = None, metrics: Iterable[str] = (), seed: int = 0

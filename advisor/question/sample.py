@@ -234,7 +234,7 @@ def build_request(settings: RankSettings, frequencies: Frequencies, *, instant: 
     small = users * FAR_SMALLER <= n and not instant
     metrics, notes = fitting_metrics(question, ordered, predictable=_predictable(ordered, instant=instant))
     values = settings.metric_settings.resolved(k)
-    size_notes, worries = _about_size(users, everyone, named=question.n is not None, small=small, n=n)
+    size_notes, worries = _about_size(frequencies, users, everyone, named=question.n is not None, small=small, n=n)
     first, most = settings.repetitions
     assumed = [*frequencies.assumptions, *notes, *values.assumptions(metrics), *size_notes]
     if not instant and settings.simulation.max_repetitions is None and k > FULL_RACE_DOMAIN:
@@ -271,23 +271,21 @@ def build_request(settings: RankSettings, frequencies: Frequencies, *, instant: 
     return bounded(constrained(request, settings.limits))
 
 
-def _about_size(users: int, everyone: int, *, named: bool, small: bool, n: int) -> tuple[list[str], list[str]]:
+def _about_size(
+    frequencies: Frequencies, users: int, everyone: int, *, named: bool, small: bool, n: int
+) -> tuple[list[str], tuple[str, ...]]:
     """Return what is assumed of the number of users, and what is worrying about a sample that is smaller."""
     if not named:
-        return [f"n = {everyone:,} users will report: the size of the sample (--n says otherwise)"], []
+        return [f"n = {everyone:,} users will report: the size of the sample (--n says otherwise)"], ()
     if n == users:
-        return [], []
+        return [], ()
     assumed = [f"the frequencies of the sample's {users:,} users stand for those of n = {n:,}"]
     if small:
-        return assumed, [
+        return assumed, (
             f"the sample ({users:,} users) is far smaller than n = {n:,}: what it leaves open is simulated too, with "
-            "populations drawn from its Dirichlet posterior"
-        ]
-    if users < n:
-        return assumed, [
-            f"the sample ({users:,} users) is smaller than n = {n:,}: its own sampling noise is taken for truth"
-        ]
-    return assumed, []
+            "populations drawn from its Dirichlet posterior",
+        )
+    return assumed, frequencies.too_few_for(n)
 
 
 def _predictable(ordered: bool, *, instant: bool) -> tuple[str, ...] | None:

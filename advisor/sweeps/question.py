@@ -115,11 +115,10 @@ class SweepQuestion:
     def warnings(self) -> tuple[str, ...]:
         """What the reader should worry about."""
         said = [text for one in self.frequencies for text in one.warnings]
-        if self.first.users is not None and self.first.users < max(self.users):
-            said.append(
-                f"the sample ({self.first.users:,} users) is smaller than n = {max(self.users):,}: its own sampling "
-                "noise is taken for truth; ldp-advise with one --eps and --n simulates what a small sample leaves open"
-            )
+        said += [
+            f"{text}; ldp-advise with one --eps and --n simulates what a small sample leaves open"
+            for text in self.first.too_few_for(max(self.users))
+        ]
         return tuple(dict.fromkeys(said))
 
     @property

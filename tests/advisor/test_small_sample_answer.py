@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from advisor import advise
+from advisor import advise, plan, sweep
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from simulator.surrogate import sample_posterior
@@ -28,6 +28,16 @@ def test_a_sample_ten_times_too_small_is_not_taken_for_the_truth() -> None:
     larger = advise(1.0, sample_counts=[50, 30, 20, 0], n=999, **options)  # type: ignore[arg-type]
     assert (larger.source, larger.request.surrogate, larger.request.populations) == ("simulation", None, None)
     assert any("its own sampling noise is taken for truth" in line for line in larger.warnings)
+
+
+def test_a_sample_of_half_of_the_users_or_more_is_not_warned_of() -> None:
+    counts, quick = [20, 20, 10, 0], {"method": "none", "max_repetitions": 4}
+    for n, warned in ((100, False), (101, True)):
+        ranked = advise(1.0, sample_counts=counts, n=n, protocol="grr", repetitions=4, **quick)  # type: ignore[arg-type]
+        swept = sweep(eps=[1.0], sample_counts=counts, n=[n], protocol="grr", method="none", repetitions=2)
+        planned = plan(target=0.5, n=n, sample_counts=counts, protocol="grr", **quick)  # type: ignore[arg-type]
+        for warnings in (ranked.warnings, swept.question.warnings, planned.warnings):
+            assert any(f"(50 users) is smaller than n = {n}:" in line for line in warnings) == warned
 
 
 def test_the_populations_behind_a_small_sample_are_those_of_its_posterior() -> None:
