@@ -105,6 +105,47 @@ def test_links_lead_somewhere(page: str) -> None:
         assert (PAGES[page].parent / target).exists() or target.startswith("_made/"), target
 
 
+def rows_of(page: str, start: str) -> list[dict[str, str]]:
+    """Rows of all tables of a page whose header starts so, by column."""
+    rows, names = [], list[str]()
+    for line in TEXTS[page].splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith(start):
+            names = cells
+        elif not line.startswith("|"):
+            names = []
+        elif names and not set(line) <= set("|-: "):
+            rows.append(dict(zip(names, cells, strict=True)))
+    return rows
+
+
+def leading(cell: str) -> float:
+    return float(cell.split()[0].replace("−", "-"))
+
+
+def test_the_costs_of_predictions_in_the_readme_are_those_of_their_tables() -> None:
+    pairs = [row for row in rows_of("docs/evidence_predictions.md", "| metric | choice |") if row["choice"] == "pair"]
+    named, default = ([leading(row[name]) for row in pairs] for name in ("regret (95 %, worst)", "oue + norm_sub"))
+    sentence = re.search(
+        r"\[(\d+) to (\d+) % over the best pair\]\(docs/evidence_predictions.md\), where the usual default costs "
+        r"(\d+) to (\d+) %",
+        " ".join(TEXTS["README.md"].split()),
+    )
+    assert len(pairs) == 12
+    assert sentence is not None
+    for shown, figure in zip(sentence.groups(), (min(named), max(named), min(default), max(default)), strict=True):
+        assert abs(int(shown) - figure) <= 0.5, sentence[0]
+
+
+def test_stated_errors_among_the_claims_are_those_of_their_tables() -> None:
+    tables = [rows_of("docs/evidence_estimates.md", start) for start in ("| categories |", "| truth |")]
+    stated = [leading(row["stated / actual"]) for rows in tables for row in rows]
+    claim = (
+        f"few categories, spikes and heavy tails: stated error {min(stated):.2f} to {max(stated):.2f} of the true one"
+    )
+    assert claim in TEXTS["docs/evidence.md"]
+
+
 def test_the_readme_is_one_that_people_read() -> None:
     assert len(TEXTS["README.md"].splitlines()) <= 200
     assert sum(page == "README.md" for page, _, _ in SHOWN) >= 3
