@@ -1,8 +1,8 @@
 """``python studies/audit_peers.py``: audits of the clients in published packages, as a table in Markdown.
 
 Users who hold one of two values report through the client of the package, and an attacker bounds the privacy loss from
-what arrives, as ``ldp-advise audit --target`` does. A subset is audited twice: as a set, and as the list that the
-client returns, of which the attacker sees the first entry alone.
+what arrives, as ``ldp-advise audit --target --values 0,1`` does. A subset is audited twice: as a set, and as the list
+that the client returns, of which the attacker sees the first entry alone.
 
 Needs the packages (extra ``peers``); what is not installed is left out. An old version stands first on the path:
 ``pip install --no-deps --target old pure-ldp==1.1.2 && PYTHONPATH=old python studies/audit_peers.py``.
@@ -65,7 +65,9 @@ def audits(
             peers.seed(seed)
             # Histogram encoding has no supports, and so no pair of bits to attack.
             kind = "guess" if peer.protocol == "she" else attack
-            found.append(audit_client(peer.client, k, epsilon, trials=trials, attack=kind, seed=seed, **reading))
+            # The two values of the source: what is looked for here is in all of them.
+            asked = {**reading, "trials": trials, "attack": kind, "values": (0, 1), "seed": seed}
+            found.append(audit_client(peer.client, k, epsilon, **asked))
         yield f"{peer.package} {peer.version} `{peer.name}`{how}", found
 
 

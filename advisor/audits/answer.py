@@ -153,7 +153,7 @@ def _audits_of_client(question: AuditQuestion, progress: Progress) -> tuple[Audi
                 trials=question.trials,
                 alpha=attack.level,
                 attack=attack.attack or BOTH,
-                values=attack.pair,
+                values=attack.pair if attack.values else None,
                 hash=asked.hash_name,
                 symbols=asked.symbols,
                 seed=question.simulation.seed,

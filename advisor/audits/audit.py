@@ -66,14 +66,14 @@ def audit(
     protocol, every
         Protocols to audit by name, or all of them.
     trials
-        Reports of each of the two values.
+        Reports of each of the two values; of a `target` without `values`, half of them to find the two.
     alpha
         Probability that a bound is wrong.
     attack
         ``"guess"``: the attacker names one value from each report; ``"pair"``: tells v1 from v2; for a `target` also
         ``"both"``.
     values
-        v1 and v2, each in 0..k-1.
+        v1 and v2, each in 0..k-1; without them 0 and 1, and of a `target` the two that look worst.
     target
         A client to audit: a function ``f(value, k, epsilon) -> report``, or its name ``"module:function"``.
     reports, support

@@ -16,14 +16,15 @@ MATRIX_BUDGETS = 3  # from so many on, each has a column of its own
 AUDITED = Column("audited", text=True, path=True)
 BUDGET = Column("ε")
 SIZE = Column("k")
+PAIR = Column("v1, v2", "the two values that were told apart", text=True, drop=4)
 LOSS = Column("loss ≥", "lower bound of the privacy loss")
 ANALYTIC = Column("analytic", "loss that infinitely many trials would show", drop=2)
 SLACK = Column("slack", "how far the bound may fall below the analytic value by chance", drop=3)
 PROMISED = Column("promised", "ε, or what composition makes of it", drop=1)
 ONE_ATTRIBUTE = Column("one attr.", "promised to users who differ in one attribute", drop=2)
-RATIO = Column("promised/loss", drop=4)
+RATIO = Column("promised/loss", drop=5)
 LEAK = Column("leak", "whether the bound is above the promise", text=True)
-QUIET_LEAK = Column(LEAK.header, LEAK.meaning, text=True, drop=5)  # where all is well, it may go first
+QUIET_LEAK = Column(LEAK.header, LEAK.meaning, text=True, drop=6)  # where all is well, it may go first
 CELLS = (
     f"Each cell: loss ≥ / analytic (slack). {LOSS.header}: {LOSS.meaning}; {ANALYTIC.header}: {ANALYTIC.meaning}; "
     f"{SLACK.header}: {SLACK.meaning}."
@@ -40,7 +41,10 @@ def audit_document(audits: Audits) -> Document:
             Sentence(audits.summary, Role.ANSWER, Tone.DOUBTFUL if audits.leaks else Tone.PLAIN),
             _matrix(rows) if matrix else _table(rows),
             *([Sentence(CELLS, Role.NOTE)] if matrix else []),
-            *(Sentence(words, Role.NOTE) for words in (*notes(rows), *_hash_note(audits))),
+            *(
+                Sentence(words, Role.NOTE)
+                for words in (*notes(rows, given=bool(question.attack.values)), *_hash_note(audits))
+            ),
         ),
         data={
             "request": {
@@ -50,7 +54,7 @@ def audit_document(audits: Audits) -> Document:
                 "k": list(question.grid.sizes),
                 "trials": question.trials,
                 "alpha": question.attack.level,
-                "values": list(question.attack.pair),
+                "values": list(question.attack.values or rows[0].values),
                 "target": question.client.target,
                 "reports": question.client.reports,
             },
@@ -60,7 +64,7 @@ def audit_document(audits: Audits) -> Document:
         },
         records=Records(tuple(field.name for field in fields(Audit)), tuple(_record(row) for row in rows)),
         value="\n".join(f"{row.epsilon_lower_bound:.6g}" for row in rows),
-        setting=f"{question.trials:,} trials of each value, confidence {confidence(question.attack.level)}",
+        setting=f"{rows[0].trials:,} trials of each value, confidence {confidence(question.attack.level)}",
     )
 
 
@@ -82,23 +86,28 @@ def _is_matrix(rows: Sequence[Audit]) -> bool:
 def _table(rows: Sequence[Audit]) -> Table:
     analytic = any(row.epsilon_analytic is not None for row in rows)
     several = any(row.epsilon_one_attribute is not None for row in rows)
+    pairs = len(rows) > 1 and rows[0].tried is not None  # one pair is named in the verdict
     columns = (
-        AUDITED, BUDGET, SIZE, LOSS, *((ANALYTIC, SLACK) if analytic else ()), PROMISED,
+        AUDITED, BUDGET, SIZE, *((PAIR,) if pairs else ()), LOSS, *((ANALYTIC, SLACK) if analytic else ()), PROMISED,
         *((ONE_ATTRIBUTE,) if several else ()), RATIO,
         LEAK if any(row.leaks for row in rows) else QUIET_LEAK,
     )  # fmt: skip
     return Table(
-        columns, tuple(_row(row, analytic=analytic, several=several) for row in rows), noun="audits", cut=False
+        columns,
+        tuple(_row(row, analytic=analytic, several=several, pairs=pairs) for row in rows),
+        noun="audits",
+        cut=False,
     )
 
 
-def _row(row: Audit, *, analytic: bool, several: bool) -> Row:
+def _row(row: Audit, *, analytic: bool, several: bool, pairs: bool) -> Row:
     promised, bound, one = row.epsilon_guaranteed, row.epsilon_lower_bound, row.epsilon_one_attribute
     ratio = None if promised is None or not bound else promised / bound
     cells = (
         (label(row), None),
         ("∞" if row.epsilon is None else f"{row.epsilon:g}", row.epsilon),
         (f"{row.k:,}", row.k),
+        *(((f"{row.values[0]}, {row.values[1]}", None),) if pairs else ()),
         (figure(bound), bound),
         *(((figure(row.epsilon_analytic), row.epsilon_analytic), (figure(row.epsilon_slack), row.epsilon_slack))
           if analytic else ()),
@@ -154,5 +163,5 @@ def _plain(row: Audit) -> dict[str, Json]:
 
 
 def _record(row: Audit) -> tuple[Scalar, ...]:
-    plain: dict[str, Scalar] = {**_plain(row), "values": f"{row.values[0]},{row.values[1]}"}  # type: ignore[dict-item]
-    return tuple(plain.values())
+    plain: dict[str, Json] = _plain(row)
+    return tuple(",".join(map(str, value)) if isinstance(value, list) else value for value in plain.values())  # type: ignore[misc]

@@ -63,11 +63,13 @@ class Attack(Settings):
         help="guess (name one value) or pair (v1 against v2); for --target also both, its default [default: guess]",
     )  # fmt: skip
     values: tuple[int, ...] = option(
-        "--values", read=several(whole(0)), metavar="V1,V2", default=(), help="two values to tell apart [default: 0,1]"
-    )
+        "--values", read=several(whole(0)), metavar="V1,V2", default=(),
+        help="two values to tell apart [default: 0,1; for --target the two that look worst]",
+    )  # fmt: skip
     trials: int | None = option(
         "--trials", read=whole(1, TRIALS_MAX), metavar="N",
-        help=f"reports of each of the two values [default: {TRIALS:,}; for --target {CLIENT_TRIALS:,}]",
+        help=f"reports of each of the two values [default: {TRIALS:,}; for --target {CLIENT_TRIALS:,}, half of them to "
+        "find the two]",
     )  # fmt: skip
     alpha: float | None = option(
         "--alpha", read=share, metavar="X", help=f"probability that a bound is wrong [default: {ALPHA:g}]"
@@ -225,7 +227,7 @@ class AuditQuestion:
 
     @property
     def trials(self) -> int:
-        """Reports of each of the two values."""
+        """Reports of each of the two values; of a client, half of them to find the two."""
         return self.attack.trials or (TRIALS if self.client.target is None else CLIENT_TRIALS)
 
     @property

@@ -58,8 +58,8 @@ def _of_promised(rows: Sequence[Audit]) -> str:
     leaking = [row for row in rows if row.leaks]
     if leaking:
         worst = max(leaking, key=lambda row: row.epsilon_lower_bound - (row.epsilon_guaranteed or 0.0))
-        loss = f"{_called(worst)} LEAKS: it loses at least {figure(worst.epsilon_lower_bound)}, not the promised "
-        loss += f"{worst.epsilon_guaranteed:g} (confidence {sure})"
+        loss = f"{_called(worst)} LEAKS: it loses at least {figure(worst.epsilon_lower_bound)}{_between(worst)}, not "
+        loss += f"the promised {worst.epsilon_guaranteed:g} (confidence {sure})"
         more = "" if len(rows) == 1 else f"; {len(leaking)} of {len(rows)} audits find more than is promised"
         return f"{loss}{more}."
     if len(rows) > 1:
@@ -85,10 +85,22 @@ def _memoised_against_fresh(rows: Sequence[Audit]) -> str:
 
 
 def _loss(row: Audit) -> str:
-    loss = f"{_called(row)} loses at least {figure(row.epsilon_lower_bound)} (confidence {confidence(row.alpha)})"
+    loss = f"{_called(row)} loses at least {figure(row.epsilon_lower_bound)}{_between(row)}"
+    loss += f" (confidence {confidence(row.alpha)})"
     if row.epsilon_analytic is not None:
         loss += f"; infinitely many trials would show {figure(row.epsilon_analytic)}"
     return loss
+
+
+def _between(row: Audit) -> str:
+    """Return which two values were told apart, where it matters."""
+    if row.tried is None:
+        return ""
+    if row.tried == row.k:
+        among = ""
+    else:
+        among = ", the only two tried" if row.tried == 2 else f", the worst two of {row.tried:,} tried"
+    return f" between values {row.values[0]:,} and {row.values[1]:,}{among}"
 
 
 def _called(row: Audit) -> str:
@@ -96,14 +108,16 @@ def _called(row: Audit) -> str:
     return f"{label(row)} at {setting}k = {row.k:,}"
 
 
-def notes(rows: Sequence[Audit]) -> list[str]:
-    """Return how it was measured, and whether that agrees with what is known."""
+def notes(rows: Sequence[Audit], *, given: bool) -> list[str]:
+    """Return how it was measured, and whether that agrees with what is known.
+
+    given: whether the two values were, and not looked for.
+    """
     first = rows[0]
     attacks = dict.fromkeys(row.attack for row in rows)
     what = {
-        "guess": "guess: the attacker names one value from each report",
-        "pair": f"pair: the attacker says v1 = {first.values[0]} where a report supports it and not v2 = "
-        f"{first.values[1]}",
+        "guess": f"guess: the attacker names one value from each report{_sign(rows)}",
+        "pair": _pair(rows),
         "likelihood": "likelihood: the attacker counts the rounds whose reports support "
         f"v1 = {first.values[0]} and those that support v2 = {first.values[1]}, and compares how likely both counts "
         "are under each"
@@ -114,6 +128,7 @@ def notes(rows: Sequence[Audit]) -> list[str]:
     lines = [
         f"{first.trials:,} trials of each value; attack {'; '.join(what[name] for name in attacks)}; highest bound "
         f"that so many trials can give: {figure(first.epsilon_ceiling)}.",
+        *_tried(rows, given=given),
     ]
     if first.epsilon_forever is not None:
         lines.append(
@@ -147,6 +162,41 @@ def notes(rows: Sequence[Audit]) -> list[str]:
             f"slack in {below} (confidence {confidence(first.alpha)} for all together)."
         )
     return lines
+
+
+def _pair(rows: Sequence[Audit]) -> str:
+    """Return what the attack on a pair of values looks for."""
+    row = rows[0]
+    if len({(row.values, row.looked_for) for row in rows}) > 1:
+        return "pair: the attacker says v1 where a report supports it and not v2"
+    if row.looked_for is None:
+        says = f"supports it and not v2 = {row.values[1]:,}"
+    else:
+        says = f"supports {row.looked_for[0]:,} and not {row.looked_for[1]:,}"
+    return f"pair: the attacker says v1 = {row.values[0]:,} where a report {says}"
+
+
+def _sign(rows: Sequence[Audit]) -> str:
+    """Return which name the attacker takes for v1, where it is another one."""
+    row = rows[0]
+    if len(rows) > 1 or row.looked_for is None or row.looked_for[0] == row.values[0]:
+        return ""
+    return f", and says v1 = {row.values[0]:,} where that is {row.looked_for[0]:,}"
+
+
+def _tried(rows: Sequence[Audit], *, given: bool) -> list[str]:
+    """Return among which values a leak was looked for."""
+    if rows[0].tried is None:
+        return []
+    if given:
+        return ["No other values were tried: without --values, the two that look worst are found first."]
+    among = dict.fromkeys(
+        f"all {row.k:,}" if row.tried == row.k else f"{row.tried:,} of {row.k:,} (drawn at random)" for row in rows
+    )
+    return [
+        f"v1 and v2 are the two of {' and of '.join(among)} values whose reports look furthest apart, found by other "
+        "reports than those behind the bound."
+    ]
 
 
 def _shortfall(row: Audit) -> float:

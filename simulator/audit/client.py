@@ -6,21 +6,24 @@ import inspect
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from simulator._types import IntArray
 from simulator.audit.client_reports import (
     LONGEST,
     REPORTS,
     ClientError,
     Reader,
+    Reading,
     SupportFunction,
     reader_by_function,
     reader_by_type,
 )
 from simulator.audit.run import ALPHA, ATTACKS, Audit, Subject, check_audit, conclude
+from simulator.audit.search import most_suspicious, values_to_try
 from simulator.foreign import ForeignError, containment, guard
 from simulator.hashing import DEFAULT_HASH
 from simulator.seeding import rng_for
@@ -30,7 +33,7 @@ __all__ = ["REPORTS", "ClientError", "audit_client"]
 Client = Callable[..., Any]
 Call = Callable[[int, int, np.random.Generator], list[Any]]
 
-CLIENT_TRIALS = 20_000  # calls for each of the two values: foreign code runs one report at a time
+CLIENT_TRIALS = 20_000  # half of the calls: foreign code runs one report at a time
 BLOCK = 2_000  # reports held at once
 
 
@@ -44,7 +47,7 @@ def audit_client(
     trials: int = CLIENT_TRIALS,
     alpha: float = ALPHA,
     attack: str = "both",
-    values: tuple[int, int] = (0, 1),
+    values: tuple[int, int] | None = None,
     hash: str = DEFAULT_HASH,  # noqa: A002 - the field's word
     symbols: int | None = None,
     seed: int = 0,
@@ -63,7 +66,13 @@ def audit_client(
         ``"ss"`` the values of a subset, ``"olh"`` a pair (symbol, seed), ``"she"`` k numbers, ``"pgr"`` a symbol.
     support
         Instead: ``support(report, k, epsilon)`` gives the values in 0..k-1 that a report supports.
-    trials, alpha, attack, values, seed
+    trials
+        Half of the calls. Without `values` one half goes to all values (where k is large, to some of them, drawn at
+        random), and shows which two to tell apart; the bound rests on the other half alone, ``trials // 2`` reports of
+        each of the two, so that looking at many values costs it no confidence.
+    values
+        v1 and v2; None: those that look worst.
+    alpha, attack, seed
         As in `audit_protocol`. ``"both"`` tries both attacks, each at ``alpha / 2``, and gives the one with the higher
         bound, so that a client which keeps its promise is flagged with probability `alpha` at most.
     hash, symbols
@@ -78,50 +87,94 @@ def audit_client(
     ValueError
         If a parameter is outside its range.
     """
-    check_audit(k, values, "guess" if attack == "both" else attack, trials, alpha)
+    check_audit(k, values or (0, 1), "guess" if attack == "both" else attack, trials, alpha)
     if (reports is None) == (support is None):
         raise ValueError("either reports or support says how reports are read: give one of the two")
     called = name or str(getattr(client, "__name__", "the client"))
     if support is not None:
-        read = reader_by_function(support, called, k, epsilon, values)
+        read = reader_by_function(support, called, k, epsilon)
     else:
-        read = reader_by_type(str(reports), called, k, epsilon, values, hash, symbols)
-    tried = ATTACKS if attack == "both" else (attack,)
-    add = _adding(progress, 2 * trials)
+        read = reader_by_type(str(reports), called, k, epsilon, hash, symbols)
     with containment() as check:
         call = _caller(client, called, k, epsilon, check)
-        counts = [_counted(call, read, value, tried, trials, (seed, k, epsilon), add) for value in values]
-    subject = Subject(protocol=called, epsilon=epsilon, k=k, values=values, epsilon_guaranteed=epsilon)
-    each = alpha / len(tried)
+        run = _Run(call, read, (seed, k, epsilon), _adding(progress, 2 * trials))
+        tried, looked_for = 2, values
+        if values is None:
+            every = values_to_try(k, trials, seed)
+            tried, (values, looked_for) = len(every), _searched(run, every, trials)
+            trials = max(1, trials // 2)
+        subject = Subject(
+            protocol=called,
+            epsilon=epsilon,
+            k=k,
+            values=values,
+            looked_for=None if looked_for == values else looked_for,
+            tried=tried,
+            epsilon_guaranteed=epsilon,
+        )
+        return _attacked(run, subject, trials, alpha, ATTACKS if attack == "both" else (attack,))
+
+
+def _searched(run: _Run, tried: IntArray, reports: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the two values that look worst among those tried, with so many reports of all, and what to look for."""
+    each = max(1, reports // len(tried))
+    supported = np.array([run.totals(value, each, tried) for value in tried.tolist()])
+    found = most_suspicious(supported, each, range(len(tried)))
+    first, second, sign, other = (int(tried[place]) for place in (*found.values, found.sign, found.other))
+    return (first, second), (sign, other)
+
+
+def _attacked(run: _Run, subject: Subject, trials: int, alpha: float, attacks: tuple[str, ...]) -> Audit:
+    """Return the audit of the attack with the highest bound; all of them hold together."""
+    counts = [run.hits(value, subject.looked_for or subject.values, attacks, trials) for value in subject.values]
+    each = alpha / len(attacks)
     found = (
-        conclude(replace(subject, attack=one), *(n[one] for n in counts), trials=trials, alpha=each) for one in tried
+        conclude(replace(subject, attack=one), *(n[one] for n in counts), trials=trials, alpha=each) for one in attacks
     )
     return replace(max(found, key=lambda audit: audit.epsilon_lower_bound), alpha=alpha)
 
 
-def _counted(
-    call: Call,
-    read: Reader,
-    value: int,
-    attacks: tuple[str, ...],
-    trials: int,
-    stream: tuple[int, int, float],
-    progress: Callable[[int], None],
-) -> dict[str, int]:
-    """Call the client for one value, and count for each attack how often it names the first of the two."""
-    seed, k, epsilon = stream
-    rng = rng_for(seed, "audit", "client", k, repr(epsilon), value)
-    counts = dict.fromkeys(attacks, 0)
-    with _seeded(int(rng.integers(2**32))):
-        for start in range(0, trials, BLOCK):
-            size = min(BLOCK, trials - start)
-            # One is read before thousands of them are in memory, and none twice: a report may be an iterator.
-            parts = [read(call(value, calls, rng), value) for calls in (1, size - 1) if calls]
-            coins = rng.random(size)
+@dataclass(frozen=True)
+class _Run:
+    """Reports of one client, block by block."""
+
+    call: Call
+    read: Reader
+    stream: tuple[int, int, float]  # seed, k and epsilon
+    progress: Callable[[int], None]
+
+    def totals(self, value: int, size: int, among: IntArray) -> IntArray:
+        """Return how many of so many reports of a value support each of some; none is among those of `hits`."""
+        parts: list[IntArray] = []
+        self._each("search", value, size, lambda readings, _: parts.extend(one.totals(among) for one in readings))
+        return np.sum(parts, axis=0)
+
+    def hits(self, value: int, looked_for: tuple[int, int], attacks: tuple[str, ...], size: int) -> dict[str, int]:
+        """Return for each attack how many of so many reports of a value it takes for one of the first of the two."""
+        counts = dict.fromkeys(attacks, 0)
+
+        def take(readings: list[Reading], rng: np.random.Generator) -> None:
+            supports = [reading.supports(looked_for) for reading in readings]
+            coins = rng.random(sum(len(part.size) for part in supports))
             for one in attacks:
-                counts[one] += int(np.count_nonzero(coins < np.concatenate([part.chances(one) for part in parts])))
-            progress(size)
-    return counts
+                chances = np.concatenate([part.chances(one) for part in supports])
+                counts[one] += int(np.count_nonzero(coins < chances))
+
+        self._each("client", value, size, take)
+        return counts
+
+    def _each(
+        self, stage: str, value: int, size: int, take: Callable[[list[Reading], np.random.Generator], None]
+    ) -> None:
+        """Hand over so many reports of a value in blocks, with the generator of the stage."""
+        seed, k, epsilon = self.stream
+        rng = rng_for(seed, "audit", stage, k, repr(epsilon), value)
+        with _seeded(int(rng.integers(2**32))):
+            for start in range(0, size, BLOCK):
+                block = min(BLOCK, size - start)
+                # One is read before thousands of them are in memory, and none twice: a report may be an iterator.
+                take([self.read(self.call(value, calls, rng), value) for calls in (1, block - 1) if calls], rng)
+                self.progress(block)
 
 
 def _adding(progress: Callable[[int, int], None] | None, total: int) -> Callable[[int], None]:

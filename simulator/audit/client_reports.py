@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import islice
+from functools import cache, partial
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from simulator._types import IntArray
 from simulator.foreign import ForeignError, guard, short
+from simulator.hash_support import count_supports
 from simulator.hashing import HASHES, LONGEST_SEEDS
 from simulator.protocols import PROTOCOLS
+from simulator.protocols.protocol import StandardProtocol
 from simulator.protocols.tree import Tree
 from simulator.supports import Supports, of_hashes
 
@@ -33,13 +38,19 @@ def report_text(value: object) -> str:
     return f"{short(value, repr, LONGEST)} ({type(value).__name__})".lstrip()
 
 
-Reader = Callable[[list[Any], int], Supports]
+@dataclass(frozen=True)
+class Reading:
+    """What some reports support."""
+
+    supports: Callable[[tuple[int, int]], Supports]  # which of two values each of them supports
+    totals: Callable[[IntArray], IntArray]  # ``(c,)`` how many of them support each of some values
 
 
-def reader_by_type(
-    reports: str, called: str, k: int, epsilon: float, values: tuple[int, int], name: str, symbols: int | None
-) -> Reader:
-    """Return what reads reports of a protocol, a key of `REPORTS`, for two `values`; `name` is that of a hash.
+Reader = Callable[[list[Any], int], Reading]
+
+
+def reader_by_type(reports: str, called: str, k: int, epsilon: float, name: str, symbols: int | None) -> Reader:
+    """Return what reads reports of a protocol, a key of `REPORTS`; `name` is that of a hash.
 
     Raises ValueError if the protocol or the hash is unknown.
     """
@@ -51,18 +62,19 @@ def reader_by_type(
     oracle = PROTOCOLS[reports](k, epsilon)
     g = symbols or int(getattr(oracle, "g", 2))
     form = _form(kind, k, g, limit=int(getattr(oracle, "symbols", 2)), seed_bits=LONGEST_SEEDS.get(name, 0))
+    totals = _totals(kind, oracle)
 
     def refusal(report: Any, held: int) -> ClientError:
         return ClientError(
             f"{called} returned {report_text(report)} for value {held}: a report of {reports} is {form.words}"
         )
 
-    def read(batch: list[Any], held: int) -> Supports:
+    def read(batch: list[Any], held: int) -> Reading:
         if kind == "subset":
             sets = [_as_set(report, k) for report in batch]
             if None in sets:
                 raise refusal(batch[sets.index(None)], held)
-            return _of_sets([some for some in sets if some is not None], k, values)
+            return _of_sets([some for some in sets if some is not None], k)
         array = form.array(batch)
         if array is None:  # the first report that is at fault alone is named
             wrong = (report for report in batch if form.array([report]) is None)
@@ -71,10 +83,37 @@ def reader_by_type(
         if not np.all(proper):
             raise refusal(batch[int(np.argmin(proper))], held)
         if kind == "hash":
-            return of_hashes(array[:, 1], array[:, 0], k, values, g=g, name=name)
-        return oracle.supports(array, values)
+            sent, seeds = array.T
+            return Reading(
+                partial(of_hashes, seeds, sent, k, g=g, name=name),
+                lambda values: count_supports(name, seeds, sent, k, g)[values],
+            )
+        return Reading(partial(oracle.supports, array), partial(totals, array))
 
     return read
+
+
+def _totals(kind: str, protocol: StandardProtocol) -> Callable[[Any, IntArray], IntArray]:
+    """Return what counts how many reports of a kind, an array, support each of some values."""
+
+    @cache
+    def table(values: tuple[int, ...]) -> NDArray[np.float32]:
+        """Return which symbols support each value: quicker than to ask it of every report."""
+        every = np.arange(getattr(protocol, "symbols", 0))
+        return np.array([protocol.supports(every, (value, value)).first for value in values], dtype=np.float32)
+
+    def totals(reports: Any, values: IntArray) -> IntArray:
+        if kind == "symbol":
+            each = table(tuple(values.tolist()))
+            return np.rint(each @ np.bincount(reports, minlength=each.shape[1])).astype(np.int64)
+        if kind == "node":  # at the height of a report, one node lies above each value
+            return np.count_nonzero(reports[np.arange(len(reports)), 1 + (values[:, None] >> reports[:, 0])], axis=1)
+        if kind == "value":
+            return np.bincount(reports, minlength=protocol.k)[values]
+        ones = reports == reports.max(axis=1, keepdims=True) if kind == "cells" else reports > 0
+        return np.count_nonzero(ones, axis=0)[values]
+
+    return totals
 
 
 @dataclass(frozen=True)
@@ -149,14 +188,16 @@ def _as_set(report: Any, k: int) -> set[int] | None:
         return None
 
 
-def _of_sets(sets: list[set[int]], k: int, values: tuple[int, int]) -> Supports:
-    first, second = (np.array([value in some for some in sets]) for value in values)
-    return Supports(first, second, np.array([len(some) for some in sets]), k)
+def _of_sets(sets: list[set[int]], k: int) -> Reading:
+    def supports(values: tuple[int, int]) -> Supports:
+        first, second = (np.array([value in some for some in sets]) for value in values)
+        return Supports(first, second, np.array([len(some) for some in sets]), k)
+
+    listed = np.array([*chain(*sets)], dtype=np.int64)
+    return Reading(supports, lambda values: np.bincount(listed, minlength=k)[values])
 
 
-def reader_by_function(
-    support: SupportFunction, called: str, k: int, epsilon: float, values: tuple[int, int]
-) -> Reader:
+def reader_by_function(support: SupportFunction, called: str, k: int, epsilon: float) -> Reader:
     """Return what reads reports by a function that lists the values which one supports."""
     name = getattr(support, "__name__", "the support function")
 
@@ -175,4 +216,4 @@ def reader_by_function(
             )
         return some
 
-    return lambda batch, held: _of_sets([supported(report, held) for report in batch], k, values)
+    return lambda batch, held: _of_sets([supported(report, held) for report in batch], k)

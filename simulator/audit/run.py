@@ -38,6 +38,11 @@ class Setting:
         ``"guess"``, ``"pair"``, or ``"likelihood"``: v1 is said where all that a user sends is likely enough under it.
     values
         The two values that were told apart.
+    looked_for
+        The values that are signs of v1 and v2 in a report; None where these are v1 and v2 themselves.
+    tried
+        Among how many values the two that look worst were found, 2 where they were given; None where it does not
+        matter which they are.
     rounds, attributes, solution, fake, symbols
         Collections of the same value; attributes of a user, how they are collected (``"spl"``, ``"smp"``, ``"rsfd"``,
         ``"rsrfd"``) and how fake data is made (``"z"``, ``"r"``); symbols that a value is hashed to, where that is all
@@ -56,6 +61,8 @@ class Setting:
     k: int
     attack: str = "guess"
     values: tuple[int, int] = (0, 1)
+    looked_for: tuple[int, int] | None = None
+    tried: int | None = None
     rounds: int = 1
     attributes: int = 1
     solution: str | None = None

@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,9 @@ def good(value, k, epsilon):
 
 def leaky(value, k, epsilon):
     return value
+
+def leaks_three(value, k, epsilon):
+    return value if value == 3 else good(value, k, epsilon)
 
 def crashes(value, k, epsilon):
     raise OSError("no entropy")
@@ -60,6 +64,25 @@ def test_a_pipeline_may_fail_on_leaks(run: Run) -> None:
     assert code == 3
     assert "LEAKS" in out
     assert run(*good, *asked, "--fail-if-leaks")[0] == 0
+
+
+@pytest.mark.usefixtures("clients")
+def test_a_leak_of_any_value_fails_a_pipeline_and_the_answer_says_what_was_tried(run: Run) -> None:
+    asked = ("audit", "--target", "audited_clients:leaks_three", "--reports", "grr", "--k", "5", "--trials", "4000")
+    code, out, _ = run(*asked, "--eps", "1", "--fail-if-leaks")
+    assert code == 3
+    assert re.match(
+        r"audited_clients:leaks_three at ε = 1, k = 5 LEAKS: .* between values (3 and \d|\d and 3), not", out
+    )
+    assert "v1 and v2 are the two of all 5 values whose reports look furthest apart" in out
+    assert "2,000 trials of each value" in out
+    code, out, _ = run(*asked, "--eps", "1", "--values", "0,1", "--fail-if-leaks")
+    assert code == 0
+    assert "between values 0 and 1, the only two tried (confidence 99 %)" in out
+    assert "4,000 trials of each value" in out
+    _, out, _ = run(*asked, "--eps", "1,2", "--format", "json")
+    SCHEMA.validate(json.loads(out))
+    assert [(3 in row["values"], row["tried"]) for row in json.loads(out)["results"]] == [(True, 5), (True, 5)]
 
 
 def test_one_protocol_is_told_in_a_sentence(run: Run) -> None:

@@ -150,7 +150,7 @@ def test_a_client_with_a_fault_is_found(key: str) -> None:
 def test_the_audit_takes_a_client_as_it_is_and_finds_no_more_than_is_promised(key: str, hashing: str) -> None:
     """False alarm: 1e-4 for each of 16 audits; the randomness is the system's, as on a device."""
     client = client_of(made(key, 9, 2.0, hashing))
-    found = audit_client(client.audited, 9, 2.0, key, trials=600, alpha=1e-4, hash=hashing)
+    found = audit_client(client.audited, 9, 2.0, key, trials=1_200, alpha=1e-4, hash=hashing)
     assert 0 < found.epsilon_lower_bound <= 2.0
 
 
