@@ -46,6 +46,13 @@ class Plan(NamedTuple):
         return {**self._asdict(), "solutions": [row._asdict() for row in self.solutions]}
 
 
+def total_text(plan: Plan | None) -> str:
+    """Return what a user spends in all rounds, as a sentence behind others; nothing for one round."""
+    if plan is None or plan.rounds == 1:
+        return ""
+    return f" Each user spends ε = {plan.epsilon_total:g} in all {plan.rounds:,} rounds."
+
+
 def plan_sentences(plan: Plan) -> list[str]:
     """Return which way the budget is used, and what a user spends in all."""
     lines = []

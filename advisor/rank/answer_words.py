@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from advisor.document.model import Role, Sentence, Tone
 from advisor.figures import error_text, number, points, rounded, users
+from advisor.question.budget import total_text
 from advisor.question.removals import nothing_left_sentence
 from advisor.question.request import Request
 from advisor.question.units import data_text, unit_text
@@ -63,7 +64,8 @@ def summary(ranking: Ranking) -> str:
 
 
 def _of_metric(ranking: Ranking, text: str) -> str:
-    """Return a verdict with the metric in front of it, where there are several."""
+    """Return a verdict with the metric in front of it, where there are several, and what all rounds spend."""
+    text += total_text(ranking.request.plan)
     return text if len(ranking.request.metrics) == 1 else f"For {ranking.metric}: {text[:1].lower()}{text[1:]}"
 
 
