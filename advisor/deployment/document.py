@@ -6,7 +6,7 @@ import shlex
 
 from advisor.deployment.answer import MEANINGS, Deployed
 from advisor.deployment.readme import audit_command, spent
-from advisor.document.model import Code, Column, Document, Records, Role, Row, Sentence, Table
+from advisor.document.model import Code, Column, Document, Records, Role, Row, Sentence, Table, Tone
 from simulator import POSTPROCESSORS
 
 
@@ -15,7 +15,7 @@ def code_document(deployed: Deployed) -> Document:
     collection = deployed.collection
     made = collection.parameters
     protocol, method = made.protocol, POSTPROCESSORS[collection.method]
-    sizes = deployed.sizes
+    sizes, shuffled = deployed.sizes, collection.shuffled
     needs_order = protocol.ordered_only or method.uses_order
     rows = tuple(Row((name, MEANINGS[name], f"{size:,}"), (None, None, size)) for name, size in sizes.items())
     where = shlex.quote(deployed.directory)
@@ -34,6 +34,8 @@ def code_document(deployed: Deployed) -> Document:
             )
         ),
     ]
+    if collection.rests_on:
+        sentences.append(Sentence(collection.rests_on, Role.ANSWER, Tone.DOUBTFUL))
     if needs_order:
         order = "the order of the labels file" if collection.labels is not None else "their numbers"
         sentences.append(Sentence(f"The answers are taken to be ordered by {order}."))
@@ -52,6 +54,9 @@ def code_document(deployed: Deployed) -> Document:
         data={
             "protocol": collection.protocol, "method": collection.method, "eps": collection.epsilon,
             "exact_eps": made.exact_epsilon, "k": collection.k,
+            "central": None
+            if shuffled is None
+            else {"eps": shuffled.epsilon, "delta": shuffled.delta, "n": shuffled.n},
             "hash": getattr(protocol, "hash", None),
             "labels": None if collection.labels is None else list(collection.labels),
             "ordered": needs_order, "directory": deployed.directory,

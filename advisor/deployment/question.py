@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from advisor.audits.question import ForeignClient
-from advisor.checks import budget, path, whole
+from advisor.checks import budget, path, real, share, whole
 from advisor.errors import InputError, listed, reason
 from advisor.inputs.domain_file import read_domain
 from advisor.inputs.numbers import MOST_LABELS
 from advisor.names import resolve
 from advisor.question.option import Settings, like, option, refuse, require
 from advisor.question.settings import Categories, Menu, Question, require_one
-from knowledge.recipes import Collection, has_code
+from knowledge.recipes import Collection, Shuffled, has_code
 from simulator import POSTPROCESSORS
 from simulator.hashing import DEFAULT_HASH
 from simulator.methods.summaries import SUMMARIES
@@ -94,8 +94,9 @@ class Wanted:
 
         Raises InputError if a file is not what it should be, or the settings do not go together.
         """
+        shuffled = None
         if self.answer is not None:
-            protocol, method, epsilon, size = saved_pair(self.answer)
+            protocol, method, epsilon, size, shuffled = saved_pair(self.answer)
             check_hash(protocol, self.deployment)
         else:
             protocol, method = self.menu.protocol[0], self.menu.method[0]
@@ -123,7 +124,8 @@ class Wanted:
             )
         size = size or len(labels or ())
         try:
-            return Collection(protocol, method, size, epsilon, labels, self.deployment.hash or DEFAULT_HASH)
+            hashing = self.deployment.hash or DEFAULT_HASH
+            return Collection(protocol, method, size, epsilon, labels, hashing, shuffled)
         except ValueError as error:
             raise InputError(
                 f"{error}: ldp-advise --eps {epsilon:g} --k {size} --protocol {protocol} ranks those that are"
@@ -136,8 +138,10 @@ def check_hash(protocol: str, deployment: Deployment) -> None:
         refuse(deployment.given("hash"), f"belongs to {' and '.join(HASHING)}, not to {protocol}; leave it out")
 
 
-def saved_pair(name: str) -> tuple[str, str, float, int]:
+def saved_pair(name: str) -> tuple[str, str, float, int, Shuffled | None]:
     """Return protocol, method, budget and domain size of the first row of an answer saved with ``--format json``.
+
+    And what shuffled reports promise, where the budget rests on that.
 
     Raises InputError if the file is no such answer, or what it recommends is not one report of one question.
     """
@@ -158,12 +162,18 @@ def saved_pair(name: str) -> tuple[str, str, float, int]:
                 f"{name}: is about several attributes or rounds; name the pair and the budget of one report instead: "
                 "--protocol, --method, --eps and --k"
             )
+        central = request.get("central")
         return (
             resolve("protocol", str(best["protocol"])),
             resolve("method", str(best["method"])),
             # With a shuffler each protocol has its own budget.
             budget("eps", best.get("epsilon") or request["eps"]),
             whole(2, MOST_LABELS)("k", request["k"]),
+            None
+            if central is None
+            else Shuffled(
+                real(0)("eps", central["eps"]), share("delta", central["delta"]), whole(1)("n", request["n"])
+            ),
         )
     except (KeyError, IndexError, TypeError, AttributeError):
         raise InputError(wrong) from None

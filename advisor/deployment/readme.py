@@ -20,7 +20,7 @@ PAGE = """\
 {settings}
 
 ## The promise
-
+{shuffler}
 Whatever line a device sends: it is at most {factor} times (e^ε) as likely with the user's answer as with any other of
 the {k:,} answers. This holds in the worst case: for each pair of answers, each line, and whatever a reader of the line
 knows besides. Someone to whom two answers seemed equally likely is right about them in at most {guess} of cases after
@@ -104,6 +104,7 @@ def readme(collection: Collection) -> str:
         k=collection.k,
         factor=_rounded_up(math.exp(epsilon)),
         guess=percent(1 / (1 + math.exp(-epsilon))),
+        shuffler=f"\n{_folded(f'**{collection.rests_on}**')}\n" if collection.rests_on else "",
         exactly=_exactly(made),
         answer=repr(last),
         browser_answer=json.dumps(last, ensure_ascii=False),

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from knowledge.recipes.assembly import Collection, browser_client, has_code, postprocessing, python_client, server
+from knowledge.recipes.assembly import (
+    Collection,
+    Shuffled,
+    browser_client,
+    has_code,
+    postprocessing,
+    python_client,
+    server,
+)
 from knowledge.recipes.numpy_alone import method_code, metric_code
 from knowledge.recipes.package import package_recipe
 from knowledge.recipes.parameters import Parameters
@@ -13,6 +21,7 @@ __all__ = [
     "CHECK",
     "Collection",
     "Parameters",
+    "Shuffled",
     "browser_client",
     "has_code",
     "method_code",

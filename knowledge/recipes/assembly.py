@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -69,6 +70,23 @@ class Verbatim(str):
 
 
 @dataclass(frozen=True)
+class Shuffled:
+    """What shuffled reports promise together, where the budget of one report rests on that."""
+
+    epsilon: float
+    delta: float
+    n: int  # users who send one honest report each
+
+    def text(self, budget: object) -> str:
+        """Return what it rests on, and what is left without it."""
+        return (
+            f"This budget rests on a shuffler: shuffled with one honest report from each of {self.n:,} users, a report "
+            f"keeps ε = {self.epsilon:g} and δ = {self.delta:g}. With fewer honest reports that promise is broken. "
+            f"Whoever sees a report before it is shuffled is held back by ε = {budget} alone."
+        )
+
+
+@dataclass(frozen=True)
 class Collection:
     """What is collected: a protocol of this package with its settings, a method, and the answers there are."""
 
@@ -78,6 +96,7 @@ class Collection:
     epsilon: float
     labels: tuple[str, ...] | None = None
     hash: str = DEFAULT_HASH
+    shuffled: Shuffled | None = None
 
     def __post_init__(self) -> None:
         if self.method in SUMMARIES:
@@ -93,6 +112,11 @@ class Collection:
         """The constants of its client."""
         hashing = self.hash if self.protocol in ("blh", "olh") else None
         return parameters(self.protocol, self.k, self.epsilon, hashing)
+
+    @property
+    def rests_on(self) -> str:
+        """What its budget rests on besides the clients, in sentences; nothing without a shuffler."""
+        return "" if self.shuffled is None else self.shuffled.text(self.parameters.epsilon)
 
     @property
     def recipe(self) -> MethodRecipe | None:
@@ -115,7 +139,7 @@ def python_client(collection: Collection) -> str:
     public = client_parts.PUBLIC.replace("__NUMBER__", client_parts.NUMBER if labels is None else client_parts.LABEL)
     audited = client_parts.SHE_AUDITED if collection.protocol == "she" else client_parts.AS_IT_IS
     docstring = (
-        f'"""Client: randomises one answer on the user\'s device.\n\n{collection}.\n'
+        f'"""Client: randomises one answer on the user\'s device.\n\n{collection}.\n{_head(collection)}'
         "The promise, and what it does not cover, is in README.md. No dependency; all randomness is from `secrets`.\n"
         'Written by ldp-advise.\n"""\n\nimport secrets\n\n'
     )
@@ -129,7 +153,7 @@ def browser_client(collection: Collection) -> str:
     """Return the client in JavaScript."""
     made, labels = collection.parameters, collection.labels
     head = (
-        f"// Client: randomises one answer on the user's device.\n// {collection}.\n"
+        f"// Client: randomises one answer on the user's device.\n// {collection}.\n{_head(collection, '// ')}"
         "// The promise, and what it does not cover, is in README.md. No dependency; all randomness is from\n"
         "// crypto.getRandomValues: browsers, and Node from version 20. The same draws as client.py.\n"
         "// Written by ldp-advise.\n\n"
@@ -146,6 +170,12 @@ def browser_client(collection: Collection) -> str:
     )
     public = browser_parts.PUBLIC.replace("__NUMBER__", browser_parts.NUMBER if labels is None else browser_parts.LABEL)
     return f"{head}{''.join(constants)}\n{public}{browser_parts.COMMON}{body}"
+
+
+def _head(collection: Collection, mark: str = "") -> str:
+    """Return what the head of a client says of a shuffler, each line behind a mark."""
+    text = collection.rests_on.replace("ε", "epsilon").replace("δ", "delta")
+    return "".join(f"{mark}{line}\n" for line in textwrap.wrap(text, WIDTH, break_on_hyphens=False))
 
 
 def server(collection: Collection) -> str:

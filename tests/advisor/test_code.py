@@ -91,6 +91,31 @@ def test_a_saved_answer_is_taken_with_its_first_pair(run: Run, folder: Path) -> 
     assert (data["eps"], data["k"]) == (2.0, 20)
 
 
+def test_a_budget_that_rests_on_a_shuffler_is_never_without_it(run: Run, folder: Path) -> None:
+    promise = ("--central-eps", "0.5", "--delta", "1e-8", "--n", "100000")
+    run(*promise, "--k", "64", "--format", "json", "--output", "answer.json")
+    code, out, _ = run("code", "answer.json", "--to", "new", "--quiet")
+    assert code == 0
+    budget = json.loads((folder / "answer.json").read_text())["recommendations"][0]["epsilon"]
+    said = (
+        "This budget rests on a shuffler: shuffled with one honest report from each of 100,000 users, a report keeps "
+        "ε = 0.5 and δ = 1e-08. With fewer honest reports that promise is broken. Whoever sees a report before it is "
+        f"shuffled is held back by ε = {budget} alone."
+    )
+    assert said in out
+    promised, _, rest = (folder / "new" / "README.md").read_text().partition("## What is NOT promised")
+    assert said in " ".join(promised.split())
+    assert "shuffle" not in rest
+    for name, mark in (("client.py", ""), ("client.mjs", "// ")):
+        head = (folder / "new" / name).read_text().partition("Written by")[0]
+        plain = " ".join(line.removeprefix(mark) for line in head.splitlines())
+        assert said.replace("ε", "epsilon").replace("δ", "delta") in plain
+    done = subprocess.run([sys.executable, "check.py"], cwd=folder / "new", capture_output=True, check=False)
+    assert done.returncode == 0
+    _, out, _ = run("code", "answer.json", "--to", "other", "--format", "json")
+    assert json.loads(out)["central"] == {"eps": 0.5, "delta": 1e-8, "n": 100_000}
+
+
 NO_ANSWERS = ["", "[]", "{}", "nonsense", '{"request": {"eps": 1, "k": 4}, "recommendations": []}', "[" * 9_999]
 
 
