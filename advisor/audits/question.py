@@ -274,10 +274,15 @@ class AuditQuestion:
                 subjects.given("rounds", "attributes", "hashing_only"),
                 "does not go with --attack pair, which looks at one report of a protocol",
             )
-        hidden = set(self.solutions) <= set(HIDDEN)
-        if subjects.attributes and hidden and not set(self.protocols) & set(FAKES):
+        hidden, faked = [name for name in self.solutions if name in HIDDEN], set(self.protocols) & set(FAKES)
+        if subjects.attributes and len(hidden) == len(self.solutions) and not faked:
             asked = listed(self.solutions)
             raise InputError(f"solution {asked} has fake data for {listed(FAKES)} only, got {listed(self.protocols)}")
+        if subjects.attributes and hidden and faked and self.attack.attack is not None:
+            raise InputError(
+                f"--attack {self.attack.attack} does not go with --solution {listed(hidden)}, where all reports of a "
+                "user are attacked by their likelihood ratio; leave it out, or give --solution spl,smp"
+            )
 
     def _check_memoised(self) -> None:
         strangers = [name for name in self.protocols if name not in MEMOISED]

@@ -153,6 +153,10 @@ def test_rounds_attributes_and_hashing_alone(run: Run) -> None:
     _, out, _ = run(
         "audit", "-p", "sue", "-p", "grr", "-p", "olh", "-e", "1", "--k", "10", "--attributes", "2", "--trials", "3000"
     )
+    _, kept, _ = run(
+        "audit", "-p", "olh", "-e", "1", "--k", "5", "--attributes", "2", "--attack", "guess", "--trials=9"
+    )
+    assert "[olh] d=2" in kept
     for said in ("spl[rappor] d=2", "smp[grr] d=2", "rsfd[rappor-z] d=2", "rsfd[rappor-r] d=2", "rsfd[grr] d=2"):
         assert said in out
     assert "rsfd[olh" not in out
@@ -161,6 +165,11 @@ def test_rounds_attributes_and_hashing_alone(run: Run) -> None:
     rows = json.loads(out)["results"]
     assert [row["symbols"] for row in rows] == [2, 4]
     assert [row["epsilon"] for row in rows] == [None, None]
+
+
+def test_an_attack_by_name_is_taken_where_no_data_is_fake(run: Run) -> None:
+    asked = ("audit", "-p", "olh", "-e", "1", "--k", "5", "--attributes", "2", "--trials", "100", "-q")
+    assert run(*asked, "--attack", "guess") == run(*asked)
 
 
 def test_where_nothing_is_promised_nothing_is_compared_with_a_promise(run: Run) -> None:
@@ -322,6 +331,14 @@ def test_bad_options_are_one_line_and_exit_2(run: Run) -> None:
         ("--protocol olh --eps 1 --k 5 --attributes 2 --solution rsfd", "fake data for grr, rappor, oue only"),
         ("--all --eps 1 --k 5 --rounds 2 --attributes 2", "either --rounds or --attributes"),
         ("--all --eps 1 --k 5 --rounds 2 --attack pair", "--rounds does not go with --attack pair"),
+        (
+            "-p grr --eps 1 --k 5 --attributes 2 --solution rsfd --attack guess",
+            "does not go with --solution rsfd, where",
+        ),
+        (
+            "-p grr --eps 1 --k 5 --attributes 2 --attack guess",
+            "--attack guess does not go with --solution rsfd, rsrfd",
+        ),
         ("--all --eps 1 --k 5 --rounds 1e300", "rounds must be a whole number of at least 1 and at most 1,000,000"),
         ("--all --eps 1 --k 5 --attributes 1e300", "attributes must be a whole number of at least 2 and at most 1,000"),
         ("--all --eps 1 --k 1000000 --attributes 1000", "attributes times k must be at most 100,000,000"),
