@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from advisor.audits.question import BOTH, AuditQuestion
 from advisor.audits.words import summary
 from advisor.errors import InputError
+from advisor.inputs.reports.lines import lines_of, reports_of
 from advisor.members.loading import load_function
 from simulator import PROTOCOLS, frequency_oracles
 from simulator.audit import (
@@ -16,6 +18,7 @@ from simulator.audit import (
     Audit,
     attribute_subjects,
     audit_client,
+    audit_reports,
     fresh_subject,
     hashing_subject,
     memoised_subject,
@@ -56,7 +59,7 @@ def answer(question: AuditQuestion, progress: Progress) -> Audits:
     Raises InputError if the client cannot be imported, fails, or returns what it should not.
     """
     try:
-        if question.client.target is not None:
+        if question.client.foreign:
             return Audits(question, _audits_of_client(question, progress))
         return Audits(question, _audits_of_protocols(question, progress))
     except ValueError as error:
@@ -136,29 +139,33 @@ def _subjects_of(question: AuditQuestion, name: str, k: int, epsilon: float) -> 
 
 def _audits_of_client(question: AuditQuestion, progress: Progress) -> tuple[Audit, ...]:
     asked, attack, functions = question.client, question.attack, question.functions
-    cells = [(epsilon, k) for k in question.grid.sizes for epsilon in question.grid.epsilons]
-    rows = []
-    client = functions.target or load_function("--target", asked.target or "")
+    cells = [(epsilon, k) for k in question.sizes for epsilon in question.grid.epsilons]
+    written = {name: lines_of(name) for name in asked.files}
+    client = None if written else functions.target or load_function("--target", asked.target or "")
     support = functions.support
     if support is None and asked.support is not None:
         support = load_function("--support", asked.support)
+    rows = []
     for place, (epsilon, k) in enumerate(cells):
-        rows.append(
-            audit_client(
-                client,
-                k,
-                epsilon,
-                asked.reports,
-                support=support,
-                trials=question.trials,
-                alpha=attack.level,
-                attack=attack.attack or BOTH,
-                values=attack.pair if attack.values else None,
-                hash=asked.hash_name,
-                symbols=asked.symbols,
-                seed=question.simulation.seed,
-                name=asked.target,
-                progress=_part(progress, place, len(cells)),
+        how: dict[str, Any] = {
+            "support": support,
+            "alpha": attack.level,
+            "attack": attack.attack or BOTH,
+            "hash": asked.hash_name,
+            "symbols": asked.symbols,
+            "seed": question.simulation.seed,
+            "progress": _part(progress, place, len(cells)),
+        }
+        if client is None:
+            files: dict[str, list[Any]] = dict(written)
+            if asked.reports is not None:
+                files = {name: reports_of(lines, asked.reports, k, epsilon) for name, lines in written.items()}
+            size = k if asked.readable else None
+            rows.append(
+                audit_reports(files, epsilon, asked.reports, k=size, name=f"client of {len(files)} files", **how)
             )
-        )
+        else:
+            values = attack.pair if attack.values else None
+            how.update(trials=question.trials, values=values, name=asked.target)
+            rows.append(audit_client(client, k, epsilon, asked.reports, **how))
     return tuple(rows)

@@ -38,6 +38,7 @@ def audit(
     attack: str | None = None,
     values: tuple[int, int] | None = None,
     target: str | Client | None = None,
+    files: Sequence[str] | None = None,
     reports: str | None = None,
     support: str | SupportFunction | None = None,
     hash: str | None = None,  # noqa: A002 - the field's word
@@ -76,9 +77,12 @@ def audit(
         v1 and v2, each in 0..k-1; without them 0 and 1, and of a `target` the two that look worst.
     target
         A client to audit: a function ``f(value, k, epsilon) -> report``, or its name ``"module:function"``.
+    files
+        Instead of a `target`: files of the reports that a client wrote, one a line, of one true value in each file.
     reports, support
         How its reports are read: the protocol whose reports it makes, or ``f(report, k, epsilon)`` that returns the
-        values which a report supports.
+        values which a report supports. Of `files` with neither, lines are told apart by whether they are equal; then
+        there is no `k`.
     hash, symbols
         For reports of ``"blh"`` and ``"olh"``: hash function, and number of symbols.
     rounds
@@ -117,7 +121,14 @@ def audit(
             hashing_only=_several(lho),
         ),
         attack=Attack(attack=attack, values=values or (), trials=trials, alpha=alpha),
-        client=ForeignClient(target=_name(target), reports=reports, support=_name(support), hash=hash, symbols=symbols),
+        client=ForeignClient(
+            target=_name(target),
+            files=tuple(files or ()),
+            reports=reports,
+            support=_name(support),
+            hash=hash,
+            symbols=symbols,
+        ),
         simulation=Simulation(seed=seed, jobs=jobs),
         functions=Functions(None if isinstance(target, str) else target, None if isinstance(support, str) else support),
         memoisation=Memoisation(memoize=memoize, epsilon_forever=epsilon_forever),

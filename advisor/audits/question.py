@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar
 
-from advisor.checks import choice, several, share, text, whole
+from advisor.checks import choice, path, several, share, text, whole
 from advisor.errors import InputError, listed
 from advisor.question.memoisation import Memoisation
 from advisor.question.option import Settings, option, refuse, require
@@ -112,9 +112,13 @@ class ForeignClient(Settings):
     target: str | None = option(
         "--target", read=text, metavar="MODULE:FUNCTION", help="audit a client: f(value, k, epsilon) -> report"
     )
+    files: tuple[str, ...] = option(
+        "--files", read=path, metavar="FILE", repeated=True, undivided=True,
+        help="instead: reports that it wrote, one per line, a file for each true value: --files v0.txt v1.txt",
+    )  # fmt: skip
     reports: str | None = option(
         "--reports", read=partial(member, "protocol"), metavar="PROTOCOL",
-        help="protocol whose reports it makes: grr, oue, ss, olh, …",
+        help="protocol whose reports it makes: grr, oue, ss, olh, …; without it, lines of --files are opaque",
     )  # fmt: skip
     support: str | None = option(
         "--support", read=text, metavar="MODULE:FUNCTION",
@@ -128,6 +132,16 @@ class ForeignClient(Settings):
         "--symbols", read=whole(2, SYMBOLS_MAX), metavar="G",
         help="for --reports blh, olh: number of symbols [default: the protocol's]",
     )  # fmt: skip
+
+    @property
+    def foreign(self) -> bool:
+        """Whether a client that is not ours is audited."""
+        return self.target is not None or bool(self.files)
+
+    @property
+    def readable(self) -> bool:
+        """Whether it is known what a report says."""
+        return self.reports is not None or self.support is not None
 
     @property
     def hashes(self) -> bool:
@@ -144,10 +158,14 @@ class ForeignClient(Settings):
 
         Raises InputError if there is nothing to read, no way to read it, or more than one.
         """
-        if self.target is None:
-            refuse(self.given(), "needs --target MODULE:FUNCTION, a client to audit")
+        if not self.foreign:
+            refuse(self.given(), "needs --target MODULE:FUNCTION, a client to audit, or --files FILE FILE …")
             return
-        if (self.reports is None) == (self.support is None):
+        if self.target is not None and self.files:
+            raise InputError("give either --target, a client to call, or --files, reports that it wrote")
+        if self.reports is not None and self.support is not None:
+            raise InputError("give either --reports or --support: both say how reports are read")
+        if self.target is not None and not self.readable:
             raise InputError(
                 "--target needs --reports PROTOCOL or --support MODULE:FUNCTION, one of the two, to read its reports"
             )
@@ -185,10 +203,10 @@ class AuditQuestion:
         memoisation = self.memoisation
         if not memoisation.memoize:
             refuse(memoisation.given(), "needs --memoize, which says that devices remember their values")
-        named = self.menu.protocol or self.subjects.every or self.client.target
+        named = self.menu.protocol or self.subjects.every or self.client.foreign or None
         alone = self.subjects.hashing_only and not named  # its reports have no budget
         require(
-            ("--k", self.grid.sizes, "the domain size, for example --k 100"),
+            ("--k", self.sizes, "the domain size, for example --k 100"),
             ("--eps", self.grid.epsilons or alone or None, "the privacy budget of one report, for example --eps 1"),
             (
                 "--protocol",
@@ -206,29 +224,34 @@ class AuditQuestion:
                 "collections of the same value, for example --rounds 1,10,100",
             ),
         )
-        if max(self.grid.sizes) > SIZE_MAX:
-            raise InputError(f"k must be at most {SIZE_MAX:,}, got {max(self.grid.sizes):,}")
+        if max(self.sizes) > SIZE_MAX:
+            raise InputError(f"k must be at most {SIZE_MAX:,}, got {max(self.sizes):,}")
         several, least = max(self.subjects.attributes, default=1), min(self.grid.epsilons, default=1.0)
         if several > 1 and "spl" in self.solutions and least / several < EPSILON_MIN:
             raise InputError(
                 f"eps / attributes must be at least {EPSILON_MIN:g} where the budget is split, got {least:g} / "
                 f"{several:,}: give a larger --eps, or --solution smp"
             )
-        cells = several * max(self.grid.sizes)
+        cells = several * max(self.sizes)
         if cells > CELLS_MAX:
             raise InputError(f"attributes times k must be at most {CELLS_MAX:,}, got {cells:,}: give a smaller --k")
         self._check_subjects()
         kind = ATTACKS[0] if self.attack.attack == BOTH else self.attack.attack or ATTACKS[0]
-        for k in self.grid.sizes:
+        for k in self.sizes:
             try:
                 check_audit(k, self.attack.pair, kind, self.trials, self.attack.level)
             except ValueError as error:
                 raise InputError(str(error)) from None
 
     @property
+    def sizes(self) -> tuple[int, ...]:
+        """Domain sizes; where lines in files are all that is known, the number of files."""
+        return self.grid.sizes if self.client.readable or not self.client.files else (len(self.client.files),)
+
+    @property
     def trials(self) -> int:
         """Reports of each of the two values; of a client, half of them to find the two."""
-        return self.attack.trials or (TRIALS if self.client.target is None else CLIENT_TRIALS)
+        return self.attack.trials or (CLIENT_TRIALS if self.client.foreign else TRIALS)
 
     @property
     def protocols(self) -> tuple[str, ...]:
@@ -245,11 +268,12 @@ class AuditQuestion:
 
     def _check_subjects(self) -> None:
         subjects, menu = self.subjects, self.menu
-        if self.client.target is not None:
+        if self.client.foreign:
             refuse(
                 [*menu.given(), *subjects.given(), *self.memoisation.given(), *self.simulation.given("jobs")],
-                "does not go with --target, which audits one client, call by call",
+                f"does not go with {self.client.given('target', 'files')[0]}, which audits one client",
             )
+            self._check_files()
             return
         if self.attack.attack == BOTH:
             raise InputError(f"attack both needs --target: give one of {listed(ATTACKS)}, and run it for each")
@@ -282,6 +306,21 @@ class AuditQuestion:
             raise InputError(
                 f"--attack {self.attack.attack} does not go with --solution {listed(hidden)}, where all reports of a "
                 "user are attacked by their likelihood ratio; leave it out, or give --solution spl,smp"
+            )
+
+    def _check_files(self) -> None:
+        files = self.client.files
+        if not files:
+            return
+        if len(files) == 1:
+            raise InputError(
+                f"--files needs at least two files, the reports of one true value in each, got {files[0]} alone"
+            )
+        refuse(self.attack.given("values", "trials"), "does not go with --files: the files have the reports there are")
+        if not self.client.readable:
+            refuse(
+                [*self.grid.given("sizes"), *self.attack.given("attack")],
+                "needs --reports PROTOCOL or --support with --files, whose lines are opaque without them",
             )
 
     def _check_memoised(self) -> None:

@@ -8,6 +8,9 @@ from itertools import pairwise
 
 from simulator.attributes import published_budget
 from simulator.audit import Audit
+from simulator.foreign import short
+
+LONGEST_LINE = 40  # characters of a line that are repeated
 
 
 def label(row: Audit) -> str:
@@ -100,10 +103,15 @@ def _between(row: Audit) -> str:
         among = ""
     else:
         among = ", the only two tried" if row.tried == 2 else f", the worst two of {row.tried:,} tried"
+    if row.files is not None:
+        return f" between the values of {row.files[0]} and {row.files[1]}{among}"
     return f" between values {row.values[0]:,} and {row.values[1]:,}{among}"
 
 
 def _called(row: Audit) -> str:
+    if row.files is not None:
+        size = "" if row.attack == "line" else f", k = {row.k:,}"
+        return f"The {label(row)} at ε = {row.epsilon:g}{size}"
     setting = "" if row.epsilon is None else f"ε = {row.epsilon:g}, "
     return f"{label(row)} at {setting}k = {row.k:,}"
 
@@ -118,6 +126,7 @@ def notes(rows: Sequence[Audit], *, given: bool) -> list[str]:
     what = {
         "guess": f"guess: the attacker names one value from each report{_sign(rows)}",
         "pair": _pair(rows),
+        "line": f"line: the attacker says {_first(first)} where a report is the line {_line(first)}",
         "likelihood": "likelihood: the attacker counts the rounds whose reports support "
         f"v1 = {first.values[0]} and those that support v2 = {first.values[1]}, and compares how likely both counts "
         "are under each"
@@ -164,30 +173,43 @@ def notes(rows: Sequence[Audit], *, given: bool) -> list[str]:
     return lines
 
 
+def _first(row: Audit) -> str:
+    return f"v1 = {row.values[0]:,}" if row.files is None else f"the value of {row.files[0]}"
+
+
+def _line(row: Audit) -> str:
+    """Return the line that an attacker looks for, short and in one piece."""
+    return short((row.looked_for or ("",))[0], repr, LONGEST_LINE)
+
+
 def _pair(rows: Sequence[Audit]) -> str:
     """Return what the attack on a pair of values looks for."""
     row = rows[0]
     if len({(row.values, row.looked_for) for row in rows}) > 1:
         return "pair: the attacker says v1 where a report supports it and not v2"
-    if row.looked_for is None:
-        says = f"supports it and not v2 = {row.values[1]:,}"
-    else:
-        says = f"supports {row.looked_for[0]:,} and not {row.looked_for[1]:,}"
-    return f"pair: the attacker says v1 = {row.values[0]:,} where a report {says}"
+    says = f"it and not v2 = {row.values[1]:,}"
+    if row.looked_for is not None:
+        says = " and not ".join(map(str, row.looked_for))
+    return f"pair: the attacker says {_first(row)} where a report supports {says}"
 
 
 def _sign(rows: Sequence[Audit]) -> str:
     """Return which name the attacker takes for v1, where it is another one."""
     row = rows[0]
-    if len(rows) > 1 or row.looked_for is None or row.looked_for[0] == row.values[0]:
+    if len(rows) > 1 or row.looked_for is None or (row.files is None and row.looked_for[0] == row.values[0]):
         return ""
-    return f", and says v1 = {row.values[0]:,} where that is {row.looked_for[0]:,}"
+    return f", and says {_first(row)} where that is {row.looked_for[0]}"
 
 
 def _tried(rows: Sequence[Audit], *, given: bool) -> list[str]:
     """Return among which values a leak was looked for."""
     if rows[0].tried is None:
         return []
+    if rows[0].files is not None:
+        return [
+            f"The two are those of {rows[0].tried} files whose reports look furthest apart in one half of the lines; "
+            "the other half gives the bound."
+        ]
     if given:
         return ["No other values were tried: without --values, the two that look worst are found first."]
     among = dict.fromkeys(

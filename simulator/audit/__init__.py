@@ -6,7 +6,7 @@ Arcolezi, Gambs, "Revealing the true cost of locally differentially private prot
 from __future__ import annotations
 
 from simulator.audit.attributes import SOLUTIONS, attribute_subjects
-from simulator.audit.client import REPORTS, ClientError, audit_client
+from simulator.audit.client import REPORTS, ClientError, audit_client, audit_reports
 from simulator.audit.confidence import ceiling, clopper_pearson
 from simulator.audit.hashing_only import hashing_subject
 from simulator.audit.memoised import fresh_subject, memoised_subject
@@ -24,6 +24,7 @@ __all__ = [
     "attribute_subjects",
     "audit_client",
     "audit_protocol",
+    "audit_reports",
     "ceiling",
     "clopper_pearson",
     "fresh_subject",

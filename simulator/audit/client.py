@@ -1,12 +1,13 @@
-"""Audit of a client that is not ours: any function ``f(value, k, epsilon) -> report``."""
+"""Audit of a client that is not ours: any function ``f(value, k, epsilon) -> report``, or what it has written."""
 
 from __future__ import annotations
 
 import inspect
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -21,14 +22,16 @@ from simulator.audit.client_reports import (
     SupportFunction,
     reader_by_function,
     reader_by_type,
+    reader_of_lines,
 )
+from simulator.audit.confidence import ceiling
 from simulator.audit.run import ALPHA, ATTACKS, Audit, Subject, check_audit, conclude
 from simulator.audit.search import most_suspicious, values_to_try
 from simulator.foreign import ForeignError, containment, guard
 from simulator.hashing import DEFAULT_HASH
 from simulator.seeding import rng_for
 
-__all__ = ["REPORTS", "ClientError", "audit_client"]
+__all__ = ["REPORTS", "ClientError", "audit_client", "audit_reports"]
 
 Client = Callable[..., Any]
 Call = Callable[[int, int, np.random.Generator], list[Any]]
@@ -98,8 +101,9 @@ def audit_client(
     with containment() as check:
         call = _caller(client, called, k, epsilon, check)
         run = _Run(call, read, (seed, k, epsilon), _adding(progress, 2 * trials))
-        tried, looked_for = 2, values
-        if values is None:
+        if values is not None:
+            tried, looked_for = 2, values
+        else:
             every = values_to_try(k, trials, seed)
             tried, (values, looked_for) = len(every), _searched(run, every, trials)
             trials = max(1, trials // 2)
@@ -112,7 +116,100 @@ def audit_client(
             tried=tried,
             epsilon_guaranteed=epsilon,
         )
-        return _attacked(run, subject, trials, alpha, ATTACKS if attack == "both" else (attack,))
+        return _attacked(run, subject, looked_for, trials, alpha, ATTACKS if attack == "both" else (attack,))
+
+
+def audit_reports(
+    files: Mapping[str, Sequence[Any]],
+    epsilon: float,
+    reports: str | None = None,
+    *,
+    k: int | None = None,
+    support: SupportFunction | None = None,
+    alpha: float = ALPHA,
+    attack: str = "both",
+    hash: str = DEFAULT_HASH,  # noqa: A002 - the field's word
+    symbols: int | None = None,
+    seed: int = 0,
+    name: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Audit:
+    """Audit reports that a client has written, in any language.
+
+    Parameters
+    ----------
+    files
+        Reports of one true value by the name of what holds them; at least two. Which values these are does not matter.
+        As many reports are drawn from each as the shortest has: half of them show which two files to tell apart, and by
+        what; the others give the bound.
+    reports, support, k
+        How reports are read, and the domain size, as in `audit_client`. With neither, reports are told apart by whether
+        they are equal, and the attack is ``"line"``: v1 is said where a report is the one that shows it best.
+    alpha, attack, hash, symbols, seed, name, progress
+        As in `audit_client`.
+
+    Raises
+    ------
+    ClientError
+        If a report is not of its kind, or the support function raises, or returns something wrong.
+    ValueError
+        If a parameter is outside its range, there are too few files or reports, or hardly two of them are equal.
+    """
+    names, opaque = tuple(files), reports is None and support is None
+    size = len(names) if k is None else k
+    if len(names) < 2:
+        raise ValueError(f"files must be at least two, one for each of two true values, got {len(names)}")
+    if k is None and not opaque:
+        raise ValueError("k is missing: reports of a protocol are of k values")
+    check_audit(size, (0, 1), "guess" if attack == "both" else attack, 1, alpha)
+    attacks = ("line",) if opaque else ATTACKS if attack == "both" else (attack,)
+    half = _half(files, epsilon, alpha / len(attacks))
+    drawn = [
+        [own[at] for at in rng_for(seed, "audit", "files", place).permutation(len(own))[: 2 * half].tolist()]
+        for place, own in enumerate(files.values())
+    ]
+    called = name or f"client of {len(names)} files"
+    lines: list[Any] = []
+    if support is not None:
+        read = reader_by_function(support, called, size, epsilon)
+    elif reports is not None:
+        read = reader_by_type(reports, called, size, epsilon, hash, symbols, names)
+    else:
+        read, lines = reader_of_lines(line for own in drawn for line in own[:half])
+    left = [iter(own) for own in drawn]
+    with containment():
+        call: Call = lambda place, times, _: list(islice(left[place], times))  # noqa: E731
+        run = _Run(call, read, (seed, size, epsilon), _adding(progress, (len(names) + 2) * half))
+        among = np.arange(len(lines) if opaque else size)
+        supported = np.array([run.totals(place, half, among) for place in range(len(names))])
+        found = most_suspicious(supported, half)
+        signs = found.sign, found.other
+        subject = Subject(
+            protocol=called,
+            epsilon=epsilon,
+            k=size,
+            values=found.values,
+            looked_for=(lines[found.sign],) if opaque else signs,
+            tried=len(names),
+            files=(names[found.values[0]], names[found.values[1]]),
+            epsilon_guaranteed=epsilon,
+        )
+        return _attacked(run, subject, signs, half, alpha, attacks)
+
+
+def _half(files: Mapping[str, Sequence[Any]], epsilon: float, level: float) -> int:
+    """Return half of the reports of the shortest file; raise ValueError where no leak could be shown with so many."""
+    shortest = min(files, key=lambda name: len(files[name]))
+    half = len(files[shortest]) // 2
+    if half and ceiling(half, level) > epsilon:
+        return half
+    enough = 1
+    while ceiling(enough, level) <= epsilon:
+        enough *= 2
+    raise ValueError(
+        f"{shortest} has {len(files[shortest]):,} reports, and so few cannot show a loss above {epsilon:g}: give "
+        f"at least {2 * enough:,} of each value"
+    )
 
 
 def _searched(run: _Run, tried: IntArray, reports: int) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -124,9 +221,11 @@ def _searched(run: _Run, tried: IntArray, reports: int) -> tuple[tuple[int, int]
     return (first, second), (sign, other)
 
 
-def _attacked(run: _Run, subject: Subject, trials: int, alpha: float, attacks: tuple[str, ...]) -> Audit:
+def _attacked(
+    run: _Run, subject: Subject, signs: tuple[int, int], trials: int, alpha: float, attacks: tuple[str, ...]
+) -> Audit:
     """Return the audit of the attack with the highest bound; all of them hold together."""
-    counts = [run.hits(value, subject.looked_for or subject.values, attacks, trials) for value in subject.values]
+    counts = [run.hits(value, signs, attacks, trials) for value in subject.values]
     each = alpha / len(attacks)
     found = (
         conclude(replace(subject, attack=one), *(n[one] for n in counts), trials=trials, alpha=each) for one in attacks
@@ -149,12 +248,12 @@ class _Run:
         self._each("search", value, size, lambda readings, _: parts.extend(one.totals(among) for one in readings))
         return np.sum(parts, axis=0)
 
-    def hits(self, value: int, looked_for: tuple[int, int], attacks: tuple[str, ...], size: int) -> dict[str, int]:
+    def hits(self, value: int, signs: tuple[int, int], attacks: tuple[str, ...], size: int) -> dict[str, int]:
         """Return for each attack how many of so many reports of a value it takes for one of the first of the two."""
         counts = dict.fromkeys(attacks, 0)
 
         def take(readings: list[Reading], rng: np.random.Generator) -> None:
-            supports = [reading.supports(looked_for) for reading in readings]
+            supports = [reading.supports(signs) for reading in readings]
             coins = rng.random(sum(len(part.size) for part in supports))
             for one in attacks:
                 chances = np.concatenate([part.chances(one) for part in supports])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain, islice
@@ -18,8 +19,9 @@ from simulator.hashing import HASHES, LONGEST_SEEDS
 from simulator.protocols import PROTOCOLS
 from simulator.protocols.protocol import StandardProtocol
 from simulator.protocols.tree import Tree
-from simulator.supports import Supports, of_hashes
+from simulator.supports import Supports, of_hashes, of_values
 
+MOST_LINES = 10_000  # of different ones that are told apart
 LONGEST = 60  # characters of a foreign report or message that is repeated
 _LARGEST_EXACT = 2.0**53  # whole numbers above it lose digits as floats
 SCALAR = -1  # "length" of what has none
@@ -49,8 +51,12 @@ class Reading:
 Reader = Callable[[list[Any], int], Reading]
 
 
-def reader_by_type(reports: str, called: str, k: int, epsilon: float, name: str, symbols: int | None) -> Reader:
+def reader_by_type(
+    reports: str, called: str, k: int, epsilon: float, name: str, symbols: int | None, files: Sequence[str] = ()
+) -> Reader:
     """Return what reads reports of a protocol, a key of `REPORTS`; `name` is that of a hash.
+
+    files: those that hold the reports of each value, where no client was called.
 
     Raises ValueError if the protocol or the hash is unknown.
     """
@@ -65,9 +71,10 @@ def reader_by_type(reports: str, called: str, k: int, epsilon: float, name: str,
     totals = _totals(kind, oracle)
 
     def refusal(report: Any, held: int) -> ClientError:
-        return ClientError(
-            f"{called} returned {report_text(report)} for value {held}: a report of {reports} is {form.words}"
-        )
+        text = report_text(report)
+        what = f"{files[held]} holds {text}" if files else f"{called} returned {text} for value {held}"
+        order = ", the seed first in a line" if files and kind == "hash" else ""
+        return ClientError(f"{what}: a report of {reports} is {form.words}{order}")
 
     def read(batch: list[Any], held: int) -> Reading:
         if kind == "subset":
@@ -217,3 +224,30 @@ def reader_by_function(support: SupportFunction, called: str, k: int, epsilon: f
         return some
 
     return lambda batch, held: _of_sets([supported(report, held) for report in batch], k)
+
+
+def reader_of_lines(explored: Iterable[Any]) -> tuple[Reader, list[Any]]:
+    """Return what reads reports of which is known only whether they are equal, and those that it tells apart.
+
+    These are the most frequent ones of some that are `explored`. A report supports its place among them, or, if it is
+    another one, the place behind the last.
+
+    Raises ValueError where hardly two are equal, so that nothing shows in them.
+    """
+    counts = Counter(explored)
+    if 2 * len(counts) > counts.total():
+        raise ValueError(
+            f"{len(counts):,} of {counts.total():,} lines are different, and nothing shows in lines that occur once: "
+            "say with reports which protocol they are of, or with support what each supports"
+        )
+    told_apart = [line for line, _ in counts.most_common(MOST_LINES)]
+    place, others = {line: at for at, line in enumerate(told_apart)}, len(told_apart)
+
+    def read(batch: list[Any], held: int) -> Reading:  # noqa: ARG001 - as any reader
+        numbers = np.array([place.get(line, others) for line in batch], dtype=np.int64)
+        return Reading(
+            lambda signs: of_values(numbers, others + 1, signs),
+            lambda signs: np.bincount(numbers, minlength=others + 1)[signs],
+        )
+
+    return read, told_apart

@@ -35,11 +35,13 @@ class Setting:
         Budget of one report, or of all attributes together (None: the reports are not perturbed at all), and domain
         size.
     attack
-        ``"guess"``, ``"pair"``, or ``"likelihood"``: v1 is said where all that a user sends is likely enough under it.
-    values
-        The two values that were told apart.
+        ``"guess"``, ``"pair"``, ``"likelihood"``: v1 is said where all that a user sends is likely enough under it, or
+        ``"line"``: where a report is a certain line.
+    values, files
+        The two values that were told apart; of reports in files the places of two files, and their names.
     looked_for
-        The values that are signs of v1 and v2 in a report; None where these are v1 and v2 themselves.
+        The values that are signs of v1 and v2 in a report, or the line that is one of v1; None where v1 and v2 are
+        their own signs.
     tried
         Among how many values the two that look worst were found, 2 where they were given; None where it does not
         matter which they are.
@@ -61,7 +63,8 @@ class Setting:
     k: int
     attack: str = "guess"
     values: tuple[int, int] = (0, 1)
-    looked_for: tuple[int, int] | None = None
+    files: tuple[str, str] | None = None
+    looked_for: tuple[int | str, ...] | None = None
     tried: int | None = None
     rounds: int = 1
     attributes: int = 1
