@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.describe.assumption import AssumedSkew
-from knowledge.describe.features import describe
+from knowledge.describe.features import NAMES, describe
 from knowledge.describe.heights import heights_of
 from knowledge.describe.profile import Profile
 from knowledge.describe.reference import Description, log_curve_reference, log_reference
@@ -46,8 +46,9 @@ class Model:
     # low, high: range of each feature in the simulated cells, ``(F,)``
     low: FloatArray
     high: FloatArray
-    # spread, own_spread: standard deviation of the predicted log error on cells left out, ``(pairs, metrics)``, and
-    # of the part of it that a pair does not share with the others
+    # spread, own_spread: standard deviation of the predicted log error on cells left out, ``(2, pairs, metrics)``, and
+    # of the part of it that a pair does not share with the others: first of all cells, then of those with few different
+    # frequencies
     spread: FloatArray
     own_spread: FloatArray
     provenance: Provenance  # how the data was made
@@ -57,6 +58,11 @@ class Model:
     def table(self) -> Table:
         """What is predicted."""
         return Table.of(self.provenance.methods, self.provenance.metrics)
+
+    @cached_property
+    def described(self) -> int:
+        """How many of the features that `describe` returns it was fitted to: the first ones."""
+        return sum(name in NAMES for name in self.provenance.networks.features)
 
     @property
     def populations(self) -> int:
@@ -71,11 +77,11 @@ class Model:
         inside = np.clip(features, self.low, self.high)
         outside = np.abs(features - inside).max(axis=0) / (self.high - self.low)
         logs = self.network(inside.reshape(-1, features.shape[-1]))
-        return logs.reshape(*features.shape[:-1], *self.spread.shape), outside
+        return logs.reshape(*features.shape[:-1], *self.spread.shape[1:]), outside
 
     def log_errors(self, description: Description) -> tuple[FloatArray, FloatArray]:
         """Return log errors ``(S, P, pairs, metrics)`` of what was described, and how far features are out of range."""
-        ratios, outside = self.log_ratios(description.features)
+        ratios, outside = self.log_ratios(description.features[..., : self.described])
         return ratios + log_reference(description, self.table), outside
 
     def to_arrays(self) -> dict[str, NDArray[np.float32]]:
@@ -92,6 +98,8 @@ def load(folder: Path = DATA, part: str = CATEGORIES) -> Model:
     with np.load(folder / f"{part}.npz", allow_pickle=False) as stored:
         arrays = dict(stored)
     own = {name: arrays.pop(name).astype(np.float64) for name in OWN}
+    for name in ("spread", "own_spread"):  # models that were built before had one for all cells
+        own[name] = own[name] if own[name].ndim == 3 else np.stack([own[name], own[name]])
     return Model(Network.from_arrays(arrays), **own, provenance=load_provenance(folder, part), folder=folder)
 
 
@@ -137,6 +145,7 @@ class Prediction:
     noises: Mapping[str, Noise]  # noise of each protocol that has one of one scale
     blocks: tuple[Block, ...]  # of a pair that several have in a metric, the first says it
     models: tuple[Model, ...]  # who predicts
+    skew: float | None = None  # of frequencies of which no more was said
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -213,7 +222,8 @@ def predict(
     if collection is not None and collection.protocols:
         models.append(load(predictor.folder, CURVES))
         blocks.append(_by_heights(models[-1], profiles, description.of(slice(-1, None)), collection))
-    return Prediction(k, noises, tuple(blocks), tuple(models))
+    skew = frequencies.skew if isinstance(frequencies, AssumedSkew) else None
+    return Prediction(k, noises, tuple(blocks), tuple(models), skew)
 
 
 def _reference(k: int, epsilon: float, n: int) -> Noise:
@@ -222,20 +232,22 @@ def _reference(k: int, epsilon: float, n: int) -> Noise:
 
 def _by_noise(model: Model, description: Description, protocols: tuple[str, ...]) -> Block:
     logs, outside = model.log_errors(description)
+    few = int(description.few)
     pairs = [(protocol, method) for protocol in protocols for _, method in model.table.pairs]
     return Block(
         places={pair: place for place, pair in enumerate(pairs)},
         metrics=model.table.metrics,
         logs=logs.reshape(len(logs), len(pairs), -1),
-        spread=np.tile(model.spread, (len(protocols), 1)),
-        own_spread=np.tile(model.own_spread, (len(protocols), 1)),
+        spread=np.tile(model.spread[few], (len(protocols), 1)),
+        own_spread=np.tile(model.own_spread[few], (len(protocols), 1)),
         outside=outside,
-        described=np.repeat(np.arange(len(protocols)), len(model.spread)),
+        described=np.repeat(np.arange(len(protocols)), model.spread.shape[1]),
         largest=model.provenance.largest,
     )
 
 
 def _by_heights(model: Model, profiles: Sequence[Profile], description: Description, collection: Collection) -> Block:
+    description = description._replace(features=description.features[..., : model.described])
     features, reference = _curve_inputs(profiles, description, collection.epsilon, collection.n)
     ratios, outside = model.log_ratios(features)
     pairs = model.table.pairs
@@ -243,17 +255,24 @@ def _by_heights(model: Model, profiles: Sequence[Profile], description: Descript
         places={pair: place for place, pair in enumerate(pairs) if pair[0] in collection.protocols},
         metrics=model.table.metrics,
         logs=ratios + reference,
-        spread=model.spread,
-        own_spread=model.own_spread,
+        spread=model.spread[int(description.few)],
+        own_spread=model.own_spread[int(description.few)],
         outside=outside[None],
         described=np.zeros(len(pairs), dtype=np.int64),
         largest=model.provenance.largest,
     )
 
 
-def curve_inputs(profiles: Sequence[Profile], epsilon: float, n: int) -> tuple[FloatArray, FloatArray]:
-    """Return features ``(S, F)`` and log reference errors ``(S, pairs, metrics)`` of protocols for ordered domains."""
-    return _curve_inputs(profiles, describe(profiles, [_reference(profiles[0].k, epsilon, n)]), epsilon, n)
+def curve_inputs(
+    profiles: Sequence[Profile], epsilon: float, n: int, described: int | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Return features ``(S, F)`` and log reference errors ``(S, pairs, metrics)`` of protocols for ordered domains.
+
+    described: how many of the features that `describe` returns are wanted, the first ones; None for all.
+    """
+    description = describe(profiles, [_reference(profiles[0].k, epsilon, n)])
+    description = description._replace(features=description.features[..., :described])
+    return _curve_inputs(profiles, description, epsilon, n)
 
 
 def _curve_inputs(

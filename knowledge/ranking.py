@@ -11,8 +11,10 @@ import numpy as np
 from knowledge.describe.features import NAMES
 from knowledge.menu import ALIASES, COVERED, DOMAIN, EPSILON, USERS, Labels, applies
 from knowledge.model import Block, Frequencies, Model, Prediction, predicted
+from knowledge.policy import FILE, Case, leaf_of, tree_for
 from simulator import POSTPROCESSORS, Noise
 from simulator._types import FloatArray
+from simulator.ranking import PRACTICAL_RATIO
 
 INTERPOLATED, ASYMPTOTIC, EXTRAPOLATED = "interpolated", "asymptotic", "extrapolated"
 SHAPE_FEATURES = ("entropy_gap", "zeros", "skew", "neighbours", "log_variation", "log_displacement")
@@ -42,6 +44,7 @@ class Row(NamedTuple):
     ratio_high: float
     raw_error: float | None  # predicted error of the protocol's raw estimate, if it has one
     per_category: float  # predicted mean absolute error of a category (frequency), whatever the metric
+    by_shape: tuple[float, ...]  # predicted error for each of the histograms asked about
     origin: str  # ``interpolated``: predicted among simulated cells; ``asymptotic`` past them; or ``extrapolated``
 
 
@@ -57,6 +60,10 @@ class LookUp(NamedTuple):
     rows: tuple[Row, ...]  # pairs by rising predicted error; pairs that differ by rounding only, in table order
     warnings: tuple[RangeWarning, ...]  # why figures are extrapolated
     missing: tuple[str, ...]  # methods of the menu that the model does not predict (those of other packages)
+    # tree, overruled: without data the pair that the decision tree names, where it is there, and whether the model is
+    # sure that it is worse than the lowest error by more than 5 %
+    tree: Labels | None = None
+    overruled: bool = False
 
     @property
     def best(self) -> Row:
@@ -118,16 +125,29 @@ def rank(
             f"metric {metric} needs a method that goes with it and with the protocols, and is predicted, got "
             f"{', '.join(menu)}: give a sample to simulate"
         )
+    rows = _rows(parts, prediction.noises, math.log(prediction.k), per_category=metric == "mae")
+    named = _by_tree(prediction, metric, rows, Case(epsilon, prediction.k, n, prediction.skew or 0.0), ordered=ordered)
     return LookUp(
         metric=metric,
         k=prediction.k,
         epsilon=epsilon,
         n=n,
         ordered=ordered,
-        rows=_rows(parts, prediction.noises, math.log(prediction.k), per_category=metric == "mae"),
+        rows=rows,
         warnings=warnings,
         missing=tuple(name for name in menu if ALIASES.get(name, name) not in COVERED),
+        tree=None if named is None else (named.protocol, named.method),
+        overruled=named is not None and named.ratio_low > PRACTICAL_RATIO,
     )
+
+
+def _by_tree(prediction: Prediction, metric: str, rows: Iterable[Row], case: Case, *, ordered: bool) -> Row | None:
+    """Return the row of the pair that the tree names; None with data, which say more, and where it is not there."""
+    folder = prediction.models[0].folder
+    if prediction.skew is None or not (folder / FILE).exists():
+        return None
+    leaf, _ = leaf_of(tree_for(metric, ordered=ordered, folder=folder), case)
+    return next((row for row in rows if (row.protocol, row.method) == leaf.pair), None)
 
 
 def in_menu(method: str, metric: str, *, ordered: bool) -> bool:
@@ -227,9 +247,19 @@ def _rows(parts: Sequence[_Part], noises: Mapping[str, Noise], log_k: float, *, 
         apart[[other == method and protocol in noises for protocol, other in sorted_pairs]] *= SAME_METHOD
     apart[0] = 0.0
     figures = np.exp([errors, errors - width, errors + width, ratios, ratios - apart, ratios + apart, raw, l1])
+    each = np.exp(by_profile).T.tolist()
     return tuple(
-        Row._make((*pair, *of_pair[:6], None if math.isnan(of_pair[6]) else of_pair[6], of_pair[7], origins[at]))
-        for pair, of_pair, at in zip(sorted_pairs, figures.T.tolist(), order.tolist(), strict=True)
+        Row._make(
+            (
+                *pair,
+                *of_pair[:6],
+                None if math.isnan(of_pair[6]) else of_pair[6],
+                of_pair[7],
+                tuple(shapes),
+                origins[at],
+            )
+        )
+        for pair, of_pair, shapes, at in zip(sorted_pairs, figures.T.tolist(), each, order.tolist(), strict=True)
     )
 
 

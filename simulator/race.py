@@ -1,4 +1,4 @@
-"""Simulation until the top of a ranking is resolved, and fresh repetitions of what was chosen."""
+"""Simulation until the top of a ranking is resolved."""
 
 from __future__ import annotations
 
@@ -69,24 +69,3 @@ def race(
         for first, pairs in behind.items():
             runs += simulate(experiment, first, target - first, pairs=pairs, jobs=jobs, progress=progress)
     return runs
-
-
-def measured_again(
-    experiment: Experiment,
-    runs: Runs,
-    pairs: Iterable[Pair],
-    repetitions: int,
-    *,
-    jobs: int = 1,
-    progress: Progress | None = None,
-) -> Runs:
-    """Simulate fresh repetitions of pairs that were chosen by `runs`; see `simulate`.
-
-    The lowest of many mean errors is lower than what it estimates: what a chosen pair reaches, only repetitions tell
-    that had no part in the choice. They are those that follow on the last one. The raw estimates of the pairs'
-    protocols come with them.
-    """
-    chosen = list(pairs)
-    raw = [(protocol, "none") for protocol, _ in chosen if (protocol, "none") in runs.errors]
-    both = dict.fromkeys([*chosen, *raw])
-    return simulate(experiment, runs.first + runs.repetitions, repetitions, pairs=both, jobs=jobs, progress=progress)

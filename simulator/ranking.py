@@ -1,9 +1,10 @@
-"""From errors of repetitions to tiers: paired ratios, their intervals, ties called ties."""
+"""From errors of repetitions to a ranking: paired ratios, their intervals, ties called ties."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
@@ -12,14 +13,25 @@ import numpy as np
 from simulator._types import FloatArray
 
 Pair: TypeAlias = tuple[str, str]
-Cost: TypeAlias = tuple[float, ...]  # of a report: its bits, then how often an attack on it succeeds; less is better
+Cost: TypeAlias = tuple[float | str, ...]  # of a report: bits, work of the server, success of an attack, protocol
 
+SQUARED = "frequency²"  # unit of metrics that are means of squares
 PRACTICAL_RATIO = 1.05  # a disadvantage below this is no reason to prefer one pair to another
 DIGITS = 6  # of a ratio, behind which errors differ by rounding alone
-AS_GOOD = 1.01  # errors within 1 % of the lowest are as good as it: there the cost decides
+AS_GOOD = 1.01  # errors within 1 % of each other are called equal
 CONFIDENCE = 0.95
 LEAST_SKEW = 1e-6  # of a mean, below which the correction of its interval is rounding
+FLOOR = 1e-9  # errors below it are rounding; of squared ones their roots
 SAME = 1e-9  # relative difference up to which two errors are the same but for rounding
+
+
+def without_rounding(errors: FloatArray, unit: str) -> FloatArray:
+    """Return errors with 0 for what is below the floor.
+
+    unit: of the metric; those of ``frequency²`` are squared.
+    """
+    result: FloatArray = np.where(errors < FLOOR ** (2 if unit == SQUARED else 1), 0.0, errors)
+    return result
 
 
 class Ratio(NamedTuple):
@@ -41,22 +53,54 @@ class Ratio(NamedTuple):
 
 
 def preference(ratio: float, cost: Cost) -> tuple[bool, Cost, float]:
-    """Return the key by which pairs are sorted, what to use first: the one rule of choice, wherever pairs are ranked.
+    """Return the key by which a pair is chosen: the one rule of choice, wherever pairs are compared.
 
-    Within 1 % of the lowest error the cheapest report comes first, then the lower error; beyond, the lower error. So no
-    other pair is as good as the first in error and cost, and better in one.
+    Within 5 % of the lowest error the cheapest report comes first, then the lower error; beyond, the lower error. What
+    differs by less is no reason to prefer a pair, and another seed would name another one.
 
     ratio: error over the lowest one.
 
-    >>> sorted([(1.0, (64,)), (1.009, (7,)), (1.02, (1,))], key=lambda pair: preference(*pair))
-    [(1.009, (7,)), (1.0, (64,)), (1.02, (1,))]
+    >>> sorted([(1.0, (64,)), (1.04, (7,)), (1.06, (1,))], key=lambda pair: preference(*pair))
+    [(1.04, (7,)), (1.0, (64,)), (1.06, (1,))]
     """
     rounded = round(ratio, DIGITS)
-    return (False, cost, rounded) if ratio <= AS_GOOD else (True, (), rounded)
+    return (False, cost, rounded) if ratio <= PRACTICAL_RATIO else (True, (), rounded)
 
 
-class Verdict(NamedTuple):
-    """Who is still in the race for the top tier (a 5 % disadvantage is not proven), and who is still undecided."""
+class Place(NamedTuple):
+    """Where one of several pairs stands."""
+
+    at: int  # its place among the pairs that were given
+    rank: int  # 1 for all that are tied with the lowest error, else 1 and the number of lower errors
+    tied: bool  # whether it shares rank 1 with others
+
+
+def places(
+    ratios: Sequence[float], ties: Sequence[bool], costs: Sequence[Cost], named: int | None = None
+) -> tuple[Place, ...]:
+    """Return the pairs in the order to show them: the one to use, then by rising error.
+
+    ratios, ties, costs: of each pair the error over the lowest one, whether it is tied with it, and the cost.
+    named: the one to use, where that is decided otherwise.
+
+    >>> [place.at for place in places([1.0, 1.2, 1.03], [True, False, True], [(9,), (9,), (8,)])]
+    [2, 0, 1]
+    """
+    by_error = sorted(range(len(ratios)), key=lambda index: (round(ratios[index], DIGITS), index))
+    chosen = named
+    if chosen is None:
+        chosen = min(by_error, key=lambda index: (not ties[index], *preference(ratios[index], costs[index])))
+    several = sum(ties) > 1
+    rising = [round(ratios[index], DIGITS) for index in by_error]
+    standing = [
+        Place(index, 1 if ties[index] else 1 + bisect_left(rising, ratio), ties[index] and several)
+        for index, ratio in zip(by_error, rising, strict=True)
+    ]
+    return tuple(sorted(standing, key=lambda place: place.at != chosen))
+
+
+class Contenders(NamedTuple):
+    """Who is still in the race for the first rank (a 5 % disadvantage is not proven), and who is still undecided."""
 
     racing: frozenset[Pair]
     open: frozenset[Pair]
@@ -77,10 +121,9 @@ class Standing(NamedTuple):
     """One pair in a ranking."""
 
     pair: Pair  # (protocol, method)
-    # rank, tier: competition rank (a tier of three at the top: 1, 1, 1, then 4) and number of the tier, from 1
+    # rank, tied: see `Place`
     rank: int
-    tier: int
-    tied: bool  # whether others share the rank
+    tied: bool
     repetitions: int  # repetitions behind the figures
     # error, low, high: mean error and its 95 % interval
     error: float
@@ -164,13 +207,13 @@ def leading(errors: Mapping[Pair, FloatArray]) -> Pair:
     return min((pair for pair, block in errors.items() if len(block) == longest), key=lambda pair: _mean(errors[pair]))
 
 
-def contenders(errors: Mapping[Pair, FloatArray], ratio: RatioOf = paired_ratio) -> Verdict:
-    """Say which pairs may still belong to the top tier, and for which of them repetitions could still tell."""
+def contenders(errors: Mapping[Pair, FloatArray], ratio: RatioOf = paired_ratio) -> Contenders:
+    """Say which pairs may still belong to the first rank, and for which of them repetitions could still tell."""
     if not errors:
-        return Verdict(frozenset(), frozenset())
+        return Contenders(frozenset(), frozenset())
     leader = leading(errors)
     ratios = {pair: ratio(block, errors[leader]) for pair, block in errors.items()}
-    return Verdict(
+    return Contenders(
         frozenset(pair for pair, found in ratios.items() if found.low <= PRACTICAL_RATIO),
         frozenset(pair for pair, found in ratios.items() if found.is_open),
     )
@@ -179,12 +222,11 @@ def contenders(errors: Mapping[Pair, FloatArray], ratio: RatioOf = paired_ratio)
 def rank(
     errors: Mapping[Pair, FloatArray], cost: Mapping[str, Cost], ratio: RatioOf = paired_ratio
 ) -> tuple[Standing, ...]:
-    """Rank pairs by mean error in tiers that the data can tell apart.
+    """Rank pairs by mean error: the one to use first, then by rising error.
 
-    The first tier is led by `leading`, any other by the lowest error left, and takes in all pairs whose paired 95 %
-    interval against the leader includes 1 or whose ratio is under 1.05, and no others. In a tier `preference` decides.
-    Errors are compared with that of the first leader over the repetitions both have, never over different ones. What
-    has no finite mean error is worse than anything that has.
+    Tied with the lowest error is what is within 5 % of it, or whose paired 95 % interval includes 1. Errors are
+    compared over the repetitions that both have, never over different ones; a mean of fewer repetitions is scaled by
+    how easy these were for the lowest error. What has no finite mean error is worse than anything that has.
 
     errors: for each pair ``(repetitions,)`` errors of one metric, at least two.
     cost: of a report, by protocol.
@@ -192,34 +234,35 @@ def rank(
     """
     if not errors:
         return ()
-    means = {pair: mean_error(block) for pair, block in errors.items()}
-    best, wins = leading(errors), win_shares(errors)
-    ratios = {pair: ratio(block, errors[best]) for pair, block in errors.items()}
-    worse = {pair: (pair != best, found.value, means[pair].error) for pair, found in ratios.items()}
-    left = sorted(errors, key=worse.__getitem__)
-    standings: list[Standing] = []
-    tier = 0
-    while left:
-        tier += 1
-        leader, *others = left
-        to_leader = {pair: ratio(errors[pair], errors[leader]) for pair in left}
-        members = [leader, *(pair for pair in others if to_leader[pair].is_tie)]
-        left = [pair for pair in others if pair not in set(members)]
-        place = len(standings) + 1
-        standings += [
-            Standing(
-                pair,
-                rank=place,
-                tier=tier,
-                tied=len(members) > 1,
-                repetitions=len(errors[pair]),
-                **means[pair]._asdict(),
-                ratio=ratios[pair],
-                win_share=wins[pair],
-            )
-            for pair in sorted(members, key=lambda pair: preference(to_leader[pair].value, cost[pair[0]]))
-        ]
-    return tuple(standings)
+    leader, wins, pairs = leading(errors), win_shares(errors), list(errors)
+    lowest = errors[leader]
+    ratios = {pair: ratio(block, lowest) for pair, block in errors.items()}
+    order = places(
+        [ratios[pair].value for pair in pairs],
+        [pair == leader or ratios[pair].is_tie for pair in pairs],
+        [cost[pair[0]] for pair in pairs],
+    )
+    return tuple(
+        Standing(
+            pair,
+            rank=place.rank,
+            tied=place.tied,
+            repetitions=len(errors[pair]),
+            **mean_error(errors[pair] * _ease(lowest, len(errors[pair])))._asdict(),
+            ratio=ratios[pair],
+            win_share=wins[pair],
+        )
+        for place in order
+        for pair in [pairs[place.at]]
+    )
+
+
+def _ease(lowest: FloatArray, repetitions: int) -> float:
+    """Return how much larger the lowest error is over all repetitions than over the first ones: how easy these were."""
+    if repetitions >= len(lowest):
+        return 1.0
+    first, every = _mean(lowest[:repetitions]), _mean(lowest)
+    return every / first if first and math.isfinite(every / first) else 1.0
 
 
 def win_shares(errors: Mapping[Pair, FloatArray]) -> dict[Pair, float]:

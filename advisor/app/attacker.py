@@ -8,6 +8,7 @@ from advisor.document.model import Column, Part, Row, Section, Sentence, Table
 from advisor.epsilon.meaning import meaning, meaning_sentences
 from advisor.figures import percent
 from advisor.rank.result import Ranking
+from advisor.rank.table import attacker_text
 from simulator import FrequencyOracle
 from simulator.seeding import rng_for
 
@@ -21,11 +22,11 @@ def attacker_section(ranking: Ranking, again: int = 0) -> Section:
     """Return what reports of a user with the most common answer give away; `again` draws others."""
     best, request = ranking.best, ranking.request
     protocol = request.oracle(best.protocol)
-    success, prior = protocol.attack_success, 1 / request.k
+    success = best.attack_success
     sentences = [
         Sentence(
-            f"From one report, the best guess of a user's answer is right in {percent(success)} of cases; without a "
-            f"report in {percent(prior)}, all answers being equally likely. A report has {protocol.report_bits:,} bits."
+            f"From one report, the best guess of a user's answer is right in {percent(success)} of cases, "
+            f"{attacker_text(request)}. A report has {protocol.report_bits:,} bits."
         )
     ]
     parts: tuple[Part, ...] = tuple(sentences)

@@ -17,6 +17,7 @@ from advisor.app.attacker import attacker_section, promise_section
 from advisor.app.snippet import python_snippet
 from advisor.app.state import State, decision, ranking
 from advisor.app.wording import blamed, worded, worded_document, worded_section
+from advisor.budgets.case import NOTHING_ASKED
 from advisor.budgets.choice import Choice
 from advisor.deployment.answer import files_of
 from advisor.document.csv import csv_text
@@ -72,17 +73,16 @@ class Shown:
             verdict, blocks = pieces_html(ranked)
             return verdict, _blocks_html(blocks)
         document = worded_document(self.decision.document, self.state.goal)
-        first, rest = _before_prices(document)
+        first, rest = _first_and_rest(document)
         verdict, changes = pieces_html(replace(document, parts=first))
-        warned, _ = pieces_html(replace(document, parts=_warnings(document)))
+        more = "".join(html for _, html in pieces_html(replace(document, verdict=None, parts=rest))[1])
+        details = f"<section>{_folded('More about this decision', more)}</section>" if more else ""
         then, blocks = pieces_html(ranked)
-        more = "".join(html for _, html in pieces_html(replace(document, parts=rest))[1])
-        title = f"The best pair with ε = {self.epsilon:g}"
-        details = f"<section>{_folded('More about this decision', more)}</section>"
-        return (
-            verdict + "".join(html for _, html in changes) + warned,
-            f'<section class="at"><h2>{title}</h2>{then}</section>{_blocks_html(blocks)}{details}',
-        )
+        best = f'<section class="at"><h2>The best pair with ε = {self.epsilon:g}</h2>{then}</section>'
+        choice = choice_of(self.decision)
+        if choice is not None and choice.reason == NOTHING_ASKED:  # no pair is to be used
+            best, blocks = "", ()
+        return verdict + "".join(html for _, html in changes), f"{best}{_blocks_html(blocks)}{details}"
 
     @property
     def epsilon(self) -> float | None:
@@ -221,20 +221,23 @@ def faults(state: State, error: BaseException) -> dict[str, str]:
     return {control: worded(message, state.goal)}
 
 
-def _before_prices(document: Document) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
-    """Return the parts of a decision up to what would change it, and the others; commands have a place of their own."""
-    warnings = _warnings(document)
-    parts = [part for part in document.parts if not isinstance(part, Code) and part not in warnings]
-    tables = [place for place, part in enumerate(parts) if isinstance(part, Table)]
-    changes = [place for place in tables if parts[place].columns[0].header == CHANGE]  # type: ignore[union-attr]
-    cut = changes[0] + 1 if changes else next(
-        (place for place, part in enumerate(parts) if isinstance(part, Sentence) and part.text.startswith("ε = ")), 0
-    )  # fmt: skip
-    return tuple(parts[:cut]), tuple(parts[cut:])
+def _first_and_rest(document: Document) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+    """Return the parts of a decision that stand beside its verdict, and the others but commands.
+
+    First come its sentences up to the first note or table, that table where it holds what would change the decision,
+    and the warnings.
+    """
+    parts = [part for part in document.parts if not isinstance(part, Code)]
+    warnings = [part for part in parts if isinstance(part, Sentence) and part.role is Role.WARNING]
+    others = [part for part in parts if part not in warnings]
+    cut = next((place for place, part in enumerate(others) if not _is_said_first(part)), len(others))
+    if cut < len(others) and isinstance(table := others[cut], Table) and table.columns[0].header == CHANGE:
+        cut += 1
+    return (*others[:cut], *warnings), tuple(others[cut:])
 
 
-def _warnings(document: Document) -> tuple[Part, ...]:
-    return tuple(part for part in document.parts if isinstance(part, Sentence) and part.role is Role.WARNING)
+def _is_said_first(part: Part) -> bool:
+    return isinstance(part, Sentence) and part.role is not Role.NOTE
 
 
 def _blocks_html(blocks: Iterable[tuple[str, str]]) -> str:

@@ -54,7 +54,12 @@ def worded_parts(parts: tuple[Part, ...], goal: Goal) -> tuple[Part, ...]:
 
 def worded_document(document: Document, goal: Goal) -> Document:
     """Return a document in the words of a page."""
-    return replace(document, parts=worded_parts(document.parts, goal))
+    verdict = document.verdict
+    return replace(
+        document,
+        verdict=None if verdict is None else replace(verdict, text=worded(verdict.text, goal)),
+        parts=worded_parts(document.parts, goal),
+    )
 
 
 def worded_section(section: Section, goal: Goal) -> Section:

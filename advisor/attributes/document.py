@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from advisor.attributes.answer import ColumnPlan, JointPlan
-from advisor.document.model import Column, Document, Json, Part, Records, Role, Row, Scalar, Sentence, Table, Tone
+from advisor.document.model import (
+    Column,
+    Document,
+    Json,
+    Part,
+    Records,
+    Role,
+    Row,
+    Scalar,
+    Sentence,
+    Table,
+    Tone,
+    Verdict,
+)
 from advisor.errors import listed
 from advisor.figures import error_text, number, percent, points, times, users
 from advisor.question.removals import nothing_left_sentence
-from advisor.rank.verdict import USELESS, WORDS
+from advisor.rank.verdict import USELESS, against_nothing
 from simulator import METRICS
 
 FIELDS = (
@@ -19,10 +32,17 @@ FIELDS = (
 def joint_document(plan: JointPlan) -> Document:
     """Return who reports what, how exact it is, and what it rests on."""
     question, rows = plan.question, [_fields(one) for one in plan.columns]
-    answers = (*_useless(plan), _answer(plan))
+    useless = _useless(plan)
+    answers = (*useless, _answer(plan))
+    every = all(one.ranking.verdict == USELESS for one in plan.columns)
+    verdict = Verdict(
+        USELESS if every else plan.solution,
+        " ".join(answers),
+        Tone.DOUBTFUL if useless else Tone.PLAIN,
+        ("useless_columns",) if useless else (),
+    )
     parts: list[Part] = [
         *(Sentence(text, Role.WARNING) for text in question.warnings),
-        *(Sentence(text, Role.ANSWER) for text in answers),
         Sentence(_worst(plan)),
         _table(plan),
         *(Sentence(text, Role.NOTE) for text in _notes(plan)),
@@ -45,7 +65,7 @@ def joint_document(plan: JointPlan) -> Document:
         "columns": [dict(zip(FIELDS, row, strict=True)) for row in rows],
     }
     value = "\n".join(f"{row[0]} {row[5]} {row[6]} {row[4]:.6g} {row[3]}" for row in rows)
-    return Document(f"Plan for {len(rows)} columns", tuple(parts), data, Records(FIELDS, tuple(rows)), value)
+    return Document(f"Plan for {len(rows)} columns", verdict, tuple(parts), data, Records(FIELDS, tuple(rows)), value)
 
 
 def _fields(one: ColumnPlan) -> tuple[Scalar, ...]:
@@ -74,9 +94,7 @@ def _useless(plan: JointPlan) -> list[str]:
     if not names:
         return []
     verb = "is" if len(names) == 1 else "are"
-    return [
-        f"{listed(names)} {verb} not worth asking at this budget: the answer would be {WORDS[USELESS]} than no data."
-    ]
+    return [f"{listed(names)} {verb} not worth asking at this budget: the answer would be no better than no data."]
 
 
 def _worst(plan: JointPlan) -> str:
@@ -117,7 +135,7 @@ def _row(one: ColumnPlan) -> Row:
         error = error_text(best.error, best.error_low, best.error_high, ranges=one.ranking.over_populations)
     cells = (one.name, f"{one.k:,}", percent(one.share), f"{one.reports:,}", f"{one.epsilon:.3g}")
     values = (None, one.k, one.share, one.reports, one.epsilon, None, None, value, None, one.error)
-    words = "–" if verdict is None else WORDS[verdict]
+    words = "–" if verdict is None else against_nothing(one.ranking.reasons)
     return Row((*cells, *pair, error, words, number(one.error, 3)), values, Tone.PLAIN)
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, fields
 
 from advisor.audits.answer import Audits
 from advisor.audits.words import confidence, figure, label, notes
-from advisor.document.model import Column, Document, Json, Records, Role, Row, Scalar, Sentence, Table, Tone
+from advisor.document.model import Column, Document, Json, Records, Role, Row, Scalar, Sentence, Table, Tone, Verdict
 from simulator.audit import Audit
 
 MATRIX_BUDGETS = 3  # from so many on, each has a column of its own
@@ -25,6 +25,7 @@ ONE_ATTRIBUTE = Column("one attr.", "promised to users who differ in one attribu
 RATIO = Column("promised/loss", drop=5)
 LEAK = Column("leak", "whether the bound is above the promise", text=True)
 QUIET_LEAK = Column(LEAK.header, LEAK.meaning, text=True, drop=6)  # where all is well, it may go first
+LEAKS, NONE_SHOWN = "leaks", "no_leak_shown"
 CELLS = (
     f"Each cell: loss ≥ / analytic (slack). {LOSS.header}: {LOSS.meaning}; {ANALYTIC.header}: {ANALYTIC.meaning}; "
     f"{SLACK.header}: {SLACK.meaning}."
@@ -37,8 +38,10 @@ def audit_document(audits: Audits) -> Document:
     matrix = _is_matrix(rows)
     return Document(
         title="Privacy loss that attacks on reports prove",
+        verdict=Verdict(
+            LEAKS if audits.leaks else NONE_SHOWN, audits.summary, Tone.DOUBTFUL if audits.leaks else Tone.PLAIN
+        ),
         parts=(
-            Sentence(audits.summary, Role.ANSWER, Tone.DOUBTFUL if audits.leaks else Tone.PLAIN),
             _matrix(rows) if matrix else _table(rows),
             *([Sentence(CELLS, Role.NOTE)] if matrix else []),
             *(

@@ -13,19 +13,27 @@ from advisor.question.sample import build_request
 from advisor.question.settings import Categories, Question, Shape
 from advisor.question.shape_request import shape_request
 from advisor.rank.look_up import look_up
-from advisor.rank.result import Answer
+from advisor.rank.result import Answer, Recommendation
 from advisor.rank.verdict import USELESS
 from knowledge.menu import EPSILON, USERS
 from knowledge.ranking import range_warnings
 
 METRIC = "mae"  # how far the share of an answer is off, on average over the answers
-REACHED, NOTHING_ASKED, JUST_SHORT, OUT_OF_REACH = "reached", "nothing_asked", "just_short", "out_of_reach"
-UNSURE, NOT_COVERED = "unsure", "not_covered"
+REACHED, NOTHING_ASKED, JUST_ENOUGH, JUST_SHORT = "reached", "nothing_asked", "just_enough", "just_short"
+OUT_OF_REACH, UNSURE, NOT_COVERED = "out_of_reach", "unsure", "not_covered"
+NINE_IN_TEN = 1.2816 / 1.96  # of the upper half of a 95 % interval, on a log scale: below it lie nine of ten
 
 
 def shown(error: float) -> float:
     """Return an error with the three digits that are shown of it: by these it is compared."""
     return float(f"{error:.3g}")
+
+
+def sure(row: Recommendation) -> float:
+    """Return the error a pair keeps to: predicted, in nine of ten cases; simulated, the end of its interval."""
+    if row.origin is None or not row.error:
+        return row.error_high
+    return float(row.error * (row.error_high / row.error) ** NINE_IN_TEN)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +88,9 @@ class Case:
         if shown(row.ranking.best.error) > self.within:
             close = shown(row.ranking.best.error_low) <= self.within and row.verdict != USELESS
             return JUST_SHORT if close else OUT_OF_REACH
-        return UNSURE if row.verdict == USELESS else REACHED
+        if row.verdict == USELESS:
+            return UNSURE
+        return REACHED if shown(sure(row.ranking.best)) <= self.within else JUST_ENOUGH
 
     def collects(self, **changes: Any) -> bool:
         """Return the decision once something is changed."""

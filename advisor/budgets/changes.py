@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from advisor.budgets.case import Case, shown
+from advisor.budgets.case import Case, shown, sure
 from advisor.budgets.result import Priced
 from advisor.budgets.wishes import LIMITS, limit_of, rounded
 from advisor.plans.result import PlanRow
@@ -97,8 +97,9 @@ def _coarser(case: Case, at_limit: Priced) -> Need | None:
     if at_limit.verdict == USELESS or (case.gaps and not simulated):
         return None
     best = at_limit.ranking.best
-    nearest = float(f"{best.error:.2g}")
-    value = nearest if shown(best.error) <= nearest else rounded(shown(best.error), up=True)
+    reached = shown(sure(best))
+    nearest = float(f"{reached:.2g}")
+    value = nearest if reached <= nearest else rounded(reached, up=True)
     if not case.within < value < case.without:
         return None
     return Need(value, best.error_low, best.error_high, simulated)

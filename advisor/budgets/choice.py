@@ -42,7 +42,7 @@ class Choice:
 
     @property
     def reason(self) -> str:
-        """Why to collect or not: `REACHED`, `NOTHING_ASKED`, `JUST_SHORT`, `OUT_OF_REACH`, `UNSURE`, `NOT_COVERED`."""
+        """Why to collect or not: `REACHED`, or another reason of `advisor.budgets.case`."""
         return self.decision.reason
 
     @property

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from advisor.budgets.case import JUST_SHORT, METRIC, NOT_COVERED, NOTHING_ASKED, REACHED
+from advisor.budgets.case import JUST_ENOUGH, JUST_SHORT, METRIC, NOT_COVERED, NOTHING_ASKED, REACHED
 from advisor.budgets.changes import Changes
 from advisor.budgets.choice import Choice
 from advisor.budgets.choice_words import (
@@ -23,9 +23,23 @@ from advisor.budgets.choice_words import (
 from advisor.budgets.document import COLUMNS, TONES, record
 from advisor.budgets.result import Priced
 from advisor.budgets.wishes import rounded
-from advisor.document.model import Code, Column, Document, Json, Part, Records, Role, Row, Sentence, Table, Tone
+from advisor.document.model import (
+    Code,
+    Column,
+    Document,
+    Json,
+    Part,
+    Records,
+    Role,
+    Row,
+    Sentence,
+    Table,
+    Tone,
+    Verdict,
+)
 from advisor.figures import percent, users
-from advisor.rank.verdict import ENOUGH, WORDS
+from advisor.rank.table import ATTACK, attacker_text
+from advisor.rank.verdict import ENOUGH, against_nothing
 
 CHANGES = "Each of these changes alone would be enough, give or take the 95 % interval in brackets:"
 NO_CHANGE = "No change of one of the answers alone is predicted to be enough."
@@ -42,13 +56,12 @@ def choice_document(choice: Choice) -> Document:
     if refused:
         rest += [*over_limit(choice), CHANGES if changes else NO_CHANGE]
     parts: list[Part] = [Sentence(text, Role.WARNING) for text in choice.budgets.warnings]
-    parts.append(Sentence(first, Role.ANSWER, Tone.PLAIN if good else Tone.DOUBTFUL))
     parts += [Sentence(text, Role.ANSWER, Tone.DOUBTFUL) for text in assumed]
     parts += map(Sentence, rest)
     if changes:
         parts.append(_changes_table(changes))
     means = meaning_lines(choice)
-    parts += map(Sentence, means)
+    parts += [Sentence(text, Role.NOTE) for text in means]
     if choice.priced:
         parts.append(_price_table(choice.priced))
     parts += [Sentence(text, Role.NOTE) for text in note_lines(choice)]
@@ -59,12 +72,31 @@ def choice_document(choice: Choice) -> Document:
     parts.append(Code(further, _title(choice)))
     return Document(
         title="Collect, and with which ε" if good else "Do not collect like this",
+        verdict=Verdict(
+            COLLECT if good else REFRAIN,
+            first,
+            Tone.PLAIN if good else Tone.DOUBTFUL,
+            () if good else (choice.reason,),
+            _figures(choice),
+        ),
         parts=tuple(parts),
         data=_data(choice, [first, *assumed, *rest, *means], again, further),
         records=Records(tuple(_facts(choice)), (tuple(_facts(choice).values()),)),
         value=f"{choice.epsilon:g}" if choice.epsilon is not None else REFRAIN,
         setting=f"{choice.people:,} people, {choice.answers:,} possible answers",
     )
+
+
+def _figures(choice: Choice) -> dict[str, float | None]:
+    best = None if choice.reason == NOT_COVERED else choice.best
+    return {
+        "eps": choice.epsilon,
+        "within": choice.within,
+        "error": None if best is None else best.error,
+        "error_low": None if best is None else best.error_low,
+        "error_high": None if best is None else best.error_high,
+        "error_without_data": choice.without,
+    }
 
 
 def _change_rows(choice: Choice) -> list[Row]:
@@ -114,7 +146,7 @@ def _price_table(rows: tuple[Priced, ...]) -> Table:
         Column("detects", "people with the rarest answer that can be detected", drop=3),
         Column(
             "guessed",
-            f"how often the best guess from one report is right; without one {percent(1 / request.k)}",
+            f"{ATTACK}, {attacker_text(request)}",
             drop=4,
         ),
     )
@@ -132,7 +164,7 @@ def _price(row: Priced) -> Row:
             best.error,
         ),
         ("–" if row.off is None else users(row.off), row.off),
-        (WORDS[row.verdict] if row.verdict else "–", None),
+        (against_nothing(row.ranking.reasons), None),
         ("–" if row.detectable is None else users(row.detectable), row.detectable),
         (percent(row.attack), row.attack),
     )
@@ -196,7 +228,7 @@ def _title(choice: Choice) -> str:
         return (
             "Next: simulate how many people one such shape takes, its most common answers first; others may take more"
         )
-    rule = f"; collect if it is at most {choice.people:,}" if choice.reason == JUST_SHORT else ""
+    rule = f"; collect if it is at most {choice.people:,}" if choice.reason in (JUST_ENOUGH, JUST_SHORT) else ""
     return f"Next: simulate how many people it takes{rule}"
 
 

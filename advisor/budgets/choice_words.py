@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from advisor.budgets.case import JUST_SHORT, NOT_COVERED, NOTHING_ASKED, OUT_OF_REACH, REACHED, UNSURE
+from advisor.budgets.case import JUST_ENOUGH, JUST_SHORT, NOT_COVERED, NOTHING_ASKED, OUT_OF_REACH, REACHED, UNSURE
 from advisor.budgets.changes import Need
 from advisor.budgets.choice import Choice
 from advisor.budgets.wishes import LIMITS
 from advisor.epsilon.meaning import meaning, meaning_sentences
 from advisor.figures import lower_end, users
 from advisor.plans.question import USERS_LOW
+from advisor.rank.answer_words import hidden_sentences
 from advisor.rank.pair_words import pair_text
 from advisor.rank.result import EVEN
 from advisor.rank.verdict import WORTH_IT
@@ -50,8 +51,10 @@ def interval(low: float, high: float, *, simulated: bool = False) -> str:
 
 
 def answer_lines(choice: Choice) -> list[str]:
-    """Return the verdict and, in further sentences, how sure that is."""
-    return _LINES[choice.reason](choice)
+    """Return the verdict and, in further sentences, how sure that is, and which answers are too rare to be seen."""
+    lines = _LINES[choice.reason](choice)
+    seen = choice.reason in (REACHED, JUST_ENOUGH, JUST_SHORT)
+    return [lines[0], *(hidden_sentences(choice.there.ranking) if seen else ()), *lines[1:]]
 
 
 def _off(choice: Choice) -> str:
@@ -106,6 +109,19 @@ def _nothing_asked(choice: Choice) -> list[str]:
     return [*lines, f"Ask for less than {points(choice.without)} to learn something."] if choice.without else lines
 
 
+def _just_enough(choice: Choice) -> list[str]:
+    within = choice.changes.within
+    enough = "" if within is None else f" If {points(within.value)} would do, collect."
+    return [
+        f"Perhaps enough, not surely: with {choice.people:,} people, {choice.answers:,} possible answers and "
+        f"ε = {_limit(choice)}, expect the share of an answer to be off by {_off(choice)} on average; "
+        f"{_asked(choice)}.",
+        f"The figures are {_how(choice)}, by {pair_text(*choice.best.pair)}. The 95 % interval in brackets reaches "
+        f"above what you need, so simulate before you decide.{enough}",
+        f"Without any data, {_guess(choice)}.",
+    ]
+
+
 def _just_short(choice: Choice) -> list[str]:
     within = choice.changes.within
     enough = "" if within is None else f" If {points(within.value)} would do, collect."
@@ -155,6 +171,7 @@ def _not_covered(choice: Choice) -> list[str]:
 _LINES = {
     REACHED: _collect,
     NOTHING_ASKED: _nothing_asked,
+    JUST_ENOUGH: _just_enough,
     JUST_SHORT: _just_short,
     OUT_OF_REACH: _refrain,
     UNSURE: _unsure,
@@ -202,7 +219,7 @@ def _users(figure: float, digits: int) -> int:
 
 def meaning_lines(choice: Choice) -> list[str]:
     """Return what the budget promises a person who answers, where collecting is an option."""
-    if choice.reason not in (REACHED, JUST_SHORT):
+    if choice.reason not in (REACHED, JUST_ENOUGH, JUST_SHORT):
         return []
     row = choice.there
     promise = meaning(row.epsilon, choice.answers, choice.best.protocol)
@@ -225,6 +242,9 @@ def note_lines(choice: Choice) -> list[str]:
             f"Simulated for {budgets} from the frequencies of {choice.there.ranking.request.sample}, with seed 0; what "
             "other budgets buy is predicted."
         )
+        if (choice.case.reason == REACHED) != (choice.reason == REACHED) and not choice.case.gaps:
+            other = "to collect" if choice.case.reason == REACHED else "not to collect"
+            lines.append(f"Predictions alone said {other}: the simulation of your file is more exact, and decides.")
     elif choice.priced:
         source = "" if frequencies is None else f" for the frequencies of {choice.there.ranking.request.sample}"
         lines.append(f"Predicted{source}, not simulated.")

@@ -6,15 +6,37 @@ from collections.abc import Iterable, Sequence
 
 from advisor.budgets.result import Budgets, Priced
 from advisor.document.json import envelope
-from advisor.document.model import Column, Document, Json, Part, Records, Role, Row, Scalar, Sentence, Table, Tone
+from advisor.document.model import (
+    Column,
+    Document,
+    Json,
+    Part,
+    Records,
+    Role,
+    Row,
+    Scalar,
+    Sentence,
+    Table,
+    Tone,
+    Verdict,
+)
 from advisor.figures import error_text, number, percent, points, rounded, users
+from advisor.question.budget import total_text
 from advisor.question.removals import nothing_left_sentence
 from advisor.question.request import Request
 from advisor.question.units import unit_text
 from advisor.rank.answer_words import summary
 from advisor.rank.data import rank_data
 from advisor.rank.pair_words import pair_text, protocol_in_full
-from advisor.rank.verdict import MARGINAL, USELESS, WORDS, WORTH_IT
+from advisor.rank.table import ATTACK, attacker_text
+from advisor.rank.verdict import (
+    MARGINAL,
+    NOT_CERTAIN,
+    NOTHING_LEFT,
+    USELESS,
+    WORTH_IT,
+    against_nothing,
+)
 from simulator import POSTPROCESSORS
 
 COLUMNS = (
@@ -29,16 +51,16 @@ def budgets_document(budgets: Budgets) -> Document:
     """Return for each metric what every ε buys: verdict, pair, error, and what a report gives away."""
     request = budgets.first.request
     parts: list[Part] = [Sentence(text, Role.WARNING) for text in budgets.warnings]
-    for metric in budgets.metrics:
+    first, *others = verdicts = [_verdict(budgets.priced(metric), request) for metric in budgets.metrics]
+    for verdict, metric in zip(verdicts, budgets.metrics, strict=True):
         rows = budgets.priced(metric)
-        if rows:
-            parts += [*_sentences(rows), price_table(rows)]
-        else:
-            parts.append(Sentence(nothing_left_sentence(request.removals), Role.ANSWER, Tone.DOUBTFUL))
+        parts += [verdict.sentence] if verdict in others else []
+        parts += [*_sentences(rows), price_table(rows)] if rows else []
     parts += [Sentence(text, Role.NOTE) for text in _notes(budgets)]
     budget_list = ", ".join(f"{epsilon:g}" for epsilon in budgets.epsilons)
     return Document(
         title=f"What ε = {budget_list} buys",
+        verdict=first,
         parts=tuple(parts),
         data=_data(budgets),
         records=Records(COLUMNS, tuple(record(row) for metric in budgets.metrics for row in budgets.priced(metric))),
@@ -58,7 +80,7 @@ def price_table(rows: Sequence[Priced]) -> Table:
         Column("users off", f"users of {request.n:,} by which a category is off, on average"),
         Column("detects", "users in the smallest category that can be detected", drop=1),
         Column("bits", "size of one report", drop=3),
-        Column("attack", f"how often the best guess from one report is right; without one {percent(1 / request.k)}"),
+        Column("attack", f"{ATTACK}, {attacker_text(request)}"),
         Column(
             "than no data",
             "what collecting adds to an answer without any data",
@@ -81,16 +103,15 @@ def _row(row: Priced) -> Row:
         ("–" if row.detectable is None else users(row.detectable), row.detectable),
         (f"{best.report_bits:,}", best.report_bits),
         (percent(row.attack), row.attack),
-        (WORDS[row.verdict] if row.verdict else "–", None),
+        (against_nothing(row.ranking.reasons), None),
     )
     return Row(tuple(text for text, _ in cells), tuple(value for _, value in cells), TONES[row.verdict])
 
 
 def _sentences(rows: Sequence[Priced]) -> list[Sentence]:
-    """Return the verdict, what the error means in users, and what a report gives away."""
+    """Return what the error means in users, and what a report gives away."""
     first, last, request = rows[0], rows[-1], rows[0].ranking.request
-    good = any(row.verdict == WORTH_IT for row in rows)
-    lines = [Sentence(verdict_sentence(rows), Role.ANSWER, Tone.PLAIN if good else Tone.DOUBTFUL)]
+    lines = []
     if first.off is not None and last.off is not None:
         lines.append(Sentence(
             f"Expect each category to be off by about {_off(first)} at ε = {first.epsilon:g}, and "
@@ -98,7 +119,7 @@ def _sentences(rows: Sequence[Priced]) -> list[Sentence]:
         ))  # fmt: skip
     lines.append(Sentence(
         f"The best guess from one report is right in {percent(first.attack)} of cases at ε = {first.epsilon:g}, and in "
-        f"{percent(last.attack)} at ε = {last.epsilon:g}; without a report in {percent(1 / request.k)}."
+        f"{percent(last.attack)} at ε = {last.epsilon:g}; without a report in {percent(request.prior_guess)}."
     ))  # fmt: skip
     return lines
 
@@ -107,24 +128,36 @@ def _off(row: Priced) -> str:
     return f"{users(rounded(row.off or 0.0, 2))} ({points((row.off or 0.0) / row.ranking.request.n)})"
 
 
+def _verdict(rows: Sequence[Priced], request: Request) -> Verdict:
+    """Return what the best of the budgets is worth."""
+    if not rows:
+        return Verdict(NOTHING_LEFT, nothing_left_sentence(request.removals), Tone.DOUBTFUL)
+    kinds = [row.verdict for row in rows]
+    best = next(kind for kind in (WORTH_IT, MARGINAL, USELESS) if kind in kinds)
+    reasons = rows[kinds.index(best)].ranking.reasons
+    text = verdict_sentence(rows) + total_text(request.plan, each=True)
+    return Verdict(best, text, Tone.PLAIN if best == WORTH_IT else Tone.DOUBTFUL, reasons)
+
+
 def verdict_sentence(rows: Sequence[Priced]) -> str:
     """Return at which ε collecting says more than no data, and the pair to use there."""
     metric = rows[0].ranking.metric
-    good = [row for row in rows if row.verdict == WORTH_IT]
+    good, useless = ([row for row in rows if row.verdict == kind] for kind in (WORTH_IT, USELESS))
+    some = [row for row in rows if row.verdict == MARGINAL]
+    unsure = [row for row in some if NOT_CERTAIN in row.ranking.reasons]
+    small = [row for row in some if row not in unsure]
+    rest = [
+        *([f"At ε = {_listed(small)} the answer is better than no data, but not by half."] if small else []),
+        *([f"At ε = {_listed(unsure)} it is less than half of that, but not certain to be lower."] if unsure else []),
+        *([f"At ε = {_listed(useless)} the answer would say no more than no data."] if useless else []),
+    ]
     if good:
-        others = [row for row in rows if row.verdict != WORTH_IT]
-        where = f"at ε = {_listed(good)}" if others else "at every ε given"
-        use = f"use {_pairs(good)}"
-        rest = f" At ε = {_listed(others)} the answer would say little more than no data." if others else ""
-        return f"Collecting is worth it {where} ({metric} error): {use}.{rest}"
+        where = f"at ε = {_listed(good)}" if rest else "at every ε given"
+        return " ".join([f"Collecting is worth it {where} ({metric} error): use {_pairs(good)}.", *rest])
     without, guess = rows[0].ranking.error_without_data, rows[0].ranking.guess_without_data
     figure = "" if without is None else f", which has {metric} error {number(without, 3)} without any data"
-    some = [row for row in rows if row.verdict == MARGINAL]
     if some:
-        return (
-            f"Marginal at best: at ε = {_listed(some)} the answer is better than assuming "
-            f"{guess}{figure}, but not by half."
-        )
+        return " ".join([f"Marginal at best, against assuming {guess}{figure}.", *rest])
     return (
         "Not worth collecting like this at any ε given: no answer is clearly better than assuming "
         f"{guess}{figure}. ldp-advise plan says how many users or which ε it takes."

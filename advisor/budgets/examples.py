@@ -39,7 +39,7 @@ def missing_budget(
         from advisor.budgets.result import Budgets
         from advisor.rank.look_up import look_up
         from advisor.rank.result import Answer
-        from advisor.rank.verdict import WORDS
+        from advisor.rank.verdict import against_nothing
 
         asked = requests(EPSILONS)
         budgets = Budgets(EPSILONS, tuple(Answer(look_up(request)) for request in asked))
@@ -47,7 +47,7 @@ def missing_budget(
         request, metric = asked[0], budgets.metrics[0]
         lines = [f"Predicted for {request.sample} (k = {request.k:,}, n = {request.n:,}), with the best pair:"]
         for row in rows:
-            best, verdict = row.ranking.best, WORDS[row.verdict or ""]
+            best, verdict = row.ranking.best, against_nothing(row.ranking.reasons)
             off = "" if row.off is None else f", each category off by about {users(row.off)} users"
             lines.append(
                 f"  --eps {row.epsilon:<4g} {metric} error {number(best.error, 3)}, {verdict} than without data{off}; "

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from advisor.budgets.case import JUST_SHORT, METRIC, NOTHING_ASKED, OUT_OF_REACH, REACHED, UNSURE, Case, shown
+from advisor.budgets.case import (
+    JUST_ENOUGH,
+    JUST_SHORT,
+    METRIC,
+    NOTHING_ASKED,
+    OUT_OF_REACH,
+    REACHED,
+    UNSURE,
+    Case,
+    shown,
+    sure,
+)
 from advisor.budgets.changes import Need, predicted_budget
 from advisor.budgets.decision import LEAST, Decision
 from advisor.budgets.wishes import rounded
@@ -31,7 +42,9 @@ def simulated(case: Case, frequencies: Frequencies, progress: Progress) -> Decis
     best, verdict = at_limit.first.best, at_limit.first.verdict
     short = shown(best.error) > case.within
     if not short and verdict != USELESS:
-        return _least(case, at_limit, frequencies, progress)
+        if shown(sure(best)) <= case.within:
+            return _least(case, at_limit, frequencies, progress)
+        return Decision(JUST_ENOUGH, budget=predicted_budget(case), simulated=((case.limit, at_limit),))
     close = shown(best.error_low) <= case.within and verdict != USELESS
     people = _users(_plan(case, Question(epsilon=case.limit, metric=(METRIC,)), frequencies, progress))
     return Decision(
@@ -53,11 +66,13 @@ def _least(case: Case, at_limit: Answer | None, frequencies: Frequencies, progre
         if epsilon >= case.limit:
             break
         answer = _answer(case, epsilon, frequencies, progress)
-        if shown(answer.first.best.error) <= case.within and answer.first.verdict != USELESS:
+        if shown(sure(answer.first.best)) <= case.within and answer.first.verdict != USELESS:
             known = () if at_limit is None else ((case.limit, at_limit),)
             return Decision(REACHED, epsilon, simulated=((epsilon, answer), *known))
         epsilon = rounded(STEP * epsilon, up=True)
     at_limit = at_limit or _answer(case, case.limit, frequencies, progress)
+    if shown(sure(at_limit.first.best)) > case.within:
+        return Decision(JUST_ENOUGH, budget=predicted_budget(case), simulated=((case.limit, at_limit),))
     return Decision(REACHED, case.limit, simulated=((case.limit, at_limit),))
 
 

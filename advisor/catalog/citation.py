@@ -101,6 +101,7 @@ def citation_document(used: Used, *, bibtex_alone: bool = False) -> Document:
     text = methods_paragraph(used)
     return Document(
         title="How to cite this",
+        verdict=None,
         parts=(Code(bibtex(used.sources)),)
         if bibtex_alone
         else (Code(text + "\n", "Methods"), _bibliography(used.sources)),
@@ -128,6 +129,7 @@ def bibtex_document(name: str, reference: str) -> Document:
         raise InputError(f"{name} names no source: --bibtex is for protocols and methods")
     return Document(
         title=f"Sources of {name}",
+        verdict=None,
         parts=(Code(bibtex(sources)),),
         data={"name": name, "reference": reference, "bibtex": bibtex(sources)},
         records=Records(FIELDS, tuple(_fields(source) for source in sources)),

@@ -23,6 +23,7 @@ def list_document(catalog: Mapping[str, tuple[Entry, ...]]) -> Document:
     """Return a table of the protocols, one of the methods and one of the metrics."""
     return Document(
         title="Protocols, post-processing methods and metrics",
+        verdict=None,
         parts=(
             *(_table(kind, entries) for kind, entries in catalog.items()),
             Sentence("ldp-advise explain NAME says more about any of them.", Role.NOTE),
@@ -87,6 +88,7 @@ def explain_document(member: Explanation) -> Document:
     data = asdict(member)
     return Document(
         title=called,
+        verdict=None,
         parts=tuple(parts),
         data=data,
         records=Records(

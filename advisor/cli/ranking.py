@@ -42,7 +42,7 @@ from simulator._version import __version__
 from simulator.benchmark import Runs
 
 PREDICTED = "is for a simulation, and this answer is predicted: give a sample, without --instant"
-RUN_COLUMNS = ("eps", "n", "k", "seed", "version", "protocol", "method", "metric", "repetition", "fresh", "error")
+RUN_COLUMNS = ("eps", "n", "k", "seed", "version", "protocol", "method", "metric", "repetition", "judged", "error")
 RUN_SUFFIXES = (".csv", ".parquet")
 
 
@@ -87,17 +87,17 @@ def _write_runs(answer: Answer, path: Path) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(RUN_COLUMNS)
-        for *names, first, fresh, errors in _blocks(answer.runs, answer.first.request.metrics):
+        for *names, first, judged, errors in _blocks(answer.runs, answer.first.request.metrics):
             rows = enumerate(errors.tolist(), start=first)
-            writer.writerows((*setting, *names, repetition, fresh, error) for repetition, error in rows)
+            writer.writerows((*setting, *names, repetition, judged, error) for repetition, error in rows)
 
 
 def _blocks(
     every: tuple[Runs, ...], metrics: tuple[str, ...]
 ) -> Iterator[tuple[str, str, str, int, bool, np.ndarray[tuple[int, ...], np.dtype[np.float64]]]]:
-    """Yield blocks of errors: which pair and metric, the first repetition, and whether they had no part in the choice.
+    """Yield blocks of errors: which pair and metric, the first repetition, and whether an estimate is judged by them.
 
-    Those that had none are of the pairs that were chosen by the others; all comparisons rest on the others.
+    Those are of draws of what may be behind it, the others of simulated collections.
     """
     for runs in every:
         for metric in metrics:
@@ -112,11 +112,11 @@ def _write_parquet(
     import pyarrow.parquet as pq
 
     parts = []
-    for *names, first, fresh, errors in _blocks(runs, metrics):
+    for *names, first, judged, errors in _blocks(runs, metrics):
         texts = [pa.array([name] * len(errors)) for name in (*setting, *names)]
         repetitions = pa.array(np.arange(first, first + len(errors)))
         parts.append(
-            pa.table([*texts, repetitions, pa.array([fresh] * len(errors)), pa.array(errors)], names=list(RUN_COLUMNS))
+            pa.table([*texts, repetitions, pa.array([judged] * len(errors)), pa.array(errors)], names=list(RUN_COLUMNS))
         )
     pq.write_table(pa.concat_tables(parts), path)
 

@@ -242,6 +242,7 @@ def write(document: Document, output: Output, target: Target | None, view: View)
 
     Raises InputError if the file cannot be written, after printing the answer; OSError if standard output fails.
     """
+    _say_verdict(document, output, view)
     if target is not None:
         try:
             target.write_text(_text(document, output.chosen_format, view))
@@ -256,6 +257,13 @@ def write(document: Document, output: Output, target: Target | None, view: View)
     else:
         sys.stdout.write(_text(document, output.chosen_format, view))
     sys.stdout.flush()
+
+
+def _say_verdict(document: Document, output: Output, view: View) -> None:
+    """Say the verdict on standard error where rows or names are all that is printed: they look alike for any."""
+    verdict = document.verdict
+    if verdict is not None and output.chosen_format in ("csv", "value") and not (view.quiet and not verdict.tone):
+        say(f"verdict: {verdict.text}")
 
 
 def _text(document: Document, name: str, view: View) -> str:

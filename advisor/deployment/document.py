@@ -6,7 +6,7 @@ import shlex
 
 from advisor.deployment.answer import MEANINGS, Deployed
 from advisor.deployment.readme import audit_command, spent
-from advisor.document.model import Code, Column, Document, Records, Role, Row, Sentence, Table, Tone
+from advisor.document.model import Code, Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict
 from simulator import POSTPROCESSORS
 
 
@@ -20,11 +20,6 @@ def code_document(deployed: Deployed) -> Document:
     rows = tuple(Row((name, MEANINGS[name], f"{size:,}"), (None, None, size)) for name, size in sizes.items())
     where = shlex.quote(deployed.directory)
     sentences = [
-        Sentence(
-            f"Wrote clients, server and test vectors for {protocol.title} ({collection.protocol}) with {method.title} "
-            f"({collection.method}) to {deployed.directory}.",
-            Role.ANSWER,
-        ),
         Sentence(
             f"One report spends {spent(made)}: "
             + (
@@ -42,6 +37,11 @@ def code_document(deployed: Deployed) -> Document:
     next_steps = f"cd {where}\npython check.py && node check.mjs\n{audit_command(collection)}\n"
     return Document(
         title=f"Code for {protocol.title} with {method.title}",
+        verdict=Verdict(
+            "written",
+            f"Wrote clients, server and test vectors for {protocol.title} ({collection.protocol}) with {method.title} "
+            f"({collection.method}) to {deployed.directory}.",
+        ),
         parts=(
             *sentences,
             Table(

@@ -24,7 +24,8 @@ def envelope() -> dict[str, Json]:
 
 def json_text(document: Document) -> str:
     """Return the data of a document as one JSON object."""
-    text = json.dumps({**envelope(), **document.data}, indent=2, ensure_ascii=False, allow_nan=False)
+    headline = {} if document.verdict is None else {"headline": document.verdict.data}
+    text = json.dumps({**envelope(), **headline, **document.data}, indent=2, ensure_ascii=False, allow_nan=False)
     return "\n".join(map(_escaped, text.split("\n")))
 
 

@@ -58,6 +58,27 @@ class Sentence:
 
 
 @dataclass(frozen=True)
+class Verdict:
+    """What an answer comes to: every format shows its sentence first, and programs ask for its kind."""
+
+    kind: str  # a word for programs
+    text: str  # one sentence, or two, for people
+    tone: Tone = Tone.PLAIN
+    reasons: tuple[str, ...] = ()  # why it is no better, a word for each reason
+    figures: Mapping[str, float | None] = field(default_factory=dict)
+
+    @property
+    def sentence(self) -> Sentence:
+        """What people read."""
+        return Sentence(self.text, Role.ANSWER, self.tone)
+
+    @property
+    def data(self) -> dict[str, Json]:
+        """Fields of the JSON object."""
+        return {"kind": self.kind, "text": self.text, "reasons": list(self.reasons), "figures": dict(self.figures)}
+
+
+@dataclass(frozen=True)
 class Column:
     """A column of a table."""
 
@@ -230,7 +251,8 @@ class Document:
     """An answer in all its forms."""
 
     title: str  # what the answer is about, in a few words
-    parts: tuple[Part, ...]  # what is read, in its order
+    verdict: Verdict | None  # what it comes to, which is read first; None where nothing is decided, as in a list
+    parts: tuple[Part, ...]  # what is read then, in its order
     data: Mapping[str, Json] = field(repr=False)  # the fields of the JSON object behind those that every answer has
     records: Records = field(repr=False)  # the rows as flat data
     value: str  # the answer and nothing else, one line for each part of it; "" where there is none
@@ -240,6 +262,11 @@ class Document:
 
     def __post_init__(self) -> None:
         _clean(self, "title", "value", "setting")
+
+    @property
+    def every_part(self) -> tuple[Part, ...]:
+        """The verdict, and all that follows."""
+        return self.parts if self.verdict is None else (self.verdict.sentence, *self.parts)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -264,7 +291,7 @@ class View:
         roles = {Role.ANSWER} if self.quiet else {Role.ANSWER, Role.DETAIL, Role.NOTE}
         roles |= {Role.LEGEND} if self.verbose and not self.quiet else set()
         shown: list[Part] = []
-        for part in document.parts:
+        for part in document.every_part:
             if isinstance(part, Table):
                 if (part.verbose and Role.LEGEND not in roles) or (part.further and self.quiet):
                     continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from advisor.document.model import Document, Records, Role, Scalar, Sentence
+from advisor.document.model import Document, Records, Scalar, Sentence, Verdict
 from advisor.epsilon.conversion import Conversion
 from advisor.epsilon.meaning import Meaning, meaning_sentences
 from advisor.epsilon.shuffled import Shuffled, shuffled_sentences
@@ -26,7 +26,8 @@ def epsilon_document(conversion: Conversion, meaning: Meaning, promise: Shuffled
     )
     return Document(
         title=f"What ε = {conversion.epsilon:.4g} means",
-        parts=(Sentence(first, Role.ANSWER), *(Sentence(text) for text in rest)),
+        verdict=Verdict("meaning", first),
+        parts=tuple(Sentence(text) for text in rest),
         data={
             "epsilon": conversion.epsilon,
             "epsilon_removal": conversion.removal,

@@ -134,8 +134,8 @@ def build(folder: str, workers: Workers, *, quick: bool, seed: int, progress: Pr
 
     Raises InputError if the backend is not installed, the folder holds another build, or cannot be written.
     """
-    if find_spec("sklearn") is None:
-        raise InputError("building needs scikit-learn: pip install 'ldp-advise[build]'")
+    if find_spec("threadpoolctl") is None:
+        raise InputError("building needs threadpoolctl: pip install 'ldp-advise[build]'")
     size = builder.QUICK if quick else builder.FULL
     try:
         return builder.build(Path(folder), size=size, workers=workers, seed=seed, progress=progress)

@@ -9,14 +9,15 @@ from typing import cast
 
 import numpy as np
 
-from advisor.document.model import Code, Column, Document, Json, Records, Role, Row, Scalar, Sentence, Table
+from advisor.document.model import Column, Document, Json, Records, Role, Row, Scalar, Sentence, Table, Verdict
 from advisor.errors import InputError, listed
+from advisor.figures import percent
 from advisor.knowledge.answer import Judgement, nearest_cells
 from advisor.names import resolve
 from advisor.question.units import unit_text
 from advisor.rank.pair_words import pair_text
 from advisor.rank.result import Ranking
-from knowledge import model, tree
+from knowledge import model, policy
 from knowledge.cells import Neighbour
 from knowledge.judging.scores import MODEL, SINGLE, Score
 from knowledge.menu import CURVE_PROTOCOLS
@@ -85,7 +86,8 @@ def info_document() -> Document:
     first = f"Look-ups are predicted by a model fitted to {made.populations:,} simulated populations."
     return Document(
         title="What look-ups rest on",
-        parts=(Sentence(first, Role.ANSWER), *map(Sentence, lines)),
+        verdict=Verdict("provenance", first),
+        parts=tuple(map(Sentence, lines)),
         data={"knowledge": cast(Mapping[str, Json], made.to_json())},
         records=Records(tuple(facts), (tuple(facts.values()),)),
         value=str(made.populations),
@@ -109,60 +111,65 @@ def _figure(value: float) -> str:
 
 
 def rules_document(metric: str, *, ordered: bool) -> Document:
-    """Return the decision trees of a metric as indented rules: of pairs where there is an order, and of methods.
+    """Return the decision tree of a metric as a table of rules: a page to pin to a wall.
 
     Raises InputError if the metric is unknown, has no tree, or needs an order.
     """
     key = resolve("metric", metric)
-    pairs = tree.load(kind=tree.PAIR_TREES) if ordered else {}
-    kinds = [tree.PAIR_TREES] if key in pairs or (key == "mae" and pairs) else []
-    if not kinds or key == "mae" or key in tree.load():
-        kinds.append(tree.METHOD_TREES)
     try:
-        every = {kind: tree.rules(key, ordered=ordered, kind=kind) for kind in kinds}
-        leaves = {kind: tree.leaves(key, ordered=ordered, kind=kind) for kind in kinds}
+        tree = policy.tree_for(key, ordered=ordered)
     except ValueError as error:
         raise InputError(str(error)) from None
+    rules = list(policy.leaves(tree))
     what = f"{key}, categories {'with' if ordered else 'without'} an order"
-    parts = [
-        part
-        for kind, text in every.items()
-        for part in (Sentence(f"Decision tree of {what}: {_TREES[kind]}"), Code(text))
-    ]
-    rows = [
-        ("; ".join(map(str, leaf.conditions)), *leaf.ranking[0], leaf.populations)
-        for rules in leaves.values()
-        for leaf in rules
-    ]
+    asked = [name for name in policy.QUESTIONS if any(one.question == name for path, _ in rules for one in path)]
+    columns = (
+        *(Column(policy.QUESTIONS[name], text=True) for name in asked),
+        Column("protocol", text=True),
+        Column("method", text=True),
+        Column("regret", "error over the lowest predicted one, less 1: mean over the cases of the rule"),
+        Column("share", "of the cases that the rules were made from", drop=1),
+    )
+    rows = []
+    for path, leaf in rules:
+        limits = {one.question: one.ends for one in path}
+        figures = (percent(leaf.regret), percent(leaf.share))
+        cells = (*(limits.get(name, "any") for name in asked), leaf.protocol, leaf.method, *figures)
+        rows.append(Row(cells, (*(None for _ in cells[:-2]), leaf.regret, leaf.share)))
+    mean = sum(leaf.regret * leaf.share for _, leaf in rules)
+    several = f"{len(rules)} rules name" if len(rules) > 1 else "One rule names"
+    text = f"{several} the pair to use for {what}: {percent(mean)} more error than the best pair on average."
+    conditions = [[str(one) for one in path] for path, _ in rules]
     return Document(
-        title=f"Decision tree of {what}",
-        parts=tuple(parts),
+        title=f"Which protocol and post-processing method? {what}",
+        verdict=Verdict("rules", text),
+        parts=(Table(columns, tuple(rows), noun="rules", cut=False), *(Sentence(one, Role.NOTE) for one in _RULES)),
         data={
             "metric": key,
             "ordered": ordered,
-            "rules": _rules_data(leaves.get(tree.METHOD_TREES, ()), "method"),
-            "pairs": _rules_data(leaves.get(tree.PAIR_TREES, ()), "pair"),
+            "rules": [
+                {"conditions": words, **asdict(leaf)} for words, (_, leaf) in zip(conditions, rules, strict=True)
+            ],
         },
-        records=Records(("conditions", "method", "extra_error", "populations"), tuple(rows)),
-        value="\n".join(every.values()),
+        records=Records(
+            ("conditions", "protocol", "method", "regret", "share"),
+            tuple(
+                ("; ".join(words), leaf.protocol, leaf.method, leaf.regret, leaf.share)
+                for words, (_, leaf) in zip(conditions, rules, strict=True)
+            ),
+        ),
+        value="\n".join(
+            f"{'; '.join(words) or 'always'}: {leaf.protocol} {leaf.method}"
+            for words, (_, leaf) in zip(conditions, rules, strict=True)
+        ),
     )
 
 
-_TREES = {
-    tree.METHOD_TREES: "the methods that are best on average where all conditions hold.",
-    tree.PAIR_TREES: "the pairs that are best on average, of all protocols; the noise is that of oue.",
-}
-
-
-def _rules_data(rules: Sequence[tree.Rule], option: str) -> list[Json]:
-    return [
-        {
-            "conditions": [str(condition) for condition in rule.conditions],
-            "ranking": [{option: name, "extra_error": extra} for name, extra in rule.ranking],
-            "populations": rule.populations,
-        }
-        for rule in rules
-    ]
+_RULES = (
+    "Skew: 1 where frequencies fall as 1/rank, 0 where all are equal; 1 if you do not know.",
+    "Made from what the model predicts for 0.2 <= ε <= 10, k to 4,096, n from 1,000 to 100 million. With data like "
+    "yours, ask with the file: ldp-advise --eps 1 FILE.",
+)
 
 
 def evaluation_document(judgements: Sequence[Judgement], *, full: bool) -> Document:
@@ -171,6 +178,7 @@ def evaluation_document(judgements: Sequence[Judgement], *, full: bool) -> Docum
     names = tuple(field.name for field in fields(Score))
     return Document(
         title="Regret of look-ups",
+        verdict=None,
         parts=tuple(
             part
             for judgement in judgements
@@ -304,9 +312,9 @@ def cells_document(advice: Ranking, count: int) -> Document:
     ]
     return Document(
         title="Simulated populations nearest to the question",
+        verdict=Verdict("nearest", first),
         parts=(
             *(Sentence(words, Role.WARNING) for words in advice.warnings),
-            Sentence(first, Role.ANSWER),
             _table(f"Nearest simulated cells, {metric} errors", CELLS, rows),
             *(Sentence(words, Role.NOTE) for words in rest),
         ),
@@ -338,7 +346,8 @@ def built_document(folder: str, made: Provenance) -> Document:
     words = f"Built in {folder}: {made.populations:,} populations in {made.seconds:,} seconds."
     return Document(
         title="Knowledge built anew",
-        parts=(Sentence(words, Role.ANSWER),),
+        verdict=Verdict("built", words),
+        parts=(),
         data=facts,
         records=Records(tuple(facts), (tuple(facts.values()),)),
         value=folder,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.document.model import Column, Document, Records, Role, Row, Sentence, Table, Tone
+from advisor.document.model import Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict
 from advisor.figures import number
 from advisor.memoisation.answer import Approach, Comparison
 from advisor.memoisation.words import (
@@ -34,9 +34,9 @@ def rounds_document(answer: Comparison) -> Document:
     kept = [row._asdict() for row in rows]
     return Document(
         title="Rounds with the same users: memoised or fresh noise",
+        verdict=Verdict("memoise" if answer.memoise else "fresh_noise", verdict(answer)),
         parts=(
             *(Sentence(text, Role.WARNING) for text in question.warnings),
-            Sentence(verdict(answer), Role.ANSWER),
             *(Sentence(text) for text in (*error_sentences(answer), *promise_sentences(answer))),
             Table(COLUMNS, tuple(_row(row, answer) for row in rows), noun="approaches", cut=False),
             *(Sentence(text, Role.NOTE) for text in note_sentences(answer)),

@@ -21,7 +21,7 @@ def ranking_figure(advice: Ranking) -> Figure:
     """
     kinds = {(row.protocol, row.method): NAMES[row.kind] for row in advice.baselines if row.kind in NAMES}
     top = {row.pair for row in advice.ties}
-    shown: list[Recommendation | Baseline] = list(advice.rows[:ROWS])
+    shown: list[Recommendation | Baseline] = list(advice.recommendations[:ROWS])
     inside = {(row.protocol, row.method) for row in shown}
     shown += [row for row in advice.baselines if row.kind in NAMES and (row.protocol, row.method) not in inside]
     pairs = [(row.protocol or "", row.method or "") for row in shown]

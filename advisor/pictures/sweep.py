@@ -16,7 +16,6 @@ from advisor.question.units import unit_text
 from advisor.sweeps.question import Place
 from advisor.sweeps.result import Cell, SweepResult
 from simulator.foreign import REGISTERED
-from simulator.ranking import PRACTICAL_RATIO
 
 METHODS_SHOWN = 7
 ON_SHADE = "#101010"  # not the ink of pictures, which is light on a dark page: shades are light on either
@@ -25,7 +24,7 @@ CHARACTER = 0.075  # width of a character of a cell, in inches
 
 
 def winners_figure(sweep: SweepResult) -> Figure:
-    """Return for each k a map over ε and n: the pair with the lowest error in words, coloured by its method.
+    """Return for each k a map over ε and n: the pair to use in words, coloured by its method.
 
     Where other methods come within 5 % of it or are not separable from it, their number is said, and a corner has the
     colour of the nearest one.
@@ -70,7 +69,7 @@ def winners_figure(sweep: SweepResult) -> Figure:
 
 
 def _draw_cell(axes: Axes, column: int, row: int, cell: Cell, colours: dict[str, str]) -> None:
-    winner, tied = cell.winner, _tied(cell)
+    winner, tied = cell.winner, cell.tied_with(cell.winner)
     shade = tint(colours[winner.method], SHADE)
     axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=shade, edgecolor=PAPER, linewidth=1.5))
     if tied:
@@ -82,28 +81,9 @@ def _draw_cell(axes: Axes, column: int, row: int, cell: Cell, colours: dict[str,
     )  # fmt: skip
 
 
-def _tied(cell: Cell) -> list[str]:
-    """Return the other methods that come within 5 % of the winner, or cannot be told from it, the nearest first."""
-    best: dict[str, float] = {}
-    for (_, method), error in cell.errors.items():
-        if method != cell.winner.method:
-            best[method] = min(error, best.get(method, math.inf))
-    tied = {method for method, error in best.items() if error < cell.winner.error * PRACTICAL_RATIO}
-    if cell.winner.runner_up is not None and not cell.winner.sure:
-        tied |= {cell.winner.runner_up[1]} - {cell.winner.method}
-    return sorted(tied, key=lambda method: best[method])
-
-
 def _words(cell: Cell) -> str:
-    """Return what stands in a cell: the pair, and its ties or its lead over the best other method."""
-    tied = _tied(cell)
-    if tied:
-        behind = f"tied: {tied[0]}" if len(tied) == 1 else f"{len(tied)} methods tied"
-    else:
-        others = [error for (_, method), error in cell.errors.items() if method != cell.winner.method]
-        lead = min(others, default=math.nan) / cell.winner.error - 1 if cell.winner.error > 0 else math.nan
-        behind = "" if math.isnan(lead) else f"next method +{100 * lead:.0f} %"
-    return f"{cell.winner.protocol}\n{cell.winner.method}\n{behind}".rstrip()
+    """Return what stands in a cell: the pair, and how certain its method is."""
+    return f"{cell.winner.protocol}\n{cell.winner.method}\n{cell.words(cell.winner)}".rstrip()
 
 
 def _colours(sweep: SweepResult) -> dict[str, str]:

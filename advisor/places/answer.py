@@ -11,17 +11,15 @@ from advisor.places.menu import places_menu
 from advisor.places.request import PlacesRequest
 from advisor.places.result import Mechanism, Pictured, PlacesAdvice
 from simulator import METRICS, POSTPROCESSORS, Metric
-from simulator.benchmark import Experiment, Runs
+from simulator.benchmark import Experiment
 from simulator.channels import Channel, Update
 from simulator.methods import observe
 from simulator.methods.maximum_likelihood import remembered_maxima
 from simulator.metrics import EMD_SLACK
 from simulator.protocols.protocol import Tally
-from simulator.race import measured_again, race
-from simulator.ranking import MeanError, Standing, mean_error, rank
+from simulator.race import race
+from simulator.ranking import rank
 from simulator.seeding import rng_for
-
-SHARE_AGAIN = 4  # one in so many repetitions of the race is spent again on the pairs that it chose
 
 
 def answer_places(
@@ -57,23 +55,11 @@ def answer_places(
         request,
         {key: _measured(key, one, request) for key, one in menu.items()},
         rankings,
-        _measured_afresh(rankings, experiment, runs, max(request.repetitions, runs.repetitions // SHARE_AGAIN), jobs),
         {metric: float(experiment.metrics[metric](uniform, request.truth)) for metric in request.metrics},
         max((float(block.max()) for block in slack), default=0.0) if "emd" in request.metrics else None,
         runs.repetitions,
         {key: _picture(key, one, request) for key, one in menu.items()},
     )
-
-
-def _measured_afresh(
-    rankings: dict[str, tuple[Standing, ...]], experiment: Experiment, runs: Runs, repetitions: int, jobs: int
-) -> dict[str, MeanError]:
-    """Return for each metric the error of the first pair, from repetitions that had no part in choosing it."""
-    chosen = {metric: rows[0].pair for metric, rows in rankings.items() if len(rows) > 1}
-    if not chosen:
-        return {}
-    again = measured_again(experiment, runs, chosen.values(), repetitions, jobs=jobs)
-    return {metric: mean_error(again.column(pair, metric)) for metric, pair in chosen.items()}
 
 
 def _metrics(request: PlacesRequest) -> dict[str, Metric]:

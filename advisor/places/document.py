@@ -28,6 +28,7 @@ from advisor.places.words import (
     promise_sentences,
     quality_sentence,
     summary,
+    verdict,
 )
 from simulator.ranking import Standing
 
@@ -39,6 +40,7 @@ def places_document(advice: PlacesAdvice) -> Document:
     for metric in metrics:
         sentences = answer_sentences(advice, metric)
         quality = quality_sentence(advice, metric)
+        parts += [verdict(advice, metric).sentence] if metric != metrics[0] else []
         parts += [sentence for sentence in sentences if sentence.role is Role.ANSWER]
         parts += [] if quality is None else [Sentence(quality)]
         parts += [sentence for sentence in sentences if sentence.role is not Role.ANSWER]
@@ -51,6 +53,7 @@ def places_document(advice: PlacesAdvice) -> Document:
     best = " with ".join(advice.best().pair)
     return Document(
         title=f"{best}: LDP advice for places",
+        verdict=verdict(advice, metrics[0]),
         parts=tuple(parts),
         data=_data(advice),
         records=_records(advice),
@@ -109,7 +112,7 @@ def _row(advice: PlacesAdvice, metric: str, row: Standing, *, near: bool) -> Row
         (f"{member.protocol.report_bits:,}", member.protocol.report_bits),
         (percent(member.attack_success), member.attack_success),
     ]
-    tone = Tone.GOOD if row.tier == 1 else Tone.PLAIN
+    tone = Tone.GOOD if row.rank == 1 else Tone.PLAIN
     return Row(tuple(text for text, _ in cells), tuple(value for _, value in cells), tone)
 
 
@@ -121,17 +124,16 @@ def _figures(advice: PlacesAdvice, metric: str, row: Standing) -> dict[str, Scal
     """Return one row of the ranking as plain figures; None where there is none, or an infinite one."""
     protocol, method = row.pair
     member = advice.mechanisms[protocol]
-    measured = advice.error(metric) if row is advice.best(metric) else row
     return {
         "rank": row.rank,
-        "tier": row.tier,
+        "tier": 1 if row.rank == 1 else 2,
         "tied": row.tied,
         "protocol": protocol,
         "method": method,
-        "error": _finite(measured.error),
-        "error_low": _finite(measured.low),
-        "error_high": _finite(measured.high),
-        "standard_error": _finite(measured.standard_error),
+        "error": _finite(row.error),
+        "error_low": _finite(row.low),
+        "error_high": _finite(row.high),
+        "standard_error": _finite(row.standard_error),
         "ratio_to_best": _finite(row.ratio.value),
         "ratio_low": _finite(row.ratio.low),
         "ratio_high": _finite(row.ratio.high),

@@ -13,7 +13,7 @@ from advisor.places.request import PlacesRequest
 from simulator import METRICS
 from simulator.channels import Channel, Update
 from simulator.protocols.protocol import Protocol
-from simulator.ranking import MeanError, Standing
+from simulator.ranking import Standing
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,6 @@ class PlacesAdvice:
     request: PlacesRequest
     mechanisms: dict[str, Mechanism]  # what competed, by key
     rankings: dict[str, tuple[Standing, ...]]  # for each metric the standings, the best first
-    fresh: dict[str, MeanError]  # what the first of them reaches in repetitions that had no part in choosing it
     uniform_errors: dict[str, float]  # for each metric the error of equal frequencies, which need no data
     emd_error: float | None  # largest proven relative error of the earth mover's distances, None without that metric
     repetitions: int  # most repetitions behind any row of the rankings
@@ -57,12 +56,6 @@ class PlacesAdvice:
     def best(self, metric: str | None = None) -> Standing:
         """Return the first of the ranking of a metric (default: the first metric)."""
         return self.rankings[metric or self.request.metrics[0]][0]
-
-    def error(self, metric: str) -> MeanError:
-        """Return the error of the first pair; of the ranking itself where there was no choice."""
-        best = self.best(metric)
-        same = MeanError(best.error, best.low, best.high, best.standard_error, best.spread)
-        return self.fresh.get(metric, same)
 
     def error_of(self, metric: str, protocol: str, method: str) -> float | None:
         """Return the mean error of a pair, None if it did not compete."""

@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 
-from advisor.document.model import Role, Sentence, Tone
+from advisor.document.model import Role, Sentence, Tone, Verdict
 from advisor.figures import error_text, number
 from advisor.places.request import PlacesRequest
 from advisor.places.result import Mechanism, PlacesAdvice, unit_of
 from advisor.question.removals import removal_sentences
 from advisor.rank.pair_words import method_text, pair_text, protocol_text
+from advisor.rank.verdict import USELESS, WORTH_IT
 
 
 def leak(value: float | None) -> str:
@@ -74,26 +75,39 @@ def promise_sentences(advice: PlacesAdvice) -> list[str]:
     return lines
 
 
-def answer_sentences(advice: PlacesAdvice, metric: str) -> list[Sentence]:
-    """Return the answer: the pair to use, its error, and how many others are as good."""
-    rows, best, unit = advice.rankings[metric], advice.best(metric), unit_of(metric, advice.request)
+def verdict(advice: PlacesAdvice, metric: str) -> Verdict:
+    """Return the pair to use, or that nothing beats an answer without data."""
+    best = advice.best(metric)
     protocol, method = best.pair
-    measured = advice.error(metric)
-    figure = f"{metric} error {error_text(measured.error, measured.low, measured.high)} {unit}"
-    if min(row.error for row in rows) >= advice.uniform_errors[metric]:
-        return [
-            Sentence(
-                "Nothing beats an answer without any data (every place equally frequent): this setting is too noisy "
-                f"for these places. First of the ranking: {pair_text(protocol, method)}, {figure}.",
-                Role.ANSWER,
-                Tone.DOUBTFUL,
-            )
-        ]
-    use = [
-        Sentence(f"Use {_in_full(advice.mechanisms[protocol])} with {method_text(method)}.", Role.ANSWER),
-        Sentence(f"Expect {figure}.", Role.ANSWER),
-    ]
-    ties = sum(row.tier == 1 for row in rows)
+    figures = {"error": best.error, "error_low": best.low, "error_high": best.high}
+    if _is_useless(advice, metric):
+        return Verdict(
+            USELESS,
+            "Nothing beats an answer without any data (every place equally frequent): this setting is too noisy "
+            f"for these places. First of the ranking: {pair_text(protocol, method)}, {_error(advice, metric)}.",
+            Tone.DOUBTFUL,
+            figures=figures,
+        )
+    text = f"Use {_in_full(advice.mechanisms[protocol])} with {method_text(method)}."
+    return Verdict(WORTH_IT, text, figures=figures)
+
+
+def _is_useless(advice: PlacesAdvice, metric: str) -> bool:
+    return min(row.error for row in advice.rankings[metric]) >= advice.uniform_errors[metric]
+
+
+def _error(advice: PlacesAdvice, metric: str) -> str:
+    best = advice.best(metric)
+    return f"{metric} error {error_text(best.error, best.low, best.high)} {unit_of(metric, advice.request)}"
+
+
+def answer_sentences(advice: PlacesAdvice, metric: str) -> list[Sentence]:
+    """Return what follows the verdict: the error, and how many others are as good."""
+    rows = advice.rankings[metric]
+    if _is_useless(advice, metric):
+        return []
+    use = [Sentence(f"Expect {_error(advice, metric)}.", Role.ANSWER)]
+    ties = sum(row.rank == 1 for row in rows)
     if len(rows) == 1:
         return [*use, Sentence("There is no other pair to compare with: no other pair was asked for.")]
     if ties == 1:
@@ -117,12 +131,12 @@ def _in_full(member: Mechanism) -> str:
 
 def summary(advice: PlacesAdvice, metric: str) -> str:
     """Return the answer in one paragraph."""
-    return " ".join(sentence.text for sentence in answer_sentences(advice, metric))
+    return " ".join([verdict(advice, metric).text, *(one.text for one in answer_sentences(advice, metric))])
 
 
 def _why_first(advice: PlacesAdvice, metric: str) -> str:
     """Return why the first of several pairs that cannot be separated is the first."""
-    best, tier = advice.best(metric), [row for row in advice.rankings[metric] if row.tier == 1]
+    best, tier = advice.best(metric), [row for row in advice.rankings[metric] if row.rank == 1]
     bits = [advice.mechanisms[row.pair[0]].protocol.report_bits for row in tier]
     if best.ratio.value <= min(row.ratio.value for row in tier):
         return "it has the lowest error" + ("" if min(bits) == max(bits) else ", and no report is shorter")
@@ -153,11 +167,6 @@ def footer_sentences(advice: PlacesAdvice) -> list[str]:
         f"Simulated from {request.sample}: {shape}, {places.ground} distance in {request.unit}, n = {request.n:,}; "
         f"{request.repetitions} repetitions{more}, seed {request.seed}; intervals are 95 %."
     ]
-    if advice.fresh:
-        lines.append(
-            "The error in the first sentence comes from fresh repetitions, because a pair that is chosen by its error "
-            "tends to be a lucky one. In the table, `to best` compares pairs on the repetitions that they share."
-        )
     lines += removal_sentences(request.removals)
     if "emd" in request.metrics and advice.emd_error:
         lines.append(

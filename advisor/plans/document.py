@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import fields
 
+import numpy as np
+
 from advisor.document.model import (
     Column,
     Document,
@@ -17,6 +19,7 @@ from advisor.document.model import (
     Sentence,
     Table,
     Tone,
+    Verdict,
 )
 from advisor.figures import lower_end, number, times
 from advisor.plans.prediction import ENDS
@@ -24,28 +27,52 @@ from advisor.plans.question import PlanQuestion
 from advisor.plans.result import PlanResult, PlanRow, value_text
 from advisor.question.units import data_text, unit_text
 from advisor.rank.pair_words import pair_text, protocol_text
+from simulator import METRICS
 from simulator.detection import LEVEL, POWER
 
+REACHED, MET_AT_ONCE, OUT_OF_REACH = "reached", "met_at_once", "out_of_reach"
+NO_DATA_NEEDED = "no_data_needed"
 SOURCES = {"simulation": "simulated", "grid": "predicted", "formula": "by formula"}
 
 
 def plan_document(plan: PlanResult) -> Document:
     """Return the answer, what each pair needs, and what it rests on."""
     question = plan.question
-    tone = Tone.DOUBTFUL if plan.value is None else Tone.PLAIN
     parts: list[Part] = [Sentence(text, Role.WARNING) for text in plan.warnings]
-    parts += [Sentence(answer_sentence(plan), Role.ANSWER, tone)]
     parts += [Sentence(text) for text in _detail_sentences(plan)]
     parts += [plan_table(plan), *(Sentence(text, Role.NOTE) for text in _note_sentences(plan))]
     name = "users" if question.unknown == "n" else "privacy budget"
     return Document(
         title=f"{name[0].upper()}{name[1:]} needed {_goal(question)}",
+        verdict=_verdict(plan),
         parts=tuple(parts),
         data=_data(plan),
         records=_records(plan),
         value=_value(plan),
         setting=f"{_setting(question)}, frequencies of {question.frequencies.name}",
     )
+
+
+def _verdict(plan: PlanResult) -> Verdict:
+    best, question = plan.best, plan.question
+    without = None if question.detects else _without_data(question)
+    if without is not None and without <= question.target:
+        text = (
+            f"No data are needed for {question.metric} error {question.target:g}: an answer without any has "
+            f"{number(without, 3)}. {answer_sentence(plan)}"
+        )
+        return Verdict(NO_DATA_NEEDED, text, Tone.DOUBTFUL, figures={"error_without_data": without})
+    kind = OUT_OF_REACH if best.value is None else MET_AT_ONCE if best.met_at_once else REACHED
+    tone = Tone.DOUBTFUL if best.value is None else Tone.PLAIN
+    return Verdict(kind, answer_sentence(plan), tone, figures={plan.question.unknown: best.value})
+
+
+def _without_data(question: PlanQuestion) -> float:
+    """Return the lower error of two answers without data: all frequencies equal, and 0 for all."""
+    truth = question.frequencies.weights / question.frequencies.weights.sum()
+    answers = np.stack([np.full(len(truth), 1 / len(truth)), np.zeros(len(truth))])
+    measure = METRICS[question.metric].with_options(**question.metric_values.options(question.seed))
+    return float(measure(answers, truth).min())
 
 
 def _goal(question: PlanQuestion) -> str:

@@ -46,10 +46,15 @@ class Plan(NamedTuple):
         return {**self._asdict(), "solutions": [row._asdict() for row in self.solutions]}
 
 
-def total_text(plan: Plan | None) -> str:
-    """Return what a user spends in all rounds, as a sentence behind others; nothing for one round."""
+def total_text(plan: Plan | None, *, each: bool = False) -> str:
+    """Return what a user spends in all rounds, as a sentence behind others; nothing for one round.
+
+    each: whether it is said of several budgets.
+    """
     if plan is None or plan.rounds == 1:
         return ""
+    if each:
+        return f" Each user spends {plan.rounds:,} times as much in all {plan.rounds:,} rounds."
     return f" Each user spends ε = {plan.epsilon_total:g} in all {plan.rounds:,} rounds."
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import replace
 from itertools import product
+from operator import attrgetter
 
 import numpy as np
 
@@ -26,7 +27,7 @@ def constrained(request: Request, limits: Limits) -> Request:
         return request
     oracles = {name: request.oracle(name) for name in request.protocols}
     methods = {name: POSTPROCESSORS[name] for name in request.methods}
-    given = removals_of(oracles, methods, request.n, limits)
+    given = removals_of(oracles, methods, request.n, limits, lambda protocol: request.attack_success(protocol.key))
     gone = {name for removal in given for name in (*removal.protocols, *removal.methods)}
     return replace(
         request,
@@ -37,12 +38,19 @@ def constrained(request: Request, limits: Limits) -> Request:
 
 
 def removals_of(
-    protocols: Mapping[str, Protocol], methods: Mapping[str, PostProcessor], n: int, limits: Limits
+    protocols: Mapping[str, Protocol],
+    methods: Mapping[str, PostProcessor],
+    n: int,
+    limits: Limits,
+    attack: Callable[[Protocol], float] = attrgetter("attack_success"),
 ) -> tuple[Removal, ...]:
-    """Return what each constraint takes off a menu, for `n` users."""
+    """Return what each constraint takes off a menu, for `n` users.
+
+    attack: how often the best guess from one report of a protocol is right.
+    """
     removals = (
         _of_protocols("max-bits", limits.max_bits, protocols, lambda protocol: protocol.report_bits),
-        _of_protocols("max-attack", limits.max_attack, protocols, lambda protocol: protocol.attack_success),
+        _of_protocols("max-attack", limits.max_attack, protocols, attack),
         _of_protocols("server-cost", limits.server_cost, protocols, lambda protocol: protocol.server_operations(n)),
         _of_names("deployable", limits.deployable, protocols, DEPLOYED),
         _of_methods("proper", limits.proper, methods, lambda method: method.is_proper),

@@ -78,8 +78,8 @@ def assumed_shape(
 ) -> Frequencies:
     """Return the frequencies of a Zipf exponent (default 1), or of a shape ``NAME[:PARAMETER]``.
 
-    The categories are ordered if `ordered` says so; if it is None, where the shape is, and for a skew where one of the
-    metrics needs an order.
+    The categories are ordered if `ordered` says so; if it is None, where one of the metrics needs an order: a shape
+    says how frequencies fall, not that the categories have an order.
 
     Raises InputError if the skew, the shape or its parameter is wrong.
     """
@@ -91,15 +91,14 @@ def assumed_shape(
             name, parameter = parse_shape(shape.shape)
         except ValueError as error:
             raise InputError(f"{error}{near_miss(shape.shape.partition(':')[0], SHAPES)}") from None
-        is_ordered = SHAPES[name].ordered if ordered is None else ordered
     else:
         name, parameter = "zipf", SKEW if shape.skew is None else shape.skew
         if shape.skew is None:
             assumed.append("frequencies are as skewed as 1/rank: skew 1 (--skew or --shape say otherwise)")
-        needs = [metric for metric in metrics if METRICS[metric].ordered_only]
-        is_ordered = bool(needs) if ordered is None else ordered
-        if needs and ordered is None:
-            assumed.append(f"the categories are ordered: {needs[0]} needs an order (--ordered or --unordered say so)")
+    needs = [metric for metric in metrics if METRICS[metric].ordered_only]
+    is_ordered = bool(needs) if ordered is None else ordered
+    if needs and ordered is None:
+        assumed.append(f"the categories are ordered: {needs[0]} needs an order (--ordered or --unordered say so)")
     try:
         weights = frequencies(name, k, parameter, seed=seed)
     except ValueError as error:

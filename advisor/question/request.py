@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from advisor.question.removals import Removal
 from advisor.question.settings import Limits, Menu, Plurality, Question, Simulation, Threat
 from simulator import PROTOCOLS, Observed, Protocol
 from simulator.domain import Attackers, Domain
+from simulator.informed_guess import informed_guess
+from simulator.ranking import Cost
 
 REPETITIONS, MAX_REPETITIONS = 20, 400
 FULL_RACE_DOMAIN = 4096  # above it the most repetitions, where not asked for, fall as 1/k: a race must end in minutes
@@ -223,3 +226,33 @@ class Request:
         if self.collected is not None and self.collected.protocol == protocol:
             return self.collected.oracle
         return PROTOCOLS[protocol](self.k, self.budget(protocol))
+
+    @property
+    def has_sample(self) -> bool:
+        """Whether the frequencies are those of a sample, which an attacker may know too."""
+        return bool(self.labels) and self.collected is None
+
+    @property
+    def prior_guess(self) -> float:
+        """How often the best guess without a report is right."""
+        return float(self.counts.max() / self.counts.sum()) if self.has_sample else 1 / self.k
+
+    def attack_success(self, protocol: str) -> float:
+        """Return how often the best guess from one report is right, of who knows the frequencies of the sample.
+
+        Without a sample, and where no more is known of the protocol, all values are equally likely.
+        """
+        if protocol not in self._attacks:
+            oracle = self.oracle(protocol)
+            informed = informed_guess(oracle, self.counts / self.counts.sum()) if self.has_sample else None
+            self._attacks[protocol] = oracle.attack_success if informed is None else informed
+        return self._attacks[protocol]
+
+    @cached_property
+    def _attacks(self) -> dict[str, float]:
+        return {}
+
+    def cost(self, protocol: str) -> Cost:
+        """Return what a report of a protocol costs: see `simulator.ranking.preference`."""
+        bits, work, _, key = self.oracle(protocol).cost
+        return bits, work, round(self.attack_success(protocol), 9), key

@@ -12,7 +12,7 @@ from advisor.question.frequencies import assumed_shape
 from advisor.question.plurality import make_plan
 from advisor.question.request import RankSettings, Request
 from advisor.question.settings import N_MAX, Categories, Shape
-from knowledge.describe.assumption import USERS, AssumedSkew
+from knowledge.describe.assumption import USERS
 from knowledge.model import predicted_metrics
 
 
@@ -20,7 +20,7 @@ def shape_request(settings: RankSettings, domain: Categories, shape: Shape) -> R
     """Return the request for a shape of a domain whose size is known, and of which nothing else is.
 
     The number of users is 100,000 by default. The categories are ordered if `domain` says so; if it does not, where the
-    shape is, and for a skew where the metric needs an order.
+    metric needs an order.
 
     Raises InputError if k is missing, the shape is unknown or has no such parameter, or a metric or method does not
     fit.
@@ -32,8 +32,6 @@ def shape_request(settings: RankSettings, domain: Categories, shape: Shape) -> R
     seed = settings.simulation.seed
     frequencies = assumed_shape(k, shape, ordered=domain.ordered, metrics=settings.question.metrics, seed=seed)
     assumed += frequencies.assumptions
-    if frequencies.skew is not None:
-        assumed.append(AssumedSkew(k, frequencies.skew).shapes)
     shares = frequencies.weights.astype(np.float64)
     menu = fitting_protocols(settings.menu, frequencies.ordered, instant=True)
     central = central_budgets(settings.promise, menu, k, n)

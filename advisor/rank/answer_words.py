@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.document.model import Role, Sentence, Tone
+from advisor.document.model import Role, Sentence, Tone, Verdict
 from advisor.figures import error_text, number, points, rounded, users
 from advisor.question.budget import total_text
 from advisor.question.removals import nothing_left_sentence
@@ -14,13 +14,14 @@ from advisor.rank.result import Ranking, Recommendation
 from advisor.rank.table import BASELINE_NAMES
 from advisor.rank.threat_words import defence_sentences, remedy_sentences
 from advisor.rank.trade_offs import single_category_sentences
-from advisor.rank.verdict import ENOUGH, MARGINAL, USELESS
+from advisor.rank.verdict import MARGINAL, MOST_UNDETECTABLE, NOT_CERTAIN, NOTHING_LEFT, USELESS
 from knowledge.implementations import DEPLOYED
 from simulator import POSTPROCESSORS
 from simulator.foreign import FAILURES, REGISTERED
 from simulator.methods.summaries import POSTERIOR_MEAN, SUMMARIES
 from simulator.ranking import AS_GOOD, PRACTICAL_RATIO
 
+FEW = 8  # categories that a sentence names
 UNSURE = 0.25  # probability of being within 2 % of the best below which a pick is no more than the first of a ranking
 TIGHT = 0.02  # relative half width of an interval up to which three digits of a figure mean something
 NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
@@ -32,22 +33,40 @@ def error_with_margin(row: Recommendation, *, ranges: bool = False) -> str:
     return error_text(row.error, row.error_low, row.error_high, ranges=ranges)
 
 
-def answer_sentences(ranking: Ranking) -> list[Sentence]:
-    """Return the verdict with the pair to use, the error in users, and how many others are as good."""
+def verdict(ranking: Ranking) -> Verdict:
+    """Return the verdict with the pair to use, or why there is none."""
     if not ranking.recommendations:
-        return [Sentence(nothing_left_sentence(ranking.request.removals), Role.ANSWER, Tone.DOUBTFUL)]
+        return Verdict(NOTHING_LEFT, nothing_left_sentence(ranking.request.removals), Tone.DOUBTFUL)
+    best, kind = ranking.best, ranking.verdict or ""
+    useless = kind == USELESS
+    sure = best.probability_best is None or best.probability_best >= UNSURE
+    return Verdict(
+        kind,
+        _of_metric(ranking, _useless(ranking) if useless else _use(ranking)),
+        Tone.PLAIN if sure and not ranking.reasons else Tone.DOUBTFUL,
+        ranking.reasons,
+        {
+            "error": best.error,
+            "error_low": best.error_low,
+            "error_high": best.error_high,
+            "error_without_data": ranking.error_without_data,
+        },
+    )
+
+
+def answer_sentences(ranking: Ranking) -> list[Sentence]:
+    """Return what follows the verdict: the error in users, what can be seen, and how many others are as good."""
+    if not ranking.recommendations:
+        return []
     instead = remedy(ranking)
     if ranking.verdict == USELESS:
-        lines = [Sentence(_of_metric(ranking, _useless(ranking)), Role.ANSWER, Tone.DOUBTFUL)]
-        lines += [Sentence(text, Role.ANSWER) for text in defence_sentences(ranking)]
+        lines = [Sentence(text, Role.ANSWER) for text in defence_sentences(ranking)]
         lines += [Sentence(text) for text in remedy_sentences(ranking)]
         return [*lines, *_remedy_sentences(ranking, instead)]
-    sure = ranking.best.probability_best is None or ranking.best.probability_best >= UNSURE
-    tone = Tone.PLAIN if sure and ranking.verdict != MARGINAL else Tone.DOUBTFUL
     return [
-        Sentence(_of_metric(ranking, _use(ranking)), Role.ANSWER, tone),
         *(Sentence(text, Role.ANSWER) for text in defence_sentences(ranking)),
         Sentence(_size(ranking), Role.ANSWER),
+        *(Sentence(text, Role.ANSWER, Tone.DOUBTFUL) for text in hidden_sentences(ranking)),
         *(Sentence(text, Role.ANSWER) for text in _sum_sentences(ranking)),
         *(Sentence(text, Role.ANSWER, Tone.DOUBTFUL) for text in _beaten_sentences(ranking)),
         *(Sentence(text) for text in remedy_sentences(ranking)),
@@ -60,11 +79,29 @@ def answer_sentences(ranking: Ranking) -> list[Sentence]:
 
 def summary(ranking: Ranking) -> str:
     """Return the answer in one paragraph."""
-    return " ".join(sentence.text for sentence in answer_sentences(ranking))
+    return " ".join([verdict(ranking).text, *(sentence.text for sentence in answer_sentences(ranking))])
+
+
+def hidden_sentences(ranking: Ranking) -> list[str]:
+    """Return how many categories of the sample cannot be told from none, and which, where they are few."""
+    hidden, request = ranking.undetectable, ranking.request
+    if not hidden:
+        return []
+    named = f" ({', '.join(request.labels[place] for place in hidden)})" if len(hidden) <= FEW else ""
+    least = users((ranking.detectable_frequency or 0.0) * request.n)
+    one = len(hidden) == 1
+    text = (
+        f"{len(hidden)} of {request.k:,} categories {'is' if one else 'are'} rarer than {least} users and cannot be "
+        f"told from none{named}."
+    )
+    left = request.k - len(hidden)
+    if MOST_UNDETECTABLE not in ranking.reasons:
+        return [text]
+    return [f"{text} {'No category is frequent enough' if not left else f'The answer is about the other {left:,}'}."]
 
 
 def _of_metric(ranking: Ranking, text: str) -> str:
-    """Return a verdict with the metric in front of it, where there are several, and what all rounds spend."""
+    """Return the text of a verdict, with the metric in front where there are several, and what all rounds spend."""
     text += total_text(ranking.request.plan)
     return text if len(ranking.request.metrics) == 1 else f"For {ranking.metric}: {text[:1].lower()}{text[1:]}"
 
@@ -82,7 +119,7 @@ def _use(ranking: Ranking) -> str:
     if ranking.verdict != MARGINAL:
         return f"Use {what}{_if_fake(ranking)}."
     without = ranking.error_without_data or 0.0
-    if best.error <= ENOUGH * without:
+    if NOT_CERTAIN in ranking.reasons:
         return f"Use {what}, with care: it is not certain that its error is below that of an answer without any data."
     share = f"{100 * best.error / without:.0f} %"
     return (
@@ -235,17 +272,19 @@ def _sum_sentences(ranking: Ranking) -> list[str]:
 
 
 def _reason(ranking: Ranking, others: list[Recommendation]) -> str:
-    """Return why the first row is listed first."""
+    """Return why the first row is the one to use."""
     best = ranking.best
     bits = [row.report_bits for row in others]
     shortest = best.report_bits <= min(bits) and best.report_bits < max(bits)
     if best.probability_best is not None and best is not ranking.lowest:
         return "this one is the plainest of those that are as good"
+    if best.pair == ranking.tree and best is not ranking.lowest:
+        return "this one is named by the decision tree (ldp-advise knowledge rules)"
     if best is ranking.lowest:
         return f"this one has the lowest error{' and the shortest report' if shortest else ''}"
-    if shortest:
+    if shortest and bits.count(best.report_bits) == sum(row.protocol == best.protocol for row in others):
         return "this one has the shortest report"
-    return "this one comes first by report and attack of those within 1 % of the lowest error"
+    return "this one has the report that is shortest and easiest to count"
 
 
 def _deployed_sentences(ranking: Ranking) -> list[str]:

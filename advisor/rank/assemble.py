@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -21,6 +22,8 @@ from simulator.confidence import AS_GOOD_AS_BEST, by_population, probabilities, 
 from simulator.detection import detectable
 from simulator.methods.summaries import SUMMARIES
 from simulator.ranking import (
+    SQUARED,
+    Cost,
     MeanError,
     Pair,
     Ratio,
@@ -31,10 +34,11 @@ from simulator.ranking import (
     paired_ratio,
     rank,
     t_quantile,
+    without_rounding,
 )
 
 OTHERS_REPETITIONS = 20  # for the protocols that were not used: they are for the next round
-RAW, PER_CATEGORY, SQUARED = "none", "mae", "frequency²"
+RAW, PER_CATEGORY = "none", "mae"
 SAME_RESULT = 1.005  # times the error up to which two results are the same
 ROUNDING = 5e-4  # of a sum of frequencies: below it nobody sees that it is not 1
 
@@ -50,6 +54,7 @@ class Contest:
     default: Pair  # the usual choice
     over_truths: bool = False  # whether the truth is not known, and populations stand for what it may be
     about_estimate: bool = False  # whether it is about what was collected, not about another collection
+    costs: Mapping[str, Cost] = field(default_factory=dict)  # of a report, by protocol
     judged: bool = False  # whether the errors are of what methods make of it, and not of simulated collections
 
     @property
@@ -57,9 +62,13 @@ class Contest:
         """Of which root of errors means are taken: squared ones, over populations, are decided by few of these."""
         return 2 if self.over_truths and METRICS[self.metric].unit == SQUARED else 1
 
+    def errors(self, pair: Pair) -> NDArray[np.float64]:
+        """Return the errors of a pair; what is below the floor is rounding, and no error."""
+        return without_rounding(self.runs.column(pair, self.metric), METRICS[self.metric].unit)
+
     def ranked_errors(self, pair: Pair) -> NDArray[np.float64]:
         """Return what a pair is ranked by: its errors, or for each population their mean, or its root."""
-        return self._ranked(self.runs.column(pair, self.metric))
+        return self._ranked(self.errors(pair))
 
     def _ranked(self, errors: NDArray[np.float64]) -> NDArray[np.float64]:
         if not self.over_truths:
@@ -101,8 +110,7 @@ class Contest:
     @cached_property
     def standings(self) -> tuple[Standing, ...]:
         """The menu, ranked."""
-        costs = {name: oracle.cost for name, oracle in self.experiment.oracles.items()}
-        found = rank(self.ranked, costs, self.ratio)
+        found = rank(self.ranked, self.costs, self.ratio)
         return _proper_first(found) if self.judged else found
 
     @cached_property
@@ -113,16 +121,8 @@ class Contest:
     @cached_property
     def probabilities(self) -> dict[Pair, float]:
         """How likely each pair is as good as the best; only draws from what may be the truth can tell."""
-        errors = {pair: self.runs.column(pair, self.metric) for pair in self.menu}
+        errors = {pair: self.errors(pair) for pair in self.menu}
         return probabilities(errors) if self.judged and len(self.menu) > 1 else {}
-
-    @cached_property
-    def chosen(self) -> tuple[Pair, ...]:
-        """The pairs whose error is below what it should be, as they were chosen by it from several.
-
-        Over several populations nothing is lucky: all rows are of the same draws.
-        """
-        return () if len(self.menu) < 2 or self.over_truths else (self.standings[0].pair, self.leader)
 
 
 def contests(
@@ -136,7 +136,7 @@ def contests(
 
     Raises InputError if no pair has a finite error.
     """
-    sound = _sound(metric, runs)
+    sound, costs = _sound(metric, runs), {name: request.cost(name) for name in experiment.oracles}
     menu = tuple(pair for pair in sound if pair[0] in request.protocols and pair[1] in request.methods)
     populations = len(experiment.populations)
     later: list[Contest] = []
@@ -145,7 +145,7 @@ def contests(
         used, over_truths = request.collected.protocol, populations > 1
         most = others_repetitions(populations, runs.repetitions)
         fair = Runs(runs.experiment_id, runs.metrics, runs.first, {pair: runs.errors[pair][:most] for pair in sound})
-        later = [Contest(metric, experiment, fair, menu, DEFAULT_PAIR, over_truths)] if menu else []
+        later = [Contest(metric, experiment, fair, menu, DEFAULT_PAIR, over_truths, costs=costs)] if menu else []
         runs = judged or runs
         methods = {*request.methods, *(SUMMARIES if request.summaries else ())}
         if request.collected.given is not None:
@@ -155,7 +155,7 @@ def contests(
     if not menu:
         raise InputError(f"no pair has a finite {metric} error: ask for other protocols, methods or another metric")
     about_estimate = request.collected is not None
-    first = Contest(metric, experiment, runs, menu, default, over_truths, about_estimate, judged is not None)
+    first = Contest(metric, experiment, runs, menu, default, over_truths, about_estimate, costs, judged is not None)
     return (first, *later)
 
 
@@ -172,7 +172,7 @@ def _proper_first(standings: tuple[Standing, ...]) -> tuple[Standing, ...]:
     Of several that make the same of the estimate, a method comes before a summary of draws, and the usual one first.
     """
     lowest = min(one.ratio.value for one in standings)
-    tier = [one for one in standings if one.tier == 1 and POSTPROCESSORS[one.pair[1]].is_proper]
+    tier = [one for one in standings if one.rank == 1 and POSTPROCESSORS[one.pair[1]].is_proper]
     near = [one for one in tier if one.ratio.value <= AS_GOOD_AS_BEST * lowest]
     if not near:
         return standings
@@ -198,20 +198,15 @@ def others_repetitions(populations: int, repetitions: int) -> int:
     return min(OTHERS_REPETITIONS, repetitions, populations if populations > 1 else repetitions)
 
 
-def ranking_of(request: Request, table: tuple[Contest, ...], again: Runs | None) -> Ranking:
-    """Return the ranking of a contest, and that of the next round.
-
-    again: fresh repetitions of the pairs that were chosen: what the first pair, and the raw estimate of its protocol,
-        are said to reach is measured there. What compares pairs is of the repetitions that all of them share.
-    """
+def ranking_of(request: Request, table: tuple[Contest, ...]) -> Ranking:
+    """Return the ranking of a contest, and that of the next round."""
     contest, *later = table
     experiment, metric = contest.experiment, contest.metric
-    rows = tuple(_row(standing, contest, contest.runs) for standing in contest.standings)
-    first = _row(contest.standings[0], contest, _measured(contest, contest.standings[0].pair, again))
+    rows = tuple(_row(standing, contest, request) for standing in contest.standings)
     single = replace(contest, metric=PER_CATEGORY)
     without_data = _errors_without_data(metric, experiment)
     uniform, zero = map(contest.mean, without_data.T) if contest.over_truths else without_data.mean(axis=0).tolist()
-    lowest = contest.mean(contest.runs.column(contest.leader, metric))
+    lowest = contest.mean(contest.errors(contest.leader))
     beside = [
         *(_baseline("raw", pair, contest) for pair in [(rows[0].protocol, RAW)] if pair in contest.runs.errors),
         Baseline("uniform", None, None, uniform, uniform, uniform, uniform / lowest if lowest else None, None, None),
@@ -222,19 +217,18 @@ def ranking_of(request: Request, table: tuple[Contest, ...], again: Runs | None)
         request=request,
         metric=metric,
         source=request.source,
-        recommendations=(first, *rows[1:]),
+        recommendations=rows,
         baselines=tuple(row for row in beside if math.isfinite(row.error)),
         repetitions=max(len(contest.runs.errors[pair]) for pair in contest.menu),
         detectable_frequency=detectable(request.oracle(rows[0].protocol), request.n),
         warnings=(*request.warnings, *_left_out(contest)),
         error_without_data=finite(min(uniform, zero)),
-        beats_uniform_guess=_beats(contest, first, without_data),
+        beats_uniform_guess=_beats(contest, rows[0], without_data),
         resolved=not contenders(contest.ranked, contest.ratio).open,
         identify=partial(str, experiment.id),
         total=_total(request, rows[0].method) if contest.judged else None,
         leader=contest.leader,
-        next_round=ranking_of(request, (later[0],), again) if later else None,
-        compared=rows if first.fresh else (),
+        next_round=ranking_of(request, (later[0],)) if later else None,
         single_categories=best_for_single_categories(metric, rows[0].pair, single.ranked, single.ratio),
     )
 
@@ -252,29 +246,24 @@ def _left_out(contest: Contest) -> list[str]:
     ]
 
 
-def _measured(contest: Contest, pair: Pair, again: Runs | None) -> Runs:
-    """Return the repetitions that tell what a pair reaches: fresh ones, if it was chosen by the others."""
-    if again is None or pair not in contest.chosen or pair not in _sound(contest.metric, again):
-        return contest.runs
-    return again
-
-
-def _row(standing: Standing, contest: Contest, runs: Runs) -> Recommendation:
+def _row(standing: Standing, contest: Contest, request: Request) -> Recommendation:
     protocol, method = standing.pair
-    n = contest.experiment.n
+    n, runs = contest.experiment.n, contest.runs
     oracle = contest.experiment.oracles[protocol]
-    errors = runs.column(standing.pair, contest.metric)[: contest.runs.repetitions]
-    figures = contest.figures(errors)
+    errors = contest.errors(standing.pair)
+    figures = contest.figures(errors) if contest.over_truths else standing
     raw = None
     if (protocol, RAW) in runs.errors:  # over the repetitions of the row, so that the two share noise
-        raw = contest.mean(runs.column((protocol, RAW), contest.metric)[: len(errors)])
+        raw, mean = contest.mean(contest.errors((protocol, RAW))[: len(errors)]), contest.mean(errors)
+        raw = figures.error * (raw / mean) if mean else raw
     mean_square, absolute = (
-        finite(float(runs.column(standing.pair, name)[: len(errors)].mean())) for name in ("mse", "mae")
+        finite(float(without_rounding(runs.column(standing.pair, name)[: len(errors)], METRICS[name].unit).mean()))
+        for name in ("mse", "mae")
     )
     variance = contest.raw_variances.get(protocol)
     return Recommendation(
         rank=standing.rank,
-        tier=standing.tier,
+        tier=1 if standing.rank == 1 else 2,
         tied=standing.tied,
         protocol=protocol,
         method=method,
@@ -299,15 +288,14 @@ def _row(standing: Standing, contest: Contest, runs: Runs) -> Recommendation:
         ),
         mean_absolute_error=absolute,
         report_bits=oracle.report_bits,
-        attack_success=oracle.attack_success,
+        attack_success=request.attack_success(protocol),
         probability_best=contest.probabilities.get(standing.pair),
-        fresh=runs is not contest.runs,
         epsilon=getattr(oracle, "epsilon", None),
     )
 
 
 def _baseline(kind: str, pair: Pair, contest: Contest) -> Baseline:
-    figures = contest.figures(contest.runs.column(pair, contest.metric))
+    figures = contest.figures(contest.errors(pair))
     ratio = contest.ratio(contest.ranked_errors(pair), contest.ranked[contest.leader])
     return Baseline(kind, *pair, figures.error, figures.low, figures.high, *map(finite, ratio))
 
@@ -324,7 +312,7 @@ def _beats(contest: Contest, first: Recommendation, without_data: NDArray[np.flo
 
     Over several populations, what is compared is the error and that without data of the same population.
     """
-    errors = contest.runs.column(first.pair, contest.metric)
+    errors = contest.errors(first.pair)
     if not contest.over_truths:
         return first.error_high < float(without_data.mean(axis=0).min())
     rows = by_population(errors, len(without_data)) ** (1 / contest.power)

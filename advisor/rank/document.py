@@ -7,7 +7,7 @@ from dataclasses import replace
 from advisor.document.model import Column, Document, Part, Role, Row, Sentence, Table
 from advisor.epsilon.meaning import meaning, meaning_sentences
 from advisor.figures import number
-from advisor.rank.answer_words import answer_sentences, summary
+from advisor.rank.answer_words import answer_sentences, summary, verdict
 from advisor.rank.central import central_verdict
 from advisor.rank.data import rank_data, rank_records
 from advisor.rank.result import Ranking
@@ -23,6 +23,7 @@ def rank_document(rankings: tuple[Ranking, ...]) -> Document:
     first, request = rankings[0], rankings[0].request
     parts: list[Part] = [Sentence(text, Role.WARNING) for text in first.warnings]
     for ranking in rankings:
+        parts += [verdict(ranking).sentence] if ranking is not first else []
         parts += _ranking_parts(ranking)
     parts += compromise_sentences(rankings)
     if first.why is not None:
@@ -46,6 +47,7 @@ def rank_document(rankings: tuple[Ranking, ...]) -> Document:
         best = f"{PROTOCOLS[first.best.protocol].title} with {POSTPROCESSORS[first.best.method].title}"
     return Document(
         title=f"{best}: advice on local differential privacy",
+        verdict=verdict(first),
         parts=tuple(parts),
         data=rank_data(rankings, summary),
         records=rank_records(rankings),
@@ -56,8 +58,7 @@ def rank_document(rankings: tuple[Ranking, ...]) -> Document:
 
 def _ranking_parts(ranking: Ranking) -> list[Part]:
     """Return answer and table of one metric, and for an estimate those of the next round."""
-    answer = answer_sentences(ranking)
-    parts: list[Part] = [*answer[:1], *central_verdict(ranking), *answer[1:]]
+    parts: list[Part] = [*central_verdict(ranking), *answer_sentences(ranking)]
     if not ranking.recommendations:
         return parts
     parts.append(replace(ranked_table(ranking), heading=f"{METRICS[ranking.metric].title} ({ranking.metric})"))

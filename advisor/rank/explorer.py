@@ -12,7 +12,7 @@ from advisor.question.request import Request
 from advisor.question.units import unit_text
 from advisor.rank.prediction import frequencies_of, stays
 from advisor.rank.result import Ranking
-from advisor.rank.verdict import MARGINAL, USELESS, WORTH_IT, verdict_of
+from advisor.rank.verdict import against_nothing, reasons_of
 from knowledge import model, ranking
 from knowledge.menu import EPSILON, USERS
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
@@ -32,8 +32,6 @@ NAMES = (
 )
 
 Stops = tuple[tuple[float, ...], ...]  # values of ε, and of n
-
-AGAINST = {WORTH_IT: "clearly better", MARGINAL: "somewhat better", USELESS: "not surely better"}  # than no data
 
 
 @dataclass(frozen=True)
@@ -201,7 +199,7 @@ def _texts(point: _Point, advice: Ranking) -> tuple[str, ...]:
         " ".join(promise[:2]),
         f"{protocol.title} ({point.protocol}, {protocol.report_bits:,} bits a report) with "
         f"{POSTPROCESSORS[point.method].title} ({point.method})",
-        f"right in {percent(protocol.attack_success)} of cases",
+        f"right in {percent(protocol.attack_success)} of cases, if all values are equally likely",
     )
 
 
@@ -210,6 +208,6 @@ def _against_nothing(point: _Point, advice: Ranking) -> str:
     if not without:
         return "–"
     share = point.error / without
-    words = AGAINST[verdict_of(point.error, without, below=point.high < without)]
+    words = against_nothing(reasons_of(point.error, without, below=point.high < without))
     guess = f"{number(without, 3)}, guessing {advice.guess_without_data}"
     return f"{words}: {100 * share:.0f} % of the error without any data ({guess})"

@@ -18,12 +18,12 @@ from advisor.rank.central import central_rows
 from advisor.rank.prediction import frequencies_of, stays
 from advisor.rank.result import DEFAULT_PAIR, Baseline, OtherUsers, Ranking, Recommendation, empty_rankings
 from advisor.rank.trade_offs import predicted_for_single_categories
-from advisor.rank.verdict import verdict_of
+from advisor.rank.verdict import kind_of, reasons_of
 from knowledge import model, ranking
 from knowledge.changes import COMMON_USERS
 from knowledge.describe.assumption import AssumedSkew
 from knowledge.menu import ALIASES, COVERED
-from knowledge.tiers import tiers
+from knowledge.tiers import placed
 from simulator import METRICS
 from simulator.detection import detectable
 
@@ -119,44 +119,51 @@ def _advice(metric: str, case: _Case) -> Ranking:
         if request.central is None
         else None,
         single_categories=predicted_for_single_categories(metric, rows),
+        by_shape=_by_shape(case, answer, first.pair),
+        tree=answer.tree,
     )
 
 
 def _recommendations(request: Request, answer: ranking.LookUp) -> tuple[Recommendation, ...]:
-    """Return the rows of a look-up by tiers, with the figures of a simulation left empty."""
+    """Return the rows of a look-up, with the figures of a simulation left empty."""
     oracles = {name: request.oracle(name) for name in {row.protocol for row in answer.rows}}
-    costs = {name: oracle.cost for name, oracle in oracles.items()}
-    rows: list[Recommendation] = []
-    for tier, members in enumerate(tiers(answer.rows, costs), start=1):
-        rank = len(rows) + 1
-        rows += [
-            Recommendation(
-                rank=rank,
-                tier=tier,
-                tied=len(members) > 1,
-                protocol=row.protocol,
-                method=row.method,
-                error=row.error,
-                error_low=row.low,
-                error_high=row.high,
-                standard_error=None,
-                spread=None,
-                ratio_to_best=row.ratio,
-                ratio_low=row.ratio_low,
-                ratio_high=row.ratio_high,
-                win_share=None,
-                repetitions=None,
-                error_without_postprocessing=row.raw_error,
-                equivalent_users=None,
-                mean_absolute_error=row.per_category,
-                report_bits=oracles[row.protocol].report_bits,
-                attack_success=oracles[row.protocol].attack_success,
-                origin=row.origin,
-                epsilon=request.budget(row.protocol),
-            )
-            for row in members
-        ]
-    return tuple(rows)
+    standing = placed(answer, {name: request.cost(name) for name in oracles})
+    return tuple(
+        Recommendation(
+            rank=place.rank,
+            tier=1 if place.rank == 1 else 2,
+            tied=place.tied,
+            protocol=row.protocol,
+            method=row.method,
+            error=row.error,
+            error_low=row.low,
+            error_high=row.high,
+            standard_error=None,
+            spread=None,
+            ratio_to_best=row.ratio,
+            ratio_low=row.ratio_low,
+            ratio_high=row.ratio_high,
+            win_share=None,
+            repetitions=None,
+            error_without_postprocessing=row.raw_error,
+            equivalent_users=None,
+            mean_absolute_error=row.per_category,
+            report_bits=oracles[row.protocol].report_bits,
+            attack_success=request.attack_success(row.protocol),
+            origin=row.origin,
+            epsilon=request.budget(row.protocol),
+        )
+        for place in standing
+        for row in [answer.rows[place.at]]
+    )
+
+
+def _by_shape(case: _Case, answer: ranking.LookUp, pair: tuple[str, str]) -> tuple[tuple[str, float], ...]:
+    """Return for a skew the error of a pair for each of the shapes that it stands for."""
+    if not isinstance(case.frequencies, AssumedSkew):
+        return ()
+    row = next(row for row in answer.rows if (row.protocol, row.method) == pair)
+    return tuple(zip(case.frequencies.names, row.by_shape, strict=True))
 
 
 def _missing(answer: ranking.LookUp) -> list[str]:
@@ -187,7 +194,7 @@ def _other_users(metric: str, case: _Case, pair: tuple[str, str], without_data: 
         chosen = choose(answer)
         row = next(one for one in answer.rows if (one.protocol, one.method) == chosen)
         # What an answer without data errs by does not depend on the number of users.
-        verdict = verdict_of(row.error, without_data, below=row.high < without_data)
+        verdict = kind_of(reasons_of(row.error, without_data, below=row.high < without_data))
         others.append(OtherUsers(n, *chosen, verdict))
     return tuple(others)
 

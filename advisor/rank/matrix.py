@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
-from advisor.document.model import Column, Document, Json, Part, Records, Role, Row, Scalar, Sentence, Table, Tone
+from advisor.document.model import (
+    Column,
+    Document,
+    Json,
+    Part,
+    Records,
+    Role,
+    Row,
+    Scalar,
+    Sentence,
+    Table,
+    Tone,
+    Verdict,
+)
 from advisor.figures import number
-from advisor.rank.answer_words import summary
+from advisor.rank.answer_words import summary, verdict
 from advisor.rank.data import rank_data
 from advisor.rank.result import Baseline, Ranking, Recommendation
 from advisor.rank.table import BASELINE_NAMES, best_of_own
 from advisor.rank.trade_offs import compromise_sentences
+from advisor.rank.verdict import USELESS
 from advisor.rank.words import note_sentences, setting_text
 from simulator import METRICS
 from simulator.ranking import Pair
@@ -36,34 +51,44 @@ def matrix_document(rankings: tuple[Ranking, ...]) -> Document:
     pairs = tuple(dict.fromkeys(pair for ranking in rankings for pair in entries[ranking.metric]))
     best = [_best_sentence(ranking) for ranking in rankings if ranking.recommendations]
     parts: list[Part] = [Sentence(text, Role.WARNING) for text in first.warnings]
-    parts += [Sentence(f"Lowest errors: {'; '.join(best)}.", Role.ANSWER)] if best else []
     parts += compromise_sentences(rankings)
-    parts += [_table(pairs, entries, rankings), Sentence(MARKS, Role.NOTE), *note_sentences(first, matrix=True)]
+    parts += [_table(pairs, entries, rankings), Sentence(MARKS, Role.NOTE), *note_sentences(first)]
     return Document(
         title="Errors of all pairs in all metrics",
+        verdict=_verdict(first, best),
         parts=tuple(parts),
         data={**rank_data(rankings, summary), "matrix": [_row_data(pair, entries) for pair in pairs]},
         records=_records(pairs, entries),
-        value="\n".join(f"{ranking.metric} {' '.join(_lowest(ranking).pair)}" for ranking in rankings if ranking.rows),
+        value="\n".join(
+            f"{ranking.metric} {' '.join(_lowest(ranking).pair)}" for ranking in rankings if ranking.recommendations
+        ),
         setting=setting_text(first.request),
     )
 
 
+def _verdict(first: Ranking, best: list[str]) -> Verdict:
+    """Return the lowest errors, behind the verdict where that is that no pair is worth it."""
+    own, lowest = verdict(first), f"Lowest errors: {'; '.join(best)}."
+    if not best:
+        return own
+    return replace(own, text=f"{own.text} {lowest}" if own.kind == USELESS else lowest)
+
+
 def _lowest(ranking: Ranking) -> Recommendation:
-    return min(ranking.rows, key=lambda row: row.error)
+    return min(ranking.recommendations, key=lambda row: row.error)
 
 
 def _entries(ranking: Ranking) -> dict[Pair, _Entry]:
-    lowest = _lowest(ranking).error if ranking.rows else 0.0
+    lowest = _lowest(ranking).error if ranking.recommendations else 0.0
     return {
         row.pair: _Entry(row.error, LOWEST if row.error == lowest else TIED if row.tier == 1 else "", row.tier)
-        for row in ranking.rows
+        for row in ranking.recommendations
     }
 
 
 def _best_sentence(ranking: Ranking) -> str:
     lowest = _lowest(ranking)
-    others = sum(row.tier == 1 for row in ranking.rows if row.pair != lowest.pair)
+    others = sum(row.tier == 1 for row in ranking.recommendations if row.pair != lowest.pair)
     tied = f", {others} others tied" if others > 1 else ", 1 other tied" if others else ""
     return f"{ranking.metric} {lowest.protocol} with {lowest.method} ({number(lowest.error)}{tied})"
 

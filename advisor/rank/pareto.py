@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from advisor.rank.result import Ranking, Recommendation
-from simulator.ranking import AS_GOOD, Cost, preference
+from simulator.ranking import PRACTICAL_RATIO, preference
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Frontier:
 def pareto(advice: Ranking) -> Frontier:
     """Return the frontier of mean error, attack success and bits per report.
 
-    A pair is dominated where another is as good in all three and better in one. Errors within 1 % of the lowest are as
-    good as it, so the first row is that of the ranking (`simulator.ranking.preference`).
+    A pair is dominated where another is as good in all three and better in one. Errors within 5 % of the lowest are as
+    good as it (`simulator.ranking.preference`). The first row is the answer of the ranking.
 
     Examples
     --------
@@ -41,29 +41,20 @@ def pareto(advice: Ranking) -> Frontier:
     >>> len(frontier.rows) + len(frontier.dominated) == len(frontier.advice.recommendations)
     True
     """
-    ranked = sorted(advice.recommendations, key=_order)
-    rows: list[Recommendation] = []
-    dominated = []
-    for row in ranked:  # what dominates a row is there before it
-        better = next((other for other in rows if _dominates(other, row)), None)
-        if better is None:
-            rows.append(row)
-        else:
-            dominated.append((row, better))
-    return Frontier(advice, tuple(rows), tuple(dominated))
+    ratios = {row: math.inf if row.ratio_to_best is None else row.ratio_to_best for row in advice.recommendations}
+    keys = {row: preference(ratio, advice.request.cost(row.protocol)) for row, ratio in ratios.items()}
+
+    def dominates(one: Recommendation, other: Recommendation) -> bool:
+        costs, others = ((max(ratios[row], PRACTICAL_RATIO), *_costs(row)) for row in (one, other))
+        better = other is not ranked[0] and (costs != others or place[one] < place[other])
+        return better and all(a <= b for a, b in zip(costs, others, strict=True))
+
+    ranked = sorted(ratios, key=lambda row: (row is not advice.recommendations[0], keys[row]))
+    place = {row: at for at, row in enumerate(ranked)}
+    rows = [row for row in ranked if not any(dominates(other, row) for other in ranked)]
+    beaten = ((row, next((other for other in rows if dominates(other, row)), None)) for row in ranked)
+    return Frontier(advice, tuple(rows), tuple((row, better) for row, better in beaten if better is not None))
 
 
-def _costs(row: Recommendation) -> Cost:
-    # Errors over the lowest one, as those are of the same repetitions.
-    ratio = math.inf if row.ratio_to_best is None else row.ratio_to_best
-    return max(ratio, AS_GOOD), *row.cost
-
-
-def _order(row: Recommendation) -> tuple[bool, Cost, float]:
-    return preference(math.inf if row.ratio_to_best is None else row.ratio_to_best, row.cost)
-
-
-def _dominates(one: Recommendation, other: Recommendation) -> bool:
-    costs, others = _costs(one), _costs(other)
-    better = costs != others or _order(one) < _order(other)
-    return better and all(a <= b for a, b in zip(costs, others, strict=True))
+def _costs(row: Recommendation) -> tuple[float, float]:
+    return row.report_bits, round(row.attack_success, 9)

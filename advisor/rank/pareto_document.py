@@ -16,37 +16,41 @@ from advisor.document.model import (
     Section,
     Sentence,
     Table,
-    Tone,
+    Verdict,
 )
 from advisor.figures import number, percent, times
 from advisor.question.removals import nothing_left_sentence
-from advisor.rank.answer_words import error_with_margin
+from advisor.rank.answer_words import error_with_margin, verdict
 from advisor.rank.data import ROW_FIELDS, row_data
 from advisor.rank.pair_words import pair_text
 from advisor.rank.pareto import Frontier
-from advisor.rank.result import Recommendation
+from advisor.rank.result import Ranking, Recommendation
+from advisor.rank.table import ATTACK, attacker_text
+from advisor.rank.verdict import NOTHING_LEFT, USELESS
 from advisor.rank.words import note_sentences, setting_text
 from simulator import METRICS
 
 WHAT = (
     "No other pair is at least as good as one of these in error, bits per report and attack success, and better in one."
-    " Errors within 1 % of the lowest count as equal; the first pair is the answer of ldp-advise."
+    " Errors within 5 % of the lowest count as equal; the first pair is the answer of ldp-advise."
 )
-ATTACK = "how often the best guess from one report is the user's value"
 
 
 def pareto_document(frontier: Frontier) -> Document:
     """Return the pairs worth considering, and what they rest on."""
     advice = frontier.advice
-    tone = Tone.PLAIN if frontier.rows else Tone.DOUBTFUL
+    own = verdict(advice)
+    found = Verdict("worth_considering" if frontier.rows else NOTHING_LEFT, summary(frontier), own.tone, own.reasons)
+    if own.kind == USELESS:
+        found = replace(own, text=f"{own.text} {found.text}")
     parts: list[Part] = [Sentence(text, Role.WARNING) for text in advice.warnings]
-    parts.append(Sentence(summary(frontier), Role.ANSWER, tone))
     if frontier.rows:
         # What depends on the first row of the ranking alone is no matter here.
         notes = note_sentences(replace(advice, detectable_frequency=None, elsewhere=None))
         parts += [Sentence(WHAT), _table(frontier), *notes]
     return Document(
         title=f"Pairs worth considering: {advice.metric} error, attack success and bits per report",
+        verdict=found,
         parts=tuple(parts),
         data=_data(frontier),
         records=Records(ROW_FIELDS, tuple(tuple(row_data(row, advice).values()) for row in frontier.rows)),
@@ -61,7 +65,7 @@ def summary(frontier: Frontier) -> str:
         return nothing_left_sentence(frontier.advice.request.removals)
     every = len(frontier.advice.recommendations)
     lowest = {
-        f"the lowest {frontier.advice.metric} error (to 1 %)": frontier.rows[0],
+        f"the lowest {frontier.advice.metric} error (to 5 %)": frontier.rows[0],
         "the shortest report": min(frontier.rows, key=lambda row: row.report_bits),
         "the lowest attack success": min(frontier.rows, key=lambda row: row.attack_success),
     }
@@ -74,8 +78,8 @@ def summary(frontier: Frontier) -> str:
 
 
 def _table(frontier: Frontier) -> Table:
-    metric, ranges = frontier.advice.metric, frontier.advice.over_populations
-    columns = _columns(metric, Column("to best", "error over the lowest one", drop=1))
+    ranges = frontier.advice.over_populations
+    columns = _columns(frontier.advice, Column("to best", "error over the lowest one", drop=1))
     rows = (
         _row(row, error_with_margin(row, ranges=ranges), (times(row.ratio_to_best), row.ratio_to_best))
         for row in frontier.rows
@@ -83,9 +87,10 @@ def _table(frontier: Frontier) -> Table:
     return Table(columns, tuple(rows), noun="pairs")
 
 
-def _columns(metric: str, *more: Column) -> tuple[Column, ...]:
-    pair = Column("protocol", text=True), Column("method", text=True)
-    return *pair, Column(f"{metric} error"), *more, Column("bits", "size of one report"), Column("attack", ATTACK)
+def _columns(advice: Ranking, *more: Column) -> tuple[Column, ...]:
+    attack = Column("attack", f"{ATTACK}, {attacker_text(advice.request)}")
+    names = Column("protocol", text=True), Column("method", text=True)
+    return *names, Column(f"{advice.metric} error"), *more, Column("bits", "size of one report"), attack
 
 
 def _row(row: Recommendation, error: str, *more: tuple[str, float | None], beaten_by: str = "") -> Row:
@@ -137,7 +142,7 @@ def pareto_sections(frontier: Frontier) -> tuple[Section, ...]:
 
     picture = Figure("Error against bits per report", "the frontier", lambda: to_svg(pareto_figure(frontier), "pareto"))
     beaten_by = Column("beaten by", "a pair that is at least as good in all three", text=True)
-    columns = (*_columns(frontier.advice.metric), beaten_by)
+    columns = (*_columns(frontier.advice), beaten_by)
     rows = (_row(row, number(row.error), beaten_by=pair_text(*better.pair)) for row, better in frontier.dominated)
     others = Section("Other pairs", (Table(columns, tuple(rows), noun="pairs"),))
     return (Section(picture.title, (picture,)), *([others] if frontier.dominated else []))

@@ -14,7 +14,7 @@ from simulator.ranking import PRACTICAL_RATIO
 def frequencies_of(request: Request) -> model.Frequencies:
     """Return the histogram that a request asks about, or the skew where no more is assumed."""
     if request.skew is not None:
-        return AssumedSkew(request.k, request.skew)
+        return AssumedSkew(request.k, request.skew, request.ordered)
     return profile_of(request.counts, request.n)
 
 

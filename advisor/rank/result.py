@@ -8,13 +8,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
+
 from advisor.question.removals import nothing_left_sentence
 from advisor.question.request import Request
-from advisor.rank.verdict import verdict_of
+from advisor.rank.verdict import MOST_UNDETECTABLE, kind_of, reasons_of
 from simulator import Protocol
+from simulator._normal import normal_quantile
 from simulator.benchmark import Runs
+from simulator.detection import LEVEL, POWER
 from simulator.methods.summaries import SUMMARIES
-from simulator.ranking import Cost
 
 EVEN, ZERO = "equal frequencies", "0 for all categories"  # guesses without data
 DEFAULT_PAIR = ("oue", "norm_sub")  # the usual choice, which every answer is compared with
@@ -27,7 +30,8 @@ class Recommendation(NamedTuple):
     Attributes
     ----------
     rank, tier, tied
-        Competition rank, number of the tier, and whether others share the rank.
+        1 for all that are tied with the lowest error, else 1 and the number of lower errors; tier 1 for those that are
+        tied, 2 for the others; and whether it shares rank 1.
     protocol, method
         Names in the tables.
     error, error_low, error_high
@@ -65,9 +69,6 @@ class Recommendation(NamedTuple):
     error_unattacked
         With a threat: the mean error where nobody attacks and the method is told all the same that somebody may; the
         other errors are those under the attack that gains most.
-    fresh
-        Whether the errors of the row are of repetitions that had no part in ranking the pairs: a pair that is chosen
-        from several by its error was lucky more often than not. Rank, ratios and the share of wins never are.
     epsilon
         Budget of one report: with a shuffler each protocol has its own.
     """
@@ -97,18 +98,12 @@ class Recommendation(NamedTuple):
     gain_random_value: float | None = None
     gain_maximal: float | None = None
     error_unattacked: float | None = None
-    fresh: bool = False
     epsilon: float | None = None
 
     @property
     def pair(self) -> tuple[str, str]:
         """(protocol, method)."""
         return self.protocol, self.method
-
-    @property
-    def cost(self) -> Cost:
-        """What a report costs: see `simulator.ranking.preference`."""
-        return self.report_bits, round(self.attack_success, 9)
 
 
 class Baseline(NamedTuple):
@@ -214,21 +209,22 @@ class Why(NamedTuple):
     Attributes
     ----------
     steps
-        Questions of the decision tree and their answers, from the root.
-    method
-        The method at the end of the path.
+        Where ε, k, n and skew lie on the way through the decision tree.
+    protocol, method
+        The pair at the end of it.
     agrees
-        Whether it is the method with the lowest predicted error.
+        Whether it is the answer's, or predicted within 5 % of it.
     ratio
-        Its predicted error over the lowest, for the same protocol.
+        Its predicted error over that of the answer; None where it does not compete.
     changes
         For ε, n and skew the nearest value from which another pair is predicted to be more than 5 % better.
     """
 
     steps: tuple[str, ...]
+    protocol: str
     method: str
     agrees: bool
-    ratio: float
+    ratio: float | None
     changes: tuple[Change, ...]
 
 
@@ -246,9 +242,7 @@ class Ranking:
         Where the figures come from: ``"simulation"`` (of a sample), or ``"surrogate"`` (populations that may be behind
         an estimate or a small sample), or ``"grid"`` (looked up).
     recommendations
-        Rows in rank order; where pairs were simulated, the errors of the first are of fresh repetitions.
-    compared
-        The same rows by the repetitions that ranked them, which they share; empty where these are no others.
+        Rows: the pair to use, then by rising error.
     baselines
         Raw estimate, uniform guess and usual default.
     repetitions
@@ -273,6 +267,11 @@ class Ranking:
         The pair with the lowest mean error, by the repetitions or predictions that ranked them.
     next_round
         For an estimate: what all protocols would have given, each with every method; else None.
+    by_shape
+        For a look-up of a skew: what it stands for, and the error of `best` there.
+    tree
+        For a look-up of a skew: the pair that the decision tree names, where it competes; `best` is another one where
+        the model is sure that it is worse by more than 5 %.
     elsewhere
         For a look-up: what finds `other_users` when they are asked for.
     why
@@ -298,16 +297,12 @@ class Ranking:
     identify: Callable[[], str] = field(default=str, repr=False)
     leader: tuple[str, str] | None = None
     next_round: Ranking | None = None
+    by_shape: tuple[tuple[str, float], ...] = ()
+    tree: tuple[str, str] | None = None
     elsewhere: Callable[[], tuple[OtherUsers, ...]] | None = field(default=None, repr=False)
     why: Why | None = None
-    compared: tuple[Recommendation, ...] = ()
     single_categories: SingleCategories | None = None
     defence: Defence | None = None
-
-    @property
-    def rows(self) -> tuple[Recommendation, ...]:
-        """Rows that can be compared with each other, in rank order."""
-        return self.compared or self.recommendations
 
     @property
     def verdict(self) -> str | None:
@@ -315,9 +310,42 @@ class Ranking:
 
         None where constraints leave nothing.
         """
+        return kind_of(self.reasons) if self.recommendations else None
+
+    @cached_property
+    def reasons(self) -> tuple[str, ...]:
+        """Why the verdict is no better, and that most categories cannot be told from none where that is so."""
         if not self.recommendations:
+            return ()
+        hidden = (MOST_UNDETECTABLE,) if 2 * len(self.undetectable) > self.request.k else ()
+        own = reasons_of(self.best.error, self.error_without_data, below=self.beats_uniform_guess)
+        return (*own, *hidden)
+
+    @cached_property
+    def undetectable(self) -> tuple[int, ...]:
+        """Places of the categories of a sample that are rarer than the smallest frequency the raw estimate detects.
+
+        None of an ordered domain, where the distribution as a whole is asked for and neighbours tell of each other.
+        """
+        least, request = self.detectable_frequency, self.request
+        if least is None or not request.labels or request.collected is not None or request.ordered:
+            return ()
+        return tuple(np.flatnonzero(request.counts < least * request.counts.sum()).tolist())
+
+    @property
+    def smallest_change(self) -> float | None:
+        """Change of a frequency since the sample that can be seen: two-sided 5 %, power 80 %, one category at a time.
+
+        None without a sample, or where the first pair's protocol has no raw estimate.
+        """
+        request = self.request
+        if not request.labels or request.collected is not None or not self.recommendations:
             return None
-        return verdict_of(self.best.error, self.error_without_data, below=self.beats_uniform_guess)
+        linear = request.oracle(self.best.protocol).linear
+        if linear is None:
+            return None
+        reach = normal_quantile(1 - LEVEL / 2) + normal_quantile(POWER)
+        return reach * math.sqrt(float(linear.covariance(request.n).entry(request.counts / request.counts.sum()).min()))
 
     @property
     def guess_without_data(self) -> str:

@@ -17,10 +17,9 @@ from simulator import METRICS, POSTPROCESSORS
 from simulator.benchmark import Experiment, Runs, judged, simulate
 from simulator.methods.summaries import SUMMARIES
 from simulator.poisoning.attack import MAXIMAL, Attack
-from simulator.race import measured_again, race
+from simulator.race import race
 from simulator.ranking import Pair
 
-SHARE_AGAIN = 4  # one in so many repetitions of the race is spent again on the pairs that it chose
 ALWAYS_MEASURED = ("mae", "mse")  # behind the answer in users, whatever the metric
 
 
@@ -35,17 +34,11 @@ def simulated_answer(
     menu = [pair for pair in runs.errors if pair[1] in request.methods]
     request = replace(request, metrics=runs.metrics_of(request.metrics, menu))
     tables = [contests(metric, request, experiment, runs, known) for metric in request.metrics]
-    chosen = [pair for table in tables for contest in table for pair in contest.chosen]
-    again = None
-    if chosen:
-        size = max(request.repetitions, runs.repetitions // SHARE_AGAIN)
-        threads = _threads(experiment, request, jobs)
-        again = measured_again(experiment, runs, chosen, size, jobs=threads, progress=progress)
-    rankings = tuple(ranking_of(request, table, again) for table in tables)
+    rankings = tuple(ranking_of(request, table) for table in tables)
     if request.threat is not None:
         threads = _threads(experiment, request, jobs)
         rankings = under_threat(rankings, tables, experiment, jobs=threads, progress=progress)
-    return Answer(rankings, tuple(one for one in (runs, known, again) if one is not None))
+    return Answer(rankings, (runs,) if known is None else (runs, known))
 
 
 def simulate_request(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 
 from advisor.document.model import Column, Row, Table, Tone
 from advisor.figures import change, error_text, gain, number, percent, times
+from advisor.question.request import Request
 from advisor.question.units import data_error, size_text
 from advisor.rank.result import Baseline, Ranking, Recommendation
 from simulator.foreign import REGISTERED
@@ -20,9 +21,12 @@ BASELINE_NAMES = {
     "default": "usual default",
     "central": "trusted server",
 }
+SQUARED = ("mse", "l2")  # metrics of which users are worth something, as n times the error stays the same
 REPEATED = "mean over the repetitions, with its 95 % interval"
 ERROR = "mean over what the frequencies may be (of squares: of their roots, squared), with its 95 % range"
-RANK = "pairs that share one are within 5 % of the lowest error among them, or cannot be separated from it"
+ATTACK = "how often the best guess from one report is the user's value"
+RANK = "1=: within 5 % of the lowest error, or not separable from it; else the place by error"
+PICK = "recommended"
 
 Figure = tuple[str, float | None]  # what a cell shows, and the figure behind it
 
@@ -42,22 +46,22 @@ def ranked_table(ranking: Ranking) -> Table:
     chosen = [field for field in _fields(ranking) if field.fits is None or field.fits(ranking)]
     columns = (*(field.column for field in chosen), Column("", text=True, drop=2))
     notes = {(row.protocol, row.method): row.kind for row in ranking.baselines if row.protocol is not None}
-    own = best_of_own(row.pair for row in ranking.rows)
+    own = best_of_own(row.pair for row in ranking.recommendations)
     rows: list[tuple[int, bool, Row]] = []
-    for place, one in enumerate(ranking.rows):
+    for place, one in enumerate(ranking.recommendations):
         note = notes.get(one.pair)
         figures = [field.cell(one, ranking) for field in chosen]
         tone = Tone.GOOD if one.tier == 1 else Tone.PLAIN if note is None else Tone.MARKED
-        mark = "" if note is None else f"◂ {BASELINE_NAMES[note]}"
+        marks = ([PICK] if place == 0 else []) + ([] if note is None else [BASELINE_NAMES[note]])
+        mark = f"◂ {', '.join(marks)}" if marks else ""
         cells, values = tuple(text for text, _ in figures), tuple(value for _, value in figures)
         rows.append(
             (place, False, Row((*cells, mark), (*values, None), tone, kept=note is not None or one.pair in own))
         )
-    inside = {row.pair for row in ranking.rows}
+    inside = {row.pair for row in ranking.recommendations}
     for baseline in map(partial(_better_guess, ranking), ranking.baselines):
         if baseline.protocol is None or (baseline.protocol, baseline.method) not in inside:
-            # Tiers are not sorted by error row by row, so a marked row goes behind the last row that it loses to.
-            better = [place for place, row in enumerate(ranking.rows) if row.error <= baseline.error]
+            better = [place for place, row in enumerate(ranking.recommendations) if row.error <= baseline.error]
             rows.append((max(better, default=-1), True, _baseline_row(baseline, columns, ranking)))
     rows.sort(key=lambda item: item[:2])
     return Table(columns, tuple(row for _, _, row in rows), noun="pairs")
@@ -110,7 +114,7 @@ def _in_data(row: Recommendation | Baseline, ranking: Ranking) -> Figure:
 
 
 def _is_estimate(ranking: Ranking) -> bool:
-    return any(row.probability_best is not None for row in ranking.rows)
+    return any(row.probability_best is not None for row in ranking.recommendations)
 
 
 def _is_threatened(ranking: Ranking) -> bool:
@@ -151,7 +155,21 @@ def _fields(ranking: Ranking) -> tuple[_Field, ...]:
             fits=lambda one: data_error(one.metric, 0.0, one.request.bins) is not None,
         ),
     )
-    return (*_NAMES, *errors, *_FIGURES)
+    return (*_NAMES, *errors, *(_of_request(one, ranking.request) for one in _FIGURES))
+
+
+def _of_request(one: _Field, request: Request) -> _Field:
+    """Return a field with what its meaning depends on: what an attacker knows besides the report."""
+    if one.column.meaning != ATTACK:
+        return one
+    return replace(one, column=replace(one.column, meaning=f"{ATTACK}, {attacker_text(request)}"))
+
+
+def attacker_text(request: Request) -> str:
+    """Return what the attacker knows besides a report, and how often a guess without one is right."""
+    known = "by who knows the frequencies of the sample"
+    equal = f"of {request.k:,} equally likely ones"
+    return f"{known if request.has_sample else equal}; without a report {percent(request.prior_guess)}"
 
 
 _NAMES = (
@@ -192,7 +210,7 @@ _FIGURES = (
     _Field(
         Column("n′/n", "times the users that the raw estimate would need for the same mean squared error", drop=5),
         _worth,
-        fits=lambda ranking: ranking.source != "grid",
+        fits=lambda ranking: ranking.source != "grid" and ranking.metric in SQUARED,
     ),
     _Field(
         Column("ε₀", "budget of one report: with the shuffler it keeps the promise", drop=2),
@@ -200,10 +218,7 @@ _FIGURES = (
         fits=lambda ranking: ranking.request.central is not None,
     ),
     _Field(Column("bits", "size of one report", drop=1), lambda row, _: (f"{row.report_bits:,}", row.report_bits)),
-    _Field(
-        Column("attack", "how often the best guess from one report is the user's value", drop=7),
-        lambda row, _: (percent(row.attack_success), row.attack_success),
-    ),
+    _Field(Column("attack", ATTACK, drop=7), lambda row, _: (percent(row.attack_success), row.attack_success)),
     _Field(
         Column("won", "share of the repetitions in which the row has the lowest error", drop=8),
         lambda row, _: _share(row.win_share),

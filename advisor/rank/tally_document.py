@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from advisor.document.model import Column, Document, Records, Role, Row, Sentence, Table
+from advisor.document.model import Column, Document, Records, Role, Row, Sentence, Table, Verdict
 from advisor.errors import InputError
 from advisor.inputs.reports import Counts, with_categories
 from simulator import PROTOCOLS
@@ -29,8 +29,8 @@ def tally_document(counts: Counts, path: str) -> Document:
     rows = tuple((file.name, file.reports, file.sha256) for file in part.files)
     return Document(
         title=f"Tally of {part.n:,} reports",
+        verdict=Verdict("counted", head),
         parts=(
-            Sentence(head, Role.ANSWER),
             Table(
                 (
                     Column("file", "a file of reports", text=True, path=True),

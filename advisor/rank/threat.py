@@ -69,12 +69,10 @@ def _filled(ranking: Ranking, table: tuple[Contest, ...], measured: Gains, runs:
             error_unattacked=errors[row.pair],
         )
 
-    rows, compared = (tuple(map(filled, some)) for some in (ranking.recommendations, ranking.compared))
     following = ranking.next_round
     changed = replace(
         ranking,
-        recommendations=rows,
-        compared=compared,
+        recommendations=tuple(map(filled, ranking.recommendations)),
         next_round=None if following is None else _filled(following, (later[0],), measured, runs),
     )
     return replace(changed, defence=_defence(changed, contest))
@@ -83,7 +81,7 @@ def _filled(ranking: Ranking, table: tuple[Contest, ...], measured: Gains, runs:
 def _defence(ranking: Ranking, contest: Contest) -> Defence | None:
     """Return what the first pair is worth beside the one that would be the best if nobody attacked."""
     methods = contest.experiment.methods
-    ordinary = [row for row in ranking.rows if not methods[row.method].is_remedy]
+    ordinary = [row for row in ranking.recommendations if not methods[row.method].is_remedy]
     if not ordinary:
         return None
     usual = min(ordinary, key=lambda row: row.error_unattacked or 0.0)

@@ -55,9 +55,9 @@ def _cost(ranking: Ranking) -> str:
 
 def _either_way(ranking: Ranking) -> list[str]:
     """Return the pair whose error is lowest in the worse of both cases, where it is another one."""
-    cases = {row: max(row.error, row.error_unattacked or 0.0) for row in ranking.rows}
+    cases = {row: max(row.error, row.error_unattacked or 0.0) for row in ranking.recommendations}
     safest = min(cases, key=lambda row: cases[row])
-    if safest.pair == ranking.best.pair or cases[safest] * PRACTICAL_RATIO > cases[ranking.rows[0]]:
+    if safest.pair == ranking.best.pair or cases[safest] * PRACTICAL_RATIO > cases[ranking.recommendations[0]]:
         return []
     return [
         f"If you do not know whether anybody attacks, {pair_text(*safest.pair)} is the safest: {ranking.metric} error "
@@ -71,7 +71,7 @@ def remedy_sentences(ranking: Ranking) -> list[str]:
         return []
     best = ranking.best
     helped = POSTPROCESSORS[best.method].is_remedy
-    others = [row for row in ranking.rows if POSTPROCESSORS[row.method].is_remedy != helped]
+    others = [row for row in ranking.recommendations if POSTPROCESSORS[row.method].is_remedy != helped]
     first = min(others, key=lambda row: row.error, default=None)
     lines = []
     if first is not None and not helped:

@@ -89,7 +89,9 @@ def single_category_sentences(ranking: Ranking) -> list[Sentence]:
 
 def compromise(rankings: Sequence[Ranking]) -> Compromise | None:
     """Return the pair that is good at several metrics; None for one metric, and where no pair has an error in all."""
-    tables = [{row.pair: row for row in ranking.rows if row.ratio_to_best is not None} for ranking in rankings]
+    tables = [
+        {row.pair: row for row in ranking.recommendations if row.ratio_to_best is not None} for ranking in rankings
+    ]
     common = [pair for pair in tables[0] if all(pair in table for table in tables)]
     if len(rankings) < 2 or not common:
         return None

@@ -5,21 +5,38 @@ An answer without data says that all categories are equally frequent, or 0 for a
 
 from __future__ import annotations
 
-WORTH_IT, MARGINAL, USELESS = "worth_it", "marginal", "no_better_than_no_data"
-WORDS = {WORTH_IT: "clearly better", MARGINAL: "somewhat better", USELESS: "no better"}  # than an answer without data
+WORTH_IT, MARGINAL, USELESS, NOTHING_LEFT = "worth_it", "marginal", "no_better_than_no_data", "nothing_left"
+# Why it is no better: a large error, an interval that reaches the error without data, most categories below the noise.
+MORE_THAN_HALF, NOT_CERTAIN, MOST_UNDETECTABLE = "more_than_half", "not_certain", "most_undetectable"
 ENOUGH = 0.5  # of the error without data: from there on down a collection is worth it
+WORDS = {  # than an answer without data, by the reasons that concern the error
+    (): "clearly better",
+    (MORE_THAN_HALF,): "better, but not by half",
+    (NOT_CERTAIN,): "better, but not surely",
+    (MORE_THAN_HALF, NOT_CERTAIN): "no better",
+}
 
 
-def verdict_of(error: float, without_data: float | None, *, below: bool) -> str:
-    """Return the verdict on an error.
-
-    ``"worth_it"``: at most half of the error without data, and surely below it. ``"no_better_than_no_data"``: more than
-    half of it, and its 95 % interval reaches it. ``"marginal"``: all between.
+def reasons_of(error: float, without_data: float | None, *, below: bool) -> tuple[str, ...]:
+    """Return why an error is not surely at most half of that without data; none where it is.
 
     without_data: None where no finite error is reached without data.
     below: whether the 95 % interval of the error is below the error without data.
     """
-    small = without_data is None or error <= ENOUGH * without_data
-    if small and below:
-        return WORTH_IT
-    return MARGINAL if small or below else USELESS
+    large = without_data is not None and error > ENOUGH * without_data
+    return (*([MORE_THAN_HALF] if large else []), *([] if below else [NOT_CERTAIN]))
+
+
+def against_nothing(reasons: tuple[str, ...]) -> str:
+    """Return how much better than no data an answer is, in words."""
+    return WORDS[tuple(reason for reason in reasons if reason != MOST_UNDETECTABLE)]
+
+
+def kind_of(reasons: tuple[str, ...]) -> str:
+    """Return the verdict: worth it without a reason against it, no better than no data with both.
+
+    >>> kind_of(reasons_of(0.1, 1.0, below=True)), kind_of(reasons_of(0.6, 1.0, below=True))
+    ('worth_it', 'marginal')
+    """
+    both = MORE_THAN_HALF in reasons and NOT_CERTAIN in reasons
+    return USELESS if both else MARGINAL if {MORE_THAN_HALF, NOT_CERTAIN} & {*reasons} else WORTH_IT

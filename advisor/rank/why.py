@@ -39,7 +39,6 @@ def _explain(advice: Ranking, frequencies: model.Frequencies, predictions: Predi
     request, best = advice.request, advice.best_alone
     if best is None:
         raise ValueError("predictions cover methods alone, and none is there")
-    noises = model.noises_of(request.k, request.epsilon, request.n, request.protocols)
     answer = ranking.rank(
         predictions(frequencies, request.epsilon, request.n, request.protocols, ordered=request.ordered),
         advice.metric,
@@ -48,13 +47,13 @@ def _explain(advice: Ranking, frequencies: model.Frequencies, predictions: Predi
         ordered=request.ordered,
         methods=request.methods,
     )
-    reason = why(answer, model.first_of(frequencies), noises, pair=best.pair)
+    reason = why(answer, model.first_of(frequencies).skew, best.pair)
     changes = nearest_changes(
         frequencies,
         request.epsilon,
         request.n,
         advice.metric,
-        of_skew=None if request.skew is None else lambda skew: AssumedSkew(request.k, skew),
+        of_skew=None if request.skew is None else lambda skew: AssumedSkew(request.k, skew, request.ordered),
         ordered=request.ordered,
         protocols=request.protocols,
         methods=request.methods,
@@ -62,8 +61,9 @@ def _explain(advice: Ranking, frequencies: model.Frequencies, predictions: Predi
         predictions=predictions,
     )
     return Why(
-        steps=reason.explanation.reasons,
-        method=reason.explanation.method,
+        steps=tuple(map(str, reason.conditions)),
+        protocol=reason.leaf.protocol,
+        method=reason.leaf.method,
         agrees=reason.agrees,
         ratio=reason.ratio,
         changes=tuple(Change(WORDS[one.what], one.value, one.protocol, one.method) for one in changes),

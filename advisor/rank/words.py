@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from advisor.document.model import Role, Sentence
-from advisor.figures import number, times, users
+from advisor.errors import listed
+from advisor.figures import number, points, times, users
 from advisor.question.budget import plan_sentences
 from advisor.question.central import central_sentences
 from advisor.question.estimate_request import BOOTSTRAP, CURVES
@@ -11,16 +12,18 @@ from advisor.question.removals import removal_sentences
 from advisor.question.request import Request
 from advisor.rank.answer_words import error_with_margin
 from advisor.rank.pair_words import pair_text, protocol_text
-from advisor.rank.result import Ranking, Why
+from advisor.rank.result import Ranking, Recommendation, Why
+from advisor.rank.table import SQUARED
 from advisor.rank.threat_words import threat_sentences
 from advisor.rank.verdict import USELESS
-from simulator.detection import smallest_detectable
+from simulator._normal import normal_quantile
+from simulator.detection import LEVEL, smallest_detectable
 
 MADE = {
     BOOTSTRAP: "they are simulated anew from the best estimate, by tree_eb, which they favour",
     CURVES: "they are drawn from the posterior of a curve, and EM follows what no curve can say",
 }
-WITHIN = "is predicted within 1 % of the lowest error, that of {}, and has the shortest report of all that are"
+WITHIN = "is predicted within 5 % of the lowest error, that of {}, and has the cheapest report of all that are"
 
 
 def setting_text(request: Request) -> str:
@@ -30,15 +33,12 @@ def setting_text(request: Request) -> str:
     return f"{promise}, k = {request.k:,} {order} categories, n = {request.n:,}"
 
 
-def note_sentences(ranking: Ranking, *, matrix: bool = False) -> list[Sentence]:
-    """Return what stands below the table: how it was measured, what was assumed, what can be seen at all.
-
-    matrix: whether it stands below a table of all metrics, which has no fresh error above it.
-    """
+def note_sentences(ranking: Ranking) -> list[Sentence]:
+    """Return what stands below the table: how it was measured, what was assumed, what can be seen at all."""
     request = ranking.request
     if not ranking.recommendations:
         return []
-    lines = [_source_sentence(ranking), *([] if matrix else _fresh_sentences(ranking)), *_detection_sentences(ranking)]
+    lines = [_source_sentence(ranking), *_detection_sentences(ranking)]
     if request.plan is not None:
         lines += plan_sentences(request.plan)
     if request.central is not None:
@@ -46,10 +46,11 @@ def note_sentences(ranking: Ranking, *, matrix: bool = False) -> list[Sentence]:
     lines += removal_sentences(request.removals)
     if request.threat is not None:
         lines += threat_sentences(ranking)
+    lines += [text for text in [tree_sentence(ranking)] if text is not None]
     lines += _other_users_sentences(ranking)
     if not ranking.resolved and request.collected is None and ranking.source != "grid":
         lines.append(
-            f"Not settled after {ranking.repetitions} repetitions: some pairs in the first tier may be more than 5 % "
+            f"Not settled after {ranking.repetitions} repetitions: some pairs of rank 1 may be more than 5 % "
             "worse than the lowest error; --max-reps adds repetitions."
         )
     if request.assumptions:
@@ -70,16 +71,6 @@ def _source_sentence(ranking: Ranking) -> str:
     )
 
 
-def _fresh_sentences(ranking: Ranking) -> list[str]:
-    if not ranking.best.fresh:
-        return []
-    return [
-        f"The error above the table comes from {ranking.best.repetitions} fresh repetitions, because a pair that "
-        "is chosen by its error tends to be a lucky one. In the table, `to best` compares pairs on the repetitions "
-        "that they share."
-    ]
-
-
 def _prediction_sentence(ranking: Ranking) -> str:
     from knowledge.model import simulated_populations  # only look-ups have a use for it
 
@@ -87,10 +78,12 @@ def _prediction_sentence(ranking: Ranking) -> str:
     how = " and ".join(origin for origin in ("asymptotic", "extrapolated") if origin in origins)
     beyond = f", {how} beyond them" if how else ""
     more = "" if ranking.request.labels else " A sample, or --shape, says more about your data."
+    shapes = [f"{name} {number(error)}" for name, error in ranking.by_shape]
+    mean = f" The error is the mean over shapes of this skew: {listed(shapes)}." if shapes else ""
     return (
         f"Predicted for {ranking.request.sample}, not simulated: {setting_text(ranking.request)}; by a model fitted "
         f"to {simulated_populations(ordered=ranking.request.ordered):,} simulated populations{beyond}; intervals are "
-        f"95 % of the prediction.{more}"
+        f"95 % of the prediction.{mean}{more}"
     )
 
 
@@ -125,17 +118,24 @@ def _detection_sentences(ranking: Ranking) -> list[str]:
     level = f"power 80 %, level 5 % over all {request.k:,} categories"
     if smallest > 1:
         return [f"{name} can detect no frequency, not even 1 ({level})."]
-    return [
+    lines = [
         f"Smallest frequency {name} can detect: {number(smallest, 3)}, that is {users(smallest * request.n)} users "
         f"({level})."
     ]
+    change = ranking.smallest_change
+    if change is not None:
+        lines.append(
+            f"A change of less than {points(change)} since {request.sample} cannot be seen in any category (power "
+            "80 %, level 5 % for each)."
+        )
+    return lines
 
 
 def detail_sentences(ranking: Ranking) -> list[str]:
     """Return what is said on request of a ranking that is worth it: the users it saves, one category that is named."""
-    best, n, worth = ranking.best, ranking.request.n, ranking.rows[0].equivalent_users
+    best, n, worth = ranking.best, ranking.request.n, ranking.best.equivalent_users
     lines = []
-    if worth is not None and best.method != "none" and ranking.verdict != USELESS:
+    if worth is not None and best.method != "none" and ranking.verdict != USELESS and ranking.metric in SQUARED:
         ratio, same = worth / n, users(worth)
         lines.append(
             f"Post-processing is worth {times(ratio)} the users: the raw estimate would need {same} for the same mean "
@@ -156,15 +156,43 @@ def next_round_sentence(ranking: Ranking) -> str:
     """Return what the second table is, and what it says."""
     best, collected = ranking.best, ranking.request.collected
     now = "" if collected is None else collected.protocol
-    same = any(row.protocol == now for row in ranking.ties)
     pair = pair_text(best.protocol, best.method)
     used = protocol_text(now)
-    answer = f"{used} is in the first tier again" if same else f"{pair} would do better than {used}"
+    rows = [row for row in ranking.recommendations if row.protocol == now]
+    answer = f"{used} is still among the best protocols"
+    if not rows:
+        answer = f"{pair} is the pair to use"
+    elif not any(row.tier == 1 for row in rows):
+        # As many protocols could have seemed better by chance as there are.
+        others = len({row.protocol for row in ranking.recommendations}) - 1
+        wider = normal_quantile(1 - LEVEL / 2 / max(others, 1)) / normal_quantile(1 - LEVEL / 2)
+        better = all(_surely_above(row, wider, best.ratio_to_best or 1.0) for row in rows)
+        answer = f"{pair} would do better than {used}" if better else f"that any does better than {used} is not certain"
     figure = f"{ranking.metric} error {error_with_margin(best, ranges=ranking.over_populations)}"
     return (
         f"For the next round, with the same ε, k and n: {answer}. Top pair: {pair}, {figure}, from "
         f"{ranking.repetitions} collections."
     )
+
+
+def _surely_above(row: Recommendation, wider: float, named: float) -> bool:
+    """Tell whether a ratio is above that of the named pair by its 95 % interval, so much wider."""
+    ratio, low = row.ratio_to_best, row.ratio_low
+    return ratio is None or low is None or ratio - wider * (ratio - low) > named
+
+
+def _difference(ratio: float) -> str:
+    more = 100 * (ratio - 1)
+    return f"The model predicts {abs(more):.0f} % {'more' if more >= 0 else 'less'} error with it."
+
+
+def tree_sentence(ranking: Ranking) -> str | None:
+    """Return that the model overrules the decision tree, and by how much; None where it does not."""
+    tree = ranking.tree
+    if tree is None or tree == ranking.best.pair:
+        return None
+    row = next(row for row in ranking.recommendations if row.pair == tree)
+    return f"The decision tree names {pair_text(*tree)}. {_difference(row.error / ranking.best.error)}"
 
 
 def _other_users_sentences(ranking: Ranking) -> list[str]:
@@ -194,21 +222,20 @@ def _other_users_sentences(ranking: Ranking) -> list[str]:
 
 def why_sentences(why: Why, ranking: Ranking | None = None) -> list[str]:
     """Return an explanation in sentences; of a look-up, first why its first pair is the answer."""
-    from knowledge.why import disagreement  # only look-ups have a use for it
-
-    path = "; ".join(why.steps) or "one rule serves all cases"
     lines = []
     if ranking is not None:
-        lowest = ranking.best is ranking.lowest
-        reason = "has the lowest predicted error" if lowest else WITHIN.format(pair_text(*ranking.lowest.pair))
-        lines.append(f"Why: {pair_text(*ranking.best.pair)} {reason}.")
-    if ranking is None:
-        lines.append(f"The rules of the decision tree: {path}: there {why.method} is best on average.")
-    elif why.agrees:
-        lines.append(f"The rules of the decision tree agree: {path}: there {why.method} is best on average.")
-    else:
-        lines.append(f"The rules of the decision tree see less: {path}: there {why.method} is best on average.")
-        lines.append(disagreement(why.method, why.ratio))
+        best, lowest = pair_text(*ranking.best.pair), pair_text(*ranking.lowest.pair)
+        reason = "has the lowest predicted error" if best == lowest else WITHIN.format(lowest)
+        if ranking.best.pair == ranking.tree:
+            reason = "is what the decision tree names, and the model is not sure that another pair is 5 % better"
+        lines.append(f"Why: {best} {reason}.")
+    pair = pair_text(why.protocol, why.method)
+    text = (
+        f"The decision tree, which asks for ε, k, n and skew alone, names {pair}: {'; '.join(why.steps) or 'always'}."
+    )
+    if ranking is not None and ranking.best.pair != (why.protocol, why.method):
+        text += " It does not compete here." if why.ratio is None else f" {_difference(why.ratio)}"
+    lines.append(text)
     if why.changes:
         nearest = "; ".join(
             f"{change.what} = {users(change.value) if change.what == 'n' else f'{change.value:.3g}'} "

@@ -43,7 +43,7 @@ from simulator.benchmark import Experiment, simulate
 from simulator.domain import Domain
 from simulator.foreign import REGISTERED
 from simulator.methods import possible
-from simulator.ranking import Cost, Pair, paired_ratio, preference, win_shares
+from simulator.ranking import Cost, Pair, paired_ratio, preference, win_shares, without_rounding
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -305,7 +305,8 @@ def simulate_cell(question: SweepQuestion, place: Place) -> Cell:
         seed=question.seed,
         domain=domain,
     )
-    errors = simulate(experiment, 0, question.repetitions).of(question.metric)
+    runs = simulate(experiment, 0, question.repetitions).of(question.metric)
+    errors = {pair: without_rounding(block, METRICS[question.metric].unit) for pair, block in runs.items()}
     if not errors:
         raise InputError(f"no method asked for has an error in the metric {question.metric}")
     costs = {name: oracle.cost for name, oracle in oracles.items()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import asdict, astuple
 
@@ -18,6 +17,7 @@ from advisor.document.model import (
     Sentence,
     Table,
     Tone,
+    Verdict,
 )
 from advisor.question.units import unit_text
 from advisor.rank.data import own_members
@@ -26,11 +26,7 @@ from advisor.rank.result import finite
 from advisor.sweeps.result import Cell, PairError, SweepResult, Winner
 from simulator import __version__
 
-# Certainty by a mark, which every format keeps; by colour or weight as well where a format has them.
-MARKS = {Tone.GOOD: "*", Tone.PLAIN: "", Tone.FAINT: "?"}
-CLEAR_SHARE = 0.5
-SAME = 1e-6  # relative: kept mean errors are rounded to seven digits
-NOTHING = 1e-12  # errors below it are rounding
+CERTAIN = "*"  # a mark, which every format keeps; by colour or weight as well where a format has them
 NAMED = 3  # winners that the answer names
 NO_RUNNER_UP = (None,) * 5  # margin, its interval, and the runner-up, which winners alone have
 COLUMNS = (
@@ -44,11 +40,12 @@ def sweep_document(sweep: SweepResult, *, per_protocol: bool = False) -> Documen
     """Return who wins where: one table for each k, with the best method of each protocol if `per_protocol`."""
     question = sweep.question
     parts: list[Part] = [Sentence(text, Role.WARNING) for text in question.warnings]
-    parts += [Sentence(answer_sentence(sweep), Role.ANSWER), Sentence(_cell_sentence(sweep))]
+    parts.append(Sentence(_cell_sentence(sweep)))
     parts += [winners_table(sweep, k, per_protocol=per_protocol) for k in question.sizes]
     parts += [Sentence(text, Role.NOTE) for text in _note_sentences(sweep)]
     return Document(
         title=f"Pairs with the lowest {question.metric} error",
+        verdict=Verdict("winners", answer_sentence(sweep)),
         parts=tuple(parts),
         data=_data(sweep),
         records=_records(sweep),
@@ -63,28 +60,31 @@ def answer_sentence(sweep: SweepResult) -> str:
     """Return which pairs win in how many cells, and how many winners are sure."""
     cells, metric = len(sweep.cells), sweep.question.metric
     wins = Counter((cell.winner.protocol, cell.winner.method) for cell in sweep.cells).most_common()
-    sure = sum(cell.winner.sure for cell in sweep.cells)
+    certain = sum(not cell.tied_with(cell.winner) for cell in sweep.cells)
     (protocol, method), most = wins[0]
     if cells == 1:
+        words = sweep.cells[0].words(sweep.cells[0].winner)
+        more = f" ({words})" if words else ""
         return (
-            f"{pair_text(protocol, method)} has the lowest {metric} error; its lead is {'' if sure else 'not '}certain."
+            f"{pair_text(protocol, method)} is the pair to use for {metric}; its method is "
+            f"{'' if certain else 'not '}certain{more}."
         )
-    certain = f"{sure:,} of {cells:,} winners {'is' if sure == 1 else 'are'} certain"
+    sure = f"the method is certain in {certain:,}"
     if most == 1:
-        return f"No pair has the lowest {metric} error in more than one of {cells:,} cells; {certain}."
-    named = [f"{pair_text(protocol, method)} has the lowest {metric} error in {most:,} of {cells:,} cells"]
+        return f"No pair is the one to use for {metric} in more than one of {cells:,} cells; {sure}."
+    named = [f"{pair_text(protocol, method)} is the pair to use for {metric} in {most:,} of {cells:,} cells"]
     named += [f"{pair_text(*pair)} in {count:,}" for pair, count in wins[1:NAMED]]
     if rest := sum(count for _, count in wins[NAMED:]):
         named.append(f"{'another pair' if len(wins) == NAMED + 1 else f'{len(wins) - NAMED} other pairs'} in {rest:,}")
-    return f"{', '.join(named)}; {certain}."
+    return f"{', '.join(named)}; {sure}."
 
 
 def _cell_sentence(sweep: SweepResult) -> str:
     question = sweep.question
     unit = unit_text(question.metric, question.first.bins)
     return (
-        f"Each cell: the pair with the lowest {question.metric} error ({unit}; within 1 % of it, with the shortest "
-        f"report), the share of the {question.repetitions} repetitions it wins, and how far the runner-up is behind."
+        f"Each cell: of the pairs within 5 % of the lowest {question.metric} error ({unit}) the one with the cheapest "
+        "report, and the methods that are tied with its method, or how far the next one is behind."
     )
 
 
@@ -92,8 +92,7 @@ def _note_sentences(sweep: SweepResult) -> list[str]:
     """Return what the marks mean, and what the cells rest on."""
     question = sweep.question
     lines = [
-        "*: the paired 95 % interval of the runner-up's distance excludes 0; ?: it does not, and the winner wins less "
-        "than half of the repetitions. Tied: others have the same error.",
+        f"*: no other method is within 5 %, or cannot be told from it over {question.repetitions} repetitions.",
         f"Simulated from {question.first.name}, seed {question.seed}.",
     ]
     return [*lines, "Assumed: " + "; ".join(question.assumptions) + "."] if question.assumptions else lines
@@ -122,30 +121,14 @@ def winners_table(sweep: SweepResult, k: int, *, per_protocol: bool) -> Table:
 
 
 def _row(names: tuple[str, ...], winners: list[tuple[Cell, Winner]], *, per_protocol: bool) -> Row:
-    tones = [certainty(winner) for _, winner in winners]
-    texts = (cell_text(winner, cell, per_protocol=per_protocol) for cell, winner in winners)
-    cells = (f"{text} {MARKS[tone]}".rstrip() for text, tone in zip(texts, tones, strict=True))
+    tones = [Tone.PLAIN if cell.tied_with(winner, per_protocol=per_protocol) else Tone.GOOD for cell, winner in winners]
+    texts = (
+        f"{winner.method if per_protocol else f'{winner.protocol} {winner.method}'} "
+        f"{cell.words(winner, per_protocol=per_protocol)}".rstrip()
+        for cell, winner in winners
+    )
+    cells = (f"{text} {CERTAIN}" if tone is Tone.GOOD else text for text, tone in zip(texts, tones, strict=True))
     return Row((*names, *cells), tones=(*(Tone.PLAIN for _ in names), *tones))
-
-
-def certainty(winner: Winner) -> Tone:
-    """Return how certain a winner is."""
-    return Tone.GOOD if winner.sure else Tone.PLAIN if winner.win_share >= CLEAR_SHARE else Tone.FAINT
-
-
-def cell_text(winner: Winner, cell: Cell, *, per_protocol: bool) -> str:
-    """Return the winner, its share of wins, and how far the runner-up is behind: ``oue power_ns 85 % +12 %``.
-
-    Where others have the same error, the wins are split among all of them, and neither figure means much: then their
-    number instead, ``grr none tied with 3``.
-    """
-    name = winner.method if per_protocol else f"{winner.protocol} {winner.method}"
-    rivals = [error for (protocol, _), error in cell.errors.items() if not per_protocol or protocol == winner.protocol]
-    same = sum(math.isclose(error, winner.error, rel_tol=SAME, abs_tol=NOTHING) for error in rivals) - 1
-    if same > 0 and not winner.sure:
-        return f"{name} tied with {same}"
-    behind = "" if winner.margin is None else f" +{100 * max(0.0, winner.margin):.0f} %"
-    return f"{name} {100 * winner.win_share:.0f} %{behind}"
 
 
 def _records(sweep: SweepResult) -> Records:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from advisor.sweeps.question import Place, SweepQuestion
-from simulator.ranking import SAME, Pair
+from simulator.ranking import PRACTICAL_RATIO, SAME, Pair
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Winner:
     win_share: float  # share of the repetitions in which it has the lowest error of all that compete
     # margin, margin_low, margin_high: by how much the error of the runner-up is above it, as a share, and the paired 95
     # % interval; None without a runner-up, or where the winner has no error at all. Below 0 where the winner has the
-    # shorter report, and an error within 1 % of the lowest
+    # cheaper report, and an error within 5 % of the lowest
     margin: float | None
     margin_low: float | None
     margin_high: float | None
@@ -67,6 +68,36 @@ class Cell:
     def place(self) -> Place:
         """(epsilon, n, k)."""
         return self.epsilon, self.n, self.k
+
+    def tied_with(self, winner: Winner, *, per_protocol: bool = False) -> tuple[str, ...]:
+        """Return the other methods within 5 % of a winner, or not separable from it, the nearest first.
+
+        per_protocol: among the pairs of the winner's protocol alone.
+        """
+        best: dict[str, float] = {}
+        for (protocol, method), error in self.errors.items():
+            if method != winner.method and (not per_protocol or protocol == winner.protocol):
+                best[method] = min(error, best.get(method, math.inf))
+        tied = {method for method, error in best.items() if error <= winner.error * PRACTICAL_RATIO}
+        if winner == self.winner:  # with which all pairs are compared
+            tied |= {pair[1] for pair, one in self.pairs.items() if one.ratio_low is not None and one.ratio_low <= 1}
+            tied &= best.keys()
+        if winner.runner_up is not None and not winner.sure:
+            tied |= {winner.runner_up[1]} & best.keys()
+        return tuple(sorted(tied, key=best.__getitem__))
+
+    def words(self, winner: Winner, *, per_protocol: bool = False) -> str:
+        """Return how certain the method of a winner is: the methods tied with it, or how far the next one is behind."""
+        tied = self.tied_with(winner, per_protocol=per_protocol)
+        if tied:
+            return f"tied: {tied[0]}" if len(tied) == 1 else f"{len(tied)} methods tied"
+        others = [
+            error
+            for (protocol, method), error in self.errors.items()
+            if method != winner.method and (not per_protocol or protocol == winner.protocol)
+        ]
+        behind = min(others, default=math.inf) / winner.error - 1 if winner.error > 0 else math.inf
+        return "" if math.isinf(behind) else f"next method +{100 * behind:.0f} %"
 
     def best_of(self, protocol: str) -> Winner | None:
         """Return the winner among the pairs of one protocol; None if it has none here."""

@@ -15,7 +15,9 @@ from simulator.populations import SHAPES, frequencies
 SKEW = 1.0
 USERS = 100_000
 NARROWEST, WIDEST = 0.6, 1.5  # of a bell: in bins, and as a share of the domain
-LEAST_GAMMA, MOST_GAMMA = 0.02, 50.0  # concentration of a Dirichlet draw
+LEAST_GAMMA, MOST_GAMMA = 0.002, 50.0  # concentration of a Dirichlet draw
+HALVINGS, GAMMA_HALVINGS = 40, 12
+MOST_RATE = 40.0
 LEAST_LOG, LOGS = -700.0, 20_001  # where the logarithms of a gamma variable begin, and how many are added up
 
 
@@ -45,13 +47,16 @@ def parse_shape(text: str) -> tuple[str, float | None]:
 
 
 class AssumedSkew(NamedTuple):
-    """A skew between 0 and 8 of which nothing else is known: it stands for several histograms; see `assumed_profiles`.
+    """A skew between 0 and 8 of which nothing else is known: it stands for several histograms.
 
-    Two categories have no bell: what is symmetric is exactly even there, and has no skew.
+    Without an order, for two rank laws: Zipf, and a typical draw from a Dirichlet distribution. With one, for smooth
+    shapes: Zipf in order, an exponential fall, and a bell; two categories have no bell, as what is symmetric is exactly
+    even there. All have about the same sum of squares, and the first has exactly the skew. Nothing is random.
     """
 
     k: int
     skew: float = SKEW
+    ordered: bool = False
 
     def profiles(self, n: int) -> tuple[Profile, ...]:
         """Return the histograms, as `n` users hold them."""
@@ -59,50 +64,58 @@ class AssumedSkew(NamedTuple):
 
     def histograms(self, n: int) -> tuple[FloatArray, ...]:
         """Return the frequencies ``(k,)`` of each of them."""
-        zipf = frequencies("zipf", self.k, float(self.skew))
-        return tuple(one / one.sum() for one in (zipf, *_others(zipf, self.profiles(n)[0])))
+        return tuple(profile.frequencies for profile in self.profiles(n))
 
     @property
-    def shapes(self) -> str:
-        """How many histograms there are, and what they are called."""
-        number, bell = ("four", ", a bell") if has_bell(self.k) else ("three", "")
-        return f"{number} shapes of this skew are averaged: Zipf in order and without{bell}, a typical Dirichlet draw"
+    def names(self) -> tuple[str, ...]:
+        """What the histograms are called."""
+        if not self.ordered:
+            return ("Zipf", "Dirichlet")
+        return ("Zipf", "exponential", "bell") if self.k > 2 else ("Zipf", "exponential")
 
 
 @lru_cache(maxsize=8)  # what would change an answer is looked up for one skew under a hundred noises
 def _profiles(of: AssumedSkew, n: int) -> tuple[Profile, ...]:
-    return assumed_profiles(of.k, n, skew=of.skew)
+    return assumed_profiles(of.k, n, skew=of.skew, ordered=of.ordered)
 
 
-def assumed_profiles(k: int, n: int = USERS, *, skew: float = SKEW) -> tuple[Profile, ...]:
-    """Return histograms of one skew, when nothing else is known: averaging over them is safer than any one.
-
-    Zipf in order, the same without order, a bell (of more than two categories), and a typical draw from a Dirichlet
-    distribution, the last two with about the same sum of squares. The first has exactly the skew. Nothing is random.
+def assumed_profiles(k: int, n: int = USERS, *, skew: float = SKEW, ordered: bool = False) -> tuple[Profile, ...]:
+    """Return the histograms that a skew stands for; see `AssumedSkew`.
 
     Raises ValueError if `k` is below 2 or the skew is not between 0 and 8.
     """
     if not 0 <= skew <= SKEW_MAX:
         raise ValueError(f"skew must be between 0 and {SKEW_MAX:g}, got skew={skew:g}")
     zipf = frequencies("zipf", k, float(skew))
-    first = profile_of(zipf, n)
-    return first, *(profile_of(one, n) for one in _others(zipf, first))
-
-
-def has_bell(k: int) -> bool:
-    """Tell whether a bell in the middle of a domain is skewed at all."""
-    return k > 2
-
-
-def _others(zipf: FloatArray, first: Profile) -> tuple[FloatArray, ...]:
-    """Return the other histograms ``(k,)`` that go with a Zipf distribution and its profile."""
-    k = first.k
-    concentration = 1 / first.participation  # k times the sum of squares: 1 for equal frequencies
+    concentration = k * float((zipf**2).sum())  # 1 for equal frequencies
+    if not ordered:
+        order = patternless(k)
+        return profile_of(zipf[order], n), profile_of(_dirichlet(k, concentration)[order], n)
     width = min(max(1 / (concentration * 2 * math.sqrt(math.pi)), NARROWEST / k), WIDEST)
-    gamma = min(max(1 / max(concentration - 1, 1e-2), LEAST_GAMMA), MOST_GAMMA)
-    order = patternless(k)
-    bell = (frequencies("gaussian", k, width),) if has_bell(k) else ()
-    return zipf[order], *bell, gamma_quantiles(gamma, k)[order]
+    bell = (frequencies("gaussian", k, width),) if k > 2 else ()
+    return tuple(profile_of(one, n) for one in (zipf, _exponential(k, concentration), *bell))
+
+
+def _dirichlet(k: int, concentration: float) -> FloatArray:
+    """Return a typical draw with k times its sum of squares as given, or as near as draws come; by bisection."""
+    low, high = math.log(LEAST_GAMMA), math.log(MOST_GAMMA)
+    for _ in range(GAMMA_HALVINGS):
+        middle = (low + high) / 2
+        weights = gamma_quantiles(math.exp(middle), k)
+        low, high = (low, middle) if k * (weights**2).sum() < concentration * weights.sum() ** 2 else (middle, high)
+    return gamma_quantiles(math.exp((low + high) / 2), k)
+
+
+def _exponential(k: int, concentration: float) -> FloatArray:
+    """Return frequencies that fall exponentially, with k times their sum of squares as given; by bisection."""
+    places = np.arange(k)
+    low, high = 0.0, MOST_RATE  # of the fall from one value to the next
+    for _ in range(HALVINGS):
+        rate = (low + high) / 2
+        weights = np.exp(-rate * places)
+        low, high = (rate, high) if k * (weights**2).sum() < concentration * weights.sum() ** 2 else (low, rate)
+    result: FloatArray = weights / weights.sum()
+    return result
 
 
 @lru_cache(maxsize=1)

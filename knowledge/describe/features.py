@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from knowledge.describe.histograms import histograms_of
+from knowledge.describe.levels import LEVEL_FEATURES, has_few, level_figures
 from knowledge.describe.noises import columns_of
 from knowledge.describe.normal import SINGLE
 from knowledge.describe.order import ORDER_FEATURES, order_figures
@@ -16,8 +17,9 @@ from knowledge.describe.values import VALUE_FEATURES, value_figures
 from simulator import Noise
 from simulator._types import SingleArray
 
-NAMES = (*VALUE_FEATURES, *ORDER_FEATURES)
-ADDED = [*VALUE_FEATURES.values(), *ORDER_FEATURES.values()]
+# Models may have been fitted to the first of them only: new ones are added at the end.
+NAMES = (*VALUE_FEATURES, *ORDER_FEATURES, *LEVEL_FEATURES)
+ADDED = [*VALUE_FEATURES.values(), *ORDER_FEATURES.values(), *LEVEL_FEATURES.values()]
 LOGS = np.array([place for place, added in enumerate(ADDED) if added is not None])
 LEAST_STEPS = 1e-3  # bins: deciles that no repetition misses are not told from those that a few thousand miss once
 OFFSETS = np.array([added for added in ADDED if added is not None], dtype=SINGLE)[:, None, None]
@@ -36,10 +38,13 @@ def describe(profiles: Sequence[Profile], noises: Sequence[Noise]) -> Descriptio
     columns, histograms = columns_of(noises), histograms_of(tuple(profiles))
     values = value_figures(histograms, columns)
     order = order_figures(histograms, columns, values)
+    levels = level_figures(histograms, columns, values.raw_l1, values.total, values.raw_kl)
+    shape = len(histograms.values), len(noises)
     table = np.concatenate(
         [
-            _rows(values.figures, VALUE_FEATURES, (len(histograms.values), len(noises)))[:, histograms.which],
+            _rows(values.figures, VALUE_FEATURES, shape)[:, histograms.which],
             _rows(order.figures, ORDER_FEATURES, (len(profiles), len(noises))),
+            _rows(levels, LEVEL_FEATURES, shape)[:, histograms.which],
         ]
     )
     table[LOGS] = np.log(table[LOGS] + OFFSETS)
@@ -82,6 +87,7 @@ def describe(profiles: Sequence[Profile], noises: Sequence[Noise]) -> Descriptio
             "quantiles": k / 4,
             "ks": 0.5,
         },
+        few=bool(has_few(table[NAMES.index("log_k"), :, 0], table[NAMES.index("log_distinct"), :, 0]).all()),
     )
 
 

@@ -15,7 +15,7 @@ from simulator._types import FloatArray, IntArray, SingleArray
 from simulator.methods.simple import FALSE_POSITIVES
 from simulator.metrics import TOP_SHARE
 
-VALUE_FIGURES = ("entropy_gap", "participation", "zeros", "top", "skew")
+VALUE_FIGURES = ("entropy_gap", "participation", "zeros", "top", "skew", "distinct")
 ORDER_FIGURES = ("neighbours", "variation", "displacement")
 
 
@@ -47,6 +47,10 @@ class Histograms(NamedTuple):
     atoms: SingleArray
     atom_spreads: SingleArray
     atom_weights: SingleArray
+    # levels, level_weights, level_spreads: as in a `Profile`
+    levels: SingleArray
+    level_weights: SingleArray
+    level_spreads: SingleArray
     # points, ends, cumulated: as in a `Profile`
     points: SingleArray
     ends: SingleArray
@@ -123,6 +127,9 @@ def histograms_of(profiles: tuple[Profile, ...]) -> Histograms:
         atoms=of_values("atoms"),
         atom_spreads=of_values("atom_spreads"),
         atom_weights=atom_weights,
+        levels=of_values("levels"),
+        level_weights=of_values("level_weights"),
+        level_spreads=of_values("level_spreads"),
         points=points,
         ends=first.ends.astype(SINGLE),
         cumulated=column("cumulated"),

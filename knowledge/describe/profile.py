@@ -55,6 +55,11 @@ class Profile:
     atoms: FloatArray
     atom_weights: FloatArray
     atom_spreads: FloatArray
+    # levels, level_weights, level_spreads: the same in at most 16 groups whose values differ most
+    levels: FloatArray
+    level_weights: FloatArray
+    level_spreads: FloatArray
+    distinct: float  # how many of the frequencies are different
     points: FloatArray  # frequencies ``(V,)`` that the categories of a block have
     # Categories of each block with each of these frequencies ``(B, V)``; None where every category is a block
     counts: FloatArray | None
@@ -102,8 +107,9 @@ def profile_of(weights: FloatArray | IntArray, n: int | None = None) -> Profile:
     centred = f - 1 / k
     spread = float((centred**2).sum())
     values, few, fewest = (_grouped(falling, most) for most in (FULL, FEW, ATOMS))
-    levels = _haar(f)
-    pooled, rest = ([_grouped(-np.sort(-squares), DETAILS) for squares in of] for of in (levels, _residuals(f)))
+    levels = _clustered(values, ATOMS)
+    haar = _haar(f)
+    pooled, rest = ([_grouped(-np.sort(-squares), DETAILS) for squares in of] for of in (haar, _residuals(f)))
     top = _top(f, falling, max(1, round(TOP_SHARE * k)))
     points, counts, ends = _blocks(f)
     spread_places = _spaced(k, PLACES)
@@ -127,6 +133,10 @@ def profile_of(weights: FloatArray | IntArray, n: int | None = None) -> Profile:
         atoms=fewest.means,
         atom_weights=fewest.sizes,
         atom_spreads=fewest.variances,
+        levels=levels.means,
+        level_weights=levels.sizes,
+        level_spreads=levels.variances,
+        distinct=1.0 + np.count_nonzero(np.diff(falling)),
         points=points,
         counts=counts,
         ends=ends,
@@ -136,10 +146,10 @@ def profile_of(weights: FloatArray | IntArray, n: int | None = None) -> Profile:
         finest=len(pooled[0].means),
         residuals=np.concatenate([squares.means for squares in rest]),
         residual_weights=np.concatenate([squares.sizes for squares in rest]),
-        depths=_depths(levels),
+        depths=_depths(haar),
         spread_places=len(spread_places),
         place_values=f[places],
-        paths=_above(levels, places),
+        paths=_above(haar, places),
         energies=energies,
         parts=parts,
     )
@@ -182,24 +192,68 @@ class Groups(NamedTuple):
 
 
 def _grouped(falling: FloatArray, most: int) -> Groups:
-    """Return at most `most` groups: half of them the largest values, the rest groups that grow, and all that are 0.
+    """Return at most `most` groups: of equal values where these are few enough.
 
-    How many groups there are depends on the number of values only: the last may be there several times, of size 0.
+    Else half of them are the largest values, the rest groups that grow, and all that are 0. How many groups there are
+    depends on the number of values only: the last may be there several times, of size 0.
     """
     if len(falling) <= most:
         return Groups(falling, np.ones_like(falling), np.zeros_like(falling))
-    positive = int((falling > 0).sum())
-    room = most - (positive < len(falling))
-    single = min(positive, room // 2 if positive > room else room)
-    rising = np.rint(np.geomspace(max(single, 1), max(positive, 1), room - single + 1)).astype(np.int64)
-    ends = np.concatenate([np.arange(single + 1), rising, [len(falling)]])
-    edges = ends[np.diff(ends, prepend=-1) > 0]  # in order already; np.unique would import numpy's masked arrays
+    steps = np.flatnonzero(np.diff(falling)) + 1
+    if len(steps) < most:
+        edges = np.concatenate([[0], steps, [len(falling)]])
+    else:
+        positive = int((falling > 0).sum())
+        room = most - (positive < len(falling))
+        single = min(positive, room // 2 if positive > room else room)
+        rising = np.rint(np.geomspace(max(single, 1), max(positive, 1), room - single + 1)).astype(np.int64)
+        ends = np.concatenate([np.arange(single + 1), rising, [len(falling)]])
+        edges = ends[np.diff(ends, prepend=-1) > 0]  # in order already; np.unique would import numpy's masked arrays
     sizes = np.diff(edges).astype(np.float64)
     means, squares = (np.add.reduceat(of, edges[:-1]) / sizes for of in (falling, falling**2))
     variances = np.where(sizes > 1, np.maximum(squares - means**2, 0.0), 0.0)
     missing = most - len(sizes)
     sizes, variances = (np.pad(of, (0, missing)) for of in (sizes, variances))
     return Groups(np.pad(means, (0, missing), mode="edge"), sizes, variances)
+
+
+def _clustered(groups: Groups, most: int) -> Groups:
+    """Return at most `most` groups of groups in falling order, split where the roots of the values differ most.
+
+    One after the other, each split is the one that lowers the sum of squares within groups the most. So levels that
+    many categories share, or nearly share, are groups of their own. Those that are missing are of size 0.
+    """
+    values, sizes, variances = groups
+    roots = np.sqrt(values)
+    sums = [np.concatenate([[0.0], np.cumsum(sizes * roots**power)]) for power in (0, 1, 2)]
+
+    def within(start: IntArray | int, end: IntArray | int) -> FloatArray:
+        number, first, second = (of[end] - of[start] for of in sums)
+        return np.asarray(second - first**2 / np.maximum(number, TINY))
+
+    def split(start: int, end: int) -> tuple[float, int, int, int]:
+        inner = np.arange(start + 1, end)
+        if not len(inner):
+            return 0.0, start, start, end
+        gains = within(start, end) - within(start, inner) - within(inner, end)
+        best = int(gains.argmax())
+        return float(gains[best]), int(inner[best]), start, end
+
+    segments = [split(0, int(np.count_nonzero(sizes)))]
+    while len(segments) < most and (best := max(segments))[0] > TINY:
+        segments.remove(best)
+        _, middle, start, end = best
+        segments += [split(start, middle), split(middle, end)]
+    edges = np.sort([start for _, _, start, _ in segments])
+    number = np.add.reduceat(sizes, edges)
+    means = np.add.reduceat(sizes * values, edges) / number
+    squares = np.add.reduceat(sizes * (values**2 + variances), edges) / number
+    missing = min(most, len(values)) - len(edges)
+    return Groups(
+        np.pad(means, (0, missing), mode="edge"),
+        np.pad(number, (0, missing)),
+        np.pad(np.maximum(squares - means**2, 0.0), (0, missing)),
+    )
 
 
 def _haar(f: FloatArray) -> list[FloatArray]:

@@ -21,11 +21,12 @@ class Description(NamedTuple):
     raw: dict[str, FloatArray]  # for each metric ``(S, P)``: about the error of the raw estimate
     # For each metric about the largest error a method that keeps to frequencies makes: a number or ``(S, 1)``
     cap: dict[str, FloatArray | float]
+    few: bool = False  # whether in each histogram many categories share few frequencies: see `levels.has_few`
 
     def of(self, noises: slice) -> Description:
         """Return the same under some of the noises."""
         raw = {metric: figures[:, noises] for metric, figures in self.raw.items()}
-        return Description(self.features[:, noises], raw, self.cap)
+        return Description(self.features[:, noises], raw, self.cap, self.few)
 
 
 def set_error(k: int, squares: FloatArray, squared_total: FloatArray | float) -> FloatArray:

@@ -11,13 +11,11 @@ from knowledge.describe.profile import Profile, profile_of
 from knowledge.judging.holdout import Histogram
 from knowledge.menu import ORDERED_METRICS, Labels
 from knowledge.model import Model, noises_of, predicted, predicted_metrics
+from knowledge.policy import Case, leaf_of, tree_for
 from knowledge.ranking import LookUp, rank
 from knowledge.tiers import first_pair
-from knowledge.tree import DATA as TREES
-from knowledge.tree import explain
-from knowledge.tree import load as load_trees
 from simulator import METRICS as ERRORS
-from simulator import POSTPROCESSORS, PROTOCOLS, Noise
+from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator._types import FloatArray, IntArray
 from simulator.benchmark import Experiment, simulate
 from simulator.domain import Domain
@@ -39,9 +37,8 @@ class Setting:
     measured: Mapping[str, Mapping[Labels, float]]
     halves: Mapping[str, Mapping[Labels, tuple[float, float]]]  # the same by every other repetition
     predicted: Mapping[str, Mapping[Labels, float]]
-    tree: Mapping[str, Mapping[str, str]]  # for each metric and protocol the method that the tree chooses
+    tree: Mapping[str, Labels]  # for each metric the pair that the decision tree names
     smallest: str  # of randomised response and OUE the protocol with the smaller variance
-    quietest: str  # the protocol with the smallest variance
     # For each metric the pair that a look-up lists first, under the name of a protocol if it is asked for that one
     # alone, and under ``""`` if for all
     choice: Mapping[str, Mapping[str, Labels]]
@@ -104,7 +101,6 @@ def _setting(histogram: Histogram, profile: Profile, n: int, epsilon: float, jud
     for name, menu in [*((name, (name,)) for name in names), ("", tuple(names))]:
         prediction = predicted(profile, epsilon, n, menu, ordered=ordered, model=judging.model)
         answers[name] = {metric: rank(prediction, metric, epsilon=epsilon, n=n, ordered=ordered) for metric in fitting}
-    noises = prediction.noises
     every = answers[""]
     pairs = tuple(dict.fromkeys((row.protocol, row.method) for metric in fitting for row in every[metric].rows))
     counts = apportion(histogram.counts, n)
@@ -134,33 +130,19 @@ def _setting(histogram: Histogram, profile: Profile, n: int, epsilon: float, jud
             metric: {(row.protocol, row.method): math.log(row.error) for row in every[metric].rows}
             for metric in fitting
         },
-        tree={metric: _of_trees(metric, profile, noises, every[metric]) for metric in fitting},
+        tree={metric: _by_tree(every[metric], profile.skew) for metric in fitting},
         smallest=min(usual, key=lambda name: usual[name].sd),
-        quietest=min(noises, key=lambda name: noises[name].sd),
         choice={metric: {name: first_pair(own[metric]) for name, own in answers.items()} for metric in fitting},
         counts=counts,
     )
 
 
-def _of_trees(metric: str, profile: Profile, noises: Mapping[str, Noise], answer: LookUp) -> dict[str, str]:
-    """Return the method that the tree of a metric chooses for each protocol that has a noise of one scale.
-
-    No name where there is no tree.
-    """
-    if metric != "mae" and metric not in load_trees(TREES):
-        return dict.fromkeys(noises, "")
-    return {
-        name: explain(
-            metric,
-            noise_to_uniform=profile.k * noise.sd,
-            k=profile.k,
-            skew=profile.skew,
-            ordered=answer.ordered,
-            methods=[row.method for row in answer.rows if row.protocol == name],
-            folder=TREES,
-        ).method
-        for name, noise in noises.items()
-    }
+def _by_tree(answer: LookUp, skew: float) -> Labels:
+    """Return the pair that the tree names; what the model lists first where that one does not compete."""
+    tree = tree_for(answer.metric, ordered=answer.ordered)
+    leaf, _ = leaf_of(tree, Case(answer.epsilon, answer.k, answer.n, skew))
+    there = any((row.protocol, row.method) == leaf.pair for row in answer.rows)
+    return leaf.pair if there else first_pair(answer)
 
 
 def _log_mean(errors: FloatArray) -> float:

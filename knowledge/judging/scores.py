@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +12,7 @@ import numpy as np
 from knowledge.judging.comparison import Comparison, log_ratios
 from knowledge.judging.questions import Progress, Setting
 from knowledge.menu import ALIASES, Labels
+from simulator import frequency_oracles
 
 WORSE = 1.05  # over the single best: from here on a choice counts as worse than it
 METHOD, PAIR = "method", "pair"
@@ -160,26 +161,26 @@ class _Contest:
 
 def _questions(metric: str, task: str, place: int, setting: Setting) -> list[_Question]:
     """Return the questions that a setting asks: with options by name, IBU under one name."""
-    tree, choice = setting.tree[metric], setting.choice[metric]
+    choice = setting.choice[metric]
     if task == PAIR:
         names = {pair: _name(pair) for pair in setting.measured[metric]}
-        quietest = setting.quietest, tree[setting.quietest]
-        picks = (choice[""], quietest, ("oue", "norm_sub"), (setting.smallest, "norm_sub"))
-        return [_question(metric, place, setting, names, map(_name, picks))]
+        picks = (choice[""], setting.tree[metric], ("oue", "norm_sub"), (setting.smallest, "norm_sub"))
+        return [_question(metric, place, setting, names, dict(zip(RULES, map(_name, picks), strict=True)))]
     return [
         _question(
             metric,
             place,
             setting,
             {pair: _plain(pair[1]) for pair in setting.measured[metric] if pair[0] == protocol},
-            map(_plain, (choice[protocol][1], tree[protocol], "norm_sub", "norm_sub")),
+            {MODEL: _plain(choice[protocol][1]), **dict.fromkeys(RULES[2:], "norm_sub")},  # the tree names pairs alone
         )
-        for protocol in tree
+        for protocol in choice
+        if protocol in frequency_oracles()
     ]
 
 
 def _question(
-    metric: str, place: int, setting: Setting, names: Mapping[Labels, str], picks: Iterable[str]
+    metric: str, place: int, setting: Setting, names: Mapping[Labels, str], picks: Mapping[str, str]
 ) -> _Question:
     """Return the question between the pairs that have a name."""
     measured, halves, predicted = setting.measured[metric], setting.halves[metric], setting.predicted[metric]
@@ -188,7 +189,7 @@ def _question(
         measured={name: measured[pair] for pair, name in names.items()},
         halves={name: halves[pair] for pair, name in names.items()},
         predicted={name: predicted[pair] for pair, name in names.items()},
-        fixed=dict(zip(RULES, picks, strict=True)),
+        fixed=picks,
         pairs={name: pair for pair, name in names.items()},
     )
 

@@ -22,9 +22,9 @@ from knowledge.making.collecting import collect, record_of
 from knowledge.making.dataset import Dataset, assemble
 from knowledge.making.fitting import NETWORKS, fit_model
 from knowledge.making.ordered_cells import assemble_ordered, ordered_measured, ordered_record
+from knowledge.making.policies import grow_policies
 from knowledge.making.populations import FAMILIES, ORDERED_FAMILIES
 from knowledge.making.store import Store
-from knowledge.making.trees import grow_pair_trees, grow_trees
 from knowledge.making.workers import BACKENDS, Workers
 from knowledge.menu import (
     CURVE_PROTOCOLS,
@@ -40,11 +40,10 @@ from knowledge.menu import (
 )
 from knowledge.model import CATEGORIES as CATEGORY_MODEL
 from knowledge.model import CURVES as CURVE_MODEL
-from knowledge.model import DATA, Model, save
+from knowledge.model import DATA, Model, load, save
 from knowledge.model import LEAVES as LEAF_MODEL
+from knowledge.policy import save as save_policies
 from knowledge.provenance import Networks, Provenance, Range
-from knowledge.tree import PAIR_TREES
-from knowledge.tree import save as save_trees
 from simulator import __version__
 
 
@@ -60,6 +59,7 @@ class Size:
     # ordered_cells, ordered_width: the same for ordered domains
     ordered_cells: int
     ordered_width: int
+    cases: int  # look-ups that the decision trees are grown on, with an order and without
 
     @property
     def ordered_largest(self) -> int:
@@ -69,12 +69,12 @@ class Size:
 
 ALONE = Workers()
 SAMPLED, SAMPLED_DOMAIN = 12, 64  # cells of ordered domains that are shipped, and their largest domain
-CATEGORIES, ORDERED = PARTS = ("categories", "ordered")
+CATEGORIES, ORDERED, POLICIES = PARTS = ("categories", "ordered", "policies")
 # Parts of the cells, one of which each network leaves out. For numbers each sees more of the cells; over all that was
 # judged, that is no better and no worse.
 FOLDS, ORDERED_FOLDS = 4, 8
-FULL = Size(4000, SIMULATED_DOMAIN, 256, 100, 9000, 156)
-QUICK = Size(40, 256, 32, 40, 40, 24)
+FULL = Size(4800, SIMULATED_DOMAIN, 256, 100, 9600, 156, 8000)
+QUICK = Size(40, 256, 32, 40, 40, 24, 12)
 
 
 @dataclass(frozen=True)
@@ -107,19 +107,22 @@ def build(
         ``ordered_`` before the name.
     size: how much is simulated.
     seed, workers, progress: as in `knowledge.making.collecting.collect`; the data does not depend on the workers.
-    parts: what is made: ``categories`` is ``model.npz``, ``tree.json``, ``cells.npz`` and ``provenance.json``, and
-        ``ordered`` is ``leaves``, ``curves`` and ``pairs.json``.
+    parts: what is made: ``categories`` is ``model.npz``, ``cells.npz`` and ``provenance.json``, ``ordered`` is
+        ``leaves`` and ``curves``, and ``policies``, from what these predict, is ``policies.json``.
 
     Raises ValueError if `work` holds the cells of another build.
     """
-    from threadpoolctl import threadpool_limits  # comes with scikit-learn, which only a build needs
+    from threadpoolctl import threadpool_limits  # which only a build needs
 
     folder.mkdir(parents=True, exist_ok=True)
     job = _Job(folder, folder / "cells.jsonl" if work is None else work, size, seed, workers, progress, time.time())
     with threadpool_limits(1):  # as in workers: how a product is rounded depends on how many threads share it
-        records = {part: _collected(part, job) for part in parts}
+        records = {part: _collected(part, job) for part in parts if part in _FITTED}
         made = [_FITTED[part](job, own) for part, own in records.items()]
-    return made[0]
+        if POLICIES in parts:
+            load.cache_clear()  # models of this folder may be other ones now
+            save_policies(grow_policies(folder, size.cases, seed, workers), folder)
+    return made[0] if made else load(folder).provenance
 
 
 def _collected(part: str, job: _Job) -> list[Record]:
@@ -147,7 +150,6 @@ def _fit_categories(job: _Job, records: Sequence[Record]) -> Provenance:
     measured = [measured_from(record, job.seed, job.size.largest) for record in records]
     data = assemble(measured)
     model = fit_model(data, _provenance(job.size, job.seed, data))
-    save_trees(grow_trees(data), job.folder)
     save_cells(archive_of(measured, data), job.folder)
     return _saved(model, job, CATEGORY_MODEL)
 
@@ -160,8 +162,6 @@ def _fit_ordered(job: _Job, records: Sequence[Record]) -> Provenance:
         np.array([one.cell.index for one in sample]), np.log([np.maximum(one.error, 1e-300) for one in sample])
     ).save(job.folder)
     leaves, curves = assemble_ordered(measured, job.workers)
-    oracles = [one.cell.protocol for one in measured for _ in one.cell.families]
-    save_trees(grow_pair_trees(leaves, curves, oracles), job.folder, PAIR_TREES)
     common = replace(
         _provenance(size, seed, curves),
         cells=size.ordered_cells,

@@ -9,7 +9,7 @@ from typing import TypedDict
 
 import numpy as np
 
-from knowledge.making.populations import COMPOSED, Population, draw
+from knowledge.making.populations import COMPOSED, LEVELS, Population, draw
 from knowledge.menu import EPSILON, MEASURED, METHODS, QUERY_METRICS, SIMULATED_DOMAIN, USERS
 from simulator import METRICS, POSTPROCESSORS, Noise, frequency_oracles, rng_for
 from simulator._types import FloatArray, IntArray
@@ -17,6 +17,7 @@ from simulator.methods import Observed, PostProcessor
 from simulator.populations import SHAPES, apportion
 
 POPULATIONS, NAMED = 8, 4  # populations per cell (what a method precomputes serves all), of a named shape among them
+OF_ALL_KINDS = 4000  # cells with populations of every kind; in all others the categories share few frequencies
 COMMON, COMMON_SHARE = ((0.25, 8.0), (1e3, 1e7)), 0.6  # epsilon and n of most cells
 PROTOCOL_SHARES = {"oue": 0.3, "grr": 0.3, "ss": 0.2, "rappor": 0.04, "olh": 0.1, "the": 0.04, "blh": 0.02}
 OTHER_PROTOCOLS = ("grr", "rappor", "oue", "blh", "olh", "ss", "the", "she", "hr", "pgr")  # not those of other packages
@@ -89,6 +90,8 @@ def cell(index: int, *, seed: int = 0, largest: int = SIMULATED_DOMAIN) -> Cell:
     if protocol == "ss" and k <= CHAIN_DOMAIN and k / (math.exp(epsilon) + 1) > LARGEST_SUBSET:
         protocol = "grr"
     families = [*rng.permutation(list(SHAPES))[:NAMED], *rng.permutation(COMPOSED)[: POPULATIONS - NAMED]]
+    if index >= OF_ALL_KINDS:
+        families = POPULATIONS * [LEVELS]
     return Cell(index, k, protocol, epsilon, n, tuple(map(str, families)), seed)
 
 

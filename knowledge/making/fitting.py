@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from knowledge.describe.features import NAMES
+from knowledge.describe.levels import has_few
 from knowledge.making.dataset import EVEN, Dataset, weights_of
 from knowledge.making.least_squares import fit
 from knowledge.menu import Table
@@ -48,7 +50,22 @@ def fit_model(data: Dataset, provenance: Provenance, *stream: str) -> Model:
         networks.append(network)
     low, high = np.percentile(data.features, [0.02, 99.98], axis=0)
     # Of few repetitions, much of what pairs do not share is sampling; those of one protocol share half of that.
-    spread, own = spreads(left_out, weights - EVEN, data.variance, data.variance / 2 if stream else 0.0)
+    few = has_few(*(data.features[:, NAMES.index(name)] for name in ("log_k", "log_distinct")))
+    spread, own = (
+        np.stack(of)
+        for of in zip(
+            *(
+                spreads(
+                    left_out[rows],
+                    (weights - EVEN)[rows],
+                    data.variance[rows],
+                    data.variance[rows] / 2 if stream else 0.0,
+                )
+                for rows in (np.full(size, True), few if few.any() else np.full(size, True))
+            ),
+            strict=True,
+        )
+    )
     teachers = _joined(networks)
     others = np.clip(data.others.reshape(-1, data.features.shape[1]).astype(np.float64), low, high)
     teacher_errors = _said(teachers, others, made.caution).reshape(-1, *weights.shape[1:])

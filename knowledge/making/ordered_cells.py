@@ -22,7 +22,7 @@ from knowledge.making.cells import (
     setting,
 )
 from knowledge.making.dataset import OTHERS, Dataset, joined, profiles_in, rows_of
-from knowledge.making.populations import COLUMN, COMPOSED, OUTLYING
+from knowledge.making.populations import COLUMN, COMPOSED, LEVELS, OUTLYING
 from knowledge.making.populations import CURVES as SMOOTH_FAMILIES
 from knowledge.making.workers import Workers
 from knowledge.menu import CURVES, LEAVES, MEASURED, ORDERED_DOMAIN
@@ -36,9 +36,9 @@ from simulator.protocols.protocol import Tally
 IN_ORDER = tuple(name for name, shape in SHAPES.items() if shape.ordered)
 OUT_OF_ORDER = tuple(name for name, shape in SHAPES.items() if not shape.ordered)
 # Cells with populations of every kind; most of those that follow are smooth, as numbers are: there small differences
-# between protocols decide. Then half the populations bear marks of how the numbers came about; in the last cells these
-# have a value far from all others besides.
-OF_ALL_KINDS, UNMARKED, INLYING = 1800, 3000, 8000
+# between protocols decide. Then half the populations bear marks of how the numbers came about; later these have a value
+# far from all others besides. In the last cells the categories share few frequencies.
+OF_ALL_KINDS, UNMARKED, INLYING, OUTLYING_CELLS = 1800, 3000, 8000, 9000
 SLOW, SLOW_REPETITIONS = frozenset({("sw", "em"), ("sw", "ems")}), 6  # they take many steps
 
 
@@ -70,7 +70,7 @@ def ordered_cell(index: int, *, seed: int = 0, largest: int = ORDERED_DOMAIN) ->
         composed = [*2 * SMOOTH_FAMILIES, *rng.permutation(COMPOSED)]
         if index >= UNMARKED:
             composed[len(SMOOTH_FAMILIES) :] = POPULATIONS * (COLUMN if index < INLYING else OUTLYING,)
-    families = [*named, *composed[: POPULATIONS - len(named)]]
+    families = [*named, *composed[: POPULATIONS - len(named)]] if index < OUTLYING_CELLS else POPULATIONS * [LEVELS]
     return OrderedCell(index, k, protocol, epsilon, n, tuple(map(str, families)), seed)
 
 

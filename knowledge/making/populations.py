@@ -8,14 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator._types import FloatArray
+from simulator.draws import multinomial
 from simulator.populations import SHAPES
 
 SMOOTH = ("gaussian", "bimodal", "lognormal", "geometric", "steps", "uniform")
 ROUGH = ("zipf", "zipf_shuffled", "dirichlet", "sparse", "spike")
 COMPOSED = ("fractal", "mixture", "rough", "window", "counted", "raster")
+LEVELS = "levels"
 # CURVES, COLUMN, OUTLYING: of ordered domains only
 CURVES, COLUMN, OUTLYING = ("curve", "spliced"), "column", "outlying"
-FAMILIES = (*SHAPES, *COMPOSED)
+FAMILIES = (*SHAPES, *COMPOSED, LEVELS)
 ORDERED_FAMILIES = (*FAMILIES, *CURVES, COLUMN, OUTLYING)
 WAVES = 256  # at most, of a curve
 PARAMETERS: Mapping[str, tuple[float, float, bool]] = {  # lowest, highest, whether on a log scale
@@ -102,13 +104,19 @@ def _window(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:
 def _counted(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:
     """Return the histogram of a sample: any shape with the noise and the zeros of sampling."""
     frequencies = _one_of((*SHAPES, "fractal", "mixture"), k, rng)
-    # As numpy drew until 2.4, by which the shipped cells were made: a category after the other, rounding and all.
-    users, counts, left = round(k * 10 ** (3 * parameter)), np.zeros(k), 1.0
-    for category, chance in enumerate(frequencies[:-1] / frequencies.sum()):
-        counts[category] = rng.binomial(users, min(chance / left, 1.0)) if users else 0
-        users, left = users - int(counts[category]), left - chance
-    counts[-1] = users
-    return counts
+    return multinomial(round(k * 10 ** (3 * parameter)), frequencies / frequencies.sum(), rng).astype(np.float64)
+
+
+def _levels(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:
+    """Return two to six heights that many categories share, in stretches or anywhere: from alike to far apart."""
+    number = min(k, int(rng.integers(2, 7)))
+    sizes = 10 ** rng.uniform(-1.5, 0, number)
+    which = rng.choice(number, k, p=sizes / sizes.sum())
+    heights = 10 ** rng.uniform(-0.2 - 2.3 * parameter, 0, number)
+    if rng.random() < 0.3:
+        heights[1:][heights[1:].argmin()] = 0.0
+    weights = heights[np.sort(which) if rng.random() < 0.5 else which]
+    return weights if weights.any() else np.ones(k)
 
 
 def _raster(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:
@@ -214,6 +222,7 @@ _COMPOSED: Mapping[str, Callable[[int, float, np.random.Generator], FloatArray]]
     "window": _window,
     "counted": _counted,
     "raster": _raster,
+    LEVELS: _levels,
     "curve": _curve,
     "spliced": _spliced,
     COLUMN: _column,

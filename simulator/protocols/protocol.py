@@ -20,6 +20,7 @@ Counts: TypeAlias = "NDArray[np.int64 | np.float64]"  # counts, but where report
 Probabilities: TypeAlias = tuple[float, float]
 
 EPSILON_MIN, EPSILON_MAX = 1e-6, 32.0
+MANY = 1_000_000  # reports by which the work of servers is compared
 NEEDS = ("estimate", "iid", "haar", "pq", "likelihood", "local_likelihood", "pseudo_likelihood", "suspects")
 """What a protocol may offer to a method; `simulator.domain` adds what a domain may."""
 
@@ -227,9 +228,12 @@ class Protocol(ABC):
         """
 
     @property
-    def cost(self) -> tuple[float, float]:
-        """What a report costs, as `simulator.ranking.preference` weighs it: its size, then what it gives away."""
-        return self.report_bits, round(self.attack_success, 9)
+    def cost(self) -> tuple[float | str, ...]:
+        """What a report costs, as `simulator.ranking.preference` weighs it: its size, the server's work, an attack.
+
+        The key comes last, so that of two protocols which are the same at this k and ε always one is named.
+        """
+        return self.report_bits, self.server_operations(MANY), round(self.attack_success, 9), self.key
 
     @abstractmethod
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:

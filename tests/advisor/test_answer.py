@@ -131,7 +131,7 @@ def test_the_first_tier_holds_nothing_that_is_proven_worse(metric: str) -> None:
 
 def test_gain_is_measured_on_the_repetitions_of_the_row() -> None:
     menu = {"protocol": ["grr", "oue", "hr"], "method": ["none", "norm_sub", "wavelet_eb"]}
-    advice = advise(1.0, sample_counts=COUNTS, metric="emd", **menu, max_repetitions=80)
+    advice = advise(2.0, sample_counts=COUNTS, metric="emd", **menu, max_repetitions=80)
     lengths = {row.repetitions for row in advice.recommendations}
     assert len(lengths) > 1
     for row in advice.recommendations:

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
+from itertools import cycle, product
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from advisor import advise
+from advisor.budgets.case import METRIC
 from advisor.budgets.choice import Choice
 from advisor.budgets.choice_document import choice_document
+from advisor.budgets.choice_words import points
 from advisor.budgets.wishes import LIMITS, Wishes, rounded
 from advisor.cli.run import FORMATS
+from advisor.rank.result import Recommendation
+from knowledge.describe.assumption import AssumedSkew
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator.benchmark import Experiment, simulate
+from simulator.populations import apportion
 from tests.advisor.choices import chosen
 from tests.advisor.conftest import Run
 from tests.advisor.schemas import schema
@@ -22,12 +32,18 @@ from tests.cells import failures
 
 SCHEMA = schema("advice")
 OFFICE = ("--n", "2000", "--k", "18", "--within", "1", "--sensitive", "medium", "--times", "1")
+ORDERED = ("--n", "2000", "--k", "18", "--within", "0.5", "--sensitive", "medium", "--times", "1", "--ordered")
 pytestmark = pytest.mark.usefixtures("choose_once")
 
 
 def shown(error: float) -> float:
     """An error as it is shown, and compared."""
     return float(f"{error:.3g}")
+
+
+def kept(row: Recommendation) -> float:
+    """The error that nine of ten predictions keep to, on the log scale of their interval."""
+    return shown(math.exp(math.log(row.error) + stats.norm.ppf(0.9) * math.log(row.error_high / row.error) / 1.96))
 
 
 def with_answers(people: int, answers: int, within: float, sensitive: str = "medium", times: int = 1) -> Choice:
@@ -41,13 +57,13 @@ def test_the_office_with_2000_people_and_18_age_bands_is_told_not_to_collect(run
     SCHEMA.validate(data)
     assert (data["choice"], data["reason"], data["eps"]) == ("do_not_collect", "just_short", None)
     assert data["eps_needed"] > data["eps_limit"] == 2
-    assert shown(advise(data["eps_needed"], k=18, n=2000, metric="mae").best.error) <= 0.01
+    assert kept(advise(data["eps_needed"], k=18, n=2000, metric="mae").best) <= 0.01
     assert data["people_needed"] > 2000
-    assert shown(advise(2, k=18, n=data["people_needed"], metric="mae").best.error) <= 0.01
+    assert kept(advise(2, k=18, n=data["people_needed"], metric="mae").best) <= 0.01
     assert data["error"] == advise(2, k=18, n=2000, metric="mae").best.error > 0.01
     fewer = data["answers_possible"]
     assert 2 <= fewer < 18
-    assert shown(advise(2, k=fewer, n=2000, metric="mae").best.error) <= 0.01
+    assert kept(advise(2, k=fewer, n=2000, metric="mae").best) <= 0.01
     assert data["next_command"] == "ldp-advise plan --target 0.01 --metric mae --eps 2 --k 18"
     plan = json.loads(run(*data["next_command"].split()[1:], "--instant", "--format", "json")[1])
     assert data["people_needed_low"] <= plan["value"] <= data["people_needed_high"]
@@ -56,23 +72,23 @@ def test_the_office_with_2000_people_and_18_age_bands_is_told_not_to_collect(run
 
 @pytest.mark.slow
 def test_the_people_that_are_predicted_hold_in_the_simulated_plan(run: Run) -> None:
-    for order in ((), ("--ordered",)):
-        data = json.loads(run("choose", *OFFICE, *order, "--format", "json")[1])
+    for words in (OFFICE, ORDERED):
+        data = json.loads(run("choose", *words, "--format", "json")[1])
         plan = json.loads(run(*data["next_command"].split()[1:], "--format", "json")[1])
-        # Along an order that one shape is a smooth curve, which takes fewer than the shapes that were averaged over.
-        assert (0 if order else data["people_needed_low"]) < plan["value"] <= data["people_needed_high"]
+        # Along an order that one shape takes fewer than the shapes that were averaged over.
+        assert (0 if words is ORDERED else data["people_needed_low"]) < plan["value"] <= data["people_needed_high"]
 
 
 def test_where_it_is_enough_the_budget_is_named_and_its_command_reproduces_it(run: Run) -> None:
-    words = ("--n", "100k", "--k", "18", "--within", "1%", "--sensitive", "HIGH", "--times", "2")
+    words = ("--n", "150k", "--k", "18", "--within", "1%", "--sensitive", "HIGH", "--times", "2")
     code, out, _ = run("choose", *words, "--format", "json")
     assert code == 0
     data = json.loads(out)
     assert data["choice"] == "collect"
     assert data["eps"] <= data["eps_limit"] == LIMITS["high"] / 2
-    best = advise(data["eps"], k=18, n=100_000, metric="mae").best
+    best = advise(data["eps"], k=18, n=150_000, metric="mae").best
     assert best.error == data["error"]
-    assert shown(best.error) <= 0.01
+    assert kept(best) <= 0.01
     assert any("spends ε = " in text for text in data["sentences"])
     assert run(*data["command"].split()[1:], "--format", "json")[1] == out
     assert run("choose", *words, "--format", "value")[1] == f"{data['eps']:g}\n"
@@ -85,7 +101,7 @@ def test_where_it_is_enough_the_budget_is_named_and_its_command_reproduces_it(ru
 @pytest.mark.parametrize(
     "words",
     [
-        "--n 100k --k 18 --within 1 --sensitive high --times 2",
+        "--n 150k --k 18 --within 1 --sensitive high --times 2",
         "--n 2000 --k 2 --within 3 --sensitive high --times 1",
         "--n 1000000 --k 300 --within 0.1 --sensitive medium --times 1",
         *(
@@ -110,7 +126,49 @@ def test_the_code_that_collects_is_written_by_the_command_as_it_is_printed(
 def test_an_accuracy_that_no_data_has_asks_for_nothing() -> None:
     choice = with_answers(2000, 18, 10)
     assert (choice.reason, choice.epsilon) == ("nothing_asked", None)
-    assert "takes no data" in choice_document(choice).parts[0].text  # type: ignore[union-attr]
+    verdict = choice_document(choice).verdict
+    assert verdict is not None
+    assert "takes no data" in verdict.text
+
+
+def test_what_is_enough_for_fewer_than_nine_of_ten_predictions_is_no_reason_to_collect(run: Run) -> None:
+    words = ("--n", "100k", "--k", "18", "--within", "1", "--sensitive", "high", "--times", "2")
+    data = json.loads(run("choose", *words, "--format", "json")[1])
+    assert (data["choice"], data["reason"]) == ("do_not_collect", "just_enough")
+    best = advise(data["eps_limit"], k=18, n=100_000, metric="mae").best
+    assert shown(best.error) <= 0.01 < kept(best)
+    assert data["people_needed"] > 100_000
+
+
+def simulated(choice: Choice) -> float:
+    """The error of the pair that is named, over the shapes that the prediction is averaged over."""
+    best, (people, answers) = choice.best, (choice.people, choice.answers)
+    logs = []
+    for shares in AssumedSkew(answers).histograms(people):
+        experiment = Experiment(
+            counts=apportion(shares, people),
+            oracles={best.protocol: PROTOCOLS[best.protocol](answers, choice.epsilon or 0.0)},
+            methods={best.method: POSTPROCESSORS[best.method]},
+            metrics={METRIC: METRICS[METRIC]},
+            pairs=(best.pair,),
+            seed=0,
+        )
+        logs.append(math.log(simulate(experiment, 0, 20).column(best.pair, METRIC).mean()))
+    return math.exp(math.fsum(logs) / len(logs))
+
+
+@pytest.mark.slow
+def test_nine_of_ten_collections_that_are_advised_are_as_accurate_as_asked() -> None:
+    grid = product((3000, 10_000, 40_000, 200_000, 1_000_000), (4, 12, 40, 150), (0.2, 0.35, 0.5, 1, 1.5, 4))
+    levels = cycle(LIMITS)
+    choices = [with_answers(*words, next(levels)) for words in grid]
+    advised = [choice for choice in choices if choice.epsilon is not None]
+    errors = [simulated(choice) for choice in advised]
+    least = 0.9 * len(advised)
+    assert least > 54
+    # If 97 of 100 keep to it, fewer than nine of ten do in two of a thousand cases; to what is predicted, two thirds.
+    assert sum(error <= choice.within for error, choice in zip(errors, advised, strict=True)) >= least
+    assert sum(error <= choice.best.error for error, choice in zip(errors, advised, strict=True)) < least
 
 
 def test_asking_more_often_leaves_less_for_each_time() -> None:
@@ -146,8 +204,10 @@ def test_the_advice_keeps_its_promises(people: int, answers: int, within: float,
     if choice.epsilon is not None:
         assert choice.epsilon <= choice.limit
         assert choice.there.verdict != "no_better_than_no_data"
-        assert shown(choice.best.error) <= choice.within
+        assert kept(choice.best) <= choice.within
         assert choice.best.error == choice.there.ranking.best.error
+    elif choice.reason == "just_enough":
+        assert shown(choice.best.error) <= choice.within < kept(choice.best)
     elif choice.reason in ("out_of_reach", "just_short"):
         assert shown(choice.best.error) > choice.within
         assert choice.reason == "out_of_reach" or choice.best.error_low <= choice.within * 1.01
@@ -164,9 +224,9 @@ def test_the_advice_keeps_its_promises(people: int, answers: int, within: float,
 FIRST = "--n 2000 --k 3 --within 2 --sensitive high --times 1"
 CASES = (
     "--n 14390 --k 18 --within 1 --sensitive high --times 1",
-    "--n 10000 --k 18 --within 1 --sensitive high --times 1 --ordered",
+    "--n 5000 --k 18 --within 1 --sensitive high --times 1 --ordered",
     f"{FIRST} --ordered",
-    "--n 2000 --k 18 --within 1 --sensitive medium --times 1 --ordered",
+    " ".join(ORDERED),
     "--n 5000 --k 2 --within 1 --sensitive high --times 5",
     "--n 1500 --k 300 --within 0.1 --sensitive low --times 3",
     "--n 2000 --k 100 --within 0.5 --sensitive low --times 30",
@@ -227,7 +287,7 @@ def test_what_is_out_of_reach_where_predictions_end_is_out_of_reach_beyond(run: 
     assert (data["reason"], data["eps_limit"]) == ("out_of_reach", 0.083)
     out = run("choose", *words)[1]
     assert "Even with ε = 0.1 each time, which is more" in out
-    assert "4.59 percentage points" in out
+    assert f"about {points(advise(0.1, k=18, n=2000, metric='mae').best.error)} (" in out
     assert f"about ε = {data['eps_needed']:g}" in out
     assert f"each time, {12 * data['eps_needed']:.3g} in all." in out
     assert "asked once, and more people" in out
@@ -251,11 +311,10 @@ def test_what_takes_no_data_gets_nothing_but_a_better_question(run: Run) -> None
 
 @pytest.mark.slow
 def test_every_smaller_number_of_answers_is_enough_too(run: Run) -> None:
-    words = ["--n", "2000", "--k", "18", "--within", "1", "--sensitive", "medium", "--times", "1", "--ordered"]
+    words = ["--n", "100000", "--k", "18", "--within", "0.2", "--sensitive", "medium", "--times", "1"]
     most = json.loads(run("choose", *words, "--format", "json")[1])["answers_possible"]
-    fewer = (2 + most) // 2  # the most itself is tried with every change
-    wishes = Wishes(people=2000, answers=fewer, within=1, sensitive="medium", times=1, ordered=True)
-    assert chosen(wishes).epsilon is not None
+    for fewer in range(2, most):  # the most itself is tried with every change
+        assert with_answers(100_000, fewer, 0.2).epsilon is not None
 
 
 def test_two_answers_of_two_million_are_worth_collecting() -> None:

@@ -253,10 +253,10 @@ def test_the_repetitions_of_an_estimate_can_be_written(run: Run, estimate: str, 
     base = ("estimate", *QUICK, "-p", "oue", "--n", str(N), "--format", "json", estimate)
     data = answer(run(*base, "--runs", str(target))[1])
     rows = [row for row in table(target) if row["metric"] == "l1"]
-    # Draws that judge the estimate are written as fresh: the same pairs are simulated for the next round.
-    for place, fresh in ((data["recommendations"][0], "True"), (data["next_round"]["recommendations"][0], "False")):
-        pair = (place["protocol"], place["method"], fresh)
-        errors = [float(row["error"]) for row in rows if (row["protocol"], row["method"], row["fresh"]) == pair]
+    # The pairs that draws judge are simulated for the next round as well.
+    for place, judged in ((data["recommendations"][0], "True"), (data["next_round"]["recommendations"][0], "False")):
+        pair = (place["protocol"], place["method"], judged)
+        errors = [float(row["error"]) for row in rows if (row["protocol"], row["method"], row["judged"]) == pair]
         assert len(errors) == place["repetitions"]
         assert np.mean(errors) == pytest.approx(place["error"], rel=1e-9)
 

@@ -44,30 +44,19 @@ def test_info_says_where_the_model_comes_from(run: Run) -> None:
     assert run("knowledge", "info", "--format", "value")[1] == f"{provenance.populations}\n"
 
 
-def test_rules_are_readable(run: Run) -> None:
-    code, out, _ = run("knowledge", "rules", "--metric", "l1")
-    assert code == 0
-    assert out.startswith("Decision tree of l1, categories with an order: ")
-    assert run("knowledge", "rules", "--unordered")[1].startswith("Decision tree of l1, categories without an order: ")
-    assert "noise-to-uniform ratio" in out
-    assert any(method in out for method in ("eb_ns", "wavelet_eb", "norm_sub"))
-    text = run("knowledge", "rules", "--format", "value")[1]
-    assert max(map(len, text.splitlines())) <= 120
-    data = json.loads(run("knowledge", "rules", "--format", "json")[1])
-    assert len(data["rules"]) + len(data["pairs"]) == text.count(" use ")
-    for leaves in (data["rules"], data["pairs"]):
-        assert sum(leaf["populations"] for leaf in leaves) == pytest.approx(1, abs=0.01)
-    plain = run("knowledge", "rules", "--unordered", "--format", "value")[1]
-    assert plain in run("knowledge", "rules", "--unordered")[1]
-
-
-def test_rules_of_ordered_domains_name_pairs(run: Run) -> None:
-    for metric in ("emd", "quantiles"):
-        code, out, _ = run("knowledge", "rules", "--metric", metric)
+def test_rules_are_a_page_to_pin_to_a_wall(run: Run) -> None:
+    for words in ((), ("--unordered",), ("--metric", "emd")):
+        code, out, _ = run("knowledge", "rules", *words)
+        data = json.loads(run("knowledge", "rules", *words, "--format", "json")[1])
         assert code == 0
-        assert "tree + tree_eb" in out
-        data = json.loads(run("knowledge", "rules", "--metric", metric, "--format", "json")[1])
-        assert {" + " in leaf["ranking"][0]["pair"] for leaf in data["pairs"]} == {True}
+        assert out.startswith(f"{len(data['rules'])} rules name the pair to use for {data['metric']}, ")
+        assert sum(rule["share"] for rule in data["rules"]) == pytest.approx(1, abs=0.01)
+        lines = run("knowledge", "rules", *words, "--format", "value")[1].splitlines()
+        assert lines == [
+            f"{'; '.join(rule['conditions'])}: {rule['protocol']} {rule['method']}" for rule in data["rules"]
+        ]
+        markdown = run("knowledge", "rules", *words, "--format", "markdown")[1]
+        assert all(f"| {rule['protocol']} | {rule['method']} |" in markdown for rule in data["rules"])
     code, _, error = run("knowledge", "rules", "--metric", "emd", "--unordered")
     assert (code, "needs an ordered domain" in error) == (2, True)
 

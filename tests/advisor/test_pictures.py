@@ -129,7 +129,7 @@ def test_dots_stand_where_the_errors_are(advice: Advice) -> None:
         for line in axes.lines
         if line.get_marker() in ("o", "s")
     }
-    for place, row in enumerate(advice.rows[:15]):
+    for place, row in enumerate(advice.recommendations[:15]):
         assert dots[place] == row.error
 
 

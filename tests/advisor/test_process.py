@@ -231,7 +231,9 @@ def test_a_full_disk_is_told_in_one_line(arguments: str) -> None:
         assert both.returncode == 2
 
 
-@pytest.mark.parametrize("arguments", ["--eps 1 --k 16 --format csv", *slow("--eps 1 --k 16 --all", "knowledge rules")])
+@pytest.mark.parametrize(
+    "arguments", ["--eps 1 --k 16 --format csv -q", *slow("--eps 1 --k 16 --all", "knowledge rules")]
+)
 def test_a_reader_that_goes_away_leaves_success(arguments: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
@@ -344,7 +346,7 @@ def test_files_beside_an_answer_that_nobody_reads_are_written(states: str, tmp_p
     os.close(writing)
     assert (done.returncode, done.stderr) == (0, b"")
     assert runs.read_text(encoding="utf-8").startswith(
-        "eps,n,k,seed,version,protocol,method,metric,repetition,fresh,error\n"
+        "eps,n,k,seed,version,protocol,method,metric,repetition,judged,error\n"
     )
 
 

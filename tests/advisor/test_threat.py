@@ -70,10 +70,10 @@ def test_remedies_are_ranked_with_a_threat_only_and_lower_the_error_under_the_at
 
 
 def test_the_answer_has_the_error_before_and_after_without_and_under_the_attack(feared: Advice) -> None:
-    defence, rows = feared.defence, {row.pair: row for row in feared.rows}
+    defence, rows = feared.defence, {row.pair: row for row in feared.recommendations}
     assert defence is not None
     usual = rows[defence.protocol, defence.method]
-    ordinary = [row for row in feared.rows if not POSTPROCESSORS[row.method].is_remedy]
+    ordinary = [row for row in feared.recommendations if not POSTPROCESSORS[row.method].is_remedy]
     assert usual.error_unattacked == min(row.error_unattacked or 0.0 for row in ordinary)
     assert (defence.unattacked, defence.attacked) == (usual.error_unattacked, usual.error)
     summary = feared.summary

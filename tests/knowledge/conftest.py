@@ -9,7 +9,7 @@ from knowledge.making import cells, ordered_cells
 from knowledge.making.build import FOLDS
 
 # As few cells as there are networks: each leaves one out.
-TINY = Size(cells=FOLDS, largest=24, width=16, epochs=8, ordered_cells=FOLDS, ordered_width=12)
+TINY = Size(cells=FOLDS, largest=24, width=16, epochs=8, ordered_cells=FOLDS, ordered_width=12, cases=8)
 
 
 @pytest.fixture(scope="session")

@@ -17,11 +17,9 @@ from knowledge.making.build import FOLDS, ORDERED_FOLDS
 from knowledge.making.cells import cell
 from knowledge.making.dataset import profiles_in
 from knowledge.making.ordered_cells import ordered_cell
-from knowledge.menu import MEASURED, METHODS, ORDERED_METRICS, applies
+from knowledge.menu import MEASURED, METHODS
 from knowledge.model import CATEGORIES, CURVES, LEAVES, curve_inputs, load, noises_of
 from knowledge.ranking import look_up
-from knowledge.tree import PAIR_TREES, rules
-from knowledge.tree import load as load_trees
 from simulator import frequency_oracles
 from simulator.populations import apportion, frequencies
 from tests.cells import failures
@@ -32,13 +30,14 @@ DATA = Path(knowledge.__file__).parent / "data"
 def test_the_data_is_complete_and_small() -> None:
     shipped = {path.name: path.stat().st_size for path in DATA.iterdir() if path.suffix != ".jsonl"}
     assert set(shipped) == {
-        "model.npz", "tree.json", "provenance.json", "cells.npz",
-        "leaves.npz", "leaves.json", "curves.npz", "curves.json", "pairs.json", "ordered_cells.npz",
+        "model.npz", "policies.json", "provenance.json", "cells.npz",
+        "leaves.npz", "leaves.json", "curves.npz", "curves.json", "ordered_cells.npz",
     }  # fmt: skip
-    assert sum(shipped.values()) < 5_000_000
+    assert sum(shipped.values()) < 5_500_000
     assert load(part=LEAVES).table == menu.LEAVES
     assert load(part=CURVES).table == menu.CURVES
-    assert load(part=CURVES).provenance.networks.features == (*NAMES, *HEIGHT_NAMES, *WAVE_NAMES)
+    features = load(part=CURVES).provenance.networks.features
+    assert features == (*NAMES[: load(part=CURVES).described], *HEIGHT_NAMES, *WAVE_NAMES)
     assert load(part=CURVES).provenance.networks.folds == load(part=LEAVES).provenance.networks.folds == ORDERED_FOLDS
     assert [load(part=part).provenance.networks.caution for part in (CATEGORIES, LEAVES, CURVES)] == [0.5, 0.5, 0.0]
     provenance = load().provenance
@@ -57,8 +56,9 @@ def test_the_model_of_ordered_domains_predicts_the_shipped_cells() -> None:
     misses = []
     for index, errors in zip(sample.index.tolist(), sample.log_errors, strict=True):
         one = ordered_cell(index, seed=provenance.seed, largest=provenance.largest)
-        features, reference = curve_inputs(profiles_in(one), one.epsilon, one.n)
-        logs = load(part=CURVES).log_ratios(features)[0] + reference
+        model = load(part=CURVES)
+        features, reference = curve_inputs(profiles_in(one), one.epsilon, one.n, model.described)
+        logs = model.log_ratios(features)[0] + reference
         # Half of the deciles are hit by all repetitions of small domains.
         columns = [place for place, metric in enumerate(menu.MEASURED) if metric != "quantiles"]
         measured, logs = errors[:, -len(menu.CURVES.pairs) :][..., columns], logs[..., columns]
@@ -146,22 +146,3 @@ def test_less_privacy_and_more_users_mean_smaller_errors() -> None:
         by_epsilon, by_users = errors[:3], errors[3:]
         assert by_epsilon == sorted(by_epsilon, reverse=True), metric
         assert by_users == sorted(by_users, reverse=True), metric
-
-
-def test_there_is_a_tree_for_every_metric_and_its_rules_are_short() -> None:
-    for metric in load().provenance.predicted:
-        for ordered in (True, False):
-            if metric in ORDERED_METRICS and not ordered:
-                continue
-            text = rules(metric, ordered=ordered)
-            assert 2 <= text.count("use ") <= 12
-            assert max(map(len, text.splitlines())) <= 120
-    for metric in menu.MEASURED:
-        text = rules(metric, kind=PAIR_TREES)
-        assert 2 <= text.count("use ") <= 12
-        assert max(map(len, text.splitlines())) <= 120
-    for name, tree in load_trees().items():
-        metric, _, unordered = name.partition("/")
-        competing = [applies(method, metric, ordered=not unordered) for method in METHODS]
-        for regret in tree.regret:
-            assert [value >= 0 for value in regret] == competing

@@ -97,8 +97,9 @@ def svg_html(svg: str) -> str:
 
 def _arranged(document: Document) -> tuple[list[Part], list[tuple[str, list[Part]]]]:
     """Return the sentences of the answer, then the warnings, and all that follows under its headings."""
-    warnings = [part for part in document.parts if isinstance(part, Sentence) and part.role is Role.WARNING]
-    others = [part for part in document.parts if part not in warnings]
+    parts = document.every_part
+    warnings = [part for part in parts if isinstance(part, Sentence) and part.role is Role.WARNING]
+    others = [part for part in parts if part not in warnings]
     answer: list[Part] = list(takewhile(lambda part: isinstance(part, Sentence), others))
     return [*answer, *warnings], _blocks(_shortened(others[len(answer) :]))
 

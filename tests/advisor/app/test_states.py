@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shlex
 import zipfile
 from dataclasses import replace
+from html import escape
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -14,14 +17,16 @@ import pytest
 from advisor.app.answers import answered
 from advisor.app.examples import example_file
 from advisor.app.goals import MOST_CONTROLS, goals
-from advisor.app.shown import Shown, faults, look_up, shown
+from advisor.app.shown import Shown, choice_of, faults, look_up, shown
 from advisor.app.snippet import python_snippet
 from advisor.app.state import Command, decision, ranking, safe_name, state_of
+from advisor.app.wording import worded
 from advisor.errors import InputError
 from advisor.inputs.held import HeldFile, held_files
 from advisor.rank.data import rank_data
 from simulator.methods.summaries import SUMMARIES
 from tests.advisor.conftest import Run
+from tests.cells import failures
 
 FRUIT = b"fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n"
 ADDRESSES = (
@@ -115,6 +120,24 @@ def test_a_file_is_read_as_the_command_line_reads_it(run: Run, tmp_path: Path, m
     assert rank_data((names["advice"],), lambda _: "")["recommendations"] == there["recommendations"]  # type: ignore[arg-type]
 
 
+def test_a_plan_begins_with_its_verdict_and_names_no_pair_where_guessing_is_good_enough() -> None:
+    def check(cell: tuple[int, int, float]) -> None:
+        n, k, within = cell
+        answer = look_up(state_of(f"goal=plan&n={n}&k={k}&within={within}", {}))
+        choice, (first, rest) = choice_of(answer.decision), answer.pieces
+        assert answer.decision is not None
+        assert choice is not None
+        verdict = answer.decision.document.verdict
+        assert verdict is not None
+        assert f">{escape(worded(verdict.text, answer.state.goal))}</p>" in first.partition("\n")[0]
+        guessing = within / 100 >= choice.without > 0
+        assert ("The best pair with" in rest) != guessing
+        assert not guessing or not re.search("Use |recommended", rest)
+
+    assert failures(product((500, 2000, 100_000), (2, 18, 300), (0.1, 1, 10, 60)), check) == {}
+    assert "Use " in look_up(state_of("goal=plan&n=2000&k=18&eps=2", {})).pieces[0]
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -197,7 +220,7 @@ def test_the_code_of_a_summary_is_that_of_the_best_method_without_draws() -> Non
     answer = look_up(replace(state_of("goal=estimate&file=example", {}), simulated=True))
     assert answer.first is not None
     assert answer.first.best.method in SUMMARIES
-    alone = next(row.method for row in answer.first.rows if row.method not in SUMMARIES)
+    alone = next(row.method for row in answer.first.recommendations if row.method not in SUMMARIES)
     assert f"--method {alone} " in answer.code_line()
     with zipfile.ZipFile(io.BytesIO(answer.code())) as archive:
         assert f"def {alone}(" in archive.read("collection/postprocessing.py").decode()

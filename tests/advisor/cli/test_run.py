@@ -12,16 +12,16 @@ import pytest
 
 from advisor.cli.app import main
 from advisor.cli.run import FORMATS, NOTICE, Job, Output, SideFile, run, silence
-from advisor.document.model import Column, Document, Records, Role, Row, Sentence, Table
+from advisor.document.model import Column, Document, Records, Role, Row, Sentence, Table, Verdict
 from advisor.errors import InputError
 from tests.advisor.conftest import Run
 from tests.cells import failures
 
 DOCUMENT = Document(
     title="Numbers",
+    verdict=Verdict("seven", "The answer is 7."),
     parts=(
         Sentence("This is odd.", Role.WARNING),
-        Sentence("The answer is 7.", Role.ANSWER),
         Sentence("A detail."),
         Table((Column("x"),), (Row(("7",)),)),
     ),
@@ -145,7 +145,7 @@ def test_a_warning_that_was_given_early_is_not_repeated(capsys: pytest.CaptureFi
 
 
 def test_a_look_up_gives_no_notice(run: Run) -> None:
-    assert run("--eps", "1", "--k", "16", "--format", "value")[2] == ""
+    assert run("--eps", "1", "--k", "16", "--format", "plain")[2] == ""
 
 
 # --- what is written -------------------------------------------------------------------------------------------

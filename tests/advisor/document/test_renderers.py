@@ -31,6 +31,7 @@ from advisor.document.model import (
     Sentence,
     Table,
     Tone,
+    Verdict,
     View,
 )
 from advisor.document.page import fragment_html, page_html
@@ -57,9 +58,9 @@ ROWS = (
 RANKING = Table(COLUMNS, ROWS, title="Ranking", noun="pairs")
 DOCUMENT = Document(
     title=f"Advice for {NASTY}",
+    verdict=Verdict("worth_it", f"Use {NASTY}.", Tone.DOUBTFUL, ("few",), {"error": 0.5}),
     parts=(
         Sentence(f"Beware of {NASTY}.", Role.WARNING),
-        Sentence(f"Use {NASTY}.", Role.ANSWER),
         Sentence("This is a detail."),
         RANKING,
         Table((Column("later"),), (Row(("1",)),), title="Further", further=True),
@@ -203,7 +204,14 @@ def test_csv_has_the_records_and_leaves_empty_what_is_not_known() -> None:
 
 def test_json_has_the_data_behind_what_every_answer_has() -> None:
     data = json.loads(json_text(DOCUMENT))
-    assert list(data) == ["schema_version", "tool_version", "versions", "label", "missing"]
+    assert list(data) == ["schema_version", "tool_version", "versions", "headline", "label", "missing"]
+    assert data["headline"] == {
+        "kind": "worth_it",
+        "text": f"Use {NASTY}.",
+        "reasons": ["few"],
+        "figures": {"error": 0.5},
+    }
+    assert "headline" not in json.loads(json_text(replace(DOCUMENT, verdict=None)))
     assert data["versions"] == {"numpy": np.__version__, "scipy": scipy.__version__}
     assert (data["schema_version"], data["label"], data["missing"]) == (SCHEMA_VERSION, NASTY, None)
     assert json.loads(error_json("a\nb"))["error"] == {"message": "a\nb"}
@@ -257,8 +265,8 @@ STEERING = "\x1b]0;title\x07\x9b31m\u202ee\ud800\x00\ufffe"
 ESCAPED = r"\x1b]0;title\x07\x9b31m\u202ee\ud800\x00\ufffe"
 HOSTILE = Document(
     title=STEERING,
+    verdict=Verdict("worth_it", f"Use {STEERING}."),
     parts=(
-        Sentence(f"Use {STEERING}.", Role.ANSWER),
         Sentence(f"Beware of {STEERING}.", Role.WARNING),
         Table(
             (Column(f"head {STEERING}", f"meaning {STEERING}", text=True),), (Row((STEERING,)),), title=f"of {STEERING}"

@@ -45,34 +45,45 @@ def test_wrong_skews_are_refused(skew: float) -> None:
 
 
 def test_an_unknown_shape_is_averaged_over(tiny: Path) -> None:
-    def check(cell: tuple[float, int]) -> None:
-        skew, k = cell
-        profiles = assumed_profiles(k, 10**8, skew=skew)
-        assert len(profiles) == (4 if k > 2 else 3)
+    def check(cell: tuple[tuple[float, int], bool, str]) -> None:
+        (skew, k), ordered, metric = cell
+        profiles = assumed_profiles(k, 10**8, skew=skew, ordered=ordered)
+        assert len(profiles) == len(AssumedSkew(k, skew, ordered).names)
         assert profiles[0].skew == pytest.approx(skew, abs=1e-3)
-        model = load(tiny)
-        together = look_up(profiles, 1.0, 100_000, "l2", model=model)
-        alone = [look_up(profile, 1.0, 100_000, "l2", model=model) for profile in profiles]
+        asked = {"ordered": ordered, "model": load(tiny)}
+        together = look_up(profiles, 1.0, 100_000, metric, **asked)  # type: ignore[arg-type]
+        alone = [look_up(profile, 1.0, 100_000, metric, **asked) for profile in profiles]  # type: ignore[arg-type]
         row = together.rows[3]
-        each = [
-            next(r for r in one.rows if (r.protocol, r.method) == (row.protocol, row.method)).error for one in alone
-        ]
+        each = [next(r.error for r in one.rows if r[:2] == row[:2]) for one in alone]
+        assert row.by_shape == pytest.approx(each)
         assert row.error == pytest.approx(float(np.exp(np.mean(np.log(each)))))
         assert row.low < row.error < row.high
 
-    assert failures([(0.0, 30), (0.5, 500), (1.0, 2), (1.5, 30)], check) == {}
+    skews = [(0.0, 30), (0.5, 500), (1.0, 2), (1.5, 30)]
+    assert failures(itertools.product(skews, (False, True), ("l2", "mae")), check) == {}
 
 
 def test_every_histogram_of_a_skew_is_skewed() -> None:
+    def check(cell: tuple[float, int, bool]) -> None:
+        histograms = AssumedSkew(cell[1], cell[0], cell[2]).histograms(100_000)
+        off = [float(np.abs(one - 1 / cell[1]).sum()) for one in histograms]
+        assert min(off) > 0.4 * off[0]  # a bell of two categories is even
+
+    assert failures(itertools.product([0.5, 1.0, 2.0], [2, 3, 4, 5, 18], (False, True)), check) == {}
+
+
+def test_in_order_a_skew_falls_as_zipf_or_exponentially_with_its_sum_of_squares_or_has_one_peak() -> None:
     def check(cell: tuple[float, int]) -> None:
         skew, k = cell
-        assumed = AssumedSkew(k, skew)
-        histograms = assumed.histograms(100_000)
-        off = [float(np.abs(one - 1 / k).sum()) for one in histograms]
-        assert min(off) > 0.4 * off[0]  # a bell of two categories is even
-        assert assumed.shapes.startswith("four" if len(histograms) == 4 else "three")
+        zipf = frequencies("zipf", k, skew)
+        first, exponential, bell = AssumedSkew(k, skew, ordered=True).histograms(10**8)
+        assert first == pytest.approx(zipf, abs=1e-8)  # as many users hold it
+        assert (exponential**2).sum() == pytest.approx((zipf**2).sum(), rel=1e-4)
+        assert (np.diff(exponential) <= 0).all()
+        assert (np.diff(bell[: k // 2]) >= 0).all()
+        assert (np.diff(bell[k // 2 :]) <= 0).all()
 
-    assert failures(itertools.product([0.5, 1.0, 2.0], [2, 3, 4, 5, 18]), check) == {}
+    assert failures(itertools.product([0.3, 1.0, 1.5], [5, 64, 1000]), check) == {}
 
 
 def test_quantiles_of_a_gamma_distribution_are_those_of_scipy() -> None:
@@ -100,7 +111,7 @@ def test_the_order_without_a_pattern_holds_every_place_once(k: int) -> None:
 def test_profiles_without_order_are_like_random_draws() -> None:
     """Every feature lies among those of 40 shuffled draws of the same kind."""
     k, n = 200, 10**8
-    _, shuffled, _, drawn = assumed_profiles(k, n)
+    shuffled, drawn = assumed_profiles(k, n)
     rng = rng_for(0, "tests", "without order")
     zipf = frequencies("zipf", k, 1.0)
     gamma = min(1 / max(1 / profile_of(zipf, n).participation - 1, 1e-2), 50.0)

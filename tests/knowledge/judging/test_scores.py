@@ -26,9 +26,8 @@ def setting(number: int, measured: dict[tuple[str, str], float], predicted: dict
         measured={"l1": {pair: math.log(error) for pair, error in measured.items()}},
         halves={"l1": {pair: (math.log(error), math.log(error)) for pair, error in measured.items()}},
         predicted={"l1": {pair: math.log(error) for pair, error in predicted.items()}},
-        tree={"l1": {"oue": "norm_sub", "grr": "norm"}},
+        tree={"l1": ("oue", "norm_sub")},
         smallest="grr",
-        quietest="oue",
         choice={"l1": {"": first(predicted), **{name: first(predicted, name) for name in ("oue", "grr")}}},
     )
 
@@ -67,7 +66,7 @@ def test_scores_by_hand() -> None:
     assert method.settings == 4
     assert method.regret == pytest.approx((4 / 3 * 1.2) ** 0.25 - 1)
     assert method.worse_than_single == 0.25  # norm_sub is the single best, and better for grr in the first
-    assert math.isnan(scores[METHOD, "tree"].prediction_error)
+    assert math.isnan(scores[PAIR, "tree"].prediction_error)
 
 
 def test_what_is_judged_is_what_a_look_up_lists_first() -> None:
@@ -95,9 +94,8 @@ def test_luck_is_no_regret() -> None:
             measured={"l1": {pair: sum(two) / 2 for pair, two in halves.items()}},
             halves={"l1": halves},
             predicted={"l1": {pair: float(place) for place, pair in enumerate(halves)}},
-            tree={"l1": {"oue": "m0"}},
+            tree={"l1": ("oue", "m0")},
             smallest="oue",
-            quietest="oue",
             choice={"l1": {"": ("oue", "m0"), "oue": ("oue", "m0")}},
         )
         score = next(score for score in evaluate([done]) if (score.task, score.chooser) == (PAIR, "model"))
@@ -106,8 +104,7 @@ def test_luck_is_no_regret() -> None:
     assert abs(np.mean(regrets)) < 4 * 0.1 / math.sqrt(len(regrets))
 
 
-def test_an_evaluation_of_a_small_histogram(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("knowledge.judging.questions.TREES", tiny)
+def test_an_evaluation_of_a_small_histogram(tiny: Path) -> None:
     histograms = [Histogram("a", np.array([50, 30, 15, 5]), ordered=True), Histogram("b", np.arange(5), ordered=False)]
     asked = {"users": [1_000], "epsilons": [1.0, 2.0], "protocols": ["oue", "grr"], "repetitions": 8}
     done = settings(histograms, Judging(model=load(tiny), **asked))  # type: ignore[arg-type]
@@ -137,17 +134,15 @@ def test_an_evaluation_of_a_small_histogram(tiny: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.slow
-def test_an_evaluation_does_not_depend_on_its_workers(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("knowledge.judging.questions.TREES", tiny)
+def test_an_evaluation_does_not_depend_on_its_workers(tiny: Path) -> None:
     histograms = [Histogram("a", np.array([50, 30, 15, 5]), ordered=True), Histogram("b", np.arange(5), ordered=False)]
     asked = {"users": [1_000], "epsilons": [1.0], "protocols": ["oue"], "metrics": ["l1"], "repetitions": 6}
     one, two = (settings(histograms, Judging(model=load(tiny), jobs=jobs, **asked)) for jobs in (1, 2))  # type: ignore[arg-type]
     assert one == two
 
 
-def test_what_is_worse_is_told_by_fresh_repetitions(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_worse_is_told_by_fresh_repetitions(tiny: Path) -> None:
     """Errors that say the opposite of the truth: only the share of worse choices is measured again."""
-    monkeypatch.setattr("knowledge.judging.questions.TREES", tiny)
     histograms = [Histogram("a", np.array([50, 30, 15, 5]), ordered=False)]
     asked = {"users": [1_000], "epsilons": [1.0], "protocols": ["oue"], "metrics": ["l1"], "repetitions": 6}
     done = settings(histograms, Judging(model=load(tiny), **asked))[0]  # type: ignore[arg-type]
@@ -158,7 +153,7 @@ def test_what_is_worse_is_told_by_fresh_repetitions(tiny: Path, monkeypatch: pyt
         measured={"l1": lies},
         halves={"l1": {pair: (value, value) for pair, value in lies.items()}},
         predicted={"l1": {pair: -value for pair, value in lies.items()}},
-        tree={"l1": {"oue": "norm_sub"}},
+        tree={"l1": ("oue", "norm_sub")},
         choice={"l1": {"": sub, "oue": sub}},
     )
     for closer, expected in ((False, 1.0), (True, 0.0)):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from knowledge.build import build
+from knowledge.describe.features import NAMES
 from knowledge.making import fitting
 from knowledge.making.build import FOLDS, ORDERED_FOLDS
 from knowledge.making.dataset import Dataset
@@ -89,7 +90,7 @@ def test_one_network_is_taught_what_several_say_together(caution: float) -> None
 def _two_pairs_alike(tiny: Path, rows: int, folds: int) -> tuple[Dataset, Provenance]:
     """Return rows where two pairs are alike but for noise of 0.5, and a provenance of small networks for them."""
     rng = rng_for(0, "luck")
-    features, noise = rng.uniform(-1, 1, size=(rows, 3)), 0.5 * rng.standard_normal((rows, 2, 1))
+    features, noise = rng.uniform(-1, 1, size=(rows, len(NAMES))), 0.5 * rng.standard_normal((rows, 2, 1))
     zeros, index = np.zeros((rows, 2, 1)), np.arange(rows)
     others = features[:, None].astype("f4"), np.zeros((rows, 1, 2, 1), dtype="f4")
     data = Dataset(features, noise, zeros, np.full_like(noise, 0.25), index, np.zeros(rows), *others)
@@ -150,5 +151,5 @@ def test_a_build_does_not_depend_on_its_workers(tmp_path: Path) -> None:
     build(tmp_path / "alone", size=size, seed=3)
     for backend in ("threading", "loky"):
         build(tmp_path / backend, size=size, seed=3, workers=Workers(2, backend))
-        for name in ("tree.json", "model.npz", "cells.npz", "leaves.npz", "curves.npz", "pairs.json"):
+        for name in ("policies.json", "model.npz", "cells.npz", "leaves.npz", "curves.npz"):
             assert (tmp_path / backend / name).read_bytes() == (tmp_path / "alone" / name).read_bytes()

@@ -1,0 +1,121 @@
+"""What an answer comes to is what is read first, whatever the command and the format."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from advisor.cli.app import main
+from advisor.cli.run import FORMATS, Output, write
+from advisor.document.model import Document, View
+from tests.cells import failures
+
+EVEN = (110, 114, 116, 118, 124, 132, 134, 130, 126, 124, 128, 132, 122, 108, 92, 68, 62, 60)
+FILES = {
+    "fruit.csv": "fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n",
+    "rare.csv": "v,count\nbig,9000\n" + "".join(f"v{at},{10 + at}\n" for at in range(12)),
+    "bands.csv": "band,count\n" + "".join(f"band{at:02},{count}\n" for at, count in enumerate(EVEN)),
+    "people.csv": "age,colour\n" + "".join(f"{at % (1 + at % 40)},{min(at % 3, 1)}\n" for at in range(3000)),
+    "town.csv": "row,col,count\n" + "".join(f"{r},{c},{4000 >> (r + c)}\n" for r in range(3) for c in range(3)),
+    "leaky.py": "def client(value, k, epsilon):\n    return value\n",
+}
+BAD = {
+    "no_data_needed",
+    "marginal",
+    "no_better_than_no_data",
+    "nothing_left",
+    "do_not_collect",
+    "out_of_reach",
+    "leaks",
+}
+FEW = "-p grr --method norm_sub,none --reps 2 --max-reps 2"
+TOWN = "--columns row,col --grid 3x3 town.csv -p krr --method none,ibu --reps 2 --max-reps 2"
+ANSWERS = (  # kind, reasons, command line
+    ("worth_it", "", "--eps 2 --k 5"),
+    ("worth_it", "most_undetectable", "--eps 1 rare.csv --instant"),
+    ("marginal", "more_than_half", "--eps 1 --k 18 --n 2000"),
+    ("marginal", "not_certain", f"--eps 1 fruit.csv {FEW}"),
+    ("no_better_than_no_data", "more_than_half not_certain", "--eps 1 --k 64 --n 2000 --metric l1,l2"),
+    ("nothing_left", "", "--eps 1 --k 64 --max-bits 1"),
+    ("worth_it", "", "--eps 1 --k 64 --matrix --metric l1,l2"),
+    ("collect", "", "choose --n 150k --k 18 --within 1 --sensitive high --times 2"),
+    ("do_not_collect", "just_enough", "choose --n 100k --k 18 --within 1 --sensitive high --times 2"),
+    ("do_not_collect", "just_short", "choose --n 2000 --k 18 --within 1 --sensitive medium --times 1"),
+    ("do_not_collect", "out_of_reach", "choose --n 2000 --k 18 --within 1 --sensitive high --times 12"),
+    ("do_not_collect", "nothing_asked", "choose --n 2000 --k 18 --within 10 --sensitive high --times 1"),
+    ("do_not_collect", "not_covered", "choose --n 500 --k 3 --within 5 --sensitive medium --times 1"),
+    ("do_not_collect", "unsure", "choose bands.csv --instant --n 5000 --within 0.92 --sensitive medium --times 1"),
+    ("reached", "", "plan --eps 1 --k 8 --target 0.1 --instant"),
+    ("met_at_once", "", "plan --eps 8 --k 8 --target 0.5 --instant"),
+    ("no_data_needed", "", "plan --eps 1 --k 8 --target 0.9 --instant"),
+    ("out_of_reach", "", "plan --eps 1 --k 8 --target 0.00001 --instant"),
+    ("worth_it", "", "--eps 0.1,1,4 --k 18 --n 2000"),
+    ("marginal", "more_than_half", "--eps 0.1,1 --k 18 --n 2000"),
+    ("no_better_than_no_data", "more_than_half not_certain", "--eps 0.1,0.2 --k 18 --n 2000"),
+    ("winners", "", f"sweep --eps 1,2 --n 500 --k 4 {FEW.partition(' --max')[0]}"),
+    ("worth_considering", "", "pareto --eps 1 --k 8"),
+    ("nothing_left", "", "pareto --eps 1 --k 50 --max-bits 1"),
+    ("no_leak_shown", "", "audit --protocol grr --eps 1 --k 4 --trials 100"),
+    ("leaks", "", "audit --target leaky.py:client --reports grr --eps 1 --k 4 --trials 500"),
+    ("memoise", "", "--eps 1 --eps-forever 2 --rounds 30 --memoize --k 16"),
+    ("spl", "", "--eps 8 people.csv --column age --column colour --instant"),
+    ("no_better_than_no_data", "useless_columns", "--eps 0.1 people.csv --column age --column colour --instant"),
+    ("worth_it", "", f"places --eps 4 {TOWN}"),
+    ("no_better_than_no_data", "", f"places --eps 0.001 --n 100 {TOWN}"),
+)
+
+
+Written = Callable[[str], dict[str, tuple[str, str]]]  # by format: (standard output, standard error)
+
+
+@pytest.fixture
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Written:
+    """What a command line writes in each format, of an answer that is made once."""
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    texts: dict[str, tuple[str, str]] = {}
+
+    def write_all(document: Document, output: Output, target: None, view: View) -> None:
+        for name in (*FORMATS, "quiet value"):
+            capsys.readouterr()
+            # Pictures take time, and stand behind what is read first.
+            shown, in_format = replace(document, sections=tuple), replace(output, format=name.split()[-1])
+            write(shown, in_format, target, replace(view, quiet=name not in FORMATS))
+            texts[name] = tuple(capsys.readouterr())
+
+    monkeypatch.setattr("advisor.cli.run.write", write_all)
+
+    def call(line: str) -> dict[str, tuple[str, str]]:
+        texts.clear()
+        assert main(line.split()) == 0
+        return texts
+
+    return call
+
+
+def test_the_verdict_is_the_first_thing_in_every_format(written: Written) -> None:
+    def check(cell: tuple[str, str, str]) -> None:
+        kind, reasons, line = cell
+        texts = {name: [" ".join(text.split()) for text in both] for name, both in written(line).items()}
+        headline = json.loads(texts["json"][0])["headline"]
+        assert (headline["kind"], headline["reasons"]) == (kind, reasons.split())
+        words = " ".join(headline["text"].split())
+        assert {*texts} > {*FORMATS}
+        for name in ("table", "plain"):
+            assert texts[name][0].startswith(words)
+        assert texts["markdown"][0].replace("\\", "").startswith(f"**{words}**")
+        answer = re.search(r'<section class="verdict"> ?<p class="answer[^>]*>(.*?)</p>', texts["html"][0])
+        assert answer is not None
+        assert unescape(answer[1]) == words
+        for name in ("csv", "value"):
+            assert texts[name][1] == f"verdict: {words}"
+        assert texts["quiet value"][1] == (f"verdict: {words}" if kind in BAD or reasons else "")
+
+    assert failures(ANSWERS, check) == {}

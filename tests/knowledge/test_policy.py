@@ -1,0 +1,115 @@
+"""The decision tree: how it is walked, grown and kept, and what look-ups make of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from knowledge.describe.assumption import AssumedSkew
+from knowledge.describe.profile import profile_of
+from knowledge.making.policies import MOST_LEAVES, THRESHOLDS, Predictions, case, grow
+from knowledge.menu import ORDERED_METRICS
+from knowledge.model import load as load_model
+from knowledge.policy import Case, Interval, Leaf, Split, leaf_of, leaves, load, save, tree_for
+from knowledge.ranking import look_up
+from knowledge.tiers import first_pair
+from knowledge.why import why
+from simulator import rng_for
+from simulator.populations import frequencies
+from simulator.ranking import PRACTICAL_RATIO
+
+TREE = Split(
+    "k",
+    16,
+    Split("epsilon", 2, Leaf("ss", "eb_ns", 0.01, 0.2), Leaf("grr", "norm_sub", 0.02, 0.3)),
+    Split("k", 64, Leaf("pgr", "eb_ns", 0.03, 0.1), Leaf("oue", "none", 0.0, 0.4)),
+)
+
+
+def test_a_case_ends_in_the_leaf_whose_conditions_it_meets(tmp_path: Path) -> None:
+    save({"l1": TREE}, tmp_path)
+    assert load(tmp_path) == {"l1": TREE}
+    assert [leaf.pair for _, leaf in leaves(TREE)] == [
+        ("ss", "eb_ns"), ("grr", "norm_sub"), ("pgr", "eb_ns"), ("oue", "none")
+    ]  # fmt: skip
+    rng = rng_for(0, "policy walk")
+    for _ in range(200):
+        one = Case(float(rng.uniform(0, 4)), int(rng.integers(2, 100)), 1000, 1.0)
+        leaf, path = leaf_of(TREE, one)
+        inside = [
+            found
+            for conditions, found in leaves(TREE)
+            if all((c.above or 0) < getattr(one, c.question) <= (c.at_most or np.inf) for c in conditions)
+        ]
+        assert inside == [leaf]
+        assert len({interval.question for interval in path}) == len(path)
+    assert leaf_of(TREE, Case(1.0, 40, 1, 0))[1] == (Interval("k", 16, 64),)
+
+
+def test_growing_finds_the_questions_behind_the_regrets() -> None:
+    """Of three pairs one is best up to k = 16, another beyond for small budgets, and the third else."""
+    rng = rng_for(0, "policy growth")
+    cases = np.array([case(index, 1, ordered=False) for index in range(1200)], dtype=np.float64)
+    small, tight = cases[:, 1] <= 16, cases[:, 0] <= 2
+    best = np.where(small, 0, np.where(tight, 1, 2))
+    logs = 0.02 * rng.standard_normal((1200, 3)) + 0.5 * (np.arange(3) != best[:, None])
+    pairs = (("grr", "none"), ("oue", "none"), ("ss", "none"))
+    known = Predictions(cases, pairs, {"l1": logs}, np.ones((1200, 3)))
+    tree = grow(known, "l1")
+    assert {leaf.pair for _, leaf in leaves(tree)} == set(pairs)
+    named = [leaf_of(tree, Case(*one))[0].pair for one in cases.tolist()]
+    assert np.mean([pair == pairs[place] for pair, place in zip(named, best, strict=True)]) > 0.99
+    assert all(end in (None, *THRESHOLDS[one.question]) for path, _ in leaves(tree) for one in path for end in one[1:])
+    assert sum(leaf.share for _, leaf in leaves(tree)) == pytest.approx(1, abs=1e-3)
+    # Held-out cases of pure noise let no question pay off.
+    noise = Predictions(cases, pairs, {"l1": 0.1 * rng.standard_normal((1200, 3))}, np.ones((1200, 3)))
+    assert len(list(leaves(grow(noise, "l1")))) <= 4
+
+
+def test_within_five_percent_the_shorter_report_is_named() -> None:
+    cases = np.array([case(index, 1, ordered=False) for index in range(400)], dtype=np.float64)
+    for more, pair in ((1.04, ("hr", "none")), (1.06, ("oue", "none"))):
+        logs = np.tile([0.0, np.log(more)], (400, 1))
+        bits = np.tile([64.0, 7.0], (400, 1))
+        tree = grow(Predictions(cases, (("oue", "none"), ("hr", "none")), {"l1": logs}, bits), "l1")
+        assert isinstance(tree, Leaf)
+        assert tree.pair == pair
+
+
+def test_without_data_the_pair_of_the_leaf_is_named_unless_the_model_is_sure(tiny: Path) -> None:
+    model, kept = load_model(tiny), 0
+    for index in range(12):
+        one = case(index, 3, ordered=False)._replace(k=12 + index)
+        answer = look_up(AssumedSkew(one.k, one.skew), one.epsilon, one.n, "l1", ordered=False, model=model)
+        leaf, _ = leaf_of(tree_for("l1", ordered=False, folder=tiny), one)
+        row = next((row for row in answer.rows if (row.protocol, row.method) == leaf.pair), None)
+        assert answer.tree == (None if row is None else leaf.pair)
+        assert answer.overruled == (row is not None and row.ratio_low > PRACTICAL_RATIO)
+        if row is not None and not answer.overruled:
+            kept += 1
+            assert first_pair(answer) == leaf.pair
+        reasons = why(answer, one.skew, first_pair(answer), folder=tiny)
+        assert reasons.leaf == leaf
+    assert kept
+
+
+def test_data_say_more_than_the_tree(tiny: Path) -> None:
+    profile = profile_of(frequencies("zipf", 40), 100_000)
+    answer = look_up(profile, 1.0, 100_000, "l1", model=load_model(tiny))
+    assert answer.tree is None
+    assert not answer.overruled
+
+
+def test_a_tree_of_every_metric_is_shipped_and_is_short() -> None:
+    for metric in load_model().provenance.metrics:
+        for ordered in (True, False):
+            if metric in ORDERED_METRICS and not ordered:
+                with pytest.raises(ValueError, match="needs an ordered domain"):
+                    tree_for(metric, ordered=ordered)
+                continue
+            assert 1 <= len(list(leaves(tree_for(metric, ordered=ordered)))) <= MOST_LEAVES
+    assert tree_for("mae", ordered=False) == tree_for("l1", ordered=False)
+    with pytest.raises(ValueError, match="for a decision tree, got 'l3'"):
+        tree_for("l3", ordered=True)
