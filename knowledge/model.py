@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.describe.assumption import AssumedSkew
-from knowledge.describe.features import NAMES, describe
+from knowledge.describe.features import describe
 from knowledge.describe.heights import heights_of
 from knowledge.describe.profile import Profile
 from knowledge.describe.reference import Description, log_curve_reference, log_reference
@@ -59,11 +59,6 @@ class Model:
         """What is predicted."""
         return Table.of(self.provenance.methods, self.provenance.metrics)
 
-    @cached_property
-    def described(self) -> int:
-        """How many of the features that `describe` returns it was fitted to: the first ones."""
-        return sum(name in NAMES for name in self.provenance.networks.features)
-
     @property
     def populations(self) -> int:
         """Number of simulated populations that the model was fitted to."""
@@ -81,7 +76,7 @@ class Model:
 
     def log_errors(self, description: Description) -> tuple[FloatArray, FloatArray]:
         """Return log errors ``(S, P, pairs, metrics)`` of what was described, and how far features are out of range."""
-        ratios, outside = self.log_ratios(description.features[..., : self.described])
+        ratios, outside = self.log_ratios(description.features)
         return ratios + log_reference(description, self.table), outside
 
     def to_arrays(self) -> dict[str, NDArray[np.float32]]:
@@ -98,8 +93,6 @@ def load(folder: Path = DATA, part: str = CATEGORIES) -> Model:
     with np.load(folder / f"{part}.npz", allow_pickle=False) as stored:
         arrays = dict(stored)
     own = {name: arrays.pop(name).astype(np.float64) for name in OWN}
-    for name in ("spread", "own_spread"):  # models that were built before had one for all cells
-        own[name] = own[name] if own[name].ndim == 3 else np.stack([own[name], own[name]])
     return Model(Network.from_arrays(arrays), **own, provenance=load_provenance(folder, part), folder=folder)
 
 
@@ -247,7 +240,6 @@ def _by_noise(model: Model, description: Description, protocols: tuple[str, ...]
 
 
 def _by_heights(model: Model, profiles: Sequence[Profile], description: Description, collection: Collection) -> Block:
-    description = description._replace(features=description.features[..., : model.described])
     features, reference = _curve_inputs(profiles, description, collection.epsilon, collection.n)
     ratios, outside = model.log_ratios(features)
     pairs = model.table.pairs
@@ -263,15 +255,9 @@ def _by_heights(model: Model, profiles: Sequence[Profile], description: Descript
     )
 
 
-def curve_inputs(
-    profiles: Sequence[Profile], epsilon: float, n: int, described: int | None = None
-) -> tuple[FloatArray, FloatArray]:
-    """Return features ``(S, F)`` and log reference errors ``(S, pairs, metrics)`` of protocols for ordered domains.
-
-    described: how many of the features that `describe` returns are wanted, the first ones; None for all.
-    """
+def curve_inputs(profiles: Sequence[Profile], epsilon: float, n: int) -> tuple[FloatArray, FloatArray]:
+    """Return features ``(S, F)`` and log reference errors ``(S, pairs, metrics)`` of protocols for ordered domains."""
     description = describe(profiles, [_reference(profiles[0].k, epsilon, n)])
-    description = description._replace(features=description.features[..., :described])
     return _curve_inputs(profiles, description, epsilon, n)
 
 

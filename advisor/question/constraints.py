@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import replace
 from itertools import product
@@ -64,7 +65,10 @@ def _of_protocols(
 ) -> Removal | None:
     if bound is None:
         return None
-    return Removal(name, bound, tuple(key for key, one in protocols.items() if cost(one) > bound), ())
+    costs = {key: cost(one) for key, one in protocols.items()}
+    removed = tuple(key for key in costs if costs[key] > bound)
+    least = math.ceil(1000 * min(costs.values())) / 1000 if costs and len(removed) == len(costs) else None
+    return Removal(name, bound, removed, (), least)
 
 
 def _of_names(name: str, asked: bool, protocols: Iterable[str], kept: Container[str]) -> Removal | None:

@@ -17,12 +17,15 @@ class Removal(NamedTuple):
         Its name on the command line, without hyphens in front, and its bound (None where it has none).
     protocols, methods
         What it removed; another constraint may have removed the same.
+    least
+        The least bound that would have kept a protocol, if that was not kept anyway.
     """
 
     constraint: str
     bound: float | None
     protocols: tuple[str, ...]
     methods: tuple[str, ...]
+    least: float | None = None
 
 
 def removal_sentences(removals: Iterable[Removal]) -> list[str]:
@@ -35,14 +38,18 @@ def removal_sentences(removals: Iterable[Removal]) -> list[str]:
 
 
 def nothing_left_sentence(removals: Iterable[Removal]) -> str:
-    """Return that nothing is left, and which constraints did that."""
+    """Return that nothing is left, which constraints did that, and what each would have to be to keep a protocol."""
     effective = [removal for removal in removals if removal.protocols or removal.methods]
-    told = "; ".join(f"{_named(removal)} removed {_what(removal)}" for removal in effective)
+    told = "; ".join(f"{_named(removal)} removed {_what(removal)}{_enough(removal)}" for removal in effective)
     return f"Nothing is left to rank: {told}."
 
 
 def _named(removal: Removal) -> str:
     return f"--{removal.constraint}" + ("" if removal.bound is None else f" {removal.bound:,.10g}".replace(",", ""))
+
+
+def _enough(removal: Removal) -> str:
+    return "" if removal.least is None else f" (--{removal.constraint} {removal.least:.10g} keeps one)"
 
 
 def _what(removal: Removal) -> str:

@@ -47,14 +47,14 @@ def test_each_row_is_the_answer_that_its_budget_has_alone(run: Run) -> None:
         assert row["verdict"] == alone.verdict
     for epsilon, answer in zip(EPSILONS, data["answers"], strict=True):
         alone = answers(run, "--eps", str(epsilon), "--k", "18", "--n", "2000", "-m", "l1,mae")
-        assert answer == alone
+        assert answer == {key: value for key, value in alone.items() if key != "headline"}  # its row has the verdict
 
 
 @pytest.mark.slow
 def test_a_sample_is_read_once_and_simulated_at_each_budget(run: Run, states: str) -> None:
     data = answers(run, states, "--eps", "0.5,1", "--reps", "3", "--max-reps", "3", "-p", "oue,grr")
     alone = [answers(run, states, "--eps", e, "--reps", "3", "--max-reps", "3", "-p", "oue,grr") for e in ("0.5", "1")]
-    assert data["answers"] == alone
+    assert data["answers"] == [{key: one[key] for key in one if key != "headline"} for one in alone]
     words = [
         sys.executable,
         "-m",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -144,3 +145,11 @@ def test_nothing_left_draws_no_picture_and_the_page_says_so(run: Run, tmp_path: 
     assert "nothing to show" in err
     assert not picture.exists()
     assert "Nothing is left to rank" in page.read_text(encoding="utf-8")
+
+
+def test_what_leaves_nothing_says_which_bound_keeps_a_protocol(run: Run, states: str) -> None:
+    for words in ("--max-bits 1", "--max-attack 0.01", "--server-cost 1"):
+        out = run("--eps", "1", *words.split(), "-p", "oue,grr", *QUICK, states)[1]
+        assert out.startswith("Nothing is left")
+        (enough,) = re.findall(r"\((--[a-z-]+ [\d.]+) keeps one\)", out)
+        assert not run("--eps", "1", *enough.split(), "-p", "oue,grr", *QUICK, states)[1].startswith("Nothing is left")

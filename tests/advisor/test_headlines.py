@@ -21,7 +21,7 @@ FILES = {
     "fruit.csv": "fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n",
     "rare.csv": "v,count\nbig,9000\n" + "".join(f"v{at},{10 + at}\n" for at in range(12)),
     "bands.csv": "band,count\n" + "".join(f"band{at:02},{count}\n" for at, count in enumerate(EVEN)),
-    "people.csv": "age,colour\n" + "".join(f"{at % (1 + at % 40)},{min(at % 3, 1)}\n" for at in range(3000)),
+    "people.csv": "age,colour\n" + "".join(f"{at % (1 + at % 40)},{at % (1 + at % 8)}\n" for at in range(3000)),
     "town.csv": "row,col,count\n" + "".join(f"{r},{c},{4000 >> (r + c)}\n" for r in range(3) for c in range(3)),
     "leaky.py": "def client(value, k, epsilon):\n    return value\n",
 }

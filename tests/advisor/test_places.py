@@ -111,11 +111,11 @@ def test_methods_of_one_channel_do_not_change_with_the_menu(run: Run, town: str)
     whole = whole_answer(run, town)["recommendations"]
     few = answered(run, *METRIC, *QUICK, "-p", "planar-geometric", "--method", "ibu,none", town)["recommendations"]
     assert len(few) == 2
-    assert few[1]["error"] in [row["error"] for row in whole]  # the first of each is measured again, as it was chosen
+    assert few[1]["error"] in [row["error"] for row in whole]
 
 
 @pytest.mark.slow
-def test_the_first_pair_is_measured_on_repetitions_that_had_no_part_in_choosing_it(town: str) -> None:
+def test_the_error_of_the_named_pair_is_that_of_its_repetitions_one_by_one(town: str) -> None:
     settings = PlacesSettings(
         Question(epsilon=2.0, n=2000),
         Ground(grid="5x6", columns="row,col"),
@@ -126,12 +126,11 @@ def test_the_first_pair_is_measured_on_repetitions_that_had_no_part_in_choosing_
     best = advice.best("emd")
     mechanism, metric = advice.mechanisms[best.pair[0]], METRICS["emd"].with_options(ground=request.places)
     by_hand = []
-    for repetition in range(5, 10):
+    for repetition in range(5):
         rng = rng_for(request.seed, "collect", best.pair[0], repetition)
         observed = observe(mechanism.protocol, mechanism.protocol.sample_tally(request.counts, rng), request.domain)
         by_hand.append(float(metric(POSTPROCESSORS[best.pair[1]].apply(observed), request.truth)))
-    assert advice.error("emd").error == pytest.approx(np.mean(by_hand), rel=1e-9)
-    assert best.error != advice.error("emd").error  # that of the table shares its repetitions with the others
+    assert best.error == pytest.approx(np.mean(by_hand), rel=1e-9)
 
 
 @pytest.mark.slow

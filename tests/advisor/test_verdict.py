@@ -262,7 +262,7 @@ def test_what_an_exotic_protocol_buys_is_said_where_it_is_under_five_percent() -
 
 @pytest.mark.slow
 def test_why_begins_with_the_answer_and_does_not_contradict_it(run: Run) -> None:
-    for k, n in ((18, "2M"), (300, "2M"), (64, "1e4")):
+    for k, n in ((18, "2M"), (300, "2M"), (64, "1e5")):
         code, out, _ = run("--eps", "1", "--k", str(k), "--n", n, "--why", "--format", "plain")
         assert code == 0
         used = out.split("Use ")[1].split(" (")[0]

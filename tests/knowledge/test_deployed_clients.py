@@ -339,7 +339,7 @@ def test_browser_clients_with_the_randomness_of_the_system_pass_law_audit_and_re
     command = [str(NODE), "send.mjs"]
     sent = [
         subprocess.run([*command, str(v), str(users)], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-        for v in (0, 1)
+        for v in range(k)
     ]
     path = tmp_path / "reports.csv"
     path.write_text(sent[1])

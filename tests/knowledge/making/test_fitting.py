@@ -115,13 +115,13 @@ def test_each_network_leaves_out_one_fold(tiny: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.slow
 def test_luck_in_few_repetitions_does_not_make_errors_too_low(tiny: Path) -> None:
-    """Weighing rows by what was measured gives a bias of 0.1 at least."""
-    data, provenance = _two_pairs_alike(tiny, 800, 4)
+    """Weighing rows by what was measured gives a bias of 0.1 at least, beside the caution, which adds up to 0.05."""
+    data, provenance = _two_pairs_alike(tiny, 1600, 4)
     guessed, measured = (
         float(fit_model(data, provenance, *stream).log_ratios(data.features)[0].mean()) for stream in (("own",), ())
     )
     assert abs(guessed) < 0.06
-    assert measured < -0.1
+    assert measured < guessed - 0.1
 
 
 def test_what_pairs_do_not_share_is_told_from_sampling() -> None:
