@@ -24,6 +24,8 @@ from advisor.document.csv import csv_text
 from advisor.document.model import Code, Document, Part, Role, Sentence, Table
 from advisor.document.page import RESTS_ON, explorer_html, page_html, pieces_html, section_html, svg_html
 from advisor.errors import InputError
+from advisor.pictures import to_svg
+from advisor.pictures.frequencies import frequencies_figure
 from advisor.rank.apply import applied_csv
 from advisor.rank.explorer import Stops, explorer_of
 from advisor.rank.page import reasons_section
@@ -117,8 +119,6 @@ class Shown:
         """Return the picture of one simulated collection; "" where there is none."""
         if self.first is None:
             return ""
-        from advisor.pictures import to_svg  # heavy: it draws
-        from advisor.pictures.frequencies import frequencies_figure
 
         with drawing:
             return svg_html(to_svg(frequencies_figure(self.first, again), "frequencies"))

@@ -16,7 +16,9 @@ from advisor.question.frequencies import Frequencies
 from advisor.question.plurality import raw_error
 from advisor.question.sample import build_request
 from advisor.question.settings import SOLUTIONS
+from advisor.rank.look_up import look_up
 from advisor.rank.result import Ranking
+from advisor.rank.simulate import simulated_answer
 from simulator.sharing import sampling_errors, sampling_shares, split_budgets
 
 Progress = Callable[[int, int], None]
@@ -102,9 +104,6 @@ def _ranking(
     settings = replace(question.settings, question=replace(question.settings.question, epsilon=epsilon, n=reports))
     request = build_request(settings, column, instant=question.instant)
     if question.instant:
-        from advisor.rank.look_up import look_up  # samples have no need of the model
-
         return look_up(request)[0]
-    from advisor.rank.simulate import simulated_answer  # look-ups have no need of it
 
     return simulated_answer(request, jobs=settings.simulation.jobs, progress=progress).first

@@ -12,6 +12,7 @@ from advisor.budgets.case import METRIC, NOTHING_ASKED, REACHED, Case
 from advisor.budgets.changes import Changes, changes_of
 from advisor.budgets.decision import Decision, predicted
 from advisor.budgets.result import Budgets, Priced
+from advisor.budgets.simulation import simulated
 from advisor.budgets.wishes import Wishes, limit_of, rounded
 from advisor.plans.question import USERS_LOW
 from advisor.plans.result import Progress
@@ -133,7 +134,6 @@ def choose(
 def _decision(case: Case, *, instant: bool, progress: Progress | None) -> Decision:
     if case.frequencies is None or instant or case.answers > SIMULATED or case.people < USERS_LOW:
         return predicted(case)
-    from advisor.budgets.simulation import simulated  # predictions have no need of it
 
     return simulated(case, case.frequencies, _silence if progress is None else progress)
 

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from advisor.budgets.document import COLUMNS, record
+from advisor.budgets.result import Budgets
 from advisor.document.model import Json
 from advisor.errors import InputError
 from advisor.figures import number, percent, users
 from advisor.question.request import Request
+from advisor.rank.look_up import look_up
+from advisor.rank.result import Answer
+from advisor.rank.verdict import against_nothing
 
 EPSILONS = (0.5, 1.0, 2.0)
 LARGEST = 5_000_000  # bytes of a file that is read for an example: it has to come at once
@@ -35,12 +40,6 @@ def missing_budget(
     if sample is not None and not _is_small(sample):
         return MissingBudgetError([], [CHOOSE])
     try:
-        from advisor.budgets.document import COLUMNS, record  # what has a budget need not know of them
-        from advisor.budgets.result import Budgets
-        from advisor.rank.look_up import look_up
-        from advisor.rank.result import Answer
-        from advisor.rank.verdict import against_nothing
-
         asked = requests(EPSILONS)
         budgets = Budgets(EPSILONS, tuple(Answer(look_up(request)) for request in asked))
         rows = budgets.priced(budgets.metrics[0])

@@ -12,7 +12,8 @@ from advisor.cli.progress import DelayedProgress
 from advisor.cli.ranking import useless
 from advisor.cli.run import Job, SideFile
 from advisor.document.model import Figure, Section
-from advisor.pictures import PICTURES, require_matplotlib, save
+from advisor.pictures import PICTURES, require_matplotlib, save, to_svg
+from advisor.pictures.budgets import budgets_figure
 from advisor.question.request import Request
 from advisor.question.settings import Picture
 from advisor.rank.result import Answer
@@ -56,16 +57,12 @@ def _shows(budgets: Budgets) -> bool:
 
 
 def _draw(budgets: Budgets, target: Path) -> None:
-    from advisor.pictures.budgets import budgets_figure  # heavy: it draws
-
     save(budgets_figure(budgets), target)
 
 
 def _sections(budgets: Budgets) -> tuple[Section, ...]:
     if not _shows(budgets):
         return ()
-    from advisor.pictures import to_svg  # heavy: it draws
-    from advisor.pictures.budgets import budgets_figure
 
     label = "error of the pair to use against ε"
     picture = Figure("Error against ε", label, lambda: to_svg(budgets_figure(budgets), "budgets"))

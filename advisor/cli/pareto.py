@@ -10,6 +10,7 @@ from advisor.cli.progress import DelayedProgress
 from advisor.cli.ranking import RankOptions, ranking_answer
 from advisor.cli.run import Job, Output, SideFile, run
 from advisor.pictures import PICTURES, require_matplotlib, save
+from advisor.pictures.pareto import pareto_figure
 from advisor.question.central import CentralPromise
 from advisor.question.request import RankSettings
 from advisor.question.settings import Picture
@@ -63,6 +64,4 @@ def pareto_command(
 
 
 def _draw(frontier: Frontier, target: Path) -> None:
-    from advisor.pictures.pareto import pareto_figure  # heavy: it draws
-
     save(pareto_figure(frontier), target)

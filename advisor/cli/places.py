@@ -11,7 +11,8 @@ from advisor.cli.options import Only
 from advisor.cli.progress import DelayedProgress
 from advisor.cli.run import Job, Output, SideFile, run
 from advisor.document.model import TOP, Figure, Section
-from advisor.pictures import PICTURES, require_matplotlib, save
+from advisor.pictures import PICTURES, require_matplotlib, save, to_svg
+from advisor.pictures.places import places_figure
 from advisor.places.answer import answer_places
 from advisor.places.document import places_document
 from advisor.places.question import Ground, PlacesMenu, PlacesSettings, Promise
@@ -65,15 +66,10 @@ def places_command(
 
 
 def _draw(advice: PlacesAdvice, target: Path) -> None:
-    from advisor.pictures.places import places_figure  # heavy: it draws
-
     save(places_figure(advice), target)
 
 
 def _sections(advice: PlacesAdvice) -> tuple[Section, ...]:
-    from advisor.pictures import to_svg  # heavy: it draws
-    from advisor.pictures.places import places_figure
-
     return (
         Section("Maps", (Figure("Maps", "maps of one collection", lambda: to_svg(places_figure(advice), "maps")),)),
     )

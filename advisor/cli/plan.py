@@ -10,7 +10,8 @@ from advisor.cli.options import Only
 from advisor.cli.progress import DelayedWords
 from advisor.cli.run import Job, Output, SideFile, run
 from advisor.document.model import Figure, Section
-from advisor.pictures import PICTURES, require_matplotlib, save
+from advisor.pictures import PICTURES, require_matplotlib, save, to_svg
+from advisor.pictures.plan import plan_figure
 from advisor.plans.answer import Plan, make_plan
 from advisor.plans.document import plan_document
 from advisor.plans.question import Goal, PlanQuestion, PlanSettings, build_question, shape_frequencies
@@ -76,16 +77,12 @@ def plan_command(
 
 
 def _draw(plan: Plan, target: Path) -> None:
-    from advisor.pictures.plan import plan_figure  # heavy: it draws
-
     save(plan_figure(plan), target)
 
 
 def _sections(plan: Plan) -> tuple[Section, ...]:
     if not plan.curve:
         return ()
-    from advisor.pictures import to_svg  # heavy: it draws
-    from advisor.pictures.plan import plan_figure
 
     what = "Power" if plan.question.detects else "Error"
     label = f"{what.lower()} of the best pair against {plan.question.sign}"

@@ -18,6 +18,8 @@ from advisor.cli.run import SideFile
 from advisor.document.model import Document, Role, Section, Sentence
 from advisor.errors import InputError
 from advisor.pictures import PICTURES, require_matplotlib, save
+from advisor.pictures.frequencies import frequencies_figure
+from advisor.pictures.ranking import ranking_figure
 from advisor.question.cleaning import Cleaning
 from advisor.question.early import check_early
 from advisor.question.metric_settings import MetricSettings
@@ -35,9 +37,13 @@ from advisor.question.settings import (
     Shape,
     Simulation,
 )
+from advisor.question.shape_request import shape_request
 from advisor.rank.document import rank_document
+from advisor.rank.look_up import look_up
+from advisor.rank.matrix import matrix_document
 from advisor.rank.result import Answer
 from advisor.rank.verdict import USELESS
+from advisor.rank.why import explained
 from simulator._version import __version__
 from simulator.benchmark import Runs
 
@@ -122,14 +128,10 @@ def _write_parquet(
 
 
 def _draw_ranking(answer: Answer, path: Path) -> None:
-    from advisor.pictures.ranking import ranking_figure  # heavy: it draws
-
     save(ranking_figure(answer.first), path)
 
 
 def _draw_frequencies(answer: Answer, path: Path) -> None:
-    from advisor.pictures.frequencies import frequencies_figure  # heavy: it draws
-
     save(frequencies_figure(answer.first), path)
 
 
@@ -233,8 +235,6 @@ class RankOptions(Bundle):
         Raises InputError if the file, or what is asked of it, is wrong.
         """
         if sample is None:
-            from advisor.question.shape_request import shape_request  # samples have no need of the model
-
             requests = tuple(shape_request(settings, self.domain, self.shape) for settings in every)
         else:
             from advisor.question.sample import build_request, from_file  # look-ups read no file
@@ -258,9 +258,6 @@ def ranking_answer(
 
     def predict(request: Request, progress: DelayedProgress) -> Answer:
         del progress  # it takes no time
-        from advisor.rank.look_up import look_up  # samples have no need of the model
-        from advisor.rank.why import explained
-
         return Answer(explained(look_up(request)) if why else look_up(request))
 
     return predict if predicted else simulate
@@ -294,13 +291,11 @@ def rank_page(answer: Answer) -> Document:
 
 def matrix_page(answer: Answer) -> Document:
     """Return the document of an answer in several metrics as one table."""
-    from advisor.rank.matrix import matrix_document  # few ask for it
-
     return matrix_document(answer.rankings)
 
 
 def rank_sections(answer: Answer) -> tuple[Section, ...]:
     """Return what pages show of an answer besides its document."""
-    from advisor.rank.page import page_sections  # pages alone have reasons and pictures
+    from advisor.rank.page import page_sections  # for pages alone
 
     return page_sections(answer.rankings)

@@ -293,7 +293,7 @@ def _target(file: SideFile[A], outputs: Outputs) -> Target | None:
 
 
 def _page(document: Document) -> str:
-    from advisor.document.page import page_html  # heavy: it draws
+    from advisor.document.page import page_html  # for pages alone
 
     return page_html(document, command_line(without=_destinations()))
 

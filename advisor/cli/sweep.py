@@ -13,7 +13,8 @@ from advisor.cli.options import Only
 from advisor.cli.progress import TimedProgress
 from advisor.cli.run import Job, Output, SideFile, run, say
 from advisor.document.model import Figure, Section
-from advisor.pictures import PICTURES, require_matplotlib, save
+from advisor.pictures import PICTURES, require_matplotlib, save, to_svg
+from advisor.pictures.sweep import curves_figure, winners_figure
 from advisor.question.cleaning import Cleaning
 from advisor.question.cluster import Cluster, Resumption
 from advisor.question.metric_settings import MetricSettings
@@ -104,21 +105,14 @@ def sweep_command(
 
 
 def _draw_winners(sweep: Sweep, target: Path) -> None:
-    from advisor.pictures.sweep import winners_figure  # heavy: it draws
-
     save(winners_figure(sweep), target)
 
 
 def _draw_curves(sweep: Sweep, target: Path) -> None:
-    from advisor.pictures.sweep import curves_figure  # heavy: it draws
-
     save(curves_figure(sweep), target)
 
 
 def _sections(sweep: Sweep) -> tuple[Section, ...]:
-    from advisor.pictures import to_svg  # heavy: it draws
-    from advisor.pictures.sweep import curves_figure, winners_figure
-
     pictures = (
         Figure("Winners", "the winner of each cell", lambda: to_svg(winners_figure(sweep), "winners")),
         Figure("Errors", "errors of the best methods", lambda: to_svg(curves_figure(sweep), "curves")),

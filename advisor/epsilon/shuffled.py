@@ -10,6 +10,7 @@ from advisor.question.central import CentralPromise
 from advisor.question.option import Settings, like, option
 from simulator import PROTOCOLS
 from simulator.protocols.blanket import Blanket
+from simulator.shuffler import Shuffler, clones_2021, clones_2023
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,8 +50,6 @@ class Shuffled:
 
 def shuffled(local: float, n: int, delta: float, protocol: str | None, k: int | None) -> Shuffled:
     """Return what n shuffled reports of a budget promise."""
-    from simulator.shuffler import Shuffler, clones_2021, clones_2023  # nothing else has a use for it
-
     shuffler = Shuffler(n, delta)
     anyone = central = shuffler.central(Blanket.generic(local))
     if protocol is not None and k is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import warnings
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.errors import InputError, printable
+from advisor.pictures.style import settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -68,8 +70,6 @@ def one_glyph_warning(*, text_as_text: bool = False) -> Iterator[None]:
 
 def save(figure: Figure, target: Path) -> None:
     """Write a figure in the format of the suffix; the same figure gives the same bytes."""
-    from advisor.pictures.style import settings
-
     kind = target.suffix.lower().lstrip(".")
     if kind == "svg":
         target.write_text(_svg(figure, "ldp-advise"), encoding="utf-8")
@@ -87,10 +87,6 @@ def to_svg(figure: Figure, salt: str) -> str:
 
 def _svg(figure: Figure, salt: str) -> str:
     """Return a figure as SVG, with a title, and the figure's label as its description for who cannot see it."""
-    import io
-
-    from advisor.pictures.style import settings
-
     text = io.StringIO()
     with settings(salt), one_glyph_warning(text_as_text=True):
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from advisor.budgets.result import Budgets
 from advisor.pictures.style import BAND, BLUE, INK, blank, log_axis, settings
 from advisor.question.units import unit_text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def budgets_figure(budgets: Budgets) -> Figure:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-
-from matplotlib.axes import Axes
+from typing import TYPE_CHECKING
 
 from advisor.pictures.style import BAND, DASHES, MARKERS, SERIES, log_axis
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def draw_curves(

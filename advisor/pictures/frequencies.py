@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from advisor.errors import printable
@@ -18,6 +16,10 @@ from simulator import POSTPROCESSORS
 from simulator.methods import observe
 from simulator.poisoning.attack import NOBODY, Attack
 from simulator.seeding import rng_for
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 LABELLED = 40  # categories that can be named on the axis
 LABEL_LENGTH = 24

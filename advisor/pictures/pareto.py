@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from advisor.figures import number, percent
 from advisor.pictures.style import BAND, INK, QUIET, blank, log_axis, settings
 from advisor.question.units import unit_text
 from advisor.rank.pareto import Frontier
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 SHADES = "Blues"  # light to dark in the first colour of all pictures
 NEAR = 0.035  # of the height of the picture: labels that are nearer than that are written one below the other

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, SymLogNorm
-from matplotlib.figure import Figure
-from matplotlib.image import AxesImage
 from numpy.typing import NDArray
 
 from advisor.figures import number
-from advisor.pictures.style import BLUE, INK, ORANGE, PAPER, settings
+from advisor.pictures.style import BLUE, INK, ORANGE, PAPER, empty, settings
 from advisor.places.result import PlacesAdvice, unit_of
 from advisor.places.words import describe
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import SymLogNorm
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
 
 MOST_ROWS = 4
 DARKEST_OVER_LIGHTEST = 1e5  # at most: what is rarer looks empty
 PANEL = 2.3  # width of a map, in inches
 # Below 0 orange, above 0 blue, both darker the farther from 0.
-SHADES = LinearSegmentedColormap.from_list("around 0", ["#6b2f00", ORANGE, PAPER, BLUE, "#001f33"])
+SHADES = ("#6b2f00", ORANGE, PAPER, BLUE, "#001f33")  # from below 0 to above
 
 
 def best_of(advice: PlacesAdvice, protocol: str) -> str | None:
@@ -41,9 +44,7 @@ def places_figure(advice: PlacesAdvice) -> Figure:
     norm = _norm(advice)
     scale: AxesImage | None = None
     with settings():
-        figure = Figure(
-            figsize=(4 * PANEL + 1.4, (PANEL * height + 0.6) * len(keys) + 0.5), layout="constrained", facecolor=PAPER
-        )
+        figure = empty(4 * PANEL + 1.4, (PANEL * height + 0.6) * len(keys) + 0.5)
         axes = figure.subplots(len(keys), 4, squeeze=False, sharey="all" if line else "none")
         for key, row in zip(keys, axes, strict=True):
             for axis, (title, values) in zip(row, _maps(advice, key), strict=True):
@@ -93,6 +94,8 @@ def _maps(advice: PlacesAdvice, key: str) -> list[tuple[str, NDArray[np.float64]
 
 def _norm(advice: PlacesAdvice) -> SymLogNorm:
     """Return the scale of all maps: linear about 0, up to half of the rarest true frequency, then logarithmic."""
+    from matplotlib.colors import SymLogNorm
+
     truth = advice.request.truth
     highest, rarest = float(truth.max()), float(truth[truth > 0].min())
     lowest = min(max(highest / DARKEST_OVER_LIGHTEST, rarest / 2), highest / 10)
@@ -108,12 +111,15 @@ def _ticks(norm: SymLogNorm) -> list[float]:
 
 def _heat(axis: Axes, values: NDArray[np.float64], norm: SymLogNorm, advice: PlacesAdvice) -> AxesImage:
     """Draw one grid and return its image."""
+    from matplotlib.colors import LinearSegmentedColormap
+
     places = advice.request.places
     axis.set_xticks([])
     axis.set_yticks([])
     for spine in axis.spines.values():
         spine.set_visible(True)
+    shades = LinearSegmentedColormap.from_list("around 0", SHADES)
     return axis.imshow(
-        values.reshape(places.rows, places.columns), norm=norm, cmap=SHADES, aspect=places.height / places.width,
+        values.reshape(places.rows, places.columns), norm=norm, cmap=shades, aspect=places.height / places.width,
         interpolation="nearest",
     )  # fmt: skip

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from advisor.pictures.style import BAND, BLUE, INK, ORANGE, QUIET, blank, log_axis, settings
 from advisor.plans.result import PlanResult, value_text
 from advisor.question.units import unit_text
 from simulator.detection import POWER
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def plan_figure(plan: PlanResult) -> Figure:

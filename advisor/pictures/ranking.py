@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from advisor.figures import number
 from advisor.pictures.style import BAND, BLUE, INK, PAPER, QUIET, blank, settings
 from advisor.question.units import unit_text
 from advisor.rank.result import Baseline, Ranking, Recommendation
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 ROWS = 15
 NAMES = {"raw": "raw estimate", "default": "usual default"}

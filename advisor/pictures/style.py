@@ -6,12 +6,10 @@ import math
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from matplotlib import rc_context, rcParamsDefault
-from matplotlib.figure import Figure
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
 
 INK, QUIET, BAND, BARS, PAPER = "#1a1a1a", "#767676", "#e6ecf2", "#c8cdd2", "#ffffff"
 BLUE, ORANGE, GREEN, SKY, PURPLE, YELLOW = "#0072b2", "#d55e00", "#009e73", "#56b4e9", "#cc79a7", "#e69f00"
@@ -23,6 +21,8 @@ DPI = 150
 
 def settings(salt: str = "ldp-advise") -> AbstractContextManager[None]:
     """Return the context in which figures are drawn and written, whatever else is set."""
+    from matplotlib import rc_context, rcParamsDefault
+
     return rc_context(
         {name: value for name, value in rcParamsDefault.items() if not name.startswith(("backend", "_"))}
         | {
@@ -59,9 +59,16 @@ def tint(colour: str, share: float) -> str:
     return "#" + "".join(f"{round(255 + share * (part - 255)):02x}" for part in parts)
 
 
+def empty(width: float, height: float) -> Figure:
+    """Return a figure (inches) whose axes leave room for their labels."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained", facecolor=PAPER)
+
+
 def blank(width: float, height: float) -> tuple[Figure, Axes]:
-    """Return a figure (inches) with one pair of axes, which leave room for their labels."""
-    figure = Figure(figsize=(width, height), layout="constrained", facecolor=PAPER)
+    """Return a figure (inches) with one pair of axes."""
+    figure = empty(width, height)
     return figure, figure.add_subplot()
 
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 from collections import Counter
 from itertools import product
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch, Polygon, Rectangle
+from typing import TYPE_CHECKING
 
 from advisor.pictures.curves import draw_curves
-from advisor.pictures.style import PAPER, QUIET, SERIES, settings, tint
+from advisor.pictures.style import PAPER, QUIET, SERIES, empty, settings, tint
 from advisor.question.units import unit_text
 from advisor.sweeps.question import Place
 from advisor.sweeps.result import Cell, SweepResult
 from simulator.foreign import REGISTERED
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 METHODS_SHOWN = 7
 ON_SHADE = "#101010"  # not the ink of pictures, which is light on a dark page: shades are light on either
@@ -29,6 +30,8 @@ def winners_figure(sweep: SweepResult) -> Figure:
     Where other methods come within 5 % of it or are not separable from it, their number is said, and a corner has the
     colour of the nearest one.
     """
+    from matplotlib.patches import Patch
+
     question = sweep.question
     cells = {cell.place: cell for cell in sweep.cells}
     columns, rows = len(question.users), len(question.epsilons)
@@ -36,10 +39,7 @@ def winners_figure(sweep: SweepResult) -> Figure:
     longest = max(len(word) for cell in sweep.cells for word in _words(cell).split("\n"))
     width = max(1.1, CHARACTER * longest + 0.15)
     with settings():
-        figure = Figure(
-            figsize=(max(1.4 + width * columns, 4.2), (0.75 + 0.62 * rows) * len(question.sizes) + 0.9),
-            layout="constrained", facecolor=PAPER,
-        )  # fmt: skip
+        figure = empty(max(1.4 + width * columns, 4.2), (0.75 + 0.62 * rows) * len(question.sizes) + 0.9)
         every = figure.subplots(len(question.sizes), 1, squeeze=False)[:, 0]
         for axes, k in zip(every, question.sizes, strict=True):
             for (row, epsilon), (column, n) in product(enumerate(question.epsilons), enumerate(question.users)):
@@ -69,6 +69,8 @@ def winners_figure(sweep: SweepResult) -> Figure:
 
 
 def _draw_cell(axes: Axes, column: int, row: int, cell: Cell, colours: dict[str, str]) -> None:
+    from matplotlib.patches import Polygon, Rectangle
+
     winner, tied = cell.winner, cell.tied_with(cell.winner)
     shade = tint(colours[winner.method], SHADE)
     axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=shade, edgecolor=PAPER, linewidth=1.5))
@@ -105,7 +107,7 @@ def curves_figure(sweep: SweepResult) -> Figure:
     down = math.ceil(len(panels) / across)
     cells = {cell.place: cell for cell in sweep.cells}
     with settings():
-        figure = Figure(figsize=(max(3.0 * across, 4.6) + 0.6, 2.7 * down + 0.9), layout="constrained", facecolor=PAPER)
+        figure = empty(max(3.0 * across, 4.6) + 0.6, 2.7 * down + 0.9)
         every = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
         for axes, (k, fixed) in zip(every, panels, strict=False):
             places: list[Place] = (

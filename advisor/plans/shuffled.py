@@ -11,6 +11,7 @@ from advisor.errors import InputError
 from advisor.question.settings import N_MAX
 from simulator import PROTOCOLS
 from simulator.protocols import EPSILON_MIN
+from simulator.shuffler import Shuffler
 
 PLACES = np.geomspace(1e3, 1e9, 7)  # numbers of users between which a first answer takes straight lines
 
@@ -47,6 +48,4 @@ class Shuffled:
 
 @lru_cache(maxsize=4096)
 def _local(epsilon: float, delta: float, k: int, protocol: str, n: int) -> float:
-    from simulator.shuffler import Shuffler  # nothing else has a use for it
-
     return Shuffler(n, delta).local(epsilon, {protocol: PROTOCOLS[protocol]}, k)[protocol]

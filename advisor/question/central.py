@@ -14,6 +14,8 @@ from advisor.question.option import Settings, option
 from advisor.question.settings import N_MAX
 from simulator import PROTOCOLS
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN
+from simulator.protocols.blanket import Blanket
+from simulator.shuffler import Shuffler
 
 USUAL = "oue"  # what every answer is compared with
 CENTRAL_MIN = 1e-9  # of a central budget: a local one may be far above it
@@ -95,7 +97,6 @@ def central_budgets(promise: CentralPromise, protocols: Iterable[str], k: int, n
     epsilon, delta = promise.central_epsilon, promise.delta
     if epsilon is None or delta is None:
         return None
-    from simulator.shuffler import Shuffler  # nothing else has a use for it
 
     menu = {name: PROTOCOLS[name] for name in dict.fromkeys([*protocols, USUAL])}
     try:
@@ -111,8 +112,6 @@ def central_budgets(promise: CentralPromise, protocols: Iterable[str], k: int, n
 
 def _enough(epsilon: float, delta: float) -> str:
     """Return how many users it takes, as a request."""
-    from simulator.protocols.blanket import Blanket
-    from simulator.shuffler import Shuffler
 
     def kept(n: float) -> bool:
         return Shuffler(math.ceil(n), delta).keeps(epsilon, Blanket.generic(EPSILON_MIN))

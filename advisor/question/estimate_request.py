@@ -15,13 +15,21 @@ from advisor.question.fitting import (
     known_targets,
 )
 from advisor.question.option import refuse
-from advisor.question.request import Collected, RankSettings, Request
+from advisor.question.request import BOOTSTRAP, CURVES, Collected, RankSettings, Request
 from simulator import PROTOCOLS, Noise, frequency_oracles
 from simulator._types import FloatArray
 from simulator.populations import apportion
 from simulator.seeding import rng_for
+from simulator.surrogate import (
+    DEFAULT,
+    SURROGATES,
+    bootstrap_populations,
+    curve_populations,
+    draws_of,
+    known_frequencies,
+    surrogate_populations,
+)
 
-BOOTSTRAP, CURVES = "bootstrap", "curves"  # surrogates of tallies
 # Populations that are no draws from a posterior: how many there are at most, and the collections simulated from each
 SIMULATED, COLLECTIONS = 60, 4
 
@@ -35,8 +43,6 @@ def build_estimate_request(
 
     Raises InputError if a metric, a method or the surrogate that was asked for does not fit.
     """
-    from simulator.surrogate import DEFAULT, draws_of  # imported when used
-
     check_estimate_settings(settings)
     k, n, seed = len(collected.labels), collected.n, settings.simulation.seed
     chosen = check_surrogate(surrogate, collected.protocol, ordered=collected.ordered)
@@ -90,13 +96,6 @@ def _whole_menu(settings: RankSettings) -> bool:
 def _frequencies_behind(collected: Collected, surrogate: str, seed: int, draws: int) -> FloatArray:
     """Return frequencies ``(populations, k)`` that may be behind what was collected."""
     # Imported when used
-    from simulator.surrogate import (
-        DEFAULT,
-        bootstrap_populations,
-        curve_populations,
-        known_frequencies,
-        surrogate_populations,
-    )
 
     observed, rng = collected.observed, rng_for(seed, "surrogate", surrogate)
     if surrogate == CURVES:
@@ -126,8 +125,6 @@ def check_surrogate(name: str | None, protocol: str, *, ordered: bool) -> str:
 
     Raises InputError if there is none of that name, or it needs an order that is not there.
     """
-    from simulator.surrogate import DEFAULT, SURROGATES  # imported when used
-
     if protocol not in frequency_oracles():
         member = PROTOCOLS.get(protocol)
         own = CURVES if member is not None and not member(2, 1.0).offers("estimate") else BOOTSTRAP

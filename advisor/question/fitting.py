@@ -7,6 +7,7 @@ from collections.abc import Container
 from advisor.errors import InputError, listed
 from advisor.members import as_named
 from advisor.question.settings import Menu, Question, Threat
+from knowledge.model import predicted_protocols
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.foreign import REGISTERED
 
@@ -96,8 +97,6 @@ def refuse_registered(question: Question, menu: Menu, k: int | None, *, command:
 
 
 def _predictable() -> Container[str]:
-    from knowledge.model import predicted_protocols  # a simulation has no need of it
-
     return predicted_protocols()
 
 

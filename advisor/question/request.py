@@ -19,10 +19,14 @@ from advisor.question.settings import Limits, Menu, Plurality, Question, Simulat
 from simulator import PROTOCOLS, Observed, Protocol
 from simulator.domain import Attackers, Domain
 from simulator.informed_guess import informed_guess
+from simulator.poisoning import draw_targets
 from simulator.ranking import Cost
 
 REPETITIONS, MAX_REPETITIONS = 20, 400
 FULL_RACE_DOMAIN = 4096  # above it the most repetitions, where not asked for, fall as 1/k: a race must end in minutes
+
+
+BOOTSTRAP, CURVES = "bootstrap", "curves"  # surrogates of tallies
 
 
 @dataclass(frozen=True)
@@ -213,8 +217,6 @@ class Request:
     @property
     def promoted(self) -> tuple[int, ...]:
         """Places of the categories that the simulated attacker promotes: the known ones, or an even draw."""
-        from simulator.poisoning import draw_targets  # only a threat needs it
-
         return self.targets or tuple(draw_targets(self.k, self.seed).tolist())
 
     def budget(self, protocol: str) -> float:

@@ -33,8 +33,10 @@ from advisor.question.option import refuse
 from advisor.question.plurality import make_plan
 from advisor.question.request import FULL_RACE_DOMAIN, RankSettings, Request
 from advisor.question.settings import Categories, Columns, Shape
+from knowledge.model import predicted_metrics
 from simulator.populations import apportion
 from simulator.seeding import rng_for
+from simulator.surrogate import sample_posterior
 
 MOST_DISTINCT, NEARLY_ALL = 60, 0.8  # different values, and share of the rows, from which a sample is hardly one
 FAR_SMALLER = 10  # a sample this many times smaller than n is not taken for the truth
@@ -291,14 +293,11 @@ def _about_size(
 def _predictable(ordered: bool, *, instant: bool) -> tuple[str, ...] | None:
     if not instant:
         return None
-    from knowledge.model import predicted_metrics  # a simulation has no need of it
 
     return predicted_metrics(ordered=ordered)
 
 
 def _behind_the_sample(counts: NDArray[np.int64], n: int, draws: int, seed: int, *, ordered: bool) -> NDArray[np.int64]:
     """Return one population of n users for each repetition, drawn from the posterior of a small sample."""
-    from simulator.surrogate import sample_posterior  # imported when used
-
     frequencies = sample_posterior(counts, draws, rng_for(seed, "surrogate", "dirichlet"), ordered=ordered)
     return np.stack([apportion(row, n) for row in frequencies])

@@ -11,6 +11,7 @@ from advisor.rank.result import Baseline, Ranking
 from simulator import METRICS
 from simulator.ranking import mean_error
 from simulator.seeding import rng_for
+from simulator.shuffler import CentralHistogram
 
 REPETITIONS = 50
 CELLS = 20_000_000  # categories x repetitions
@@ -23,7 +24,6 @@ def central_rows(metric: str, request: Request, lowest: float) -> tuple[Baseline
     """
     if request.central is None:
         return ()
-    from simulator.shuffler import CentralHistogram  # nothing else has a use for it
 
     histogram = CentralHistogram(request.central.epsilon, request.central.delta)
     counts = np.atleast_2d(request.counts if request.populations is None else request.populations)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from advisor.errors import InputError, listed
 from advisor.outputs import Target
 from advisor.pictures import require_matplotlib, save, to_svg
+from advisor.pictures.frequencies import frequencies_figure
+from advisor.pictures.ranking import ranking_figure
 from advisor.rank.result import Ranking
 
 if TYPE_CHECKING:
@@ -41,8 +43,6 @@ def drawn(ranking: Ranking, target: Target | None, *, frequencies: bool) -> Figu
     Raises InputError if matplotlib is missing, nothing is left to draw, or the file cannot be written.
     """
     require_matplotlib("plot")
-    from advisor.pictures.frequencies import frequencies_figure  # heavy: it draws
-    from advisor.pictures.ranking import ranking_figure
 
     if not ranking.recommendations:
         raise InputError("there is nothing to draw: the constraints leave no pair")

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from advisor.document.model import Figure, Part, Role, Section, Sentence
+from advisor.pictures import to_svg
+from advisor.pictures.frequencies import frequencies_figure
+from advisor.pictures.ranking import ranking_figure
+from advisor.rank.explorer import explorer_of
 from advisor.rank.result import Ranking
 from advisor.rank.threat_words import defence_sentences, remedy_sentences
 from advisor.rank.why import explain
@@ -11,11 +15,6 @@ from advisor.rank.words import why_sentences
 
 def page_sections(rankings: tuple[Ranking, ...]) -> tuple[Section, ...]:
     """Return the sections of the page of a ranking."""
-    from advisor.pictures import to_svg  # heavy: it draws
-    from advisor.pictures.frequencies import frequencies_figure
-    from advisor.pictures.ranking import ranking_figure
-    from advisor.rank.explorer import explorer_of
-
     first = rankings[0]
     if not first.recommendations:
         return ()

@@ -19,6 +19,8 @@ from advisor.document.model import (
     Verdict,
 )
 from advisor.figures import number, percent, times
+from advisor.pictures import to_svg
+from advisor.pictures.pareto import pareto_figure
 from advisor.question.removals import nothing_left_sentence
 from advisor.rank.answer_words import error_with_margin, verdict
 from advisor.rank.data import ROW_FIELDS, row_data
@@ -137,8 +139,6 @@ def pareto_sections(frontier: Frontier) -> tuple[Section, ...]:
     """Return the picture, and the pairs that others beat, for a page."""
     if not frontier.rows:
         return ()
-    from advisor.pictures import to_svg  # heavy: it draws
-    from advisor.pictures.pareto import pareto_figure
 
     picture = Figure("Error against bits per report", "the frontier", lambda: to_svg(pareto_figure(frontier), "pareto"))
     beaten_by = Column("beaten by", "a pair that is at least as good in all three", text=True)

@@ -7,15 +7,15 @@ from advisor.errors import listed
 from advisor.figures import number, points, times, users
 from advisor.question.budget import plan_sentences
 from advisor.question.central import central_sentences
-from advisor.question.estimate_request import BOOTSTRAP, CURVES
 from advisor.question.removals import removal_sentences
-from advisor.question.request import Request
+from advisor.question.request import BOOTSTRAP, CURVES, Request
 from advisor.rank.answer_words import error_with_margin
 from advisor.rank.pair_words import pair_text, protocol_text
 from advisor.rank.result import Ranking, Recommendation, Why
 from advisor.rank.table import SQUARED
 from advisor.rank.threat_words import threat_sentences
 from advisor.rank.verdict import USELESS
+from knowledge.model import simulated_populations
 from simulator._normal import normal_quantile
 from simulator.detection import LEVEL, smallest_detectable
 
@@ -72,8 +72,6 @@ def _source_sentence(ranking: Ranking) -> str:
 
 
 def _prediction_sentence(ranking: Ranking) -> str:
-    from knowledge.model import simulated_populations  # only look-ups have a use for it
-
     origins = {row.origin for row in ranking.recommendations}
     how = " and ".join(origin for origin in ("asymptotic", "extrapolated") if origin in origins)
     beyond = f", {how} beyond them" if how else ""

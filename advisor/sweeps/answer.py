@@ -17,6 +17,7 @@ from advisor.document.shown import Shown
 from advisor.document.text import plain_text
 from advisor.errors import InputError, listed
 from advisor.pictures import PICTURES, require_matplotlib
+from advisor.pictures.sweep import curves_figure, winners_figure
 from advisor.question.cleaning import Cleaning
 from advisor.question.cluster import Cluster, refusals
 from advisor.question.metric_settings import MetricSettings
@@ -105,7 +106,6 @@ class Sweep(SweepResult, Shown):
         """
         target = None if path is None else python_target("plot", path, PICTURES, force=force)
         require_matplotlib("plot")
-        from advisor.pictures.sweep import curves_figure, winners_figure  # heavy: they draw
 
         return written((curves_figure if curves else winners_figure)(self), target)
 

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy.special import betainc
 
 from simulator._types import FloatArray, IntArray
 from simulator.protocols.blanket import Blanket
@@ -93,6 +92,8 @@ def _window(draws: int, chance: float, smallest: float) -> tuple[int, int, float
 
 def _tail(least: FloatArray, coins: FloatArray) -> FloatArray:
     """Return how likely so many fair coins show at least so many heads."""
+    from scipy.special import betainc  # heavy
+
     inside = (least > 0) & (least <= coins)
     a, b = np.where(inside, least, 1.0), np.where(inside, coins - least + 1, 1.0)
     tail: FloatArray = np.where(inside, betainc(a, b, 0.5), np.where(least <= 0, 1.0, 0.0))

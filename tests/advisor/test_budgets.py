@@ -175,7 +175,7 @@ def test_an_example_never_hides_the_error_and_no_pipe_is_read_for_it(
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("advisor.rank.look_up.look_up", broken)
+    monkeypatch.setattr("advisor.budgets.examples.look_up", broken)
     assert run(states) == (2, "", refused)
 
 
