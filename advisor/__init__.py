@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from advisor.audits.audit import AuditAnswer, audit
     from advisor.errors import InputError
-    from advisor.memoisation.memoise import memoise
+    from advisor.extensions.audit.audit import AuditAnswer, audit
+    from advisor.extensions.rounds.memoise import memoise
     from advisor.plans.answer import Plan, plan
     from advisor.rank.advice import Advice
     from advisor.rank.advise import advise
@@ -40,9 +40,9 @@ __all__ = [
 
 _HOMES = {
     "advise": "advisor.rank.advise",
-    "audit": "advisor.audits.audit",
-    "AuditAnswer": "advisor.audits.audit",
-    "memoise": "advisor.memoisation.memoise",
+    "audit": "advisor.extensions.audit.audit",
+    "AuditAnswer": "advisor.extensions.audit.audit",
+    "memoise": "advisor.extensions.rounds.memoise",
     "pareto": "advisor.rank.pareto",
     "plan": "advisor.plans.answer",
     "sweep": "advisor.sweeps.answer",

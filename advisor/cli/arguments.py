@@ -6,25 +6,26 @@ from typing import Annotated, Any
 
 import typer
 
+from advisor import extensions
 from advisor.errors import InputError
 
-# Each is the function NAME_command of a module of this folder, imported when it is run.
+# The modules of the functions NAME_command, imported when they run; in the order of --help.
 COMMANDS = {
-    "app": "page",
-    "choose": "choose",
-    "estimate": "collected",
-    "reports": "reports",
-    "places": "places",
-    "plan": "plan",
-    "sweep": "sweep",
-    "pareto": "pareto",
-    "audit": "audit",
-    "epsilon": "epsilon",
-    "list": "catalog",
-    "explain": "catalog",
-    "code": "code",
-    "cite": "catalog",
-    "knowledge": "knowledge",
+    "app": extensions.COMMANDS["app"],
+    "choose": "advisor.cli.choose",
+    "estimate": "advisor.cli.collected",
+    "reports": "advisor.cli.reports",
+    "places": extensions.COMMANDS["places"],
+    "plan": "advisor.cli.plan",
+    "sweep": "advisor.cli.sweep",
+    "pareto": "advisor.cli.pareto",
+    "audit": extensions.COMMANDS["audit"],
+    "epsilon": "advisor.cli.epsilon",
+    "list": "advisor.cli.catalog",
+    "explain": "advisor.cli.catalog",
+    "code": extensions.COMMANDS["code"],
+    "cite": "advisor.cli.catalog",
+    "knowledge": "advisor.cli.knowledge",
 }
 
 

@@ -118,7 +118,7 @@ def _callback() -> None:
 
 
 def _module(name: str) -> Any:
-    return import_module(f"advisor.cli.{COMMANDS.get(name, name)}")
+    return import_module(COMMANDS.get(name, f"advisor.cli.{name}"))
 
 
 def _function(name: str) -> Callable[..., None]:

@@ -142,7 +142,7 @@ def _run_memoised(sample: str | None, options: RankOptions, more: MainOptions, o
 
     Raises InputError for what is no option of that question.
     """
-    from advisor.cli.memoisation import run_memoised  # a question of its own
+    from advisor.extensions.rounds.command import run_memoised  # a question of its own
 
     question, *further = options.questions
     if further:
@@ -157,9 +157,9 @@ def _run_columns(sample: str, options: RankOptions, settings: RankSettings, more
 
     Raises InputError for what is about one column.
     """
-    from advisor.attributes.answer import joint_plan  # a single column has no need of them
-    from advisor.attributes.document import joint_document
-    from advisor.attributes.question import check_columns, columns_question
+    from advisor.extensions.columns.answer import joint_plan  # a single column has no need of them
+    from advisor.extensions.columns.document import joint_document
+    from advisor.extensions.columns.question import check_columns, columns_question
 
     instant = options.instant.instant
     alone = (*more.reasons.given(), *more.picture.given(), *more.files.given(), *more.usefulness.given())

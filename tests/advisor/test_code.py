@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor.deployment.answer import MEANINGS, files_of
-from advisor.deployment.readme import readme
+from advisor.extensions.code.answer import MEANINGS, files_of
+from advisor.extensions.code.readme import readme
 from knowledge.recipes import Collection
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.methods.summaries import SUMMARIES

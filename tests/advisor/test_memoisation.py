@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from advisor import InputError, audit, memoise
-from advisor.memoisation.answer import CLOSE, SAME_TOTAL
+from advisor.extensions.rounds.answer import CLOSE, SAME_TOTAL
 from simulator import PROTOCOLS
 from simulator.memoisation import MEMOISED
 from simulator.seeding import rng_for

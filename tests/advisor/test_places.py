@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor.places.answer import answer_places
-from advisor.places.question import Ground, PlacesMenu, PlacesSettings, Promise
-from advisor.places.reading import places_request
+from advisor.extensions.places.answer import answer_places
+from advisor.extensions.places.question import Ground, PlacesMenu, PlacesSettings, Promise
+from advisor.extensions.places.reading import places_request
 from advisor.question.settings import Question, Simulation
 from advisor.rank.pair_words import method_text
 from simulator import METRICS, POSTPROCESSORS

@@ -10,7 +10,7 @@ import pytest
 
 from advisor import Advice, InputError, advise
 from advisor.catalog.answer import explanation
-from advisor.deployment.question import saved_pair
+from advisor.extensions.code.question import saved_pair
 from advisor.rank.answer_words import summary
 from advisor.rank.pair_words import method_name
 from advisor.rank.why import explain

@@ -23,8 +23,8 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-from advisor.app.examples import example_file
-from advisor.app.goals import COMPARE, SHAPES, Goal, goals
+from advisor.extensions.app.examples import example_file
+from advisor.extensions.app.goals import COMPARE, SHAPES, Goal, goals
 
 PAINTS, TURNS, ROUNDS = 5, 10, 2
 PAUSE = 4  # seconds in which what stands below an answer is drawn
@@ -56,8 +56,8 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 def look_up_seconds() -> float:
     """Seconds of CPU from a changed ε to the pieces of the page, in this process."""
-    from advisor.app.shown import look_up
-    from advisor.app.state import state_of
+    from advisor.extensions.app.shown import look_up
+    from advisor.extensions.app.state import state_of
 
     taken = []
     for epsilon in (1, 1.5, 2, 3, 0.75, 0.5):

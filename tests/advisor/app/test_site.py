@@ -12,9 +12,9 @@ import pytest
 
 pytest.importorskip("shiny", reason="the page needs Shiny: pip install 'ldp-advise[app]'")
 
-from advisor.app.site import site
-from advisor.app.uploads import LARGEST, Uploads
-from advisor.cli import page
+from advisor.extensions.app import command
+from advisor.extensions.app.site import site
+from advisor.extensions.app.uploads import LARGEST, Uploads
 from tests.advisor.conftest import Run
 from tests.cells import failures
 
@@ -118,7 +118,7 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_whole(length: int | No
 
 
 def test_what_was_not_asked_for_longest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("advisor.app.uploads.MOST", 400)
+    monkeypatch.setattr("advisor.extensions.app.uploads.MOST", 400)
     uploads = Uploads()
     digests = [uploads.add(bytes([place]) * 100) for place in range(4)]
     assert uploads[digests[0]]  # asked for again
@@ -128,7 +128,7 @@ def test_what_was_not_asked_for_longest_is_forgotten(monkeypatch: pytest.MonkeyP
 
 
 def test_without_the_extra_one_line_says_what_installs_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page, "find_spec", lambda name: None if name == "shiny" else object())
+    monkeypatch.setattr(command, "find_spec", lambda name: None if name == "shiny" else object())
     code, out, err = run("app")
     assert (code, out) == (2, "")
     assert err == "ldp-advise: error: the page needs Shiny for Python: pip install 'ldp-advise[app]'\n"

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from advisor.app.answers import answered
-from advisor.app.examples import example_file
-from advisor.app.goals import MOST_CONTROLS, goals
-from advisor.app.shown import Shown, choice_of, faults, look_up, shown
-from advisor.app.snippet import python_snippet
-from advisor.app.state import Command, decision, ranking, safe_name, state_of
-from advisor.app.wording import worded
 from advisor.errors import InputError
+from advisor.extensions.app.answers import answered
+from advisor.extensions.app.examples import example_file
+from advisor.extensions.app.goals import MOST_CONTROLS, goals
+from advisor.extensions.app.shown import Shown, choice_of, faults, look_up, shown
+from advisor.extensions.app.snippet import python_snippet
+from advisor.extensions.app.state import Command, decision, ranking, safe_name, state_of
+from advisor.extensions.app.wording import worded
 from advisor.inputs.held import HeldFile, held_files
 from advisor.rank.data import rank_data
 from simulator.methods.summaries import SUMMARIES

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from advisor.app.controls import Control
-from advisor.app.goals import goals
-from advisor.app.shown import Shown, faults, look_up
-from advisor.app.state import state_of
-from advisor.app.wording import worded
 from advisor.errors import InputError
+from advisor.extensions.app.controls import Control
+from advisor.extensions.app.goals import goals
+from advisor.extensions.app.shown import Shown, faults, look_up
+from advisor.extensions.app.state import state_of
+from advisor.extensions.app.wording import worded
 from advisor.inputs.held import HeldFile
 from tests.cells import failures
 

@@ -1,0 +1,13 @@
+"""What goes beyond the question which protocol and method to use: folders that the core does not import.
+
+Each has its question, answer, document and command; here stand the commands, whose modules are imported when they run.
+"""
+
+from __future__ import annotations
+
+COMMANDS = {
+    "app": "advisor.extensions.app.command",
+    "places": "advisor.extensions.places.command",
+    "audit": "advisor.extensions.audit.command",
+    "code": "advisor.extensions.code.command",
+}

@@ -1,0 +1,121 @@
+"""Simulations in processes of their own: they keep nobody else's page waiting, and end when they are cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from typing import Any
+
+from advisor.errors import InputError
+from advisor.extensions.app.answers import answer
+from advisor.extensions.app.state import Command
+from advisor.members import member_of_file
+
+POLL_SECONDS = 0.05
+NICENESS = 3  # a simulation gives way to the pages, but does not starve beside other work
+DONE, WRONG, STEP = "done", "wrong", "step"
+# What simulations import when they first need it: none of them has to wait for it.
+PRELOADED = (
+    "advisor.extensions.app.worker", "advisor.rank.simulate", "advisor.budgets.simulation", "advisor.cli.choose",
+    "advisor.cli.collected", "advisor.cli.rank", "advisor.extensions.places.command",
+    "advisor.extensions.places.answer", "charset_normalizer", "numpy.random", "numpy.testing",
+    "pydantic.type_adapter", "scipy.optimize", "scipy.sparse", "scipy.special", "simulator.surrogate",
+    "typer._adapters",
+)  # fmt: skip
+Step = Callable[[Sequence[object]], None]  # called with (done, total), or with words
+Members = tuple[tuple[str, str], ...]  # kinds and names of members from files, which a new process has to load too
+
+
+class Workers:
+    """Starts processes, as many at a time as there are processors; others wait their turn."""
+
+    def __init__(self, members: Members = ()) -> None:
+        methods = multiprocessing.get_all_start_methods()
+        # A fork of a process with threads may hang; one of a server that was started for it does not.
+        self._context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+        if "forkserver" in methods:
+            self._context.set_forkserver_preload([*PRELOADED])
+        self._free = asyncio.Semaphore(max(1, os.cpu_count() or 1))
+        self._members = members
+
+    def warm(self) -> None:
+        """Start what starts the processes, before the first of them is asked for."""
+        process = self._context.Process(target=_nothing, daemon=True)
+        process.start()
+        process.join()
+
+    async def answer(self, command: Command, step: Step, *, niceness: int = NICENESS) -> Any:
+        """Return what a command answers, from a process that is ended if this is cancelled.
+
+        step: called with every sign of progress. niceness: how far it gives way to other work.
+
+        Raises InputError as the command line does.
+        """
+        if self._free.locked():
+            step(("waiting for another simulation",))
+        async with self._free:
+            receiver, sender = self._context.Pipe(duplex=False)
+            work = (command, self._members, sender, niceness)
+            process = self._context.Process(target=_work, args=work, daemon=True)
+            # Hands over the files. It cannot be stopped halfway: who cancels has to wait for it.
+            starting = asyncio.ensure_future(asyncio.to_thread(process.start))
+            try:
+                await asyncio.shield(starting)
+                sender.close()  # so that the end of the process is noticed
+                return await _received(receiver, step)
+            finally:
+                await asyncio.shield(_ended(process, starting))
+                sender.close()
+                receiver.close()
+
+
+async def _ended(process: Any, starting: asyncio.Future[None]) -> None:
+    """End a process, as soon as it has started."""
+    await asyncio.wait([starting])
+    if starting.exception() is None:
+        process.kill()
+        await asyncio.to_thread(process.join)
+
+
+def _nothing() -> None:
+    """Do nothing, in a process of its own."""
+
+
+async def _received(receiver: Connection, step: Step) -> Any:
+    """Return the answer that comes through a pipe, and hand on the signs of progress before it."""
+    while True:
+        while not receiver.poll():
+            await asyncio.sleep(POLL_SECONDS)
+        try:
+            kind, what = await asyncio.to_thread(receiver.recv)
+        except EOFError:
+            raise InputError(
+                "the simulation ended before its time: there may not be enough memory, and fewer categories take less"
+            ) from None
+        if kind == DONE:
+            return what
+        if kind == WRONG:
+            raise InputError(what)
+        step(what)
+
+
+def _work(command: Command, members: Members, sender: Connection, niceness: int) -> None:
+    """Answer a command in this process, and say so through a pipe."""
+    with suppress(OSError, AttributeError):
+        os.nice(niceness)
+    try:
+        for kind, name in members:
+            member_of_file(kind, name)
+        sender.send((DONE, answer(command, lambda *what: sender.send((STEP, what)))))
+    except BrokenPipeError:
+        return  # nobody waits for it any more
+    except InputError as error:
+        sender.send((WRONG, str(error)))
+    except MemoryError as error:
+        sender.send((WRONG, f"there is not enough memory for this ({error or 'fewer categories take less'})"))
+    finally:
+        sender.close()

@@ -1,0 +1,152 @@
+"""``advisor.audit``: audits as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from advisor.document.model import Document
+from advisor.document.shown import Shown
+from advisor.errors import InputError
+from advisor.extensions.audit.answer import Audits, answer
+from advisor.extensions.audit.document import audit_document
+from advisor.extensions.audit.question import Attack, AuditQuestion, ForeignClient, Functions, Subjects
+from advisor.question.memoisation import Memoisation
+from advisor.question.settings import Grid, Menu, Simulation, names
+from simulator.audit.client import Client
+from simulator.audit.client_reports import SupportFunction
+
+N = TypeVar("N", int, float)
+
+
+class AuditAnswer(Audits, Shown):
+    """The answer of `audit`; its attributes are those of `advisor.extensions.audit.answer.Audits`."""
+
+    @property
+    def _document(self) -> Document:
+        return audit_document(self)
+
+
+def audit(
+    epsilon: float | Sequence[float] | None = None,
+    *,
+    k: int | Sequence[int] | None = None,
+    protocol: str | Sequence[str] | None = None,
+    every: bool = False,
+    trials: int | None = None,
+    alpha: float | None = None,
+    attack: str | None = None,
+    values: tuple[int, int] | None = None,
+    target: str | Client | None = None,
+    files: Sequence[str] | None = None,
+    reports: str | None = None,
+    support: str | SupportFunction | None = None,
+    hash: str | None = None,  # noqa: A002 - the field's word
+    symbols: int | None = None,
+    rounds: int | Sequence[int] | None = None,
+    memoize: bool = False,
+    epsilon_forever: float | None = None,
+    attributes: int | Sequence[int] | None = None,
+    solution: str | Sequence[str] | None = None,
+    lho: int | Sequence[int] | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
+    eps: float | Sequence[float] | None = None,
+) -> AuditAnswer:
+    """Attack reports, and bound from below how much privacy they lose: one audit for each combination of what is given.
+
+    Arcolezi, Gambs, "Revealing the true cost of locally differentially private protocols: an auditing perspective",
+    2024, Algorithm 1.
+
+    Parameters
+    ----------
+    epsilon
+        Privacy budgets of one report; ``eps`` is the same.
+    k
+        Domain sizes.
+    protocol, every
+        Protocols to audit by name, or all of them.
+    trials
+        Reports of each of the two values; of a `target` without `values`, half of them to find the two.
+    alpha
+        Probability that a bound is wrong.
+    attack
+        ``"guess"``: the attacker names one value from each report; ``"pair"``: tells v1 from v2; for a `target` also
+        ``"both"``.
+    values
+        v1 and v2, each in 0..k-1; without them 0 and 1, and of a `target` the two that look worst.
+    target
+        A client to audit: a function ``f(value, k, epsilon) -> report``, or its name ``"module:function"``.
+    files
+        Instead of a `target`: files of the reports that a client wrote, one a line, of one true value in each file.
+    reports, support
+        How its reports are read: the protocol whose reports it makes, or ``f(report, k, epsilon)`` that returns the
+        values which a report supports. Of `files` with neither, lines are told apart by whether they are equal; then
+        there is no `k`.
+    hash, symbols
+        For reports of ``"blh"`` and ``"olh"``: hash function, and number of symbols.
+    rounds
+        Collections of the same value, with fresh noise unless `memoize`.
+    memoize, epsilon_forever
+        Whether devices keep one randomisation of a value for ever, and the budget of that.
+    attributes, solution
+        Attributes of a user, each with k values, and how they are collected: ``"spl"``, ``"smp"``, ``"rsfd"``,
+        ``"rsrfd"``.
+    lho
+        Local hashing to so many symbols, without perturbation.
+    seed, jobs
+        Same seed, same result, with any number of threads.
+
+    Raises
+    ------
+    InputError
+        If something is missing, out of range or does not go together, or the client fails.
+
+    Examples
+    --------
+    >>> tight = audit(1.0, k=10, protocol="grr", trials=20_000)
+    >>> tight.leaks, tight.results[0].epsilon_lower_bound < 1
+    (False, True)
+    """
+    if epsilon is not None and eps is not None:
+        raise InputError("give either epsilon or eps: they are the same")
+    question = AuditQuestion(
+        grid=Grid(epsilons=_several(eps if epsilon is None else epsilon), sizes=_several(k)),
+        menu=Menu(protocol=names(protocol)),
+        subjects=Subjects(
+            every=every,
+            rounds=_several(rounds),
+            attributes=_several(attributes),
+            solution=names(solution),
+            hashing_only=_several(lho),
+        ),
+        attack=Attack(attack=attack, values=values or (), trials=trials, alpha=alpha),
+        client=ForeignClient(
+            target=_name(target),
+            files=tuple(files or ()),
+            reports=reports,
+            support=_name(support),
+            hash=hash,
+            symbols=symbols,
+        ),
+        simulation=Simulation(seed=seed, jobs=jobs),
+        functions=Functions(None if isinstance(target, str) else target, None if isinstance(support, str) else support),
+        memoisation=Memoisation(memoize=memoize, epsilon_forever=epsilon_forever),
+    )
+    audits = answer(question, _no_progress)
+    return AuditAnswer(audits.question, audits.results)
+
+
+def _no_progress(done: int, total: int) -> None:
+    """Show nothing."""
+
+
+def _several(given: N | Sequence[N] | None) -> tuple[N, ...]:
+    return () if given is None else tuple(given) if isinstance(given, Sequence) else (given,)
+
+
+def _name(function: str | Client | None) -> str | None:
+    """Return what a function is called; a name is its own."""
+    if function is None or isinstance(function, str):
+        return function
+    return str(getattr(function, "__name__", type(function).__name__))

@@ -1,0 +1,60 @@
+"""``ldp-advise audit``: attacks on reports, and the privacy loss that they prove."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Annotated
+
+from advisor.cli.arguments import argument
+from advisor.cli.options import Only
+from advisor.cli.progress import DelayedProgress
+from advisor.cli.run import Job, WholeOutput, run
+from advisor.errors import InputError
+from advisor.extensions.audit.answer import answer
+from advisor.extensions.audit.document import audit_document
+from advisor.extensions.audit.question import Attack, AuditQuestion, ForeignClient, Leaks, Subjects
+from advisor.question.memoisation import Memoisation
+from advisor.question.settings import Grid, Menu, Simulation
+
+# A shell makes several words of --files v*.txt, and an option takes one.
+More = Annotated[list[str] | None, argument("FILE", "more files of --files", ForeignClient.panel)]
+
+
+def audit_command(
+    *,
+    grid: Annotated[Grid, Only("epsilons", "sizes")],
+    menu: Annotated[Menu, Only("protocol")],
+    subjects: Subjects,
+    attack: Attack,
+    client: ForeignClient,
+    more: More = None,
+    memoisation: Annotated[Memoisation, Only("memoize", "epsilon_forever")],
+    simulation: Annotated[Simulation, Only("seed", "jobs")],
+    leaks: Leaks,
+    output: WholeOutput,
+) -> None:
+    """Attack reports, and bound the privacy that they lose.
+
+    Users who hold v1 and users who hold v2 report; an attacker names a value for each report. How often v1 is named in
+    the two cases bounds the privacy loss, with confidence 1 - alpha, whatever is promised (Arcolezi and Gambs).
+    """
+    if more and not client.files:
+        raise InputError(f"audit takes no {more[0]} without an option: --files for reports, --protocol, or --target")
+    client = replace(client, files=(*client.files, *(more or ())))
+    question = AuditQuestion(grid, menu, subjects, attack, client, simulation, memoisation=memoisation)
+    words = "auditing" if client.target is None else f"calling {client.target}"
+    run(
+        Job(
+            read=lambda: question,
+            answer=answer,
+            document=audit_document,
+            progress=partial(DelayedProgress, words),
+            fails=(lambda audits: audits.leaks) if leaks.fail_if_leaks else None,
+            inputs=[
+                *client.files,
+                *(name.rpartition(":")[0] for name in (client.target, client.support) if name is not None),
+            ],
+        ),
+        output,
+    )

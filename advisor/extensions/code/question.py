@@ -1,0 +1,179 @@
+"""What is to be deployed: a pair that is named, or the first of a saved answer."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from advisor.checks import budget, choice, path, real, share, whole
+from advisor.errors import InputError, listed, reason
+from advisor.inputs.domain_file import read_domain
+from advisor.inputs.numbers import MOST_LABELS
+from advisor.names import resolve
+from advisor.question.option import Settings, like, option, refuse, require
+from advisor.question.settings import Categories, Menu, Question, require_one
+from knowledge.recipes import Collection, Shuffled, has_code
+from simulator import POSTPROCESSORS
+from simulator.hashing import DEFAULT_HASH, HASHES
+from simulator.methods.summaries import SUMMARIES
+
+HASHING = ("blh", "olh")
+LARGEST = 100_000_000  # bytes of a saved answer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair(Menu):
+    """The pair that is deployed."""
+
+    panel: ClassVar[str] = "What is collected"
+
+    protocol: tuple[str, ...] = like(Menu, "protocol", help="what devices report with")
+    method: tuple[str, ...] = like(Menu, "method", help="post-processing method of the server, or none")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answers(Categories):
+    """How many answers there are."""
+
+    panel: ClassVar[str] = "What is collected"
+
+    k: int | None = like(Categories, "k", help="number of possible answers")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deployment(Settings):
+    """What is written, and where."""
+
+    panel: ClassVar[str] = "Code"
+
+    to: str | None = option("--to", read=path, metavar="DIR", help="directory to write, new or empty")
+    labels: str | None = option(
+        "--labels", read=path, metavar="FILE", help="all answers, one per line: clients take these, not numbers"
+    )
+    hash: str | None = option(
+        "--hash", read=choice(HASHES), metavar="NAME",
+        help=f"hash of blh and olh: {' or '.join(HASHES)} [default: {DEFAULT_HASH}]",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A pair and its settings, as far as they are known before a file is read."""
+
+    question: Question
+    menu: Menu
+    domain: Categories
+    deployment: Deployment
+    answer: str | None = None  # file of a saved answer
+
+    def __post_init__(self) -> None:
+        given = (*self.menu.given(), *self.question.given("epsilon"), *self.domain.given("k"))
+        if self.answer is not None:
+            refuse(given, f"does not go with a saved answer, which says it: leave it out, or leave out {self.answer}")
+        protocol = require_one("protocol", self.menu.protocol, "code")
+        method = require_one("method", self.menu.method, "code")
+        known = self.answer is not None
+        require(
+            ("--protocol", protocol or known or None, "what devices report with, for example --protocol olh"),
+            ("--method", method or known or None, "the post-processing method, for example --method norm_sub, or none"),
+            ("--eps", self.question.epsilon or known or None, "the privacy budget of one report, for example --eps 1"),
+            (
+                "--k",
+                self.domain.k or self.deployment.labels or known or None,
+                "the number of possible answers, for example --k 256, or all of them with --labels FILE",
+            ),
+            ("--to", self.deployment.to, "a directory to write, for example --to collection"),
+        )
+        if protocol is not None:
+            check_hash(protocol, self.deployment)
+
+    def read(self) -> Collection:
+        """Read what is to be read, and return what is to be deployed.
+
+        Raises InputError if a file is not what it should be, or the settings do not go together.
+        """
+        shuffled = None
+        if self.answer is not None:
+            protocol, method, epsilon, size, shuffled = saved_pair(self.answer)
+            check_hash(protocol, self.deployment)
+        else:
+            protocol, method = self.menu.protocol[0], self.menu.method[0]
+            epsilon, size = self.question.epsilon or 0.0, self.domain.k or 0
+        labels = None if self.deployment.labels is None else read_domain(self.deployment.labels)
+        if labels is not None and len(labels) < 2:
+            raise InputError(f"--labels {self.deployment.labels}: has 1 label; a question has at least 2 answers")
+        if labels is not None and size not in (0, len(labels)):
+            source = "--k" if self.answer is None else f"{self.answer}: k"
+            raise InputError(f"{source} is {size}, but --labels {self.deployment.labels} has {len(labels)} labels")
+        if method in SUMMARIES:
+            raise InputError(
+                f"code writes one method, and {method} is of draws from what is known: name a method instead, "
+                f"--protocol {protocol} --method eb_ns --eps {epsilon:g}{f' --k {size}' if size else ''}"
+            )
+        if POSTPROCESSORS[method].is_remedy:
+            raise InputError(
+                f"method {method} is a remedy for fake users, which code does not write: ldp-advise explain {method} "
+                "shows it; name another method with --method, --protocol, --eps and --k"
+            )
+        if missing := [name for name in (protocol, method) if not has_code(name)]:
+            raise InputError(
+                f"there is no code of {listed(missing)}; ldp-advise explain {missing[0]} shows how to use it with this "
+                "package"
+            )
+        size = size or len(labels or ())
+        try:
+            hashing = self.deployment.hash or DEFAULT_HASH
+            return Collection(protocol, method, size, epsilon, labels, hashing, shuffled)
+        except ValueError as error:
+            raise InputError(
+                f"{error}: ldp-advise --eps {epsilon:g} --k {size} --protocol {protocol} ranks those that are"
+            ) from None
+
+
+def check_hash(protocol: str, deployment: Deployment) -> None:
+    """Refuse a hash for a protocol that has none."""
+    if protocol not in HASHING:
+        refuse(deployment.given("hash"), f"belongs to {' and '.join(HASHING)}, not to {protocol}; leave it out")
+
+
+def saved_pair(name: str) -> tuple[str, str, float, int, Shuffled | None]:
+    """Return protocol, method, budget and domain size of the first row of an answer saved with ``--format json``.
+
+    And what shuffled reports promise, where the budget rests on that.
+
+    Raises InputError if the file is no such answer, or what it recommends is not one report of one question.
+    """
+    wrong = f"{name}: is no saved answer; save one with ldp-advise --eps 1 --k 256 --format json --output {name}"
+    try:
+        file = Path(name)
+        if file.stat().st_size > LARGEST:
+            raise InputError(wrong)
+        answer: Any = json.loads(file.read_bytes())
+    except OSError as error:
+        raise InputError(f"{name}: cannot be read ({reason(error)})") from None
+    except (ValueError, RecursionError):
+        raise InputError(wrong) from None
+    try:
+        request, best = answer["request"], answer["recommendations"][0]
+        if request.get("plan") is not None:
+            raise InputError(
+                f"{name}: is about several attributes or rounds; name the pair and the budget of one report instead: "
+                "--protocol, --method, --eps and --k"
+            )
+        central = request.get("central")
+        return (
+            resolve("protocol", str(best["protocol"])),
+            resolve("method", str(best["method"])),
+            # With a shuffler each protocol has its own budget.
+            budget("eps", best.get("epsilon") or request["eps"]),
+            whole(2, MOST_LABELS)("k", request["k"]),
+            None
+            if central is None
+            else Shuffled(
+                real(0)("eps", central["eps"]), share("delta", central["delta"]), whole(1)("n", request["n"])
+            ),
+        )
+    except (KeyError, IndexError, TypeError, AttributeError):
+        raise InputError(wrong) from None

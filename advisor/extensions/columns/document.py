@@ -1,0 +1,160 @@
+"""The document of a plan for several columns."""
+
+from __future__ import annotations
+
+from advisor.document.model import (
+    Column,
+    Document,
+    Json,
+    Part,
+    Records,
+    Role,
+    Row,
+    Scalar,
+    Sentence,
+    Table,
+    Tone,
+    Verdict,
+)
+from advisor.errors import listed
+from advisor.extensions.columns.answer import ColumnPlan, JointPlan
+from advisor.figures import error_text, number, percent, points, times, users
+from advisor.question.removals import nothing_left_sentence
+from advisor.rank.verdict import USELESS, against_nothing
+from simulator import METRICS
+
+FIELDS = (
+    "column", "k", "share", "reports", "epsilon", "protocol", "method", "metric", "error", "error_low", "error_high",
+    "mean_absolute_error", "report_bits", "raw_error", "verdict",
+)  # fmt: skip
+
+
+def joint_document(plan: JointPlan) -> Document:
+    """Return who reports what, how exact it is, and what it rests on."""
+    question, rows = plan.question, [_fields(one) for one in plan.columns]
+    useless = _useless(plan)
+    answers = (*useless, _answer(plan))
+    every = all(one.ranking.verdict == USELESS for one in plan.columns)
+    verdict = Verdict(
+        USELESS if every else plan.solution,
+        " ".join(answers),
+        Tone.DOUBTFUL if useless else Tone.PLAIN,
+        ("useless_columns",) if useless else (),
+    )
+    parts: list[Part] = [
+        *(Sentence(text, Role.WARNING) for text in question.warnings),
+        Sentence(_worst(plan)),
+        _table(plan),
+        *(Sentence(text, Role.NOTE) for text in _notes(plan)),
+    ]
+    data: dict[str, Json] = {
+        "request": {
+            "eps": question.settings.epsilon,
+            "n": question.n,
+            "metric": plan.metric,
+            "sample": question.sample,
+            "columns": [one.name for one in plan.columns],
+        },
+        "source": plan.columns[0].ranking.source,
+        "seed": question.settings.simulation.seed,
+        "summary": " ".join(answers),
+        "solution": plan.solution,
+        "error": plan.error,
+        "advantage": plan.advantage,
+        "warnings": list(question.warnings),
+        "columns": [dict(zip(FIELDS, row, strict=True)) for row in rows],
+    }
+    value = "\n".join(f"{row[0]} {row[5]} {row[6]} {row[4]:.6g} {row[3]}" for row in rows)
+    return Document(f"Plan for {len(rows)} columns", verdict, tuple(parts), data, Records(FIELDS, tuple(rows)), value)
+
+
+def _fields(one: ColumnPlan) -> tuple[Scalar, ...]:
+    metric = one.ranking.metric
+    own = (one.name, one.k, one.share, one.reports, one.epsilon)
+    if not one.ranking.recommendations:
+        return (*own, None, None, metric, None, None, None, None, None, one.error, None)
+    best = one.ranking.best
+    figures = (best.error, best.error_low, best.error_high, best.mean_absolute_error, best.report_bits)
+    return (*own, best.protocol, best.method, metric, *figures, one.error, one.ranking.verdict)
+
+
+def _answer(plan: JointPlan) -> str:
+    epsilon, d = plan.question.settings.epsilon, len(plan.columns)
+    if plan.solution == "smp":
+        return (
+            f"Let each user report one of the {d} columns at ε = {epsilon:g}, drawn at random with the shares below "
+            "(sampling, SMP)."
+        )
+    return f"Let each user report all {d} columns, with ε = {epsilon:g} split as below (splitting, SPL)."
+
+
+def _useless(plan: JointPlan) -> list[str]:
+    """Return which columns are no better than no data at all, if there are any."""
+    names = [one.name for one in plan.columns if one.ranking.verdict == USELESS]
+    if not names:
+        return []
+    verb = "is" if len(names) == 1 else "are"
+    return [f"{listed(names)} {verb} not worth asking at this budget: the answer would be no better than no data."]
+
+
+def _worst(plan: JointPlan) -> str:
+    """Return the column whose categories are off the most."""
+    able = [(one, one.ranking.best.mean_absolute_error) for one in plan.columns if one.ranking.recommendations]
+    off = [(one, error) for one, error in able if error is not None]
+    if not off:
+        return nothing_left_sentence(plan.columns[0].ranking.request.removals)
+    worst, error = max(off, key=lambda pair: pair[1])
+    n = plan.question.n
+    return (
+        f"Expect a category of {worst.name}, the least exact column, to be off by about {users(error * n)} of {n:,} "
+        f"users ({points(error)})."
+    )
+
+
+def _table(plan: JointPlan) -> Table:
+    columns = (
+        Column("column", text=True),
+        Column("k", "categories", drop=4),
+        Column("share", "of the users who report the column", drop=3),
+        Column("reports", "users who report it", drop=2),
+        Column("ε", "budget of one report"),
+        Column("protocol", text=True),
+        Column("method", text=True),
+        Column(f"{plan.metric} error", "of the protocol and method, among those who report"),
+        Column("than no data", "whether the answer is better than one without data", text=True),
+        Column("raw rmse", "root mean squared error of the best raw estimate, against all users", drop=1),
+    )
+    return Table(columns, tuple(map(_row, plan.columns)), noun="columns", cut=False)
+
+
+def _row(one: ColumnPlan) -> Row:
+    pair, error, value, verdict = ("–", "–"), "–", None, one.ranking.verdict
+    if one.ranking.recommendations:
+        best = one.ranking.best
+        pair, value = best.pair, best.error
+        error = error_text(best.error, best.error_low, best.error_high, ranges=one.ranking.over_populations)
+    cells = (one.name, f"{one.k:,}", percent(one.share), f"{one.reports:,}", f"{one.epsilon:.3g}")
+    values = (None, one.k, one.share, one.reports, one.epsilon, None, None, value, None, one.error)
+    words = "–" if verdict is None else against_nothing(one.ranking.reasons)
+    return Row((*cells, *pair, error, words, number(one.error, 3)), values, Tone.PLAIN)
+
+
+def _notes(plan: JointPlan) -> list[str]:
+    question, other = plan.question, "splitting the budget" if plan.solution == "smp" else "sampling one column"
+    lines = [
+        f"{other[0].upper()}{other[1:]} would have {times(plan.advantage)} the error: the root of the mean over the "
+        "columns of the mean squared error of a category, by the best raw estimates.",
+        f"Promise: ε = {question.settings.epsilon:g} for all columns together, between any two users, whatever and "
+        "however many of their values differ.",
+    ]
+    if plan.solution == "smp":
+        lines.append(
+            f"The {plan.metric} errors are against the frequencies among those who report the column; that they are a "
+            "sample of all users comes on top, and is part of raw rmse."
+        )
+    how = "Predicted" if question.instant else "Simulated"
+    lines.append(
+        f"{how} for {question.sample}, n = {question.n:,}, {METRICS[plan.metric].title}; the ranking of a column: "
+        "the same command with its --column, ε as --eps and its reports as --n."
+    )
+    return lines

@@ -1,0 +1,125 @@
+"""Maps side by side: the truth, one collection's reports, its raw estimate, and the post-processed one."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.extensions.places.result import PlacesAdvice, unit_of
+from advisor.extensions.places.words import describe
+from advisor.figures import number
+from advisor.pictures.style import BLUE, INK, ORANGE, PAPER, empty, settings
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import SymLogNorm
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+
+MOST_ROWS = 4
+DARKEST_OVER_LIGHTEST = 1e5  # at most: what is rarer looks empty
+PANEL = 2.3  # width of a map, in inches
+# Below 0 orange, above 0 blue, both darker the farther from 0.
+SHADES = ("#6b2f00", ORANGE, PAPER, BLUE, "#001f33")  # from below 0 to above
+
+
+def best_of(advice: PlacesAdvice, protocol: str) -> str | None:
+    """Return the best method of a protocol but for its raw estimate."""
+    metric = advice.request.metrics[0]
+    return next(
+        (row.pair[1] for row in advice.rankings[metric] if row.pair[0] == protocol and row.pair[1] != "none"), None
+    )
+
+
+def places_figure(advice: PlacesAdvice) -> Figure:
+    """Return the best protocols, one a row, all maps on one scale: logarithmic, blue above 0 and orange below."""
+    request, metric = advice.request, advice.request.metrics[0]
+    keys = list(dict.fromkeys(row.pair[0] for row in advice.rankings[metric]))[:MOST_ROWS]
+    line = request.places.rows == 1
+    ratio = request.places.rows * request.places.height / (request.places.columns * request.places.width)
+    height = 0.6 if line else min(2.0, ratio)
+    norm = _norm(advice)
+    scale: AxesImage | None = None
+    with settings():
+        figure = empty(4 * PANEL + 1.4, (PANEL * height + 0.6) * len(keys) + 0.5)
+        axes = figure.subplots(len(keys), 4, squeeze=False, sharey="all" if line else "none")
+        for key, row in zip(keys, axes, strict=True):
+            for axis, (title, values) in zip(row, _maps(advice, key), strict=True):
+                axis.set_title(title, fontsize=8)
+                if values is None:
+                    axis.set_axis_off()
+                elif line:
+                    axis.bar(np.arange(len(values)), values, width=1.0, color=BLUE)
+                    axis.axhline(0, color=INK, linewidth=0.6)
+                    axis.tick_params(labelsize=7)
+                else:
+                    scale = _heat(axis, values, norm, advice)
+        if scale is not None:
+            bar = figure.colorbar(scale, ax=axes, label="frequency; below 0: orange", aspect=30)
+            ticks = _ticks(norm)
+            bar.set_ticks(ticks, labels=[f"{tick:g}".replace("-", "−") for tick in ticks])
+            bar.minorticks_off()
+        figure.suptitle(
+            f"{describe(request)}; n = {request.n:,}; one collection, mean error of {advice.repetitions}",
+            fontsize=10, x=0.01, ha="left",
+        )  # fmt: skip
+        figure.set_label(
+            "Maps of the true frequencies, the reported places, the raw estimate and the best post-processed one: "
+            + "; ".join(title.replace("\n", " ") for key in keys for title, _ in _maps(advice, key)[2:])
+        )
+    return figure
+
+
+def _maps(advice: PlacesAdvice, key: str) -> list[tuple[str, NDArray[np.float64] | None]]:
+    """Return what stands in the row of a protocol: titles, and frequencies where there are any."""
+    metric, seen, method = advice.request.metrics[0], advice.pictured[key], best_of(advice, key)
+
+    def title(name: str, pair: str) -> str:
+        error = advice.error_of(metric, key, pair)
+        return f"{key}: {name}" + (
+            "" if error is None else f"\n{metric} {number(error, 3)} {unit_of(metric, advice.request)}"
+        )
+
+    raw = seen.estimates.get("none")
+    return [
+        ("true", advice.request.truth),
+        (f"{key}: reported" if seen.reported is not None else f"{key}:\na report is no place", seen.reported),
+        (title("raw", "none") if raw is not None else f"{key}: no raw estimate", raw),
+        (f"{key}: not post-processed", None) if method is None else (title(method, method), seen.estimates[method]),
+    ]
+
+
+def _norm(advice: PlacesAdvice) -> SymLogNorm:
+    """Return the scale of all maps: linear about 0, up to half of the rarest true frequency, then logarithmic."""
+    from matplotlib.colors import SymLogNorm
+
+    truth = advice.request.truth
+    highest, rarest = float(truth.max()), float(truth[truth > 0].min())
+    lowest = min(max(highest / DARKEST_OVER_LIGHTEST, rarest / 2), highest / 10)
+    return SymLogNorm(lowest, linscale=0.3, vmin=-highest, vmax=highest, clip=True)
+
+
+def _ticks(norm: SymLogNorm) -> list[float]:
+    """Return 0 and powers of ten on both sides of it, within the scale."""
+    first, last = math.ceil(math.log10(norm.linthresh)), math.floor(math.log10(float(norm.vmax or 1.0)))
+    powers = [10.0**power for power in range(first, last + 1)]
+    return [*(-power for power in reversed(powers)), 0.0, *powers]
+
+
+def _heat(axis: Axes, values: NDArray[np.float64], norm: SymLogNorm, advice: PlacesAdvice) -> AxesImage:
+    """Draw one grid and return its image."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    places = advice.request.places
+    axis.set_xticks([])
+    axis.set_yticks([])
+    for spine in axis.spines.values():
+        spine.set_visible(True)
+    shades = LinearSegmentedColormap.from_list("around 0", SHADES)
+    return axis.imshow(
+        values.reshape(places.rows, places.columns), norm=norm, cmap=shades, aspect=places.height / places.width,
+        interpolation="nearest",
+    )  # fmt: skip

@@ -1,0 +1,200 @@
+"""What is promised of places, and what is not, in words; the answer and what it rests on."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from advisor.document.model import Role, Sentence, Tone, Verdict
+from advisor.extensions.places.request import PlacesRequest
+from advisor.extensions.places.result import Mechanism, PlacesAdvice, unit_of
+from advisor.figures import error_text, number
+from advisor.question.removals import removal_sentences
+from advisor.rank.pair_words import method_text, pair_text, protocol_text
+from advisor.rank.verdict import USELESS, WORTH_IT
+
+
+def leak(value: float | None) -> str:
+    """Return a log-ratio.
+
+    >>> leak(2.0794415), leak(float("inf")), leak(None)
+    ('2.08', '∞', '–')
+    """
+    return "–" if value is None else "∞" if math.isinf(value) else f"{value:.3g}"
+
+
+def odds(epsilon: float) -> str:
+    """Return e^epsilon as people read it.
+
+    >>> odds(2.0794415), odds(30.1)
+    ('8', '1.2e+13')
+    """
+    return f"{math.exp(epsilon):.3g}" if epsilon < 14 else f"{math.exp(min(epsilon, 700)):.1e}"
+
+
+def length(value: float, unit: str) -> str:
+    """Return a distance with its unit.
+
+    >>> length(1.0, "cells"), length(2.5, "km")
+    ('1 cell', '2.5 km')
+    """
+    return f"{value:g} {'cell' if unit == 'cells' and value == 1 else unit}"
+
+
+def promise_sentences(advice: PlacesAdvice) -> list[str]:
+    """Return what is protected and what is not."""
+    request = advice.request
+    if request.privacy == "ldp":
+        return [
+            f"Promise: ε-local differential privacy, ε = {request.epsilon:g}: no report is more than "
+            f"{odds(request.epsilon)} times likelier from one place than from any other, however far apart they are."
+        ]
+    assert request.radius is not None  # noqa: S101 - for the type checker: a metric promise has a radius
+    near = length(request.radius, request.unit)
+    lines = [
+        f"Promise: within {near}, ε = {request.epsilon:.4g}: no report is more than {odds(request.epsilon)} times "
+        f"likelier from one place than from another at most {near} away.",
+        f"Protected: where exactly within about {near} somebody is. Not protected in the same way: in which part of "
+        "the map; noise that falls with the distance tells places that are far apart from each other.",
+        "This is d-privacy, not ε-local differential privacy with the same ε: do not compare these errors with those "
+        "of an ε-LDP ranking.",
+    ]
+    spread = [
+        f"{key} up to {odds(member.leakage.anywhere)} times (ε = {leak(member.leakage.anywhere)})"
+        for key, member in advice.mechanisms.items()
+        if member.leakage.anywhere > request.epsilon * (1 + 1e-9)
+    ]
+    if spread:
+        lines.append("For the two places easiest to tell apart: " + ", ".join(spread) + ".")
+    if "krr" in advice.mechanisms:
+        lines.append(
+            f"krr at the same promise keeps ε = {request.epsilon:.4g} between any two places: a stronger promise, "
+            "which costs accuracy, and reports come from anywhere."
+        )
+    return lines
+
+
+def verdict(advice: PlacesAdvice, metric: str) -> Verdict:
+    """Return the pair to use, or that nothing beats an answer without data."""
+    best = advice.best(metric)
+    protocol, method = best.pair
+    figures = {"error": best.error, "error_low": best.low, "error_high": best.high}
+    if _is_useless(advice, metric):
+        return Verdict(
+            USELESS,
+            "Nothing beats an answer without any data (every place equally frequent): this setting is too noisy "
+            f"for these places. First of the ranking: {pair_text(protocol, method)}, {_error(advice, metric)}.",
+            Tone.DOUBTFUL,
+            figures=figures,
+        )
+    text = f"Use {_in_full(advice.mechanisms[protocol])} with {method_text(method)}."
+    return Verdict(WORTH_IT, text, figures=figures)
+
+
+def _is_useless(advice: PlacesAdvice, metric: str) -> bool:
+    return min(row.error for row in advice.rankings[metric]) >= advice.uniform_errors[metric]
+
+
+def _error(advice: PlacesAdvice, metric: str) -> str:
+    best = advice.best(metric)
+    return f"{metric} error {error_text(best.error, best.low, best.high)} {unit_of(metric, advice.request)}"
+
+
+def answer_sentences(advice: PlacesAdvice, metric: str) -> list[Sentence]:
+    """Return what follows the verdict: the error, and how many others are as good."""
+    rows = advice.rankings[metric]
+    if _is_useless(advice, metric):
+        return []
+    use = [Sentence(f"Expect {_error(advice, metric)}.", Role.ANSWER)]
+    ties = sum(row.rank == 1 for row in rows)
+    if len(rows) == 1:
+        return [*use, Sentence("There is no other pair to compare with: no other pair was asked for.")]
+    if ties == 1:
+        return [*use, Sentence("No other pair comes within 5 % of it.")]
+    others = "1 other pair is" if ties == 2 else f"{ties - 1} other pairs are"
+    return [
+        *use,
+        Sentence(
+            f"{others} within 5 % of the lowest error, or cannot be separated from it. This one is listed first "
+            f"because {_why_first(advice, metric)}."
+        ),
+    ]
+
+
+def _in_full(member: Mechanism) -> str:
+    """Return the name of a protocol as commands take it, what it stands for, and the size of its report."""
+    protocol = member.protocol
+    title = (protocol.title if member.channel is None else member.channel.title).replace(" (", ", ").replace(")", "")
+    return f"{protocol_text(protocol.key)} ({title[:1].lower()}{title[1:]}, {protocol.report_bits:,}-bit reports)"
+
+
+def summary(advice: PlacesAdvice, metric: str) -> str:
+    """Return the answer in one paragraph."""
+    return " ".join([verdict(advice, metric).text, *(one.text for one in answer_sentences(advice, metric))])
+
+
+def _why_first(advice: PlacesAdvice, metric: str) -> str:
+    """Return why the first of several pairs that cannot be separated is the first."""
+    best, tier = advice.best(metric), [row for row in advice.rankings[metric] if row.rank == 1]
+    bits = [advice.mechanisms[row.pair[0]].protocol.report_bits for row in tier]
+    if best.ratio.value <= min(row.ratio.value for row in tier):
+        return "it has the lowest error" + ("" if min(bits) == max(bits) else ", and no report is shorter")
+    if bits.count(bits[0]) == 1:
+        return "its report is the shortest"
+    return "no report is shorter, and of those its error is the lowest"
+
+
+def quality_sentence(advice: PlacesAdvice, metric: str) -> str | None:
+    """Return how far the best pair's reports are from the truth, beside those of randomised response."""
+    best = advice.mechanisms[advice.best(metric).pair[0]]
+    if best.expected_distance is None:
+        return None
+    unit = advice.request.unit
+    flat = advice.mechanisms.get("krr")
+    other = ""
+    if flat is not None and flat is not best and flat.expected_distance is not None:
+        other = f"; krr: {number(flat.expected_distance, 3)} {unit}"
+    return f"Its reports are {number(best.expected_distance, 3)} {unit} from the truth on average{other}."
+
+
+def footer_sentences(advice: PlacesAdvice) -> list[str]:
+    """Return what the figures rest on."""
+    request, places = advice.request, advice.request.places
+    shape = f"a line of {places.k}" if places.rows == 1 else f"{places.rows}x{places.columns} cells"
+    more = f" (up to {advice.repetitions} for the leading pairs)" if advice.repetitions > request.repetitions else ""
+    lines = [
+        f"Simulated from {request.sample}: {shape}, {places.ground} distance in {request.unit}, n = {request.n:,}; "
+        f"{request.repetitions} repetitions{more}, seed {request.seed}; intervals are 95 %."
+    ]
+    lines += removal_sentences(request.removals)
+    if "emd" in request.metrics and advice.emd_error:
+        lines.append(
+            "emd: earth mover's distance on the ground, a fast value proven to be within "
+            f"{100 * advice.emd_error:.2g} % of the exact one."
+        )
+    fits = {key: member.ibu_fits for key, member in advice.mechanisms.items() if member.ibu_fits}
+    if fits:
+        each = ", ".join(
+            f"{key} {np.mean([fit.log_likelihood for fit in own]):.4f} (at most "
+            f"{max(fit.gap for fit in own):.1g} below the highest)"
+            for key, own in fits.items()
+        )
+        lines.append(f"ibu: mean log-likelihood of a report in nats: {each}.")
+    if request.assumptions:
+        lines.append("Assumed: " + "; ".join(request.assumptions) + ".")
+    return lines
+
+
+METHODS_LEGEND = (
+    "Methods: none is matrix inversion for a channel, and the raw estimate of another protocol; norm_mul and norm_sub "
+    "cut its negative frequencies and scale the rest, or project it on the simplex; ibu (iterative Bayesian update) "
+    "finds the likeliest frequencies."
+)
+
+
+def describe(request: PlacesRequest) -> str:
+    """Return the promise in a few words, for titles."""
+    if request.radius is None:
+        return f"ε = {request.epsilon:g}, any two places"
+    return f"ε = {request.epsilon:.4g} within {length(request.radius, request.unit)}"

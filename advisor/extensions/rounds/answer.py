@@ -1,0 +1,150 @@
+"""Memoisation and fresh noise beside each other: errors, what users spend, and what averaging reveals."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.extensions.rounds.question import RoundsQuestion
+from simulator import frequency_oracles
+from simulator.memoisation import MEMOISED, DBitFlipPM, Repeated
+from simulator.protocols import EPSILON_MIN, FrequencyOracle
+
+CLOSE = 1.05  # errors of a round that are no reason to spend more
+MEMOISED_NOISE, SAME_ROUND, SAME_TOTAL = "memoised", "fresh, same round", "fresh, same total"
+
+
+class Approach(NamedTuple):
+    """One way to collect in all rounds.
+
+    Attributes
+    ----------
+    noise
+        ``"memoised"``; ``"fresh, same round"``: fresh noise at the budget of a report in every round; ``"fresh, same
+        total"``: fresh noise that spends in all what a user of the recommended memoised protocol does on average, at
+        most the budget of a report in a round.
+    protocol
+        Key in the table, or ``"dbitflip"``.
+    epsilon_round
+        What one report may reveal.
+    error_round, error_average
+        Mean absolute error of the raw estimate of a category in one round, and of its average over all rounds
+        (frequency).
+    spent_most, spent_mean
+        Budgets that a user has spent after all rounds, at most and on average: the different values, symbols or states
+        that a device had a memo for times the permanent budget; fresh noise adds up.
+    revealed
+        Privacy loss of all reports of a user whose value never changes: what averaging reveals.
+    report_bits
+        Size of one report.
+    """
+
+    noise: str
+    protocol: str
+    epsilon_round: float
+    error_round: float
+    error_average: float
+    spent_most: float
+    spent_mean: float
+    revealed: float
+    report_bits: int
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The answer: all approaches, and which one to take."""
+
+    question: RoundsQuestion
+    memoised: tuple[Approach, ...]  # by error of a round
+    fresh: tuple[Approach, ...]  # of the same error in a round, and of the same spending, where there is one
+
+    @cached_property
+    def memory(self) -> Approach:
+        """The memoised protocol to take: of those with about the lowest error in a round, the one that spends least."""
+        return thriftiest(self.memoised)
+
+    @property
+    def same_round(self) -> Approach:
+        """Fresh noise at the budget of a report."""
+        return self.fresh[0]
+
+    @property
+    def memoise(self) -> bool:
+        """Whether a user spends less on average with memoisation than with fresh noise at the budget of a report."""
+        return self.memory.spent_mean < self.same_round.spent_mean
+
+    @property
+    def best(self) -> Approach:
+        """What to do."""
+        return self.memory if self.memoise else self.same_round
+
+
+def thriftiest(approaches: tuple[Approach, ...]) -> Approach:
+    """Return the approach that spends least on average, of those with about the lowest error in a round."""
+    lowest = min(row.error_round for row in approaches)
+    close = [row for row in approaches if row.error_round <= CLOSE * lowest]
+    return min(close, key=lambda row: (row.spent_mean, row.error_round))
+
+
+def compare(question: RoundsQuestion) -> Comparison:
+    """Return memoised protocols and fresh noise at the same promises."""
+    epsilon, forever, k = question.epsilon, question.epsilon_forever, question.k
+    keys = [name for name in MEMOISED if not question.menu or name in question.menu]
+    members: list[Repeated] = [MEMOISED[name](k, forever, epsilon) for name in keys]
+    if not question.menu:
+        members.append(DBitFlipPM(k, epsilon, epsilon, bits=question.bits))
+    memoised = tuple(sorted((_memoised(question, one) for one in members), key=lambda row: row.error_round))
+    fresh = [_fresh(question, epsilon, SAME_ROUND)]
+    each = min(epsilon, thriftiest(memoised).spent_mean / question.rounds)
+    if EPSILON_MIN <= each < epsilon:
+        fresh.append(_fresh(question, each, SAME_TOTAL))
+    return Comparison(question, memoised, tuple(fresh))
+
+
+def _memoised(question: RoundsQuestion, member: Repeated) -> Approach:
+    changes, n = question.changes, question.n
+    most = min(changes.rounds if changes.share else 1, member.most_memos)
+    return Approach(
+        noise=MEMOISED_NOISE,
+        protocol=member.key,
+        epsilon_round=member.epsilon,
+        error_round=_absolute(changes.round_variance(member.moments, n)),
+        error_average=_absolute(changes.average_variance(member.moments, n)),
+        spent_most=most * member.epsilon_forever,
+        spent_mean=member.mean_memos(changes) * member.epsilon_forever,
+        revealed=member.loss(changes.rounds),
+        report_bits=member.report_bits,
+    )
+
+
+def _fresh(question: RoundsQuestion, epsilon: float, noise: str) -> Approach:
+    """Return fresh noise with the protocol that has the lowest error at this budget."""
+    shares, rounds, spent = question.changes.frequencies, question.rounds, question.rounds * epsilon
+    oracles: dict[str, FrequencyOracle] = {
+        name: kind(question.k, epsilon)
+        for name, kind in frequency_oracles().items()
+        if not question.menu or name in question.menu
+    }
+    errors = {name: _absolute(oracle.variance(shares, question.n)) for name, oracle in oracles.items()}
+    best = min(errors, key=errors.__getitem__)
+    return Approach(
+        noise=noise,
+        protocol=best,
+        epsilon_round=epsilon,
+        error_round=errors[best],
+        error_average=errors[best] / math.sqrt(rounds),
+        spent_most=spent,
+        spent_mean=spent,
+        revealed=spent,
+        report_bits=oracles[best].report_bits,
+    )
+
+
+def _absolute(variances: NDArray[np.float64]) -> float:
+    """Return the mean absolute error of nearly normal estimates with these variances."""
+    return math.sqrt(2 / math.pi) * float(np.sqrt(variances).mean())

@@ -1,0 +1,107 @@
+"""``advisor.memoise``: whether devices should remember, as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from advisor.document.model import Document
+from advisor.document.shown import Shown
+from advisor.errors import InputError
+from advisor.extensions.rounds.answer import Comparison, compare
+from advisor.extensions.rounds.document import rounds_document
+from advisor.extensions.rounds.question import RoundsSettings, rounds_question
+from advisor.extensions.rounds.words import verdict
+from advisor.question.frequencies import from_shape
+from advisor.question.memoisation import Memoisation
+from advisor.question.sample import from_memory, refuse_both
+from advisor.question.settings import Categories, Menu, Plurality, Question, Shape, budget_alias, names
+
+
+class MemoiseAnswer(Comparison, Shown):
+    """The answer of `memoise`; its attributes are those of `advisor.extensions.rounds.answer.Comparison`."""
+
+    @property
+    def summary(self) -> str:
+        """The verdict."""
+        return verdict(self)
+
+    @property
+    def _document(self) -> Document:
+        return rounds_document(self)
+
+
+def memoise(
+    epsilon: float | None = None,
+    *,
+    epsilon_forever: float | None = None,
+    rounds: int | None = None,
+    changes: float | None = None,
+    k: int | None = None,
+    n: int | None = None,
+    sample: Iterable[Any] | None = None,
+    sample_counts: ArrayLike | Mapping[Any, int] | None = None,
+    skew: float | None = None,
+    shape: str | None = None,
+    protocol: str | Sequence[str] | None = None,
+    device_bits: int | None = None,
+    eps: float | None = None,
+) -> MemoiseAnswer:
+    """Compare devices that remember a randomisation of each value with fresh noise in each of several rounds.
+
+    Parameters
+    ----------
+    epsilon
+        Privacy budget of one report; ``eps`` is the same.
+    epsilon_forever
+        Budget of all reports of a value, above `epsilon`.
+    rounds
+        Collections from the same users.
+    changes
+        Share of the users whose value changes in each round, 0.05 by default; frequencies stay.
+    k, skew, shape
+        Domain size and assumed frequencies, where there is no sample.
+    sample, sample_counts
+        One value per user, or users by category.
+    n
+        Users, who report in every round.
+    protocol
+        Memoised protocols to compare, of grr, rappor, oue, blh, olh; all, and dbitflip, by default.
+    device_bits
+        Categories that a device of dbitflip reports on, 1 by default.
+
+    Returns
+    -------
+    The approaches, which one to take (``best``), and whether to memoise (``memoise``); errors are frequencies.
+
+    Raises
+    ------
+    InputError
+        If something is missing, out of range or does not go together.
+
+    Examples
+    --------
+    >>> answer = memoise(1, epsilon_forever=2, rounds=30, k=16, n=100_000)
+    >>> answer.memoise, answer.memory.spent_mean < answer.same_round.spent_mean
+    (True, True)
+    """
+    form = Shape(skew=skew, shape=shape)
+    given = True if refuse_both(form, sample, sample_counts) else k
+    settings = RoundsSettings(
+        Question(epsilon=budget_alias(epsilon, eps), n=n),
+        Plurality(rounds=rounds),
+        Memoisation(memoize=True, epsilon_forever=epsilon_forever, changes=changes, bits=device_bits),
+        Menu(protocol=names(protocol)),
+        given,
+    )
+    domain = Categories(k=k)
+    if given is True:
+        frequencies = from_memory(sample, sample_counts, domain)
+    elif domain.k is None:
+        raise InputError("k is missing: give a sample, or the number of categories, for example k=256")
+    else:
+        frequencies = from_shape(domain.k, form)
+    made = compare(rounds_question(settings, frequencies))
+    return MemoiseAnswer(made.question, made.memoised, made.fresh)
