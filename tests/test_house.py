@@ -85,3 +85,16 @@ def test_packages_import_downwards() -> None:
     for name in modules():
         package = name.partition(".")[0]
         assert {one.partition(".")[0] for one in imports(name)} <= below.get(package, set(PACKAGES)), name
+
+
+def test_extensions_are_imported_by_the_page_alone() -> None:
+    """By name, when they are run; columns and rounds are still options of the main command."""
+
+    def extension(name: str) -> str:
+        parts = name.split(".")
+        return parts[2] if parts[:2] == ["advisor", "extensions"] and len(parts) > 2 else ""
+
+    arrows = {(name, extension(one)) for name in modules() for one in imports(name) if extension(one)}
+    public, main = "advisor", "advisor.cli.rank"  # the functions that `advisor` exports, for those who check types
+    allowed = {(public, "audit"), (public, "rounds"), (main, "columns"), (main, "rounds")}
+    assert {arrow for arrow in arrows if extension(arrow[0]) not in ("app", arrow[1])} == allowed

@@ -9,11 +9,11 @@ from advisor.budgets.case import JUST_ENOUGH, JUST_SHORT, NOT_COVERED, NOTHING_A
 from advisor.budgets.changes import Need
 from advisor.budgets.choice import Choice
 from advisor.budgets.wishes import LIMITS
-from advisor.epsilon.meaning import meaning, meaning_sentences
 from advisor.figures import lower_end, users
+from advisor.names import pair_text
 from advisor.plans.question import USERS_LOW
 from advisor.rank.answer_words import hidden_sentences
-from advisor.rank.pair_words import pair_text
+from advisor.rank.meaning import meaning, meaning_sentences
 from advisor.rank.result import EVEN
 from advisor.rank.verdict import WORTH_IT
 

@@ -21,13 +21,13 @@ from advisor.document.model import (
     Verdict,
 )
 from advisor.figures import error_text, number, percent, points, rounded, users
+from advisor.names import pair_text, protocol_in_full
 from advisor.question.budget import total_text
 from advisor.question.removals import nothing_left_sentence
 from advisor.question.request import Request
 from advisor.question.units import unit_text
 from advisor.rank.answer_words import summary
 from advisor.rank.data import rank_data
-from advisor.rank.pair_words import pair_text, protocol_in_full
 from advisor.rank.table import ATTACK, attacker_text
 from advisor.rank.verdict import (
     MARGINAL,

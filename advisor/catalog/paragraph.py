@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from advisor.errors import printable
-from advisor.rank.pair_words import UNPROCESSED, method_name, protocol_text, title_inside
+from advisor.names import UNPROCESSED, method_name, protocol_text, title_inside
 from knowledge.sources import OWN, SOURCES, Source, sources_of
 from simulator import METRICS
 

@@ -8,10 +8,10 @@ from advisor.cli.options import Only
 from advisor.cli.run import Job, WholeOutput, run
 from advisor.epsilon.conversion import Statement, convert
 from advisor.epsilon.document import epsilon_document
-from advisor.epsilon.meaning import meaning
 from advisor.epsilon.shuffled import Shuffling, shuffled
 from advisor.question.option import refuse, require
 from advisor.question.settings import Categories, Menu, Question
+from advisor.rank.meaning import meaning
 
 
 def epsilon_command(

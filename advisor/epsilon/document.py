@@ -6,8 +6,8 @@ from dataclasses import asdict
 
 from advisor.document.model import Document, Records, Scalar, Sentence, Verdict
 from advisor.epsilon.conversion import Conversion
-from advisor.epsilon.meaning import Meaning, meaning_sentences
 from advisor.epsilon.shuffled import Shuffled, shuffled_sentences
+from advisor.rank.meaning import Meaning, meaning_sentences
 
 
 def epsilon_document(conversion: Conversion, meaning: Meaning, promise: Shuffled | None = None) -> Document:

@@ -13,9 +13,8 @@ from advisor.document.model import Column, Document, Json, Records, Role, Row, S
 from advisor.errors import InputError, listed
 from advisor.figures import percent
 from advisor.knowledge.answer import Judgement, nearest_cells
-from advisor.names import resolve
+from advisor.names import pair_text, resolve
 from advisor.question.units import unit_text
-from advisor.rank.pair_words import pair_text
 from advisor.rank.result import Ranking
 from knowledge import model, policy
 from knowledge.cells import Neighbour

@@ -22,11 +22,11 @@ from advisor.document.model import (
     Verdict,
 )
 from advisor.figures import lower_end, number, times
+from advisor.names import pair_text, protocol_text
 from advisor.plans.prediction import ENDS
 from advisor.plans.question import PlanQuestion
 from advisor.plans.result import PlanResult, PlanRow, value_text
 from advisor.question.units import data_text, unit_text
-from advisor.rank.pair_words import pair_text, protocol_text
 from simulator import METRICS
 from simulator.detection import LEVEL, POWER
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from advisor.errors import InputError, listed
 from advisor.plans.question import PlanQuestion
 from advisor.plans.result import LAST, Curve, PlanRow, Progress, settled_row
+from advisor.question.request import DEFAULT_PAIR
 from advisor.question.settings import Simulation
-from advisor.rank.result import DEFAULT_PAIR
 from knowledge.menu import COVERED
 from simulator import METRICS, POSTPROCESSORS
 from simulator.benchmark import Experiment, simulate

@@ -26,6 +26,7 @@ REPETITIONS, MAX_REPETITIONS = 20, 400
 FULL_RACE_DOMAIN = 4096  # above it the most repetitions, where not asked for, fall as 1/k: a race must end in minutes
 
 
+DEFAULT_PAIR = ("oue", "norm_sub")  # the usual choice, which every answer is compared with
 BOOTSTRAP, CURVES = "bootstrap", "curves"  # surrogates of tallies
 
 

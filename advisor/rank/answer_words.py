@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from advisor.document.model import Role, Sentence, Tone, Verdict
 from advisor.figures import error_text, number, points, rounded, users
+from advisor.names import method_name, method_text, pair_text, protocol_text, protocol_with_report
 from advisor.question.budget import total_text
 from advisor.question.removals import nothing_left_sentence
 from advisor.question.request import Request
 from advisor.question.units import data_text, unit_text
-from advisor.rank.pair_words import method_name, method_text, pair_text, protocol_text, protocol_with_report
 from advisor.rank.remedy import Remedy, remedy
 from advisor.rank.result import Ranking, Recommendation
 from advisor.rank.table import BASELINE_NAMES
@@ -111,7 +111,7 @@ def _use(ranking: Ranking) -> str:
     best, request = ranking.best, ranking.request
     collected = request.collected
     if collected is None:
-        what = f"{protocol_with_report(best)} with {method_text(best.method)}"
+        what = f"{protocol_with_report(best.protocol, best.report_bits)} with {method_text(best.method)}"
     else:
         what = f"{method_text(best.method)} on this {protocol_text(collected.protocol)} estimate"
     if best.probability_best is not None and best.probability_best < UNSURE:

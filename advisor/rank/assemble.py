@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError, listed
 from advisor.question.clipped import POSITIVE_PART
-from advisor.question.request import Request
+from advisor.question.request import DEFAULT_PAIR, Request
 from advisor.rank.central import central_rows
-from advisor.rank.result import DEFAULT_PAIR, Baseline, Ranking, Recommendation, finite, usual_pair
+from advisor.rank.result import Baseline, Ranking, Recommendation, finite, usual_pair
 from advisor.rank.trade_offs import best_for_single_categories
 from simulator import METRICS, POSTPROCESSORS
 from simulator.benchmark import Experiment, Runs

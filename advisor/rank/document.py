@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from advisor.document.model import Column, Document, Part, Role, Row, Sentence, Table
-from advisor.epsilon.meaning import meaning, meaning_sentences
 from advisor.figures import number
 from advisor.rank.answer_words import answer_sentences, summary, verdict
 from advisor.rank.central import central_verdict
 from advisor.rank.data import rank_data, rank_records
+from advisor.rank.meaning import meaning, meaning_sentences
 from advisor.rank.result import Ranking
 from advisor.rank.solutions import solution_parts
 from advisor.rank.table import ranked_table

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from advisor.document.explorer import Curve, Dial, Explorer
-from advisor.epsilon.meaning import meaning, meaning_sentences
 from advisor.figures import error_text, number, percent, points, users
 from advisor.question.request import Request
 from advisor.question.units import unit_text
+from advisor.rank.meaning import meaning, meaning_sentences
 from advisor.rank.prediction import frequencies_of, stays
 from advisor.rank.result import Ranking
 from advisor.rank.verdict import against_nothing, reasons_of

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from advisor.errors import InputError, listed
 from advisor.question.constraints import nothing_left
 from advisor.question.metric_settings import MetricSettings
-from advisor.question.request import Request
+from advisor.question.request import DEFAULT_PAIR, Request
 from advisor.rank.central import central_rows
 from advisor.rank.prediction import frequencies_of, stays
-from advisor.rank.result import DEFAULT_PAIR, Baseline, OtherUsers, Ranking, Recommendation, empty_rankings
+from advisor.rank.result import Baseline, OtherUsers, Ranking, Recommendation, empty_rankings
 from advisor.rank.trade_offs import predicted_for_single_categories
 from advisor.rank.verdict import kind_of, reasons_of
 from knowledge import model, ranking

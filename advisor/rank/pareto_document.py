@@ -19,12 +19,12 @@ from advisor.document.model import (
     Verdict,
 )
 from advisor.figures import number, percent, times
+from advisor.names import pair_text
 from advisor.pictures import to_svg
 from advisor.pictures.pareto import pareto_figure
 from advisor.question.removals import nothing_left_sentence
 from advisor.rank.answer_words import error_with_margin, verdict
 from advisor.rank.data import ROW_FIELDS, row_data
-from advisor.rank.pair_words import pair_text
 from advisor.rank.pareto import Frontier
 from advisor.rank.result import Ranking, Recommendation
 from advisor.rank.table import ATTACK, attacker_text

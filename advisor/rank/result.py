@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from advisor.question.removals import nothing_left_sentence
-from advisor.question.request import Request
+from advisor.question.request import DEFAULT_PAIR, Request
 from advisor.rank.verdict import MOST_UNDETECTABLE, kind_of, reasons_of
 from simulator import Protocol
 from simulator._normal import normal_quantile
@@ -20,7 +20,6 @@ from simulator.detection import LEVEL, POWER
 from simulator.methods.summaries import SUMMARIES
 
 EVEN, ZERO = "equal frequencies", "0 for all categories"  # guesses without data
-DEFAULT_PAIR = ("oue", "norm_sub")  # the usual choice, which every answer is compared with
 USUAL_ON_LIKELIHOODS = "ems"  # where a protocol has no estimate
 
 

@@ -8,10 +8,10 @@ from functools import partial
 
 from advisor.errors import InputError, listed
 from advisor.question.constraints import fitting_pairs, nothing_left
-from advisor.question.request import Request
+from advisor.question.request import DEFAULT_PAIR, Request
 from advisor.question.settings import Simulation
 from advisor.rank.assemble import RAW, contests, others_repetitions, ranking_of
-from advisor.rank.result import DEFAULT_PAIR, Answer, empty_rankings, usual_pair
+from advisor.rank.result import Answer, empty_rankings, usual_pair
 from advisor.rank.threat import under_threat
 from simulator import METRICS, POSTPROCESSORS
 from simulator.benchmark import Experiment, Runs, judged, simulate

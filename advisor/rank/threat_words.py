@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.figures import number, percent
-from advisor.rank.pair_words import pair_text
+from advisor.names import pair_text
 from advisor.rank.result import Ranking
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.ranking import PRACTICAL_RATIO

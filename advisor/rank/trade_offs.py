@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from advisor.document.model import Json, Role, Sentence
 from advisor.figures import number
-from advisor.rank.pair_words import pair_text
+from advisor.names import pair_text
 from advisor.rank.result import Ranking, Recommendation, SingleCategories
 from simulator import METRICS
 from simulator.ranking import Pair, Ratio, RatioOf

@@ -5,12 +5,12 @@ from __future__ import annotations
 from advisor.document.model import Role, Sentence
 from advisor.errors import listed
 from advisor.figures import number, points, times, users
+from advisor.names import pair_text, protocol_text
 from advisor.question.budget import plan_sentences
 from advisor.question.central import central_sentences
 from advisor.question.removals import removal_sentences
 from advisor.question.request import BOOTSTRAP, CURVES, Request
 from advisor.rank.answer_words import error_with_margin
-from advisor.rank.pair_words import pair_text, protocol_text
 from advisor.rank.result import Ranking, Recommendation, Why
 from advisor.rank.table import SQUARED
 from advisor.rank.threat_words import threat_sentences

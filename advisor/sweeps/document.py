@@ -19,9 +19,9 @@ from advisor.document.model import (
     Tone,
     Verdict,
 )
+from advisor.names import pair_text
 from advisor.question.units import unit_text
 from advisor.rank.data import own_members
-from advisor.rank.pair_words import pair_text
 from advisor.rank.result import finite
 from advisor.sweeps.result import Cell, PairError, SweepResult, Winner
 from simulator import __version__

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.rank.pair_words import protocol_text
+from advisor.names import protocol_text
 from knowledge.sources import OWN, SOURCES, sources_of
 from simulator import POSTPROCESSORS, PROTOCOLS, __version__
 from simulator.methods.summaries import SUMMARIES

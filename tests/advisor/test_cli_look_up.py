@@ -7,7 +7,7 @@ import json
 import pytest
 
 from advisor import advise
-from advisor.rank.pair_words import method_text, protocol_with_report
+from advisor.names import method_text, protocol_with_report
 from tests.advisor.conftest import Run
 from tests.advisor.schemas import schema
 from tests.cells import failures
@@ -20,7 +20,9 @@ def test_a_look_up_says_what_it_rests_on(run: Run) -> None:
     assert code == 0
     assert err == ""  # no data is read, so there is nothing to warn about
     advice = advise(1.0, k=256, metric="emd")
-    assert out.startswith(f"Use {protocol_with_report(advice.best)} with {method_text(advice.best.method)}.")
+    best = advice.best
+    used = f"{protocol_with_report(best.protocol, best.report_bits)} with {method_text(best.method)}"
+    assert out.startswith(f"Use {used}.")
     assert out.splitlines()[1].startswith("Expect emd error ")
     assert "Predicted for skew 1, not simulated" in out
     assert "interpolated" in out

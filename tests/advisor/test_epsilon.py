@@ -8,8 +8,8 @@ from itertools import combinations, product
 import pytest
 
 from advisor.epsilon.conversion import Statement, convert
-from advisor.epsilon.meaning import meaning, meaning_sentences
 from advisor.errors import InputError
+from advisor.rank.meaning import meaning, meaning_sentences
 from knowledge.deployments import DEPLOYMENTS, nearest
 from simulator import PROTOCOLS
 from tests.advisor.conftest import Run

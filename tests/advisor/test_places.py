@@ -13,8 +13,8 @@ import pytest
 from advisor.extensions.places.answer import answer_places
 from advisor.extensions.places.question import Ground, PlacesMenu, PlacesSettings, Promise
 from advisor.extensions.places.reading import places_request
+from advisor.names import method_text
 from advisor.question.settings import Question, Simulation
-from advisor.rank.pair_words import method_text
 from simulator import METRICS, POSTPROCESSORS
 from simulator.channels import krr, planar_geometric
 from simulator.methods import observe

@@ -12,13 +12,13 @@ import pytest
 from scipy.stats import binom
 
 from advisor.document.model import Sentence
+from advisor.names import pair_text
 from advisor.plans.answer import plan
 from advisor.plans.document import answer_sentence, plan_document, plan_table
 from advisor.plans.prediction import PLACES, Prediction, first_answers
 from advisor.plans.question import PlanQuestion
 from advisor.question.frequencies import Frequencies
 from advisor.question.metric_settings import MetricSettings
-from advisor.rank.pair_words import pair_text
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate
 from simulator.detection import power as detection_power

@@ -11,8 +11,8 @@ import pytest
 from advisor import Advice, InputError, advise
 from advisor.catalog.answer import explanation
 from advisor.extensions.code.question import saved_pair
+from advisor.names import method_name
 from advisor.rank.answer_words import summary
-from advisor.rank.pair_words import method_name
 from advisor.rank.why import explain
 from simulator import METRICS, PROTOCOLS
 from simulator.methods.summaries import POSTERIOR_MEAN, POSTERIOR_MEDIAN, SUMMARIES

@@ -11,9 +11,9 @@ import pytest
 
 from advisor import advise
 from advisor.document.page import fragment_html
+from advisor.names import pair_text, protocol_text
 from advisor.rank.answer_words import summary
 from advisor.rank.document import rank_document
-from advisor.rank.pair_words import pair_text, protocol_text
 from advisor.rank.trade_offs import (
     best_for_single_categories,
     compromise_sentences,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.document.model import Column, Part, Row, Section, Sentence, Table
-from advisor.epsilon.meaning import meaning, meaning_sentences
 from advisor.figures import percent
+from advisor.rank.meaning import meaning, meaning_sentences
 from advisor.rank.result import Ranking
 from advisor.rank.table import attacker_text
 from simulator import FrequencyOracle

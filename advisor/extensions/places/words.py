@@ -10,8 +10,8 @@ from advisor.document.model import Role, Sentence, Tone, Verdict
 from advisor.extensions.places.request import PlacesRequest
 from advisor.extensions.places.result import Mechanism, PlacesAdvice, unit_of
 from advisor.figures import error_text, number
+from advisor.names import method_text, pair_text, protocol_text
 from advisor.question.removals import removal_sentences
-from advisor.rank.pair_words import method_text, pair_text, protocol_text
 from advisor.rank.verdict import USELESS, WORTH_IT
 
 

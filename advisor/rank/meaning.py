@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from advisor.checks import budget, whole
 from advisor.figures import number, percent
-from advisor.names import resolve
-from advisor.rank.pair_words import protocol_in_full
+from advisor.names import protocol_in_full, resolve
 from knowledge.deployments import Deployment, nearest
 from simulator import PROTOCOLS
 
