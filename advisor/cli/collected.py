@@ -35,9 +35,9 @@ from advisor.question.settings import (
     Question,
     Simulation,
     Threat,
+    Usefulness,
     member,
 )
-from advisor.question.usefulness import Usefulness
 from advisor.rank.apply import applied_csv
 from advisor.rank.result import Answer
 

@@ -28,8 +28,7 @@ from advisor.question.central import CentralPromise
 from advisor.question.memoisation import Memoisation
 from advisor.question.option import refuse
 from advisor.question.request import RankSettings
-from advisor.question.settings import Picture, Plurality, Reasons, Threat
-from advisor.question.usefulness import Usefulness
+from advisor.question.settings import Picture, Plurality, Reasons, Threat, Usefulness
 from simulator._version import __version__
 
 

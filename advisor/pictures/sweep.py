@@ -7,7 +7,6 @@ from collections import Counter
 from itertools import product
 from typing import TYPE_CHECKING
 
-from advisor.pictures.curves import draw_curves
 from advisor.pictures.style import PAPER, QUIET, SERIES, empty, settings, tint
 from advisor.question.units import unit_text
 from advisor.sweeps.question import Place
@@ -17,6 +16,13 @@ from simulator.foreign import REGISTERED
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from advisor.pictures.style import BAND, DASHES, MARKERS, log_axis
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 METHODS_SHOWN = 7
 ON_SHADE = "#101010"  # not the ink of pictures, which is light on a dark page: shades are light on either
@@ -158,3 +164,25 @@ def _methods(sweep: SweepResult) -> list[str]:
     others = [method for method in first if method not in own][: max(1, METHODS_SHOWN - 1 - len(own))]
     best = sorted([*own, *others], key=lambda method: ranked[method])
     return [*best, "none"] if "none" in ranked else best
+
+
+def draw_curves(
+    axes: Axes, xs: Sequence[float], series: Mapping[str, Sequence[float]], *, powers: bool = False
+) -> None:
+    """Draw errors against budgets or numbers of users: one line for each name, NaN where there is none.
+
+    powers: whether `xs` are written as powers of ten, as numbers of users are; otherwise each has its own tick.
+    """
+    for number, (name, errors) in enumerate(series.items()):
+        axes.plot(
+            xs, errors, marker=MARKERS[number % len(MARKERS)], markersize=4, linewidth=1.2,
+            linestyle=DASHES[number % len(DASHES)], color=SERIES[number % len(SERIES)], label=name,
+        )  # fmt: skip
+    log_axis(axes.xaxis, powers=powers)
+    if not powers:
+        axes.set_xticks(xs, [f"{x:g}" for x in xs])
+        axes.set_xticks([], minor=True)
+    if any(error > 0 for errors in series.values() for error in errors if not math.isnan(error)):
+        log_axis(axes.yaxis)
+    axes.grid(color=BAND, linewidth=0.8)
+    axes.set_axisbelow(True)

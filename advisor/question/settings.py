@@ -394,3 +394,12 @@ class Picture(Settings):
     panel: ClassVar[str] = "Output"
 
     plot: str | None = option("--plot", read=path, metavar="FILE", help="picture of the answer: .png, .svg or .pdf")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usefulness(Settings):
+    """What a pipeline is told of an answer that is of no use."""
+
+    panel: ClassVar[str] = "Output"
+
+    fail_if_useless: bool = option("--fail-if-useless", advanced=True, help="exit code 3 if no better than no data")

@@ -11,14 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
-from knowledge.cells import OrderedSample
+from knowledge.cells import PLACES, Cells, OrderedSample
 from knowledge.cells import save as save_cells
 from knowledge.describe.features import NAMES
 from knowledge.describe.heights import NAMES as HEIGHT_NAMES
 from knowledge.describe.waves import NAMES as WAVE_NAMES
-from knowledge.making.archive import archive_of
-from knowledge.making.cells import POPULATIONS, PROTOCOL_SHARES, Record, measured_from
-from knowledge.making.collecting import collect, record_of
+from knowledge.making.cells import POPULATIONS, PROTOCOL_SHARES, Measured, Record, cell, measured_from, simulate
 from knowledge.making.dataset import Dataset, assemble
 from knowledge.making.fitting import NETWORKS, fit_model
 from knowledge.making.ordered_cells import assemble_ordered, ordered_measured, ordered_record
@@ -45,6 +43,42 @@ from knowledge.model import LEAVES as LEAF_MODEL
 from knowledge.policy import save as save_policies
 from knowledge.provenance import Networks, Provenance, Range
 from simulator import __version__
+
+Progress = Callable[[int, int], None]
+Simulated = Callable[[int, int, int], Record]
+
+
+def record_of(index: int, seed: int, largest: int) -> Record:
+    """Simulate cell number `index` and return its record; what a worker runs."""
+    return simulate(cell(index, seed=seed, largest=largest)).to_record()
+
+
+def collect(
+    store: Store[Record],
+    cells: int,
+    *,
+    seed: int,
+    largest: int,
+    workers: Workers,
+    progress: Progress | None = None,
+    simulated: Simulated = record_of,
+) -> None:
+    """Bring the store to `cells` cells. Cells come in as they finish; what they hold does not depend on the workers.
+
+    store: where finished cells are, and go.
+    cells, seed, largest: number of cells, seed, and largest domain.
+    progress: called with the cells that are done and their number.
+    simulated: what a worker runs, with number, seed and largest domain.
+    """
+    present = store.records()
+    missing = [index for index in range(cells) if index not in present]
+    done = cells - len(missing)
+    work = ((index, seed, largest) for index in missing)
+    for record in workers.results(simulated, work):
+        store.add(record)
+        done += 1
+        if progress is not None:
+            progress(done, cells)
 
 
 @dataclass(frozen=True)
@@ -106,7 +140,7 @@ def build(
     work: file of finished cells, ``cells.jsonl`` in the folder by default; those of ordered domains are beside it, with
         ``ordered_`` before the name.
     size: how much is simulated.
-    seed, workers, progress: as in `knowledge.making.collecting.collect`; the data does not depend on the workers.
+    seed, workers, progress: as in `collect`; the data does not depend on the workers.
     parts: what is made: ``categories`` is ``model.npz``, ``cells.npz`` and ``provenance.json``, ``ordered`` is
         ``leaves`` and ``curves``, and ``policies``, from what these predict, is ``policies.json``.
 
@@ -273,3 +307,20 @@ def main(arguments: Iterable[str] | None = None) -> int:
 
 if __name__ == "__main__":
     raise SystemExit(main())
+
+
+def archive_of(measured: Sequence[Measured], data: Dataset) -> Cells:
+    """Return the finished cells of a build, with features from the rows made of them."""
+    settings = [one.cell for one in measured]
+    shape = (len(settings), POPULATIONS)
+    return Cells(
+        index=np.array([cell.index for cell in settings]),
+        k=np.array([cell.k for cell in settings]),
+        n=np.array([cell.n for cell in settings]),
+        epsilon=np.array([cell.epsilon for cell in settings]),
+        protocol=np.array([cell.protocol for cell in settings]),
+        family=np.array([cell.families for cell in settings]),
+        parameter=data.parameter.reshape(shape),
+        features=data.features[:, PLACES].reshape(*shape, -1),
+        log_errors=np.log(np.maximum([one.error for one in measured], 1e-300)),
+    )

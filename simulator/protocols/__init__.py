@@ -10,8 +10,7 @@ from simulator.protocols.ordered import ORDERED_PROTOCOLS
 from simulator.protocols.projective_geometry import ProjectiveGeometry
 from simulator.protocols.protocol import EPSILON_MAX, EPSILON_MIN, StandardProtocol
 from simulator.protocols.subset import SubsetSelection
-from simulator.protocols.summation import SHE
-from simulator.protocols.thresholding import THE
+from simulator.protocols.summation import SHE, THE
 from simulator.protocols.unary import OUE, RAPPOR
 
 PROTOCOLS: dict[str, type[StandardProtocol]] = {

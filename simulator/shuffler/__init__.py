@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.shuffler.amplification import Shuffler, hockey_stick
+from simulator.shuffler.amplification import Shuffler, blanket_share, clones_2021, clones_2023, hockey_stick
 from simulator.shuffler.central import CentralHistogram
-from simulator.shuffler.closed_form import blanket_share, clones_2021, clones_2023
 
 __all__ = ["CentralHistogram", "Shuffler", "blanket_share", "clones_2021", "clones_2023", "hockey_stick"]

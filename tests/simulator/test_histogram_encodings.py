@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize
 
-from simulator.protocols.summation import SHE
-from simulator.protocols.thresholding import THE
+from simulator.protocols.summation import SHE, THE
 from tests.cells import failures
 
 from .law import (

@@ -10,8 +10,7 @@ import pytest
 from simulator.protocols import FrequencyOracle, projective_geometry
 from simulator.protocols.hadamard import HadamardResponse
 from simulator.protocols.projective_geometry import ProjectiveGeometry
-from simulator.protocols.summation import SHE
-from simulator.protocols.thresholding import THE
+from simulator.protocols.summation import SHE, THE
 from tests.cells import failures
 
 from .law import (

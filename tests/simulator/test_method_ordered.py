@@ -13,8 +13,7 @@ from simulator.channels import planar_geometric
 from simulator.conformance import check_postprocessor
 from simulator.domain import ORDERED, UNORDERED
 from simulator.methods import observe, possible
-from simulator.methods.isotonic import isotonic
-from simulator.methods.ordered import ORDERED_METHODS
+from simulator.methods.ordered import ORDERED_METHODS, isotonic
 from simulator.places import Places
 from simulator.populations import apportion, frequencies
 from simulator.protocols.haar_hadamard import HaarHadamard

@@ -16,8 +16,7 @@ from simulator.protocols.hadamard import HadamardResponse
 from simulator.protocols.oracle import FrequencyOracle
 from simulator.protocols.projective_geometry import ProjectiveGeometry, _space
 from simulator.protocols.subset import SubsetSelection
-from simulator.protocols.summation import SHE
-from simulator.protocols.thresholding import THE
+from simulator.protocols.summation import SHE, THE
 from simulator.protocols.unary import OUE
 from tests.cells import failures
 

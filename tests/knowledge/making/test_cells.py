@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from knowledge.making.build import collect, record_of
 from knowledge.making.cells import OTHER_PROTOCOLS, Cell, cell, measured_from, simulate
-from knowledge.making.collecting import collect, record_of
 from knowledge.making.populations import ORDERED_FAMILIES, draw
 from knowledge.making.store import Store
 from knowledge.making.workers import Workers
