@@ -68,13 +68,13 @@ class Interval(NamedTuple):
     def ends(self) -> str:
         """The ends in words."""
         ends = (("above", self.above), ("at most", self.at_most))
-        return ", ".join(f"{words} {end:,g}" for words, end in ends if end is not None)
+        return ", ".join(f"{words} {end:,.10g}" for words, end in ends if end is not None)
 
     def __str__(self) -> str:
         """Return the interval in words.
 
-        >>> str(Interval("k", 16, 64)), str(Interval("epsilon", above=0.5))
-        ('k above 16, at most 64', 'ε above 0.5')
+        >>> str(Interval("k", 16, 64)), str(Interval("epsilon", above=0.5)), str(Interval("n", at_most=2e6))
+        ('k above 16, at most 64', 'ε above 0.5', 'n at most 2,000,000')
         """
         return f"{QUESTIONS[self.question]} {self.ends}"
 
