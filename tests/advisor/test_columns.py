@@ -170,3 +170,10 @@ def test_a_file_of_values_that_nearly_all_differ_is_doubted(run: Run, tmp_path: 
     names.write_text("name,kind\n" + "".join(f"{line},{len(line)}\n" for line in lines), encoding="utf-8")
     several = run("--eps", "1", str(names), "--column", "name", "--column", "kind", *asked)[2]
     assert several.count("column name: 127 different values in 127 rows: ") == 1
+
+
+def test_what_one_column_alone_is_warned_of_is_said_with_its_name(run: Run, people: str) -> None:
+    for epsilon, warned in (("0.01", ["age", "colour, main", "town"]), ("1", [])):
+        plan = json.loads(run("--eps", epsilon, people, *THREE, "--instant", "--format", "json")[1])
+        said = [text.partition(": predictions cover epsilon from 0.1 ") for text in plan["warnings"]]
+        assert [name for name, found, _ in said if found] == warned

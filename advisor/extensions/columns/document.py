@@ -41,8 +41,9 @@ def joint_document(plan: JointPlan) -> Document:
         Tone.DOUBTFUL if useless else Tone.PLAIN,
         ("useless_columns",) if useless else (),
     )
+    warnings = [*question.warnings, *_own_warnings(plan)]
     parts: list[Part] = [
-        *(Sentence(text, Role.WARNING) for text in question.warnings),
+        *(Sentence(text, Role.WARNING) for text in warnings),
         Sentence(_worst(plan)),
         _table(plan),
         *(Sentence(text, Role.NOTE) for text in _notes(plan)),
@@ -61,11 +62,17 @@ def joint_document(plan: JointPlan) -> Document:
         "solution": plan.solution,
         "error": plan.error,
         "advantage": plan.advantage,
-        "warnings": list(question.warnings),
+        "warnings": warnings,
         "columns": [dict(zip(FIELDS, row, strict=True)) for row in rows],
     }
     value = "\n".join(f"{row[0]} {row[5]} {row[6]} {row[4]:.6g} {row[3]}" for row in rows)
     return Document(f"Plan for {len(rows)} columns", verdict, tuple(parts), data, Records(FIELDS, tuple(rows)), value)
+
+
+def _own_warnings(plan: JointPlan) -> list[str]:
+    """Return what is warned of about one column alone."""
+    known = plan.question.warnings
+    return [f"{one.name}: {text}" for one in plan.columns for text in one.ranking.warnings if text not in known]
 
 
 def _fields(one: ColumnPlan) -> tuple[Scalar, ...]:
