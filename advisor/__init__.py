@@ -11,15 +11,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from advisor.answers.rank.pareto import pareto
+    from advisor.answers.rank.result import Recommendation
+    from advisor.api.advice import Advice
+    from advisor.api.advise import advise
+    from advisor.api.plan import Plan, plan
+    from advisor.api.sweep import Sweep, sweep
     from advisor.errors import InputError
     from advisor.extensions.audit.audit import AuditAnswer, audit
     from advisor.extensions.rounds.memoise import memoise
-    from advisor.plans.answer import Plan, plan
-    from advisor.rank.advice import Advice
-    from advisor.rank.advise import advise
-    from advisor.rank.pareto import pareto
-    from advisor.rank.result import Recommendation
-    from advisor.sweeps.answer import Sweep, sweep
     from simulator._version import __version__
 
 __all__ = [
@@ -39,18 +39,18 @@ __all__ = [
 ]
 
 _HOMES = {
-    "advise": "advisor.rank.advise",
+    "advise": "advisor.api.advise",
     "audit": "advisor.extensions.audit.audit",
     "AuditAnswer": "advisor.extensions.audit.audit",
     "memoise": "advisor.extensions.rounds.memoise",
-    "pareto": "advisor.rank.pareto",
-    "plan": "advisor.plans.answer",
-    "sweep": "advisor.sweeps.answer",
-    "Advice": "advisor.rank.advice",
+    "pareto": "advisor.answers.rank.pareto",
+    "plan": "advisor.api.plan",
+    "sweep": "advisor.api.sweep",
+    "Advice": "advisor.api.advice",
     "InputError": "advisor.errors",
-    "Plan": "advisor.plans.answer",
-    "Recommendation": "advisor.rank.result",
-    "Sweep": "advisor.sweeps.answer",
+    "Plan": "advisor.api.plan",
+    "Recommendation": "advisor.answers.rank.result",
+    "Sweep": "advisor.api.sweep",
     "__version__": "simulator._version",
 }
 

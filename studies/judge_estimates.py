@@ -23,13 +23,13 @@ import typer
 from families import FAMILIES, HALVES, Truth, half_of, truths
 from footer import footer
 
+from advisor.answers.rank.assemble import Contest, contests
+from advisor.answers.rank.simulate import experiment_of, judged_methods
 from advisor.errors import InputError, listed
 from advisor.question.collected import collect
 from advisor.question.estimate_request import build_estimate_request
 from advisor.question.request import Collected, RankSettings
 from advisor.question.settings import Question
-from advisor.rank.assemble import Contest, contests
-from advisor.rank.simulate import experiment_of, judged_methods
 from simulator import METRICS, POSTPROCESSORS, frequency_oracles
 from simulator._types import FloatArray
 from simulator.benchmark import Experiment, simulate

@@ -17,13 +17,13 @@ import typer
 from families import Truth, truths
 from footer import footer
 
+from advisor.answers.rank.result import Answer
+from advisor.answers.rank.simulate import simulated_answer
 from advisor.errors import InputError
 from advisor.question.cleaning import Cleaning
 from advisor.question.request import RankSettings, Request
 from advisor.question.sample import memory_request
 from advisor.question.settings import Categories, Question
-from advisor.rank.result import Answer
-from advisor.rank.simulate import simulated_answer
 from simulator._types import IntArray
 from simulator.draws import multinomial
 from simulator.populations import apportion

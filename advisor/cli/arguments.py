@@ -12,7 +12,7 @@ from advisor.errors import InputError
 # The modules of the functions NAME_command, imported when they run; in the order of --help.
 COMMANDS = {
     "app": extensions.COMMANDS["app"],
-    "choose": "advisor.cli.choose",
+    "choose": extensions.COMMANDS["choose"],
     "estimate": "advisor.cli.collected",
     "reports": "advisor.cli.reports",
     "places": extensions.COMMANDS["places"],
@@ -24,7 +24,7 @@ COMMANDS = {
     "list": "advisor.cli.catalog",
     "explain": "advisor.cli.catalog",
     "code": extensions.COMMANDS["code"],
-    "cite": "advisor.cli.catalog",
+    "cite": extensions.COMMANDS["cite"],
     "knowledge": "advisor.cli.knowledge",
 }
 

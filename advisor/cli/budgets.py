@@ -6,17 +6,17 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from advisor.budgets.document import budgets_document
-from advisor.budgets.result import Budgets
+from advisor.answers.budgets import Budgets
+from advisor.answers.rank.result import Answer
 from advisor.cli.progress import DelayedProgress
 from advisor.cli.ranking import useless
 from advisor.cli.run import Job, SideFile
-from advisor.document.model import Figure, Section
-from advisor.pictures import PICTURES, require_matplotlib, save, to_svg
-from advisor.pictures.budgets import budgets_figure
 from advisor.question.request import Request
 from advisor.question.settings import Picture
-from advisor.rank.result import Answer
+from advisor.show.budgets import budgets_document
+from advisor.show.model import Figure, Section
+from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
+from advisor.show.pictures.budgets import budgets_figure
 
 Requests = tuple[Request, ...]
 

@@ -1,22 +1,21 @@
-"""``list``, ``explain`` and ``cite``: what is on the menu, what its members are, and how to cite them."""
+"""``list`` and ``explain``: what is on the menu, and what its members are."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar
 
 import typer
 
-from advisor.catalog.answer import catalog, explanation
-from advisor.catalog.citation import bibtex_document, citation_document, used_in
-from advisor.catalog.document import explain_document, list_document
-from advisor.cli.arguments import argument
+from advisor.answers.catalog import catalog, explanation
 from advisor.cli.options import Only
 from advisor.cli.run import Job, Output, WholeOutput, run
-from advisor.question.option import Settings, option, require
+from advisor.question.option import Settings, option
 from advisor.question.settings import Categories, Question
+from advisor.show.bibliography import bibtex_document
+from advisor.show.catalog import explain_document, list_document
 
 BIBTEX = ".bib"
 Name = Annotated[str, typer.Argument(metavar="NAME", help="a protocol, method or metric, as ldp-advise list names it")]
@@ -70,27 +69,3 @@ def explain_command(
         run(Job.of(partial(bibtex_document, member.name, member.reference)), output)
     else:
         run(Job.of(lambda: explain_document(member)), output)
-
-
-Cited = Annotated[list[str] | None, argument("NAME", "protocols and methods, or one answer that was saved as JSON")]
-
-
-def cite_command(
-    *,
-    names: Cited = None,
-    bibliography: Bibliography,
-    output: Annotated[References, Only("format", "output", "report", "title", "force", "quiet", "verbose")],
-) -> None:
-    """Write a methods paragraph, and BibTeX of what it cites.
-
-    Of a saved answer, that is all it compared.
-
-    Examples: ldp-advise cite pgr eb_ns --output refs.bib
-              ldp-advise --eps 1 sample.csv --output answer.json && ldp-advise cite answer.json
-    """
-    given = names or []
-    require(
-        ("NAME", given or None, "protocols and methods, for example ldp-advise cite pgr eb_ns, or a saved answer.json")
-    )
-    alone = bibliography.bibtex or output.is_bibliography
-    run(replace(Job.of(lambda: citation_document(used_in(given), bibtex_alone=alone)), inputs=given), output)

@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar
 
+from advisor.answers.rank.apply import applied_csv
+from advisor.answers.rank.result import Answer
 from advisor.checks import path
 from advisor.cli.arguments import Sample
 from advisor.cli.options import Bundle, Only
@@ -38,8 +40,6 @@ from advisor.question.settings import (
     Usefulness,
     member,
 )
-from advisor.rank.apply import applied_csv
-from advisor.rank.result import Answer
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from advisor.answers.epsilon import Statement, convert
+from advisor.answers.rank.meaning import meaning
+from advisor.answers.shuffled import Shuffling, shuffled
 from advisor.cli.options import Only
 from advisor.cli.run import Job, WholeOutput, run
-from advisor.epsilon.conversion import Statement, convert
-from advisor.epsilon.document import epsilon_document
-from advisor.epsilon.shuffled import Shuffling, shuffled
 from advisor.question.option import refuse, require
 from advisor.question.settings import Categories, Menu, Question
-from advisor.rank.meaning import meaning
+from advisor.show.epsilon import epsilon_document
 
 
 def epsilon_command(

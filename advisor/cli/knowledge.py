@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar
 import typer
 from typer.core import TyperGroup
 
+from advisor.answers import knowledge as answer
 from advisor.checks import shown
 from advisor.cli.groups import PanelCommand
 from advisor.cli.options import HELP, Only, spread
@@ -20,7 +21,6 @@ from advisor.cli.run import Job, Output, WholeOutput, run, silence
 from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.domain import build_domain
 from advisor.inputs.histogram import read_histogram
-from advisor.knowledge import answer, document
 from advisor.question.cleaning import Cleaning
 from advisor.question.cluster import Cluster
 from advisor.question.option import Settings, option, refuse, require
@@ -28,6 +28,7 @@ from advisor.question.request import RankSettings
 from advisor.question.sample import sample_request
 from advisor.question.settings import Categories, Columns, Menu, Question, Shape, Simulation
 from advisor.question.shape_request import shape_request
+from advisor.show import knowledge as document
 from knowledge.judging.holdout import Histogram
 
 CELLS, CELLS_MAX = 5, 100  # shown, and at most

@@ -5,17 +5,17 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+from advisor.answers.rank.pareto import Frontier, pareto
 from advisor.cli.arguments import Sample
 from advisor.cli.progress import DelayedProgress
 from advisor.cli.ranking import RankOptions, ranking_answer
 from advisor.cli.run import Job, Output, SideFile, run
-from advisor.pictures import PICTURES, require_matplotlib, save
-from advisor.pictures.pareto import pareto_figure
 from advisor.question.central import CentralPromise
 from advisor.question.request import RankSettings
 from advisor.question.settings import Picture
-from advisor.rank.pareto import Frontier, pareto
-from advisor.rank.pareto_document import pareto_document, pareto_sections
+from advisor.show.pictures import PICTURES, require_matplotlib, save
+from advisor.show.pictures.pareto import pareto_figure
+from advisor.show.rank.pareto_document import pareto_document, pareto_sections
 
 
 def pareto_command(

@@ -5,21 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from advisor.answers.plan.answer import make_plan
+from advisor.answers.plan.result import PlanResult
 from advisor.cli.arguments import Sample
 from advisor.cli.options import Only
 from advisor.cli.progress import DelayedWords
 from advisor.cli.run import Job, Output, SideFile, run
-from advisor.document.model import Figure, Section
-from advisor.pictures import PICTURES, require_matplotlib, save, to_svg
-from advisor.pictures.plan import plan_figure
-from advisor.plans.answer import Plan, make_plan
-from advisor.plans.document import plan_document
-from advisor.plans.question import Goal, PlanQuestion, PlanSettings, build_question, shape_frequencies
 from advisor.question.central import CentralPromise
 from advisor.question.cleaning import Cleaning
 from advisor.question.metric_settings import MetricSettings
+from advisor.question.plan import Goal, PlanQuestion, PlanSettings, build_question, shape_frequencies
 from advisor.question.sample import from_file, refuse_mixed
 from advisor.question.settings import Categories, Columns, Instant, Limits, Menu, Picture, Question, Shape, Simulation
+from advisor.show.model import Figure, Section
+from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
+from advisor.show.pictures.plan import plan_figure
+from advisor.show.plan import plan_document
 
 
 def plan_command(
@@ -57,7 +58,7 @@ def plan_command(
             return build_question(settings, shape_frequencies(settings, domain, shape))
         return build_question(settings, from_file(sample, domain, columns, cleaning))
 
-    def answer(asked_for: PlanQuestion, progress: DelayedWords) -> Plan:
+    def answer(asked_for: PlanQuestion, progress: DelayedWords) -> PlanResult:
         return make_plan(asked_for, instant=instant.instant, simulation=simulation, progress=progress)
 
     run(
@@ -76,11 +77,11 @@ def plan_command(
     )
 
 
-def _draw(plan: Plan, target: Path) -> None:
+def _draw(plan: PlanResult, target: Path) -> None:
     save(plan_figure(plan), target)
 
 
-def _sections(plan: Plan) -> tuple[Section, ...]:
+def _sections(plan: PlanResult) -> tuple[Section, ...]:
     if not plan.curve:
         return ()
 

@@ -10,16 +10,15 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from advisor.budgets.examples import MissingBudgetError, missing_budget
+from advisor.answers.rank.look_up import look_up
+from advisor.answers.rank.result import Answer
+from advisor.answers.rank.verdict import USELESS
+from advisor.answers.rank.why import explained
 from advisor.checks import path
 from advisor.cli.options import Bundle, Only
 from advisor.cli.progress import DelayedProgress
 from advisor.cli.run import SideFile
-from advisor.document.model import Document, Role, Section, Sentence
 from advisor.errors import InputError
-from advisor.pictures import PICTURES, require_matplotlib, save
-from advisor.pictures.frequencies import frequencies_figure
-from advisor.pictures.ranking import ranking_figure
 from advisor.question.cleaning import Cleaning
 from advisor.question.early import check_early
 from advisor.question.metric_settings import MetricSettings
@@ -38,12 +37,13 @@ from advisor.question.settings import (
     Simulation,
 )
 from advisor.question.shape_request import shape_request
-from advisor.rank.document import rank_document
-from advisor.rank.look_up import look_up
-from advisor.rank.matrix import matrix_document
-from advisor.rank.result import Answer
-from advisor.rank.verdict import USELESS
-from advisor.rank.why import explained
+from advisor.show.examples import MissingBudgetError, missing_budget
+from advisor.show.model import Document, Role, Section, Sentence
+from advisor.show.pictures import PICTURES, require_matplotlib, save
+from advisor.show.pictures.frequencies import frequencies_figure
+from advisor.show.pictures.ranking import ranking_figure
+from advisor.show.rank.document import rank_document
+from advisor.show.rank.matrix import matrix_document
 from simulator._version import __version__
 from simulator.benchmark import Runs
 
@@ -252,7 +252,7 @@ def ranking_answer(
     """Return what answers a request: a simulation, or a prediction, with its reasons or without."""
 
     def simulate(request: Request, progress: DelayedProgress) -> Answer:
-        from advisor.rank.simulate import simulated_answer  # look-ups have no need of it
+        from advisor.answers.rank.simulate import simulated_answer  # look-ups have no need of it
 
         return simulated_answer(request, jobs=simulation.jobs, progress=progress)
 
@@ -296,6 +296,6 @@ def matrix_page(answer: Answer) -> Document:
 
 def rank_sections(answer: Answer) -> tuple[Section, ...]:
     """Return what pages show of an answer besides its document."""
-    from advisor.rank.page import page_sections  # for pages alone
+    from advisor.show.rank.page import page_sections  # for pages alone
 
     return page_sections(answer.rankings)

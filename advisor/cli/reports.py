@@ -19,7 +19,7 @@ from advisor.question.cluster import Cluster, Resumption
 from advisor.question.collected_request import Collection, ReportFormat, counts_of_reports, reports_request
 from advisor.question.option import Settings, option, refuse, require
 from advisor.question.request import Request
-from advisor.rank.tally_document import tally_document, tally_warnings
+from advisor.show.tally import tally_document, tally_warnings
 
 FILES = "CSV, TSV, text or Parquet, or gzip of these; 'part-*.csv'; - for standard input"
 Files = Annotated[list[str] | None, argument("FILES", FILES)]

@@ -16,16 +16,16 @@ import typer
 from advisor.checks import choice, path, text, whole
 from advisor.cli.options import Only, command_line
 from advisor.cli.progress import delayed_status
-from advisor.document.csv import csv_text
-from advisor.document.json import json_text
-from advisor.document.markdown import markdown
-from advisor.document.model import TOP, Document, Section, View
-from advisor.document.terminal import show
-from advisor.document.text import plain_text
 from advisor.errors import InputError, listed, one_line
 from advisor.outputs import Outputs, Target
-from advisor.pictures import require_matplotlib
 from advisor.question.option import Settings, option, options_of
+from advisor.show.csv import csv_text
+from advisor.show.json import json_text
+from advisor.show.markdown import markdown
+from advisor.show.model import TOP, Document, Section, View
+from advisor.show.pictures import require_matplotlib
+from advisor.show.terminal import show
+from advisor.show.text import plain_text
 from simulator.foreign import SOURCES, containment
 
 FORMATS = ("table", "plain", "markdown", "csv", "json", "value", "html")
@@ -293,7 +293,7 @@ def _target(file: SideFile[A], outputs: Outputs) -> Target | None:
 
 
 def _page(document: Document) -> str:
-    from advisor.document.page import page_html  # for pages alone
+    from advisor.show.page import page_html  # for pages alone
 
     return page_html(document, command_line(without=_destinations()))
 

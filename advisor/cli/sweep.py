@@ -7,24 +7,25 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar
 
+from advisor.answers.sweep.answer import run_sweep
+from advisor.answers.sweep.records import check_cell_file
+from advisor.answers.sweep.result import SweepResult
 from advisor.checks import path
 from advisor.cli.arguments import Sample
 from advisor.cli.options import Only
 from advisor.cli.progress import TimedProgress
 from advisor.cli.run import Job, Output, SideFile, run, say
-from advisor.document.model import Figure, Section
-from advisor.pictures import PICTURES, require_matplotlib, save, to_svg
-from advisor.pictures.sweep import curves_figure, winners_figure
 from advisor.question.cleaning import Cleaning
 from advisor.question.cluster import Cluster, Resumption
 from advisor.question.metric_settings import MetricSettings
 from advisor.question.option import Settings, option
 from advisor.question.sample import over_domain, read_sample, refuse_beside_bins, refuse_mixed, sample_name
 from advisor.question.settings import Categories, Columns, Grid, Menu, Picture, Shape, Simulation, SingleMetric
-from advisor.sweeps.answer import Sweep, run_sweep
-from advisor.sweeps.document import sweep_document
-from advisor.sweeps.question import SweepQuestion, SweepSettings, build_question, shape_frequencies
-from advisor.sweeps.records import check_cell_file
+from advisor.question.sweep import SweepQuestion, SweepSettings, build_question, shape_frequencies
+from advisor.show.model import Figure, Section
+from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
+from advisor.show.pictures.sweep import curves_figure, winners_figure
+from advisor.show.sweep import sweep_document
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +76,7 @@ def sweep_command(
         domains = (Categories(k=k, ordered=domain.ordered) for k in grid.sizes or (None,))
         return build_question(settings, tuple(over_domain(histogram, name, one, cleaning) for one in domains))
 
-    def answer(asked_for: SweepQuestion, progress: TimedProgress) -> Sweep:
+    def answer(asked_for: SweepQuestion, progress: TimedProgress) -> SweepResult:
         try:
             return run_sweep(asked_for, simulation, cluster, resume=resumption.resume, progress=progress)
         except KeyboardInterrupt as stop:
@@ -104,15 +105,15 @@ def sweep_command(
     )
 
 
-def _draw_winners(sweep: Sweep, target: Path) -> None:
+def _draw_winners(sweep: SweepResult, target: Path) -> None:
     save(winners_figure(sweep), target)
 
 
-def _draw_curves(sweep: Sweep, target: Path) -> None:
+def _draw_curves(sweep: SweepResult, target: Path) -> None:
     save(curves_figure(sweep), target)
 
 
-def _sections(sweep: Sweep) -> tuple[Section, ...]:
+def _sections(sweep: SweepResult) -> tuple[Section, ...]:
     pictures = (
         Figure("Winners", "the winner of each cell", lambda: to_svg(winners_figure(sweep), "winners")),
         Figure("Errors", "errors of the best methods", lambda: to_svg(curves_figure(sweep), "curves")),

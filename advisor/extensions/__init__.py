@@ -7,6 +7,8 @@ from __future__ import annotations
 
 COMMANDS = {
     "app": "advisor.extensions.app.command",
+    "choose": "advisor.extensions.choose.command",
+    "cite": "advisor.extensions.cite.command",
     "places": "advisor.extensions.places.command",
     "audit": "advisor.extensions.audit.command",
     "code": "advisor.extensions.code.command",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from advisor.document.model import Json
 from advisor.question.solutions import Solution
 
 
@@ -39,11 +38,6 @@ class Plan(NamedTuple):
     reports: int
     advantage: float | None
     solutions: tuple[Solution, ...] = ()
-
-    @property
-    def data(self) -> dict[str, Json]:
-        """The plan as plain data."""
-        return {**self._asdict(), "solutions": [row._asdict() for row in self.solutions]}
 
 
 def total_text(plan: Plan | None, *, each: bool = False) -> str:

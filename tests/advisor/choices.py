@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from advisor.budgets.choice import Choice, choose
-from advisor.budgets.wishes import Wishes
+from advisor.extensions.choose.answer import Choice, choose
+from advisor.extensions.choose.question import Wishes
 from advisor.question.frequencies import Frequencies
 
 MADE: dict[Wishes, Choice] = {}

@@ -38,7 +38,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 @pytest.fixture
 def choose_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the command make each decision without a file once."""
-    monkeypatch.setattr("advisor.cli.choose.choose", chosen)
+    monkeypatch.setattr("advisor.extensions.choose.command.choose", chosen)
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.sweeps.answer import Sweep, sweep
+from advisor.api.sweep import Sweep, sweep
 
 SMALL = {
     "epsilons": [0.5, 2.0], "users": [1000, 10_000], "sizes": [6, 12], "protocol": ["grr", "oue"],

@@ -11,16 +11,16 @@ import pandas as pd
 import pytest
 
 from advisor import InputError, advise
-from advisor.document.model import Role, Sentence
+from advisor.answers.rank.simulate import simulated_answer
 from advisor.figures import number
 from advisor.question.frequencies import Frequencies
 from advisor.question.request import RankSettings
 from advisor.question.sample import build_request
 from advisor.question.settings import Menu, Question, Simulation
-from advisor.rank.answer_words import summary
-from advisor.rank.document import rank_document
-from advisor.rank.simulate import simulated_answer
-from advisor.rank.words import note_sentences
+from advisor.show.model import Role, Sentence
+from advisor.show.rank.answer_words import summary
+from advisor.show.rank.document import rank_document
+from advisor.show.rank.words import note_sentences
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.detection import smallest_detectable
 from simulator.populations import apportion, frequencies

@@ -11,8 +11,8 @@ import pytest
 from scipy import stats
 
 from advisor import InputError, advise
+from advisor.answers.rank.apply import COLUMNS, applied_csv, frequency_interval
 from advisor.question.collected import collect
-from advisor.rank.apply import COLUMNS, applied_csv, frequency_interval
 from simulator import POSTPROCESSORS, PROTOCOLS, Noise, frequency_oracles
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for

@@ -15,10 +15,10 @@ import pytest
 from numpy.typing import NDArray
 from rich.console import Console
 
-from advisor.catalog.answer import explanation
-from advisor.catalog.document import explain_document
-from advisor.document.model import View
-from advisor.document.terminal import show
+from advisor.answers.catalog import explanation
+from advisor.show.catalog import explain_document
+from advisor.show.model import View
+from advisor.show.terminal import show
 from knowledge.cards import CARDS
 from knowledge.recipes import Collection, method_code, metric_code, package_recipe, python_client, server
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Metric, Noise, PostProcessor

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from advisor import advise
-from advisor.budgets.case import METRIC
-from advisor.budgets.choice import Choice
-from advisor.budgets.choice_document import choice_document
-from advisor.budgets.choice_words import points
-from advisor.budgets.wishes import LIMITS, Wishes, rounded
+from advisor.answers.rank.result import Recommendation
 from advisor.cli.run import FORMATS
-from advisor.rank.result import Recommendation
+from advisor.extensions.choose.answer import Choice
+from advisor.extensions.choose.case import METRIC
+from advisor.extensions.choose.document import choice_document
+from advisor.extensions.choose.question import LIMITS, Wishes, rounded
+from advisor.extensions.choose.words import points
 from knowledge.describe.assumption import AssumedSkew
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate

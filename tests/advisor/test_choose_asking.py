@@ -13,10 +13,10 @@ from unittest.mock import ANY
 
 import pytest
 
-from advisor.budgets.choice_words import note_lines
-from advisor.budgets.wishes import Wishes
-from advisor.cli.prompts import PROMPTS
 from advisor.errors import InputError
+from advisor.extensions.choose.prompts import PROMPTS
+from advisor.extensions.choose.question import Wishes
+from advisor.extensions.choose.words import note_lines
 from tests.advisor.choices import chosen
 from tests.advisor.conftest import Run
 from tests.cells import failures

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from advisor import AuditAnswer, InputError, audit
-from advisor.document.model import View
-from advisor.document.text import plain_text
 from advisor.extensions.audit.document import audit_document
+from advisor.show.model import View
+from advisor.show.text import plain_text
 from simulator import PROTOCOLS
 from simulator.hashing import DEFAULT_HASH, HASHES
 from tests.advisor.conftest import Run

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from advisor import advise
+from advisor.answers.rank.apply import frequency_interval
 from advisor.cli.run import NOTICE
-from advisor.rank.apply import frequency_interval
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.seeding import rng_for
 from tests.advisor.cli_answers import answer

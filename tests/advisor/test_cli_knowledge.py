@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from advisor.answers import knowledge as answer
+from advisor.answers.knowledge import Judgement, check_folder
 from advisor.errors import InputError
-from advisor.knowledge import answer
-from advisor.knowledge.answer import Judgement, check_folder
 from knowledge.judging.holdout import Histogram
 from knowledge.judging.scores import METHOD, MODEL, PAIR, SINGLE, Score
 from knowledge.model import load

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from advisor import Advice, advise
+from advisor.answers.rank.apply import applied_csv
 from advisor.question.clipped import POSITIVE_PART
 from advisor.question.collected import collect
 from advisor.question.request import Collected
-from advisor.rank.apply import applied_csv
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.methods.summaries import SUMMARIES
 from simulator.populations import apportion, frequencies

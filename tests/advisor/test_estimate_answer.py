@@ -15,15 +15,15 @@ import pandas as pd
 import pytest
 
 from advisor import Advice, InputError, advise
-from advisor.document.model import View
-from advisor.document.text import plain_text
 from advisor.question import estimate_request
 from advisor.question.collected import collect
 from advisor.question.estimate_request import COLLECTIONS, SIMULATED, build_estimate_request
 from advisor.question.request import RankSettings
 from advisor.question.settings import Question, Simulation
-from advisor.rank.answer_words import summary
-from advisor.rank.document import rank_document
+from advisor.show.model import View
+from advisor.show.rank.answer_words import summary
+from advisor.show.rank.document import rank_document
+from advisor.show.text import plain_text
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, frequency_oracles
 from simulator.confidence import AS_GOOD_AS_BEST, DOUBT, LEAST, RANGE, WIDER
 from simulator.methods.summaries import SUMMARIES

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from advisor import Advice, advise
-from advisor.rank.explorer import Explorer, explorer_of
+from advisor.show.rank.explorer import Explorer, explorer_of
 from knowledge.describe.profile import profile_of
 from knowledge.ranking import look_up
 from simulator.populations import apportion, frequencies

@@ -13,7 +13,7 @@ import pytest
 
 from advisor.cli.app import main
 from advisor.cli.run import FORMATS, Output, write
-from advisor.document.model import Document, View
+from advisor.show.model import Document, View
 from tests.cells import failures
 
 EVEN = (110, 114, 116, 118, 124, 132, 134, 130, 126, 124, 128, 132, 122, 108, 92, 68, 62, 60)

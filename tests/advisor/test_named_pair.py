@@ -12,14 +12,14 @@ import pytest
 from scipy import stats
 
 from advisor import InputError, advise
+from advisor.answers.rank.assemble import contests, ranking_of
+from advisor.answers.rank.simulate import simulate_request
+from advisor.api.advice import Advice
 from advisor.figures import points
 from advisor.question.frequencies import Frequencies
 from advisor.question.request import RankSettings, Request
 from advisor.question.sample import build_request
 from advisor.question.settings import Menu, Question
-from advisor.rank.advice import Advice
-from advisor.rank.assemble import contests, ranking_of
-from advisor.rank.simulate import simulate_request
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, benchmark
 from simulator.benchmark import Experiment, Runs, simulate
 from simulator.populations import apportion, frequencies

@@ -13,7 +13,7 @@ import pytest
 import advisor
 import ldp_advise
 from advisor import Advice, InputError, advise
-from advisor.rank.apply import applied_csv
+from advisor.answers.rank.apply import applied_csv
 from simulator import PROTOCOLS
 from simulator.seeding import rng_for
 from tests.advisor.estimates import ALONE

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from advisor import Advice, InputError, advise
-from advisor.pictures.frequencies import frequencies_figure
-from advisor.rank.apply import frequency_interval
+from advisor.answers.rank.apply import frequency_interval
+from advisor.show.pictures.frequencies import frequencies_figure
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Tally
 from simulator.confidence import LEAST, RANGE, WIDER
 from simulator.domain import ORDERED

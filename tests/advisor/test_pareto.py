@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from advisor import advise, pareto
-from advisor.rank.result import Recommendation
+from advisor.answers.rank.result import Recommendation
 from simulator import PROTOCOLS
 from simulator.ranking import preference
 from tests.advisor.conftest import Run

@@ -12,12 +12,12 @@ import pytest
 pytest.importorskip("matplotlib", reason="pictures need matplotlib: pip install 'ldp-advise[plot]'")
 
 from advisor import advise
-from advisor.pictures import save, to_svg
-from advisor.pictures.frequencies import _shown, frequencies_figure
-from advisor.pictures.ranking import ranking_figure
-from advisor.pictures.style import INK, SERIES, tint
-from advisor.pictures.sweep import SHADE
-from advisor.rank.advice import Advice
+from advisor.api.advice import Advice
+from advisor.show.pictures import save, to_svg
+from advisor.show.pictures.frequencies import _shown, frequencies_figure
+from advisor.show.pictures.ranking import ranking_figure
+from advisor.show.pictures.style import INK, SERIES, tint
+from advisor.show.pictures.sweep import SHADE
 from tests.advisor.conftest import Run
 from tests.advisor.estimates import ALONE
 

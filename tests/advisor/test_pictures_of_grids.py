@@ -11,11 +11,11 @@ pytest.importorskip("matplotlib", reason="pictures need matplotlib: pip install 
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from advisor.pictures import to_svg
-from advisor.pictures.plan import plan_figure
-from advisor.pictures.sweep import curves_figure, winners_figure
-from advisor.plans.answer import plan
-from advisor.sweeps.answer import sweep
+from advisor.api.plan import plan
+from advisor.api.sweep import sweep
+from advisor.show.pictures import to_svg
+from advisor.show.pictures.plan import plan_figure
+from advisor.show.pictures.sweep import curves_figure, winners_figure
 from simulator import POSTPROCESSORS, Noise
 from simulator.foreign import REGISTERED, SOURCES
 from tests.advisor.conftest import Run

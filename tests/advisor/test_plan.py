@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from advisor.document.model import Sentence
+from advisor.answers.plan.prediction import PLACES, Prediction, first_answers
+from advisor.api.plan import plan
 from advisor.names import pair_text
-from advisor.plans.answer import plan
-from advisor.plans.document import answer_sentence, plan_document, plan_table
-from advisor.plans.prediction import PLACES, Prediction, first_answers
-from advisor.plans.question import PlanQuestion
 from advisor.question.frequencies import Frequencies
 from advisor.question.metric_settings import MetricSettings
+from advisor.question.plan import PlanQuestion
+from advisor.show.model import Sentence
+from advisor.show.plan import answer_sentence, plan_document, plan_table
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate
 from simulator.detection import power as detection_power
@@ -256,7 +256,7 @@ def misled(monkeypatch: pytest.MonkeyPatch, need: Callable[[tuple[str, str], flo
         rows = (replace(row, value=need(row.pair, row.value)) for row in right.rows if row.value is not None)
         return replace(right, rows=tuple(rows))
 
-    monkeypatch.setattr("advisor.plans.answer.first_answers", wrong)
+    monkeypatch.setattr("advisor.answers.plan.answer.first_answers", wrong)
 
 
 @pytest.mark.slow
@@ -307,7 +307,7 @@ def test_out_of_the_grid_is_not_out_of_reach() -> None:
 
 
 def test_a_power_that_jumps_is_said_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("advisor.plans.detection.MOST", 500)  # enough to tell 0.98 from 0.8
+    monkeypatch.setattr("advisor.answers.plan.detection.MOST", 500)  # enough to tell 0.98 from 0.8
     # One user of 100: reported truthfully or not, so that grr tells the value as soon as one report passes the test.
     answer = plan(detect=0.01, n=100, k=10, protocol="grr")
     assert (answer.best.error_low or 0) > 0.8

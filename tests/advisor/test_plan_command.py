@@ -7,10 +7,10 @@ import json
 import pytest
 
 import advisor
-from advisor.document.model import Role, Sentence
+from advisor.api.plan import plan
 from advisor.errors import InputError
-from advisor.plans.answer import plan
-from advisor.plans.document import plan_document
+from advisor.show.model import Role, Sentence
+from advisor.show.plan import plan_document
 from tests.advisor.conftest import Run
 from tests.cells import failures
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from advisor import Advice, InputError, advise
-from advisor.catalog.answer import explanation
+from advisor.answers.catalog import explanation
+from advisor.answers.rank.why import explain
 from advisor.extensions.code.question import saved_pair
 from advisor.names import method_name
-from advisor.rank.answer_words import summary
-from advisor.rank.why import explain
+from advisor.show.rank.answer_words import summary
 from simulator import METRICS, PROTOCOLS
 from simulator.methods.summaries import POSTERIOR_MEAN, POSTERIOR_MEDIAN, SUMMARIES
 from simulator.populations import apportion, frequencies

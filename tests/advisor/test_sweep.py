@@ -12,14 +12,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor.document.markdown import markdown
-from advisor.document.model import View
-from advisor.document.text import plain_text
+from advisor.answers.sweep.answer import simulate_cell
+from advisor.answers.sweep.result import Cell
+from advisor.api.sweep import sweep
 from advisor.errors import InputError
-from advisor.sweeps.answer import simulate_cell, sweep
-from advisor.sweeps.document import answer_sentence, sweep_document
-from advisor.sweeps.question import Place, SweepQuestion
-from advisor.sweeps.result import Cell
+from advisor.question.sweep import Place, SweepQuestion
+from advisor.show.markdown import markdown
+from advisor.show.model import View
+from advisor.show.sweep import answer_sentence, sweep_document
+from advisor.show.text import plain_text
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.populations import apportion, frequencies
 from simulator.ranking import PRACTICAL_RATIO
@@ -264,7 +265,7 @@ def test_an_interrupt_says_what_is_kept(run: Run, tmp_path: Path, monkeypatch: p
             raise KeyboardInterrupt
         return simulate_cell(question, place)
 
-    monkeypatch.setattr("advisor.sweeps.answer.simulate_cell", interrupted)
+    monkeypatch.setattr("advisor.answers.sweep.answer.simulate_cell", interrupted)
     file = tmp_path / "cells.jsonl"
     words = ["--eps", "1", "--n", "500", "--k", "8,12", "-p", "grr", "--method", "none", "--jobs", "1"]
     code, _, err = run("sweep", *words, "--resume", str(file))

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from advisor.answers.sweep.answer import simulate_cell
+from advisor.answers.sweep.records import CellFile
+from advisor.answers.sweep.result import Cell
 from advisor.errors import InputError
-from advisor.sweeps.answer import simulate_cell
-from advisor.sweeps.question import Place, SweepQuestion
-from advisor.sweeps.records import CellFile
-from advisor.sweeps.result import Cell
+from advisor.question.sweep import Place, SweepQuestion
 from tests.advisor.conftest import Run
 from tests.advisor.sweeps import WORDS, small
 from tests.cells import failures
@@ -31,7 +31,7 @@ def test_a_sweep_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.Mo
         simulated.append(place)
         return simulate_cell(question, place)
 
-    monkeypatch.setattr("advisor.sweeps.answer.simulate_cell", counted)
+    monkeypatch.setattr("advisor.answers.sweep.answer.simulate_cell", counted)
     assert small(resume=file).cells == whole.cells
     assert len(simulated) == 8 - 3  # the first line says what is swept
     simulated.clear()
@@ -71,7 +71,7 @@ def test_values_can_be_added_to_a_sweep_that_is_kept(
         simulated.append(place)
         return simulate_cell(question, place)
 
-    monkeypatch.setattr("advisor.sweeps.answer.simulate_cell", counted)
+    monkeypatch.setattr("advisor.answers.sweep.answer.simulate_cell", counted)
     file = tmp_path / "cells.jsonl"
     small(resume=file, epsilons=1.0, users=500, sizes=[8, 12], **source)
     simulated.clear()
@@ -136,7 +136,7 @@ def test_a_full_disk_keeps_what_is_done(tmp_path: Path, monkeypatch: pytest.Monk
         kept.append(cell)
         add(self, cell)
 
-    monkeypatch.setattr("advisor.sweeps.answer.CellFile.add", add_three)
+    monkeypatch.setattr("advisor.answers.sweep.answer.CellFile.add", add_three)
     with pytest.raises(InputError, match=r"cells.jsonl: no space left on device; 3 of 8 cells are kept"):
         small(resume=tmp_path / "cells.jsonl")
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from advisor import Advice, advise
-from advisor.document.page import page_html
 from advisor.figures import number
-from advisor.rank.document import rank_document
+from advisor.show.page import page_html
+from advisor.show.rank.document import rank_document
 from simulator import POSTPROCESSORS
 from simulator.populations import apportion, frequencies
 from tests.advisor.cli_answers import QUICK, SCHEMA

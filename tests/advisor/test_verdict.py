@@ -12,14 +12,8 @@ import pytest
 from rich.console import Console
 
 from advisor import advise, pareto, plan
-from advisor.document.terminal import fitted
-from advisor.question.option import options_of
-from advisor.question.settings import Limits
-from advisor.rank.answer_words import answer_sentences, summary
-from advisor.rank.explorer import explorer_of
-from advisor.rank.remedy import remedy
-from advisor.rank.table import ranked_table
-from advisor.rank.verdict import (
+from advisor.answers.rank.remedy import remedy
+from advisor.answers.rank.verdict import (
     ENOUGH,
     MARGINAL,
     MOST_UNDETECTABLE,
@@ -29,6 +23,12 @@ from advisor.rank.verdict import (
     kind_of,
     reasons_of,
 )
+from advisor.question.option import options_of
+from advisor.question.settings import Limits
+from advisor.show.rank.answer_words import answer_sentences, summary
+from advisor.show.rank.explorer import explorer_of
+from advisor.show.rank.table import ranked_table
+from advisor.show.terminal import fitted
 from knowledge.implementations import DEPLOYED, IMPLEMENTATIONS
 from simulator import PROTOCOLS
 from simulator.detection import smallest_detectable

@@ -14,10 +14,10 @@ from advisor.cli import options
 from advisor.cli.dispatch import USAGE_ERROR
 from advisor.cli.groups import app_for
 from advisor.cli.run import Job, taker
-from advisor.document.model import Document
 from advisor.errors import InputError
 from advisor.extensions.app.state import Command
 from advisor.inputs.held import held_files
+from advisor.show.model import Document
 from simulator.foreign import SOURCES, containment
 
 T = TypeVar("T")

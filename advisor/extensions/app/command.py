@@ -12,9 +12,9 @@ import typer
 from advisor.checks import whole
 from advisor.cli.arguments import argument
 from advisor.errors import InputError
-from advisor.pictures import require_matplotlib
 from advisor.question.option import Settings, like, option
 from advisor.question.settings import Menu
+from advisor.show.pictures import require_matplotlib
 from simulator.foreign import SOURCES
 
 MOST_PORT = 65_535

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar, Protocol
 
-from advisor.budgets.wishes import Wishes
 from advisor.checks import choice
 from advisor.extensions.app.controls import YES, Choices, Control
+from advisor.extensions.choose.question import Wishes
 from advisor.extensions.places.question import Ground, Promise
 from advisor.question.collected_request import Collection, EstimateColumns
 from advisor.question.option import Settings, option

@@ -9,7 +9,7 @@ from shiny import Outputs, reactive, render, req, ui
 from advisor.extensions.app.session import Page
 from advisor.extensions.app.shown import Shown
 from advisor.extensions.app.takeaways import reproduce_html
-from advisor.rank.explorer import Stops
+from advisor.show.rank.explorer import Stops
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from advisor.extensions.app.state import Data, State, decision, ranking, state_o
 from advisor.extensions.app.uploads import Uploads
 from advisor.extensions.app.wording import worded
 from advisor.extensions.app.worker import Workers
-from advisor.rank.explorer import Stops
+from advisor.show.rank.explorer import Stops
 
 PAUSE = 0.4  # seconds without a change before what stands below the answer is worked out
 PREDICTED = (PLAN, COMPARE)  # pages whose first sight is a prediction; on the others it is a small simulation

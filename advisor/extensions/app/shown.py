@@ -12,24 +12,24 @@ from html import escape
 from threading import Lock
 from typing import Any
 
-from advisor.budgets.case import NOTHING_ASKED
-from advisor.budgets.choice import Choice
-from advisor.document.csv import csv_text
-from advisor.document.model import Code, Document, Part, Role, Sentence, Table
-from advisor.document.page import RESTS_ON, explorer_html, page_html, pieces_html, section_html, svg_html
+from advisor.answers.rank.apply import applied_csv
+from advisor.answers.rank.result import Answer, Ranking, Recommendation
 from advisor.errors import InputError
 from advisor.extensions.app.answers import Answered, answered
 from advisor.extensions.app.attacker import attacker_section, promise_section
 from advisor.extensions.app.snippet import python_snippet
 from advisor.extensions.app.state import State, decision, ranking
 from advisor.extensions.app.wording import blamed, worded, worded_document, worded_section
+from advisor.extensions.choose.answer import Choice
+from advisor.extensions.choose.case import NOTHING_ASKED
 from advisor.extensions.code.answer import files_of
-from advisor.pictures import to_svg
-from advisor.pictures.frequencies import frequencies_figure
-from advisor.rank.apply import applied_csv
-from advisor.rank.explorer import Stops, explorer_of
-from advisor.rank.page import reasons_section
-from advisor.rank.result import Answer, Ranking, Recommendation
+from advisor.show.csv import csv_text
+from advisor.show.model import Code, Document, Part, Role, Sentence, Table
+from advisor.show.page import RESTS_ON, explorer_html, page_html, pieces_html, section_html, svg_html
+from advisor.show.pictures import to_svg
+from advisor.show.pictures.frequencies import frequencies_figure
+from advisor.show.rank.explorer import Stops, explorer_of
+from advisor.show.rank.page import reasons_section
 from knowledge.recipes import Collection
 
 CHANGE = "change"  # what the table of changes that would be enough begins with

@@ -12,9 +12,9 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route
 
-from advisor.document.page.script import SCRIPT
-from advisor.document.page.style import STYLE
 from advisor.extensions.app.uploads import Uploads
+from advisor.show.page.script import SCRIPT
+from advisor.show.page.style import STYLE
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Scope]]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from advisor.answers.rank.result import Answer
 from advisor.cli.arguments import COMMANDS
 from advisor.extensions.app.answers import Answered, in_full
 from advisor.extensions.app.goals import ESTIMATE, REPORTS
 from advisor.inputs.held import HeldFile
 from advisor.inputs.histogram import RawHistogram
-from advisor.rank.result import Answer
 
 
 def _members(names: str) -> str | list[str]:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from advisor.document.model import Column, Document, Part, Section, Sentence, Table
 from advisor.extensions.app.controls import YES, Control
 from advisor.extensions.app.goals import Goal
+from advisor.show.model import Column, Document, Part, Section, Sentence, Table
 
 ELSEWHERE = "{} on the command line"  # what the page has no control for
 PREDICTED = "the look-up"  # what --instant asks for; the page has a button for the opposite

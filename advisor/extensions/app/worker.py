@@ -20,11 +20,11 @@ NICENESS = 3  # a simulation gives way to the pages, but does not starve beside 
 DONE, WRONG, STEP = "done", "wrong", "step"
 # What simulations import when they first need it: none of them has to wait for it.
 PRELOADED = (
-    "advisor.extensions.app.worker", "advisor.rank.simulate", "advisor.budgets.simulation", "advisor.cli.choose",
-    "advisor.cli.collected", "advisor.cli.rank", "advisor.extensions.places.command",
-    "advisor.extensions.places.answer", "charset_normalizer", "numpy.random", "numpy.testing",
-    "pydantic.type_adapter", "scipy.optimize", "scipy.sparse", "scipy.special", "simulator.surrogate",
-    "typer._adapters",
+    "advisor.extensions.app.worker", "advisor.answers.rank.simulate", "advisor.extensions.choose.simulation",
+    "advisor.extensions.choose.command", "advisor.cli.collected", "advisor.cli.rank",
+    "advisor.extensions.places.command", "advisor.extensions.places.answer", "charset_normalizer", "numpy.random",
+    "numpy.testing", "pydantic.type_adapter", "scipy.optimize", "scipy.sparse", "scipy.special",
+    "simulator.surrogate", "typer._adapters",
 )  # fmt: skip
 Step = Callable[[Sequence[object]], None]  # called with (done, total), or with words
 Members = tuple[tuple[str, str], ...]  # kinds and names of members from files, which a new process has to load too

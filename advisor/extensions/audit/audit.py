@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from advisor.document.model import Document
-from advisor.document.shown import Shown
+from advisor.api.shown import Shown
 from advisor.errors import InputError
 from advisor.extensions.audit.answer import Audits, answer
 from advisor.extensions.audit.document import audit_document
 from advisor.extensions.audit.question import Attack, AuditQuestion, ForeignClient, Functions, Subjects
 from advisor.question.memoisation import Memoisation
 from advisor.question.settings import Grid, Menu, Simulation, names
+from advisor.show.model import Document
 from simulator.audit.client import Client
 from simulator.audit.client_reports import SupportFunction
 

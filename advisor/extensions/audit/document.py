@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 
-from advisor.document.model import Column, Document, Json, Records, Role, Row, Scalar, Sentence, Table, Tone, Verdict
 from advisor.extensions.audit.answer import Audits
 from advisor.extensions.audit.words import confidence, figure, label, notes
+from advisor.show.model import Column, Document, Json, Records, Role, Row, Scalar, Sentence, Table, Tone, Verdict
 from simulator.audit import Audit
 
 MATRIX_BUDGETS = 3  # from so many on, each has a column of its own

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shlex
 
-from advisor.document.model import Code, Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict
 from advisor.extensions.code.answer import MEANINGS, Deployed
 from advisor.extensions.code.readme import audit_command, spent
+from advisor.show.model import Code, Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict
 from simulator import POSTPROCESSORS
 
 

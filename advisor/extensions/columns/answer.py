@@ -10,15 +10,15 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from advisor.answers.rank.look_up import look_up
+from advisor.answers.rank.result import Ranking
+from advisor.answers.rank.simulate import simulated_answer
 from advisor.extensions.columns.question import ColumnsQuestion
 from advisor.question.fitting import fitting_protocols
 from advisor.question.frequencies import Frequencies
 from advisor.question.plurality import raw_error
 from advisor.question.sample import build_request
 from advisor.question.settings import SOLUTIONS
-from advisor.rank.look_up import look_up
-from advisor.rank.result import Ranking
-from advisor.rank.simulate import simulated_answer
 from simulator.sharing import sampling_errors, sampling_shares, split_budgets
 
 Progress = Callable[[int, int], None]

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from advisor.document.model import (
+from advisor.answers.rank.verdict import USELESS, against_nothing
+from advisor.errors import listed
+from advisor.extensions.columns.answer import ColumnPlan, JointPlan
+from advisor.figures import error_text, number, percent, points, times, users
+from advisor.question.removals import nothing_left_sentence
+from advisor.show.model import (
     Column,
     Document,
     Json,
@@ -16,11 +21,6 @@ from advisor.document.model import (
     Tone,
     Verdict,
 )
-from advisor.errors import listed
-from advisor.extensions.columns.answer import ColumnPlan, JointPlan
-from advisor.figures import error_text, number, percent, points, times, users
-from advisor.question.removals import nothing_left_sentence
-from advisor.rank.verdict import USELESS, against_nothing
 from simulator import METRICS
 
 FIELDS = (

@@ -10,16 +10,16 @@ from advisor.cli.arguments import Sample
 from advisor.cli.options import Only
 from advisor.cli.progress import DelayedProgress
 from advisor.cli.run import Job, Output, SideFile, run
-from advisor.document.model import TOP, Figure, Section
 from advisor.extensions.places.answer import answer_places
 from advisor.extensions.places.document import places_document
 from advisor.extensions.places.picture import places_figure
 from advisor.extensions.places.question import Ground, PlacesMenu, PlacesSettings, Promise
 from advisor.extensions.places.reading import places_request
 from advisor.extensions.places.result import PlacesAdvice
-from advisor.pictures import PICTURES, require_matplotlib, save, to_svg
 from advisor.question.metric_settings import MetricSettings
 from advisor.question.settings import Categories, Columns, Limits, Picture, Question, Simulation
+from advisor.show.model import TOP, Figure, Section
+from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
 
 
 def places_command(

@@ -4,19 +4,6 @@ from __future__ import annotations
 
 import math
 
-from advisor.document.model import (
-    Column,
-    Document,
-    Json,
-    Part,
-    Records,
-    Role,
-    Row,
-    Scalar,
-    Sentence,
-    Table,
-    Tone,
-)
 from advisor.extensions.places.result import PlacesAdvice, unit_of
 from advisor.extensions.places.words import (
     METHODS_LEGEND,
@@ -30,6 +17,19 @@ from advisor.extensions.places.words import (
     verdict,
 )
 from advisor.figures import change, error_text, number, percent, times
+from advisor.show.model import (
+    Column,
+    Document,
+    Json,
+    Part,
+    Records,
+    Role,
+    Row,
+    Scalar,
+    Sentence,
+    Table,
+    Tone,
+)
 from simulator.ranking import Standing
 
 

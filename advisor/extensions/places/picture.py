@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from advisor.extensions.places.result import PlacesAdvice, unit_of
 from advisor.extensions.places.words import describe
 from advisor.figures import number
-from advisor.pictures.style import BLUE, INK, ORANGE, PAPER, empty, settings
+from advisor.show.pictures.style import BLUE, INK, ORANGE, PAPER, empty, settings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

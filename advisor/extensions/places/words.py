@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
-from advisor.document.model import Role, Sentence, Tone, Verdict
+from advisor.answers.rank.verdict import USELESS, WORTH_IT
 from advisor.extensions.places.request import PlacesRequest
 from advisor.extensions.places.result import Mechanism, PlacesAdvice, unit_of
 from advisor.figures import error_text, number
 from advisor.names import method_text, pair_text, protocol_text
 from advisor.question.removals import removal_sentences
-from advisor.rank.verdict import USELESS, WORTH_IT
+from advisor.show.model import Role, Sentence, Tone, Verdict
 
 
 def leak(value: float | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from advisor.document.model import Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict
 from advisor.extensions.rounds.answer import Approach, Comparison
 from advisor.extensions.rounds.words import (
     budget,
@@ -13,6 +12,7 @@ from advisor.extensions.rounds.words import (
     verdict,
 )
 from advisor.figures import number
+from advisor.show.model import Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict
 
 COLUMNS = (
     Column("noise", "memoised, or fresh in each round: at the ε of a report, or spending as much in all", text=True),

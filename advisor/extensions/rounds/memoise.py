@@ -7,8 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from advisor.document.model import Document
-from advisor.document.shown import Shown
+from advisor.api.shown import Shown
 from advisor.errors import InputError
 from advisor.extensions.rounds.answer import Comparison, compare
 from advisor.extensions.rounds.document import rounds_document
@@ -18,6 +17,7 @@ from advisor.question.frequencies import from_shape
 from advisor.question.memoisation import Memoisation
 from advisor.question.sample import from_memory, refuse_both
 from advisor.question.settings import Categories, Menu, Plurality, Question, Shape, budget_alias, names
+from advisor.show.model import Document
 
 
 class MemoiseAnswer(Comparison, Shown):

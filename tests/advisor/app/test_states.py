@@ -23,7 +23,7 @@ from advisor.extensions.app.snippet import python_snippet
 from advisor.extensions.app.state import Command, decision, ranking, safe_name, state_of
 from advisor.extensions.app.wording import worded
 from advisor.inputs.held import HeldFile, held_files
-from advisor.rank.data import rank_data
+from advisor.show.rank.data import rank_data
 from simulator.methods.summaries import SUMMARIES
 from tests.advisor.conftest import Run
 from tests.cells import failures

@@ -336,5 +336,5 @@ def test_an_option_above_the_others_of_its_group_shifts_none(monkeypatch: pytest
     every += [(one.name, one.type, field(default=one.default, metadata=one.metadata)) for one in fields(Limits)]
     usual = advise(eps=1, k=8, n=1000, max_bits=3, max_attack=0.5)
     group = make_dataclass("Limits", every, bases=(Settings,), frozen=True)
-    monkeypatch.setattr("advisor.rank.advise.Limits", group)
+    monkeypatch.setattr("advisor.api.advise.Limits", group)
     assert advise(eps=1, k=8, n=1000, max_bits=3, max_attack=0.5).recommendations == usual.recommendations

@@ -12,8 +12,8 @@ import pytest
 
 from advisor.cli.app import main
 from advisor.cli.run import FORMATS, NOTICE, Job, Output, SideFile, run, silence
-from advisor.document.model import Column, Document, Records, Role, Row, Sentence, Table, Verdict
 from advisor.errors import InputError
+from advisor.show.model import Column, Document, Records, Role, Row, Sentence, Table, Verdict
 from tests.advisor.conftest import Run
 from tests.cells import failures
 

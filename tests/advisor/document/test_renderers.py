@@ -16,10 +16,10 @@ import pytest
 import scipy
 from rich.console import Console
 
-from advisor.document.csv import csv_text
-from advisor.document.json import SCHEMA_VERSION, error_json, json_text
-from advisor.document.markdown import markdown
-from advisor.document.model import (
+from advisor.show.csv import csv_text
+from advisor.show.json import SCHEMA_VERSION, error_json, json_text
+from advisor.show.markdown import markdown
+from advisor.show.model import (
     Code,
     Column,
     Document,
@@ -34,9 +34,9 @@ from advisor.document.model import (
     Verdict,
     View,
 )
-from advisor.document.page import fragment_html, page_html
-from advisor.document.terminal import show
-from advisor.document.text import plain_text
+from advisor.show.page import fragment_html, page_html
+from advisor.show.terminal import show
+from advisor.show.text import plain_text
 from tests.cells import failures
 
 NASTY = "<script>alert(1)</script> a|b"

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from advisor import advise
-from advisor.knowledge.answer import Judgement
-from advisor.knowledge.document import brief_table, full_table
+from advisor.answers.knowledge import Judgement
+from advisor.show.knowledge import brief_table, full_table
 from knowledge.judging.holdout import Histogram, holdout
 from knowledge.judging.questions import Judging, Setting, settings
 from knowledge.judging.scores import METHOD, PAIR, evaluate

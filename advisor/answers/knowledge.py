@@ -1,0 +1,145 @@
+"""Answers about the knowledge itself: its regret, its simulated cells, and a new build."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+
+from advisor.answers.rank.look_up import look_up
+from advisor.answers.rank.prediction import frequencies_of
+from advisor.answers.rank.result import Ranking
+from advisor.errors import InputError, listed, reason
+from advisor.question.request import Request
+from knowledge import build as builder
+from knowledge import cells, model
+from knowledge.judging import questions, scores
+from knowledge.judging.holdout import Histogram, holdout
+from knowledge.making.workers import Workers, WorkersError
+from knowledge.menu import ALIASES, METHODS
+from knowledge.provenance import Provenance
+from simulator import frequency_oracles
+
+METHODS_SHOWN = 3  # of a simulated cell
+WORK = ("cells.jsonl", "ordered_cells.jsonl")  # by which a build goes on
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The regret of look-ups on one set of histograms."""
+
+    title: str
+    settings: int
+    scores: tuple[scores.Score, ...]
+
+
+@dataclass(frozen=True)
+class CellRow:
+    """One simulated population near a question, and how the methods did in it."""
+
+    near: cells.Neighbour
+    best: tuple[tuple[str, float], ...]  # the methods with the lowest simulated errors, and these errors
+    error: float | None  # simulated error of the method recommended, None where it was not simulated
+
+
+def evaluate(
+    histograms: Sequence[Histogram],
+    *,
+    repetitions: int,
+    jobs: int,
+    closer: bool = False,
+    progress: Progress | None = None,
+) -> tuple[Judgement, ...]:
+    """Return the regret of look-ups: on shapes left out of training, and on the histograms given.
+
+    histograms: of the user's files.
+    repetitions: collections that are simulated for each question.
+    jobs: processes; they change no number.
+    closer: whether choices near the single best one are simulated on until they are told apart.
+    progress: called with what is done and how much there is, of each part.
+    """
+    sets = (("Shapes left out of training", holdout()), ("Files", tuple(histograms)))
+    judgements = []
+    for title, chosen in sets:
+        if chosen:
+            settings = questions.settings(chosen, questions.Judging(repetitions=repetitions, jobs=jobs), progress)
+            judged = scores.evaluate(settings, closer=closer, jobs=jobs, progress=progress)
+            judgements.append(Judgement(title, len(settings), judged))
+    return tuple(judgements)
+
+
+def look_up_categories(request: Request) -> Ranking:
+    """Answer a request by what the cells have: protocols for categories, and their methods.
+
+    Raises InputError if the cells have none of what was asked about, or not the metric.
+    """
+    protocols = tuple(name for name in request.protocols if name in frequency_oracles())
+    methods = tuple(name for name in request.methods if name in (*METHODS, *ALIASES))
+    known = model.load().provenance.predicted
+    for what, asked, left, every in (
+        ("protocol", request.protocols, protocols, frequency_oracles()),
+        ("method", request.methods, methods, METHODS),
+        ("metric", request.metrics, [name for name in request.metrics if name in known], known),
+    ):
+        if asked and not left:
+            raise InputError(
+                f"knowledge cells has no cells of {listed(asked)}: give --{what} one of {listed(every, most=20)}"
+            )
+    return look_up(replace(request, protocols=protocols, methods=methods))[0]
+
+
+def nearest_cells(advice: Ranking, count: int) -> tuple[CellRow, ...]:
+    """Return the simulated populations that are nearest to a look-up, and what was best in them; nearest first.
+
+    Raises InputError if the advice was simulated, or has no recommendation.
+    """
+    if advice.source != "grid" or not advice.recommendations:
+        raise InputError("knowledge cells needs a look-up that recommends a pair: leave the file out, or relax limits")
+    request, best = advice.request, advice.best
+    profiles = model.profiles_of(frequencies_of(request), request.n)
+    noise = model.noises_of(request.k, request.epsilon, request.n, [best.protocol])[best.protocol]
+    methods = dict.fromkeys(row.method for row in advice.recommendations)
+    rows = []
+    for near in cells.nearest(profiles, noise, count):
+        own = near.best(advice.metric, [best.method], 1)
+        rows.append(CellRow(near, near.best(advice.metric, methods, METHODS_SHOWN), own[0][1] if own else None))
+    return tuple(rows)
+
+
+def check_folder(option: str, folder: str, *, force: bool) -> None:
+    """Refuse a folder that holds more than the finished cells of a build that was started.
+
+    Raises InputError if it does, unless `force` is given, or if this is no folder.
+    """
+    path = Path(folder)
+    try:
+        inside = sorted(one.name for one in path.iterdir()) if path.exists() else []
+    except NotADirectoryError:
+        raise InputError(f"{option} {folder}: this is a file, the name of a folder is needed") from None
+    except OSError as error:
+        raise InputError(f"{option} {folder}: cannot be used ({reason(error)})") from None
+    others = [name for name in inside if name not in WORK]
+    if others and not force:
+        raise InputError(
+            f"{option} {folder}: the folder holds other files ({listed(others, most=3)}); give --force to build there "
+            "nevertheless, or name another folder"
+        )
+
+
+def build(folder: str, workers: Workers, *, quick: bool, seed: int, progress: Progress | None = None) -> Provenance:
+    """Build the knowledge in a folder, going on where an earlier build there was stopped.
+
+    Raises InputError if the backend is not installed, the folder holds another build, or cannot be written.
+    """
+    if find_spec("threadpoolctl") is None:
+        raise InputError("building needs threadpoolctl: pip install 'ldp-advise[build]'")
+    size = builder.QUICK if quick else builder.FULL
+    try:
+        return builder.build(Path(folder), size=size, workers=workers, seed=seed, progress=progress)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be written ({reason(error)})") from None
+    except (ValueError, ImportError, WorkersError) as error:
+        raise InputError(str(error)) from None

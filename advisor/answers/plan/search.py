@@ -1,0 +1,194 @@
+"""The search for what pairs need: races between them, and bisection on simulated errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.answers.plan.result import LAST, Curve, PlanRow, Progress, settled_row
+from advisor.errors import InputError, listed
+from advisor.question.plan import PlanQuestion
+from advisor.question.request import DEFAULT_PAIR
+from advisor.question.settings import Simulation
+from knowledge.menu import COVERED
+from simulator import METRICS, POSTPROCESSORS
+from simulator.benchmark import Experiment, simulate
+from simulator.crossing import crossing
+from simulator.domain import Domain
+from simulator.methods import possible
+from simulator.race import race
+from simulator.ranking import Pair, paired_ratio, preference
+
+CONTENDERS = 8  # pairs that race for the first place, besides the best of each protocol and what the model knows not
+RERACES = 4  # races after the first, at the answer of the leader
+RACES = (20, 80)  # repetitions
+PREDICTED = 10  # further rows that are only predicted
+OTHER_NAMES = {"ibu": "ibu_pseudo", "ibu_pseudo": "ibu"}
+
+
+class Search:
+    """Looks for what pairs need by simulation, and keeps what was measured."""
+
+    def __init__(self, question: PlanQuestion, simulation: Simulation, progress: Progress) -> None:
+        self._question, self._simulation, self._progress = question, simulation, progress
+        self._measured: dict[Pair, dict[float, NDArray[np.float64]]] = {}
+
+    def rows(self, predicted: Sequence[PlanRow], more: int = PREDICTED) -> list[PlanRow]:
+        """Return the settled rows and some that are only predicted, least need first."""
+        question = self._question
+        by_pair = {row.pair: row for row in predicted}
+        wanted = [pair for pair in question.named if self._fits(pair, self._start(by_pair.get(pair)))]
+        if not wanted:
+            start = self._start(min(by_pair.values(), key=lambda row: row.need, default=None))
+            best = self._race(self._contenders(by_pair), start)
+            wanted = list(dict.fromkeys([best, *([] if question.restricted else [DEFAULT_PAIR])]))
+        settled = {pair: self.settle(pair, self._start(by_pair.get(pair))) for pair in wanted}
+        if not question.named:
+            self._race_again(settled, by_pair)
+        others = [row for row in sorted(predicted, key=lambda row: row.need) if row.pair not in settled][:more]
+        best = self._preferred(settled)
+        first = sorted(settled.values(), key=lambda row: (row.pair != best, row.need))
+        return first if question.named else [*first, *others]
+
+    def _preferred(self, settled: Mapping[Pair, PlanRow]) -> Pair:
+        """Return the pair to use: by `simulator.ranking.preference` of what all that suffice need.
+
+        Errors fall with the square root of n, or slower: where one needs 2 % more users than another, its error is at
+        most 1 % above.
+        """
+        leader = min(settled.values(), key=lambda row: row.need)
+        if leader.value is None:
+            return leader.pair
+        least, power = leader.value, 0.5 if self._question.n is None else 1.0
+        enough = {pair: row.value for pair, row in settled.items() if row.value is not None}
+        costs = {name: self._question.oracle(name, least).cost for name, _ in enough}
+        return min(enough, key=lambda pair: preference((enough[pair] / least) ** power, costs[pair[0]]))
+
+    def _race_again(self, settled: dict[Pair, PlanRow], predicted: Mapping[Pair, PlanRow]) -> None:
+        """Settle whatever wins a race against the leader, at the leader's answer.
+
+        First the contenders race again, since the prediction may be far from the answer that was settled. Then it is
+        the turn of the pairs that are predicted to need less than the leader: either may be wrong.
+        """
+        raced: set[Pair] = set()
+        for turn in range(RERACES):
+            leader = min(settled.values(), key=lambda row: row.need)
+            at = self._question.range[1] if leader.value is None else leader.value
+            by_need = sorted(predicted.values(), key=lambda row: row.need)
+            undercut = [row.pair for row in by_need if row.need < leader.need]
+            waiting = [pair for pair in undercut if pair not in raced and pair not in settled][:CONTENDERS]
+            racing = [*(self._contenders(predicted) if turn == 0 else []), *waiting]
+            racing = [pair for pair in racing if self._fits(pair, at)]
+            if not racing:
+                return
+            raced.update(racing)
+            best = self._race(list(dict.fromkeys([*racing, leader.pair])), at)
+            if best not in settled:
+                settled[best] = self.settle(best, at)
+
+    def _start(self, row: PlanRow | None) -> float:
+        low, high = self._question.range
+        if row is None:
+            return 1e5 if self._question.n is None else 1.0
+        return min(max(high if row.value is None else row.value, low), high)
+
+    def _fits(self, pair: Pair, x: float) -> bool:
+        """Tell whether the method is for estimates of the protocol, with the unknown at x."""
+        question = self._question
+        protocol, domain = question.oracle(pair[0], x), Domain(question.frequencies.ordered)
+        return possible(POSTPROCESSORS[pair[1]], protocol, domain, question.users(x))
+
+    def _contenders(self, predicted: Mapping[Pair, PlanRow]) -> list[Pair]:
+        """Return the pairs that may need least: the first predicted, the best of each protocol, and the unpredicted."""
+        menu = tuple(product(self._question.protocols, self._question.methods))
+        if not predicted:
+            return list(menu)
+        ranked = [row.pair for row in sorted(predicted.values(), key=lambda row: row.need)]
+        of_each = {protocol: (protocol, method) for protocol, method in reversed(ranked)}
+        predictable = {protocol for protocol, _ in predicted}
+        strangers = [
+            pair for pair in menu if pair not in predicted and not (pair[0] in predictable and pair[1] in COVERED)
+        ]
+        return list(dict.fromkeys([*ranked[:CONTENDERS], *of_each.values(), *strangers]))
+
+    def _race(self, racing: Sequence[Pair], at: float) -> Pair:
+        """Let pairs race at a value of the unknown, and return the first by `simulator.ranking.preference`."""
+        question = self._question
+        racing = [pair for pair in racing if self._fits(pair, at)]
+        if not racing:
+            raise InputError(
+                f"no method asked for goes with the protocols asked for: {listed(question.methods)} with "
+                f"{listed(question.protocols)}"
+            )
+        if len(racing) == 1:
+            return racing[0]
+        self._progress(f"{len(racing)} pairs race at {question.unknown} = {at:,.4g}")
+        runs = race(
+            self._experiment(at, racing), [question.metric], menu=racing,
+            repetitions=RACES[0], max_repetitions=RACES[1],
+            jobs=self._simulation.threads(len(racing), RACES[1], question.frequencies.k),
+        )  # fmt: skip
+        errors = {pair: block for pair, block in runs.of(question.metric).items() if pair in racing}
+        lowest = min(errors, key=lambda pair: float(errors[pair].mean()))
+        costs = {name: question.oracle(name, at).cost for name, _ in errors}
+        return min(
+            errors,
+            key=lambda pair: preference(paired_ratio(errors[pair], errors[lowest]).value, costs[pair[0]]),
+        )
+
+    def settle(self, pair: Pair, start: float) -> PlanRow:
+        """Return what a pair needs, by bisection on simulated errors."""
+        question = self._question
+        low, high = question.range
+        seen = self._measured.setdefault(pair, {})
+
+        def measure(x: float, first: int, repetitions: int) -> NDArray[np.float64]:
+            self._progress(f"{pair[0]} with {pair[1]} at {question.unknown} = {x:,.5g}, {first + repetitions} runs")
+            # Where a protocol turns into plain randomised response, the formula goes by its other name.
+            here = pair if self._fits(pair, x) else (pair[0], OTHER_NAMES.get(pair[1], pair[1]))
+            experiment = self._experiment(x, [here])
+            jobs = self._simulation.threads(1, repetitions, question.frequencies.k)
+            errors = simulate(experiment, first, repetitions, pairs=[here], jobs=jobs).of(question.metric)[here]
+            seen[x] = np.concatenate([seen.get(x, np.empty(0)), errors])
+            return errors
+
+        place = crossing(
+            measure,
+            question.target,
+            start=start,
+            low=low,
+            high=high,
+            whole=question.n is None,
+            precision=question.precision,
+            most=question.max_repetitions,
+        )
+        before = high / LAST[question.unknown]
+        if (
+            not place.reached and (have := len(seen.get(before, ()))) < place.repetitions
+        ):  # `PlanResult.falls` asks for it
+            measure(before, have, place.repetitions - have)
+        return settled_row(*pair, place)
+
+    def _experiment(self, x: float, pairs: Sequence[Pair]) -> Experiment:
+        question = self._question
+        options = question.metric_values.options(question.seed)
+        oracles = {name: question.oracle(name, x) for name in dict.fromkeys(p for p, _ in pairs)}
+        return Experiment(
+            counts=question.frequencies.counts(question.users(x)),
+            oracles=oracles,
+            methods={name: POSTPROCESSORS[name] for name in ("none", *(m for _, m in pairs))},
+            metrics={question.metric: METRICS[question.metric].with_options(**options)},
+            pairs=tuple(
+                dict.fromkeys([*pairs, *((p, "none") for p, one in oracles.items() if one.offers("estimate"))])
+            ),
+            seed=question.seed,
+            domain=Domain(question.frequencies.ordered),
+        )
+
+    def curve(self, pair: Pair, before: Curve) -> Curve:
+        """Return the curve of a pair: what was predicted, and what was measured."""
+        measured = [(x, float(errors.mean()), True) for x, errors in self._measured.get(pair, {}).items()]
+        return tuple(sorted([*before, *measured]))

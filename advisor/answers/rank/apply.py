@@ -1,0 +1,140 @@
+"""Post-process what was collected, and write it down beside what it was."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from advisor.answers.rank.result import Ranking
+from advisor.errors import InputError
+from advisor.names import resolve
+from advisor.question.request import Collected
+from simulator import POSTPROCESSORS, Noise, Observed
+from simulator._normal import normal_quantile
+from simulator._types import FloatArray
+from simulator.protocols.protocol import Covariance
+
+COLUMNS = ("value", "raw", "post_processed", "low", "high")
+LEVEL = 0.95
+
+
+def post_process(advice: Ranking, estimate: ArrayLike, method: str | None = None) -> FloatArray:
+    """Return raw frequencies ``(..., k)`` post-processed by the advised method or another one (see `Advice.apply`)."""
+    return _processed(
+        observed_as(advice, estimate), advice.best.method if method is None else resolve("method", method)
+    )
+
+
+def observed_as(advice: Ranking, estimate: ArrayLike) -> Observed:
+    """Return raw frequencies ``(..., k)`` as what a method sees of a collection with the advised protocol.
+
+    Raises InputError if they are not of k categories, do not sum to about 1, or the protocol has none.
+    """
+    request, used = advice.request, advice.best.protocol
+    raw = np.asarray(estimate, dtype=np.float64)
+    if raw.ndim == 0 or raw.shape[-1] != request.k:
+        raise InputError(f"an estimate must have k = {request.k} categories on its last axis, got shape {raw.shape}")
+    protocol = request.oracle(used)
+    if protocol.linear is None:
+        raise InputError(f"{used} has no raw estimate that a method could be applied to: ask for its reports")
+    covariance = protocol.linear.covariance(request.n)
+    reach = 2 + 10 * float(covariance.entry(np.full(request.k, 1 / request.k)).sum()) ** 0.5
+    if np.isfinite(raw).all() and (np.abs(raw.sum(axis=-1)) > reach).any():
+        raise InputError(
+            "an estimate must hold frequencies that sum to about 1, got a sum of "
+            f"{float(raw.sum(axis=-1).max()):,.4g}: divide counts by n"
+        )
+    return Observed(raw, covariance, domain=request.domain)
+
+
+def collected_frequencies(advice: Ranking) -> FloatArray:
+    """Return what was collected, post-processed as advised ``(k,)``; a method of queries alone leaves it as it is."""
+    return _processed(replace(_collected(advice).observed, domain=advice.request.domain), advice.best.method)
+
+
+def _collected(advice: Ranking) -> Collected:
+    collected = advice.request.collected
+    if collected is None:
+        raise InputError("there is no estimate to apply a method to: give one (in Python: estimate=...)")
+    return collected
+
+
+def _processed(observed: Observed, method: str) -> FloatArray:
+    processor = POSTPROCESSORS[method]
+    if processor.queries_only:
+        raise InputError(f"method {method} changes only the answers of queries, not the estimate: name another")
+    try:
+        return processor.apply(observed)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
+def frequency_interval(estimate: FloatArray, covariance: Covariance) -> tuple[FloatArray, FloatArray]:
+    """Return for each raw estimate the 95 % interval of the true frequency, within 0 and 1.
+
+    All frequencies f whose own noise puts the estimate no further off than 1.96 sd: ``(estimate - f)^2 <= z^2 (a + b
+    f)``, a and b being those of `Noise.line`, solved for f (the score interval of Wilson, 1927, for randomised
+    response). It holds for one category at a time, whatever the method that is used beside it, and rests on nothing but
+    the raw estimate. One below 0 counts as 0: an interval of nothing but 0 would sound like certainty.
+
+    Where the noise of a value depends on what all others hold, as in a tree: 1.96 sd on either side, with the sd that
+    the estimates have under these frequencies, clipped at 0 and divided by their sum.
+    """
+    if not isinstance(covariance, Noise):
+        shares = np.clip(estimate, 0.0, None)
+        reach = normal_quantile((1 + LEVEL) / 2) * np.sqrt(
+            covariance.entry(shares / shares.sum(axis=-1, keepdims=True))
+        )
+        estimate = np.clip(estimate, 0.0, 1.0)
+        return np.clip(estimate - reach, 0.0, 1.0), np.clip(estimate + reach, 0.0, 1.0)
+    z = normal_quantile((1 + LEVEL) / 2)
+    at_zero, slope = covariance.line(estimate)
+    estimate = np.clip(estimate, 0.0, 1.0)
+    half_slope = z**2 * slope / 2
+    middle = estimate + half_slope
+    reach = np.sqrt(np.maximum(middle**2 - estimate**2 + z**2 * at_zero, 0.0))
+    return np.clip(middle - reach, 0.0, 1.0), np.clip(middle + reach, 0.0, 1.0)
+
+
+def applied_columns(advice: Ranking, observed: Observed | None = None) -> dict[str, FloatArray]:
+    """Return what was collected: raw, post-processed, and the interval of the true frequency, ``(k,)`` each.
+
+    observed: a collection with the advised protocol; None for the one that the advice is about.
+
+    Raw estimate and interval are NaN where the protocol has no raw estimate.
+
+    Raises InputError if there is none.
+    """
+    given = _collected(advice).given if observed is None else None
+    observed = _collected(advice).observed if observed is None else observed
+    observed = replace(observed, domain=advice.request.domain)
+    processed = _processed(observed, advice.best.method)
+    raw = low = high = np.full(advice.request.k, np.nan)
+    if observed.estimate is not None and observed.covariance is not None:
+        raw, (low, high) = observed.estimate, frequency_interval(observed.estimate, observed.covariance)
+        if given is not None:
+            raw = given
+    return dict(zip(COLUMNS[1:], (raw, processed, low, high), strict=True))
+
+
+def applied_csv(advice: Ranking) -> str:
+    """Return what was collected as CSV: value, raw, post-processed, and the interval of the true frequency.
+
+    Raw estimate and interval are empty where the protocol has no raw estimate.
+
+    Raises InputError if the advice is not about what was collected.
+    """
+    columns = applied_columns(advice).values()
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(zip(advice.request.labels, *map(_cells, columns), strict=True))
+    return text.getvalue()
+
+
+def _cells(numbers: FloatArray) -> list[str]:
+    return ["" if number != number else repr(number) for number in numbers.tolist()]

@@ -1,0 +1,321 @@
+"""From simulated errors to advice: who competes, who is first, and the rows to compare with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.answers.rank.central import central_rows
+from advisor.answers.rank.result import Baseline, Ranking, Recommendation, finite, usual_pair
+from advisor.answers.rank.trade_offs import best_for_single_categories
+from advisor.errors import InputError, listed
+from advisor.question.clipped import POSITIVE_PART
+from advisor.question.request import DEFAULT_PAIR, Request
+from simulator import METRICS, POSTPROCESSORS
+from simulator.benchmark import Experiment, Runs
+from simulator.confidence import AS_GOOD_AS_BEST, by_population, probabilities, ratio_over_truths, widened_range
+from simulator.detection import detectable
+from simulator.methods.summaries import SUMMARIES
+from simulator.ranking import (
+    SQUARED,
+    Cost,
+    MeanError,
+    Pair,
+    Ratio,
+    Standing,
+    contenders,
+    leading,
+    mean_error,
+    paired_ratio,
+    rank,
+    t_quantile,
+    without_rounding,
+)
+
+OTHERS_REPETITIONS = 20  # for the protocols that were not used: they are for the next round
+RAW, PER_CATEGORY = "none", "mae"
+SAME_RESULT = 1.005  # times the error up to which two results are the same
+ROUNDING = 5e-4  # of a sum of frequencies: below it nobody sees that it is not 1
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Who competes for the rows of one table, and what decides it."""
+
+    metric: str
+    experiment: Experiment
+    runs: Runs  # the repetitions that decide
+    menu: tuple[Pair, ...]  # the pairs that compete
+    default: Pair  # the usual choice
+    over_truths: bool = False  # whether the truth is not known, and populations stand for what it may be
+    about_estimate: bool = False  # whether it is about what was collected, not about another collection
+    costs: Mapping[str, Cost] = field(default_factory=dict)  # of a report, by protocol
+    judged: bool = False  # whether the errors are of what methods make of it, and not of simulated collections
+
+    @property
+    def power(self) -> int:
+        """Of which root of errors means are taken: squared ones, over populations, are decided by few of these."""
+        return 2 if self.over_truths and METRICS[self.metric].unit == SQUARED else 1
+
+    def errors(self, pair: Pair) -> NDArray[np.float64]:
+        """Return the errors of a pair; what is below the floor is rounding, and no error."""
+        return without_rounding(self.runs.column(pair, self.metric), METRICS[self.metric].unit)
+
+    def ranked_errors(self, pair: Pair) -> NDArray[np.float64]:
+        """Return what a pair is ranked by: its errors, or for each population their mean, or its root."""
+        return self._ranked(self.errors(pair))
+
+    def _ranked(self, errors: NDArray[np.float64]) -> NDArray[np.float64]:
+        if not self.over_truths:
+            return errors
+        result: NDArray[np.float64] = by_population(errors, len(self.experiment.populations)) ** (1 / self.power)
+        return result
+
+    def mean(self, errors: NDArray[np.float64]) -> float:
+        """Return the mean error of `figures` alone."""
+        return mean_error(self._ranked(errors)).error ** self.power
+
+    def figures(self, errors: NDArray[np.float64]) -> MeanError:
+        """Return the mean error and its 95 % interval; over several populations, the range of what may be the truth."""
+        if not self.over_truths:
+            return mean_error(errors)
+        rows = self._ranked(errors)
+        mean, (low, high) = float(rows.mean()), widened_range(rows)
+        plain = mean_error(rows**self.power)
+        return plain._replace(error=mean**self.power, low=low**self.power, high=high**self.power)
+
+    def ratio(self, errors: NDArray[np.float64], reference: NDArray[np.float64]) -> Ratio:
+        """Compare errors: about an estimate, what is unknown of the truth is in the interval."""
+        compare = ratio_over_truths if self.over_truths and self.about_estimate else paired_ratio
+        value, low, high = compare(errors, reference)
+        return Ratio(value**self.power, low**self.power, high**self.power)
+
+    @cached_property
+    def raw_variances(self) -> dict[str, float]:
+        """Mean variance of the raw frequencies, for each protocol of the menu that estimates linearly."""
+        n, truth = self.experiment.n, self.experiment.truth
+        linear = {name: self.experiment.oracles[name].linear for name in dict.fromkeys(name for name, _ in self.menu)}
+        return {name: float(one.covariance(n).entry(truth).mean()) for name, one in linear.items() if one is not None}
+
+    @cached_property
+    def ranked(self) -> dict[Pair, NDArray[np.float64]]:
+        """What each pair of the menu is ranked by."""
+        return {pair: self.ranked_errors(pair) for pair in self.menu}
+
+    @cached_property
+    def standings(self) -> tuple[Standing, ...]:
+        """The menu, ranked."""
+        found = rank(self.ranked, self.costs, self.ratio)
+        return _proper_first(found) if self.judged else found
+
+    @cached_property
+    def leader(self) -> Pair:
+        """The pair which all are compared with. Ranking in tiers is not by error alone."""
+        return leading(self.ranked)
+
+    @cached_property
+    def probabilities(self) -> dict[Pair, float]:
+        """How likely each pair is as good as the best; only draws from what may be the truth can tell."""
+        errors = {pair: self.errors(pair) for pair in self.menu}
+        return probabilities(errors) if self.judged and len(self.menu) > 1 else {}
+
+
+def contests(
+    metric: str, request: Request, experiment: Experiment, runs: Runs, judged: Runs | None = None
+) -> tuple[Contest, ...]:
+    """Return the contest for one metric of a request; about an estimate, a second one for the next round.
+
+    There is no second one where constraints exclude all protocols for it.
+
+    judged: the errors of what methods make of the estimate, if its populations tell them.
+
+    Raises InputError if no pair has a finite error.
+    """
+    sound, costs = _sound(metric, runs), {name: request.cost(name) for name in experiment.oracles}
+    menu = tuple(pair for pair in sound if pair[0] in request.protocols and pair[1] in request.methods)
+    populations = len(experiment.populations)
+    later: list[Contest] = []
+    default, over_truths = DEFAULT_PAIR, False
+    if request.collected is not None:
+        used, over_truths = request.collected.protocol, populations > 1
+        most = others_repetitions(populations, runs.repetitions)
+        fair = Runs(runs.experiment_id, runs.metrics, runs.first, {pair: runs.errors[pair][:most] for pair in sound})
+        later = [Contest(metric, experiment, fair, menu, DEFAULT_PAIR, over_truths, costs=costs)] if menu else []
+        runs = judged or runs
+        methods = {*request.methods, *(SUMMARIES if request.summaries else ())}
+        if request.collected.given is not None:
+            methods = methods & (POSITIVE_PART | {*SUMMARIES}) or methods
+        menu = tuple(pair for pair in _sound(metric, runs) if pair[0] == used and pair[1] in methods)
+        default = usual_pair(request.oracle(used))
+    if not menu:
+        raise InputError(f"no pair has a finite {metric} error: ask for other protocols, methods or another metric")
+    about_estimate = request.collected is not None
+    first = Contest(metric, experiment, runs, menu, default, over_truths, about_estimate, costs, judged is not None)
+    return (first, *later)
+
+
+def _sound(metric: str, runs: Runs) -> list[Pair]:
+    """Return the pairs that have a finite error, and so has the raw estimate of their protocol, if it has one."""
+    able = {pair for pair, errors in runs.of(metric).items() if np.isfinite(errors).all()}
+    faulty = {protocol for protocol, method in runs.errors if method == RAW and (protocol, method) not in able}
+    return [pair for pair in runs.errors if pair in able and pair[0] not in faulty]
+
+
+def _proper_first(standings: tuple[Standing, ...]) -> tuple[Standing, ...]:
+    """Return them with the best of those in front whose frequencies are proper, where that costs at most 2 % of error.
+
+    Of several that make the same of the estimate, a method comes before a summary of draws, and the usual one first.
+    """
+    lowest = min(one.ratio.value for one in standings)
+    tier = [one for one in standings if one.rank == 1 and POSTPROCESSORS[one.pair[1]].is_proper]
+    near = [one for one in tier if one.ratio.value <= AS_GOOD_AS_BEST * lowest]
+    if not near:
+        return standings
+    least = SAME_RESULT * min(one.ratio.value for one in near)
+
+    def order(one: Standing) -> tuple[bool, bool, float]:
+        return one.pair[1] in SUMMARIES, one.pair[1] != DEFAULT_PAIR[1], one.ratio.value
+
+    first = min((one for one in near if one.ratio.value <= least), key=order)
+    return (first, *(one for one in standings if one is not first))
+
+
+def _total(request: Request, method: str) -> float | None:
+    """Return the sum of the frequencies that a method makes of the estimate that was collected; None where it is 1."""
+    if request.collected is None or not request.judged or POSTPROCESSORS[method].sums_to_one:
+        return None
+    total = float(POSTPROCESSORS[method].apply(replace(request.collected.observed, domain=request.domain)).sum())
+    return None if abs(total - 1) < ROUNDING else total
+
+
+def others_repetitions(populations: int, repetitions: int) -> int:
+    """Return how many repetitions the protocols get that were not used: at most one for each population."""
+    return min(OTHERS_REPETITIONS, repetitions, populations if populations > 1 else repetitions)
+
+
+def ranking_of(request: Request, table: tuple[Contest, ...]) -> Ranking:
+    """Return the ranking of a contest, and that of the next round."""
+    contest, *later = table
+    experiment, metric = contest.experiment, contest.metric
+    rows = tuple(_row(standing, contest, request) for standing in contest.standings)
+    single = replace(contest, metric=PER_CATEGORY)
+    without_data = _errors_without_data(metric, experiment)
+    uniform, zero = map(contest.mean, without_data.T) if contest.over_truths else without_data.mean(axis=0).tolist()
+    lowest = contest.mean(contest.errors(contest.leader))
+    beside = [
+        *(_baseline("raw", pair, contest) for pair in [(rows[0].protocol, RAW)] if pair in contest.runs.errors),
+        Baseline("uniform", None, None, uniform, uniform, uniform, uniform / lowest if lowest else None, None, None),
+        _baseline("default", contest.default, contest),
+        *central_rows(metric, request, lowest),
+    ]
+    return Ranking(
+        request=request,
+        metric=metric,
+        source=request.source,
+        recommendations=rows,
+        baselines=tuple(row for row in beside if math.isfinite(row.error)),
+        repetitions=max(len(contest.runs.errors[pair]) for pair in contest.menu),
+        detectable_frequency=detectable(request.oracle(rows[0].protocol), request.n),
+        warnings=(*request.warnings, *_left_out(contest)),
+        error_without_data=finite(min(uniform, zero)),
+        beats_uniform_guess=_beats(contest, rows[0], without_data),
+        resolved=not contenders(contest.ranked, contest.ratio).open,
+        identify=partial(str, experiment.id),
+        total=_total(request, rows[0].method) if contest.judged else None,
+        leader=contest.leader,
+        next_round=ranking_of(request, (later[0],)) if later else None,
+        single_categories=best_for_single_categories(metric, rows[0].pair, single.ranked, single.ratio),
+    )
+
+
+def _left_out(contest: Contest) -> list[str]:
+    """Return a sentence for each method that has no finite error with some protocols."""
+    protocols: dict[str, list[str]] = {}
+    runs, sound = contest.runs, set(_sound(contest.metric, contest.runs))
+    for protocol, method in runs.of(contest.metric):
+        if (protocol, method) not in sound:
+            protocols.setdefault(method, []).append(protocol)
+    return [
+        f"{method} has no finite {contest.metric} error with {listed(names)}: it is not ranked there"
+        for method, names in protocols.items()
+    ]
+
+
+def _row(standing: Standing, contest: Contest, request: Request) -> Recommendation:
+    protocol, method = standing.pair
+    n, runs = contest.experiment.n, contest.runs
+    oracle = contest.experiment.oracles[protocol]
+    errors = contest.errors(standing.pair)
+    figures = contest.figures(errors) if contest.over_truths else standing
+    raw = None
+    if (protocol, RAW) in runs.errors:  # over the repetitions of the row, so that the two share noise
+        raw, mean = contest.mean(contest.errors((protocol, RAW))[: len(errors)]), contest.mean(errors)
+        raw = figures.error * (raw / mean) if mean else raw
+    mean_square, absolute = (
+        finite(float(without_rounding(runs.column(standing.pair, name)[: len(errors)], METRICS[name].unit).mean()))
+        for name in ("mse", "mae")
+    )
+    variance = contest.raw_variances.get(protocol)
+    return Recommendation(
+        rank=standing.rank,
+        tier=1 if standing.rank == 1 else 2,
+        tied=standing.tied,
+        protocol=protocol,
+        method=method,
+        error=figures.error,
+        error_low=figures.low,
+        error_high=figures.high,
+        standard_error=figures.standard_error,
+        spread=figures.spread,
+        ratio_to_best=finite(standing.ratio.value),
+        ratio_low=finite(standing.ratio.low),
+        ratio_high=finite(standing.ratio.high),
+        win_share=standing.win_share,
+        repetitions=len(errors),
+        error_without_postprocessing=raw,
+        equivalent_users=(
+            float(n)
+            if method == RAW
+            # Raw variance falls as 1/n, so the n that gives this mean square is n * raw variance / mean square.
+            else n * variance / mean_square
+            if mean_square and variance is not None
+            else None
+        ),
+        mean_absolute_error=absolute,
+        report_bits=oracle.report_bits,
+        attack_success=request.attack_success(protocol),
+        probability_best=contest.probabilities.get(standing.pair),
+        epsilon=getattr(oracle, "epsilon", None),
+    )
+
+
+def _baseline(kind: str, pair: Pair, contest: Contest) -> Baseline:
+    figures = contest.figures(contest.errors(pair))
+    ratio = contest.ratio(contest.ranked_errors(pair), contest.ranked[contest.leader])
+    return Baseline(kind, *pair, figures.error, figures.low, figures.high, *map(finite, ratio))
+
+
+def _errors_without_data(metric: str, experiment: Experiment) -> NDArray[np.float64]:
+    """Return ``(populations, 2)`` errors of two answers that use no data: equal frequencies, and 0 for all."""
+    measure, k = experiment.metrics[metric], experiment.counts.shape[-1]
+    answers = np.stack([np.full(k, 1 / k), np.zeros(k)])
+    return np.stack([measure(answers, row / experiment.n) for row in experiment.populations])
+
+
+def _beats(contest: Contest, first: Recommendation, without_data: NDArray[np.float64]) -> bool:
+    """Tell whether the error of the first row, interval included, is below that of both answers without data.
+
+    Over several populations, what is compared is the error and that without data of the same population.
+    """
+    errors = contest.errors(first.pair)
+    if not contest.over_truths:
+        return first.error_high < float(without_data.mean(axis=0).min())
+    rows = by_population(errors, len(without_data)) ** (1 / contest.power)
+    gap = rows[:, None] - without_data[: len(rows)] ** (1 / contest.power)
+    reach = t_quantile(len(gap)) * gap.std(axis=0, ddof=1) / math.sqrt(len(gap))
+    return bool((gap.mean(axis=0) + reach < 0).all())

@@ -1,0 +1,240 @@
+"""Instant advice: predicted by the model of the shipped knowledge, without simulating anything."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.answers.rank.central import central_rows
+from advisor.answers.rank.prediction import frequencies_of, stays
+from advisor.answers.rank.result import Baseline, OtherUsers, Ranking, Recommendation, empty_rankings
+from advisor.answers.rank.trade_offs import predicted_for_single_categories
+from advisor.answers.rank.verdict import kind_of, reasons_of
+from advisor.errors import InputError, listed
+from advisor.question.constraints import nothing_left
+from advisor.question.metric_settings import MetricSettings
+from advisor.question.request import DEFAULT_PAIR, Request
+from knowledge import model, ranking
+from knowledge.changes import COMMON_USERS
+from knowledge.describe.assumption import AssumedSkew
+from knowledge.menu import ALIASES, COVERED
+from knowledge.tiers import placed
+from simulator import METRICS
+from simulator.detection import detectable
+
+METRICS_OF_SETTING = {"top_values": ("topk",), "set_share": ("set",), "mix": ("kl", "js")}
+
+
+@dataclass(frozen=True, eq=False)  # holds arrays
+class _Case:
+    """A request with what is predicted for it."""
+
+    request: Request
+    frequencies: model.Frequencies
+    prediction: model.Prediction
+
+    @property
+    def truth(self) -> NDArray[np.float64]:
+        """The frequencies ``(k,)``; of a skew, those of its first shape."""
+        return self.request.counts / self.request.counts.sum()
+
+    def predicted(self, n: int, protocols: tuple[str, ...]) -> model.Prediction:
+        """Predict for other users or protocols."""
+        return _predicted(self.request, self.frequencies, n, protocols)
+
+
+def look_up(request: Request) -> tuple[Ranking, ...]:
+    """Answer a request by the shipped model: one advice for each of its metrics.
+
+    Raises InputError if the model does not predict a metric, or that setting of it, or none of the methods.
+    """
+    if nothing_left(request):
+        return empty_rankings(request)
+    check_settings_known(request)
+    frequencies = frequencies_of(request)
+    case = _Case(request, frequencies, _predicted(request, frequencies, request.n, request.protocols))
+    return tuple(_advice(metric, case) for metric in request.metrics)
+
+
+def _predicted(
+    request: Request, frequencies: model.Frequencies, n: int, protocols: tuple[str, ...]
+) -> model.Prediction:
+    own = None if request.central is None else request.central.local
+    return model.predicted(frequencies, request.epsilon, n, protocols, ordered=request.ordered, budgets=own)
+
+
+def check_settings_known(request: Request) -> None:
+    """Refuse settings of metrics that the model was not fitted to.
+
+    Raises InputError if a metric is asked for with another setting than the usual.
+    """
+    usual, values = MetricSettings().resolved(request.k).plain(), request.metric_values.plain()
+    for name, metrics in METRICS_OF_SETTING.items():
+        given = values[name]
+        metric = next((one for one in request.metrics if one in metrics), None)
+        if metric is not None and given != usual[name]:
+            raise InputError(
+                f"a prediction needs {metric} with {name.replace('_', '-')} {usual[name]:g}, got {given:g}: "
+                "give a sample to simulate"
+            )
+
+
+def _ranked(metric: str, case: _Case, methods: tuple[str, ...], prediction: model.Prediction, n: int) -> ranking.LookUp:
+    if not any(ALIASES.get(method, method) in COVERED for method in methods):
+        raise InputError(f"predictions do not cover {listed(methods)}: give a sample to simulate")
+    epsilon, ordered = case.request.epsilon, case.request.ordered
+    try:
+        return ranking.rank(prediction, metric, epsilon=epsilon, n=n, ordered=ordered, methods=methods)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
+def _advice(metric: str, case: _Case) -> Ranking:
+    request, prediction = case.request, case.prediction
+    answer = _ranked(metric, case, request.methods, prediction, request.n)
+    rows = _recommendations(request, answer)
+    uniform, zero = _without_data(metric, case)
+    first = rows[0]
+    return Ranking(
+        request=request,
+        metric=metric,
+        source="grid",
+        recommendations=rows,
+        baselines=_baselines(rows, answer, metric, case, uniform),
+        repetitions=0,
+        detectable_frequency=detectable(request.oracle(first.protocol), request.n),
+        warnings=(*request.warnings, *map(str, answer.warnings), *_missing(answer)),
+        error_without_data=min(uniform, zero),
+        beats_uniform_guess=first.error_high < min(uniform, zero),
+        resolved=not first.tied,
+        identify=partial(_digest, case),
+        leader=(answer.best.protocol, answer.best.method),
+        # With a shuffler other users have other budgets.
+        elsewhere=partial(_other_users, metric, case, first.pair, min(uniform, zero))
+        if request.central is None
+        else None,
+        single_categories=predicted_for_single_categories(metric, rows),
+        by_shape=_by_shape(case, answer, first.pair),
+        tree=answer.tree,
+    )
+
+
+def _recommendations(request: Request, answer: ranking.LookUp) -> tuple[Recommendation, ...]:
+    """Return the rows of a look-up, with the figures of a simulation left empty."""
+    oracles = {name: request.oracle(name) for name in {row.protocol for row in answer.rows}}
+    standing = placed(answer, {name: request.cost(name) for name in oracles})
+    return tuple(
+        Recommendation(
+            rank=place.rank,
+            tier=1 if place.rank == 1 else 2,
+            tied=place.tied,
+            protocol=row.protocol,
+            method=row.method,
+            error=row.error,
+            error_low=row.low,
+            error_high=row.high,
+            standard_error=None,
+            spread=None,
+            ratio_to_best=row.ratio,
+            ratio_low=row.ratio_low,
+            ratio_high=row.ratio_high,
+            win_share=None,
+            repetitions=None,
+            error_without_postprocessing=row.raw_error,
+            equivalent_users=None,
+            mean_absolute_error=row.per_category,
+            report_bits=oracles[row.protocol].report_bits,
+            attack_success=request.attack_success(row.protocol),
+            origin=row.origin,
+            epsilon=request.budget(row.protocol),
+        )
+        for place in standing
+        for row in [answer.rows[place.at]]
+    )
+
+
+def _by_shape(case: _Case, answer: ranking.LookUp, pair: tuple[str, str]) -> tuple[tuple[str, float], ...]:
+    """Return for a skew the error of a pair for each of the shapes that it stands for."""
+    if not isinstance(case.frequencies, AssumedSkew):
+        return ()
+    row = next(row for row in answer.rows if (row.protocol, row.method) == pair)
+    return tuple(zip(case.frequencies.names, row.by_shape, strict=True))
+
+
+def _missing(answer: ranking.LookUp) -> list[str]:
+    if not answer.missing:
+        return []
+    return [f"predictions do not cover {listed(answer.missing)}, so they are not ranked: give a sample to simulate"]
+
+
+def _digest(case: _Case) -> str:
+    """Return a name for the figures: of the models, protocols and noises, the frequencies, and the skew if any."""
+    text = json.dumps(
+        [
+            [one.provenance.to_json() for one in case.prediction.models],
+            repr((case.request.epsilon, case.request.n, case.request.protocols, case.prediction.noises)),
+            case.request.skew,
+        ],
+        sort_keys=True,
+    )
+    return hashlib.blake2b(text.encode() + case.truth.tobytes(), digest_size=16).hexdigest()
+
+
+def _other_users(metric: str, case: _Case, pair: tuple[str, str], without_data: float) -> tuple[OtherUsers, ...]:
+    choose, request = stays(pair), case.request
+    others = []
+    for n in COMMON_USERS:
+        prediction = case.prediction if n == request.n else case.predicted(n, request.protocols)
+        answer = _ranked(metric, case, request.methods, prediction, n)
+        chosen = choose(answer)
+        row = next(one for one in answer.rows if (one.protocol, one.method) == chosen)
+        # What an answer without data errs by does not depend on the number of users.
+        verdict = kind_of(reasons_of(row.error, without_data, below=row.high < without_data))
+        others.append(OtherUsers(n, *chosen, verdict))
+    return tuple(others)
+
+
+def _without_data(metric: str, case: _Case) -> tuple[float, float]:
+    """Return the errors of two answers that use no data: all categories equally frequent, and 0 for all.
+
+    Over the histograms of a skew they are averaged as predictions are: by their logarithms.
+    """
+    k, frequencies = case.request.k, case.frequencies
+    of = METRICS[metric].with_options(**case.request.metric_values.plain())
+    answers = np.stack([np.full(k, 1 / k), np.zeros(k)])
+    truths = frequencies.histograms(case.request.n) if isinstance(frequencies, AssumedSkew) else (case.truth,)
+    errors = np.stack([of(answers, truth) for truth in truths])
+    with np.errstate(divide="ignore"):  # of equal frequencies that are equal there is no error
+        uniform, zero = np.exp(np.log(errors).mean(axis=0)).tolist()
+    return uniform, zero
+
+
+def _baselines(
+    rows: tuple[Recommendation, ...], answer: ranking.LookUp, metric: str, case: _Case, uniform: float
+) -> tuple[Baseline, ...]:
+    lowest, n = answer.best.error, case.request.n
+    raw = [] if rows[0].error_without_postprocessing is None else [(rows[0].protocol, "none")]
+
+    def row_of(kind: str, pair: tuple[str, str]) -> Baseline:
+        inside = next((row for row in answer.rows if (row.protocol, row.method) == pair), None)
+        if inside is not None:
+            return Baseline(
+                kind, *pair, inside.error, inside.low, inside.high, inside.ratio, inside.ratio_low, inside.ratio_high
+            )
+        protocol, method = pair
+        prediction = case.prediction if protocol in case.request.protocols else case.predicted(n, (protocol,))
+        others = _ranked(metric, case, (method,), prediction, n).rows
+        single = next(row for row in others if row.protocol == protocol)
+        return Baseline(kind, *pair, single.error, single.low, single.high, single.error / lowest, None, None)
+
+    return (
+        *(row_of("raw", pair) for pair in raw),
+        Baseline("uniform", None, None, uniform, uniform, uniform, uniform / lowest if lowest else None, None, None),
+        row_of("default", DEFAULT_PAIR),
+        *central_rows(metric, case.request, lowest),
+    )

@@ -1,0 +1,136 @@
+"""From a request to advice: simulate, rank, compare with what one would do otherwise. Pure; nothing is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from advisor.answers.rank.assemble import RAW, contests, others_repetitions, ranking_of
+from advisor.answers.rank.result import Answer, empty_rankings, usual_pair
+from advisor.answers.rank.threat import under_threat
+from advisor.errors import InputError, listed
+from advisor.question.constraints import fitting_pairs, nothing_left
+from advisor.question.request import DEFAULT_PAIR, Request
+from advisor.question.settings import Simulation
+from simulator import METRICS, POSTPROCESSORS
+from simulator.benchmark import Experiment, Runs, judged, simulate
+from simulator.methods.summaries import SUMMARIES
+from simulator.poisoning.attack import MAXIMAL, Attack
+from simulator.race import race
+from simulator.ranking import Pair
+
+ALWAYS_MEASURED = ("mae", "mse")  # behind the answer in users, whatever the metric
+
+
+def simulated_answer(
+    request: Request, *, jobs: int | None = None, progress: Callable[[int, int], None] | None = None
+) -> Answer:
+    """Answer a request by simulation: one advice for each of its metrics, and the errors behind them."""
+    if nothing_left(request):
+        return Answer(empty_rankings(request))
+    experiment, runs = simulate_request(request, jobs=jobs, progress=progress)
+    known = judged_methods(request, experiment)
+    menu = [pair for pair in runs.errors if pair[1] in request.methods]
+    request = replace(request, metrics=runs.metrics_of(request.metrics, menu))
+    tables = [contests(metric, request, experiment, runs, known) for metric in request.metrics]
+    rankings = tuple(ranking_of(request, table) for table in tables)
+    if request.threat is not None:
+        threads = _threads(experiment, request, jobs)
+        rankings = under_threat(rankings, tables, experiment, jobs=threads, progress=progress)
+    return Answer(rankings, (runs,) if known is None else (runs, known))
+
+
+def simulate_request(
+    request: Request, *, jobs: int | None = None, progress: Callable[[int, int], None] | None = None
+) -> tuple[Experiment, Runs]:
+    """Simulate what a request needs: its menu, each protocol's raw estimate, and the usual default."""
+    experiment, menu = experiment_of(request)
+    jobs = _threads(experiment, request, jobs)
+    if request.collected is not None:
+        return _simulate_collected(experiment, request, request.collected.protocol, jobs, progress)
+    runs = race(
+        experiment,
+        request.metrics,
+        menu=menu,
+        alongside=[DEFAULT_PAIR],
+        repetitions=request.repetitions,
+        max_repetitions=request.max_repetitions,
+        jobs=jobs,
+        progress=progress,
+    )
+    return experiment, runs
+
+
+def experiment_of(request: Request) -> tuple[Experiment, list[Pair]]:
+    """Return the experiment that answers a request, and the pairs of its menu.
+
+    Raises InputError if no method that was asked for goes with any of the protocols.
+    """
+    used = () if request.collected is None else (request.collected.protocol,)
+    protocols = tuple(dict.fromkeys([*used, *request.protocols]))
+    menu = fitting_pairs(request, protocols)
+    if not any(protocol in (used or protocols) for protocol, _ in menu):
+        raise InputError(
+            f"no method asked for goes with the protocols asked for: {listed(request.methods)} with "
+            f"{listed(used or protocols)}"
+        )
+    raw = [(protocol, "none") for protocol in protocols if request.oracle(protocol).offers("estimate")]
+    usual = [DEFAULT_PAIR, *(usual_pair(request.oracle(protocol)) for protocol in used)]
+    pairs = tuple(dict.fromkeys([*menu, *raw, *usual]))
+    options = request.metric_values.options(request.seed)
+    measured = dict.fromkeys([*request.metrics, *ALWAYS_MEASURED])
+    experiment = Experiment(
+        counts=request.counts if request.populations is None else request.populations,
+        oracles={name: request.oracle(name) for name in dict.fromkeys(p for p, _ in pairs)},
+        methods={name: POSTPROCESSORS[name] for name in dict.fromkeys(m for _, m in pairs)},
+        metrics={name: METRICS[name].with_options(**options) for name in measured},
+        pairs=pairs,
+        seed=request.seed,
+        domain=request.domain,
+        attack=None if request.threat is None else Attack(MAXIMAL, request.threat, request.promoted),
+    )
+    return experiment, menu
+
+
+def _threads(experiment: Experiment, request: Request, jobs: int | None) -> int:
+    return Simulation(jobs=jobs).threads(len(experiment.pairs), request.repetitions, request.k)
+
+
+def _simulate_collected(
+    experiment: Experiment, request: Request, used: str, jobs: int, progress: Callable[[int, int], None] | None
+) -> tuple[Experiment, Runs]:
+    """Simulate a collection with each protocol from some populations, for the next round.
+
+    Where populations are no draws from a posterior, several from every one with the protocol that was used as well.
+    """
+    others = others_repetitions(len(experiment.populations), request.repetitions)
+    more = 0 if request.judged else request.repetitions - others
+    before = others * len(experiment.oracles)
+
+    def show(done: int, _: int, start: int = 0) -> None:
+        if progress is not None:
+            progress(start + done, before + more)
+
+    runs = simulate(experiment, 0, others, jobs=jobs, progress=show)
+    if more:
+        pairs = [pair for pair in experiment.pairs if pair[0] == used]
+        runs += simulate(experiment, others, more, pairs=pairs, jobs=jobs, progress=partial(show, start=before))
+    return experiment, runs
+
+
+def judged_methods(request: Request, experiment: Experiment) -> Runs | None:
+    """Return the errors of what methods make of what was collected, if populations tell them."""
+    collected = request.collected
+    if collected is None or not request.judged:
+        return None
+    own = {
+        method: experiment.methods[method] for protocol, method in experiment.pairs if protocol == collected.protocol
+    }
+    summaries = {name: POSTPROCESSORS[name] for name in SUMMARIES if request.summaries}
+    observed = replace(collected.observed, domain=request.domain)
+    runs = judged(experiment, collected.protocol, observed, own | summaries)
+    if collected.given is not None and RAW in own:  # what was given is raw to who gave it
+        as_given = judged(experiment, collected.protocol, replace(observed, estimate=collected.given), {RAW: own[RAW]})
+        runs = replace(runs, errors={**runs.errors, **as_given.errors})
+    return runs

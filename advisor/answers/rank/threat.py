@@ -1,0 +1,90 @@
+"""What a poisoning attacker gains, what the error is where nobody attacks, and what the choice is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+
+from advisor.answers.rank.assemble import Contest
+from advisor.answers.rank.result import Defence, Ranking, Recommendation
+from simulator.benchmark import Experiment, Runs, simulate
+from simulator.poisoning import gains
+from simulator.poisoning.attack import NOBODY
+from simulator.ranking import Pair
+
+REPETITIONS = 20
+Gains: TypeAlias = Mapping[Pair, Mapping[str, float | None]]
+
+
+def under_threat(
+    rankings: tuple[Ranking, ...],
+    tables: list[tuple[Contest, ...]],
+    experiment: Experiment,
+    *,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Ranking, ...]:
+    """Return the rankings, and those for the next round, with gains and with errors where nobody attacks."""
+    request = rankings[0].request
+    pairs = dict.fromkeys(
+        row.pair
+        for ranking in rankings
+        for one in (ranking, ranking.next_round)
+        if one is not None
+        for row in one.recommendations
+    )
+    measured = gains(
+        request.counts,
+        experiment.oracles,
+        experiment.methods,
+        pairs,
+        share=request.threat or 0.0,
+        targets=np.array(request.promoted),
+        repetitions=REPETITIONS,
+        seed=request.seed,
+        domain=experiment.domain,
+    )
+    calm = experiment if experiment.attack is None else replace(
+        experiment, attack=replace(experiment.attack, kind=NOBODY)
+    )  # fmt: skip
+    # Several populations behind what was collected are shown equally often.
+    repetitions = REPETITIONS if request.collected is None else len(experiment.populations)
+    runs = simulate(calm, 0, repetitions, pairs=pairs, jobs=jobs, progress=progress)
+    return tuple(_filled(ranking, table, measured, runs) for ranking, table in zip(rankings, tables, strict=True))
+
+
+def _filled(ranking: Ranking, table: tuple[Contest, ...], measured: Gains, runs: Runs) -> Ranking:
+    contest, *later = table
+    errors = {
+        pair: contest.figures(runs.column(pair, contest.metric)).error for pair in contest.menu if pair in runs.errors
+    }
+
+    def filled(row: Recommendation) -> Recommendation:
+        return row._replace(
+            gain_random_value=measured[row.pair]["random_value"],
+            gain_maximal=measured[row.pair]["maximal_gain"],
+            error_unattacked=errors[row.pair],
+        )
+
+    following = ranking.next_round
+    changed = replace(
+        ranking,
+        recommendations=tuple(map(filled, ranking.recommendations)),
+        next_round=None if following is None else _filled(following, (later[0],), measured, runs),
+    )
+    return replace(changed, defence=_defence(changed, contest))
+
+
+def _defence(ranking: Ranking, contest: Contest) -> Defence | None:
+    """Return what the first pair is worth beside the one that would be the best if nobody attacked."""
+    methods = contest.experiment.methods
+    ordinary = [row for row in ranking.recommendations if not methods[row.method].is_remedy]
+    if not ordinary:
+        return None
+    usual = min(ordinary, key=lambda row: row.error_unattacked or 0.0)
+    best = ranking.best
+    attacked = best.error if usual.pair == best.pair else usual.error
+    return Defence(*usual.pair, usual.error_unattacked or 0.0, attacked, best.error_unattacked or 0.0, best.error)

@@ -1,0 +1,87 @@
+"""What a choice gives up: accuracy per category for the whole distribution, or one metric for another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.answers.rank.result import Ranking, Recommendation, SingleCategories
+from simulator import METRICS
+from simulator.ranking import Pair, Ratio, RatioOf
+
+CLEARLY = 1.05  # times the lowest error, from which on a pair gives something up
+NEAR = 1.25  # times the lowest errors of all metrics, up to which one pair is good at all of them
+NAMED = 3  # most metrics whose ratios are named one by one
+
+
+class Compromise(NamedTuple):
+    """The pair whose largest ratio to the lowest error, over several metrics, is the smallest."""
+
+    protocol: str
+    method: str
+    ratios: tuple[tuple[str, float], ...]  # each metric, and the error over the lowest one
+    first: bool  # whether it is the first of all rankings
+    in_first_tier: bool  # whether it is in the first tier of all
+
+    @property
+    def worst(self) -> tuple[str, float]:
+        """The metric with the largest ratio, and this ratio."""
+        return max(self.ratios, key=lambda item: item[1])
+
+
+def best_for_single_categories(
+    metric: str, first: Pair, errors: Mapping[Pair, NDArray[np.float64]], ratio: RatioOf
+) -> SingleCategories | None:
+    """Return the pair with the lowest simulated error per category, if the first of a ranking is proven worse.
+
+    None for metrics that do not ask for the distribution as a whole.
+
+    ratio: how two blocks of errors are compared.
+    """
+    if not METRICS[metric].ordered_only:
+        return None
+    # Pairs that are bad by the metric have fewer repetitions: those that all have are as hard for all.
+    shared = min(map(len, errors.values()))
+    best = min(errors, key=lambda pair: float(errors[pair][:shared].mean()))
+    return _given_up(best, ratio(errors[first], errors[best]))
+
+
+def predicted_for_single_categories(metric: str, rows: Sequence[Recommendation]) -> SingleCategories | None:
+    """Return the same by predicted errors."""
+    errors = {row.pair: row.mean_absolute_error for row in rows if row.mean_absolute_error}
+    own = rows[0].mean_absolute_error
+    if not METRICS[metric].ordered_only or not errors or not own:
+        return None
+    best, lowest = min(errors.items(), key=lambda item: item[1])
+    return _given_up(best, Ratio(own / lowest, own / lowest, own / lowest))
+
+
+def _given_up(best: Pair, ratio: Ratio) -> SingleCategories | None:
+    clear = math.isfinite(ratio.value) and ratio.value > CLEARLY and ratio.low > 1
+    return SingleCategories(*best, *ratio) if clear else None
+
+
+def compromise(rankings: Sequence[Ranking]) -> Compromise | None:
+    """Return the pair that is good at several metrics; None for one metric, and where no pair has an error in all."""
+    tables = [
+        {row.pair: row for row in ranking.recommendations if row.ratio_to_best is not None} for ranking in rankings
+    ]
+    common = [pair for pair in tables[0] if all(pair in table for table in tables)]
+    if len(rankings) < 2 or not common:
+        return None
+    metrics = [ranking.metric for ranking in rankings]
+
+    def of(pair: Pair) -> Compromise:
+        rows = [table[pair] for table in tables]
+        ratios = tuple((metric, row.ratio_to_best or 0.0) for metric, row in zip(metrics, rows, strict=True))
+        first = all(ranking.best.pair == pair for ranking in rankings)
+        return Compromise(*pair, ratios, first, all(row.tier == 1 for row in rows))
+
+    def order(one: Compromise) -> tuple[bool, bool, float, float]:
+        return not one.first, not one.in_first_tier, one.worst[1], sum(ratio for _, ratio in one.ratios)
+
+    return min(map(of, common), key=order)

@@ -1,0 +1,196 @@
+"""Finished cells in a file: a sweep that was stopped goes on from them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TypeVar
+
+from advisor.answers.sweep.result import Cell, PairError, Winner
+from advisor.errors import InputError
+from advisor.question.sweep import Place, SweepQuestion
+from knowledge.making.store import Store
+
+LONGEST_PLAN = 1_000_000  # bytes of a first line that is still read
+NAMED = 3  # protocols or methods that a refusal names
+CELL_START = b'{"index":'
+T = TypeVar("T")
+FLAGS = {
+    "metric": "--metric", "protocols": "--protocol", "methods": "--method", "repetitions": "--reps", "seed": "--seed",
+    "ordered": "--ordered", "top_values": "--top-values", "set_share": "--set-share", "mix": "--kl-mix",
+    "version": "the version of ldp-advise", "sweep": "the version of the file",
+}  # fmt: skip
+
+
+class CellFile:
+    """The finished cells of one sweep: each is on disk when `add` returns.
+
+    Raises InputError if the file holds anything else than cells of this sweep (it is not changed then), or cannot be
+    used.
+    """
+
+    def __init__(self, path: Path, question: SweepQuestion) -> None:
+        self._question = question
+        try:
+            check_cell_file(path, question.plan)
+            self.cells = {cell.place: cell for cell in self._read(path)}
+            self._store: Store[dict[str, object]] = Store(path, question.plan)
+        except OSError as error:
+            raise InputError(f"--resume {path}: cannot be used ({error.strerror or error})") from None
+
+    def add(self, cell: Cell) -> None:
+        """Append a finished cell."""
+        record = {"index": number_of(cell.place), "population": self._question.population(cell.k), **asdict(cell)}
+        pairs = [(*pair, *figures) for pair, figures in cell.pairs.items()]
+        self._store.add({**record, "pairs": pairs})
+
+    def _read(self, path: Path) -> Iterator[Cell]:
+        """Yield the finished cells; half a cell at the end, which a kill leaves, is cut off once all others are read.
+
+        Raises InputError if a line is no cell, or one of other frequencies.
+        """
+        lines = path.read_bytes().splitlines(keepends=True)[1:] if path.exists() else []
+        for number, line in enumerate(lines, start=2):
+            if not line.strip():
+                continue
+            try:
+                cell, population = cell_of(json.loads(line))
+            except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
+                if number > len(lines) and _is_half(line):
+                    os.truncate(path, path.stat().st_size - len(line))
+                    return
+                raise InputError(
+                    f"--resume {path}: line {number} is damaged and holds no cell; delete that line, and its cell is "
+                    "simulated again"
+                ) from None
+            if cell.k in self._question.sizes and population != self._question.population(cell.k):
+                raise _foreign(
+                    path, f"the cells of another sweep: other frequencies of the k = {cell.k:,} values on line {number}"
+                )
+            yield cell
+
+
+def _is_half(line: bytes) -> bool:
+    """Tell whether a line may be the beginning of a cell."""
+    return not line.endswith(b"\n") and line.startswith(CELL_START[: len(line)])
+
+
+def check_cell_file(path: Path, plan: Mapping[str, object] | None = None) -> None:
+    """Refuse a file that does not hold cells of a sweep, or of another one than `plan`; it is only looked at.
+
+    Raises InputError if it is another file.
+    """
+    if not path.exists() or (path.is_file() and path.stat().st_size == 0):
+        return
+    if not path.is_file():
+        raise InputError(f"--resume {path}: this is not a file; name a file, or one that does not exist yet")
+    with path.open("rb") as file:
+        line = file.readline(LONGEST_PLAN)
+    if not line.endswith(b"\n"):
+        # A kill may have cut the very first line short: what is there must be the beginning of what is written there.
+        beginning = b'{"plan":{"sweep":' if plan is None else _first_line(plan)
+        if not (beginning.startswith(line) or (plan is None and line.startswith(beginning))):
+            raise _foreign(path, "no cells of a sweep")
+        return
+    try:
+        head = json.loads(line)
+    except (ValueError, RecursionError):
+        head = None
+    there = head.get("plan") if isinstance(head, dict) else None
+    if not isinstance(there, dict) or "sweep" not in there:
+        raise _foreign(path, "no cells of a sweep")
+    here = None if plan is None else json.loads(json.dumps(plan))
+    if here is not None and there != here:
+        raise _foreign(path, f"the cells of another sweep: {'; '.join(_differences(there, here))}")
+
+
+def _differences(there: Mapping[str, object], here: Mapping[str, object]) -> Iterator[str]:
+    """Yield what differs between two plans, as people set it."""
+    for name in {**here, **there}:
+        then, now = there.get(name), here.get(name)
+        if then == now:
+            continue
+        if name == "frequencies":
+            shapes = all(str(one).startswith(("skew", "shape")) for one in (then, now))
+            yield f"{then} there, {now} here" if shapes else "another sample"
+        else:
+            yield f"{FLAGS.get(name, name)} is {_setting(then)} there, {_setting(now)} here"
+
+
+def _setting(value: object) -> str:
+    if isinstance(value, list):
+        return f"{len(value)} names" if len(value) > NAMED else " and ".join(map(str, value))
+    return "not given" if value is None else str(value).lower()
+
+
+def _first_line(plan: Mapping[str, object]) -> bytes:
+    return json.dumps({"plan": plan}, separators=(",", ":")).encode()
+
+
+def _foreign(path: Path, what: str) -> InputError:
+    return InputError(f"--resume {path}: this file holds {what}; name another file, or one that does not exist yet")
+
+
+def number_of(place: Place) -> int:
+    """Return the number under which a cell is kept: a digest of its place, the same in every sweep.
+
+    >>> number_of((1.0, 1000, 8)) == number_of((1.0, 1000, 8)), number_of((1.0, 1000, 8)) == number_of((2.0, 1000, 8))
+    (True, False)
+    """
+    return int.from_bytes(hashlib.blake2b(repr(place).encode(), digest_size=6).digest(), "big")
+
+
+def cell_of(record: dict[str, object]) -> tuple[Cell, str]:
+    """Return a cell that was kept, and what tells its frequencies from others over as many categories.
+
+    Raises KeyError, TypeError or ValueError if it is none.
+    """
+    by_protocol, every = record["by_protocol"], record["pairs"]
+    if not isinstance(by_protocol, list) or not isinstance(every, list):
+        raise TypeError("no lists")
+    cell = Cell(
+        epsilon=_of(float, record["epsilon"]),
+        n=_of(int, record["n"]),
+        k=_of(int, record["k"]),
+        winner=_winner_of(record["winner"]),
+        by_protocol=tuple(_winner_of(one) for one in by_protocol),
+        pairs={(_of(str, one[0]), _of(str, one[1])): _pair_error_of(*one[2:]) for one in every},
+    )
+    pairs = {(one.protocol, one.method) for one in (cell.winner, *cell.by_protocol)}
+    if record["index"] != number_of(cell.place) or not pairs <= cell.pairs.keys():
+        raise ValueError("an index or a winner of another cell")
+    return cell, _of(str, record["population"])
+
+
+def _pair_error_of(*figures: object) -> PairError:
+    error, standard_error, win_share, *ratio = figures
+    value, low, high = (None if one is None else _of(float, one) for one in ratio)
+    return PairError(_of(float, error), _of(float, standard_error), _of(float, win_share), value, low, high)
+
+
+def _winner_of(record: object) -> Winner:
+    if not isinstance(record, dict) or record.keys() != {field.name for field in fields(Winner)}:
+        raise TypeError("no winner")
+    runner_up = record["runner_up"]
+    if runner_up is not None:
+        first, second = runner_up
+        record["runner_up"] = (_of(str, first), _of(str, second))
+    for name in ("error", "standard_error", "win_share"):
+        _of(float, record[name])
+    for name in ("margin", "margin_low", "margin_high"):
+        if record[name] is not None:
+            _of(float, record[name])
+    return Winner(**{**record, "protocol": _of(str, record["protocol"]), "method": _of(str, record["method"])})
+
+
+def _of(kind: type[T], value: object) -> T:
+    """Return a value that is of a type; whole numbers serve as figures too."""
+    if isinstance(value, int) and not isinstance(value, bool) and issubclass(float, kind):
+        value = float(value)
+    if isinstance(value, bool) or not isinstance(value, kind):
+        raise TypeError(f"no {kind.__name__}")
+    return value

@@ -1,0 +1,122 @@
+"""What comes out of a sweep: who wins in each cell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from advisor.question.sweep import Place, SweepQuestion
+from simulator.ranking import PRACTICAL_RATIO, SAME, Pair
+
+
+@dataclass(frozen=True)
+class Winner:
+    """The pair to use in a cell, of all pairs or of those of one protocol: see `simulator.ranking.preference`."""
+
+    protocol: str
+    method: str
+    # error, standard_error: its mean error over the repetitions
+    error: float
+    standard_error: float
+    win_share: float  # share of the repetitions in which it has the lowest error of all that compete
+    # margin, margin_low, margin_high: by how much the error of the runner-up is above it, as a share, and the paired 95
+    # % interval; None without a runner-up, or where the winner has no error at all. Below 0 where the winner has the
+    # cheaper report, and an error within 5 % of the lowest
+    margin: float | None
+    margin_low: float | None
+    margin_high: float | None
+    runner_up: Pair | None  # of the others the pair with the lowest mean error
+
+    @property
+    def sure(self) -> bool:
+        """Whether the interval of the margin excludes 0, and be it the 0 of two errors that differ by rounding."""
+        return self.margin_low is not None and self.margin_low > SAME
+
+
+class PairError(NamedTuple):
+    """What one pair reaches in a cell."""
+
+    error: float  # mean over the repetitions
+    standard_error: float
+    win_share: float  # as that of a winner
+    # ratio_to_best, ratio_low, ratio_high: its error over the winner's, and the paired 95 % interval; None where the
+    # winner has no error at all
+    ratio_to_best: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a sweep: the winner of all, that of each protocol, and what every pair reaches."""
+
+    epsilon: float
+    n: int
+    k: int
+    winner: Winner
+    by_protocol: tuple[Winner, ...]
+    pairs: Mapping[Pair, PairError]
+
+    @property
+    def errors(self) -> Mapping[Pair, float]:
+        """The mean error of every pair."""
+        return {pair: one.error for pair, one in self.pairs.items()}
+
+    @property
+    def place(self) -> Place:
+        """(epsilon, n, k)."""
+        return self.epsilon, self.n, self.k
+
+    def tied_with(self, winner: Winner, *, per_protocol: bool = False) -> tuple[str, ...]:
+        """Return the other methods within 5 % of a winner, or not separable from it, the nearest first.
+
+        per_protocol: among the pairs of the winner's protocol alone.
+        """
+        best: dict[str, float] = {}
+        for (protocol, method), error in self.errors.items():
+            if method != winner.method and (not per_protocol or protocol == winner.protocol):
+                best[method] = min(error, best.get(method, math.inf))
+        tied = {method for method, error in best.items() if error <= winner.error * PRACTICAL_RATIO}
+        if winner == self.winner:  # with which all pairs are compared
+            tied |= {pair[1] for pair, one in self.pairs.items() if one.ratio_low is not None and one.ratio_low <= 1}
+            tied &= best.keys()
+        if winner.runner_up is not None and not winner.sure:
+            tied |= {winner.runner_up[1]} & best.keys()
+        return tuple(sorted(tied, key=best.__getitem__))
+
+    def words(self, winner: Winner, *, per_protocol: bool = False) -> str:
+        """Return how certain the method of a winner is: the methods tied with it, or how far the next one is behind."""
+        tied = self.tied_with(winner, per_protocol=per_protocol)
+        if tied:
+            return f"tied: {tied[0]}" if len(tied) == 1 else f"{len(tied)} methods tied"
+        others = [
+            error
+            for (protocol, method), error in self.errors.items()
+            if method != winner.method and (not per_protocol or protocol == winner.protocol)
+        ]
+        behind = min(others, default=math.inf) / winner.error - 1 if winner.error > 0 else math.inf
+        return "" if math.isinf(behind) else f"next method +{100 * behind:.0f} %"
+
+    def best_of(self, protocol: str) -> Winner | None:
+        """Return the winner among the pairs of one protocol; None if it has none here."""
+        return next((winner for winner in self.by_protocol if winner.protocol == protocol), None)
+
+
+@dataclass(frozen=True, eq=False)
+class SweepResult:
+    """The cells of a sweep, in the order of `SweepQuestion.places`."""
+
+    question: SweepQuestion
+    cells: tuple[Cell, ...]
+
+    def at(self, epsilon: float, n: int, k: int) -> Cell:
+        """Return one cell.
+
+        Raises KeyError if the sweep has no such cell.
+        """
+        for cell in self.cells:
+            if cell.place == (epsilon, n, k):
+                return cell
+        raise KeyError((epsilon, n, k))

@@ -1,0 +1,169 @@
+"""Advice: a ranking with what people do with it."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from advisor.answers.rank.apply import applied_columns, observed_as, post_process
+from advisor.answers.rank.result import Ranking
+from advisor.api.files import PAGES, drawn, python_target
+from advisor.api.shown import Shown
+from advisor.errors import InputError
+from advisor.inputs.frames import applied_to, in_order_of, is_pandas
+from advisor.show.model import Document, View
+from advisor.show.page import page_html
+from advisor.show.pictures import PICTURES, require_matplotlib
+from advisor.show.rank.answer_words import summary
+from advisor.show.rank.data import row_data
+from advisor.show.rank.document import rank_document
+from advisor.show.rank.page import page_sections
+from advisor.show.rank.words import setting_text
+from advisor.show.text import plain_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+
+class Advice(Ranking, Shown):
+    """The answer to one request for one metric; its attributes are those of `advisor.answers.rank.result.Ranking`."""
+
+    @classmethod
+    def of(cls, ranking: Ranking) -> Self:
+        """Return a ranking, and that of the next round, as advice."""
+        values = {item.name: getattr(ranking, item.name) for item in fields(ranking)}
+        later = ranking.next_round
+        return cls(**values | {"next_round": None if later is None else cls.of(later)})
+
+    @property
+    def summary(self) -> str:
+        """The answer in sentences: warnings, the pair to use, its error, and what is as good."""
+        return " ".join([*(f"Warning: {text}." for text in self.warnings), summary(self)])
+
+    def apply(self, estimate: ArrayLike, method: str | None = None) -> Any:
+        """Return a raw frequency estimate ``(..., k)`` post-processed as advised.
+
+        Parameters
+        ----------
+        estimate
+            Raw frequencies, categories in the order of ``request.labels``, from `n` users and the protocol of the best
+            row. A pandas series, or a frame with one collection per row, is matched by its labels, and returned as one.
+        method
+            Another method than the best row's.
+
+        Returns
+        -------
+        An array, or a series or frame with the index, the columns and the name of the estimate.
+
+        Raises
+        ------
+        InputError
+            If the shape or a label does not fit, a value is not finite, or the method is unknown or not for this
+            protocol.
+        """
+        if is_pandas(estimate) and hasattr(estimate, "to_numpy"):
+            return applied_to(estimate, self.request.labels, lambda raw: post_process(self, raw, method))
+        return post_process(self, estimate, method)
+
+    def intervals(self, estimate: ArrayLike | None = None) -> pd.DataFrame:
+        """Return the raw and the post-processed frequency of each category, and the 95 % interval of the true one.
+
+        Parameters
+        ----------
+        estimate
+            ``(k,)`` raw frequencies as `apply` takes them; default: the estimate or tally that the advice is about.
+
+        Returns
+        -------
+        A data frame with the columns ``raw``, ``post_processed``, ``low`` and ``high``. Its index is that of the series
+        that was given, or the labels as text. An interval holds for one category at a time, and rests on the raw
+        estimate alone.
+
+        Raises
+        ------
+        InputError
+            If there is no estimate, or it is wrong.
+        """
+        import pandas as pd  # heavy
+
+        observed, places, index = None, None, pd.Index(self.request.labels, name="value")
+        if estimate is not None:
+            raw = np.asarray(estimate, np.float64)
+            if is_pandas(estimate):
+                raw, places = in_order_of(estimate, self.request.labels)
+                index = getattr(estimate, "index", index)
+            if raw.ndim != 1:
+                raise InputError(f"intervals are of one estimate (k,), got shape {raw.shape}")
+            observed = observed_as(self, raw)
+        columns = applied_columns(self, observed)
+        frame = pd.DataFrame(columns)
+        return (frame if places is None else frame.iloc[places]).set_axis(index)
+
+    def plot(self, path: str | Path | None = None, *, frequencies: bool = False, force: bool = False) -> Figure:
+        """Draw the errors of the first pairs; needs matplotlib (the extra ``plot``).
+
+        Parameters
+        ----------
+        path
+            A file to write besides: .png, .svg or .pdf.
+        frequencies
+            Draw the frequencies of one collection instead, raw and post-processed.
+        force
+            Whether a file that exists may be replaced.
+
+        Returns
+        -------
+        A `matplotlib.figure.Figure`, which notebooks show.
+
+        Raises
+        ------
+        InputError
+            If matplotlib is missing, there is nothing to draw, or the file exists or cannot be written.
+        """
+        target = None if path is None else python_target("plot", path, PICTURES, force=force)
+        return drawn(self, target, frequencies=frequencies)
+
+    def report(self, path: str | Path, *, force: bool = False) -> None:
+        """Write one self-contained page with everything; needs matplotlib (the extra ``plot``).
+
+        Parameters
+        ----------
+        path
+            The page: .html.
+        force
+            Whether a file that exists may be replaced.
+
+        Raises
+        ------
+        InputError
+            If matplotlib is missing, or the file exists or cannot be written.
+        """
+        target = python_target("report", path, PAGES, force=force)
+        require_matplotlib("report")
+        document = replace(self._document, sections=lambda: page_sections((self,)))
+        target.write_text(page_html(document))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the ranking as a pandas data frame, one row for each recommendation."""
+        import pandas as pd  # heavy
+
+        return pd.DataFrame([row_data(row, self) for row in self.recommendations])
+
+    @property
+    def _document(self) -> Document:
+        return rank_document((self,))
+
+    def __str__(self) -> str:
+        """Return what is warned of, the answer, and the head of the ranked table."""
+        warnings = (f"Warning: {text}." for text in self.warnings)
+        return "\n".join([*warnings, plain_text(self._document, View(quiet=True, options=False)).rstrip("\n")])
+
+    def __repr__(self) -> str:
+        best = self.recommendations[0] if self.recommendations else None
+        pair = "nothing is left" if best is None else f"{best.protocol} with {best.method}"
+        return f"<Advice: {pair}, {self.metric}, {setting_text(self.request)}>"

@@ -1,0 +1,285 @@
+"""``advisor.advise``: the ranking as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from advisor.answers.rank.look_up import look_up
+from advisor.answers.rank.simulate import simulated_answer
+from advisor.api.advice import Advice
+from advisor.errors import InputError, listed
+from advisor.inputs.memory import estimate_in_memory
+from advisor.question.central import CentralPromise
+from advisor.question.cleaning import Cleaning
+from advisor.question.collected import collect, tally_in_memory
+from advisor.question.estimate_request import build_estimate_request
+from advisor.question.fitting import refuse_registered
+from advisor.question.metric_settings import MetricSettings
+from advisor.question.option import refuse
+from advisor.question.request import RankSettings
+from advisor.question.sample import memory_request
+from advisor.question.settings import (
+    Categories,
+    Limits,
+    Menu,
+    Named,
+    Plurality,
+    Question,
+    Shape,
+    Simulation,
+    Threat,
+    budget_alias,
+    names,
+)
+from advisor.question.shape_request import shape_request
+from simulator import Tally
+
+
+def advise(
+    epsilon: float | None = None,
+    *,
+    metric: Named = "l1",
+    k: int | None = None,
+    n: int | None = None,
+    sample: Iterable[Any] | None = None,
+    sample_counts: ArrayLike | Mapping[Any, int] | None = None,
+    estimate: ArrayLike | Mapping[Any, float] | None = None,
+    tally: Tally | None = None,
+    protocol: Named | Sequence[Named] | None = None,
+    method: Named | Sequence[Named] | None = None,
+    ordered: bool | None = None,
+    repetitions: int | None = None,
+    max_repetitions: int | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
+    top_values: int | None = None,
+    set_share: float | None = None,
+    kl_mix: float | None = None,
+    surrogate: str | None = None,
+    skew: float | None = None,
+    shape: str | None = None,
+    instant: bool = False,
+    max_bits: int | None = None,
+    max_attack: float | None = None,
+    proper: bool = False,
+    deployable: bool = False,
+    unbiased: bool = False,
+    server_cost: int | None = None,
+    threat: float | None = None,
+    targets: Sequence[str] = (),
+    attributes: int | None = None,
+    rounds: int | None = None,
+    solution: str | None = None,
+    bins: int | None = None,
+    bin_width: float | None = None,
+    edges: Sequence[float] = (),
+    clamp: bool = False,
+    unit: str | None = None,
+    eps: float | None = None,
+    central_epsilon: float | None = None,
+    delta: float | None = None,
+) -> Advice:
+    """Rank every protocol and post-processing method for a collection like the sample, or those for an estimate.
+
+    Without either, `k` alone is enough: the answer is predicted by the shipped model, not simulated.
+
+    Parameters
+    ----------
+    epsilon
+        Privacy budget of one report; ``eps`` is the same.
+    metric
+        Error metric, by its name in `simulator.METRICS` or a paper's, or a function ``(estimate, truth)`` of your own.
+    k
+        Number of categories; larger than what the sample shows where categories are unobserved.
+    n
+        Users who will report; default: the size of the sample.
+    sample
+        One raw value per user.
+    sample_counts
+        Instead of `sample`: one count per category, or a mapping from label to count.
+    estimate
+        Instead of a sample, what was collected: one raw estimate per category (frequency, or count), or a mapping from
+        label to estimate. `protocol` (one) and `n` say where it comes from; `Advice.next_round` compares with all
+        protocols.
+    tally
+        Instead of an estimate, the tally of the reports that were collected, as `Protocol.tally` and sums of tallies
+        give it; protocols for ordered domains need it.
+    protocol, method
+        Restrict the menu, by names, ``"mine.py:soft"``, or what `simulator.register` takes: a function ``(estimate,
+        noise)``, a class. ``["all", soft]`` is all, and one of your own. With an estimate or a tally, `protocol` is the
+        one it comes from.
+    ordered
+        Whether the categories have an order; default: numeric labels have, other labels have not. Counts without
+        labels are numbered from 0.
+    repetitions, max_repetitions
+        Simulated collections to start with (20), and at most (400), to resolve the top of the ranking.
+    seed
+        Any whole number of at least 0; the same seed gives the same numbers.
+    jobs
+        Threads; the numbers do not depend on it. Default: all cores for large simulations.
+    top_values, set_share, kl_mix
+        Settings of the metrics ``topk``, ``set`` and ``kl``/``js``.
+    surrogate
+        With an estimate: how populations are made that may be behind it, by name in `simulator.surrogate.SURROGATES`
+        (default: ``"ensemble"``).
+    skew, shape
+        Without a sample or an estimate: the Zipf exponent of the frequencies (default 1), or ``"NAME[:PARAMETER]"`` of
+        `simulator.populations.SHAPES`.
+    instant
+        Predict the answer for the sample instead of simulating.
+    max_bits, max_attack, proper, deployable, unbiased, server_cost
+        Constraints (see `advisor.question.settings.Limits`): pairs that do not keep them are not ranked.
+    threat
+        Share of the users that an attacker controls. Pairs are then ranked by their error under the attack that gains
+        most, remedies among them; what it gains, and the error where nobody attacks, stand in every row.
+    targets
+        With a threat: labels of the categories that the attacker is known to promote.
+    attributes, rounds
+        Attributes of a user, of which the sample shows one, and collections of the same attributes. `epsilon` is then
+        what a user spends in one round; ``.request.plan`` tells how it is used and what a user spends in all.
+    solution
+        With attributes: ``"smp"`` (each user reports one, drawn at random) or ``"spl"`` (all, splitting the budget);
+        default: the one with the lower error.
+    bins, bin_width, edges
+        Cut the numbers of the sample into bins, an ordered domain: so many equal ones, equal ones of a width, or those
+        between the edges. With `bins` or `bin_width`, `edges` is the range, two numbers; left out, it is taken from
+        the sample. A bin holds its lower edge and not its upper one; the last one of a given range holds both.
+    clamp
+        Count numbers outside of the edges in the first and the last bin, instead of refusing them.
+    unit
+        What errors in bins are said in besides, such as ``"years"``; default: the name of a pandas series.
+    central_epsilon, delta
+        Instead of `epsilon`, with a shuffler: what all reports together promise once they are shuffled. Each protocol
+        gets the budget that keeps it; ``.request.central`` tells which.
+
+    Returns
+    -------
+    Frozen advice; ``.best`` is the pair to use. Where constraints leave nothing, ``.recommendations`` is empty.
+
+    Raises
+    ------
+    InputError
+        A `ValueError` of one line, if the request is wrong.
+
+    Examples
+    --------
+    >>> advice = advise(1.0, sample_counts=[5000, 3000, 1500, 500, 0, 0, 0, 0], metric="l1")
+    >>> advice.best.method in {row.method for row in advice.ties}
+    True
+    >>> advise(1.0, k=256, metric="emd").source
+    'grid'
+    """
+    settings = RankSettings(
+        question=Question(epsilon=budget_alias(epsilon, eps), n=n, metric=_one_metric(metric)),
+        metric_settings=MetricSettings(top_values=top_values, set_share=set_share, kl_mix=kl_mix),
+        menu=Menu(protocol=names(protocol), method=names(method)),
+        limits=Limits(max_bits=max_bits, max_attack=max_attack, proper=proper, deployable=deployable,
+                      unbiased=unbiased, server_cost=server_cost),
+        plurality=Plurality(attributes=attributes, solution=solution, rounds=rounds),
+        threat=Threat(threat=threat, targets=tuple(targets)),
+        simulation=Simulation(repetitions=repetitions, max_repetitions=max_repetitions, seed=seed, jobs=jobs),
+        promise=CentralPromise(central_epsilon=central_epsilon, delta=delta),
+    )  # fmt: skip
+    cleaning = Cleaning(bins=bins, bin_width=bin_width, edges=tuple(edges), clamp=clamp, unit=unit)
+    domain, assumed = Categories(k=k, ordered=ordered), Shape(skew=skew, shape=shape)
+    data = _Data(domain, assumed, cleaning, sample, sample_counts, estimate, tally)
+    return _answer(settings, data, surrogate, instant=instant)
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """What is held of the categories and their frequencies; None where nothing is."""
+
+    domain: Categories
+    assumed: Shape
+    cleaning: Cleaning
+    sample: Iterable[Any] | None
+    counts: ArrayLike | Mapping[Any, int] | None
+    estimate: ArrayLike | Mapping[Any, float] | None
+    tally: Tally | None
+
+    def __post_init__(self) -> None:
+        refuse(
+            ["the estimate"] if self.estimate is not None and self.tally is not None else [], "does not go with a tally"
+        )
+        if self.tally is not None and not isinstance(self.tally, Tally):
+            raise InputError(
+                f"tally must be a simulator.Tally, as the protocol's tally(reports) gives it, got {self.tally!r:.40}"
+            )
+        if not self.has_sample:
+            refuse(self.cleaning.given(), "is for a sample, and none is given")
+
+    @property
+    def has_sample(self) -> bool:
+        return self.sample is not None or self.counts is not None
+
+    @property
+    def collected(self) -> ArrayLike | Mapping[Any, float] | Tally | None:
+        return self.estimate if self.tally is None else self.tally
+
+
+def _one_metric(metric: object) -> tuple[Any, ...]:
+    """Return the metric as a question has it; raises InputError if it is not one name, or one function."""
+    if not isinstance(metric, str) and not callable(metric):
+        raise InputError(f"metric must be the name of one metric, got {metric!r}")
+    return names(metric)
+
+
+def _answer(settings: RankSettings, data: _Data, surrogate: str | None, *, instant: bool) -> Advice:
+    settings.question.one_metric("advise")
+    if data.collected is not None:
+        refuse(["the sample"] if data.has_sample else [], "does not go with an estimate: give one of the two")
+        refuse(data.assumed.given(), "is for a question without data: leave it out, or the estimate")
+        refuse(settings.promise.given(), "is for a collection to come: reports were made at one --eps")
+        if instant:
+            raise InputError("instant is for a sample: an estimate is answered by simulation")
+        return _advise_on_collected(settings, data.collected, data.domain, surrogate)
+    if surrogate is not None:
+        raise InputError("surrogate goes with an estimate")
+    if instant or not data.has_sample:
+        refuse_registered(settings.question, settings.menu, data.domain.k, command=False)
+    if not data.has_sample:
+        return Advice.of(look_up(shape_request(settings, data.domain, data.assumed))[0])
+    refuse(data.assumed.given(), "is for a question without data: leave it out, or the sample")
+    request = memory_request(settings, data.domain, data.sample, data.counts, data.cleaning, instant=instant)
+    ranking = look_up(request)[0] if instant else simulated_answer(request, jobs=settings.simulation.jobs).first
+    return Advice.of(ranking)
+
+
+def _advise_on_collected(
+    settings: RankSettings,
+    collected: ArrayLike | Mapping[Any, float] | Tally,
+    domain: Categories,
+    surrogate: str | None,
+) -> Advice:
+    what = "tally" if isinstance(collected, Tally) else "estimate"
+    used, n = settings.menu.protocol, settings.question.n
+    if len(used) != 1:
+        raise InputError(f"{what} needs the one protocol it comes from: protocol, got {listed(used) or 'none'}")
+    if isinstance(collected, Tally):
+        if domain.k is None:
+            raise InputError("tally needs k, the number of categories")
+        if n not in (None, collected.n):
+            raise InputError(f"the tally is of {collected.n:,} reports, n = {n:,} was given: leave n out")
+        kept = tally_in_memory(collected, used[0], domain.k, settings.epsilon, ordered=domain.ordered)
+    else:
+        if n is None:
+            raise InputError("estimate needs n, the number of users who reported")
+        read = estimate_in_memory(collected)
+        kept = collect(
+            read.labels,
+            read.values,
+            protocol=used[0],
+            epsilon=settings.epsilon,
+            n=n,
+            k=domain.k,
+            domain=read.domain,
+            ordered=read.ordered if domain.ordered is None else domain.ordered,
+        )
+    settings = replace(settings, menu=Menu(method=settings.menu.method))  # what comes next may be any protocol
+    request = build_estimate_request(settings, kept, name=what, surrogate=surrogate)
+    return Advice.of(simulated_answer(request, jobs=settings.simulation.jobs).first)

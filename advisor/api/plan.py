@@ -1,0 +1,118 @@
+"""``advisor.plan``: how many users, or which ε, as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from advisor.answers.plan.answer import make_plan
+from advisor.answers.plan.result import PlanResult
+from advisor.api.shown import Shown
+from advisor.question.central import CentralPromise
+from advisor.question.cleaning import Cleaning
+from advisor.question.metric_settings import MetricSettings
+from advisor.question.option import refuse
+from advisor.question.plan import Goal, PlanSettings, build_question, shape_frequencies
+from advisor.question.sample import from_memory, refuse_both
+from advisor.question.settings import Categories, Menu, Named, Question, Shape, Simulation, budget_alias, names
+from advisor.show.model import Document
+from advisor.show.plan import plan_document
+
+
+class Plan(PlanResult, Shown):
+    """How many users, or which ε; its attributes are those of `advisor.answers.plan.result.PlanResult`."""
+
+    @property
+    def _document(self) -> Document:
+        return plan_document(self)
+
+
+def plan(
+    *,
+    target: float | None = None,
+    detect: float | None = None,
+    metric: str | None = None,
+    epsilon: float | None = None,
+    n: int | None = None,
+    k: int | None = None,
+    sample: Iterable[Any] | None = None,
+    sample_counts: ArrayLike | Mapping[Any, int] | None = None,
+    skew: float | None = None,
+    shape: str | None = None,
+    ordered: bool | None = None,
+    protocol: Named | Sequence[Named] | None = None,
+    method: Named | Sequence[Named] | None = None,
+    instant: bool = False,
+    max_repetitions: int | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
+    top_values: int | None = None,
+    set_share: float | None = None,
+    kl_mix: float | None = None,
+    bins: int | None = None,
+    bin_width: float | None = None,
+    edges: Sequence[float] = (),
+    clamp: bool = False,
+    unit: str | None = None,
+    eps: float | None = None,
+    central_epsilon: float | None = None,
+    delta: float | None = None,
+) -> Plan:
+    """Say how many users, or which ε, an error takes; or how many to detect a small frequency.
+
+    Parameters
+    ----------
+    target
+        Mean error to be reached, in the unit of the metric.
+    detect
+        Instead of a target: a frequency that the raw estimate must detect with power 0.8, at level 0.05 over all k
+        categories.
+    metric
+        Error metric; l1 unless it is named. A detection has none.
+    epsilon, n
+        Budget of one report (``eps`` is the same), or users who report. The one that is left out is the unknown.
+    k, sample, sample_counts, skew, shape, ordered
+        What is assumed of the frequencies, as in `advisor.advise`.
+    protocol, method
+        Restrict the menu; pairs that are named in full are all settled.
+    instant
+        Predict the answer (for a detection, by formula) instead of simulating.
+    central_epsilon, delta
+        Instead of a budget: what all shuffled reports together promise; the number of users is then the unknown.
+    max_repetitions
+        Simulated collections for one pair at one place, at most (2000).
+    seed, jobs, top_values, set_share, kl_mix, bins, bin_width, edges, clamp, unit
+        As in `advisor.advise`.
+
+    Raises
+    ------
+    InputError
+        If the question is wrong: see `advisor.question.plan.PlanSettings.check`.
+
+    Examples
+    --------
+    >>> answer = plan(target=0.1, eps=1.0, k=64, instant=True)
+    >>> answer.question.unknown, answer.value > 100_000
+    ('n', True)
+    """
+    settings = PlanSettings(
+        Question(epsilon=budget_alias(epsilon, eps), n=n, metric=names(metric)),
+        Goal(target=target, detect=detect),
+        MetricSettings(top_values=top_values, set_share=set_share, kl_mix=kl_mix),
+        Menu(protocol=names(protocol), method=names(method)),
+        Simulation(max_repetitions=max_repetitions, seed=seed, jobs=jobs),
+        promise=CentralPromise(central_epsilon=central_epsilon, delta=delta),
+    )
+    domain, assumed = Categories(k=k, ordered=ordered), Shape(skew=skew, shape=shape)
+    cleaning = Cleaning(bins=bins, bin_width=bin_width, edges=tuple(edges), clamp=clamp, unit=unit)
+    has_sample = refuse_both(assumed, sample, sample_counts)
+    settings.check(has_data=has_sample or k is not None)
+    if has_sample:
+        frequencies = from_memory(sample, sample_counts, domain, cleaning)
+    else:
+        refuse(cleaning.given(), "is for a sample, and none is given")
+        frequencies = shape_frequencies(settings, domain, assumed)
+    question = build_question(settings, frequencies)
+    return Plan.of(make_plan(question, instant=instant, simulation=settings.simulation))

@@ -1,0 +1,206 @@
+"""``advisor.sweep``: who wins where, as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from numpy.typing import ArrayLike
+
+from advisor.answers.sweep.answer import ALONE, run_sweep
+from advisor.answers.sweep.result import SweepResult
+from advisor.api.files import python_target, written
+from advisor.api.shown import Shown
+from advisor.question.cleaning import Cleaning
+from advisor.question.cluster import Cluster
+from advisor.question.metric_settings import MetricSettings
+from advisor.question.option import refuse
+from advisor.question.sample import from_memory, refuse_both
+from advisor.question.settings import (
+    Categories,
+    Grid,
+    Menu,
+    Named,
+    Question,
+    Shape,
+    Simulation,
+    alias,
+    names,
+)
+from advisor.question.sweep import SweepSettings, build_question, shape_frequencies
+from advisor.show.model import Document, View
+from advisor.show.pictures import PICTURES, require_matplotlib
+from advisor.show.pictures.sweep import curves_figure, winners_figure
+from advisor.show.sweep import answer_sentence, sweep_document
+from advisor.show.text import plain_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+T = TypeVar("T")
+
+
+class Sweep(SweepResult, Shown):
+    """The cells of a sweep; its attributes are those of `advisor.answers.sweep.result.SweepResult`."""
+
+    @property
+    def summary(self) -> str:
+        """Which pairs win in how many cells, and how many winners are certain."""
+        return answer_sentence(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the error of every pair in every cell as a pandas data frame.
+
+        Its columns are ``eps``, ``n``, ``k``, ``metric``, ``protocol``, ``method``, ``error``, ``standard_error``,
+        ``win_share`` (of the repetitions), ``ratio_to_best`` with its paired 95 % interval ``ratio_low`` and
+        ``ratio_high``, and ``best``: whether it is the winner of its cell.
+        """
+        import pandas as pd  # heavy
+
+        return pd.DataFrame(
+            {"eps": cell.epsilon, "n": cell.n, "k": cell.k, "metric": self.question.metric}
+            | {"protocol": pair[0], "method": pair[1]}
+            | figures._asdict()
+            | {"best": pair == (cell.winner.protocol, cell.winner.method)}
+            for cell in self.cells
+            for pair, figures in cell.pairs.items()
+        )
+
+    def plot(self, path: str | Path | None = None, *, curves: bool = False, force: bool = False) -> Figure:
+        """Draw a map of the winners; needs matplotlib (the extra ``plot``).
+
+        Parameters
+        ----------
+        path
+            A file to write besides: .png, .svg or .pdf.
+        curves
+            Draw the errors of the best methods against ε (or n, where there is one ε) instead.
+        force
+            Whether a file that exists may be replaced.
+
+        Returns
+        -------
+        A `matplotlib.figure.Figure`, which notebooks show.
+
+        Raises
+        ------
+        InputError
+            If matplotlib is missing, or the file exists or cannot be written.
+        """
+        target = None if path is None else python_target("plot", path, PICTURES, force=force)
+        require_matplotlib("plot")
+
+        return written((curves_figure if curves else winners_figure)(self), target)
+
+    def __str__(self) -> str:
+        """Return who wins where, a table for each k."""
+        return plain_text(self._document, View(quiet=True, options=False)).rstrip("\n")
+
+    def __repr__(self) -> str:
+        return f"<Sweep: {len(self.cells):,} cells, {self.question.metric}, frequencies of {self.question.first.name}>"
+
+    @property
+    def _document(self) -> Document:
+        return sweep_document(self)
+
+
+def sweep(
+    *,
+    eps: float | Sequence[float] | None = None,
+    n: int | Sequence[int] | None = None,
+    k: int | Sequence[int] | None = None,
+    metric: Named = "l1",
+    sample: Iterable[Any] | None = None,
+    sample_counts: ArrayLike | Mapping[Any, int] | None = None,
+    skew: float | None = None,
+    shape: str | None = None,
+    ordered: bool | None = None,
+    protocol: Named | Sequence[Named] | None = None,
+    method: Named | Sequence[Named] | None = None,
+    repetitions: int | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
+    backend: str | None = None,
+    scheduler: str | None = None,
+    resume: str | Path | None = None,
+    top_values: int | None = None,
+    set_share: float | None = None,
+    kl_mix: float | None = None,
+    bins: int | None = None,
+    bin_width: float | None = None,
+    edges: Sequence[float] = (),
+    clamp: bool = False,
+    unit: str | None = None,
+    epsilons: float | Sequence[float] | None = None,
+    users: int | Sequence[int] | None = None,
+    sizes: int | Sequence[int] | None = None,
+) -> Sweep:
+    """Simulate every pair in every cell of a grid of ε, n and k, and say who wins where.
+
+    Parameters
+    ----------
+    eps, n, k
+        Values of ε, n and k; ``epsilons``, ``users`` and ``sizes`` are the same. With a sample, n is the sample's and k
+        what it shows, where they are left out.
+    metric, sample, sample_counts, skew, shape, ordered, protocol, method, seed
+        As in `advisor.advise`.
+    top_values, set_share, kl_mix, bins, bin_width, edges, clamp, unit
+        As in `advisor.advise`.
+    repetitions
+        Simulated collections for every cell and pair (20).
+    jobs
+        Processes; the numbers do not depend on it. Default: all cores for large sweeps.
+    backend, scheduler
+        ``"loky"`` (processes), ``"threading"`` or ``"dask"``, and the address of a Dask scheduler; without one Dask
+        makes a cluster on this machine.
+    resume
+        File of finished cells: those in it are not simulated again, and new ones are appended as they finish.
+
+    Raises
+    ------
+    InputError
+        If a value is wrong, or the file holds anything else than cells of this sweep.
+
+    Examples
+    --------
+    >>> swept = sweep(eps=1, n=10_000, k=8, protocol=["grr", "oue"], method="norm_sub")
+    >>> swept.at(1.0, 10_000, 8).winner.method
+    'norm_sub'
+    """
+    settings = SweepSettings(
+        Grid(
+            epsilons=alias("eps", _values(eps), "epsilons", _values(epsilons)) or (),
+            users=alias("n", _values(n), "users", _values(users)) or (),
+            sizes=alias("k", _values(k), "sizes", _values(sizes)) or (),
+        ),
+        Question(metric=names(metric)),
+        MetricSettings(top_values=top_values, set_share=set_share, kl_mix=kl_mix),
+        Menu(protocol=names(protocol), method=names(method)),
+        Simulation(repetitions=repetitions, seed=seed, jobs=jobs),
+    )
+    assumed = Shape(skew=skew, shape=shape)
+    cleaning = Cleaning(bins=bins, bin_width=bin_width, edges=tuple(edges), clamp=clamp, unit=unit)
+    has_sample = refuse_both(assumed, sample, sample_counts)
+    settings.check(has_sample=has_sample, resumes=resume is not None)
+    if not has_sample:
+        refuse(cleaning.given(), "is for a sample, and none is given")
+        frequencies = shape_frequencies(settings, assumed, ordered=ordered)
+    else:
+        values = sample if sample is None or hasattr(sample, "__len__") else list(sample)  # each k reads it anew
+        domains = (Categories(k=size, ordered=ordered) for size in settings.grid.sizes or (None,))
+        frequencies = tuple(from_memory(values, sample_counts, domain, cleaning) for domain in domains)
+    cluster = (
+        ALONE
+        if backend is None and scheduler is None
+        else Cluster(backend=backend or ALONE.backend, scheduler=scheduler)
+    )
+    return Sweep.of(run_sweep(build_question(settings, frequencies), settings.simulation, cluster, resume=resume))
+
+
+def _values(given: T | Iterable[T] | None) -> tuple[T, ...] | None:
+    """Return one value or several as Python callers give them."""
+    if given is None:
+        return None
+    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)

@@ -1,1 +1,0 @@
-"""Answers as documents, and one renderer for each format."""

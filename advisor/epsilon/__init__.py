@@ -1,1 +1,0 @@
-"""What a budget means, and budgets from what other systems state."""

@@ -1,0 +1,85 @@
+"""``ldp-advise choose``: a few plain questions, and whether to collect, with which ε."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+
+from advisor.cli import options
+from advisor.cli.arguments import Sample
+from advisor.cli.progress import DelayedWords
+from advisor.cli.run import Job, WholeOutput, run
+from advisor.extensions.choose.answer import Choice, choose
+from advisor.extensions.choose.document import choice_document, reproduce
+from advisor.extensions.choose.prompts import asked
+from advisor.extensions.choose.question import Wishes
+from advisor.question.cleaning import Cleaning
+from advisor.question.frequencies import Frequencies
+from advisor.question.option import Option, options_of, refuse, require
+from advisor.question.sample import from_file, refuse_mixed
+from advisor.question.settings import Categories, Columns, Instant, Shape
+
+EXAMPLES = {
+    "people": "the number of people, for example --n 2000",
+    "answers": "the number of possible answers, for example --k 18",
+    "within": "how far off a share may be in percentage points, for example --within 1",
+    "sensitive": "low, medium or high, for example --sensitive medium",
+    "times": "how often the same people are asked, for example --times 1",
+}
+
+
+def choose_command(
+    *,
+    sample: Sample = None,
+    wishes: Wishes,
+    columns: Columns,
+    cleaning: Cleaning,
+    instant: Instant,
+    output: WholeOutput,
+) -> None:
+    """Ask a few plain questions, and say which ε to use, if any.
+
+    On a terminal it asks for what the options do not say. A file with published or pilot data, such as last year's
+    figures, says how common the answers are: then what decides is simulated, in seconds.
+
+    Examples: ldp-advise choose
+              ldp-advise choose --n 2000 --k 18 --within 1 --sensitive medium --times 1
+              ldp-advise choose ages.csv --counts count
+    """
+    refuse_mixed(sample, Shape(), columns, cleaning)
+    asks = sample != "-" and sys.stdin is not None and sys.stdin.isatty()
+    names = [name for name in EXAMPLES if sample is None or name != "answers"]
+    complete = wishes
+    if asks:
+        # A file shows whether there is an order, and --k stands beside --ordered.
+        order = ["ordered"] if sample is None and wishes.answers is None else []
+        complete = asked(wishes, [*names, *order])
+        names.remove("within")  # which may be left open
+    require(*((spec.flags[0], getattr(complete, name), EXAMPLES[name]) for name, spec in _options() if name in names))
+    domain = Categories(k=complete.answers, ordered=complete.ordered)
+    words = () if sample is None else (sample, *columns.typed(), *cleaning.typed(), *domain.typed())
+    if sample is None:
+        refuse(instant.given(), "is for a file: without one the answer is predicted")
+
+    def answer(frequencies: Frequencies | None, progress: DelayedWords) -> Choice:
+        choice = choose(complete, frequencies, words, instant=instant.instant, progress=progress)
+        options.words.set(tuple(shlex.split(reproduce(choice))[1:]))  # a page names the command that asks nothing
+        return choice
+
+    run(
+        Job(
+            read=lambda: None if sample is None else from_file(sample, domain, columns, cleaning),
+            warnings=lambda frequencies: () if frequencies is None else frequencies.warnings,
+            answer=answer,
+            document=choice_document,
+            progress=DelayedWords,
+            inputs=[sample, cleaning.domain],
+            unprotected=sample is not None,
+        ),
+        output,
+    )
+
+
+def _options() -> list[tuple[str, Option]]:
+    """Return the options that have to be known, each by the name of its field."""
+    return [(item.name, spec) for item, spec in options_of(Wishes) if item.name in EXAMPLES]

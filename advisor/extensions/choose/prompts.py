@@ -1,0 +1,138 @@
+"""The questions of ``ldp-advise choose`` on a terminal: what is asked, and what may be typed."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import typer
+
+from advisor.checks import shown
+from advisor.errors import InputError
+from advisor.extensions.choose.question import Wishes
+
+UNKNOWN = frozenset(
+    {
+        "",
+        "?",
+        "-",
+        "don't know",
+        "dont know",
+        "don’t know",
+        "do not know",
+        "i don't know",
+        "not sure",
+        "dk",
+        "unknown",
+        "no idea",
+    }
+)
+# A number with words around it: about 2,000 people
+COUNTED = re.compile(r"(?:about |around |ca\.? ?|~ ?)?([\d.,_]+ ?[km%]?)(?: [a-z ]+)?")
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A question."""
+
+    question: str
+    again: str  # what is said when something else is typed than may be
+    words: Mapping[str, object] = field(
+        default_factory=dict
+    )  # what may be typed besides figures, and what it stands for
+    needed: bool = False  # whether there is no answer to fall back on
+    default: object = None  # what stands for an empty answer, or for "don't know"; None leaves it open
+
+    def read(self, name: str, line: str) -> object:
+        """Return what a line says.
+
+        Raises InputError, in the words of the question, if that is nothing that may be typed.
+        """
+        text = " ".join(line.strip().lower().split())
+        if text in UNKNOWN:
+            if self.needed:
+                raise InputError(f"This has to be known, if only roughly. {self.again}")
+            return self.default
+        value = self.words.get(text, text)
+        number = COUNTED.fullmatch(text)
+        if text not in self.words and number is not None:
+            value = number[1].replace(" ", "")
+        if name == "ordered" and not isinstance(value, bool):
+            raise InputError(f"{self.again} Got {shown(line.strip())}.")
+        try:
+            values: dict[str, Any] = {name: value}
+            return getattr(Wishes(**values), name)
+        except InputError as error:
+            advice = re.search(r"did you mean [^?]*\?", str(error))
+            raise InputError(f"{self.again} Got {shown(line.strip())}{f'; {advice[0]}' if advice else '.'}") from None
+
+
+PROMPTS = {
+    "people": Prompt(
+        "How many people will answer?", "Please type a whole number of at least 1, for example 2000.", needed=True
+    ),
+    "answers": Prompt(
+        "How many possible answers does the question have? yes/no has 2",
+        "Please type a whole number of at least 2, for example 18.",
+        dict.fromkeys(("yes/no", "yes or no", "yes no"), 2),
+        needed=True,
+    ),
+    "ordered": Prompt(
+        "Do the answers have an order, as age bands have, and regions have not? yes or no [no]",
+        "Please type yes or no.",
+        {
+            **dict.fromkeys(("yes", "y", "true", "age bands", "age", "ordered"), True),
+            **dict.fromkeys(("no", "n", "false", "regions", "region", "unordered"), False),
+        },
+    ),
+    "within": Prompt(
+        "How far off may the share of an answer be, on average? In percentage points: 1 means that 12 % may come out "
+        "as 11 % or 13 % [as much as is worth a collection]",
+        "Please type a number above 0 and below 100, for example 1, or nothing.",
+    ),
+    "sensitive": Prompt(
+        "How sensitive are the answers? low (a favourite colour), medium (age, opinions) or high (health, votes) "
+        "[high]",
+        "Please type low, medium or high.",
+        {
+            **dict.fromkeys(("a favourite colour", "favourite colour", "colour", "color", "not"), "low"),
+            **dict.fromkeys(("age", "opinions", "opinion", "age, opinions", "age bands"), "medium"),
+            **dict.fromkeys(("health", "votes", "vote", "health, votes", "very"), "high"),
+        },
+        default="high",
+    ),
+    "times": Prompt(
+        "How many times will the same people be asked? once, or a number [once]",
+        "Please type once, or a whole number of at least 1, for example 4.",
+        {"once": 1, "one": 1, "once only": 1, "1 is once": 1, "twice": 2, "two": 2, "three": 3, "four": 4},
+        default=1,
+    ),
+}
+
+
+def asked(wishes: Wishes, names: Sequence[str]) -> Wishes:
+    """Return the wishes with answers, typed on a terminal, to what they leave open.
+
+    Raises typer.Abort if the input ends before.
+    """
+    open_names = [name for name in PROMPTS if name in names and getattr(wishes, name) is None]
+    for at, name in enumerate(open_names, start=1):
+        wishes = replace(wishes, **{name: _typed(name, at)})
+    return wishes
+
+
+def _typed(name: str, at: int) -> Any:
+    """Ask a question on standard error until there is an answer."""
+    prompt = PROMPTS[name]
+    while True:
+        typer.echo(f"{at}. {prompt.question}\n> ", err=True, nl=False)
+        line = sys.stdin.readline()
+        if not line:
+            raise typer.Abort
+        try:
+            return prompt.read(name, line)
+        except InputError as error:
+            typer.echo(str(error), err=True)

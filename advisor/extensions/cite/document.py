@@ -1,0 +1,121 @@
+"""``explain --bibtex`` and ``cite``: the sources of members, and of all that an answer compared."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from advisor.checks import shown
+from advisor.errors import InputError, listed, reason
+from advisor.extensions.cite.paragraph import Cited, Used, methods_paragraph
+from advisor.members import FORM, member_in_file
+from advisor.names import TABLES, resolve
+from advisor.show.bibliography import FIELDS, bibtex, source_fields
+from advisor.show.model import Code, Document, Records
+from knowledge.sources import Source
+from simulator.foreign import REGISTERED
+
+LARGEST_ANSWER = 200_000_000  # bytes of a saved answer that are read
+
+
+def used_in(names: Sequence[str]) -> Used:
+    """Return what names of protocols and methods, or the name of a saved JSON answer, stand for.
+
+    Raises InputError if it is neither, or metrics, which have no source.
+    """
+    if len(names) == 1 and (names[0].endswith(".json") or (":" not in names[0] and Path(names[0]).is_file())):
+        return _used_in_answer(names[0])
+    every = dict.fromkeys(_member(name) for name in names)
+    if metrics := [key for kind, key in every if kind == "metric"]:
+        raise InputError(f"{listed(metrics)} is a metric: only protocols and methods have sources")
+    protocols, methods = (
+        tuple(_cited(kind, key) for kind, key in every if kind == one) for one in ("protocol", "method")
+    )
+    return Used(protocols, methods)
+
+
+def _member(name: str) -> tuple[str, str]:
+    if FORM in name:
+        return member_in_file(name)
+    for kind in ("protocol", "method"):
+        try:
+            return kind, resolve(kind, name)
+        except InputError:
+            continue
+    every = listed([*TABLES["protocol"], *TABLES["method"]], most=40)
+    raise InputError(
+        f"{shown(name)} is no protocol, no method, and no JSON file of an answer: there are {every}; an answer is "
+        "saved with --output answer.json"
+    )
+
+
+def _cited(kind: str, key: str) -> Cited:
+    """Return a member of the tables as it is cited."""
+    member = TABLES[kind][key]
+    reference = getattr(member, "reference", "")
+    return Cited(key, kind, getattr(member, "title", key), "" if reference == REGISTERED.get(key) else reference)
+
+
+def _used_in_answer(path: str) -> Used:
+    try:
+        with Path(path).open("rb") as file:
+            answer = json.loads(file.read(LARGEST_ANSWER))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({reason(error)})") from None
+    except (ValueError, RecursionError):
+        answer = None
+    rows = _compared(answer) if isinstance(answer, dict) else None
+    if not isinstance(rows, list) or not isinstance(answer.get("request"), dict):
+        raise InputError(
+            f"{path}: holds no ranking and no sweep in JSON; save one with ldp-advise ... --output "
+            "answer.json, and name it here"
+        )
+    if not rows:
+        raise InputError(f"{path}: this answer recommends nothing, so there is nothing to cite")
+    try:
+        pairs = [(str(row["protocol"]), str(row["method"])) for row in rows]
+        own = {one["name"]: Cited(**one) for one in answer["request"].get("own_members", ())}
+    except (AttributeError, TypeError, KeyError):
+        raise InputError(f"{path}: its recommendations do not all name a protocol and a method") from None
+
+    def used(kind: str, place: int) -> tuple[Cited, ...]:
+        every = dict.fromkeys(pair[place] for pair in pairs)
+        return tuple(own[name] if name in own else _cited(kind, resolve(kind, name)) for name in every)
+
+    return Used(used("protocol", 0), used("method", 1), answer, len(set(pairs)))
+
+
+def _compared(answer: Mapping[str, Any]) -> object:
+    """Return the rows of the pairs that an answer compared: a ranking, or all cells of a sweep."""
+    cells = answer.get("results")
+    if not isinstance(cells, list):
+        return answer.get("recommendations")
+    rows = (cell.get("errors") for cell in cells if isinstance(cell, dict))
+    return [row for some in rows if isinstance(some, list) for row in some]
+
+
+def citation_document(used: Used, *, bibtex_alone: bool = False) -> Document:
+    """Return a methods paragraph and the BibTeX entries of what it cites, or the entries alone."""
+    text = methods_paragraph(used)
+    return Document(
+        title="How to cite this",
+        verdict=None,
+        parts=(Code(bibtex(used.sources)),)
+        if bibtex_alone
+        else (Code(text + "\n", "Methods"), _bibliography(used.sources)),
+        data={
+            "protocols": [one.name for one in used.protocols],
+            "methods": [one.name for one in used.methods],
+            "paragraph": text,
+            "bibtex": bibtex(used.sources),
+            "sources": [dict(zip(FIELDS, source_fields(source), strict=True)) for source in used.sources],
+        },
+        records=Records(FIELDS, tuple(source_fields(source) for source in used.sources)),
+        value=bibtex(used.sources).rstrip("\n"),
+    )
+
+
+def _bibliography(sources: Sequence[Source]) -> Code:
+    return Code(bibtex(sources), "BibTeX")

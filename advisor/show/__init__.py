@@ -1,0 +1,1 @@
+"""From results to documents, and from documents to each format."""

@@ -1,0 +1,245 @@
+"""The document of several budgets: one row for each, from what it costs to what it buys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from advisor.answers.budgets import Budgets, Priced
+from advisor.answers.rank.verdict import (
+    MARGINAL,
+    NOT_CERTAIN,
+    NOTHING_LEFT,
+    USELESS,
+    WORTH_IT,
+    against_nothing,
+)
+from advisor.figures import error_text, number, percent, points, rounded, users
+from advisor.names import pair_text, protocol_in_full
+from advisor.question.budget import total_text
+from advisor.question.removals import nothing_left_sentence
+from advisor.question.request import Request
+from advisor.question.units import unit_text
+from advisor.show.json import envelope
+from advisor.show.model import (
+    Column,
+    Document,
+    Json,
+    Part,
+    Records,
+    Role,
+    Row,
+    Scalar,
+    Sentence,
+    Table,
+    Tone,
+    Verdict,
+)
+from advisor.show.rank.answer_words import summary
+from advisor.show.rank.data import rank_data
+from advisor.show.rank.table import ATTACK, attacker_text
+from simulator import POSTPROCESSORS
+
+COLUMNS = (
+    "eps", "metric", "protocol", "method", "error", "error_low", "error_high", "error_without_data", "verdict",
+    "users_off", "detectable_users", "report_bits", "attack_success", "k", "n",
+)  # fmt: skip
+NAMED = 4  # pairs that a sentence can hold
+TONES = {WORTH_IT: Tone.GOOD, MARGINAL: Tone.PLAIN, USELESS: Tone.DOUBTFUL, None: Tone.PLAIN}
+
+
+def budgets_document(budgets: Budgets) -> Document:
+    """Return for each metric what every ε buys: verdict, pair, error, and what a report gives away."""
+    request = budgets.first.request
+    parts: list[Part] = [Sentence(text, Role.WARNING) for text in budgets.warnings]
+    first, *others = verdicts = [_verdict(budgets.priced(metric), request) for metric in budgets.metrics]
+    for verdict, metric in zip(verdicts, budgets.metrics, strict=True):
+        rows = budgets.priced(metric)
+        parts += [verdict.sentence] if verdict in others else []
+        parts += [*_sentences(rows), price_table(rows)] if rows else []
+    parts += [Sentence(text, Role.NOTE) for text in _notes(budgets)]
+    budget_list = ", ".join(f"{epsilon:g}" for epsilon in budgets.epsilons)
+    return Document(
+        title=f"What ε = {budget_list} buys",
+        verdict=first,
+        parts=tuple(parts),
+        data=_data(budgets),
+        records=Records(COLUMNS, tuple(record(row) for metric in budgets.metrics for row in budgets.priced(metric))),
+        value="\n".join(_value(row, budgets) for metric in budgets.metrics for row in budgets.priced(metric)),
+        setting=f"ε = {budget_list}, {_domain(request)}",
+    )
+
+
+def price_table(rows: Sequence[Priced]) -> Table:
+    """Return a row for each ε: the pair to use, its error, and what it costs."""
+    metric, request = rows[0].ranking.metric, rows[0].ranking.request
+    columns = (
+        Column("ε", "privacy budget of one report"),
+        Column("protocol", text=True),
+        Column("method", text=True, drop=2),
+        Column(f"{metric} error", f"{unit_text(metric, request.bins)}, with its 95 % interval"),
+        Column("users off", f"users of {request.n:,} by which a category is off, on average"),
+        Column("detects", "users in the smallest category that can be detected", drop=1),
+        Column("bits", "size of one report", drop=3),
+        Column("attack", f"{ATTACK}, {attacker_text(request)}"),
+        Column(
+            "than no data",
+            "what collecting adds to an answer without any data",
+            text=True,
+            drop=4,
+            shared="Every row is {} than an answer without any data.",
+        ),
+    )
+    return Table(columns, tuple(map(_row, rows)), noun="budgets", cut=False)
+
+
+def _row(row: Priced) -> Row:
+    best, over = row.ranking.best, row.ranking.over_populations
+    cells: tuple[tuple[str, float | None], ...] = (
+        (f"{row.epsilon:g}", row.epsilon),
+        (best.protocol, None),
+        (best.method, None),
+        (error_text(best.error, best.error_low, best.error_high, ranges=over), best.error),
+        ("–" if row.off is None else users(rounded(row.off, 2)), row.off),
+        ("–" if row.detectable is None else users(row.detectable), row.detectable),
+        (f"{best.report_bits:,}", best.report_bits),
+        (percent(row.attack), row.attack),
+        (against_nothing(row.ranking.reasons), None),
+    )
+    return Row(tuple(text for text, _ in cells), tuple(value for _, value in cells), TONES[row.verdict])
+
+
+def _sentences(rows: Sequence[Priced]) -> list[Sentence]:
+    """Return what the error means in users, and what a report gives away."""
+    first, last, request = rows[0], rows[-1], rows[0].ranking.request
+    lines = []
+    if first.off is not None and last.off is not None:
+        lines.append(Sentence(
+            f"Expect each category to be off by about {_off(first)} at ε = {first.epsilon:g}, and "
+            f"{_off(last)} at ε = {last.epsilon:g}, of {request.n:,} users."
+        ))  # fmt: skip
+    lines.append(Sentence(
+        f"The best guess from one report is right in {percent(first.attack)} of cases at ε = {first.epsilon:g}, and in "
+        f"{percent(last.attack)} at ε = {last.epsilon:g}; without a report in {percent(request.prior_guess)}."
+    ))  # fmt: skip
+    return lines
+
+
+def _off(row: Priced) -> str:
+    return f"{users(rounded(row.off or 0.0, 2))} ({points((row.off or 0.0) / row.ranking.request.n)})"
+
+
+def _verdict(rows: Sequence[Priced], request: Request) -> Verdict:
+    """Return what the best of the budgets is worth."""
+    if not rows:
+        return Verdict(NOTHING_LEFT, nothing_left_sentence(request.removals), Tone.DOUBTFUL)
+    kinds = [row.verdict for row in rows]
+    best = next(kind for kind in (WORTH_IT, MARGINAL, USELESS) if kind in kinds)
+    reasons = rows[kinds.index(best)].ranking.reasons
+    text = verdict_sentence(rows) + total_text(request.plan, each=True)
+    return Verdict(best, text, Tone.PLAIN if best == WORTH_IT else Tone.DOUBTFUL, reasons)
+
+
+def verdict_sentence(rows: Sequence[Priced]) -> str:
+    """Return at which ε collecting says more than no data, and the pair to use there."""
+    metric = rows[0].ranking.metric
+    good, useless = ([row for row in rows if row.verdict == kind] for kind in (WORTH_IT, USELESS))
+    some = [row for row in rows if row.verdict == MARGINAL]
+    unsure = [row for row in some if NOT_CERTAIN in row.ranking.reasons]
+    small = [row for row in some if row not in unsure]
+    rest = [
+        *([f"At ε = {_listed(small)} the answer is better than no data, but not by half."] if small else []),
+        *([f"At ε = {_listed(unsure)} it is less than half of that, but not certain to be lower."] if unsure else []),
+        *([f"At ε = {_listed(useless)} the answer would say no more than no data."] if useless else []),
+    ]
+    if good:
+        where = f"at ε = {_listed(good)}" if rest else "at every ε given"
+        return " ".join([f"Collecting is worth it {where} ({metric} error): use {_pairs(good)}.", *rest])
+    without, guess = rows[0].ranking.error_without_data, rows[0].ranking.guess_without_data
+    figure = "" if without is None else f", which has {metric} error {number(without, 3)} without any data"
+    if some:
+        return " ".join([f"Marginal at best, against assuming {guess}{figure}.", *rest])
+    return (
+        "Not worth collecting like this at any ε given: no answer is clearly better than assuming "
+        f"{guess}{figure}. ldp-advise plan says how many users or which ε it takes."
+    )
+
+
+def _pairs(rows: Sequence[Priced]) -> str:
+    """Return the pair to use, or each of several with its ε."""
+    where: dict[str, list[Priced]] = {}
+    for row in rows:
+        where.setdefault(pair_text(*row.ranking.best.pair), []).append(row)
+    if len(where) == 1:
+        return next(iter(where))
+    if len(where) > NAMED:
+        return "the pair that the table names for your ε"
+    return "; ".join(f"{pair} at ε = {_listed(chosen)}" for pair, chosen in where.items())
+
+
+def _listed(rows: Sequence[Priced]) -> str:
+    return ", ".join(f"{row.epsilon:g}" for row in rows)
+
+
+def _domain(request: Request) -> str:
+    return f"k = {request.k:,} {'ordered' if request.ordered else 'unordered'} categories, n = {request.n:,}"
+
+
+def _notes(budgets: Budgets) -> list[str]:
+    """Return what the rows rest on."""
+    request, source = budgets.first.request, budgets.first.source
+    how = "Predicted for" if source == "grid" else "Simulated from"
+    seed = "" if source == "grid" else f", seed {request.seed}"
+    lines = [
+        f"{how} {request.sample}: {_domain(request)}{seed}; intervals are 95 %. Each row is the answer to its ε alone: "
+        "with one --eps the answer has all pairs, and its page (--report) moves with ε and n.",
+        _names(row for metric in budgets.metrics for row in budgets.priced(metric)),
+    ]
+    short = [epsilon for epsilon, answer in zip(budgets.epsilons, budgets.answers, strict=True)
+             if not answer.first.recommendations]  # fmt: skip
+    if short:
+        lines.append(f"Constraints leave no pair at ε = {', '.join(f'{epsilon:g}' for epsilon in short)}.")
+    assumed = dict.fromkeys(text for answer in budgets.answers for text in answer.first.request.assumptions)
+    return [*lines, "Assumed: " + "; ".join(assumed) + "."] if assumed else lines
+
+
+def _names(rows: Iterable[Priced]) -> str:
+    """Return what the names of the table stand for."""
+    pairs = [row.ranking.best.pair for row in rows]
+    protocols = [protocol_in_full(key) for key in dict.fromkeys(protocol for protocol, _ in pairs)]
+    methods = [f"{key} ({POSTPROCESSORS[key].title})" for key in dict.fromkeys(method for _, method in pairs)]
+    return f"Names: {'; '.join([*protocols, *methods])}."
+
+
+def _data(budgets: Budgets) -> dict[str, Json]:
+    """Return the row of each ε, and its full answer."""
+    request, rows = budgets.first.request, [row for metric in budgets.metrics for row in budgets.priced(metric)]
+    main = budgets.priced(budgets.metrics[0])
+    return {
+        "request": {
+            "eps": list(budgets.epsilons),
+            "k": request.k,
+            "n": request.n,
+            "metrics": list(budgets.metrics),
+            "ordered": request.ordered,
+            "sample": request.sample,
+        },
+        "summary": verdict_sentence(main) if main else nothing_left_sentence(request.removals),
+        "warnings": list(budgets.warnings),
+        "budgets": [dict(zip(COLUMNS, record(row), strict=True)) for row in rows],
+        "answers": [{**envelope(), **rank_data(answer.rankings, summary)} for answer in budgets.answers],
+    }
+
+
+def record(row: Priced) -> tuple[Scalar, ...]:
+    """Return the figures of a row, one for each of `COLUMNS`."""
+    ranking, best = row.ranking, row.ranking.best
+    return (
+        row.epsilon, ranking.metric, *best.pair, best.error, best.error_low, best.error_high,
+        ranking.error_without_data, row.verdict, row.off, row.detectable, best.report_bits, row.attack,
+        ranking.request.k, ranking.request.n,
+    )  # fmt: skip
+
+
+def _value(row: Priced, budgets: Budgets) -> str:
+    metric = f"{row.ranking.metric} " if len(budgets.metrics) > 1 else ""
+    return f"{row.epsilon:.12g} {metric}{' '.join(row.ranking.best.pair)}"

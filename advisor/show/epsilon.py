@@ -1,0 +1,51 @@
+"""The document of a budget: where it comes from, and what it means."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from advisor.answers.epsilon import Conversion
+from advisor.answers.rank.meaning import Meaning, meaning_sentences
+from advisor.answers.shuffled import Shuffled, shuffled_sentences
+from advisor.show.model import Document, Records, Scalar, Sentence, Verdict
+
+
+def epsilon_document(conversion: Conversion, meaning: Meaning, promise: Shuffled | None = None) -> Document:
+    """Return what a budget means in sentences, behind where it comes from; shuffled reports first."""
+    sentences = [*([] if promise is None else shuffled_sentences(promise)), *meaning_sentences(meaning)]
+    first, *rest = [*_origin(conversion), *sentences]
+    facts: tuple[tuple[str, Scalar], ...] = (
+        ("epsilon", conversion.epsilon),
+        ("epsilon_removal", conversion.removal),
+        ("odds", meaning.odds),
+        ("best_guess", meaning.best_guess),
+        ("prior", meaning.prior),
+        ("protocol_guess", meaning.protocol_guess),
+        ("flip_probability", meaning.flip_probability),
+        *(() if promise is None else (("central_epsilon", promise.central), ("delta", promise.delta))),
+    )
+    return Document(
+        title=f"What ε = {conversion.epsilon:.4g} means",
+        verdict=Verdict("meaning", first),
+        parts=tuple(Sentence(text) for text in rest),
+        data={
+            "epsilon": conversion.epsilon,
+            "epsilon_removal": conversion.removal,
+            "formula": conversion.formula,
+            "in_words": asdict(meaning),
+            "shuffled": None if promise is None else asdict(promise),
+            "sentences": sentences,
+        },
+        records=Records(tuple(name for name, _ in facts), (tuple(value for _, value in facts),)),
+        value=f"{conversion.epsilon if promise is None else promise.central:.6g}",
+    )
+
+
+def _origin(conversion: Conversion) -> list[str]:
+    """Return how a budget was converted."""
+    if conversion.formula == "as given":
+        return []
+    lines = [f"ε = {conversion.epsilon:.4g} by replacement (the user's value against any other): {conversion.formula}."]
+    if conversion.removal is not None:
+        lines.append(f"ε = {conversion.removal:.4g} by removal (the user's value against {conversion.reference}).")
+    return lines

@@ -1,0 +1,66 @@
+"""What some budgets would buy, for someone who has given none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from advisor.answers.budgets import Budgets
+from advisor.answers.rank.look_up import look_up
+from advisor.answers.rank.result import Answer
+from advisor.answers.rank.verdict import against_nothing
+from advisor.errors import InputError
+from advisor.figures import number, percent, users
+from advisor.question.request import Request
+from advisor.show.budgets import COLUMNS, record
+from advisor.show.model import Json
+
+EPSILONS = (0.5, 1.0, 2.0)
+LARGEST = 5_000_000  # bytes of a file that is read for an example: it has to come at once
+MISSING = "--eps is missing: give the privacy budget of one report, for example --eps 1"
+CHOOSE = "ldp-advise choose asks a few questions, and says which ε to use, if any."
+
+
+class MissingBudgetError(InputError):
+    """No budget was given; with what some would buy, where that can be told."""
+
+    def __init__(self, examples: Sequence[dict[str, Json]], lines: Sequence[str]) -> None:
+        super().__init__(MISSING)
+        self.examples = list(examples)
+        self.lines = tuple(lines)
+
+
+def missing_budget(
+    sample: str | None, requests: Callable[[Sequence[float]], tuple[Request, ...]]
+) -> MissingBudgetError:
+    """Return the error that no budget is given, priced by what is predicted for the question at hand.
+
+    requests: reads the question and returns it at each budget; whatever goes wrong in it, there are no prices.
+    """
+    if sample is not None and not _is_small(sample):
+        return MissingBudgetError([], [CHOOSE])
+    try:
+        asked = requests(EPSILONS)
+        budgets = Budgets(EPSILONS, tuple(Answer(look_up(request)) for request in asked))
+        rows = budgets.priced(budgets.metrics[0])
+        request, metric = asked[0], budgets.metrics[0]
+        lines = [f"Predicted for {request.sample} (k = {request.k:,}, n = {request.n:,}), with the best pair:"]
+        for row in rows:
+            best, verdict = row.ranking.best, against_nothing(row.ranking.reasons)
+            off = "" if row.off is None else f", each category off by about {users(row.off)} users"
+            lines.append(
+                f"  --eps {row.epsilon:<4g} {metric} error {number(best.error, 3)}, {verdict} than without data{off}; "
+                f"the best guess from one report is right in {percent(row.attack)} of cases"
+            )
+        examples: list[dict[str, Json]] = [dict(zip(COLUMNS, record(row), strict=True)) for row in rows]
+        return MissingBudgetError(examples, [*lines, CHOOSE] if rows else [CHOOSE])
+    except Exception:  # noqa: BLE001 - an example is a courtesy: it must not hide the error
+        return MissingBudgetError([], [CHOOSE])
+
+
+def _is_small(sample: str) -> bool:
+    """Tell whether a sample is a file that is read in a moment."""
+    try:
+        return sample != "-" and Path(sample).is_file() and Path(sample).stat().st_size <= LARGEST
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,39 @@
+"""The data of a document as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib.metadata import version
+
+from advisor.show.model import Document, Json
+from simulator._version import __version__
+
+SCHEMA_VERSION = 1
+ENVELOPE: dict[str, Json] = {
+    "schema_version": SCHEMA_VERSION,
+    "tool_version": __version__,
+}  # what every JSON object starts with
+LIBRARIES = ("numpy", "scipy")  # whose versions stand beside the figures that they worked out
+
+
+def envelope() -> dict[str, Json]:
+    """Return what every JSON answer starts with."""
+    return {**ENVELOPE, "versions": {name: version(name) for name in LIBRARIES}}
+
+
+def json_text(document: Document) -> str:
+    """Return the data of a document as one JSON object."""
+    headline = {} if document.verdict is None else {"headline": document.verdict.data}
+    text = json.dumps({**envelope(), **headline, **document.data}, indent=2, ensure_ascii=False, allow_nan=False)
+    return "\n".join(map(_escaped, text.split("\n")))
+
+
+def error_json(message: str, more: Mapping[str, Json] | None = None) -> str:
+    """Return an error as one JSON object on one line, with what else is known beside its message."""
+    return _escaped(json.dumps({**ENVELOPE, "error": {"message": message, **(more or {})}}, ensure_ascii=False))
+
+
+def _escaped(line: str) -> str:
+    """Return a line of JSON with the marks that would steer a terminal, or are no UTF-8, as escapes of JSON."""
+    return line if line.isprintable() else "".join(m if m.isprintable() else json.dumps(m)[1:-1] for m in line)

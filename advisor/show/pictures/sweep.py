@@ -1,0 +1,188 @@
+"""Pictures of a sweep: a map of the winners, and curves of the errors of the best methods."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import product
+from typing import TYPE_CHECKING
+
+from advisor.answers.sweep.result import Cell, SweepResult
+from advisor.question.sweep import Place
+from advisor.question.units import unit_text
+from advisor.show.pictures.style import PAPER, QUIET, SERIES, empty, settings, tint
+from simulator.foreign import REGISTERED
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from advisor.show.pictures.style import BAND, DASHES, MARKERS, log_axis
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+METHODS_SHOWN = 7
+ON_SHADE = "#101010"  # not the ink of pictures, which is light on a dark page: shades are light on either
+SHADE = 0.45  # how much of its colour a cell has: its words stay readable
+CHARACTER = 0.075  # width of a character of a cell, in inches
+
+
+def winners_figure(sweep: SweepResult) -> Figure:
+    """Return for each k a map over ε and n: the pair to use in words, coloured by its method.
+
+    Where other methods come within 5 % of it or are not separable from it, their number is said, and a corner has the
+    colour of the nearest one.
+    """
+    from matplotlib.patches import Patch
+
+    question = sweep.question
+    cells = {cell.place: cell for cell in sweep.cells}
+    columns, rows = len(question.users), len(question.epsilons)
+    colours = _colours(sweep)
+    longest = max(len(word) for cell in sweep.cells for word in _words(cell).split("\n"))
+    width = max(1.1, CHARACTER * longest + 0.15)
+    with settings():
+        figure = empty(max(1.4 + width * columns, 4.2), (0.75 + 0.62 * rows) * len(question.sizes) + 0.9)
+        every = figure.subplots(len(question.sizes), 1, squeeze=False)[:, 0]
+        for axes, k in zip(every, question.sizes, strict=True):
+            for (row, epsilon), (column, n) in product(enumerate(question.epsilons), enumerate(question.users)):
+                _draw_cell(axes, column, row, cells[epsilon, n, k], colours)
+            axes.set_xlim(-0.5, columns - 0.5)
+            axes.set_ylim(rows - 0.5, -0.5)
+            axes.set_xticks(range(columns), [f"{n:,}" for n in question.users])
+            axes.set_yticks(range(rows), [f"{epsilon:g}" for epsilon in question.epsilons])
+            axes.tick_params(length=0)
+            for spine in axes.spines.values():
+                spine.set_visible(False)
+            axes.set_ylabel("budget ε")
+            axes.set_title(f"Lowest {question.metric} error, k = {k:,}")
+        every[-1].set_xlabel("users n")
+        handles = [Patch(facecolor=tint(colour, SHADE), label=method) for method, colour in colours.items()]
+        figure.legend(
+            handles=handles, loc="outside lower center", ncols=min(4, len(handles)),
+            title="method with the lowest error; corner: one tied with it", title_fontsize=8,
+        )  # fmt: skip
+        figure.set_label(
+            "; ".join(
+                f"ε = {cell.epsilon:g}, n = {cell.n:,}, k = {cell.k:,}: {_words(cell).replace(chr(10), ' ')}"
+                for cell in sweep.cells
+            )
+        )
+    return figure
+
+
+def _draw_cell(axes: Axes, column: int, row: int, cell: Cell, colours: dict[str, str]) -> None:
+    from matplotlib.patches import Polygon, Rectangle
+
+    winner, tied = cell.winner, cell.tied_with(cell.winner)
+    shade = tint(colours[winner.method], SHADE)
+    axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=shade, edgecolor=PAPER, linewidth=1.5))
+    if tied:
+        corner = [(column + 0.48, row - 0.48), (column + 0.48, row - 0.08), (column + 0.3, row - 0.48)]
+        axes.add_patch(Polygon(corner, facecolor=colours.get(tied[0], QUIET), linewidth=0))
+    axes.text(
+        column, row, _words(cell), ha="center", va="center", fontsize=7, fontweight="normal" if tied else "bold",
+        color=ON_SHADE,
+    )  # fmt: skip
+
+
+def _words(cell: Cell) -> str:
+    """Return what stands in a cell: the pair, and how certain its method is."""
+    return f"{cell.winner.protocol}\n{cell.winner.method}\n{cell.words(cell.winner)}".rstrip()
+
+
+def _colours(sweep: SweepResult) -> dict[str, str]:
+    """Return a colour for each method that wins somewhere, the most frequent first; past the last they are grey."""
+    winners = Counter(cell.winner.method for cell in sweep.cells)
+    named = sorted((method for method in sweep.question.methods if method in winners), key=lambda one: -winners[one])
+    return {method: SERIES[place] if place < len(SERIES) else QUIET for place, method in enumerate(named)}
+
+
+def curves_figure(sweep: SweepResult) -> Figure:
+    """Return the errors of the best methods, each with its best protocol, along ε for each n (along n for one ε)."""
+    question = sweep.question
+    along_n = len(question.epsilons) == 1
+    panels = list(product(question.sizes, question.epsilons if along_n else question.users))
+    shown = _methods(sweep)
+    absent = len(question.methods) - len(shown)
+    left_out = f"; {absent} of {len(question.methods)} are left out" if absent else ""
+    across = min(3, len(panels))
+    down = math.ceil(len(panels) / across)
+    cells = {cell.place: cell for cell in sweep.cells}
+    with settings():
+        figure = empty(max(3.0 * across, 4.6) + 0.6, 2.7 * down + 0.9)
+        every = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
+        for axes, (k, fixed) in zip(every, panels, strict=False):
+            places: list[Place] = (
+                [(fixed, n, k) for n in question.users]
+                if along_n
+                else [(epsilon, int(fixed), k) for epsilon in question.epsilons]
+            )
+            xs = [place[1] if along_n else place[0] for place in places]
+            series = {
+                method: [
+                    min((e for (_, m), e in cells[place].errors.items() if m == method), default=math.nan)
+                    for place in places
+                ]
+                for method in shown
+            }
+            draw_curves(axes, xs, series, powers=along_n)
+            axes.set_title(f"ε = {fixed:g}, k = {k:,}" if along_n else f"n = {fixed:,.0f}, k = {k:,}")
+        for axes in every[len(panels) :]:
+            axes.set_visible(False)
+        for axes in every[max(0, len(panels) - across) : len(panels)]:
+            axes.set_xlabel("users n" if along_n else "privacy budget ε of one report")
+        unit = unit_text(question.metric, question.first.bins)
+        for axes in every[: len(panels) : across]:
+            axes.set_ylabel(f"{question.metric} error ({unit})")
+        figure.legend(
+            *every[0].get_legend_handles_labels(), loc="outside lower center", ncols=4 if across < 3 else len(shown),
+            fontsize=8, handlelength=2.4, title=f"method, each with its best protocol{left_out}", title_fontsize=8,
+        )  # fmt: skip
+        figure.set_label(
+            f"{question.metric} error of {', '.join(shown)}, each with its best protocol, against "
+            f"{'users, by budget' if along_n else 'budgets, by number of users'} and k{left_out}"
+        )
+    return figure
+
+
+def _methods(sweep: SweepResult) -> list[str]:
+    """Return the methods to draw: those with the lowest errors, the caller's own and the raw estimate in any case."""
+    ranked: dict[str, float] = {}
+    for method in sweep.question.methods:
+        ratios = [
+            min((e for (_, m), e in cell.errors.items() if m == method), default=math.inf)
+            / max(cell.winner.error, 1e-300)
+            for cell in sweep.cells
+        ]
+        ranked[method] = sum(math.log(max(ratio, 1e-300)) for ratio in ratios)
+    first = sorted((method for method in ranked if method != "none"), key=lambda method: ranked[method])
+    own = [method for method in first if method in REGISTERED]
+    others = [method for method in first if method not in own][: max(1, METHODS_SHOWN - 1 - len(own))]
+    best = sorted([*own, *others], key=lambda method: ranked[method])
+    return [*best, "none"] if "none" in ranked else best
+
+
+def draw_curves(
+    axes: Axes, xs: Sequence[float], series: Mapping[str, Sequence[float]], *, powers: bool = False
+) -> None:
+    """Draw errors against budgets or numbers of users: one line for each name, NaN where there is none.
+
+    powers: whether `xs` are written as powers of ten, as numbers of users are; otherwise each has its own tick.
+    """
+    for number, (name, errors) in enumerate(series.items()):
+        axes.plot(
+            xs, errors, marker=MARKERS[number % len(MARKERS)], markersize=4, linewidth=1.2,
+            linestyle=DASHES[number % len(DASHES)], color=SERIES[number % len(SERIES)], label=name,
+        )  # fmt: skip
+    log_axis(axes.xaxis, powers=powers)
+    if not powers:
+        axes.set_xticks(xs, [f"{x:g}" for x in xs])
+        axes.set_xticks([], minor=True)
+    if any(error > 0 for errors in series.values() for error in errors if not math.isnan(error)):
+        log_axis(axes.yaxis)
+    axes.grid(color=BAND, linewidth=0.8)
+    axes.set_axisbelow(True)

@@ -1,0 +1,168 @@
+"""All metrics in one table: the error of each pair in each of them, the best of each column marked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
+
+from advisor.answers.rank.result import Baseline, Ranking, Recommendation
+from advisor.answers.rank.verdict import USELESS
+from advisor.figures import number
+from advisor.show.model import (
+    Column,
+    Document,
+    Json,
+    Part,
+    Records,
+    Role,
+    Row,
+    Scalar,
+    Sentence,
+    Table,
+    Tone,
+    Verdict,
+)
+from advisor.show.rank.answer_words import summary, verdict
+from advisor.show.rank.data import rank_data
+from advisor.show.rank.table import BASELINE_NAMES, best_of_own
+from advisor.show.rank.trade_offs import compromise_sentences
+from advisor.show.rank.words import note_sentences, setting_text
+from simulator import METRICS
+from simulator.ranking import Pair
+
+LOWEST, TIED = "*", "="
+MARKS = f"{LOWEST}: lowest error of the column; {TIED}: within 5 % of it, or not separable from it."
+
+
+class _Entry(NamedTuple):
+    error: float
+    mark: str  # `LOWEST`, `TIED` or ""
+    tier: int
+
+
+Matrix: TypeAlias = Mapping[str, Mapping[Pair, _Entry]]  # by metric
+
+
+def matrix_document(rankings: tuple[Ranking, ...]) -> Document:
+    """Return one table of the errors of all pairs in the metrics of an answer; warnings and notes as in a ranking."""
+    first = rankings[0]
+    entries = {ranking.metric: _entries(ranking) for ranking in rankings}
+    pairs = tuple(dict.fromkeys(pair for ranking in rankings for pair in entries[ranking.metric]))
+    best = [_best_sentence(ranking) for ranking in rankings if ranking.recommendations]
+    parts: list[Part] = [Sentence(text, Role.WARNING) for text in first.warnings]
+    parts += compromise_sentences(rankings)
+    parts += [_table(pairs, entries, rankings), Sentence(MARKS, Role.NOTE), *note_sentences(first)]
+    return Document(
+        title="Errors of all pairs in all metrics",
+        verdict=_verdict(first, best),
+        parts=tuple(parts),
+        data={**rank_data(rankings, summary), "matrix": [_row_data(pair, entries) for pair in pairs]},
+        records=_records(pairs, entries),
+        value="\n".join(
+            f"{ranking.metric} {' '.join(_lowest(ranking).pair)}" for ranking in rankings if ranking.recommendations
+        ),
+        setting=setting_text(first.request),
+    )
+
+
+def _verdict(first: Ranking, best: list[str]) -> Verdict:
+    """Return the lowest errors, behind the verdict where that is that no pair is worth it."""
+    own, lowest = verdict(first), f"Lowest errors: {'; '.join(best)}."
+    if not best:
+        return own
+    return replace(own, text=f"{own.text} {lowest}" if own.kind == USELESS else lowest)
+
+
+def _lowest(ranking: Ranking) -> Recommendation:
+    return min(ranking.recommendations, key=lambda row: row.error)
+
+
+def _entries(ranking: Ranking) -> dict[Pair, _Entry]:
+    lowest = _lowest(ranking).error if ranking.recommendations else 0.0
+    return {
+        row.pair: _Entry(row.error, LOWEST if row.error == lowest else TIED if row.tier == 1 else "", row.tier)
+        for row in ranking.recommendations
+    }
+
+
+def _best_sentence(ranking: Ranking) -> str:
+    lowest = _lowest(ranking)
+    others = sum(row.tier == 1 for row in ranking.recommendations if row.pair != lowest.pair)
+    tied = f", {others} others tied" if others > 1 else ", 1 other tied" if others else ""
+    return f"{ranking.metric} {lowest.protocol} with {lowest.method} ({number(lowest.error)}{tied})"
+
+
+def _table(pairs: tuple[Pair, ...], entries: Matrix, rankings: tuple[Ranking, ...]) -> Table:
+    """Return the table: pairs in rank order, and, in any case, those of the caller's own and those to compare with."""
+    one = len({protocol for protocol, _ in pairs}) == 1
+    names = (Column("method", text=True),) if one else (Column("protocol", text=True), Column("method", text=True))
+    columns = (
+        *names,
+        *(
+            Column(metric, f"{METRICS[metric].title} ({METRICS[metric].unit})", drop=place)
+            for place, metric in enumerate(entries)
+        ),
+        Column("", text=True, drop=len(entries)),
+    )
+    notes = {
+        (row.protocol, row.method): f"◂ {BASELINE_NAMES[row.kind]}"
+        for row in rankings[0].baselines
+        if row.protocol is not None and row.method is not None
+    }
+    own = best_of_own(pairs)
+    rows = [_row(pair, entries, one=one, note=notes.get(pair, ""), kept=pair in own) for pair in pairs]
+    rows += [_beside(row, rankings, one=one, pairs=pairs) for row in rankings[0].baselines if _pair(row) not in pairs]
+    return Table(columns, tuple(rows), noun="pairs")
+
+
+def _pair(row: Baseline) -> tuple[str | None, str | None]:
+    return row.protocol, row.method
+
+
+def _beside(row: Baseline, rankings: tuple[Ranking, ...], *, one: bool, pairs: tuple[Pair, ...]) -> Row:
+    """Return a row to compare with that is not ranked."""
+    errors = [
+        next(
+            (other.error for other in ranking.baselines if (other.kind, *_pair(other)) == (row.kind, *_pair(row))), None
+        )
+        for ranking in rankings
+    ]
+    protocol, method = row.protocol or "–", row.method or "(no data)"
+    here = row.protocol in (None, pairs[0][0])
+    names = ((method if here else f"{protocol} {method}"),) if one else (protocol, method)
+    cells = ("–" if error is None else f"{number(error)}  " for error in errors)
+    note = f"◂ {BASELINE_NAMES[row.kind]}"
+    return Row((*names, *cells, note), (*(None for _ in names), *errors, None), Tone.MARKED, extra=True)
+
+
+def _row(pair: Pair, entries: Matrix, *, one: bool, note: str, kept: bool) -> Row:
+    names = pair[1:] if one else pair
+    found = [column.get(pair) for column in entries.values()]
+    cells = tuple("–" if entry is None else f"{number(entry.error)} {entry.mark or ' '}" for entry in found)
+    marked = (Tone.GOOD if entry is not None and entry.mark else Tone.PLAIN for entry in found)
+    values = (None if entry is None else entry.error for entry in found)
+    kept = kept or bool(note) or any(entry is not None and entry.mark == LOWEST for entry in found)
+    tones = (*(Tone.PLAIN for _ in names), *marked, Tone.PLAIN)
+    return Row((*names, *cells, note), (*(None for _ in names), *values, None), tones=tones, kept=kept)
+
+
+def _row_data(pair: Pair, entries: Matrix) -> dict[str, Json]:
+    found = {metric: column[pair] for metric, column in entries.items() if pair in column}
+    return {
+        "protocol": pair[0],
+        "method": pair[1],
+        "errors": {metric: entry.error for metric, entry in found.items()},
+        "lowest": [metric for metric, entry in found.items() if entry.mark == LOWEST],
+        "tied": [metric for metric, entry in found.items() if entry.mark == TIED],
+    }
+
+
+def _records(pairs: tuple[Pair, ...], entries: Matrix) -> Records:
+    rows: list[tuple[Scalar, ...]] = []
+    for pair in pairs:
+        found = [column.get(pair) for column in entries.values()]
+        errors = (None if entry is None else entry.error for entry in found)
+        tiers = (None if entry is None else entry.tier for entry in found)
+        rows.append((*pair, *errors, *tiers))
+    return Records(("protocol", "method", *entries, *(f"{metric}_tier" for metric in entries)), tuple(rows))

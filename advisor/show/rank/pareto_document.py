@@ -1,0 +1,148 @@
+"""The document of a Pareto frontier."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from advisor.answers.rank.pareto import Frontier
+from advisor.answers.rank.result import Ranking, Recommendation
+from advisor.answers.rank.verdict import NOTHING_LEFT, USELESS
+from advisor.figures import number, percent, times
+from advisor.names import pair_text
+from advisor.question.removals import nothing_left_sentence
+from advisor.show.model import (
+    Column,
+    Document,
+    Figure,
+    Json,
+    Part,
+    Records,
+    Role,
+    Row,
+    Section,
+    Sentence,
+    Table,
+    Verdict,
+)
+from advisor.show.pictures import to_svg
+from advisor.show.pictures.pareto import pareto_figure
+from advisor.show.rank.answer_words import error_with_margin, verdict
+from advisor.show.rank.data import ROW_FIELDS, row_data
+from advisor.show.rank.table import ATTACK, attacker_text
+from advisor.show.rank.words import note_sentences, setting_text
+from simulator import METRICS
+
+WHAT = (
+    "No other pair is at least as good as one of these in error, bits per report and attack success, and better in one."
+    " Errors within 5 % of the lowest count as equal; the first pair is the answer of ldp-advise."
+)
+
+
+def pareto_document(frontier: Frontier) -> Document:
+    """Return the pairs worth considering, and what they rest on."""
+    advice = frontier.advice
+    own = verdict(advice)
+    found = Verdict("worth_considering" if frontier.rows else NOTHING_LEFT, summary(frontier), own.tone, own.reasons)
+    if own.kind == USELESS:
+        found = replace(own, text=f"{own.text} {found.text}")
+    parts: list[Part] = [Sentence(text, Role.WARNING) for text in advice.warnings]
+    if frontier.rows:
+        # What depends on the first row of the ranking alone is no matter here.
+        notes = note_sentences(replace(advice, detectable_frequency=None, elsewhere=None))
+        parts += [Sentence(WHAT), _table(frontier), *notes]
+    return Document(
+        title=f"Pairs worth considering: {advice.metric} error, attack success and bits per report",
+        verdict=found,
+        parts=tuple(parts),
+        data=_data(frontier),
+        records=Records(ROW_FIELDS, tuple(tuple(row_data(row, advice).values()) for row in frontier.rows)),
+        value="\n".join(f"{row.protocol} {row.method}" for row in frontier.rows),
+        setting=f"{setting_text(advice.request)}, {METRICS[advice.metric].title}",
+    )
+
+
+def summary(frontier: Frontier) -> str:
+    """Return the answer in a sentence."""
+    if not frontier.rows:
+        return nothing_left_sentence(frontier.advice.request.removals)
+    every = len(frontier.advice.recommendations)
+    lowest = {
+        f"the lowest {frontier.advice.metric} error (to 5 %)": frontier.rows[0],
+        "the shortest report": min(frontier.rows, key=lambda row: row.report_bits),
+        "the lowest attack success": min(frontier.rows, key=lambda row: row.attack_success),
+    }
+    best: dict[tuple[str, str], list[str]] = {}
+    for what, row in lowest.items():
+        best.setdefault(row.pair, []).append(what)
+    extremes = "; ".join(f"{pair_text(*pair)} has {' and '.join(what)}" for pair, what in best.items())
+    pairs = f"{every} pair{'' if every == 1 else 's'} {'is' if len(frontier.rows) == 1 else 'are'}"
+    return f"{len(frontier.rows)} of {pairs} worth considering: {extremes}."
+
+
+def _table(frontier: Frontier) -> Table:
+    ranges = frontier.advice.over_populations
+    columns = _columns(frontier.advice, Column("to best", "error over the lowest one", drop=1))
+    rows = (
+        _row(row, error_with_margin(row, ranges=ranges), (times(row.ratio_to_best), row.ratio_to_best))
+        for row in frontier.rows
+    )
+    return Table(columns, tuple(rows), noun="pairs")
+
+
+def _columns(advice: Ranking, *more: Column) -> tuple[Column, ...]:
+    attack = Column("attack", f"{ATTACK}, {attacker_text(advice.request)}")
+    names = Column("protocol", text=True), Column("method", text=True)
+    return *names, Column(f"{advice.metric} error"), *more, Column("bits", "size of one report"), attack
+
+
+def _row(row: Recommendation, error: str, *more: tuple[str, float | None], beaten_by: str = "") -> Row:
+    bits, attack = (f"{row.report_bits:,}", row.report_bits), (percent(row.attack_success), row.attack_success)
+    figures = [(row.protocol, None), (row.method, None), (error, row.error), *more, bits, attack]
+    cells, values = zip(*figures, *([(beaten_by, None)] if beaten_by else []), strict=True)
+    return Row(cells, values)
+
+
+def _data(frontier: Frontier) -> dict[str, Json]:
+    """Return under ``frontier`` the pairs on it, under ``dominated`` the others, each with one that beats it."""
+    advice, request = frontier.advice, frontier.advice.request
+    return {
+        "request": {
+            "eps": request.epsilon,
+            "central": None if request.central is None else request.central.data,
+            "k": request.k,
+            "n": request.n,
+            "metric": advice.metric,
+            "sample": request.sample,
+            "bins": None if request.bins is None else request.bins.data,
+        },
+        "source": advice.source,
+        "seed": request.seed,
+        "assumptions": list(request.assumptions),
+        "warnings": list(advice.warnings),
+        "summary": summary(frontier),
+        "frontier": [row_data(row, advice) for row in frontier.rows],
+        "dominated": [
+            {
+                "protocol": row.protocol,
+                "method": row.method,
+                "error": row.error,
+                "report_bits": row.report_bits,
+                "attack_success": row.attack_success,
+                "dominated_by": {"protocol": better.protocol, "method": better.method},
+            }
+            for row, better in frontier.dominated
+        ],
+    }
+
+
+def pareto_sections(frontier: Frontier) -> tuple[Section, ...]:
+    """Return the picture, and the pairs that others beat, for a page."""
+    if not frontier.rows:
+        return ()
+
+    picture = Figure("Error against bits per report", "the frontier", lambda: to_svg(pareto_figure(frontier), "pareto"))
+    beaten_by = Column("beaten by", "a pair that is at least as good in all three", text=True)
+    columns = (*_columns(frontier.advice), beaten_by)
+    rows = (_row(row, number(row.error), beaten_by=pair_text(*better.pair)) for row, better in frontier.dominated)
+    others = Section("Other pairs", (Table(columns, tuple(rows), noun="pairs"),))
+    return (Section(picture.title, (picture,)), *([others] if frontier.dominated else []))

@@ -1,0 +1,261 @@
+"""What stands below the table of a ranking, in sentences."""
+
+from __future__ import annotations
+
+from advisor.answers.rank.result import Ranking, Recommendation, Why
+from advisor.answers.rank.verdict import USELESS
+from advisor.errors import listed
+from advisor.figures import number, points, times, users
+from advisor.names import pair_text, protocol_text
+from advisor.question.budget import plan_sentences
+from advisor.question.central import central_sentences
+from advisor.question.removals import removal_sentences
+from advisor.question.request import BOOTSTRAP, CURVES, Request
+from advisor.show.model import Role, Sentence
+from advisor.show.rank.answer_words import error_with_margin
+from advisor.show.rank.table import SQUARED
+from advisor.show.rank.threat_words import threat_sentences
+from knowledge.model import simulated_populations
+from simulator._normal import normal_quantile
+from simulator.detection import LEVEL, smallest_detectable
+
+MADE = {
+    BOOTSTRAP: "they are simulated anew from the best estimate, by tree_eb, which they favour",
+    CURVES: "they are drawn from the posterior of a curve, and EM follows what no curve can say",
+}
+WITHIN = "is predicted within 5 % of the lowest error, that of {}, and has the cheapest report of all that are"
+
+
+def setting_text(request: Request) -> str:
+    """Return what was asked, in a line."""
+    order = "ordered" if request.ordered else "unordered"
+    promise = f"ε = {request.epsilon:g}" if request.central is None else request.central.text
+    return f"{promise}, k = {request.k:,} {order} categories, n = {request.n:,}"
+
+
+def note_sentences(ranking: Ranking) -> list[Sentence]:
+    """Return what stands below the table: how it was measured, what was assumed, what can be seen at all."""
+    request = ranking.request
+    if not ranking.recommendations:
+        return []
+    lines = [_source_sentence(ranking), *_detection_sentences(ranking)]
+    if request.plan is not None:
+        lines += plan_sentences(request.plan)
+    if request.central is not None:
+        lines += central_sentences(request.central, ranking.best.protocol, request.protocols)
+    lines += removal_sentences(request.removals)
+    if request.threat is not None:
+        lines += threat_sentences(ranking)
+    lines += [text for text in [tree_sentence(ranking)] if text is not None]
+    lines += _other_users_sentences(ranking)
+    if not ranking.resolved and request.collected is None and ranking.source != "grid":
+        lines.append(
+            f"Not settled after {ranking.repetitions} repetitions: some pairs of rank 1 may be more than 5 % "
+            "worse than the lowest error; --max-reps adds repetitions."
+        )
+    if request.assumptions:
+        lines.append("Assumed: " + "; ".join(request.assumptions) + ".")
+    return [Sentence(line, Role.NOTE) for line in lines]
+
+
+def _source_sentence(ranking: Ranking) -> str:
+    request = ranking.request
+    if ranking.source == "grid":
+        return _prediction_sentence(ranking)
+    if request.collected is not None:
+        return _populations_sentence(request)
+    extra = f" (up to {ranking.repetitions} for the leading pairs)" if ranking.repetitions > request.repetitions else ""
+    return (
+        f"Simulated from {request.sample}: {setting_text(request)}, {request.repetitions} repetitions{extra}, seed "
+        f"{request.seed}; intervals are 95 %."
+    )
+
+
+def _prediction_sentence(ranking: Ranking) -> str:
+    origins = {row.origin for row in ranking.recommendations}
+    how = " and ".join(origin for origin in ("asymptotic", "extrapolated") if origin in origins)
+    beyond = f", {how} beyond them" if how else ""
+    more = "" if ranking.request.labels else " A sample, or --shape, says more about your data."
+    shapes = [f"{name} {number(error)}" for name, error in ranking.by_shape]
+    mean = f" The error is the mean over shapes of this skew: {listed(shapes)}." if shapes else ""
+    return (
+        f"Predicted for {ranking.request.sample}, not simulated: {setting_text(ranking.request)}; by a model fitted "
+        f"to {simulated_populations(ordered=ranking.request.ordered):,} simulated populations{beyond}; intervals are "
+        f"95 % of the prediction.{mean}{more}"
+    )
+
+
+def _populations_sentence(request: Request) -> str:
+    count = 1 if request.populations is None else len(request.populations)
+    if request.judged:
+        return (
+            f"Judged by {count} draws of the frequencies that may be behind the estimate in {request.sample}: "
+            f"{setting_text(request)}; seed {request.seed}; intervals are 95 % of what they may be."
+        )
+    each = request.repetitions // count
+    collections = "1 collection" if each == 1 else f"{each} collections"
+    what = (
+        f"{count} populations that may be behind it (surrogate {request.surrogate}), {collections} from each"
+        if count > 1
+        else f"one population taken for the truth behind it (surrogate {request.surrogate}), {collections}"
+    )
+    made = MADE.get(request.surrogate or "", "") if count > 1 else ""
+    unsure = "the truth is mostly rougher, so errors may be higher; intervals hold 95 % of them, without probabilities"
+    sure = f"{made}; {unsure}" if made else "intervals are 95 %"
+    return (
+        f"Simulated from the estimate in {request.sample}: {setting_text(request)}; {what}, seed {request.seed}; "
+        f"{sure}."
+    )
+
+
+def _detection_sentences(ranking: Ranking) -> list[str]:
+    smallest, request = ranking.detectable_frequency, ranking.request
+    if smallest is None:
+        return []
+    name = protocol_text(ranking.best.protocol)
+    level = f"power 80 %, level 5 % over all {request.k:,} categories"
+    if smallest > 1:
+        return [f"{name} can detect no frequency, not even 1 ({level})."]
+    lines = [
+        f"Smallest frequency {name} can detect: {number(smallest, 3)}, that is {users(smallest * request.n)} users "
+        f"({level})."
+    ]
+    change = ranking.smallest_change
+    if change is not None:
+        lines.append(
+            f"A change of less than {points(change)} since {request.sample} cannot be seen in any category (power "
+            "80 %, level 5 % for each)."
+        )
+    return lines
+
+
+def detail_sentences(ranking: Ranking) -> list[str]:
+    """Return what is said on request of a ranking that is worth it: the users it saves, one category that is named."""
+    best, n, worth = ranking.best, ranking.request.n, ranking.best.equivalent_users
+    lines = []
+    if worth is not None and best.method != "none" and ranking.verdict != USELESS and ranking.metric in SQUARED:
+        ratio, same = worth / n, users(worth)
+        lines.append(
+            f"Post-processing is worth {times(ratio)} the users: the raw estimate would need {same} for the same mean "
+            "squared error."
+            if ratio >= 1
+            else f"This post-processing raises the mean squared error: {same} users would do as well without it."
+        )
+    protocol = ranking.request.oracle(best.protocol)
+    if protocol.linear is not None and (single := smallest_detectable(protocol, n, 1)) <= 1:
+        lines.append(
+            f"For one category that is named beforehand, the smallest frequency is {number(single, 3)}, that is "
+            f"{users(single * n)} users (power 80 %, level 5 %)."
+        )
+    return lines
+
+
+def next_round_sentence(ranking: Ranking) -> str:
+    """Return what the second table is, and what it says."""
+    best, collected = ranking.best, ranking.request.collected
+    now = "" if collected is None else collected.protocol
+    pair = pair_text(best.protocol, best.method)
+    used = protocol_text(now)
+    rows = [row for row in ranking.recommendations if row.protocol == now]
+    answer = f"{used} is still among the best protocols"
+    if not rows:
+        answer = f"{pair} is the pair to use"
+    elif not any(row.tier == 1 for row in rows):
+        # As many protocols could have seemed better by chance as there are.
+        others = len({row.protocol for row in ranking.recommendations}) - 1
+        wider = normal_quantile(1 - LEVEL / 2 / max(others, 1)) / normal_quantile(1 - LEVEL / 2)
+        better = all(_surely_above(row, wider, best.ratio_to_best or 1.0) for row in rows)
+        answer = f"{pair} would do better than {used}" if better else f"that any does better than {used} is not certain"
+    figure = f"{ranking.metric} error {error_with_margin(best, ranges=ranking.over_populations)}"
+    return (
+        f"For the next round, with the same ε, k and n: {answer}. Top pair: {pair}, {figure}, from "
+        f"{ranking.repetitions} collections."
+    )
+
+
+def _surely_above(row: Recommendation, wider: float, named: float) -> bool:
+    """Tell whether a ratio is above that of the named pair by its 95 % interval, so much wider."""
+    ratio, low = row.ratio_to_best, row.ratio_low
+    return ratio is None or low is None or ratio - wider * (ratio - low) > named
+
+
+def _difference(ratio: float) -> str:
+    more = 100 * (ratio - 1)
+    return f"The model predicts {abs(more):.0f} % {'more' if more >= 0 else 'less'} error with it."
+
+
+def tree_sentence(ranking: Ranking) -> str | None:
+    """Return that the model overrules the decision tree, and by how much; None where it does not."""
+    tree = ranking.tree
+    if tree is None or tree == ranking.best.pair:
+        return None
+    row = next(row for row in ranking.recommendations if row.pair == tree)
+    return f"The decision tree names {pair_text(*tree)}. {_difference(row.error / ranking.best.error)}"
+
+
+def _other_users_sentences(ranking: Ranking) -> list[str]:
+    """Return the pairs for other numbers of users, and which numbers are too few for any."""
+    useful = [other for other in ranking.other_users if other.verdict != USELESS]
+    few = [f"{other.n:,}" for other in ranking.other_users if other.verdict == USELESS]
+    lines = []
+    if useful:
+        changes = [
+            other
+            for before, other in zip([None, *useful[:-1]], useful, strict=True)
+            if other.pair != ranking.best.pair and (before is None or before.pair != other.pair)
+        ]
+        answers = "; with ".join(
+            f"{other.n:,} users {'it' if place else 'the answer'} would be {pair_text(*other.pair)}"
+            for place, other in enumerate(changes)
+        )
+        first, last = useful[0].n, useful[-1].n
+        span = f"From n = {first:,} to {last:,}" if first < last else f"With n = {first:,}"
+        lines.append(
+            f"With {answers}." if changes else f"{span} no other pair is predicted to be more than 5 % better."
+        )
+    if few:
+        lines.append(f"With {' or '.join(few)} users a collection is predicted to be no better than no data.")
+    return lines
+
+
+def why_sentences(why: Why, ranking: Ranking | None = None) -> list[str]:
+    """Return an explanation in sentences; of a look-up, first why its first pair is the answer."""
+    lines = []
+    if ranking is not None:
+        best, lowest = pair_text(*ranking.best.pair), pair_text(*ranking.lowest.pair)
+        reason = "has the lowest predicted error" if best == lowest else WITHIN.format(lowest)
+        if ranking.best.pair == ranking.tree:
+            reason = "is what the decision tree names, and the model is not sure that another pair is 5 % better"
+        lines.append(f"Why: {best} {reason}.")
+    pair = pair_text(why.protocol, why.method)
+    text = (
+        f"The decision tree, which asks for ε, k, n and skew alone, names {pair}: {'; '.join(why.steps) or 'always'}."
+    )
+    if ranking is not None and ranking.best.pair != (why.protocol, why.method):
+        text += " It does not compete here." if why.ratio is None else f" {_difference(why.ratio)}"
+    lines.append(text)
+    if why.changes:
+        nearest = "; ".join(
+            f"{change.what} = {users(change.value) if change.what == 'n' else f'{change.value:.3g}'} "
+            f"({pair_text(change.protocol, change.method)})"
+            for change in why.changes
+        )
+        lines.append(f"Nearest values from which another pair is predicted to be more than 5 % better: {nearest}.")
+    else:
+        lines.append("No other ε, n or skew that the model covers makes another pair more than 5 % better.")
+    return lines
+
+
+def central_verdict(ranking: Ranking) -> list[Sentence]:
+    """Return at which budget the first pair reports, and how far it stays behind a trusted server."""
+    central, server = ranking.request.central, [row for row in ranking.baselines if row.kind == "central"]
+    if central is None or not ranking.recommendations:
+        return []
+    best = ranking.best
+    text = f"Each report has its own budget, ε₀ = {central.local[best.protocol]:.4g}: shuffled, {central.promise}."
+    if server and best.error:
+        text += (
+            f" A trusted server with {server[0].method} noise would have {times(server[0].error / best.error)} the "
+            "error at the same promise."
+        )
+    return [Sentence(text)]

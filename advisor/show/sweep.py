@@ -1,0 +1,194 @@
+"""The document of a sweep: a table of winners for each k."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, astuple
+
+from advisor.answers.rank.result import finite
+from advisor.answers.sweep.result import Cell, PairError, SweepResult, Winner
+from advisor.names import pair_text
+from advisor.question.units import unit_text
+from advisor.show.model import (
+    Column,
+    Document,
+    Json,
+    Part,
+    Records,
+    Role,
+    Row,
+    Scalar,
+    Sentence,
+    Table,
+    Tone,
+    Verdict,
+)
+from advisor.show.rank.data import own_members
+from simulator import __version__
+
+CERTAIN = "*"  # a mark, which every format keeps; by colour or weight as well where a format has them
+NAMED = 3  # winners that the answer names
+NO_RUNNER_UP = (None,) * 5  # margin, its interval, and the runner-up, which winners alone have
+COLUMNS = (
+    "k", "eps", "n", "rank_among", "protocol", "method", "error", "standard_error", "win_share", "margin",
+    "margin_low", "margin_high", "runner_up_protocol", "runner_up_method", *PairError._fields[3:], "metric",
+    "repetitions", "seed", "version",
+)  # fmt: skip
+
+
+def sweep_document(sweep: SweepResult, *, per_protocol: bool = False) -> Document:
+    """Return who wins where: one table for each k, with the best method of each protocol if `per_protocol`."""
+    question = sweep.question
+    parts: list[Part] = [Sentence(text, Role.WARNING) for text in question.warnings]
+    parts.append(Sentence(_cell_sentence(sweep)))
+    parts += [winners_table(sweep, k, per_protocol=per_protocol) for k in question.sizes]
+    parts += [Sentence(text, Role.NOTE) for text in _note_sentences(sweep)]
+    return Document(
+        title=f"Pairs with the lowest {question.metric} error",
+        verdict=Verdict("winners", answer_sentence(sweep)),
+        parts=tuple(parts),
+        data=_data(sweep),
+        records=_records(sweep),
+        value="\n".join(
+            f"{cell.k} {cell.epsilon:.12g} {cell.n} {cell.winner.protocol} {cell.winner.method}" for cell in sweep.cells
+        ),
+        setting=f"{len(sweep.cells):,} cells, frequencies of {question.first.name}",
+    )
+
+
+def answer_sentence(sweep: SweepResult) -> str:
+    """Return which pairs win in how many cells, and how many winners are sure."""
+    cells, metric = len(sweep.cells), sweep.question.metric
+    wins = Counter((cell.winner.protocol, cell.winner.method) for cell in sweep.cells).most_common()
+    certain = sum(not cell.tied_with(cell.winner) for cell in sweep.cells)
+    (protocol, method), most = wins[0]
+    if cells == 1:
+        words = sweep.cells[0].words(sweep.cells[0].winner)
+        more = f" ({words})" if words else ""
+        return (
+            f"{pair_text(protocol, method)} is the pair to use for {metric}; its method is "
+            f"{'' if certain else 'not '}certain{more}."
+        )
+    sure = f"the method is certain in {certain:,}"
+    if most == 1:
+        return f"No pair is the one to use for {metric} in more than one of {cells:,} cells; {sure}."
+    named = [f"{pair_text(protocol, method)} is the pair to use for {metric} in {most:,} of {cells:,} cells"]
+    named += [f"{pair_text(*pair)} in {count:,}" for pair, count in wins[1:NAMED]]
+    if rest := sum(count for _, count in wins[NAMED:]):
+        named.append(f"{'another pair' if len(wins) == NAMED + 1 else f'{len(wins) - NAMED} other pairs'} in {rest:,}")
+    return f"{', '.join(named)}; {sure}."
+
+
+def _cell_sentence(sweep: SweepResult) -> str:
+    question = sweep.question
+    unit = unit_text(question.metric, question.first.bins)
+    return (
+        f"Each cell: of the pairs within 5 % of the lowest {question.metric} error ({unit}) the one with the cheapest "
+        "report, and the methods that are tied with its method, or how far the next one is behind."
+    )
+
+
+def _note_sentences(sweep: SweepResult) -> list[str]:
+    """Return what the marks mean, and what the cells rest on."""
+    question = sweep.question
+    lines = [
+        f"*: no other method is within 5 %, or cannot be told from it over {question.repetitions} repetitions.",
+        f"Simulated from {question.first.name}, seed {question.seed}.",
+    ]
+    return [*lines, "Assumed: " + "; ".join(question.assumptions) + "."] if question.assumptions else lines
+
+
+def winners_table(sweep: SweepResult, k: int, *, per_protocol: bool) -> Table:
+    """Return the winners for one k, by ε (and protocol) and n."""
+    question = sweep.question
+    cells = {cell.place: cell for cell in sweep.cells}
+    columns = (
+        Column("ε"),
+        *((Column("protocol", text=True),) if per_protocol else ()),
+        *(Column(f"n = {n:,}", text=True) for n in question.users),
+    )
+    rows = []
+    for epsilon in question.epsilons:
+        line = [cells[epsilon, n, k] for n in question.users]
+        if not per_protocol:
+            rows.append(_row((f"{epsilon:g}",), [(cell, cell.winner) for cell in line], per_protocol=False))
+            continue
+        for protocol in question.protocols:
+            winners = [(cell, winner) for cell in line if (winner := cell.best_of(protocol)) is not None]
+            if len(winners) == len(line):
+                rows.append(_row((f"{epsilon:g}", protocol), winners, per_protocol=True))
+    return Table(columns, tuple(rows), title=f"k = {k:,}")
+
+
+def _row(names: tuple[str, ...], winners: list[tuple[Cell, Winner]], *, per_protocol: bool) -> Row:
+    tones = [Tone.PLAIN if cell.tied_with(winner, per_protocol=per_protocol) else Tone.GOOD for cell, winner in winners]
+    texts = (
+        f"{winner.method if per_protocol else f'{winner.protocol} {winner.method}'} "
+        f"{cell.words(winner, per_protocol=per_protocol)}".rstrip()
+        for cell, winner in winners
+    )
+    cells = (f"{text} {CERTAIN}" if tone is Tone.GOOD else text for text, tone in zip(texts, tones, strict=True))
+    return Row((*names, *cells), tones=(*(Tone.PLAIN for _ in names), *tones))
+
+
+def _records(sweep: SweepResult) -> Records:
+    """Return a row for the winner of each cell, one for that of each protocol in it, and one for every pair.
+
+    Each says what was simulated: rows of several sweeps can be put together.
+    """
+    rows: list[tuple[Scalar, ...]] = []
+    for cell in sweep.cells:
+        for among, one in [("all", cell.winner), *(("protocol", winner) for winner in cell.by_protocol)]:
+            *figures, runner_up = astuple(one)
+            ratio = cell.pairs[one.protocol, one.method][3:]
+            rows.append((cell.k, cell.epsilon, cell.n, among, *figures, *(runner_up or (None, None)), *ratio))
+        for pair, (error, standard_error, *shares) in cell.pairs.items():
+            errors = finite(error), finite(standard_error), shares[0]
+            rows.append((cell.k, cell.epsilon, cell.n, "pair", *pair, *errors, *NO_RUNNER_UP, *shares[1:]))
+    question = sweep.question
+    setting = question.metric, question.repetitions, question.seed, __version__
+    return Records(COLUMNS, tuple((*row, *setting) for row in rows))
+
+
+def _data(sweep: SweepResult) -> dict[str, Json]:
+    """Return every cell, the error of every pair included."""
+    question = sweep.question
+    return {
+        "request": {
+            "eps": list(question.epsilons),
+            "n": list(question.users),
+            "k": list(question.sizes),
+            "metric": question.metric,
+            "protocols": list(question.protocols),
+            "methods": list(question.methods),
+            "sample": question.first.name,
+            "bins": None if question.first.bins is None else question.first.bins.data,
+            "ordered": question.first.ordered,
+            "own_members": own_members(question.protocols, question.methods),
+        },
+        "source": "simulation",
+        "repetitions": question.repetitions,
+        "seed": question.seed,
+        "assumptions": list(question.assumptions),
+        "warnings": list(question.warnings),
+        "summary": answer_sentence(sweep),
+        "results": [_cell_data(cell) for cell in sweep.cells],
+    }
+
+
+def _cell_data(cell: Cell) -> dict[str, Json]:
+    return {
+        "k": cell.k,
+        "eps": cell.epsilon,
+        "n": cell.n,
+        "winner": _winner_data(cell.winner),
+        "by_protocol": [_winner_data(winner) for winner in cell.by_protocol],
+        "errors": [
+            {"protocol": protocol, "method": method, **one._asdict(), "error": finite(one.error)}
+            for (protocol, method), one in cell.pairs.items()
+        ],
+    }
+
+
+def _winner_data(winner: Winner) -> dict[str, Json]:
+    return asdict(winner) | {"error": finite(winner.error), "standard_error": finite(winner.standard_error)}

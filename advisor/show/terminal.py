@@ -1,0 +1,139 @@
+"""A document on a terminal, or on a pipe that stands for one, drawn by rich."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+
+from rich import box
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from advisor.show.model import Code, Column, Document, Role, Sentence, Table, Tone, View
+
+PIPE_WIDTH = 1000  # no terminal, no edge: nothing is folded or cut
+SHORT_PATH, SHORTEST_PATH = 20, 8  # characters of a path that matter more than columns that may go, and at all
+STYLES = {Role.ANSWER: "bold", Role.NOTE: "dim", Role.LEGEND: "dim"}
+TONES = {Tone.GOOD: "green", Tone.MARKED: "cyan", Tone.FAINT: "dim", Tone.DOUBTFUL: "yellow"}
+
+
+class Terminal(Console):
+    """A console that leaves it to its caller what becomes of the run when nobody reads on."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise what rich would end the process for."""
+        raise
+
+
+def console_for() -> Console:
+    """Return a console that respects NO_COLOR, TERM=dumb, COLUMNS and the terminal's width.
+
+    What is piped is not cut, unless COLUMNS says how wide it may be.
+    """
+    console = Terminal(highlight=False)
+    if console.is_terminal and not console.is_dumb_terminal:
+        return console
+    # rich takes 80 columns for granted on a dumb terminal and on a pipe.
+    width = shutil.get_terminal_size().columns if console.is_terminal else _columns() or PIPE_WIDTH
+    return Terminal(width=width, no_color=True, highlight=False)
+
+
+def _columns() -> int | None:
+    """Return the width that COLUMNS names, if it names one."""
+    named = os.environ.get("COLUMNS", "")
+    return int(named) if named.isdecimal() and int(named) else None
+
+
+def show(document: Document, view: View, console: Console | None = None) -> None:
+    """Print a document; columns that do not fit the width are left out, and named."""
+    console = console_for() if console is None else console
+    dropped: list[Column] = []
+    for part in view.parts(document):
+        if isinstance(part, Table):
+            fitting = fitted(part, console)
+            dropped += [column for column in part.columns if column not in fitting.columns and column not in dropped]
+            if part.title:
+                _print(
+                    Text(part.title, style="bold"), console
+                )  # a title of rich's would be folded to the table's width
+            # Where not even the words fit, a table would be cut.
+            fits = _widths(fitting, console).minimum <= console.width
+            _print(_drawn(fitting) if fits else _turned(fitting), console)
+        elif isinstance(part, Code):
+            if part.title:
+                console.print(Text(f"\n{part.title}:\n", style="cyan"))
+            console.out(part.text, highlight=False, end="" if part.text.endswith("\n") else "\n")
+        elif isinstance(part, Sentence):
+            _print(Text(part.text, style=_style(part)), console)
+    if dropped:  # also where quiet: a table that seems whole and is not would mislead
+        names = ", ".join(column.header or "notes" for column in dropped)
+        _print(Text(f"Not shown at this width: {names}.", style="dim"), console)
+
+
+def _print(drawn: RichTable | Text, console: Console) -> None:
+    """Print a table or a sentence, on a pipe without the blanks that rich fills its lines with."""
+    if console.is_terminal:
+        console.print(drawn)
+        return
+    with console.capture() as captured:
+        console.print(drawn)
+    console.out(re.sub(r" +$", "", captured.get(), flags=re.MULTILINE), highlight=False, end="")
+
+
+def _style(sentence: Sentence) -> str:
+    base = STYLES.get(sentence.role, "")
+    return f"{base} {TONES[sentence.tone]}".strip() if sentence.tone is not Tone.PLAIN else base
+
+
+def fitted(table: Table, console: Console) -> Table:
+    """Return the table with as many columns as fit on the console.
+
+    Long paths give way first, then columns, the least important first, then all of a path but its end.
+    """
+    droppable = list(table.droppable)
+    while (excess := _widths(table, console).maximum - console.width) > 0:
+        longest = max((len(row.cells[place]) for place in _paths(table) for row in table.rows), default=0)
+        if excess <= longest - SHORT_PATH or (longest > SHORTEST_PATH and not droppable):
+            return table.shortened(max(longest - excess, SHORTEST_PATH))
+        if not droppable:
+            break
+        table = table.without(droppable.pop(0))
+    return table
+
+
+def _paths(table: Table) -> list[int]:
+    return [place for place, column in enumerate(table.columns) if column.path]
+
+
+def _widths(table: Table, console: Console) -> Measurement:
+    """Return the widths of a table; a measure never exceeds the width it is given, so it is given a lot."""
+    return console.measure(_drawn(table), options=console.options.update(width=PIPE_WIDTH))
+
+
+def _turned(table: Table) -> RichTable:
+    """Return a table with a line for each cell, its header in front."""
+    turned = RichTable.grid(padding=(0, 2))
+    for _ in range(2):
+        turned.add_column(overflow="fold")
+    for row in table.rows:
+        turned.add_row("", "")
+        for column, cell in zip(table.columns, row.cells, strict=True):
+            turned.add_row(Text(column.header, style="dim"), Text(cell), style=TONES.get(row.tone))
+    turned.add_row("", "")
+    return turned
+
+
+def _drawn(table: Table) -> RichTable:
+    drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, header_style="bold")
+    for column in table.columns:
+        drawn.add_column(Text(column.header), justify="left" if column.text else "right")
+    for place, row in enumerate(table.rows):
+        if place in table.gaps and place:
+            drawn.add_section()
+        tones = row.tones or (Tone.PLAIN,) * len(row.cells)
+        cells = (Text(cell, style=TONES.get(tone, "")) for cell, tone in zip(row.cells, tones, strict=True))
+        drawn.add_row(*cells, style=TONES.get(row.tone))
+    return drawn
