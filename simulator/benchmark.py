@@ -16,7 +16,7 @@ from simulator.domain import UNORDERED, Domain
 from simulator.foreign import FAILURES, SOURCES, ForeignError, attempt, fault_of_figures
 from simulator.methods import Observed, PostProcessor, observe
 from simulator.metrics import Metric
-from simulator.poisoning.attack import Attack, Collection, stacked
+from simulator.poisoning.attack import Attack, PoisonedCollection, stacked
 from simulator.protocols.protocol import Protocol, Tally
 from simulator.ranking import Pair
 from simulator.seeding import rng_for
@@ -259,7 +259,7 @@ def _observe(
 
 def _poisoned(
     experiment: Experiment, attack: Attack, name: str, repetition: int, counts: IntArray, honest: np.random.Generator
-) -> Collection:
+) -> PoisonedCollection:
     """Return one collection of honest users and fakes."""
     fake = rng_for(experiment.seed, "attack", attack.kind, name, repetition)
     row = attack.collect(experiment.oracles[name], counts, honest, fake)

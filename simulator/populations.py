@@ -16,7 +16,7 @@ Stream: TypeAlias = "Callable[[], np.random.Generator]"
 
 
 @dataclass(frozen=True)
-class Shape:
+class ShapeFamily:
     """A family of frequency shapes: ``weights(k, parameter, stream)`` and what its parameter means.
 
     `stream` makes the random generator: most shapes need none, and a look-up then does without numpy.random.
@@ -102,18 +102,18 @@ def _steps(k: int, levels: float, stream: Stream) -> FloatArray:  # noqa: ARG001
     return 2.0 ** -np.floor(_places(k) * levels)
 
 
-SHAPES: dict[str, Shape] = {
-    "uniform": Shape(_uniform, parameter=0.0, meaning="no parameter"),
-    "zipf": Shape(_zipf, parameter=1.0, meaning="exponent, sorted"),
-    "zipf_shuffled": Shape(_zipf_shuffled, parameter=1.0, meaning="exponent, in random order", ordered=False),
-    "gaussian": Shape(_gaussian, parameter=0.15, meaning="width as a share of the domain"),
-    "bimodal": Shape(_bimodal, parameter=0.08, meaning="width of each mode as a share of the domain"),
-    "geometric": Shape(_geometric, parameter=0.01, meaning="ratio of the last category to the first"),
-    "lognormal": Shape(_lognormal, parameter=0.7, meaning="standard deviation of the logarithm"),
-    "dirichlet": Shape(_dirichlet, parameter=0.5, meaning="concentration of each category", ordered=False),
-    "sparse": Shape(_sparse, parameter=0.1, meaning="share of categories that occur", ordered=False),
-    "spike": Shape(_spike, parameter=0.5, meaning="frequency of the first category; the rest is flat"),
-    "steps": Shape(_steps, parameter=4.0, meaning="number of plateaus, each half as high as the one before"),
+SHAPES: dict[str, ShapeFamily] = {
+    "uniform": ShapeFamily(_uniform, parameter=0.0, meaning="no parameter"),
+    "zipf": ShapeFamily(_zipf, parameter=1.0, meaning="exponent, sorted"),
+    "zipf_shuffled": ShapeFamily(_zipf_shuffled, parameter=1.0, meaning="exponent, in random order", ordered=False),
+    "gaussian": ShapeFamily(_gaussian, parameter=0.15, meaning="width as a share of the domain"),
+    "bimodal": ShapeFamily(_bimodal, parameter=0.08, meaning="width of each mode as a share of the domain"),
+    "geometric": ShapeFamily(_geometric, parameter=0.01, meaning="ratio of the last category to the first"),
+    "lognormal": ShapeFamily(_lognormal, parameter=0.7, meaning="standard deviation of the logarithm"),
+    "dirichlet": ShapeFamily(_dirichlet, parameter=0.5, meaning="concentration of each category", ordered=False),
+    "sparse": ShapeFamily(_sparse, parameter=0.1, meaning="share of categories that occur", ordered=False),
+    "spike": ShapeFamily(_spike, parameter=0.5, meaning="frequency of the first category; the rest is flat"),
+    "steps": ShapeFamily(_steps, parameter=4.0, meaning="number of plateaus, each half as high as the one before"),
 }
 
 

@@ -21,7 +21,7 @@ from simulator._types import FloatArray
 from simulator.populations import SHAPES, apportion
 from simulator.seeding import rng_for
 from simulator.surrogate import drawn_from_models
-from simulator.surrogate.plausibility import LEAST, Ratio, products, standing, traits_of
+from simulator.surrogate.plausibility import LEAST, PlausibilityRatio, products, standing, traits_of
 
 SHAPED = 0.1  # of all truths: named shapes and families; the others are files
 EPSILONS, USERS = (0.4, 2.5), (5e3, 2e6)  # from, to
@@ -59,7 +59,7 @@ def example(known: Sequence[Truth], place: int) -> Example:
     return Example(traits, np.concatenate([[1.0], weights / weights.sum()]) * uneven)
 
 
-def fit(examples: Sequence[Example]) -> Ratio:
+def fit(examples: Sequence[Example]) -> PlausibilityRatio:
     """Return the ratio of the densities of truths and draws."""
     from sklearn.linear_model import LogisticRegression
 
@@ -73,7 +73,7 @@ def fit(examples: Sequence[Example]) -> Ratio:
     scale = columns.std(axis=0)
     model = LogisticRegression(C=STRENGTH, max_iter=1000).fit(columns / scale, true, sample_weight=counts[counted])
     linear, *rows = np.split(model.coef_[0] / scale, np.cumsum(np.arange(len(low), 0, -1)[[0, *range(len(low) - 1)]]))
-    return Ratio(low, high, tuple(linear.tolist()), tuple(tuple(row.tolist()) for row in rows))
+    return PlausibilityRatio(low, high, tuple(linear.tolist()), tuple(tuple(row.tolist()) for row in rows))
 
 
 def _printed(values: object) -> str:

@@ -28,8 +28,9 @@ from advisor.answers.rank.simulate import experiment_of, judged_methods
 from advisor.errors import InputError, listed
 from advisor.question.collected import collect
 from advisor.question.estimate_request import build_estimate_request
-from advisor.question.request import Collected, RankSettings
-from advisor.question.settings import Question
+from advisor.question.question import Question
+from advisor.question.request import Collected
+from advisor.question.settings import Terms
 from simulator import METRICS, POSTPROCESSORS, frequency_oracles
 from simulator._types import FloatArray
 from simulator.benchmark import Experiment, simulate
@@ -149,8 +150,8 @@ def contests_of(setting: Setting, estimate: FloatArray) -> tuple[Collected, list
         n=setting.n,
         ordered=setting.truth.ordered,
     )
-    question = Question(epsilon=setting.epsilon, metric=metrics_of(setting.truth))
-    request = build_estimate_request(RankSettings(question), collected, name="estimate")
+    question = Terms(epsilon=setting.epsilon, metric=metrics_of(setting.truth))
+    request = build_estimate_request(Question(terms=question), collected, name="estimate")
     experiment, _ = experiment_of(request)
     known = judged_methods(request, experiment)
     if known is None:

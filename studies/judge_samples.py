@@ -20,10 +20,10 @@ from footer import footer
 from advisor.answers.rank.result import Answer
 from advisor.answers.rank.simulate import simulated_answer
 from advisor.errors import InputError
-from advisor.question.cleaning import Cleaning
-from advisor.question.request import RankSettings, Request
-from advisor.question.sample import memory_request
-from advisor.question.settings import Categories, Question
+from advisor.question.question import MemorySample, Question
+from advisor.question.ranking import ranking_requests
+from advisor.question.request import Request
+from advisor.question.settings import Categories, Terms
 from simulator._types import IntArray
 from simulator.draws import multinomial
 from simulator.populations import apportion
@@ -51,8 +51,9 @@ class Chosen(NamedTuple):
 
 def request_of(counts: IntArray) -> Request:
     """Return what is asked for N users, given the counts of a sample."""
-    settings = RankSettings(question=Question(epsilon=EPSILON, n=N, metric=METRIC_NAMES))
-    return memory_request(settings, Categories(ordered=True), None, counts.tolist(), Cleaning(), instant=False)
+    terms = Terms(epsilon=EPSILON, n=N, metric=METRIC_NAMES)
+    sample = MemorySample(None, counts.tolist())
+    return ranking_requests(Question(sample=sample, terms=terms, domain=Categories(ordered=True)))[0]
 
 
 def choices(truth: Truth, samples: Sequence[int]) -> Iterator[Chosen]:

@@ -19,7 +19,7 @@ import typer
 from ordered_domains import CATEGORICAL, CHALLENGERS, EPSILONS, MENU, PUBLISHED, USERS, populations
 
 from advisor.errors import InputError
-from advisor.question.request import MAX_REPETITIONS, REPETITIONS
+from advisor.question.question import MAX_REPETITIONS, REPETITIONS
 from simulator import METRICS, POSTPROCESSORS
 from simulator._types import FloatArray
 from simulator.benchmark import Experiment, simulate

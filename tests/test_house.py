@@ -1,4 +1,4 @@
-"""The measures of the house: short files and functions, imports without circles."""
+"""The measures of the house: imports that run downwards, and in no circle."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("simulator", "knowledge", "advisor", "ldp_advise")
-FUNCTION_LINES = 60  # of a function without its docstring
+# The rooms of the advisor from the ground up, those of one storey together; what is in a room knows nothing above it.
+ROOMS = (
+    ("errors", "checks", "names", "figures", "members", "outputs"),
+    ("inputs",), ("question",), ("answers",), ("show",), ("api",), ("cli",), ("extensions",),
+)  # fmt: skip
+REGISTRY = "advisor.extensions"  # the names of commands, which imports none of them
 
 
 @cache
@@ -18,47 +23,27 @@ def modules() -> dict[str, Path]:
     return {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in files}
 
 
-FUNCTIONS, IMPORTS = (ast.FunctionDef, ast.AsyncFunctionDef), (ast.Import, ast.ImportFrom)
-
-
 @cache
-def statements(name: str) -> tuple[dict[str, int], list[ast.AST]]:
-    """The lengths of a module's functions, and its imports, wherever they stand: never in an expression."""
-    lengths: dict[str, int] = {}
+def statements(name: str) -> list[ast.Import | ast.ImportFrom]:
+    """The imports of a module, wherever they stand: never in an expression."""
     imported, left = [], list[ast.AST](ast.parse(modules()[name].read_text(encoding="utf-8")).body)
     while left:
         node = left.pop()
-        if isinstance(node, FUNCTIONS):
-            lengths[node.name] = max(length(node), lengths.get(node.name, 0))
-        elif isinstance(node, IMPORTS):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
             imported.append(node)
         left += [
             one for part in ("body", "orelse", "finalbody", "handlers", "cases") for one in getattr(node, part, [])
         ]
-    return lengths, imported
-
-
-def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """Lines of a function, signature and all, without its docstring."""
-    lines = (function.end_lineno or 0) - function.lineno + 1
-    if ast.get_docstring(function, clean=False) is None:
-        return lines
-    docstring = function.body[0]
-    return lines - ((docstring.end_lineno or 0) - docstring.lineno + 1)
-
-
-def test_no_function_is_longer_than_60_lines() -> None:
-    lengths = {f"{name}.{function}": lines for name in modules() for function, lines in statements(name)[0].items()}
-    assert {name: lines for name, lines in lengths.items() if lines > FUNCTION_LINES} == {}
+    return imported
 
 
 def imports(name: str) -> set[str]:
     """The modules of the house that a module imports, now or later, but for what only types name."""
     result: set[str] = set()
-    for node in statements(name)[1]:
+    for node in statements(name):
         if isinstance(node, ast.Import):
             result |= {one.name for one in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
+        elif node.module:
             inner = {f"{node.module}.{one.name}" for one in node.names}
             result |= (inner & modules().keys()) or {node.module}
     return (result & modules().keys()) - {name}
@@ -87,14 +72,38 @@ def test_packages_import_downwards() -> None:
         assert {one.partition(".")[0] for one in imports(name)} <= below.get(package, set(PACKAGES)), name
 
 
+def room(name: str) -> str:
+    """The room of the advisor that a module is in; none for others, and for what stands before all rooms."""
+    parts = name.split(".")
+    return parts[1] if parts[0] == "advisor" and len(parts) > 1 and parts[1] != "__main__" else ""
+
+
+def upwards(name: str, imported: set[str]) -> set[str]:
+    """The rooms above its own from which a module of the advisor imports, and the doorway, `advisor` itself."""
+    storeys = {one: height for height, storey in enumerate(ROOMS) for one in storey}
+    here = storeys[room(name)]
+    above = {room(one) for one in imported - {REGISTRY} if room(one) and storeys[room(one)] > here}
+    return above | ({"advisor"} & imported)
+
+
+def test_rooms_of_the_advisor_import_downwards() -> None:
+    """So no two of them import each other; `advisor` itself and its `__main__` open all doors."""
+    assert upwards("advisor.question.question", {"advisor.inputs.text", "advisor.cli.run"}) == {"cli"}
+    assert upwards("advisor.names", {"advisor.errors", "advisor.show.text", "advisor"}) == {"show", "advisor"}
+    inside = [name for name in modules() if room(name)]
+    assert {room(name) for name in inside} == {one for storey in ROOMS for one in storey}
+    assert imports(REGISTRY) == set()
+    assert {name: above for name in inside if (above := upwards(name, imports(name)))} == {}
+
+
 def test_extensions_are_imported_by_the_page_alone() -> None:
-    """By name, when they are run; columns and rounds are still options of the main command."""
+    """The core runs them by the names of their modules; none of them imports another one."""
 
     def extension(name: str) -> str:
         parts = name.split(".")
         return parts[2] if parts[:2] == ["advisor", "extensions"] and len(parts) > 2 else ""
 
     arrows = {(name, extension(one)) for name in modules() for one in imports(name) if extension(one)}
-    public, main = "advisor", "advisor.cli.rank"  # the functions that `advisor` exports, for those who check types
-    allowed = {(public, "audit"), (public, "rounds"), (main, "columns"), (main, "rounds")}
+    public = "advisor"  # the functions that it exports, for those who check types
+    allowed = {(public, "audit"), (public, "rounds")}
     assert {arrow for arrow in arrows if extension(arrow[0]) not in ("app", arrow[1])} == allowed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,19 +11,17 @@ from numpy.typing import ArrayLike
 
 from advisor.answers.rank.apply import applied_columns, observed_as, post_process
 from advisor.answers.rank.result import Ranking
-from advisor.api.files import PAGES, drawn, python_target
-from advisor.api.shown import Shown
+from advisor.api.shown import Shown, plot_target, written
 from advisor.errors import InputError
 from advisor.inputs.frames import applied_to, in_order_of, is_pandas
-from advisor.show.model import Document, View
-from advisor.show.page import page_html
-from advisor.show.pictures import PICTURES, require_matplotlib
+from advisor.show.model import Document, Section
+from advisor.show.pictures.frequencies import frequencies_figure
+from advisor.show.pictures.ranking import ranking_figure
 from advisor.show.rank.answer_words import summary
 from advisor.show.rank.data import row_data
 from advisor.show.rank.document import rank_document
 from advisor.show.rank.page import page_sections
 from advisor.show.rank.words import setting_text
-from advisor.show.text import plain_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,28 +123,13 @@ class Advice(Ranking, Shown):
         InputError
             If matplotlib is missing, there is nothing to draw, or the file exists or cannot be written.
         """
-        target = None if path is None else python_target("plot", path, PICTURES, force=force)
-        return drawn(self, target, frequencies=frequencies)
+        target = plot_target(path, force=force)
+        if not self.recommendations:
+            raise InputError("there is nothing to draw: the constraints leave no pair")
+        return written((frequencies_figure if frequencies else ranking_figure)(self), target)
 
-    def report(self, path: str | Path, *, force: bool = False) -> None:
-        """Write one self-contained page with everything; needs matplotlib (the extra ``plot``).
-
-        Parameters
-        ----------
-        path
-            The page: .html.
-        force
-            Whether a file that exists may be replaced.
-
-        Raises
-        ------
-        InputError
-            If matplotlib is missing, or the file exists or cannot be written.
-        """
-        target = python_target("report", path, PAGES, force=force)
-        require_matplotlib("report")
-        document = replace(self._document, sections=lambda: page_sections((self,)))
-        target.write_text(page_html(document))
+    def _sections(self) -> tuple[Section, ...]:
+        return page_sections((self,))
 
     def to_frame(self) -> pd.DataFrame:
         """Return the ranking as a pandas data frame, one row for each recommendation."""
@@ -160,8 +143,7 @@ class Advice(Ranking, Shown):
 
     def __str__(self) -> str:
         """Return what is warned of, the answer, and the head of the ranked table."""
-        warnings = (f"Warning: {text}." for text in self.warnings)
-        return "\n".join([*warnings, plain_text(self._document, View(quiet=True, options=False)).rstrip("\n")])
+        return "\n".join([*(f"Warning: {text}." for text in self.warnings), super().__str__()])
 
     def __repr__(self) -> str:
         best = self.recommendations[0] if self.recommendations else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -13,29 +13,15 @@ from advisor.answers.rank.simulate import simulated_answer
 from advisor.api.advice import Advice
 from advisor.errors import InputError, listed
 from advisor.inputs.memory import estimate_in_memory
-from advisor.question.central import CentralPromise
-from advisor.question.cleaning import Cleaning
 from advisor.question.collected import collect, tally_in_memory
 from advisor.question.estimate_request import build_estimate_request
 from advisor.question.fitting import refuse_registered
-from advisor.question.metric_settings import MetricSettings
 from advisor.question.option import refuse
-from advisor.question.request import RankSettings
-from advisor.question.sample import memory_request
-from advisor.question.settings import (
-    Categories,
-    Limits,
-    Menu,
-    Named,
-    Plurality,
-    Question,
-    Shape,
-    Simulation,
-    Threat,
-    budget_alias,
-    names,
-)
-from advisor.question.shape_request import shape_request
+from advisor.question.question import Question
+from advisor.question.ranking import ranking_requests
+from advisor.question.request import Request
+from advisor.question.rules import check_budget, check_data
+from advisor.question.settings import Menu, Named, budget_alias
 from simulator import Tally
 
 
@@ -173,113 +159,65 @@ def advise(
     >>> advise(1.0, k=256, metric="emd").source
     'grid'
     """
-    settings = RankSettings(
-        question=Question(epsilon=budget_alias(epsilon, eps), n=n, metric=_one_metric(metric)),
-        metric_settings=MetricSettings(top_values=top_values, set_share=set_share, kl_mix=kl_mix),
-        menu=Menu(protocol=names(protocol), method=names(method)),
-        limits=Limits(max_bits=max_bits, max_attack=max_attack, proper=proper, deployable=deployable,
-                      unbiased=unbiased, server_cost=server_cost),
-        plurality=Plurality(attributes=attributes, solution=solution, rounds=rounds),
-        threat=Threat(threat=threat, targets=tuple(targets)),
-        simulation=Simulation(repetitions=repetitions, max_repetitions=max_repetitions, seed=seed, jobs=jobs),
-        promise=CentralPromise(central_epsilon=central_epsilon, delta=delta),
-    )  # fmt: skip
-    cleaning = Cleaning(bins=bins, bin_width=bin_width, edges=tuple(edges), clamp=clamp, unit=unit)
-    domain, assumed = Categories(k=k, ordered=ordered), Shape(skew=skew, shape=shape)
-    data = _Data(domain, assumed, cleaning, sample, sample_counts, estimate, tally)
-    return _answer(settings, data, surrogate, instant=instant)
-
-
-@dataclass(frozen=True, eq=False)
-class _Data:
-    """What is held of the categories and their frequencies; None where nothing is."""
-
-    domain: Categories
-    assumed: Shape
-    cleaning: Cleaning
-    sample: Iterable[Any] | None
-    counts: ArrayLike | Mapping[Any, int] | None
-    estimate: ArrayLike | Mapping[Any, float] | None
-    tally: Tally | None
-
-    def __post_init__(self) -> None:
-        refuse(
-            ["the estimate"] if self.estimate is not None and self.tally is not None else [], "does not go with a tally"
-        )
-        if self.tally is not None and not isinstance(self.tally, Tally):
-            raise InputError(
-                f"tally must be a simulator.Tally, as the protocol's tally(reports) gives it, got {self.tally!r:.40}"
-            )
-        if not self.has_sample:
-            refuse(self.cleaning.given(), "is for a sample, and none is given")
-
-    @property
-    def has_sample(self) -> bool:
-        return self.sample is not None or self.counts is not None
-
-    @property
-    def collected(self) -> ArrayLike | Mapping[Any, float] | Tally | None:
-        return self.estimate if self.tally is None else self.tally
-
-
-def _one_metric(metric: object) -> tuple[Any, ...]:
-    """Return the metric as a question has it; raises InputError if it is not one name, or one function."""
+    given = locals()
     if not isinstance(metric, str) and not callable(metric):
         raise InputError(f"metric must be the name of one metric, got {metric!r}")
-    return names(metric)
-
-
-def _answer(settings: RankSettings, data: _Data, surrogate: str | None, *, instant: bool) -> Advice:
-    settings.question.one_metric("advise")
-    if data.collected is not None:
-        refuse(["the sample"] if data.has_sample else [], "does not go with an estimate: give one of the two")
-        refuse(data.assumed.given(), "is for a question without data: leave it out, or the estimate")
-        refuse(settings.promise.given(), "is for a collection to come: reports were made at one --eps")
-        if instant:
-            raise InputError("instant is for a sample: an estimate is answered by simulation")
-        return _advise_on_collected(settings, data.collected, data.domain, surrogate)
+    question = Question.of(given | {"epsilon": budget_alias(epsilon, eps)})
+    question.terms.one_metric("advise")
+    if estimate is not None or tally is not None:
+        ranking = simulated_answer(_collected_request(question, estimate, tally, surrogate), jobs=jobs).first
+        return Advice.of(ranking)
     if surrogate is not None:
         raise InputError("surrogate goes with an estimate")
-    if instant or not data.has_sample:
-        refuse_registered(settings.question, settings.menu, data.domain.k, command=False)
-    if not data.has_sample:
-        return Advice.of(look_up(shape_request(settings, data.domain, data.assumed))[0])
-    refuse(data.assumed.given(), "is for a question without data: leave it out, or the sample")
-    request = memory_request(settings, data.domain, data.sample, data.counts, data.cleaning, instant=instant)
-    ranking = look_up(request)[0] if instant else simulated_answer(request, jobs=settings.simulation.jobs).first
-    return Advice.of(ranking)
+    check_budget(question)
+    check_data(question)
+    if question.is_predicted:
+        refuse_registered(question.terms, question.menu, k, command=False)
+    (request,) = ranking_requests(question)
+    return Advice.of(look_up(request)[0] if question.is_predicted else simulated_answer(request, jobs=jobs).first)
 
 
-def _advise_on_collected(
-    settings: RankSettings,
-    collected: ArrayLike | Mapping[Any, float] | Tally,
-    domain: Categories,
+def _collected_request(
+    question: Question,
+    estimate: ArrayLike | Mapping[Any, float] | None,
+    tally: Tally | None,
     surrogate: str | None,
-) -> Advice:
-    what = "tally" if isinstance(collected, Tally) else "estimate"
-    used, n = settings.menu.protocol, settings.question.n
+) -> Request:
+    refuse(["the estimate"] if estimate is not None and tally is not None else [], "does not go with a tally")
+    if tally is not None and not isinstance(tally, Tally):
+        raise InputError(
+            f"tally must be a simulator.Tally, as the protocol's tally(reports) gives it, got {tally!r:.40}"
+        )
+    refuse(["the sample"] if question.sample is not None else [], "does not go with an estimate: give one of the two")
+    refuse(question.given("cleaning"), "is for a sample, and none is given")
+    refuse(question.given("shape"), "is for a question without data: leave it out, or the estimate")
+    refuse(question.given("promise"), "is for a collection to come: reports were made at one --eps")
+    if question.instant.instant:
+        raise InputError("instant is for a sample: an estimate is answered by simulation")
+    question.metric_settings.refuse_unused(question.terms)
+    what = "estimate" if tally is None else "tally"
+    used, n, domain = question.menu.protocol, question.terms.n, question.domain
     if len(used) != 1:
         raise InputError(f"{what} needs the one protocol it comes from: protocol, got {listed(used) or 'none'}")
-    if isinstance(collected, Tally):
+    if tally is not None:
         if domain.k is None:
             raise InputError("tally needs k, the number of categories")
-        if n not in (None, collected.n):
-            raise InputError(f"the tally is of {collected.n:,} reports, n = {n:,} was given: leave n out")
-        kept = tally_in_memory(collected, used[0], domain.k, settings.epsilon, ordered=domain.ordered)
-    else:
+        if n not in (None, tally.n):
+            raise InputError(f"the tally is of {tally.n:,} reports, n = {n:,} was given: leave n out")
+        collected = tally_in_memory(tally, used[0], domain.k, question.epsilon, ordered=domain.ordered)
+    elif estimate is not None:
         if n is None:
             raise InputError("estimate needs n, the number of users who reported")
-        read = estimate_in_memory(collected)
-        kept = collect(
+        read = estimate_in_memory(estimate)
+        collected = collect(
             read.labels,
             read.values,
             protocol=used[0],
-            epsilon=settings.epsilon,
+            epsilon=question.epsilon,
             n=n,
             k=domain.k,
             domain=read.domain,
             ordered=read.ordered if domain.ordered is None else domain.ordered,
         )
-    settings = replace(settings, menu=Menu(method=settings.menu.method))  # what comes next may be any protocol
-    request = build_estimate_request(settings, kept, name=what, surrogate=surrogate)
-    return Advice.of(simulated_answer(request, jobs=settings.simulation.jobs).first)
+    question = replace(question, menu=Menu(method=question.menu.method))  # what comes next may be any protocol
+    return build_estimate_request(question, collected, name=what, surrogate=surrogate)

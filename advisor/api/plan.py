@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
 from advisor.answers.plan.answer import make_plan
 from advisor.answers.plan.result import PlanResult
 from advisor.api.shown import Shown
-from advisor.question.central import CentralPromise
-from advisor.question.cleaning import Cleaning
-from advisor.question.metric_settings import MetricSettings
-from advisor.question.option import refuse
-from advisor.question.plan import Goal, PlanSettings, build_question, shape_frequencies
-from advisor.question.sample import from_memory, refuse_both
-from advisor.question.settings import Categories, Menu, Named, Question, Shape, Simulation, budget_alias, names
+from advisor.question.plan import plan_question
+from advisor.question.question import Question
+from advisor.question.rules import check_plan
+from advisor.question.settings import Named, budget_alias
 from advisor.show.model import Document
+from advisor.show.pictures.plan import plan_figure
 from advisor.show.plan import plan_document
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-class Plan(PlanResult, Shown):
+
+class Plan(Shown, PlanResult):
     """How many users, or which ε; its attributes are those of `advisor.answers.plan.result.PlanResult`."""
 
     @property
     def _document(self) -> Document:
         return plan_document(self)
+
+    def _figure(self) -> Figure | None:
+        return plan_figure(self) if self.curve else None
 
 
 def plan(
@@ -89,7 +93,7 @@ def plan(
     Raises
     ------
     InputError
-        If the question is wrong: see `advisor.question.plan.PlanSettings.check`.
+        If the question is wrong: see `advisor.question.rules.check_plan`.
 
     Examples
     --------
@@ -97,22 +101,6 @@ def plan(
     >>> answer.question.unknown, answer.value > 100_000
     ('n', True)
     """
-    settings = PlanSettings(
-        Question(epsilon=budget_alias(epsilon, eps), n=n, metric=names(metric)),
-        Goal(target=target, detect=detect),
-        MetricSettings(top_values=top_values, set_share=set_share, kl_mix=kl_mix),
-        Menu(protocol=names(protocol), method=names(method)),
-        Simulation(max_repetitions=max_repetitions, seed=seed, jobs=jobs),
-        promise=CentralPromise(central_epsilon=central_epsilon, delta=delta),
-    )
-    domain, assumed = Categories(k=k, ordered=ordered), Shape(skew=skew, shape=shape)
-    cleaning = Cleaning(bins=bins, bin_width=bin_width, edges=tuple(edges), clamp=clamp, unit=unit)
-    has_sample = refuse_both(assumed, sample, sample_counts)
-    settings.check(has_data=has_sample or k is not None)
-    if has_sample:
-        frequencies = from_memory(sample, sample_counts, domain, cleaning)
-    else:
-        refuse(cleaning.given(), "is for a sample, and none is given")
-        frequencies = shape_frequencies(settings, domain, assumed)
-    question = build_question(settings, frequencies)
-    return Plan.of(make_plan(question, instant=instant, simulation=settings.simulation))
+    question = Question.of(locals() | {"epsilon": budget_alias(epsilon, eps)})
+    check_plan(question)
+    return Plan.of(make_plan(plan_question(question), instant=instant, simulation=question.simulation))

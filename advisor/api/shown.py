@@ -1,14 +1,26 @@
-"""Answers of Python functions: what all of them can do with their document."""
+"""Answers of Python functions: what all of them can do with their document and their picture."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import fields
-from typing import Any, Self
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
+from advisor.errors import InputError, listed
+from advisor.outputs import Target
 from advisor.show.json import json_text
-from advisor.show.model import Document
-from advisor.show.page import fragment_html
+from advisor.show.model import Document, Section, View
+from advisor.show.page import fragment_html, page_html
+from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
+from advisor.show.text import plain_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+PAGES = (".html", ".htm")
 
 
 class Shown(ABC):
@@ -23,9 +35,121 @@ class Shown(ABC):
     @abstractmethod
     def _document(self) -> Document: ...
 
+    def _sections(self) -> tuple[Section, ...]:
+        """Return what pages show besides."""
+        return ()
+
+    def _figure(self) -> Figure | None:
+        """Return the picture; None where there is none."""
+        return None
+
+    @property
+    def summary(self) -> str:
+        """The answer in a sentence, or a few."""
+        verdict = self._document.verdict
+        return "" if verdict is None else verdict.text
+
     def to_json(self) -> str:
         """Return the answer as one JSON object (see the shipped JSON Schema)."""
         return json_text(self._document)
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return the rows of the answer as a pandas data frame, those that ``--format csv`` writes."""
+        import pandas as pd  # heavy
+
+        records = self._document.records
+        return pd.DataFrame(records.rows, columns=list(records.columns))
+
+    def plot(self, path: str | Path | None = None, *, force: bool = False) -> Figure:
+        """Draw the answer; needs matplotlib (the extra ``plot``).
+
+        Parameters
+        ----------
+        path
+            A file to write besides: .png, .svg or .pdf.
+        force
+            Whether a file that exists may be replaced.
+
+        Returns
+        -------
+        A `matplotlib.figure.Figure`, which notebooks show.
+
+        Raises
+        ------
+        InputError
+            If matplotlib is missing, there is nothing to draw, or the file exists or cannot be written.
+        """
+        target = plot_target(path, force=force)
+        figure = self._figure()
+        if figure is None:
+            raise InputError("there is nothing to draw in this answer")
+        return written(figure, target)
+
+    def report(self, path: str | Path, *, force: bool = False) -> None:
+        """Write one self-contained page with everything; needs matplotlib (the extra ``plot``).
+
+        Parameters
+        ----------
+        path
+            The page: .html.
+        force
+            Whether a file that exists may be replaced.
+
+        Raises
+        ------
+        InputError
+            If matplotlib is missing, or the file exists or cannot be written.
+        """
+        target = python_target("report", path, PAGES, force=force)
+        require_matplotlib("report")
+        target.write_text(page_html(replace(self._document, sections=self._sections)))
+
+    def __str__(self) -> str:
+        """Return the answer, and the head of its table."""
+        return plain_text(self._document, View(quiet=True, options=False)).rstrip("\n")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.summary}>"
+
     def _repr_html_(self) -> str:
         return fragment_html(self._document)
+
+
+def python_target(name: str, path: str | Path, suffixes: Sequence[str], *, force: bool) -> Target:
+    """Return a file that may be written.
+
+    Raises InputError if its suffix is another one, or it exists and may not be replaced.
+    """
+    target = Path(path)
+    if target.suffix.lower() not in suffixes:
+        got = target.suffix or "none"
+        raise InputError(f"{name} {target}: the suffix must be {listed(filter(None, suffixes))}, got {got!r}")
+    if target.is_dir():
+        raise InputError(f"{name} {target}: this is a directory, a file name is needed")
+    if target.exists() and not force:
+        raise InputError(f"{name} {target}: the file exists; give force=True to replace it, or another name")
+    if not target.parent.is_dir():
+        raise InputError(f"{name} {target}: there is no directory {target.parent}")
+    return Target(name, target.resolve(), force, target.suffix)
+
+
+def plot_target(path: str | Path | None, *, force: bool) -> Target | None:
+    """Return the file of a picture, if there is to be one.
+
+    Raises InputError if matplotlib is missing, or the file exists or cannot be written.
+    """
+    target = None if path is None else python_target("plot", path, PICTURES, force=force)
+    require_matplotlib("plot")
+    return target
+
+
+def written(figure: Figure, target: Target | None) -> Figure:
+    """Return a picture as notebooks show it, and write it if there is a target.
+
+    Raises InputError if the file cannot be written.
+    """
+    # Notebooks ask for it; pyplot, which would teach them to show figures, is not imported.
+    setattr(figure, "_repr_svg_", lambda: to_svg(figure, "notebook"))  # noqa: B010 - no field of the class
+    if target is not None:
+        target.write(lambda temporary: save(figure, temporary))
+    return figure

@@ -8,32 +8,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from numpy.typing import ArrayLike
 
-from advisor.answers.sweep.answer import ALONE, run_sweep
+from advisor.answers.sweep.answer import run_sweep
 from advisor.answers.sweep.result import SweepResult
-from advisor.api.files import python_target, written
-from advisor.api.shown import Shown
-from advisor.question.cleaning import Cleaning
+from advisor.api.shown import Shown, plot_target, written
 from advisor.question.cluster import Cluster
-from advisor.question.metric_settings import MetricSettings
-from advisor.question.option import refuse
-from advisor.question.sample import from_memory, refuse_both
+from advisor.question.question import Question
+from advisor.question.rules import check_sweep
 from advisor.question.settings import (
-    Categories,
-    Grid,
-    Menu,
     Named,
-    Question,
-    Shape,
-    Simulation,
     alias,
-    names,
 )
-from advisor.question.sweep import SweepSettings, build_question, shape_frequencies
-from advisor.show.model import Document, View
-from advisor.show.pictures import PICTURES, require_matplotlib
+from advisor.question.sweep import sweep_question
+from advisor.show.model import Document
 from advisor.show.pictures.sweep import curves_figure, winners_figure
 from advisor.show.sweep import answer_sentence, sweep_document
-from advisor.show.text import plain_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,14 +77,7 @@ class Sweep(SweepResult, Shown):
         InputError
             If matplotlib is missing, or the file exists or cannot be written.
         """
-        target = None if path is None else python_target("plot", path, PICTURES, force=force)
-        require_matplotlib("plot")
-
-        return written((curves_figure if curves else winners_figure)(self), target)
-
-    def __str__(self) -> str:
-        """Return who wins where, a table for each k."""
-        return plain_text(self._document, View(quiet=True, options=False)).rstrip("\n")
+        return written((curves_figure if curves else winners_figure)(self), plot_target(path, force=force))
 
     def __repr__(self) -> str:
         return f"<Sweep: {len(self.cells):,} cells, {self.question.metric}, frequencies of {self.question.first.name}>"
@@ -169,34 +150,16 @@ def sweep(
     >>> swept.at(1.0, 10_000, 8).winner.method
     'norm_sub'
     """
-    settings = SweepSettings(
-        Grid(
-            epsilons=alias("eps", _values(eps), "epsilons", _values(epsilons)) or (),
-            users=alias("n", _values(n), "users", _values(users)) or (),
-            sizes=alias("k", _values(k), "sizes", _values(sizes)) or (),
-        ),
-        Question(metric=names(metric)),
-        MetricSettings(top_values=top_values, set_share=set_share, kl_mix=kl_mix),
-        Menu(protocol=names(protocol), method=names(method)),
-        Simulation(repetitions=repetitions, seed=seed, jobs=jobs),
-    )
-    assumed = Shape(skew=skew, shape=shape)
-    cleaning = Cleaning(bins=bins, bin_width=bin_width, edges=tuple(edges), clamp=clamp, unit=unit)
-    has_sample = refuse_both(assumed, sample, sample_counts)
-    settings.check(has_sample=has_sample, resumes=resume is not None)
-    if not has_sample:
-        refuse(cleaning.given(), "is for a sample, and none is given")
-        frequencies = shape_frequencies(settings, assumed, ordered=ordered)
-    else:
-        values = sample if sample is None or hasattr(sample, "__len__") else list(sample)  # each k reads it anew
-        domains = (Categories(k=size, ordered=ordered) for size in settings.grid.sizes or (None,))
-        frequencies = tuple(from_memory(values, sample_counts, domain, cleaning) for domain in domains)
-    cluster = (
-        ALONE
-        if backend is None and scheduler is None
-        else Cluster(backend=backend or ALONE.backend, scheduler=scheduler)
-    )
-    return Sweep.of(run_sweep(build_question(settings, frequencies), settings.simulation, cluster, resume=resume))
+    grid = {
+        "epsilons": alias("eps", _values(eps), "epsilons", _values(epsilons)),
+        "users": alias("n", _values(n), "users", _values(users)),
+        "sizes": alias("k", _values(k), "sizes", _values(sizes)),
+    }
+    question = Question.of(locals() | {"n": None, "k": None} | grid)
+    check_sweep(question, resumes=resume is not None)
+    cluster = {"backend": backend, "scheduler": scheduler}
+    on = Cluster(**{name: value for name, value in cluster.items() if value is not None})
+    return Sweep.of(run_sweep(sweep_question(question), question.simulation, on, resume=resume))
 
 
 def _values(given: T | Iterable[T] | None) -> tuple[T, ...] | None:

@@ -11,22 +11,13 @@ from advisor.errors import InputError
 
 # The modules of the functions NAME_command, imported when they run; in the order of --help.
 COMMANDS = {
-    "app": extensions.COMMANDS["app"],
-    "choose": extensions.COMMANDS["choose"],
-    "estimate": "advisor.cli.collected",
-    "reports": "advisor.cli.reports",
-    "places": extensions.COMMANDS["places"],
-    "plan": "advisor.cli.plan",
-    "sweep": "advisor.cli.sweep",
-    "pareto": "advisor.cli.pareto",
-    "audit": extensions.COMMANDS["audit"],
-    "epsilon": "advisor.cli.epsilon",
-    "list": "advisor.cli.catalog",
-    "explain": "advisor.cli.catalog",
-    "code": extensions.COMMANDS["code"],
-    "cite": extensions.COMMANDS["cite"],
-    "knowledge": "advisor.cli.knowledge",
-}
+    name: extensions.COMMANDS.get(name, f"advisor.cli.{module or name}")
+    for name, module in {
+        "app": "", "choose": "", "estimate": "collected", "reports": "", "plan": "", "sweep": "", "pareto": "",
+        "columns": "", "rounds": "", "shuffler": "", "fakes": "", "places": "", "audit": "", "epsilon": "",
+        "list": "catalog", "explain": "catalog", "code": "", "cite": "", "knowledge": "",
+    }.items()
+}  # fmt: skip
 
 
 def complete_command(incomplete: str) -> list[str]:

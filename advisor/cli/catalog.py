@@ -13,7 +13,7 @@ from advisor.answers.catalog import catalog, explanation
 from advisor.cli.options import Only
 from advisor.cli.run import Job, Output, WholeOutput, run
 from advisor.question.option import Settings, option
-from advisor.question.settings import Categories, Question
+from advisor.question.settings import Categories, Terms
 from advisor.show.bibliography import bibtex_document
 from advisor.show.catalog import explain_document, list_document
 
@@ -53,7 +53,7 @@ class Bibliography(Settings):
 def explain_command(
     name: Name,
     bibliography: Bibliography,
-    question: Annotated[Question, Only("epsilon")],
+    question: Annotated[Terms, Only("epsilon")],
     domain: Annotated[Categories, Only("k")],
     output: Annotated[References, Only("format", "output", "report", "title", "force", "quiet", "verbose")],
 ) -> None:

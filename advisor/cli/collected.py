@@ -10,36 +10,24 @@ from typing import Annotated, ClassVar
 
 from advisor.answers.rank.apply import applied_csv
 from advisor.answers.rank.result import Answer
+from advisor.answers.rank.simulate import simulated_answer
 from advisor.checks import path
 from advisor.cli.arguments import Sample
-from advisor.cli.options import Bundle, Only
+from advisor.cli.options import Only
 from advisor.cli.progress import DelayedProgress
-from advisor.cli.ranking import Layout, RankFiles, rank_files, rank_sections, ranking_answer, useless
-from advisor.cli.run import Job, Output, SideFile, run
+from advisor.cli.ranking import RankOutput, SimulatedOutput, useless
+from advisor.cli.run import Job, SideFile, run
 from advisor.errors import InputError
-from advisor.question.cleaning import Cleaning
-from advisor.question.collected_request import (
-    Collection,
-    EstimateColumns,
-    estimate_request,
-)
-from advisor.question.early import check_early
-from advisor.question.estimate_request import check_surrogate
-from advisor.question.metric_settings import MetricSettings
+from advisor.question.collected_request import CollectedQuestion, check_collected, estimate_request
 from advisor.question.option import Settings, option, require
-from advisor.question.request import RankSettings, Request
-from advisor.question.settings import (
-    Categories,
-    Columns,
-    Limits,
-    Menu,
-    Picture,
-    Question,
-    Simulation,
-    Threat,
-    Usefulness,
-    member,
-)
+from advisor.question.request import Request
+from advisor.question.settings import member
+from advisor.show.rank.page import page_sections
+
+COLLECTED = (
+    "terms", "collection", "domain", "columns:column,header", "cleaning:domain", "menu:method", "limits", "threat",
+    "metric_settings", "simulation:repetitions,seed,jobs",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,51 +45,13 @@ class NextRound(Settings):
     )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class CollectedOptions(Bundle):
-    """The groups of options of both commands."""
-
-    question: Question
-    collection: Collection
-    domain: Categories
-    columns: Annotated[Columns, Only("column", "header")]
-    cleaning: Annotated[Cleaning, Only("domain")]
-    menu: Annotated[Menu, Only("method")]
-    limits: Limits
-    threat: Threat
-    metrics: MetricSettings
-    simulation: Annotated[Simulation, Only("repetitions", "seed", "jobs")]
-    next_round: NextRound
-    picture: Picture
-    files: RankFiles
-    usefulness: Usefulness
-    layout: Layout
-    output: Output
-
-    @property
-    def settings(self) -> RankSettings:
-        """The settings of the rankings; the protocols are those of the next round."""
-        menu = replace(self.menu, protocol=self.next_round.next_protocol)
-        return RankSettings(
-            self.question, self.metrics, menu, self.limits, threat=self.threat, simulation=self.simulation
-        )
-
-    @property
-    def needs(self) -> tuple[tuple[str, object, str], ...]:
-        """What both commands need besides a file."""
-        return (
-            ("--protocol", self.collection.protocol, "the protocol that was used, for example --protocol oue"),
-            ("--eps", self.question.epsilon, "the privacy budget of one report, for example --eps 1"),
-        )
-
-    def given_for_answers(self) -> tuple[str, ...]:
-        """Return the options that were given and mean nothing where nothing is ranked."""
-        groups = (self.menu, self.limits, self.threat, self.metrics, self.next_round, self.picture, self.files)
-        rest = (*self.question.given("metric"), *self.usefulness.given(), *self.collection.given("surrogate"))
-        return (*(flag for group in groups for flag in group.given()), *rest)
-
-
-def estimate_command(*, sample: Sample = None, options: CollectedOptions, where: EstimateColumns) -> None:
+def estimate_command(
+    *,
+    sample: Sample = None,
+    question: Annotated[CollectedQuestion, Only(*COLLECTED, "estimate_columns")],
+    next_round: NextRound,
+    shown: SimulatedOutput,
+) -> None:
     """Post-process a raw estimate that was collected.
 
     Draws frequencies that may be behind the estimate, and ranks the methods by what they err by on these for its
@@ -109,22 +59,30 @@ def estimate_command(*, sample: Sample = None, options: CollectedOptions, where:
 
     Example: ldp-advise estimate raw.csv --protocol oue --eps 1 --n 100000 --apply repaired.csv
     """
+    asked = replace(question, sample=sample)
     require(
         ("SAMPLE", sample, "the file with the estimate, or - for standard input"),
-        *options.needs,
-        ("--n", options.question.n, "the number of users who reported, for example --n 100000"),
+        *needs(asked),
+        ("--n", asked.terms.n, "the number of users who reported, for example --n 100000"),
     )
+    rank_collected(asked.files, asked, next_round, shown, estimate_request)
 
-    def read() -> Request:
-        return estimate_request(
-            sample or "", options.settings, options.domain, options.columns, options.cleaning, options.collection, where
-        )
 
-    rank_collected([sample or ""], options, read)
+def needs(question: CollectedQuestion) -> tuple[tuple[str, object, str], ...]:
+    """Return what both commands need besides a file."""
+    return (
+        ("--protocol", question.collection.protocol, "the protocol that was used, for example --protocol oue"),
+        ("--eps", question.terms.epsilon, "the privacy budget of one report, for example --eps 1"),
+    )
 
 
 def rank_collected(
-    files: Sequence[str], options: CollectedOptions, read: Callable[[], Request], resume: str | None = None
+    files: Sequence[str | None],
+    question: CollectedQuestion,
+    next_round: NextRound,
+    shown: RankOutput,
+    read: Callable[[CollectedQuestion], Request],
+    resume: str | None = None,
 ) -> None:
     """Answer either command.
 
@@ -133,30 +91,29 @@ def rank_collected(
 
     Raises InputError if the options do not go together, or an estimate cannot be written as there are several answers.
     """
-    settings, question = options.settings, options.question
-    check_early(settings, options.domain)
-    check_surrogate(
-        options.collection.surrogate, options.collection.protocol or "", ordered=options.domain.ordered is not False
-    )
-    several = question.every_metric or len(question.metrics) > 1
-    if options.next_round.apply is not None and several and len(settings.menu.method) != 1:
+    terms = question.terms
+    asked = replace(question, menu=replace(question.menu, protocol=next_round.next_protocol))
+    check_collected(asked)
+    several = terms.every_metric or len(terms.metrics) > 1
+    if next_round.apply is not None and several and len(asked.menu.method) != 1:
         raise InputError("--apply writes one estimate, so it needs one --metric, or the one --method to apply")
-    applied = SideFile("--apply", options.next_round.apply, ("", ".csv"), _write_applied)
+    shown.check_layout(asked)
+    jobs = asked.simulation.jobs
     run(
         Job(
-            read=read,
-            answer=ranking_answer(options.simulation),
-            document=options.layout.page(question),
-            sections=rank_sections,
-            fails=useless if options.usefulness.fail_if_useless else None,
+            read=lambda: read(asked),
+            answer=lambda request, progress: simulated_answer(request, jobs=jobs, progress=progress),
+            document=shown.document,
+            sections=lambda answer: page_sections(answer.rankings),
+            fails=useless if shown.usefulness.fail_if_useless else None,
             progress=partial(DelayedProgress, "simulating"),
-            inputs=[*files, options.cleaning.domain],
-            files=[applied, *rank_files(options.files, options.picture)],
+            inputs=files,
+            files=[SideFile("--apply", next_round.apply, ("", ".csv"), _write_applied), *shown.side_files()],
             resume=resume,
             warnings=lambda request: request.warnings,
             reading="reading what was collected",
         ),
-        options.output,
+        shown.output,
     )
 
 

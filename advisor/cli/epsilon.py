@@ -10,12 +10,12 @@ from advisor.answers.shuffled import Shuffling, shuffled
 from advisor.cli.options import Only
 from advisor.cli.run import Job, WholeOutput, run
 from advisor.question.option import refuse, require
-from advisor.question.settings import Categories, Menu, Question
+from advisor.question.settings import Categories, Menu, Terms
 from advisor.show.epsilon import epsilon_document
 
 
 def epsilon_command(
-    question: Annotated[Question, Only("epsilon", "n")],
+    question: Annotated[Terms, Only("epsilon", "n")],
     statement: Statement,
     menu: Annotated[Menu, Only("protocol")],
     domain: Annotated[Categories, Only("k")],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -21,13 +21,12 @@ from advisor.cli.run import Job, Output, WholeOutput, run, silence
 from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.domain import build_domain
 from advisor.inputs.histogram import read_histogram
-from advisor.question.cleaning import Cleaning
 from advisor.question.cluster import Cluster
 from advisor.question.option import Settings, option, refuse, require
-from advisor.question.request import RankSettings
-from advisor.question.sample import sample_request
-from advisor.question.settings import Categories, Columns, Menu, Question, Shape, Simulation
-from advisor.question.shape_request import shape_request
+from advisor.question.question import Question
+from advisor.question.ranking import ranking_requests
+from advisor.question.rules import BUDGET, check_data
+from advisor.question.settings import Categories, Columns, Instant, Simulation, Terms
 from advisor.show import knowledge as document
 from knowledge.judging.holdout import Histogram
 
@@ -75,7 +74,7 @@ def info_command(output: WholeOutput) -> None:
 
 
 def rules_command(
-    question: Annotated[Question, Only("metric")], domain: Annotated[Categories, Only("ordered")], output: WholeOutput
+    question: Annotated[Terms, Only("metric")], domain: Annotated[Categories, Only("ordered")], output: WholeOutput
 ) -> None:
     """Print the decision tree of a metric as rules, for ordered categories unless --unordered is given."""
     metric, ordered = question.one_metric("knowledge rules"), domain.ordered is not False
@@ -87,43 +86,30 @@ def cells_command(
     sample: Annotated[
         str | None, typer.Argument(metavar="SAMPLE", help="look up this file instead of a shape", show_default=False)
     ] = None,
-    question: Question,
-    domain: Categories,
-    columns: Columns,
-    cleaning: Cleaning,
-    menu: Menu,
-    shape: Shape,
+    question: Annotated[Question, Only("terms", "domain", "columns", "cleaning", "menu", "shape")],
     output: Annotated[Output, Only("top", "format", "output", "report", "title", "force", "quiet", "verbose")],
 ) -> None:
     """Show the simulated populations nearest to a question, and which methods were best in them.
 
     Examples: ldp-advise knowledge cells --eps 1 --k 256; ldp-advise knowledge cells --eps 1 sample.csv --top 10
     """
-    data = None if sample is None and domain.k is None else True
+    asked = replace(question, sample=sample, instant=Instant(instant=True))
     require(
-        ("--eps", question.epsilon, "the privacy budget of one report, for example --eps 1"),
-        ("--k", data, "the number of categories, for example --k 256, or a file"),
+        ("--eps", asked.terms.epsilon, BUDGET),
+        ("--k", sample or asked.domain.k, "the number of categories, for example --k 256, or a file"),
     )
-    question.one_metric("knowledge cells")
-    if sample is None:
-        refuse([*columns.given(), *cleaning.given()], "needs a file: without one a shape is looked up")
-    else:
-        refuse(shape.given(), f"is for a question without a file: the frequencies are those of {sample}")
+    asked.terms.one_metric("knowledge cells")
+    check_data(asked)
     count = output.top or CELLS
     if count > CELLS_MAX:
         raise InputError(f"--top must be at most {CELLS_MAX} simulated populations, got {count:,}")
-    settings = RankSettings(question=question, menu=menu)
     run(
         Job(
-            read=lambda: (
-                shape_request(settings, domain, shape)
-                if sample is None
-                else sample_request(sample, settings, domain, columns, cleaning, instant=True)
-            ),
+            read=lambda: ranking_requests(asked)[0],
             warnings=lambda request: request.warnings,
             answer=lambda request, progress: answer.look_up_categories(request),  # noqa: ARG005
             document=partial(document.cells_document, count=count),
-            inputs=[sample, cleaning.domain],
+            inputs=asked.files,
             progress=silence,
             unprotected=sample is not None,
         ),

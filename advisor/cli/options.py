@@ -16,7 +16,7 @@ import typer
 
 from advisor.checks import shown
 from advisor.errors import InputError, listed
-from advisor.question.option import Option, Settings, options_of
+from advisor.question.option import Bundle, Option, Settings, options_of
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 ENVIRONMENT = "LDP_ADVISE_"
@@ -27,14 +27,13 @@ verbose_help: ContextVar[bool] = ContextVar("verbose_help", default=False)
 
 
 class Only:
-    """Marks the options of a group that a command takes: ``Annotated[Question, Only("epsilon", "n")]``."""
+    """Marks the options of a group that a command takes: ``Annotated[Terms, Only("epsilon", "n")]``.
+
+    Of a bundle, its groups, or parts of them: ``Annotated[Question, Only("terms:epsilon,n", "domain")]``.
+    """
 
     def __init__(self, *names: str) -> None:
-        self.names = frozenset(names)
-
-
-class Bundle:
-    """Base of data classes whose fields are groups: a command that takes one takes all of its groups."""
+        self.names = names
 
 
 @cache
@@ -50,15 +49,15 @@ def spread(function: Callable[..., None]) -> Callable[..., None]:
     bundles: dict[str, Callable[..., object]] = {}
     groups: list[tuple[str, str, type[Settings], list[tuple[Field[Any], Option]]]] = []
     for name, parameter in inspect.signature(function).parameters.items():
-        members = {name: hints[name]}
-        if isinstance(hints[name], type) and issubclass(hints[name], Bundle):
-            bundles[name], members = hints[name], get_type_hints(hints[name], include_extras=True)
-        for member, hint in members.items():
-            group, only = _group(hint)
-            if group is None:
-                parameters.append(parameter.replace(annotation=hint, kind=inspect.Parameter.KEYWORD_ONLY))
+        kind, only = _kind(hints[name])
+        members = {name: (kind, only)}
+        if issubclass(kind, Bundle):
+            bundles[name], members = kind, _members(kind, only)
+        for member, (group, names) in members.items():
+            if not issubclass(group, Settings):
+                parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
                 continue
-            chosen = [(item, spec) for item, spec in options_of(group) if only is None or item.name in only.names]
+            chosen = [(item, spec) for item, spec in options_of(group) if not names or item.name in names]
             groups.append((name, member, group, chosen))
             parameters += [_parameter(item, spec, group.panel) for item, spec in chosen]
 
@@ -76,12 +75,20 @@ def spread(function: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def _group(hint: Any) -> tuple[type[Settings] | None, Only | None]:
-    """Return the group that a parameter stands for, and which of its options; None if it is no group."""
+def _kind(hint: Any) -> tuple[type, tuple[str, ...]]:
+    """Return the class that a parameter is annotated with, and what `Only` names of it; no names for all."""
     kind, notes = (get_args(hint)[0], get_args(hint)[1:]) if get_origin(hint) is Annotated else (hint, ())
-    if not (isinstance(kind, type) and issubclass(kind, Settings)):
-        return None, None
-    return kind, next((note for note in notes if isinstance(note, Only)), None)
+    names = next((note.names for note in notes if isinstance(note, Only)), ())
+    return kind if isinstance(kind, type) else object, names
+
+
+def _members(bundle: type[Bundle], only: tuple[str, ...]) -> dict[str, tuple[type, tuple[str, ...]]]:
+    """Return the groups of a bundle that a command takes, in its order, and the options that it takes of each."""
+    every = {name: _kind(hint) for name, hint in get_type_hints(bundle, include_extras=True).items()}
+    parts = {name.partition(":")[0]: tuple(filter(None, name.partition(":")[2].split(","))) for name in only}
+    if not parts:
+        return {name: one for name, one in every.items() if issubclass(one[0], Settings)}
+    return {name: (every[name][0], names or every[name][1]) for name, names in parts.items()}
 
 
 def _parameter(item: Field[Any], spec: Option, panel: str) -> inspect.Parameter:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
-from advisor.answers.rank.pareto import Frontier, pareto
+from advisor.answers.rank.pareto import Frontier, frontier_of
 from advisor.cli.arguments import Sample
+from advisor.cli.options import Only
 from advisor.cli.progress import DelayedProgress
-from advisor.cli.ranking import RankOptions, ranking_answer
+from advisor.cli.ranking import RANKED, check_ranked, ranking_answer
 from advisor.cli.run import Job, Output, SideFile, run
-from advisor.question.central import CentralPromise
-from advisor.question.request import RankSettings
+from advisor.question.question import Question
+from advisor.question.ranking import ranking_requests
 from advisor.question.settings import Picture
 from advisor.show.pictures import PICTURES, require_matplotlib, save
 from advisor.show.pictures.pareto import pareto_figure
@@ -21,8 +24,7 @@ from advisor.show.rank.pareto_document import pareto_document, pareto_sections
 def pareto_command(
     *,
     sample: Sample = None,
-    options: RankOptions,
-    promise: CentralPromise,
+    question: Annotated[Question, Only(*RANKED, "promise")],
     picture: Picture,
     output: Output,
 ) -> None:
@@ -33,26 +35,18 @@ def pareto_command(
     Examples: ldp-advise pareto --eps 1 sample.csv
               ldp-advise pareto --eps 1 --k 256
     """
-    options.question.one_metric("pareto")
-    settings = RankSettings(
-        options.question,
-        options.metric_settings,
-        options.menu,
-        options.limits,
-        simulation=options.simulation,
-        promise=promise,
-    )
-    options.check(sample, settings)
-    answer = ranking_answer(options.simulation, predicted=options.is_predicted(sample))
+    asked = replace(question, sample=sample)
+    asked.terms.one_metric("pareto")
+    check_ranked(asked.alone)
     run(
         Job(
-            read=lambda: options.read(sample, settings)[0],
+            read=lambda: ranking_requests(asked.alone)[0],
             warnings=lambda request: request.warnings,
-            answer=lambda request, progress: pareto(answer(request, progress).first),
+            answer=lambda request, progress: frontier_of(ranking_answer(asked, request, progress).first),
             document=pareto_document,
             sections=pareto_sections,
             progress=partial(DelayedProgress, "simulating"),
-            inputs=[sample, options.cleaning.domain],
+            inputs=asked.files,
             files=[
                 SideFile("--plot", picture.plot, PICTURES, _draw, require_matplotlib, lambda answer: bool(answer.rows))
             ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,35 +12,23 @@ from advisor.cli.arguments import Sample
 from advisor.cli.options import Only
 from advisor.cli.progress import DelayedWords
 from advisor.cli.run import Job, Output, SideFile, run
-from advisor.question.central import CentralPromise
-from advisor.question.cleaning import Cleaning
-from advisor.question.metric_settings import MetricSettings
-from advisor.question.plan import Goal, PlanQuestion, PlanSettings, build_question, shape_frequencies
-from advisor.question.sample import from_file, refuse_mixed
-from advisor.question.settings import Categories, Columns, Instant, Limits, Menu, Picture, Question, Shape, Simulation
+from advisor.question.plan import plan_question
+from advisor.question.question import Question
+from advisor.question.rules import check_plan
+from advisor.question.settings import Picture
 from advisor.show.model import Figure, Section
 from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
 from advisor.show.pictures.plan import plan_figure
 from advisor.show.plan import plan_document
 
+PLANNED = (
+    "terms", "goal", "domain", "columns", "cleaning", "menu", "limits:deployable", "shape", "instant",
+    "metric_settings", "simulation:max_repetitions,seed,jobs", "promise",
+)  # fmt: skip
+
 
 def plan_command(
-    *,
-    sample: Sample = None,
-    question: Question,
-    goal: Goal,
-    domain: Categories,
-    columns: Columns,
-    cleaning: Cleaning,
-    menu: Menu,
-    limits: Annotated[Limits, Only("deployable")],
-    shape: Shape,
-    instant: Instant,
-    metric_settings: MetricSettings,
-    simulation: Annotated[Simulation, Only("max_repetitions", "seed", "jobs")],
-    promise: CentralPromise,
-    picture: Picture,
-    output: Output,
+    *, sample: Sample = None, question: Annotated[Question, Only(*PLANNED)], picture: Picture, output: Output
 ) -> None:
     """Say how many users, or which ε, an error takes.
 
@@ -49,27 +38,18 @@ def plan_command(
     Examples: ldp-advise plan --target 0.1 --eps 1 sample.csv
               ldp-advise plan --detect 0.001 --eps 1 --k 256
     """
-    settings = PlanSettings(question, goal, metric_settings, menu, simulation, limits, promise)
-    settings.check(has_data=sample is not None or domain.k is not None)
-    refuse_mixed(sample, shape, columns, cleaning)
-
-    def read() -> PlanQuestion:
-        if sample is None:
-            return build_question(settings, shape_frequencies(settings, domain, shape))
-        return build_question(settings, from_file(sample, domain, columns, cleaning))
-
-    def answer(asked_for: PlanQuestion, progress: DelayedWords) -> PlanResult:
-        return make_plan(asked_for, instant=instant.instant, simulation=simulation, progress=progress)
-
+    asked = replace(question, sample=sample)
+    check_plan(asked)
+    instant, simulation = asked.instant.instant, asked.simulation
     run(
         Job(
-            read=read,
-            warnings=lambda asked_for: asked_for.frequencies.warnings,
-            answer=answer,
+            read=lambda: plan_question(asked),
+            warnings=lambda plan: plan.frequencies.warnings,
+            answer=lambda plan, progress: make_plan(plan, instant=instant, simulation=simulation, progress=progress),
             document=plan_document,
             sections=_sections,
             progress=DelayedWords,
-            inputs=[sample, cleaning.domain],
+            inputs=asked.files,
             files=[SideFile("--plot", picture.plot, PICTURES, _draw, require_matplotlib)],
             unprotected=sample is not None,
         ),

@@ -1,70 +1,54 @@
-"""What the commands that end in a ranking share: how it is simulated and shown, and the files beside it."""
+"""What the commands that end in a ranking share: what they take, how it is answered and shown, and files beside it."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator, Sequence
+import shlex
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar
 
 import numpy as np
 
+from advisor.answers.budgets import Budgets
 from advisor.answers.rank.look_up import look_up
 from advisor.answers.rank.result import Answer
+from advisor.answers.rank.simulate import simulated_answer
 from advisor.answers.rank.verdict import USELESS
 from advisor.answers.rank.why import explained
 from advisor.checks import path
-from advisor.cli.options import Bundle, Only
+from advisor.cli.options import Only
 from advisor.cli.progress import DelayedProgress
-from advisor.cli.run import SideFile
+from advisor.cli.run import Job, Output, SideFile, run
 from advisor.errors import InputError
-from advisor.question.cleaning import Cleaning
-from advisor.question.early import check_early
-from advisor.question.metric_settings import MetricSettings
-from advisor.question.option import Settings, option, refuse, require
-from advisor.question.request import RankSettings, Request
-from advisor.question.settings import (
-    Categories,
-    Columns,
-    Grid,
-    Instant,
-    Limits,
-    Menu,
-    Picture,
-    Question,
-    Shape,
-    Simulation,
-)
-from advisor.question.shape_request import shape_request
-from advisor.show.examples import MissingBudgetError, missing_budget
-from advisor.show.model import Document, Role, Section, Sentence
-from advisor.show.pictures import PICTURES, require_matplotlib, save
+from advisor.question.option import Bundle, Settings, option, refuse
+from advisor.question.question import Question
+from advisor.question.ranking import ranking_requests
+from advisor.question.request import Request
+from advisor.question.rules import PREDICTED, check_ranking
+from advisor.question.settings import Instant, Picture, Reasons, Usefulness
+from advisor.show.budgets import budgets_document
+from advisor.show.examples import missing_budget
+from advisor.show.model import Document, Figure, Role, Section, Sentence
+from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
+from advisor.show.pictures.budgets import budgets_figure
 from advisor.show.pictures.frequencies import frequencies_figure
 from advisor.show.pictures.ranking import ranking_figure
 from advisor.show.rank.document import rank_document
 from advisor.show.rank.matrix import matrix_document
+from advisor.show.rank.page import page_sections
 from simulator._version import __version__
 from simulator.benchmark import Runs
 
-PREDICTED = "is for a simulation, and this answer is predicted: give a sample, without --instant"
+# What a question about a sample, or a look-up without one, is made of; several budgets are answered side by side.
+RANKED = (
+    "grid:epsilons", "terms:n,metric", "domain", "columns", "cleaning", "menu", "limits", "shape", "instant",
+    "metric_settings", "simulation",
+)  # fmt: skip
 RUN_COLUMNS = ("eps", "n", "k", "seed", "version", "protocol", "method", "metric", "repetition", "judged", "error")
 RUN_SUFFIXES = (".csv", ".parquet")
-
-
-def rank_files(files: RankFiles, picture: Picture) -> list[SideFile[Answer]]:
-    """Return the files that a ranking writes beside its answer."""
-    ranking, frequencies = picture.plot, files.plot_frequencies
-    return [
-        SideFile("--runs", files.runs, RUN_SUFFIXES, _write_runs, _check_runs),
-        SideFile("--plot", ranking, PICTURES, _draw_ranking, require_matplotlib, _shows),
-        SideFile("--plot-frequencies", frequencies, PICTURES, _draw_frequencies, require_matplotlib, _shows),
-    ]
-
-
-def useless(answer: Answer) -> bool:
-    """Tell whether any ranking of an answer names a pair that is no better than no data, or none at all."""
-    return any(ranking.verdict in (None, USELESS) for ranking in answer.rankings)
 
 
 def _shows(answer: Answer) -> bool:
@@ -151,119 +135,6 @@ class RankFiles(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankOptions(Bundle):
-    """The groups of options of what ranks pairs, for a sample or without one."""
-
-    grid: Annotated[Grid, Only("epsilons")]
-    asked: Annotated[Question, Only("n", "metric")]
-    domain: Categories
-    columns: Columns
-    cleaning: Cleaning
-    menu: Menu
-    limits: Limits
-    shape: Shape
-    instant: Instant
-    metric_settings: MetricSettings
-    simulation: Simulation
-
-    def is_predicted(self, sample: str | None) -> bool:
-        """Tell whether the answer is predicted instead of simulated."""
-        return sample is None or self.instant.instant
-
-    @property
-    def questions(self) -> tuple[Question, ...]:
-        """The question at each budget; the one without a budget where none is given."""
-        return tuple(replace(self.asked, epsilon=epsilon) for epsilon in self.grid.epsilons or (None,))
-
-    @property
-    def question(self) -> Question:
-        """The question at its one budget.
-
-        Raises InputError if there are several.
-        """
-        first, *others = self.questions
-        if others:
-            budgets = ", ".join(f"{epsilon:g}" for epsilon in self.grid.epsilons)
-            raise InputError(
-                f"this is answered for one ε at a time, got {budgets}: give one --eps, and run it for each"
-            )
-        return first
-
-    def check(self, sample: str | None, *every: RankSettings) -> None:
-        """Refuse what is missing, and what does not go together, before a byte is read.
-
-        every: the settings at each budget.
-
-        Raises InputError for all that is missing, or the first that does not fit.
-        """
-        data = None if sample is None and self.domain.k is None else True
-        central = every[0].promise.central_epsilon
-        if data and not self.grid.epsilons and central is None:
-            raise self._missing_budget(sample, *every)
-        require(
-            ("--eps", self.grid.epsilons or central, "the privacy budget of one report, for example --eps 1"),
-            (
-                "SAMPLE",
-                data,
-                "a file with public, synthetic or pilot data, - for standard input, or --k without a file",
-            ),
-        )
-        if sample is None:
-            flags = [flag for flag in (*self.columns.given(), *self.cleaning.given()) if flag != "--header"]
-            refuse(flags, "needs a file: without one the answer is predicted")
-        else:
-            refuse(self.shape.given(), f"is for a question without a file: the frequencies are those of {sample}")
-        if self.is_predicted(sample):
-            refuse(self.simulation.given("repetitions", "max_repetitions"), PREDICTED)
-        for settings in every:
-            check_early(settings, self.domain, instant=self.is_predicted(sample))
-
-    def _missing_budget(self, sample: str | None, *every: RankSettings) -> MissingBudgetError:
-        """Return the error that no budget is given, with what some budgets would buy if that can be told at once."""
-
-        def requests(epsilons: Sequence[float]) -> tuple[Request, ...]:
-            each = (
-                replace(one, question=replace(one.question, epsilon=budget)) for one in every for budget in epsilons
-            )
-            return replace(self, instant=Instant(instant=True)).read(sample, *each)
-
-        return missing_budget(sample, requests)
-
-    def read(self, sample: str | None, *every: RankSettings) -> tuple[Request, ...]:
-        """Return the requests at each budget for a sample file, which is read once, or for a shape without one.
-
-        Raises InputError if the file, or what is asked of it, is wrong.
-        """
-        if sample is None:
-            requests = tuple(shape_request(settings, self.domain, self.shape) for settings in every)
-        else:
-            from advisor.question.sample import build_request, from_file  # look-ups read no file
-
-            frequencies = from_file(sample, self.domain, self.columns, self.cleaning)
-            requests = tuple(build_request(settings, frequencies, instant=self.instant.instant) for settings in every)
-        groups = (self.domain, self.shape, self.columns, self.cleaning, self.menu, self.metric_settings)
-        words = tuple(word for group in groups for word in group.typed()) + (() if sample is None else (sample,))
-        return tuple(replace(request, data_words=words) for request in requests)
-
-
-def ranking_answer(
-    simulation: Simulation, *, predicted: bool = False, why: bool = False
-) -> Callable[[Request, DelayedProgress], Answer]:
-    """Return what answers a request: a simulation, or a prediction, with its reasons or without."""
-
-    def simulate(request: Request, progress: DelayedProgress) -> Answer:
-        from advisor.answers.rank.simulate import simulated_answer  # look-ups have no need of it
-
-        return simulated_answer(request, jobs=simulation.jobs, progress=progress)
-
-    def predict(request: Request, progress: DelayedProgress) -> Answer:
-        del progress  # it takes no time
-        return Answer(explained(look_up(request)) if why else look_up(request))
-
-    return predict if predicted else simulate
-
-
-@dataclass(frozen=True, kw_only=True)
 class Layout(Settings):
     """How several metrics are shown."""
 
@@ -271,31 +142,147 @@ class Layout(Settings):
 
     matrix: bool = option("--matrix", advanced=True, help="with several metrics: one table of all pairs and metrics")
 
-    def page(self, question: Question) -> Callable[[Answer], Document]:
-        """Return what makes the document of an answer.
 
-        Raises InputError if one table is asked for, and there is one metric.
-        """
-        if self.matrix and not question.every_metric and len(question.metrics) < 2:
+@dataclass(frozen=True, kw_only=True)
+class RankOutput(Bundle):
+    """What becomes of the answer of a ranking."""
+
+    reasons: Reasons = Reasons()
+    picture: Picture = Picture()
+    files: RankFiles = RankFiles()
+    usefulness: Usefulness = Usefulness()
+    layout: Layout = Layout()
+    output: Output = Output()
+
+    def side_files(self) -> list[SideFile[Answer]]:
+        """Return the files beside the answer."""
+        ranking, frequencies = self.picture.plot, self.files.plot_frequencies
+        return [
+            SideFile("--runs", self.files.runs, RUN_SUFFIXES, _write_runs, _check_runs),
+            SideFile("--plot", ranking, PICTURES, _draw_ranking, require_matplotlib, _shows),
+            SideFile("--plot-frequencies", frequencies, PICTURES, _draw_frequencies, require_matplotlib, _shows),
+        ]
+
+    def check_layout(self, question: Question) -> None:
+        """Refuse one table for one metric."""
+        if self.layout.matrix and not question.terms.every_metric and len(question.terms.metrics) < 2:
             raise InputError("--matrix needs several metrics: -m all, or for example -m l1,topk")
-        return matrix_page if self.matrix else rank_page
+
+    def document(self, answer: Answer) -> Document:
+        """Return the document of an answer, in one metric or several."""
+        if self.layout.matrix:
+            return matrix_document(answer.rankings)
+        document = rank_document(answer.rankings)
+        if len(answer.rankings) < 2 or not answer.first.recommendations:
+            return document
+        note = Sentence("--matrix shows all metrics in one table.", Role.NOTE)
+        return replace(document, parts=(*document.parts, note))
 
 
-def rank_page(answer: Answer) -> Document:
-    """Return the document of an answer."""
-    document = rank_document(answer.rankings)
-    if len(answer.rankings) < 2 or not answer.first.recommendations:
-        return document
-    return replace(document, parts=(*document.parts, Sentence("--matrix shows all metrics in one table.", Role.NOTE)))
+# For questions that are never looked up.
+SimulatedOutput = Annotated[RankOutput, Only("picture", "files", "usefulness", "layout", "output")]
 
 
-def matrix_page(answer: Answer) -> Document:
-    """Return the document of an answer in several metrics as one table."""
-    return matrix_document(answer.rankings)
+def rank(question: Question, shown: RankOutput) -> None:
+    """Answer a question about a sample by simulation, or without one by prediction; at several budgets side by side.
+
+    Raises InputError for what is missing or does not go together, or a sample that is wrong.
+    """
+    if len(question.columns.column) > 1:
+        names = shlex.join(word for name in question.columns.column for word in ("--column", name))
+        raise InputError(f"one --column is ranked at a time: for a plan of several, ldp-advise columns SAMPLE {names}")
+    check_ranked(question)
+    shown.check_layout(question)
+    if not question.is_predicted and shown.reasons.why:
+        raise InputError("--why explains a predicted answer: leave the file out, or add --instant")
+    if len(question.each) > 1:
+        _rank_at_budgets(question, shown)
+        return
+    if question.is_predicted:
+        refuse(shown.files.given("runs"), PREDICTED)
+    run(
+        Job(
+            read=lambda: ranking_requests(question)[0],
+            warnings=lambda request: request.warnings,
+            answer=partial(ranking_answer, question, why=shown.reasons.why),
+            document=shown.document,
+            sections=lambda answer: page_sections(answer.rankings),
+            fails=useless if shown.usefulness.fail_if_useless else None,
+            inputs=question.files,
+            files=shown.side_files(),
+            progress=partial(DelayedProgress, "simulating"),
+            unprotected=question.sample is not None,
+        ),
+        shown.output,
+    )
 
 
-def rank_sections(answer: Answer) -> tuple[Section, ...]:
-    """Return what pages show of an answer besides its document."""
-    from advisor.show.rank.page import page_sections  # for pages alone
+def check_ranked(question: Question) -> None:
+    """Refuse what does not go together; where only the budget is missing, with what some budgets would buy.
 
-    return page_sections(answer.rankings)
+    Raises InputError for all that is missing, or the first that does not fit.
+    """
+    budget = question.grid.epsilons or question.terms.epsilon or question.promise.central_epsilon
+    if (question.sample is not None or question.domain.k is not None) and not budget:
+
+        def requests(epsilons: Sequence[float]) -> tuple[Request, ...]:
+            grid = replace(question.grid, epsilons=tuple(epsilons))
+            return ranking_requests(replace(question, grid=grid, instant=Instant(instant=True)))
+
+        raise missing_budget(question.path or None, requests)
+    check_ranking(question)
+
+
+def ranking_answer(question: Question, request: Request, progress: DelayedProgress, *, why: bool = False) -> Answer:
+    """Answer a request: simulated, or predicted, with the reasons or without."""
+    if not question.is_predicted:
+        return simulated_answer(request, jobs=question.simulation.jobs, progress=progress)
+    rankings = look_up(request)
+    return Answer(explained(rankings) if why else rankings)
+
+
+def useless(answer: Answer) -> bool:
+    """Tell whether any ranking of an answer names a pair that is no better than no data, or none at all."""
+    return any(ranking.verdict in (None, USELESS) for ranking in answer.rankings)
+
+
+def _rank_at_budgets(question: Question, shown: RankOutput) -> None:
+    """Answer the same question at each ε, as each would be answered alone."""
+    refuse(shown.given("files", "reasons", "layout"), "goes with one ε: give one --eps")
+
+    def answers(requests: tuple[Request, ...], progress: DelayedProgress) -> Budgets:
+        every = tuple(ranking_answer(question, request, progress) for request in requests)
+        return Budgets(question.grid.epsilons, every)
+
+    run(
+        Job(
+            read=lambda: ranking_requests(question),
+            warnings=lambda requests: tuple(dict.fromkeys(text for one in requests for text in one.warnings)),
+            answer=answers,
+            document=budgets_document,
+            sections=_budget_sections,
+            fails=(lambda one: any(map(useless, one.answers))) if shown.usefulness.fail_if_useless else None,
+            inputs=question.files,
+            files=[SideFile("--plot", shown.picture.plot, PICTURES, _draw_budgets, require_matplotlib, _shows_prices)],
+            progress=partial(DelayedProgress, "simulating"),
+            unprotected=question.sample is not None,
+        ),
+        shown.output,
+        top=None,
+    )
+
+
+def _shows_prices(budgets: Budgets) -> bool:
+    return bool(budgets.priced(budgets.metrics[0]))
+
+
+def _draw_budgets(budgets: Budgets, path: Path) -> None:
+    save(budgets_figure(budgets), path)
+
+
+def _budget_sections(budgets: Budgets) -> tuple[Section, ...]:
+    if not _shows_prices(budgets):
+        return ()
+    label = "error of the pair to use against ε"
+    picture = Figure("Error against ε", label, lambda: to_svg(budgets_figure(budgets), "budgets"))
+    return (Section(picture.title, (picture,)),)

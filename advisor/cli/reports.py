@@ -10,13 +10,15 @@ from typing import Annotated, Any, ClassVar
 
 from advisor.checks import path
 from advisor.cli.arguments import argument
-from advisor.cli.collected import CollectedOptions, rank_collected
+from advisor.cli.collected import COLLECTED, NextRound, needs, rank_collected
+from advisor.cli.options import Only
+from advisor.cli.ranking import RankOutput, SimulatedOutput
 from advisor.cli.run import Job, SideFile, run, say, silence
 from advisor.errors import InputError
 from advisor.inputs.reports import Counts, check_report_options, merge_reports, tally_text
 from advisor.inputs.reports.files import named_files
 from advisor.question.cluster import Cluster, Resumption
-from advisor.question.collected_request import Collection, ReportFormat, counts_of_reports, reports_request
+from advisor.question.collected_request import CollectedQuestion, Collection, counts_of_reports, reports_request
 from advisor.question.option import Settings, option, refuse, require
 from advisor.question.request import Request
 from advisor.show.tally import tally_document, tally_warnings
@@ -40,8 +42,9 @@ class Tallies(Settings):
 def reports_command(
     *,
     files: Files = None,
-    options: CollectedOptions,
-    how: ReportFormat,
+    question: Annotated[CollectedQuestion, Only(*COLLECTED, "report_format")],
+    next_round: NextRound,
+    shown: SimulatedOutput,
     cluster: Cluster,
     tallies: Tallies,
     resumption: Resumption,
@@ -58,56 +61,45 @@ def reports_command(
     if tallies.merge:
         require(("FILES", files, "the tallies to add up, for example ldp-advise reports --merge 'part-*.json'"))
         counts = merge_reports(files or ())
-        options = _like(options, (*how.given(), *cluster.given(), *resumption.given()), counts)
-        _answer(files or (), options, tallies, None, lambda: counts)
+        asked = _like(question, (*cluster.given(), *resumption.given()), counts)
+        _answer(files or (), asked, next_round, shown, tallies, None, lambda: counts)
         return
-    require(("FILES", files, "the files with the reports, or - for standard input"), *options.needs)
+    require(("FILES", files, "the files with the reports, or - for standard input"), *needs(question))
     check_report_options(
-        options.collection.protocol or "",
-        options.settings.epsilon,
-        k=options.domain.k,
-        has_domain=options.cleaning.domain is not None,
-        column=options.columns.label,
-        hash=how.hash,
-        steps=how.steps,
+        question.collection.protocol or "",
+        question.epsilon,
+        k=question.domain.k,
+        has_domain=question.cleaning.domain is not None,
+        column=question.columns.label,
+        hash=question.report_format.hash,
+        steps=question.report_format.steps,
     )
 
     def read() -> Counts:
+        jobs, digests = question.simulation.jobs, tallies.tally is not None
         try:
             return counts_of_reports(
-                files or (),
-                options.settings,
-                options.domain,
-                options.columns,
-                options.cleaning,
-                options.collection,
-                how,
-                jobs=options.simulation.jobs,
-                cluster=cluster,
-                resume=resumption.resume,
-                digests=tallies.tally is not None,
+                files or (), question, jobs=jobs, cluster=cluster, resume=resumption.resume, digests=digests
             )
         except KeyboardInterrupt as stop:
             if stop.args:  # what is kept
                 say(str(stop))
             raise
 
-    _answer(files or (), options, tallies, resumption.resume, read)
+    _answer(files or (), question, next_round, shown, tallies, resumption.resume, read)
 
 
-def _like(options: CollectedOptions, more: Sequence[str], counts: Counts) -> CollectedOptions:
-    """Return options of a question about tallies, which say what was collected.
+def _like(question: CollectedQuestion, more: Sequence[str], counts: Counts) -> CollectedQuestion:
+    """Return a question about tallies, which say what was collected.
 
-    more: options of how reports are read that were given.
+    more: options of how the work is shared out that were given.
 
     Raises InputError for options that say something else, or what tallies tell already.
     """
-    settings, collection = counts.part.settings, options.collection
+    settings, collection = counts.part.settings, question.collection
     refuse(
         (
-            *options.domain.given("k"),
-            *options.columns.given(),
-            *options.cleaning.given(),
+            *question.given("domain:k", "columns", "cleaning", "report_format"),
             *more,
             *collection.given(*settings.parameters, "subset_size", "hash_range", "block_count"),
         ),
@@ -115,21 +107,23 @@ def _like(options: CollectedOptions, more: Sequence[str], counts: Counts) -> Col
     )
     if collection.protocol not in (None, settings.protocol):
         raise InputError(f"--protocol {collection.protocol}: the tallies are of {settings.protocol}; leave it out")
-    if options.question.epsilon not in (None, settings.epsilon):
+    if question.terms.epsilon not in (None, settings.epsilon):
         raise InputError(
-            f"--eps {options.question.epsilon:g}: the tallies are of reports at {settings.epsilon:g}; leave it out"
+            f"--eps {question.terms.epsilon:g}: the tallies are of reports at {settings.epsilon:g}; leave it out"
         )
     given: dict[str, Any] = dict(settings.parameters)
     return replace(
-        options,
-        question=replace(options.question, epsilon=settings.epsilon),
+        question,
+        terms=replace(question.terms, epsilon=settings.epsilon),
         collection=Collection(used=(settings.protocol,), surrogate=collection.surrogate, **given),
     )
 
 
 def _answer(
     files: Sequence[str],
-    options: CollectedOptions,
+    question: CollectedQuestion,
+    next_round: NextRound,
+    shown: RankOutput,
     tallies: Tallies,
     resume: str | None,
     read: Callable[[], Counts],
@@ -138,25 +132,28 @@ def _answer(
     names = named_files(files)[0]
     if tallies.tally is None:
 
-        def request() -> Request:
-            return reports_request(read(), options.settings, options.domain, options.collection)
+        def request(asked: CollectedQuestion) -> Request:
+            return reports_request(read(), asked)
 
-        rank_collected(names, options, request, resume=resume)
+        inputs = (*names, question.cleaning.domain)
+        rank_collected(inputs, question, next_round, shown, request, resume=resume)
         return
-    refuse(options.given_for_answers(), "is for an answer, and --tally only counts: give it with --merge")
+    ranked = question.given("menu", "limits", "threat", "metric_settings", "terms:metric", "collection:surrogate")
+    ranked += [*next_round.given(), *shown.given("picture", "files", "usefulness")]
+    refuse(ranked, "is for an answer, and --tally only counts: give it with --merge")
     run(
         Job(
             read=read,
             answer=lambda counts, progress: counts,  # noqa: ARG005
             document=partial(tally_document, path=tallies.tally),
             progress=silence,
-            inputs=[*names, options.cleaning.domain],
+            inputs=[*names, question.cleaning.domain],
             files=[SideFile("--tally", tallies.tally, ("", ".json"), _write_tally)],
             resume=resume,
             warnings=tally_warnings,
             reading="counting reports",
         ),
-        options.output,
+        shown.output,
     )
 
 

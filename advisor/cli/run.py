@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
+from typing import Annotated, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 import typer
 
@@ -40,8 +40,6 @@ NOTICE = (
 )
 
 answered: ContextVar[bool] = ContextVar("answered", default=False)  # whether the answer is on standard output
-# what takes the job of a command line instead of doing it here: the page of ``ldp-advise app``; None: nothing does
-taker: ContextVar[Callable[[Job[Any, Any, Any]], None] | None] = ContextVar("taker", default=None)
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -147,10 +145,6 @@ def run(job: Job[Q, A, P], output: Output, top: int | None = TOP) -> None:
 
     Raises InputError if an output cannot be written, or what is read or asked is wrong.
     """
-    take = taker.get()
-    if take is not None:
-        take(job)
-        return
     outputs = Outputs(force=output.force, inputs=[name for name in job.inputs if name is not None])
     _refuse_stream("--resume", job.resume, "finished cells are kept there")
     outputs.add("--resume", job.resume, continues=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -15,17 +15,20 @@ from advisor.cli.arguments import Sample
 from advisor.cli.options import Only
 from advisor.cli.progress import TimedProgress
 from advisor.cli.run import Job, Output, SideFile, run, say
-from advisor.question.cleaning import Cleaning
 from advisor.question.cluster import Cluster, Resumption
-from advisor.question.metric_settings import MetricSettings
 from advisor.question.option import Settings, option
-from advisor.question.sample import over_domain, read_sample, refuse_beside_bins, refuse_mixed, sample_name
-from advisor.question.settings import Categories, Columns, Grid, Menu, Picture, Shape, Simulation, SingleMetric
-from advisor.question.sweep import SweepQuestion, SweepSettings, build_question, shape_frequencies
+from advisor.question.rules import check_sweep
+from advisor.question.settings import Picture
+from advisor.question.sweep import SweepQuestion, SweptQuestion, sweep_question
 from advisor.show.model import Figure, Section
 from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
 from advisor.show.pictures.sweep import curves_figure, winners_figure
 from advisor.show.sweep import sweep_document
+
+SWEPT = (
+    "grid", "terms:metric", "domain:ordered", "columns", "cleaning", "menu", "shape", "metric_settings",
+    "simulation:repetitions,seed,jobs",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,15 +46,7 @@ class SweepFiles(Settings):
 def sweep_command(
     *,
     sample: Sample = None,
-    grid: Grid,
-    question: Annotated[SingleMetric, Only("metric")],
-    domain: Annotated[Categories, Only("ordered")],
-    columns: Columns,
-    cleaning: Cleaning,
-    menu: Menu,
-    shape: Shape,
-    metric_settings: MetricSettings,
-    simulation: Annotated[Simulation, Only("repetitions", "seed", "jobs")],
+    question: Annotated[SweptQuestion, Only(*SWEPT)],
     cluster: Cluster,
     picture: Picture,
     files: SweepFiles,
@@ -62,23 +57,17 @@ def sweep_command(
 
     Example: ldp-advise sweep --eps 0.5,1,2 --n 10k,1M --k 64,1024
     """
-    settings = SweepSettings(grid, question, metric_settings, menu, simulation)
-    settings.check(has_sample=sample is not None, resumes=resumption.resume is not None)
-    refuse_mixed(sample, shape, columns, cleaning)
+    asked, resume = replace(question, sample=sample), resumption.resume
+    check_sweep(asked, resumes=resume is not None)
 
     def read() -> SweepQuestion:
-        if resumption.resume is not None:
-            check_cell_file(Path(resumption.resume))
-        if sample is None:
-            return build_question(settings, shape_frequencies(settings, shape, ordered=domain.ordered))
-        refuse_beside_bins(Categories(k=next(iter(grid.sizes), None), ordered=domain.ordered), cleaning)
-        histogram, name = read_sample(sample, columns, cleaning), sample_name(sample)
-        domains = (Categories(k=k, ordered=domain.ordered) for k in grid.sizes or (None,))
-        return build_question(settings, tuple(over_domain(histogram, name, one, cleaning) for one in domains))
+        if resume is not None:
+            check_cell_file(Path(resume))
+        return sweep_question(asked)
 
-    def answer(asked_for: SweepQuestion, progress: TimedProgress) -> SweepResult:
+    def answer(grid: SweepQuestion, progress: TimedProgress) -> SweepResult:
         try:
-            return run_sweep(asked_for, simulation, cluster, resume=resumption.resume, progress=progress)
+            return run_sweep(grid, asked.simulation, cluster, resume=resume, progress=progress)
         except KeyboardInterrupt as stop:
             if stop.args:
                 say(str(stop))
@@ -87,13 +76,13 @@ def sweep_command(
     run(
         Job(
             read=read,
-            warnings=lambda asked_for: asked_for.warnings,
+            warnings=lambda grid: grid.warnings,
             answer=answer,
             document=partial(sweep_document, per_protocol=files.per_protocol),
             sections=_sections,
             progress=partial(TimedProgress, "cells"),
-            inputs=[sample, cleaning.domain],
-            resume=resumption.resume,
+            inputs=asked.files,
+            resume=resume,
             files=[
                 SideFile("--plot", picture.plot, PICTURES, _draw_winners, require_matplotlib),
                 SideFile("--plot-curves", files.plot_curves, PICTURES, _draw_curves, require_matplotlib),

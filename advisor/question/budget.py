@@ -78,7 +78,8 @@ def plan_sentences(plan: Plan) -> list[str]:
         f"Budget: a user spends ε = {plan.epsilon_round:g} in a round"
         + (
             f", and {plan.rounds:,} × {plan.epsilon_round:g} = {plan.epsilon_total:g} in all {plan.rounds:,} rounds "
-            "(fresh noise each time, sequential composition; --memoize compares with devices that remember)."
+            "(fresh noise each time, sequential composition; ldp-advise rounds --eps-forever compares with devices "
+            "that remember)."
             if plan.rounds > 1
             else ", and no more in all."
         )

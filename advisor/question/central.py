@@ -31,12 +31,9 @@ class CentralPromise(Settings):
         "--central-eps",
         read=real(CENTRAL_MIN, EPSILON_MAX),
         metavar="ε",
-        advanced=True,
         help="with a shuffler, instead of --eps: what all reports together promise",
     )
-    delta: float | None = option(
-        "--delta", read=share, metavar="δ", advanced=True, help="goes with --central-eps, for example 1e-8"
-    )
+    delta: float | None = option("--delta", read=share, metavar="δ", help="goes with --central-eps, for example 1e-8")
 
     def check(self) -> None:
         """Refuse one half of the promise."""

@@ -20,14 +20,15 @@ from advisor.inputs.reports.settings import (
     protocol_with,
     report_kind,
 )
-from advisor.question.cleaning import Cleaning
 from advisor.question.cluster import Cluster
 from advisor.question.collected import collect, collect_tally
-from advisor.question.estimate_request import build_estimate_request
+from advisor.question.estimate_request import build_estimate_request, check_surrogate
 from advisor.question.option import Settings, like, option
-from advisor.question.request import RankSettings, Request
+from advisor.question.question import Question
+from advisor.question.request import Request
+from advisor.question.rules import check_menu
 from advisor.question.sample import sample_name
-from advisor.question.settings import Categories, Columns, Menu, require_one
+from advisor.question.settings import Menu, require_one
 from simulator import frequency_oracles
 from simulator.protocols.hadamard import HadamardResponse
 
@@ -100,30 +101,46 @@ class ReportFormat(Settings):
     )  # fmt: skip
 
 
-def estimate_request(
-    path: str,
-    settings: RankSettings,
-    domain: Categories,
-    columns: Columns,
-    cleaning: Cleaning,
-    collection: Collection,
-    where: EstimateColumns,
-) -> Request:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CollectedQuestion(Question):
+    """What is asked about a collection that is over; the protocols of the menu are those of the next round."""
+
+    collection: Collection = Collection()
+    estimate_columns: EstimateColumns = EstimateColumns()
+    report_format: ReportFormat = ReportFormat()
+
+
+def check_collected(question: CollectedQuestion) -> None:
+    """Refuse what does not go together, before anything is read.
+
+    Raises InputError for the first that does not fit.
+    """
+    question.metric_settings.refuse_unused(question.terms)
+    check_menu(question)
+    collection = question.collection
+    ordered = question.domain.ordered is not False
+    check_surrogate(collection.surrogate, collection.protocol or "", ordered=ordered)
+
+
+def estimate_request(question: CollectedQuestion) -> Request:
     """Read an estimate and build the request that it is for.
 
     Raises InputError if the file, or what it is said to hold, is wrong.
     """
-    categories = None if cleaning.domain is None else read_domain(cleaning.domain)
-    read = read_estimates(path, column=columns.label, estimates=where.estimates, header=columns.header)
-    unordered = not read.labelled and domain.ordered is None and cleaning.domain is None
+    domain, columns, collection = question.domain, question.columns, question.collection
+    path = question.path
+    categories = None if question.cleaning.domain is None else read_domain(question.cleaning.domain)
+    estimates = question.estimate_columns.estimates
+    read = read_estimates(path, column=columns.label, estimates=estimates, header=columns.header)
+    unordered = not read.labelled and domain.ordered is None and categories is None
     numbered = _numbered(read.labels) if unordered else ()
     collected = collect(
         read.labels,
         read.values,
         protocol=collection.protocol or "",
-        epsilon=settings.epsilon,
+        epsilon=question.epsilon,
         parameters=collection.parameters,
-        n=settings.question.n or 0,
+        n=question.terms.n or 0,
         k=domain.k,
         domain=categories,
         ordered=False if numbered else domain.ordered,
@@ -131,18 +148,13 @@ def estimate_request(
         warnings=read.warnings,
     )
     return build_estimate_request(
-        settings, collected, name=sample_name(path), surrogate=collection.surrogate, column=read.column
+        question, collected, name=sample_name(path), surrogate=collection.surrogate, column=read.column
     )
 
 
 def counts_of_reports(
     paths: Sequence[str],
-    settings: RankSettings,
-    domain: Categories,
-    columns: Columns,
-    cleaning: Cleaning,
-    collection: Collection,
-    how: ReportFormat,
+    question: CollectedQuestion,
     *,
     jobs: int | None = None,
     cluster: Cluster = ALONE,
@@ -155,6 +167,8 @@ def counts_of_reports(
 
     Raises InputError if a file, or what it is said to hold, is wrong.
     """
+    domain, columns, collection = question.domain, question.columns, question.collection
+    how, cleaning = question.report_format, question.cleaning
     categories = None if cleaning.domain is None else read_domain(cleaning.domain)
     protocol = collection.protocol or ""
     if jobs is None and not cluster.is_dask:
@@ -163,7 +177,7 @@ def counts_of_reports(
     counts = count_reports(
         paths,
         protocol,
-        settings.epsilon,
+        question.epsilon,
         k=domain.k,
         domain=categories,
         column=columns.label,
@@ -175,7 +189,7 @@ def counts_of_reports(
         resume=resume,
         digests=digests,
     )
-    n = settings.question.n
+    n = question.terms.n
     if n not in (None, counts.part.n):
         raise InputError(
             f"the {'file holds' if len(counts.part.files) == 1 else 'files hold'} {counts.part.n:,} reports, --n {n:,} "
@@ -184,11 +198,12 @@ def counts_of_reports(
     return counts
 
 
-def reports_request(counts: Counts, settings: RankSettings, domain: Categories, collection: Collection) -> Request:
+def reports_request(counts: Counts, question: CollectedQuestion) -> Request:
     """Turn the counts of reports into an estimate, and build the request that it is for.
 
     Raises InputError if reports of the protocol hardly count so.
     """
+    domain, collection = question.domain, question.collection
     protocol, read = collection.protocol or "", with_categories(counts)
     given = counts.part.settings.domain if counts.part.settings.domain_given else None
     tally = read.tally
@@ -199,7 +214,7 @@ def reports_request(counts: Counts, settings: RankSettings, domain: Categories, 
             read.labels,
             tally,
             protocol=protocol,
-            epsilon=settings.epsilon,
+            epsilon=question.epsilon,
             parameters=collection.parameters,
             domain=given,
             ordered=False if numbered else domain.ordered,
@@ -207,14 +222,14 @@ def reports_request(counts: Counts, settings: RankSettings, domain: Categories, 
             warnings=read.warnings,
         )
     except InputError as error:
-        oracle = protocol_with(protocol, len(read.labels), settings.epsilon, collection.parameters)
-        pure = isinstance(oracle, HadamardResponse) and oracle.blocks > 1 and settings.epsilon <= 1
+        oracle = protocol_with(protocol, len(read.labels), question.epsilon, collection.parameters)
+        pure = isinstance(oracle, HadamardResponse) and oracle.blocks > 1 and question.epsilon <= 1
         hint = "; reports of pure-ldp have one block here: --blocks 1" if pure else ""
         # That the reports are odd is the reason why their estimate is.
         raise InputError((str(error) if read.plausible else read.warnings[0]) + hint) from None
     files = counts.part.files
     name = files[0].name if len(files) == 1 else f"{len(files)} files"
-    return build_estimate_request(settings, collected, name=name, surrogate=collection.surrogate)
+    return build_estimate_request(question, collected, name=name, surrogate=collection.surrogate)
 
 
 def _numbered(labels: tuple[str, ...]) -> tuple[str, ...]:

@@ -111,7 +111,7 @@ def bounded(request: Request) -> Request:
     if any(name in unbounded for name in used) or (request.protocols and not kept):
         raise InputError(
             f"threat needs a protocol that bounds what one report may claim, and {listed(unbounded)} does not: ask "
-            "for others with --protocol, or leave out --threat"
+            "for others with --protocol, or without a threat"
         )
     removals = (*request.removals, Removal("threat", request.threat, unbounded, ())) if unbounded else request.removals
     # A report that supports one value stands out nowhere.

@@ -15,7 +15,8 @@ from advisor.question.fitting import (
     known_targets,
 )
 from advisor.question.option import refuse
-from advisor.question.request import BOOTSTRAP, CURVES, Collected, RankSettings, Request
+from advisor.question.question import Question
+from advisor.question.request import BOOTSTRAP, CURVES, Collected, Request
 from simulator import PROTOCOLS, Noise, frequency_oracles
 from simulator._types import FloatArray
 from simulator.populations import apportion
@@ -35,32 +36,32 @@ SIMULATED, COLLECTIONS = 60, 4
 
 
 def build_estimate_request(
-    settings: RankSettings, collected: Collected, *, name: str, surrogate: str | None = None, column: str = ""
+    question: Question, collected: Collected, *, name: str, surrogate: str | None = None, column: str = ""
 ) -> Request:
-    """Join checked settings and an estimate that was collected, and draw the populations that may be behind it.
+    """Join a question and an estimate that was collected, and draw the populations that may be behind it.
 
     name, column: what the file is called, and what it calls the categories.
 
     Raises InputError if a metric, a method or the surrogate that was asked for does not fit.
     """
-    check_estimate_settings(settings)
-    k, n, seed = len(collected.labels), collected.n, settings.simulation.seed
+    _check(question)
+    k, n, seed = len(collected.labels), collected.n, question.simulation.seed
     chosen = check_surrogate(surrogate, collected.protocol, ordered=collected.ordered)
-    metrics, notes = fitting_metrics(settings.question, collected.ordered)
-    values = settings.metric_settings.resolved(k)
-    known = chosen == DEFAULT and settings.threat.threat is None
+    metrics, notes = fitting_metrics(question.terms, collected.ordered)
+    values = question.metric_settings.resolved(k)
+    known = chosen == DEFAULT and question.threat.threat is None
     draws = draws_of(k) if known else min(draws_of(k), SIMULATED)
-    wanted = settings.simulation.repetitions or (draws if known else draws * COLLECTIONS)
+    wanted = question.simulation.repetitions or (draws if known else draws * COLLECTIONS)
     frequencies = _frequencies_behind(collected, chosen, seed, draws if known else min(draws, wanted))
     populations = np.stack([apportion(row, n) for row in frequencies])
     repetitions = wanted if known else -(-wanted // len(populations)) * len(populations)
     request = Request(
-        epsilon=settings.epsilon,
+        epsilon=question.epsilon,
         k=k,
         n=n,
         metrics=metrics,
-        protocols=fitting_protocols(settings.menu, collected.ordered),
-        methods=fitting_methods(settings.menu, metrics, collected.ordered, settings.threat, reports=False),
+        protocols=fitting_protocols(question.menu, collected.ordered),
+        methods=fitting_methods(question.menu, metrics, collected.ordered, question.threat, reports=False),
         ordered=collected.ordered,
         labels=collected.labels,
         counts=apportion(frequencies.mean(axis=0), n),
@@ -76,21 +77,21 @@ def build_estimate_request(
         surrogate=chosen,
         populations=populations,
         collected=collected,
-        threat=checked_threat(settings.threat, n, instant=False),
-        targets=known_targets(settings.threat, collected.labels),
+        threat=checked_threat(question.threat, n, instant=False),
+        targets=known_targets(question.threat, collected.labels),
         column=column,
         judged=known and len(populations) > 1,
-        summaries=known and len(populations) > 1 and _whole_menu(settings),
+        summaries=known and len(populations) > 1 and _whole_menu(question),
     )
-    return bounded(constrained(request, settings.limits))
+    return bounded(constrained(request, question.limits))
 
 
-def _whole_menu(settings: RankSettings) -> bool:
+def _whole_menu(question: Question) -> bool:
     """Tell whether the best method is asked for: who names methods compares those, and a threat is about each.
 
     Summaries are never unbiased.
     """
-    return settings.threat.threat is None and not settings.menu.method and not settings.limits.unbiased
+    return question.threat.threat is None and not question.menu.method and not question.limits.unbiased
 
 
 def _frequencies_behind(collected: Collected, surrogate: str, seed: int, draws: int) -> FloatArray:
@@ -110,13 +111,13 @@ def _frequencies_behind(collected: Collected, surrogate: str, seed: int, draws: 
     )
 
 
-def check_estimate_settings(settings: RankSettings) -> None:
+def _check(question: Question) -> None:
     """Refuse what cannot be asked of a collection that is over.
 
     Raises InputError if there is any of it.
     """
-    refuse(settings.plurality.given(), "is for a collection to come: leave it out for an estimate that is there")
-    if settings.simulation.max_repetitions is not None:
+    refuse(question.given("plurality"), "is for a collection to come: leave it out for an estimate that is there")
+    if question.simulation.max_repetitions is not None:
         raise InputError("max-reps is for a sample: an estimate is answered with the same repetitions for every method")
 
 

@@ -6,14 +6,14 @@ from collections.abc import Container
 
 from advisor.errors import InputError, listed
 from advisor.members import as_named
-from advisor.question.settings import Menu, Question, Threat
+from advisor.question.settings import Menu, Terms, Threat
 from knowledge.model import predicted_protocols
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.foreign import REGISTERED
 
 
 def fitting_metrics(
-    question: Question, ordered: bool, *, predictable: Container[str] | None = None
+    question: Terms, ordered: bool, *, predictable: Container[str] | None = None
 ) -> tuple[tuple[str, ...], list[str]]:
     """Return the metrics asked for (l1 if none was), and what is to be said of those that were left out.
 
@@ -71,7 +71,7 @@ def fitting_protocols(menu: Menu, ordered: bool, *, instant: bool = False) -> tu
     return tuple(fitting)
 
 
-def refuse_registered(question: Question, menu: Menu, k: int | None, *, command: bool = True) -> None:
+def refuse_registered(question: Terms, menu: Menu, k: int | None, *, command: bool = True) -> None:
     """Refuse a prediction for members that the caller brought: models know none of them.
 
     Raises InputError if one was named.
@@ -121,7 +121,7 @@ def fitting_methods(
     for name in POSTPROCESSORS if feared and not menu.method else menu.methods:
         method = POSTPROCESSORS[name]
         if method.is_remedy and not feared:
-            reason = "is a remedy for fake users: ask the main command or estimate for it, with --threat SHARE"
+            reason = "is a remedy for fake users: ask ldp-advise fakes or estimate for it, with --threat SHARE"
         elif "targets" in method.needs and not targets:
             reason = "needs to know what fake users promote: give --targets LABEL"
         elif "suspects" in method.needs and not reports:

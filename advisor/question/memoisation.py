@@ -18,19 +18,17 @@ class Memoisation(Settings):
 
     panel: ClassVar[str] = "Devices that remember"
 
-    memoize: bool = option(
-        "--memoize", advanced=True, help="with --rounds: each device keeps one randomisation of a value for ever"
-    )
+    memoize: bool = option("--memoize", help="with --rounds: each device keeps one randomisation of a value for ever")
     epsilon_forever: float | None = option(
-        "--eps-forever", read=budget, metavar="ε", advanced=True, help="for --memoize: budget of all reports of a value"
+        "--eps-forever", read=budget, metavar="ε", help="budget of all reports of a value, once devices remember it"
     )
     changes: float | None = option(
-        "--changes", read=real(0, 1), metavar="X", advanced=True,
-        help="for --memoize: share of users whose value changes in each round [default: 0.05]",
+        "--changes", read=real(0, 1), metavar="X",
+        help="with --eps-forever: share of users whose value changes in each round [default: 0.05]",
     )  # fmt: skip
     bits: int | None = option(
         "--device-bits", read=whole(1, CATEGORIES_MAX), metavar="D", advanced=True,
-        help="for --memoize: categories that a device of dbitflip reports on [default: 1]",
+        help="with --eps-forever: categories that a device of dbitflip reports on [default: 1]",
     )  # fmt: skip
 
     def check_budgets(self, epsilon: float | None) -> None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from advisor.checks import share, whole
 from advisor.errors import InputError
 from advisor.question.option import Settings, option, refuse
-from advisor.question.settings import Question
+from advisor.question.settings import Terms
 from simulator.metrics import KL_MIX, SET_SHARE, TOP_SHARE
 
 
@@ -28,7 +28,7 @@ class MetricSettings(Settings):
         "--kl-mix", read=share, metavar="X", advanced=True, help="kl, js: weight of the uniform [default: 1e-4]"
     )
 
-    def refuse_unused(self, question: Question, default: str = "l1") -> None:
+    def refuse_unused(self, question: Terms, default: str = "l1") -> None:
         """Refuse the setting of a metric that is not asked for."""
         metrics = question.metrics or (default,)
         for setting, owners in (("top_values", ("topk",)), ("set_share", ("set",)), ("kl_mix", ("kl", "js"))):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from itertools import chain
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 from advisor.errors import InputError, LeftOutError
 
@@ -124,6 +124,29 @@ class Settings:
             else:
                 words += [yes, _word(value, spec)]
         return tuple(words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bundle:
+    """Base of data classes whose fields are groups: a command that takes one takes all of its groups, or some."""
+
+    @classmethod
+    def with_groups(cls, groups: Iterable[Settings], **more: Any) -> Self:
+        """Return the bundle that has these groups, each where one of its kind belongs; the others are as always."""
+        names = {type(item.default): item.name for item in fields(cls) if isinstance(item.default, Settings)}
+        return cls(**{names[type(group)]: group for group in groups}, **more)
+
+    @property
+    def groups(self) -> tuple[Settings, ...]:
+        """All groups."""
+        return tuple(one for item in fields(self) if isinstance(one := getattr(self, item.name), Settings))
+
+    def given(self, *names: str) -> list[str]:
+        """Return the flags of the options that were given, of these groups; ``"group:field,…"`` for a part of one."""
+        parts = (name.partition(":") for name in names)
+        return [
+            flag for name, _, some in parts for flag in getattr(self, name).given(*(some.split(",") if some else ()))
+        ]
 
 
 def _word(value: object, spec: Option) -> str:

@@ -2,107 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import ClassVar
 
-from advisor.checks import real, share
 from advisor.errors import InputError, listed
-from advisor.question.central import CentralPromise
 from advisor.question.fitting import fitting_methods, fitting_metrics, fitting_protocols
-from advisor.question.frequencies import Frequencies, from_shape
-from advisor.question.metric_settings import MetricSettings, MetricValues
-from advisor.question.option import Settings, option, refuse, require
+from advisor.question.frequencies import Frequencies
+from advisor.question.metric_settings import MetricValues
 from advisor.question.plan_shuffled import Shuffled
-from advisor.question.settings import N_MAX, Categories, Limits, Menu, Question, Shape, Simulation
+from advisor.question.question import Question
+from advisor.question.rules import USERS_LOW
+from advisor.question.sample import simulated_frequencies
+from advisor.question.settings import N_MAX, Menu
 from knowledge.implementations import DEPLOYED
 from simulator import PROTOCOLS, frequency_oracles
 from simulator.protocols import EPSILON_MAX, StandardProtocol
 from simulator.ranking import Pair
 
-EPSILON_LOW, USERS_LOW = 0.001, 10
-ROUNDING = 1e-9  # users: 0.07 times 100 is not 7 to the last digit
+EPSILON_LOW = 0.001
 DETECTION = "detection"
 RANGES = {"n": (float(USERS_LOW), float(N_MAX)), "epsilon": (EPSILON_LOW, EPSILON_MAX)}
 PRECISION, MAX_REPETITIONS = 0.0075, 2000
 NAMED = 12  # so many named pairs are all settled by simulation
-
-
-@dataclass(frozen=True, kw_only=True)
-class Goal(Settings):
-    """What a plan is to reach."""
-
-    panel: ClassVar[str] = "Question"
-
-    target: float | None = option("--target", read=real(above=0), metavar="X", help="mean error to be reached")
-    detect: float | None = option(
-        "--detect", read=share, metavar="F", help="frequency to detect among all k: power 0.8"
-    )
-
-
-@dataclass(frozen=True)
-class PlanSettings:
-    """The options of a plan that are not about its frequencies.
-
-    Raises InputError if something is missing or does not go together; see `check`.
-    """
-
-    question: Question
-    goal: Goal
-    metric_settings: MetricSettings = field(default_factory=MetricSettings)
-    menu: Menu = field(default_factory=Menu)
-    simulation: Simulation = field(default_factory=Simulation)
-    limits: Limits = field(default_factory=Limits)  # of which a plan keeps `deployable`
-    promise: CentralPromise = field(default_factory=CentralPromise)
-
-    @property
-    def metric(self) -> str:
-        """The metric of the error; the first of the table for a detection, which has none."""
-        return self.question.one_metric("plan")
-
-    def check(self, *, has_data: bool) -> None:
-        """Refuse what is missing, and what does not go together.
-
-        has_data: whether there is a sample, or the size of a domain.
-
-        Raises InputError for all that is missing, or the first that does not fit: no unknown left, more than one
-        metric.
-        """
-        question, goal, central = self.question, self.goal, self.promise.central_epsilon
-        if central is not None:
-            refuse(
-                question.given("epsilon", "n"),
-                "does not go with --central-eps: how many users keep the promise and reach the error is the answer",
-            )
-        require(
-            (
-                "--target",
-                goal.target if goal.detect is None else goal.detect,
-                "the error to reach, for example --target 0.1 (or --detect with a frequency to be detected)",
-            ),
-            (
-                "--eps or --n",
-                central or (question.n if question.epsilon is None else question.epsilon),
-                "--eps to get the number of users, or --n to get ε",
-            ),
-            (
-                "SAMPLE",
-                has_data or None,
-                "a file with public, synthetic or pilot data, - for standard input, or --k without a file",
-            ),
-        )
-        if goal.target is not None and goal.detect is not None:
-            raise InputError("give either --target or --detect, not both")
-        if question.epsilon is not None and question.n is not None:
-            raise InputError("no unknown is left: --eps and --n are both given; leave out the one that is asked for")
-        if question.n is not None and question.n < USERS_LOW:
-            raise InputError(f"n must be at least {USERS_LOW}, got {question.n}")
-        self.metric_settings.refuse_unused(question, self.metric)
-        if goal.detect is not None:
-            flags = [*question.given("metric"), *self.menu.given("method"), *self.metric_settings.given()]
-            refuse(flags, "goes with --target: a detection is by the raw estimate of one value")
-            if question.n is not None and goal.detect * question.n < 1 - ROUNDING:
-                raise InputError(f"a frequency of {goal.detect:g} is less than one of {question.n:,} users")
 
 
 @dataclass(frozen=True, eq=False)  # `frequencies` holds an array
@@ -175,58 +96,46 @@ class PlanQuestion:
         return replace(self, protocols=protocols, methods=methods, named=(), restricted=False)
 
 
-def shape_frequencies(settings: PlanSettings, domain: Categories, shape: Shape) -> Frequencies:
-    """Return the frequencies of a plan without a sample.
+def plan_question(question: Question, frequencies: Frequencies | None = None) -> PlanQuestion:
+    """Return the plan that a question asks for; its data are read, unless the frequencies are given.
 
-    Raises InputError if k is missing, or the shape is wrong.
+    Raises InputError if the data are wrong, or the metric or a method that was named does not fit them.
     """
-    if domain.k is None:
-        raise InputError("--k is missing: give a sample, or the number of categories, for example --k 256")
-    metrics = () if settings.goal.detect is not None else (settings.metric,)
-    seed = settings.simulation.seed
-    return from_shape(domain.k, shape, ordered=domain.ordered, metrics=metrics, seed=seed)
-
-
-def build_question(settings: PlanSettings, frequencies: Frequencies) -> PlanQuestion:
-    """Join checked settings and the frequencies.
-
-    Raises InputError if the metric or a method that was named does not fit the domain.
-    """
-    goal, menu, ordered = settings.goal, settings.menu, frequencies.ordered
-    values = settings.metric_settings.resolved(frequencies.k)
+    goal, menu, terms, promise = question.goal, question.menu, question.terms, question.promise
+    detects = goal.detect is not None
+    if frequencies is None:
+        frequencies = simulated_frequencies(question, () if detects else (terms.one_metric("plan"),))
+    ordered = frequencies.ordered
+    values = question.metric_settings.resolved(frequencies.k)
     metric, methods = DETECTION, tuple[str, ...]()
-    if goal.detect is None:
-        (metric,), notes = fitting_metrics(settings.question, ordered)
+    if not detects:
+        (metric,), notes = fitting_metrics(terms, ordered)
         methods = fitting_methods(menu, (metric,), ordered)
         assumed = (*frequencies.assumptions, *notes, *values.assumptions((metric,)))
         frequencies = replace(frequencies, assumptions=assumed)
-    protocols = _protocols(menu, ordered, detects=goal.detect is not None)
-    if settings.limits.deployable:
+    protocols = _protocols(menu, ordered, detects=detects)
+    if question.limits.deployable:
         protocols = _deployable(protocols)
     pairs = tuple(product(protocols, methods)) if menu.protocol and menu.method else ()
-    most = settings.simulation.max_repetitions
+    shuffled = None
+    if promise.central_epsilon is not None and promise.delta is not None:
+        shuffled = Shuffled(promise.central_epsilon, promise.delta, frequencies.k)
     return PlanQuestion(
         frequencies=frequencies,
         metric=metric,
         target=float(goal.target or goal.detect or 0),
-        epsilon=settings.question.epsilon,
-        n=settings.question.n,
+        epsilon=terms.epsilon,
+        n=terms.n,
         protocols=protocols,
         methods=methods,
         named=pairs if len(pairs) <= NAMED else (),
-        restricted=bool(menu.protocol or menu.method or settings.limits.deployable),
-        seed=settings.simulation.seed,
+        restricted=bool(menu.protocol or menu.method or question.limits.deployable),
+        seed=question.simulation.seed,
         precision=PRECISION,
-        max_repetitions=MAX_REPETITIONS if most is None else most,
+        max_repetitions=question.simulation.max_repetitions or MAX_REPETITIONS,
         metric_values=values,
-        shuffled=_shuffled(settings.promise, frequencies.k),
+        shuffled=shuffled,
     )
-
-
-def _shuffled(promise: CentralPromise, k: int) -> Shuffled | None:
-    if promise.central_epsilon is None or promise.delta is None:
-        return None
-    return Shuffled(promise.central_epsilon, promise.delta, k)
 
 
 def _protocols(menu: Menu, ordered: bool, *, detects: bool) -> tuple[str, ...]:

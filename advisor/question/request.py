@@ -8,74 +8,19 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.errors import InputError
 from advisor.inputs.bins import Bins
 from advisor.question.budget import Plan
-from advisor.question.central import Central, CentralPromise
-from advisor.question.metric_settings import MetricSettings, MetricValues
-from advisor.question.option import refuse
+from advisor.question.central import Central
+from advisor.question.metric_settings import MetricValues
 from advisor.question.removals import Removal
-from advisor.question.settings import Limits, Menu, Plurality, Question, Simulation, Threat
 from simulator import PROTOCOLS, Observed, Protocol
 from simulator.domain import Attackers, Domain
 from simulator.informed_guess import informed_guess
 from simulator.poisoning import draw_targets
 from simulator.ranking import Cost
 
-REPETITIONS, MAX_REPETITIONS = 20, 400
-FULL_RACE_DOMAIN = 4096  # above it the most repetitions, where not asked for, fall as 1/k: a race must end in minutes
-
-
 DEFAULT_PAIR = ("oue", "norm_sub")  # the usual choice, which every answer is compared with
 BOOTSTRAP, CURVES = "bootstrap", "curves"  # surrogates of tallies
-
-
-@dataclass(frozen=True)
-class RankSettings:
-    """The options of a ranking that are not about its data."""
-
-    question: Question
-    metric_settings: MetricSettings = field(default_factory=MetricSettings)
-    menu: Menu = field(default_factory=Menu)
-    limits: Limits = field(default_factory=Limits)
-    plurality: Plurality = field(default_factory=Plurality)
-    threat: Threat = field(default_factory=Threat)
-    simulation: Simulation = field(default_factory=Simulation)
-    promise: CentralPromise = field(default_factory=CentralPromise)
-
-    def __post_init__(self) -> None:
-        if self.promise.central_epsilon is not None:
-            flags = self.question.given("epsilon")
-            refuse(flags, "does not go with --central-eps: each protocol gets the budget that the shuffler allows")
-            flags = (*self.plurality.given(), *self.threat.given())
-            refuse(flags, "does not go with --central-eps: the promise is of one honest report of each user")
-        self.metric_settings.refuse_unused(self.question)
-
-    @property
-    def epsilon(self) -> float:
-        """The budget.
-
-        Raises InputError if none was given.
-        """
-        return needed_budget(self.question)
-
-    @property
-    def repetitions(self) -> tuple[int, int]:
-        """Repetitions to start with, and at most.
-
-        Raises InputError if both were given and the second is smaller.
-        """
-        return self.simulation.race(REPETITIONS, MAX_REPETITIONS)
-
-
-def needed_budget(question: Question) -> float:
-    """Return the budget of a question.
-
-    Raises InputError if none was given.
-    """
-    if question.epsilon is None:
-        raise InputError("--eps is missing: give the privacy budget of one report, for example --eps 1")
-    return question.epsilon
 
 
 @dataclass(frozen=True, eq=False)

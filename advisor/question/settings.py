@@ -88,7 +88,7 @@ def budget_alias(epsilon: float | None, eps: float | None) -> float | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question(Settings):
+class Terms(Settings):
     """What is asked: budget, users, metric."""
 
     panel: ClassVar[str] = "Question"
@@ -129,10 +129,10 @@ class Question(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SingleMetric(Question):
+class SingleMetric(Terms):
     """The metric of a question about one."""
 
-    metric: tuple[str, ...] = like(Question, "metric", help="error metric, one [default: l1]")
+    metric: tuple[str, ...] = like(Terms, "metric", help="error metric, one [default: l1]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,7 +193,7 @@ class Grid(Settings):
     panel: ClassVar[str] = "Question"
 
     epsilons: tuple[float, ...] = like(
-        Question,
+        Terms,
         "epsilon",
         read=several(budget),
         metavar="ε,…",
@@ -201,10 +201,22 @@ class Grid(Settings):
         help="privacy budget of a report; several: 0.5,1,2",
     )
     users: tuple[int, ...] = like(
-        Question, "n", read=several(whole(1, N_MAX)), metavar="N,N,…", default=(), help="numbers of users: 1e4,1e5,1M"
+        Terms, "n", read=several(whole(1, N_MAX)), metavar="N,N,…", default=(), help="numbers of users: 1e4,1e5,1M"
     )
     sizes: tuple[int, ...] = like(
         Categories, "k", read=several(whole(2, MOST_LABELS)), metavar="N,N,…", default=(), help="domain sizes"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Goal(Settings):
+    """What a plan is to reach."""
+
+    panel: ClassVar[str] = "Question"
+
+    target: float | None = option("--target", read=real(above=0), metavar="X", help="mean error to be reached")
+    detect: float | None = option(
+        "--detect", read=share, metavar="F", help="frequency to detect among all k: power 0.8"
     )
 
 
@@ -309,7 +321,6 @@ class Plurality(Settings):
         "--rounds",
         read=whole(1, ROUNDS_MAX),
         metavar="R",
-        advanced=True,
         help="repeat the collection R times, --eps each time",
     )
 
@@ -329,7 +340,7 @@ class Threat(Settings):
         "--threat", read=share, metavar="SHARE", help="rank by the error when this share of users is fake"
     )
     targets: tuple[str, ...] = option(
-        "--targets", read=text, metavar="LABEL", repeated=True, advanced=True,
+        "--targets", read=text, metavar="LABEL", repeated=True,
         help="with --threat: the categories that fake users are known to promote: a,b",
     )  # fmt: skip
 
@@ -362,14 +373,15 @@ class Simulation(Settings):
         help="parallel workers; they change no number [default: auto]",
     )
 
-    def race(self, first: int, most: int) -> tuple[int, int]:
-        """Return the repetitions to start with, and at most: those asked for, or these.
+    def check(self) -> None:
+        """Refuse fewer repetitions at most than to start with."""
+        first, most = self.repetitions, self.max_repetitions
+        if first is not None and most is not None and most < first:
+            raise InputError(f"max-reps must be at least reps, got max-reps {most} and reps {first}")
 
-        Raises InputError if both were asked for and the second is smaller.
-        """
+    def race(self, first: int, most: int) -> tuple[int, int]:
+        """Return the repetitions to start with, and at most: those asked for, or these."""
         given, bound = self.repetitions, self.max_repetitions
-        if given is not None and bound is not None and bound < given:
-            raise InputError(f"max-reps must be at least reps, got max-reps {bound} and reps {given}")
         start = first if given is None else given
         end = max(start, most) if bound is None else bound
         return min(start, end), end

@@ -23,7 +23,7 @@ from simulator.domain import UNORDERED, Domain
 from simulator.foreign import attempt
 from simulator.methods import PostProcessor
 from simulator.methods.observed import Observed, observe
-from simulator.poisoning.attack import ATTACKS, MAXIMAL, NOBODY, RANDOM, Attack, Collection, stacked
+from simulator.poisoning.attack import ATTACKS, MAXIMAL, NOBODY, RANDOM, Attack, PoisonedCollection, stacked
 from simulator.poisoning.screening import frequent_set, suspects_of
 from simulator.populations import apportion
 from simulator.protocols.protocol import Protocol
@@ -118,7 +118,7 @@ def _gains_of(
     }
 
 
-def _observed(protocol: Protocol, collection: Collection, domain: Domain, needs: frozenset[str]) -> Observed:
+def _observed(protocol: Protocol, collection: PoisonedCollection, domain: Domain, needs: frozenset[str]) -> Observed:
     return observe(protocol, collection.tally, domain, needs=needs, suspects=collection.suspects)
 
 

@@ -19,7 +19,7 @@ ATTACKS = (RANDOM, MAXIMAL)
 SMALLEST_SET = 2  # supporting one value, as every report does, makes no report stand out
 
 
-class Collection(NamedTuple):
+class PoisonedCollection(NamedTuple):
     """What is collected of honest users and fakes: the tally, and the reports that support all targets."""
 
     tally: Tally
@@ -59,7 +59,7 @@ class Attack:
 
     def collect(
         self, protocol: Protocol, counts: IntArray, honest: np.random.Generator, fake: np.random.Generator
-    ) -> Collection | None:
+    ) -> PoisonedCollection | None:
         """Draw one collection; None where nothing bounds what a fake report may claim.
 
         counts: ``(k,)`` users who hold each value; as many of them as there are fakes send what they like instead.
@@ -71,7 +71,7 @@ class Attack:
         if not searched or not isinstance(protocol, FrequencyOracle) or protocol.p is None or protocol.q is None:
             tally = protocol.sample_tally(true, honest)
             added = self._added(protocol, fakes, fake)
-            return None if added is None else Collection(tally + added if fakes else tally, None)
+            return None if added is None else PoisonedCollection(tally + added if fakes else tally, None)
         parts = [screened(true, targets, protocol.p, protocol.q, honest)]
         if self.kind == RANDOM:
             even = protocol.random_rate
@@ -91,18 +91,18 @@ class Attack:
         return protocol.crafted(np.array(self.targets), fakes, rng)
 
 
-def _collection(parts: list[Screened], targets: IntArray, n: int) -> Collection:
+def _collection(parts: list[Screened], targets: IntArray, n: int) -> PoisonedCollection:
     counts = np.sum([part.counts for part in parts], axis=0)
     suspects = np.sum([part.suspect_counts for part in parts], axis=0)
     users = np.array(sum(part.suspects for part in parts))
-    return Collection(Tally(counts, n), Suspects(targets, users, suspects))
+    return PoisonedCollection(Tally(counts, n), Suspects(targets, users, suspects))
 
 
-def stacked(rows: list[Collection]) -> Collection:
+def stacked(rows: list[PoisonedCollection]) -> PoisonedCollection:
     """Return collections of equally many users as the rows of one."""
     tally = Tally.stack([row.tally for row in rows])
     suspects = [row.suspects for row in rows if row.suspects is not None]
     if len(suspects) < len(rows):
-        return Collection(tally, None)
+        return PoisonedCollection(tally, None)
     users, counts = (np.stack(part) for part in zip(*((one.users, one.counts) for one in suspects), strict=True))
-    return Collection(tally, Suspects(suspects[0].values, users, counts))
+    return PoisonedCollection(tally, Suspects(suspects[0].values, users, counts))

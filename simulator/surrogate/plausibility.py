@@ -20,7 +20,7 @@ from simulator.surrogate.posterior import even_sd
 LEAST = 0.1  # of the noise: populations no further from even are as good as even
 
 
-class Ratio(NamedTuple):
+class PlausibilityRatio(NamedTuple):
     """The logarithm of a ratio of densities, a quadratic form of traits; it is known up to a constant.
 
     Traits are brought between `lowest` and `highest`, which hold 99 % of what it was fitted to: beyond it nobody knows.
@@ -111,7 +111,7 @@ def _spread(populations: FloatArray, sd: float) -> FloatArray:
 
 
 # Printed by ``python studies/fit_plausibility.py``
-RATIO = Ratio(
+RATIO = PlausibilityRatio(
     lowest=(-3.76, -1.54, -1.98, -0.519, -1.49, -0.753),
     highest=(2.46, 4.45, 4.23, 0.997, 6.16, 1.72),
     linear=(0.161, -0.562, 0.258, -0.0107, -2.01, -1.55),

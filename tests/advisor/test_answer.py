@@ -14,9 +14,9 @@ from advisor import InputError, advise
 from advisor.answers.rank.simulate import simulated_answer
 from advisor.figures import number
 from advisor.question.frequencies import Frequencies
-from advisor.question.request import RankSettings
-from advisor.question.sample import build_request
-from advisor.question.settings import Menu, Question, Simulation
+from advisor.question.question import Question
+from advisor.question.ranking import ranking_request
+from advisor.question.settings import Menu, Simulation, Terms
 from advisor.show.model import Role, Sentence
 from advisor.show.rank.answer_words import summary
 from advisor.show.rank.document import rank_document
@@ -184,10 +184,10 @@ def test_a_mean_in_the_middle_of_the_domain_is_not_called_too_even() -> None:
 
 
 def test_several_metrics_share_one_simulation() -> None:
-    question = Question(epsilon=1.0, metric=("l1", "kl"))
-    settings = RankSettings(question, menu=Menu(protocol=("grr", "oue")), simulation=Simulation(max_repetitions=20))
+    question = Terms(epsilon=1.0, metric=("l1", "kl"))
+    asked = Question(terms=question, menu=Menu(protocol=("grr", "oue")), simulation=Simulation(max_repetitions=20))
     sample = Frequencies(np.array(COUNTS), tuple("abcdef"), False, "x", 10_000, (), ())
-    l1, kl = simulated_answer(build_request(settings, sample)).rankings
+    l1, kl = simulated_answer(ranking_request(asked, sample)).rankings
     assert (l1.metric, kl.metric) == ("l1", "kl")
     assert l1.experiment_id == kl.experiment_id
     assert METRICS["kl"].unit == "nats"

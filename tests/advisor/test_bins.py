@@ -95,7 +95,7 @@ def test_sweep_pareto_and_threat_take_bins(run: Run, ages: str) -> None:
     front = json.loads(run("pareto", *few, "--instant", ages)[1])
     assert front["frontier"][0]["data_error"] == 5 * front["frontier"][0]["error"]
     threat = ("--threat", "0.01", "--method", "norm_sub", "--reps", "2", "--max-reps", "2")
-    threatened = json.loads(run(*few, *threat, ages)[1])
+    threatened = json.loads(run("fakes", *few, *threat, ages)[1])
     assert threatened["recommendations"][0]["gain_maximal"] is not None
 
 
@@ -142,11 +142,11 @@ def test_what_makes_no_bins_is_refused_before_the_file_is_read(run: Run, tmp_pat
 def test_bins_need_a_sample(run: Run) -> None:
     code, _, err = run("--eps", "1", "--k", "64", "--bins", "8")
     assert code == 2
-    assert "--bins needs a file" in err
+    assert "--bins needs a sample, and none is given" in err
     for call in (advisor.advise, lambda e, **options: advisor.plan(epsilon=e, target=0.1, **options)):
-        with pytest.raises(InputError, match="--bins is for a sample, and none is given"):
+        with pytest.raises(InputError, match="--bins needs a sample, and none is given"):
             call(1.0, k=64, bins=8)
-    with pytest.raises(InputError, match="--bins is for a sample"):
+    with pytest.raises(InputError, match="--bins needs a sample, and none is given"):
         advisor.sweep(epsilons=1.0, users=100, sizes=8, bins=8)
 
 

@@ -80,16 +80,17 @@ def test_the_answer_is_that_of_the_reports_that_are_sent() -> None:
 
 
 def test_the_tool_says_which_way_and_what_a_user_spends_in_all(run: Run, states: str) -> None:
-    _, out, _ = run("--eps", "1", *QUICK, "-p", "oue", "--attributes", "4", "--rounds", "3", states)
+    _, out, _ = run("rounds", "--eps", "1", *QUICK, "-p", "oue", "--attributes", "4", "--rounds", "3", states)
     assert "(sampling, SMP): 250 reports" in out
     assert "splitting the budget would have" in out
     assert "3 × 1 = 3 in all 3 rounds" in out
-    _, out, _ = run("--eps", "1", *QUICK, "-p", "oue", "--rounds", "30", "--quiet", states)
+    assert "ldp-advise rounds --eps-forever compares with devices that remember" in " ".join(out.split())
+    _, out, _ = run("rounds", "--eps", "1", *QUICK, "-p", "oue", "--rounds", "30", "--quiet", states)
     assert out.splitlines()[0].endswith("Each user spends ε = 30 in all 30 rounds.")
     _, out, _ = run("--eps", "1", *QUICK, "-p", "oue", "--quiet", states)
     assert "Each user spends" not in out
     _, out, _ = run(
-        "--eps", "1", "--k", "30", "-p", "oue", "--attributes", "4", "--solution", "SPL", "--format", "json"
+        "columns", "--eps", "1", "--k", "30", "-p", "oue", "--attributes", "4", "--solution", "SPL", "--format", "json"
     )
     data = json.loads(out)
     SCHEMA.validate(data)

@@ -93,7 +93,7 @@ def test_where_it_is_enough_the_budget_is_named_and_its_command_reproduces_it(ru
     assert run(*data["command"].split()[1:], "--format", "json")[1] == out
     assert run("choose", *words, "--format", "value")[1] == f"{data['eps']:g}\n"
     text = run("choose", *words)[1]
-    ranked = next(line for line in text.splitlines() if line.startswith("ldp-advise --eps "))
+    ranked = next(line for line in text.splitlines() if line.startswith("ldp-advise rounds --rounds 2 --eps "))
     top = json.loads(run(*ranked.split()[1:], "--format", "json")[1])["recommendations"][0]
     assert (top["protocol"], top["method"]) == (data["protocol"], data["method"])
 
@@ -346,7 +346,7 @@ def test_a_file_with_nearly_equal_age_bands_decides_on_their_own_frequencies(run
     text = run("choose", ages, "--counts", "count", *words)[1]
     assert text.startswith("Do not collect for this: guessing that all answers are equally common is off by 0.926 ")
     assert "This assumes" not in text
-    assert "--counts needs a file" in run("choose", "--counts", "count", "--k", "18", *words)[2]
+    assert "--counts needs a sample, and none is given" in run("choose", "--counts", "count", "--k", "18", *words)[2]
 
 
 def test_a_column_of_people_is_read_as_counts_and_said_to_be(run: Run, tmp_path: Path) -> None:

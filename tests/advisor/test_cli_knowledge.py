@@ -118,7 +118,7 @@ def test_wrong_usage_gets_one_line(run: Run, tmp_path: Path) -> None:
         ("rules --metric emd --unordered", "emd"),
         ("rules --metric all", "one metric at a time"),
         ("cells", "--eps and --k are missing"),
-        ("cells --eps 1 --k 9 --column a --keep-top 2", "--column, --keep-top needs a file"),
+        ("cells --eps 1 --k 9 --column a --keep-top 2", "--column, --keep-top needs a sample, and none is given"),
         ("cells --eps 1 --k 9 --top 101", "--top must be at most 100"),
         ("evaluate missing.csv", "missing.csv"),
         ("evaluate --reps 5", "reps must be at least 10"),

@@ -97,12 +97,15 @@ def test_wrong_usage_gets_one_line(run: Run, states: str) -> None:
         (["--eps", "1", "--k", "9", "--skew", "x"], "skew"),
         (["--eps", "1", "--k", "9", "--reps", "5"], "--reps is for a simulation"),
         (["--eps", "1", "--k", "9", "--runs", "r.csv"], "--runs"),
-        (["--eps", "1", "--k", "9", "--domain", "d.txt"], "--domain needs a file"),
-        (["--eps", "1", "FILE", "--skew", "1"], "--skew is for a question without a file"),
+        (["--eps", "1", "--k", "9", "--domain", "d.txt"], "--domain needs a sample, and none is given"),
+        (
+            ["--eps", "1", "FILE", "--skew", "1"],
+            "--skew is for a question without a sample: the frequencies are those of",
+        ),
         (["--eps", "1", "FILE", "--why"], "--why explains a predicted answer"),
         (["--eps", "1", "FILE", "--instant", "--max-reps", "9"], "--max-reps is for a simulation"),
         (["estimate", "-p", "oue", "--n", "99", "FILE", "--instant"], "--instant is no option of ldp-advise estimate"),
-        (["--eps", "1", "FILE", "--instant", "--threat", "0.1"], "--threat needs a simulation"),
+        (["fakes", "--eps", "1", "FILE", "--instant", "--threat", "0.1"], "--instant is no option of ldp-advise fakes"),
     ]
 
     def check(cell: tuple[list[str], str]) -> None:

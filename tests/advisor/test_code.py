@@ -93,7 +93,7 @@ def test_a_saved_answer_is_taken_with_its_first_pair(run: Run, folder: Path) -> 
 
 def test_a_budget_that_rests_on_a_shuffler_is_never_without_it(run: Run, folder: Path) -> None:
     promise = ("--central-eps", "0.5", "--delta", "1e-8", "--n", "100000")
-    run(*promise, "--k", "64", "--format", "json", "--output", "answer.json")
+    run("shuffler", *promise, "--k", "64", "--format", "json", "--output", "answer.json")
     code, out, _ = run("code", "answer.json", "--to", "new", "--quiet")
     assert code == 0
     budget = json.loads((folder / "answer.json").read_text())["recommendations"][0]["epsilon"]
@@ -132,7 +132,7 @@ def test_other_files_are_no_saved_answers(run: Run, folder: Path) -> None:
 @pytest.mark.usefixtures("folder")
 def test_answers_about_several_attributes_are_refused(run: Run) -> None:
     plan = ("--attributes", "3", "--format", "json", "--output", "answer.json")
-    run("--eps", "2", "--k", "20", "--n", "10000", *plan)
+    run("columns", "--eps", "2", "--k", "20", "--n", "10000", *plan)
     assert "is about several attributes or rounds" in refused(run, "answer.json", "--to", "new")
 
 

@@ -44,7 +44,7 @@ def test_columns_are_read_in_one_pass_as_one_by_one(people: str) -> None:
 
 
 def test_one_plan_says_who_reports_what(run: Run, people: str) -> None:
-    code, out, _ = run("--eps", "1", people, *THREE, *QUICK, "--format", "json")
+    code, out, _ = run("columns", "--eps", "1", people, *THREE, *QUICK, "--format", "json")
     assert code == 0
     plan = json.loads(out)
     SCHEMA.validate(plan)
@@ -58,7 +58,7 @@ def test_one_plan_says_who_reports_what(run: Run, people: str) -> None:
 
 
 def test_a_large_budget_is_split_and_a_column_gets_what_it_needs(run: Run, people: str) -> None:
-    plan = json.loads(run("--eps", "16", people, *THREE, *QUICK, "--format", "json")[1])
+    plan = json.loads(run("columns", "--eps", "16", people, *THREE, *QUICK, "--format", "json")[1])
     assert plan["solution"] == "spl"
     budgets = {row["column"]: row["epsilon"] for row in plan["columns"]}
     assert sum(budgets.values()) == pytest.approx(16)
@@ -71,7 +71,7 @@ def test_each_column_has_a_verdict_and_a_useless_one_is_named_first(run: Run, tm
     path = tmp_path / "few.csv"
     rows = zip(rng.integers(0, 40, 3000), rng.random(3000) < 0.9, strict=True)
     path.write_text("age,member\n" + "".join(f"{age},{member}\n" for age, member in rows), encoding="utf-8")
-    command = ("--eps", "1", str(path), "--column", "age", "--column", "member", *QUICK)
+    command = ("columns", "--eps", "1", str(path), "--column", "age", "--column", "member", *QUICK)
     plan = json.loads(run(*command, "--format", "json")[1])
     SCHEMA.validate(plan)
     assert [row["verdict"] for row in plan["columns"]] == ["no_better_than_no_data", "worth_it"]
@@ -84,7 +84,7 @@ def test_each_column_has_a_verdict_and_a_useless_one_is_named_first(run: Run, tm
 
 def test_the_error_of_a_column_is_that_of_its_reports(run: Run, people: str) -> None:
     question = ["--metric", "mse", "--protocol", "grr", "--method", "none", "--reps", "200", "--max-reps", "200"]
-    plan = json.loads(run("--eps", "1", people, *THREE, *question, "--format", "json")[1])
+    plan = json.loads(run("columns", "--eps", "1", people, *THREE, *question, "--format", "json")[1])
     for row in plan["columns"]:
         noise = PROTOCOLS["grr"](row["k"], row["epsilon"]).noise(row["reports"])  # type: ignore[attr-defined]
         expected = noise.variance_at_zero + noise.variance_slope / row["k"]
@@ -104,7 +104,7 @@ def test_the_error_of_a_column_is_that_of_its_reports(run: Run, people: str) -> 
 def test_json_keeps_to_its_schema(run: Run, people: str, words: list[str]) -> None:
     joint = schema("columns")
     budget = [] if "--eps" in words else ["--eps", "1"]
-    data = json.loads(run(*budget, people, *THREE, *words, "--format", "json")[1])
+    data = json.loads(run("columns", *budget, people, *THREE, *words, "--format", "json")[1])
     joint.validate(data)
     assert ("error" in data and "message" in str(data["error"])) == (words == ["--n", "2"])
     with pytest.raises(jsonschema.ValidationError):
@@ -114,7 +114,7 @@ def test_json_keeps_to_its_schema(run: Run, people: str, words: list[str]) -> No
 @pytest.mark.slow
 def test_every_format_shows_the_plan(run: Run, people: str) -> None:
     def shows(form: str) -> None:
-        code, out, _ = run("--eps", "1", people, *THREE, "--instant", "-p", "grr", "--format", form)
+        code, out, _ = run("columns", "--eps", "1", people, *THREE, "--instant", "-p", "grr", "--format", form)
         assert code == 0
         assert "colour, main" in out
 
@@ -126,7 +126,7 @@ ABOUT_ONE = [
     (("--counts", "age"), "--counts is about one column"),
     (("--bins", "5"), "--bins is about one column"),
     (("--attributes", "3"), "--attributes does not go with several columns"),
-    (("--threat", "0.1"), "--threat does not go with several columns"),
+    (("--threat", "0.1"), "--threat is no option of ldp-advise columns, but of ldp-advise estimate"),
     (("--metric", "all"), "one metric at a time"),
     (("--runs", "runs.csv"), "--runs is about one column"),
     (("--fail-if-useless",), "--fail-if-useless is about one column"),
@@ -139,7 +139,7 @@ ABOUT_ONE = [
 def test_what_is_about_one_column_is_refused(run: Run, people: str) -> None:
     def refused(cell: tuple[tuple[str, ...], str]) -> None:
         words, message = cell
-        code, out, err = run("--eps", "1", people, *THREE, *words)
+        code, out, err = run("columns", "--eps", "1", people, *THREE, *words)
         assert code == 2
         assert out == ""
         assert message in err
@@ -152,6 +152,9 @@ def test_commands_about_one_column_refuse_several(run: Run, people: str) -> None
     code, _, err = run("plan", "--target", "0.1", "--eps", "1", people, *THREE)
     assert code == 2
     assert "takes one --column" in err
+    code, _, err = run("--eps", "1", people, *THREE)
+    assert code == 2
+    assert "ldp-advise columns SAMPLE --column age --column 'colour, main' --column town" in err
 
 
 def test_a_file_of_values_that_nearly_all_differ_is_doubted(run: Run, tmp_path: Path) -> None:
@@ -168,12 +171,12 @@ def test_a_file_of_values_that_nearly_all_differ_is_doubted(run: Run, tmp_path: 
     counts.write_text("name,count\n" + "".join(f"{line},1\n" for line in lines), encoding="utf-8")
     assert "right column" not in run("--eps", "1", str(counts), *asked)[2]
     names.write_text("name,kind\n" + "".join(f"{line},{len(line)}\n" for line in lines), encoding="utf-8")
-    several = run("--eps", "1", str(names), "--column", "name", "--column", "kind", *asked)[2]
+    several = run("columns", "--eps", "1", str(names), "--column", "name", "--column", "kind", *asked)[2]
     assert several.count("column name: 127 different values in 127 rows: ") == 1
 
 
 def test_what_one_column_alone_is_warned_of_is_said_with_its_name(run: Run, people: str) -> None:
     for epsilon, warned in (("0.01", ["age", "colour, main", "town"]), ("1", [])):
-        plan = json.loads(run("--eps", epsilon, people, *THREE, "--instant", "--format", "json")[1])
+        plan = json.loads(run("columns", "--eps", epsilon, people, *THREE, "--instant", "--format", "json")[1])
         said = [text.partition(": predictions cover epsilon from 0.1 ") for text in plan["warnings"]]
         assert [name for name, found, _ in said if found] == warned

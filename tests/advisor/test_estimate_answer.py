@@ -18,8 +18,8 @@ from advisor import Advice, InputError, advise
 from advisor.question import estimate_request
 from advisor.question.collected import collect
 from advisor.question.estimate_request import COLLECTIONS, SIMULATED, build_estimate_request
-from advisor.question.request import RankSettings
-from advisor.question.settings import Question, Simulation
+from advisor.question.question import Question
+from advisor.question.settings import Simulation, Terms
 from advisor.show.model import View
 from advisor.show.rank.answer_words import summary
 from advisor.show.rank.document import rank_document
@@ -176,7 +176,7 @@ def test_numbers_depend_on_the_seed_and_not_on_the_jobs() -> None:
 def test_repetitions_are_those_of_the_draws_or_of_one_population() -> None:
     def check(cell: tuple[str, int | None, int]) -> None:
         surrogate, (asked, given) = cell
-        settings = RankSettings(Question(epsilon=1.0), simulation=Simulation(repetitions=asked))
+        settings = Question(terms=Terms(epsilon=1.0), simulation=Simulation(repetitions=asked))
         labels = [str(place) for place in range(K)]
         collected = collect(labels, raw(), protocol="oue", epsilon=1.0, n=N)
         request = build_estimate_request(settings, collected, name="x", surrogate=surrogate)
@@ -199,7 +199,7 @@ def test_a_very_large_domain_gets_fewer_populations_and_no_fewer_than_16(
             monkeypatch.setattr(
                 estimate_request, "_frequencies_behind", lambda *asked, even=even, k=k: even((asked[-1], k))
             )
-        settings = RankSettings(Question(epsilon=1.0))
+        settings = Question(terms=Terms(epsilon=1.0))
         collected = collect([str(place) for place in range(k)], raw(k=k), protocol="oue", epsilon=1.0, n=N)
         request = build_estimate_request(settings, collected, name="x", surrogate=None)
         assert len(request.populations) == draws  # type: ignore[arg-type]

@@ -63,9 +63,13 @@ ANSWERS = (  # kind, reasons, command line
     ("nothing_left", "", "pareto --eps 1 --k 50 --max-bits 1"),
     ("no_leak_shown", "", "audit --protocol grr --eps 1 --k 4 --trials 100"),
     ("leaks", "", "audit --target leaky.py:client --reports grr --eps 1 --k 4 --trials 500"),
-    ("memoise", "", "--eps 1 --eps-forever 2 --rounds 30 --memoize --k 16"),
-    ("spl", "", "--eps 8 people.csv --column age --column colour --instant"),
-    ("no_better_than_no_data", "useless_columns", "--eps 0.1 people.csv --column age --column colour --instant"),
+    ("memoise", "", "rounds --eps 1 --eps-forever 2 --rounds 30 --k 16"),
+    ("spl", "", "columns --eps 8 people.csv --column age --column colour --instant"),
+    (
+        "no_better_than_no_data",
+        "useless_columns",
+        "columns --eps 0.1 people.csv --column age --column colour --instant",
+    ),
     ("worth_it", "", f"places --eps 4 {TOWN}"),
     ("no_better_than_no_data", "", f"places --eps 0.001 --n 100 {TOWN}"),
 )

@@ -237,7 +237,10 @@ def test_wrong_requests_get_one_line() -> None:
         ({"k": 10, "shape": "sparse:2"}, "shape sparse has no valid frequencies at 2"),
         ({"k": 10, "metric": "emd", "ordered": False}, "emd"),
         ({"k": 10, "metric": "topk", "top_values": 3}, "give a sample"),
-        ({"sample_counts": [5, 5], "skew": 1.0}, "skew is for a question without data"),
+        (
+            {"sample_counts": [5, 5], "skew": 1.0},
+            "--skew is for a question without a sample: the frequencies are those of the sample",
+        ),
         ({"estimate": [0.5, 0.5], "protocol": "oue", "n": 9, "instant": True}, "instant is for a sample"),
         ({"k": 10, "surrogate": "ensemble"}, "surrogate goes with an estimate"),
     ]

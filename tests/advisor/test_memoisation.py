@@ -23,7 +23,7 @@ from tests.cells import failures
 from tests.simulator.memoised_law import replay_rounds
 
 SCHEMA = schema("rounds")
-ASKED = ("--eps", "1", "--eps-forever", "2", "--rounds", "30", "--memoize")
+ASKED = ("rounds", "--eps", "1", "--eps-forever", "2", "--rounds", "30")
 SHARES = np.array([0.4, 0.3, 0.2, 0.1])
 COUNTS = [40_000, 30_000, 20_000, 10_000]
 
@@ -56,8 +56,8 @@ def test_json_keeps_to_its_schema(run: Run) -> None:
     cells = [
         (*ASKED, "--k", "16"),
         (*ASKED, "--k", "16", "--changes", "0.2", "--n", "1000", "--protocol", "grr"),
-        ("--eps", "1", "--eps-forever", "2", "--rounds", "1", "--memoize", "--k", "2"),
-        (*ASKED, "--k", "16", "--eps-forever", "1"),
+        ("rounds", "--eps", "1", "--eps-forever", "2", "--rounds", "1", "--k", "2"),
+        (*ASKED[:3], "--rounds", "30", "--k", "16", "--eps-forever", "1"),
     ]
 
     def check(words: tuple[str, ...]) -> None:
@@ -114,7 +114,7 @@ def test_what_is_spent_is_memos_times_the_permanent_budget_and_fresh_noise_adds_
 
 def test_few_rounds_and_values_that_change_all_the_time_want_fresh_noise(run: Run) -> None:
     for forever, *more in (("2", "--rounds", "2"), ("4", "--rounds", "5", "--changes", "0.9")):
-        out = run("--eps", "1", "--eps-forever", forever, "--memoize", "--k", "100", *more)[1]
+        out = run("rounds", "--eps", "1", "--eps-forever", forever, "--k", "100", *more)[1]
         assert out.startswith("Do not memoise: use ss")
     assert not memoise(1, epsilon_forever=2, rounds=2, changes=0, k=8).memoise  # the same spending, a larger error
     assert memoise(1, epsilon_forever=2, rounds=3, changes=0, k=8).memoise
@@ -127,17 +127,17 @@ def test_the_worst_case_is_told_where_memoisation_spends_more(run: Run) -> None:
 
 
 def test_an_error_above_all_frequencies_is_not_given_in_users(run: Run) -> None:
-    out = run("--eps", "1e-6", "--eps-forever", "2e-6", "--rounds", "9", "--memoize", "--k", "2")[1]
+    out = run("rounds", "--eps", "1e-6", "--eps-forever", "2e-6", "--rounds", "9", "--k", "2")[1]
     assert "A round alone says nothing" in out
 
 
 def test_bad_input_is_one_line_and_exit_code_2(run: Run) -> None:
     cells = [
-        (("--memoize",), "--eps, --eps-forever, --rounds and SAMPLE are missing: give the privacy budget"),
-        (("--memoize", "--eps", "1", "--rounds", "3", "--k", "8"), "--eps-forever is missing: give the budget of all"),
-        (("--memoize", "--eps", "1", "--eps-forever", "2", "--k", "8"), "--rounds is missing: give the number of"),
+        (("rounds", "--eps-forever", "2", "--rounds", "3"), "--eps and SAMPLE are missing: give the privacy budget"),
+        (("rounds",), "--rounds, --eps and SAMPLE are missing: give the number of collections"),
+        (("rounds", "--eps", "1", "--eps-forever", "2", "--k", "8"), "--rounds is missing: give the number of"),
         (
-            ("--memoize", "--eps", "2", "--eps-forever", "2", "--rounds", "3", "--k", "8"),
+            ("rounds", "--eps", "2", "--eps-forever", "2", "--rounds", "3", "--k", "8"),
             "must be below --eps-forever, that of all reports of a value, got --eps 2",
         ),
         ((*ASKED, "--k", "8", "--changes", "1.1"), "changes must be a number between 0 and 1, got '1.1'"),
@@ -145,11 +145,21 @@ def test_bad_input_is_one_line_and_exit_code_2(run: Run) -> None:
         ((*ASKED, "--k", "8", "--changes", "1"), "changes must be at most 0.793 for these frequencies, got 1"),
         ((*ASKED, "--k", "8", "--protocol", "ss"), "give --protocol one of grr, rappor, oue, blh, olh, got ss"),
         ((*ASKED, "--k", "8", "--device-bits", "9"), "device-bits must be at most k=8, got 9"),
-        ((*ASKED, "--k", "8", "--metric", "l2", "--attributes", "3"), "--metric, --attributes does not go with --memo"),
-        ((*ASKED, "--k", "8", "--threat", "0.1", "--why"), "--why, --threat does not go with --memoize"),
-        ((*ASKED, "--k", "8", "--column", "a"), "--column needs a file, and none is given"),
-        (("--eps", "1", "--k", "8", "--changes", "0.1"), "--changes needs --memoize"),
-        (("--eps", "1", "--k", "8", "--eps-forever", "3"), "--eps-forever needs --memoize"),
+        (
+            (*ASKED, "--k", "8", "--metric", "l2", "--attributes", "3"),
+            "--metric, --attributes does not go with --eps-f",
+        ),
+        ((*ASKED, "--k", "8", "--why", "--matrix"), "--why, --matrix does not go with --eps-forever"),
+        ((*ASKED, "--k", "8", "--threat", "0.1"), "--threat is no option of ldp-advise rounds, but of"),
+        ((*ASKED, "--k", "8", "--column", "a"), "--column needs a sample, and none is given"),
+        (
+            ("rounds", "--rounds", "3", "--eps", "1", "--k", "8", "--changes", "0.1"),
+            "--changes goes with --eps-forever",
+        ),
+        (
+            ("--eps", "1", "--k", "8", "--eps-forever", "3"),
+            "--eps-forever is no option of ldp-advise, but of ldp-advise rounds",
+        ),
     ]
 
     def check(cell: tuple[tuple[str, ...], str]) -> None:
@@ -167,7 +177,7 @@ def test_python_is_told_the_same() -> None:
         memoise(1)
     with pytest.raises(InputError, match="must be below --eps-forever"):
         memoise(2, epsilon_forever=1, rounds=3, k=8)
-    with pytest.raises(InputError, match="a sample, or skew or shape, not both"):
+    with pytest.raises(InputError, match="--skew is for a question without a sample: the frequencies are those of "):
         memoise(1, epsilon_forever=2, rounds=3, sample_counts=COUNTS, skew=1)
     assert json.loads(memoise(1, epsilon_forever=2, rounds=9, k=8).to_json())["memoize"] is True
 

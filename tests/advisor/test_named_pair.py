@@ -17,9 +17,10 @@ from advisor.answers.rank.simulate import simulate_request
 from advisor.api.advice import Advice
 from advisor.figures import points
 from advisor.question.frequencies import Frequencies
-from advisor.question.request import RankSettings, Request
-from advisor.question.sample import build_request
-from advisor.question.settings import Menu, Question
+from advisor.question.question import Question
+from advisor.question.ranking import ranking_request
+from advisor.question.request import Request
+from advisor.question.settings import Menu, Terms
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, benchmark
 from simulator.benchmark import Experiment, Runs, simulate
 from simulator.populations import apportion, frequencies
@@ -118,9 +119,9 @@ def test_every_format_says_the_figure_of_the_repetitions(run: Run, tmp_path: Pat
 
 
 def simulated(metric: str) -> tuple[Request, Experiment, Runs]:
-    words = Question(epsilon=1.0, metric=(metric,))
-    settings = RankSettings(question=words, menu=Menu(protocol=("oue", "olh"), method=("none", "norm_sub")))
-    request = build_request(settings, Frequencies(COUNTS, tuple("abcdefgh"), False, "few", 3000, (), ()))
+    words = Terms(epsilon=1.0, metric=(metric,))
+    settings = Question(terms=words, menu=Menu(protocol=("oue", "olh"), method=("none", "norm_sub")))
+    request = ranking_request(settings, Frequencies(COUNTS, tuple("abcdefgh"), False, "few", 3000, (), ()))
     return request, *simulate_request(request, jobs=1)
 
 

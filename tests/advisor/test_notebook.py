@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -146,3 +147,28 @@ def test_intervals_come_back_with_the_index_of_the_series() -> None:
     assert table.index.tolist() == list(range(25, 17, -1))
     assert table["raw"].tolist() == estimate[::-1].tolist()
     assert answer.intervals()["raw"].tolist() == estimate.tolist()
+
+
+def test_every_answer_of_a_function_can_be_asked_the_same(tmp_path: Path) -> None:
+    advised = advise(1.0, k=16)
+    answers = {
+        "advise": advised,
+        "pareto": advisor.pareto(advised),
+        "plan": advisor.plan(target=0.1, eps=1.0, k=16, instant=True),
+        "sweep": advisor.sweep(eps=[1, 2], n=1000, k=4, protocol=["grr", "oue"], method="norm_sub", repetitions=3),
+        "memoise": advisor.memoise(1.0, epsilon_forever=2.0, rounds=3, k=16),
+        "audit": advisor.audit(1.0, k=4, protocol="grr", trials=2000),
+    }
+    for name, answer in answers.items():
+        assert answer.summary.rstrip(".")[:20] in str(answer), name
+        assert len(answer.to_frame()) >= 1, name
+        assert json.loads(answer.to_json())["schema_version"], name
+        assert "<table" in answer._repr_html_(), name
+        answer.report(tmp_path / f"{name}.html")
+        assert answer.summary[:20] in (tmp_path / f"{name}.html").read_text(encoding="utf-8"), name
+        if name in ("memoise", "audit"):
+            with pytest.raises(InputError, match="nothing to draw"):
+                answer.plot()
+        else:
+            answer.plot(tmp_path / f"{name}.svg")
+            assert (tmp_path / f"{name}.svg").stat().st_size > 1000, name

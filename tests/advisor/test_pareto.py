@@ -140,7 +140,7 @@ def test_bad_options_are_one_line_and_exit_2(run: Run) -> None:
         ("--eps 1 --k 50 --metric all", "pareto answers for one metric at a time"),
         ("--eps 1 --k 50 -m l1 --metric l2", "pareto answers for one metric at a time, got l1, l2"),
         ("--eps 1 --k 50 --plot x.gif", "the suffix must be .png, .svg, .pdf, got '.gif'"),
-        ("--eps 1 --k 50 --column 2", "--column needs a file"),
+        ("--eps 1 --k 50 --column 2", "--column needs a sample, and none is given"),
         ("--eps 1 --k 50 --reps 30", "--reps is for a simulation"),
         ("--eps 1 --k 50 -o same.svg --plot same.svg", "writes the same file; give each its own name"),
     ]

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from advisor.extensions.places.answer import answer_places
-from advisor.extensions.places.question import Ground, PlacesMenu, PlacesSettings, Promise
+from advisor.extensions.places.question import Ground, PlacesMenu, PlacesQuestion, Promise
 from advisor.extensions.places.reading import places_request
 from advisor.names import method_text
-from advisor.question.settings import Question, Simulation
+from advisor.question.settings import Simulation, Terms
 from simulator import METRICS, POSTPROCESSORS
 from simulator.channels import krr, planar_geometric
 from simulator.methods import observe
@@ -116,12 +116,13 @@ def test_methods_of_one_channel_do_not_change_with_the_menu(run: Run, town: str)
 
 @pytest.mark.slow
 def test_the_error_of_the_named_pair_is_that_of_its_repetitions_one_by_one(town: str) -> None:
-    settings = PlacesSettings(
-        Question(epsilon=2.0, n=2000),
-        Ground(grid="5x6", columns="row,col"),
+    question = PlacesQuestion(
+        sample=town,
+        terms=Terms(epsilon=2.0, n=2000),
+        ground=Ground(grid="5x6", columns="row,col"),
         simulation=Simulation(repetitions=5, max_repetitions=5),
     )
-    request = places_request(town, settings)
+    request = places_request(question)
     advice = answer_places(request)
     best = advice.best("emd")
     mechanism, metric = advice.mechanisms[best.pair[0]], METRICS["emd"].with_options(ground=request.places)
@@ -285,14 +286,15 @@ def test_a_page_and_heat_maps_are_written_and_never_over_a_file(
 
 
 def test_noise_that_falls_with_distance_beats_randomised_response_on_a_map_wider_than_the_radius(town: str) -> None:
-    settings = PlacesSettings(
-        Question(epsilon=2.0, n=2000),
-        Ground(grid="5x6", columns="row,col"),
-        Promise(privacy="metric", radius=1.0),
-        PlacesMenu(method=("ibu",)),
+    question = PlacesQuestion(
+        sample=town,
+        terms=Terms(epsilon=2.0, n=2000),
+        ground=Ground(grid="5x6", columns="row,col"),
+        privacy=Promise(privacy="metric", radius=1.0),
+        places_menu=PlacesMenu(method=("ibu",)),
         simulation=Simulation(repetitions=20),
     )
-    advice = answer_places(places_request(town, settings))
+    advice = answer_places(places_request(question))
     rows = {row.pair[0]: row for row in advice.rankings["emd"]}
     assert rows["planar_geometric"].high < rows["krr"].low  # two 95 % intervals that do not meet
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from advisor.answers.plan.prediction import PLACES, Prediction, first_answers
+from advisor.answers.plan.prediction import PLACES, PlanPrediction, first_answers
 from advisor.api.plan import plan
 from advisor.names import pair_text
 from advisor.question.frequencies import Frequencies
@@ -251,7 +251,7 @@ def test_what_needs_no_more_than_the_least_is_only_said_to(n: int | None) -> Non
 def misled(monkeypatch: pytest.MonkeyPatch, need: Callable[[tuple[str, str], float], float]) -> None:
     """Let the grid answer wrongly: `need` says what a pair needs, given what the grid said."""
 
-    def wrong(question: PlanQuestion) -> Prediction:
+    def wrong(question: PlanQuestion) -> PlanPrediction:
         right = first_answers(question)
         rows = (replace(row, value=need(row.pair, row.value)) for row in right.rows if row.value is not None)
         return replace(right, rows=tuple(rows))

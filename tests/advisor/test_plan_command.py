@@ -106,7 +106,7 @@ def bad() -> list[tuple[tuple[str, ...], str]]:
         (("--target", "0.1", "--eps", "1"), "SAMPLE is missing"),
         ((*base, "--target", "0.1", "--metric", "all"), "one metric"),
         ((*base, "--target", "0.1", "--metric", "zebra"), "unknown metric"),
-        ((*base, "--target", "0.1", "--column", "x"), "needs a file"),
+        ((*base, "--target", "0.1", "--column", "x"), "needs a sample, and none is given"),
         ((*base, "--target", "0.1", "--skew", "1", "--shape", "zipf"), "either skew or shape"),
         ((*base, "--target", "0.1", "--output", "/nowhere/x.json"), "no directory"),
         (("--k", "16", "--n", "3", "--target", "0.1"), "at least 10"),
@@ -134,7 +134,7 @@ def test_nothing_is_overwritten(run: Run, tmp_path: object) -> None:
 
 
 def test_python_refuses_the_same() -> None:
-    with pytest.raises(InputError, match="give a sample, or skew"):
+    with pytest.raises(InputError, match="--skew is for a question without a sample: the frequencies are those of "):
         plan(target=0.1, epsilon=1.0, sample_counts=[1, 2], skew=1.0)
     with pytest.raises(InputError, match="--eps or --n is missing"):
         plan(target=0.1, k=4)

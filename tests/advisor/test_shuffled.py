@@ -23,7 +23,7 @@ PROMISE = ["--central-eps", "1", "--delta", "1e-8"]
 
 def test_every_protocol_reports_at_the_budget_that_keeps_the_promise(run: Run) -> None:
     words = ("-p", "grr,oue,ss,pgr", "--method", "none,norm_sub")
-    answer = json.loads(run("--k", "64", "--n", "1e5", *PROMISE, *words, "--format", "json")[1])
+    answer = json.loads(run("shuffler", "--k", "64", "--n", "1e5", *PROMISE, *words, "--format", "json")[1])
     local = answer["request"]["central"]["local"]
     SCHEMA.validate(answer)
     assert all(row["epsilon"] == local[row["protocol"]] for row in answer["recommendations"])
@@ -70,7 +70,7 @@ def test_a_sample_is_simulated_at_these_budgets() -> None:
 @pytest.mark.slow
 def test_every_format_has_it(run: Run) -> None:
     def check(form: str) -> None:
-        assert form == "html" or run("--k", "16", *PROMISE, "-p", "grr", "--format", form)[1]
+        assert form == "html" or run("shuffler", "--k", "16", *PROMISE, "-p", "grr", "--format", form)[1]
         assert run("epsilon", "--eps", "4", "--shuffle", "--n", "1e4", "--delta", "1e-6", "--format", form)[1]
 
     assert failures(["table", "plain", "markdown", "csv", "json", "value", "html"], check) == {}
@@ -78,7 +78,7 @@ def test_every_format_has_it(run: Run) -> None:
 
 @pytest.mark.slow
 def test_a_page_has_it(run: Run) -> None:
-    assert "trusted server" in run("--k", "16", *PROMISE, "-p", "grr,oue", "--format", "html")[1]
+    assert "trusted server" in run("shuffler", "--k", "16", *PROMISE, "-p", "grr,oue", "--format", "html")[1]
 
 
 def test_what_reports_promise_once_they_are_shuffled(run: Run) -> None:
@@ -96,9 +96,9 @@ REFUSED = [
     (["--central-eps", "1", "--delta", "1"], "delta must be a number above 0 and below 1, got '1'"),
     (["--central-eps", "1", "--delta", "0"], "delta must be a number above 0 and below 1, got '0'"),
     (["--central-eps", "0", "--delta", "0.1"], "central-eps must be a number between 1e-09 and 32, got '0'"),
-    ([*PROMISE, "--eps", "1"], "--eps does not go with --central-eps"),
-    ([*PROMISE, "--attributes", "3"], "--attributes does not go with --central-eps"),
-    ([*PROMISE, "--why"], "leave --central-eps or --why out"),
+    ([*PROMISE, "--eps", "1"], "--eps is no option of ldp-advise shuffler"),
+    ([*PROMISE, "--attributes", "3"], "--attributes is no option of ldp-advise shuffler"),
+    ([*PROMISE, "--why"], "--why is no option of ldp-advise shuffler"),
     (["--central-eps", "1e-9", "--delta", "1e-12", "--n", "1000"], "kept by no reports of 1,000 users"),
 ]
 
@@ -106,16 +106,21 @@ REFUSED = [
 def test_what_does_not_go_together_is_refused_in_a_line(run: Run) -> None:
     def check(cell: tuple[list[str], str]) -> None:
         words, message = cell
-        result = run("--k", "8", *words)
+        result = run("shuffler", "--k", "8", *words)
         assert result[0] == 2
         assert message in result[2]
         assert result[2].count("\n") == 1
 
     assert failures(REFUSED, check) == {}
+    promise = {"central_epsilon": 1.0, "delta": 1e-8, "k": 8}
+    for more in ({"eps": 1.0}, {"attributes": 3}):
+        (name,) = more
+        with pytest.raises(InputError, match=f"--{name} does not go with --central-eps"):
+            advisor.advise(**promise, **more)
 
 
 def test_the_users_that_the_refusal_names_are_enough(run: Run) -> None:
-    question = ["--k", "8", "-p", "grr,oue", "--central-eps", "1e-9", "--delta", "1e-12", "--n"]
+    question = ["shuffler", "--k", "8", "-p", "grr,oue", "--central-eps", "1e-9", "--delta", "1e-12", "--n"]
     wanted = run(*question, "1000")[2].rsplit("--n ", 1)[1].strip()
     assert run(*question, wanted)[1]
 
@@ -141,7 +146,7 @@ def test_an_estimate_was_collected_at_one_budget() -> None:
 
 
 def test_a_delta_that_gives_single_users_away_is_warned_of(run: Run) -> None:
-    asked = ("--central-eps", "0.5", "--k", "8", "--n", "50000", "-q", "-p", "grr,oue")
+    asked = ("shuffler", "--central-eps", "0.5", "--k", "8", "--n", "50000", "-q", "-p", "grr,oue")
     assert "delta 0.1 is not below 1/n = 2e-05" in run(*asked, "--delta", "0.1")[2]
     assert run(*asked, "--delta", "1e-7")[2] == ""
 
@@ -219,7 +224,7 @@ def test_a_plan_or_a_frontier_at_half_a_promise_is_refused(run: Run) -> None:
 
 def test_what_is_deployed_has_the_budget_of_its_protocol(run: Run, tmp_path: Path) -> None:
     saved, target = tmp_path / "answer.json", tmp_path / "collection"
-    promise = ["--central-eps", "0.1", "--delta", "1e-8", "--k", "256", "--n", "1e5"]
+    promise = ["shuffler", "--central-eps", "0.1", "--delta", "1e-8", "--k", "256", "--n", "1e5"]
     assert run(*promise, "-p", "grr,ss", "--method", "none", "--format", "json", "--output", str(saved))[0] == 0
     code, _, err = run("code", str(saved), "--to", str(target))
     assert code == 0, err

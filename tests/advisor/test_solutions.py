@@ -50,7 +50,7 @@ def test_the_first_is_what_the_plan_uses() -> None:
 
 
 def test_the_answer_says_between_whom_the_promise_holds(run: Run) -> None:
-    question = ["--eps", "1", "--k", "10", "--n", "1e5", "--attributes", "10"]
+    question = ["columns", "--eps", "1", "--k", "10", "--n", "1e5", "--attributes", "10"]
     code, words, _ = run(*question, "--format", "plain")
     assert code == 0
     assert "Ways to collect 10 attributes at the same promise" in words

@@ -241,7 +241,7 @@ def test_bad_input_gets_one_line(run: Run) -> None:
         (("--eps", "1", "--n", "1e4", "--k", "2M,1999999,1999998,1999997,1999996,1999995"), "add up to at most"),
         (("--eps", "1", "--n", "1e4", "--k", "4", "--metric", "all"), "one metric"),
         (("--eps", "1", "--n", "1e4", "--k", "4", "-m", "l1", "-m", "l2"), "one metric at a time, got l1, l2"),
-        (("--eps", "1", "--n", "1e4", "--k", "4", "--header"), "needs a file"),
+        (("--eps", "1", "--n", "1e4", "--k", "4", "--header"), "--header needs a sample, and none is given"),
         (("--eps", "1", "--n", "1e4", "--k", "4", "--plot", "x.bmp"), ".png, .svg, .pdf"),
         (("--eps", "1", "--n", "1e4", "--k", "4", "--resume", "/nowhere/x"), "no directory"),
         ((), "--eps, --n and --k are missing"),

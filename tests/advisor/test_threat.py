@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor import Advice, advise
+from advisor import Advice, InputError, advise
 from advisor.figures import number
 from advisor.show.page import page_html
 from advisor.show.rank.document import rank_document
@@ -22,7 +22,7 @@ FEW = (*QUICK, "-p", "oue", "-p", "she", "--method", "none", "--method", "norm_s
 
 
 def test_a_threat_adds_columns_and_removes_what_is_not_bounded(run: Run, states: str) -> None:
-    code, out, _ = run("--eps", "1", *FEW, "--threat", "0.05", states)
+    code, out, _ = run("fakes", "--eps", "1", *FEW, "--threat", "0.05", states)
     assert code == 0
     assert "max. gain" in out
     assert "Constraint --threat 0.05 removed the protocols she" in out
@@ -30,7 +30,7 @@ def test_a_threat_adds_columns_and_removes_what_is_not_bounded(run: Run, states:
 
 
 def test_json_has_the_gains(run: Run, states: str) -> None:
-    _, out, _ = run("--eps", "1", *FEW, "--threat", "0.05", states, "--format", "json")
+    _, out, _ = run("fakes", "--eps", "1", *FEW, "--threat", "0.05", states, "--format", "json")
     data = json.loads(out)
     SCHEMA.validate(data)
     assert data["request"]["threat"] == 0.05
@@ -101,7 +101,7 @@ def test_known_targets_are_those_of_the_attack_and_bring_two_more_remedies() -> 
 
 def test_a_remedy_that_cannot_be_had_is_refused_in_a_line(run: Run, states: str) -> None:
     cells = [
-        (("--method", "recover"), "method recover is a remedy for fake users: ask the main command or estimate"),
+        (("--method", "recover"), "method recover is a remedy for fake users: ask ldp-advise fakes or estimate"),
         (("--method", "recover_known", "--threat", "0.1"), "needs to know what fake users promote: give --targets"),
         (("--targets", "MA"), "targets goes with threat: give --threat SHARE"),
         (("--targets", "XX", "--threat", "0.1"), "targets must be categories, got XX"),
@@ -110,7 +110,8 @@ def test_a_remedy_that_cannot_be_had_is_refused_in_a_line(run: Run, states: str)
 
     def check(cell: tuple[tuple[str, ...], str]) -> None:
         extra, said = cell
-        code, _, err = run("--eps", "1", *extra, states)
+        command = () if extra == ("--method", "recover") else ("fakes",)
+        code, _, err = run(*command, "--eps", "1", *extra, states)
         assert code == 2
         assert said in err
         assert err.count("\n") <= 2
@@ -124,7 +125,7 @@ def test_a_page_and_a_picture_are_of_the_remedy(tmp_path: Path, run: Run) -> Non
     sample.write_text("value,count\n" + "".join(f"v{place},{count}\n" for place, count in enumerate(COUNTS)))
     page, picture = tmp_path / "page.html", tmp_path / "frequencies.svg"
     code, out, err = run(
-        "--eps", "1", "-p", "oue", "--method", "drop_fakes,norm_sub", *QUICK, "--threat", "0.1", str(sample),
+        "fakes", "--eps", "1", "-p", "oue", "--method", "drop_fakes,norm_sub", *QUICK, "--threat", "0.1", str(sample),
         "--counts", "count", "--report", str(page), "--plot-frequencies", str(picture),
     )  # fmt: skip
     assert code == 0, err
@@ -182,8 +183,8 @@ def test_the_legend_of_a_page_has_just_the_columns_that_the_page_shows(threat: f
 
 def test_a_threat_that_cannot_be_simulated_is_refused(run: Run, states: str) -> None:
     cells = [
-        (("--k", "50"), "threat needs a simulation"),
-        (("--instant",), "threat needs a simulation"),
+        (("--k", "50"), "SAMPLE is missing: give a file"),
+        (("--instant",), "--instant is no option of ldp-advise fakes"),
         (("--threat", "1.5"), "threat must be a number above 0 and below 1, got '1.5'"),
         (("--threat", "0.9999"), "leaves no honest user among n=1000"),
     ]
@@ -192,8 +193,11 @@ def test_a_threat_that_cannot_be_simulated_is_refused(run: Run, states: str) -> 
         extra, said = cell
         sample = () if "--k" in extra else (states,)
         threat = () if "--threat" in extra else ("--threat", "0.05")
-        code, _, err = run("--eps", "1", *threat, *extra, *sample)
+        code, _, err = run("fakes", "--eps", "1", *threat, *extra, *sample)
         assert code == 2
         assert said in err
 
     assert failures(cells, check) == {}
+    for asked in ({"k": 50}, {"sample_counts": [500, 300], "instant": True}):
+        with pytest.raises(InputError, match="threat needs a simulation"):
+            advise(1.0, **asked, threat=0.05)

@@ -24,7 +24,7 @@ from typing import Any
 from playwright.sync_api import sync_playwright
 
 from advisor.extensions.app.examples import example_file
-from advisor.extensions.app.goals import COMPARE, SHAPES, Goal, goals
+from advisor.extensions.app.goals import COMPARE, SHAPES, PageGoal, goals
 
 PAINTS, TURNS, ROUNDS = 5, 10, 2
 PAUSE = 4  # seconds in which what stands below an answer is drawn
@@ -163,7 +163,7 @@ def simulations(browser: Any, address: str, process: int) -> None:
         page.context.close()
 
 
-def opened(browser: Any, address: str, goal: Goal) -> Any:
+def opened(browser: Any, address: str, goal: PageGoal) -> Any:
     """Return the page of a goal, watched, on which every act of `acts` changes the answer."""
     page = browser.new_context().new_page()
     page.goto(f"{address}?goal={goal.key}" + (f"&shape={SHAPES[-1][0]}" if goal.shapes else f"&{goal.example_set}"))
@@ -173,7 +173,7 @@ def opened(browser: Any, address: str, goal: Goal) -> Any:
     return page
 
 
-def acts(page: Any, goal: Goal) -> list[tuple[str, Callable[[], None]]]:
+def acts(page: Any, goal: PageGoal) -> list[tuple[str, Callable[[], None]]]:
     """Return what a user does with the data of a page, each with its name."""
     shapes = [key for key, _ in SHAPES] if goal.shapes else []
     picks = [(key, partial(page.select_option, "#shape", key)) for key in shapes]

@@ -18,16 +18,16 @@ COMMANDS = {
     "rank_verbose": "ldp-advise --eps 1 --max-bits 40 --proper colours.csv --reps 4 --max-reps 4 -p oue,grr -v",
     "rank_ordered": "ldp-advise --eps 1 -m emd bands.csv --reps 4 --max-reps 4 -p oue,tree --method norm_sub,tree_eb",
     "rank_matrix": "ldp-advise --eps 1 -m l1,kl --matrix colours.csv --reps 4 --max-reps 4 -p oue",
-    "rank_threat": "ldp-advise --eps 1 --threat 0.05 colours.csv --reps 4 --max-reps 4 -p oue",
+    "rank_threat": "ldp-advise fakes --eps 1 --threat 0.05 colours.csv --reps 4 --max-reps 4 -p oue",
     "rank_useless": "ldp-advise --eps 0.01 --n 100 colours.csv --reps 4 --max-reps 4 -p oue --method norm_sub,none",
     "look_up": "ldp-advise --eps 1 --k 300 --n 2M --top 3",
     "look_up_why": "ldp-advise --eps 1 --k 256 --metric emd --top 2 --why",
     "budgets": "ldp-advise --eps 0.5,1,2 --k 300 --n 2M",
-    "rounds": "ldp-advise --eps 1 --rounds 4 --k 64 --n 1M --top 2",
-    "memoise": "ldp-advise --eps 1 --eps-forever 2 --rounds 30 --memoize --changes 0.05 --k 64 --n 1M",
-    "attributes": "ldp-advise --eps 1 --attributes 4 --k 64 --n 1M --top 2",
-    "columns": "ldp-advise --eps 1 --n 100k ages_and_towns.csv --column age --column town --instant",
-    "shuffler": "ldp-advise --central-eps 0.5 --delta 1e-8 --n 1M --k 64 --top 2",
+    "rounds": "ldp-advise rounds --eps 1 --rounds 4 --k 64 --n 1M --top 2",
+    "memoise": "ldp-advise rounds --eps 1 --eps-forever 2 --rounds 30 --changes 0.05 --k 64 --n 1M",
+    "attributes": "ldp-advise columns --eps 1 --attributes 4 --k 64 --n 1M --top 2",
+    "columns": "ldp-advise columns --eps 1 --n 100k ages_and_towns.csv --column age --column town --instant",
+    "shuffler": "ldp-advise shuffler --central-eps 0.5 --delta 1e-8 --n 1M --k 64 --top 2",
     "estimate": "ldp-advise estimate estimate.csv --protocol oue --eps 1 --n 20000 --reps 4 --top 3",
     "reports": "ldp-advise reports grr.txt --protocol grr --eps 1 --k 8 --reps 4 --method norm_sub,eb_ns,none",
     "places": "ldp-advise places grid.csv --grid 4x5 --columns row,col --eps 1 --n 20k --reps 4 --max-reps 4 -p oue",
@@ -60,7 +60,10 @@ PAGES = frozenset({
     "rank_verbose", "estimate", "reports", "places", "plan", "sweep", "pareto", "choose", "audit",
     "epsilon", "list", "explain_protocol", "code", "cite", "knowledge",
 })  # fmt: skip
-HELP = ("", "estimate", "reports", "places", "plan", "sweep", "pareto", "choose", "audit", "epsilon", "code")
+HELP = (
+    "", "estimate", "reports", "places", "plan", "sweep", "pareto", "columns", "rounds", "shuffler", "fakes", "choose",
+    "audit", "epsilon", "code",
+)  # fmt: skip
 
 
 def document(name: str) -> dict[str, str]:

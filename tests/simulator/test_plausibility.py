@@ -11,7 +11,7 @@ import pytest
 from simulator import Noise
 from simulator.populations import apportion, frequencies
 from simulator.surrogate import DRAWS, FROM_EACH, drawn_from_models, plausibility, surrogate_populations
-from simulator.surrogate.plausibility import RATIO, Ratio, by_plausibility, traits_of
+from simulator.surrogate.plausibility import RATIO, PlausibilityRatio, by_plausibility, traits_of
 
 from .law import stream
 
@@ -48,7 +48,7 @@ def test_traits_are_those_worked_out_number_by_number(k: int) -> None:
 
 
 def test_a_ratio_is_its_quadratic_form_and_nothing_new_beyond_what_it_was_fitted_to() -> None:
-    ratio = Ratio((0.0, -2.0), (4.0, 6.0), (1.5, -0.5), ((2.0, 3.0), (-4.0,)))
+    ratio = PlausibilityRatio((0.0, -2.0), (4.0, 6.0), (1.5, -0.5), ((2.0, 3.0), (-4.0,)))
 
     def slow(first: float, second: float) -> float:
         x, y = (min(max(value, -1), 1) for value in (first / 2 - 1, (second - 2) / 4))

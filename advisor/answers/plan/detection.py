@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.answers.plan.result import Curve, PlanRow, settled_row
-from advisor.question.plan import ROUNDING, PlanQuestion
+from advisor.question.plan import PlanQuestion
+from advisor.question.rules import ROUNDING
 from simulator import frequency_oracles
 from simulator.crossing import crossing
 from simulator.detection import POWER, few_supports, least_users, smallest_detectable, threshold

@@ -30,7 +30,7 @@ ENDS = {"n": USERS, "epsilon": EPSILON}  # of what the model covers
 
 
 @dataclass(frozen=True, eq=False)
-class Prediction:
+class PlanPrediction:
     """What is predicted along the unknown."""
 
     xs: NDArray[np.float64]  # values of the unknown that were looked at, rising, ``(places,)``
@@ -62,7 +62,7 @@ class Prediction:
 
 def first_answers(
     question: PlanQuestion, assumed: Histogram | None = None, *, least: float | None = None
-) -> Prediction:
+) -> PlanPrediction:
     """Predict every pair along the range that the model covers; nothing where it does not know the metric.
 
     assumed: what stands for the frequencies; by default their profile.
@@ -71,13 +71,13 @@ def first_answers(
     """
     xs = np.geomspace(*ENDS[question.unknown], PLACES)
     if question.metric not in predicted_metrics(ordered=question.frequencies.ordered):
-        return Prediction(xs, {}, (), f"the model does not know the metric {question.metric}")
+        return PlanPrediction(xs, {}, (), f"the model does not know the metric {question.metric}")
     usual = MetricSettings().resolved(question.frequencies.k)
     if question.metric in ("topk", "set", "kl", "js") and question.metric_values != usual:
-        return Prediction(xs, {}, (), f"the model knows {question.metric} in its usual setting only")
+        return PlanPrediction(xs, {}, (), f"the model knows {question.metric} in its usual setting only")
     protocols = tuple(name for name in question.protocols if name in predicted_protocols())
     if not protocols:
-        return Prediction(xs, {}, (), f"the model does not know {listed(question.protocols)}")
+        return PlanPrediction(xs, {}, (), f"the model does not know {listed(question.protocols)}")
     figures: dict[Pair, list[tuple[float, float, float]]] = {}
 
     def asked(x: float) -> LookUp:
@@ -99,7 +99,7 @@ def first_answers(
         try:
             answer = asked(x)
         except ValueError as error:
-            return Prediction(xs, {}, (), str(error))
+            return PlanPrediction(xs, {}, (), str(error))
         for row in answer.rows:
             figures.setdefault((row.protocol, row.method), []).append((row.error, row.low, row.high))
         missed |= {(row.protocol, row.method) for row in answer.rows if row.error > question.target}
@@ -113,7 +113,7 @@ def first_answers(
     rows = [_row(pair, xs, values, question.target, whole=whole) for pair, values in errors.items()]
     if least is not None:
         rows = [replace(row, low=None, high=None) for row in rows]
-    return Prediction(xs, errors, tuple(rows), choice=_choice({row.pair: row for row in rows}, asked))
+    return PlanPrediction(xs, errors, tuple(rows), choice=_choice({row.pair: row for row in rows}, asked))
 
 
 def _choice(rows: Mapping[Pair, PlanRow], asked: Callable[[float], LookUp]) -> Pair | None:

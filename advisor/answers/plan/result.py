@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from advisor.question.plan import ROUNDING, PlanQuestion
+from advisor.question.plan import PlanQuestion
+from advisor.question.rules import ROUNDING
 from simulator.crossing import Crossing
 from simulator.ranking import Pair
 

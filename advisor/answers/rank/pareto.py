@@ -28,19 +28,8 @@ class Frontier:
     dominated: tuple[tuple[Recommendation, Recommendation], ...]
 
 
-def pareto(advice: Ranking) -> Frontier:
-    """Return the frontier of mean error, attack success and bits per report.
-
-    A pair is dominated where another is as good in all three and better in one. Errors within 5 % of the lowest are as
-    good as it (`simulator.ranking.preference`). The first row is the answer of the ranking.
-
-    Examples
-    --------
-    >>> from advisor import advise
-    >>> frontier = pareto(advise(1.0, k=64))
-    >>> len(frontier.rows) + len(frontier.dominated) == len(frontier.advice.recommendations)
-    True
-    """
+def frontier_of(advice: Ranking) -> Frontier:
+    """Return the frontier of an advice: see `advisor.pareto`."""
     ratios = {row: math.inf if row.ratio_to_best is None else row.ratio_to_best for row in advice.recommendations}
     keys = {row: preference(ratio, advice.request.cost(row.protocol)) for row, ratio in ratios.items()}
 

@@ -1,92 +1,175 @@
-"""Answers: the job of a command line is done here instead of on a terminal."""
+"""Answers to the questions of a page, and the command line and the Python that give the same."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from contextvars import copy_context
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
-from advisor.cli import options
-from advisor.cli.dispatch import USAGE_ERROR
-from advisor.cli.groups import app_for
-from advisor.cli.run import Job, taker
-from advisor.errors import InputError
-from advisor.extensions.app.state import Command
-from advisor.inputs.held import held_files
+from advisor.answers.rank.look_up import look_up
+from advisor.answers.rank.result import Answer
+from advisor.answers.rank.simulate import simulated_answer
+from advisor.cli.collected import needs
+from advisor.extensions.app.goals import REPORTS
+from advisor.extensions.app.state import Asked
+from advisor.extensions.choose.answer import Choice, choose
+from advisor.extensions.choose.document import choice_document
+from advisor.extensions.places.answer import answer_places
+from advisor.extensions.places.document import places_document, places_sections
+from advisor.extensions.places.question import PlacesQuestion
+from advisor.extensions.places.reading import places_request
+from advisor.extensions.places.result import PlacesAdvice
+from advisor.inputs.held import HeldFile, held_files
+from advisor.inputs.histogram import RawHistogram
+from advisor.members import as_named
+from advisor.question.collected_request import (
+    CollectedQuestion,
+    check_collected,
+    counts_of_reports,
+    estimate_request,
+    reports_request,
+)
+from advisor.question.option import require
+from advisor.question.ranking import ranking_requests
+from advisor.question.rules import check_data, check_ranking
+from advisor.question.sample import sample_frequencies
+from advisor.question.settings import Categories
 from advisor.show.model import Document
+from advisor.show.rank.document import rank_document
+from advisor.show.rank.page import page_sections
 from simulator.foreign import SOURCES, containment
 
-T = TypeVar("T")
+LISTED = 40  # categories whose counts stand in the code
 Progress = Callable[..., None]  # of (done, total), or of words that say what is being done
 
 
 @dataclass(frozen=True, eq=False)
 class Answered:
-    """An answer with the command line that gives it."""
+    """An answer with its question."""
 
-    command: Command
-    value: Any = field(repr=False)  # what the command answers with: an Answer, a Choice, a PlacesAdvice
+    asked: Asked
+    value: Answer | Choice | PlacesAdvice = field(repr=False)
     document: Document = field(repr=False)
 
     @property
     def line(self) -> str:
         """The command line, fit to be copied."""
-        return shlex.join(("ldp-advise", *in_full(self.command.words)))
+        return shlex.join(("ldp-advise", *self.asked.words))
+
+    @property
+    def python(self) -> str:
+        """Python that gives the same answer: a call of `advise` where it takes the question, else the command line."""
+        keywords = _keywords(self)
+        if keywords is None:
+            lines = "".join(f"    {word!r},\n" for word in self.asked.words)
+            return f"from advisor.cli.app import main\n\nmain([\n{lines}])"
+        inside = "".join(f"    {name}={value!r},\n" for name, value in keywords.items())
+        return f"from ldp_advise import advise\n\nadvice = advise(\n{inside})\nprint(advice)"
 
 
-def in_full(words: Sequence[str]) -> tuple[str, ...]:
-    """Return words of a command line, members from files by the names that load them: ``mine.py:soft``."""
-    return tuple(
-        ",".join(SOURCES.get(name, name) for name in word.split(",")) if before == "--method" else word
-        for before, word in zip(("", *words), words, strict=False)
-    )
+def answer(asked: Asked, progress: Progress | None = None) -> Any:
+    """Return what answers a question, before it is made a document; raises InputError as the command line does."""
 
-
-def answer(command: Command, progress: Progress | None = None) -> Any:
-    """Return what a command answers, before it is made a document; raises InputError as the command line does."""
-
-    def work(job: Job[Any, Any, Any]) -> Any:
+    def work() -> Any:
+        held_files.set(asked.files)
         with containment() if SOURCES else nullcontext():
-            return job.answer(job.read(), progress or _silence)
+            return _answer(asked, progress or _silence)
 
-    return _with_job(command, work)
+    return copy_context().run(work)
 
 
-def answered(command: Command, value: Any = None) -> Answered:
-    """Return the answer of a command; `value` is what it answers, where that is known already.
+def answered(asked: Asked, value: Any = None) -> Answered:
+    """Return the answer to a question with its document; `value` is the answer, where that is known already.
 
     Raises InputError as the command line does.
     """
-    known = answer(command) if value is None else value
-
-    def work(job: Job[Any, Any, Any]) -> Document:
-        document = job.document(known)
-        return document if job.sections is None else replace(document, sections=partial(job.sections, known))
-
-    return Answered(command, known, _with_job(command, work))
+    known = answer(asked) if value is None else value
+    if isinstance(known, Choice):
+        return Answered(asked, known, choice_document(known))
+    if isinstance(known, PlacesAdvice):
+        return Answered(asked, known, replace(places_document(known), sections=partial(places_sections, known)))
+    document = rank_document(known.rankings)
+    return Answered(asked, known, replace(document, sections=partial(page_sections, known.rankings)))
 
 
 def _silence(*what: object) -> None:
     del what
 
 
-def _with_job(command: Command, work: Callable[[Job[Any, Any, Any]], T]) -> T:
-    """Have a command line checked and taken for a job, and work with that, its files in memory."""
+def _answer(asked: Asked, progress: Progress) -> Answer | Choice | PlacesAdvice:
+    question, jobs = asked.question, asked.question.simulation.jobs
+    if asked.wishes is not None:
+        return _choice(asked, progress)
+    if isinstance(question, PlacesQuestion):
+        question.check_places()
+        return answer_places(places_request(question), jobs=jobs or 1, progress=progress)
+    if isinstance(question, CollectedQuestion):
+        require(*needs(question))
+        check_collected(question)
+        if asked.kind == REPORTS:
+            request = reports_request(counts_of_reports([question.path], question, jobs=jobs), question)
+        else:
+            request = estimate_request(question)
+        return simulated_answer(request, jobs=jobs, progress=progress)
+    check_ranking(question)
+    (request,) = ranking_requests(question)
+    if question.is_predicted:
+        return Answer(look_up(request))
+    return simulated_answer(request, jobs=jobs, progress=progress)
 
-    def run() -> T:
-        jobs: list[Job[Any, Any, Any]] = []
-        words = list(command.words)
-        options.words.set(command.words)
-        held_files.set(command.files)
-        taker.set(jobs.append)
-        try:
-            app_for(words)(words, prog_name="ldp-advise", standalone_mode=False)
-        except USAGE_ERROR as error:
-            raise InputError(str(error.format_message() if hasattr(error, "format_message") else error)) from None
-        return work(jobs[0])
 
-    return copy_context().run(run)
+def _choice(asked: Asked, progress: Progress) -> Choice:
+    wishes, question = asked.wishes, asked.question
+    assert wishes is not None  # noqa: S101 - it is a question of choose
+    check_data(question)
+    if question.sample is None:
+        return choose(wishes)
+    domain = Categories(k=wishes.answers, ordered=wishes.ordered)
+    frequencies = sample_frequencies(replace(question, domain=domain))
+    words = (question.path, *question.columns.typed(), *domain.typed())
+    return choose(wishes, frequencies, words, instant=question.instant.instant, progress=progress)
+
+
+def _keywords(one: Answered) -> Mapping[str, Any] | None:
+    """Return the keywords of `advise` that ask the same; None where it cannot be asked, or has too many figures."""
+    question = one.asked.question
+    if one.asked.wishes is not None or isinstance(question, PlacesQuestion):
+        return None
+    result: dict[str, Any] = {}
+    for group in question.groups:
+        if group not in (question.columns, getattr(question, "estimate_columns", None)):
+            result |= {item.name: _plain(getattr(group, item.name)) for item in fields(group)
+                       if getattr(group, item.name) != item.default}  # fmt: skip
+    if isinstance(question, CollectedQuestion):
+        collected = one.value.first.request.collected if isinstance(one.value, Answer) else None
+        estimate = None if collected is None else collected.observed.estimate
+        if collected is None or estimate is None or len(collected.labels) > LISTED:
+            return None
+        figures = dict(zip(collected.labels, estimate.tolist(), strict=True))
+        return result | {"protocol": result.pop("used"), "n": collected.n, "estimate": figures}
+    if question.sample is not None:
+        counts = _counts(one.asked.files.get(question.path))
+        if counts is None:
+            return None
+        result["sample_counts"] = counts
+    return result
+
+
+def _plain(value: object) -> object:
+    """Return the value of an option as Python callers write it: one of several alone, members by their names."""
+    if not isinstance(value, tuple):
+        return value
+    names = [as_named(one) if isinstance(one, str) else one for one in value]
+    return names[0] if len(names) == 1 else names
+
+
+def _counts(file: HeldFile | None) -> dict[str, int] | None:
+    """Return the users per label of a file that was read in one way; None if it was not, or there are many."""
+    read = [one for one in (file.made.values() if file is not None else ()) if isinstance(one, RawHistogram)]
+    if len(read) != 1 or len(read[0].labels) > LISTED:
+        return None
+    return dict(zip(read[0].labels, read[0].counts.tolist(), strict=True))

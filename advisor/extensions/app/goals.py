@@ -13,7 +13,7 @@ from advisor.extensions.choose.question import Wishes
 from advisor.extensions.places.question import Ground, Promise
 from advisor.question.collected_request import Collection, EstimateColumns
 from advisor.question.option import Settings, option
-from advisor.question.settings import Categories, Columns, Limits, Menu, Plurality, Question
+from advisor.question.settings import Categories, Columns, Limits, Menu, Plurality, Terms
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 
 PLAN, ESTIMATE, COMPARE, PLACES = "plan", "estimate", "compare", "places"
@@ -61,7 +61,7 @@ class ReadAs(Settings):
 
 
 @dataclass(frozen=True)
-class Goal:
+class PageGoal:
     """A page: what people come with, what it asks, and what becomes of it."""
 
     key: str  # in the address
@@ -81,19 +81,19 @@ class Goal:
 
 
 @cache
-def goals() -> dict[str, Goal]:
+def goals() -> dict[str, PageGoal]:
     """Return the pages by their keys, with the members that there are."""
     return {goal.key: goal for goal in (_plan(), _estimate(), _compare(), _places())}
 
 
-def _plan() -> Goal:
-    return Goal(
+def _plan() -> PageGoal:
+    return PageGoal(
         PLAN,
         "I plan a survey",
         "Say how many people you ask and how exact it has to be. You get a verdict: collect or not, and with which "
         "privacy budget.",
         (
-            Control("n", Question, "n", PEOPLE, start="2000", needed="Give the number of people, for example 2000."),
+            Control("n", Terms, "n", PEOPLE, start="2000", needed="Give the number of people, for example 2000."),
             Control("k", Categories, "k", KINDS, "Leave it open where a file shows them.", start="18"),
             Control(
                 "within", Wishes, "within", "How far off may a share be?", "Percentage points, on average.", start="1",
@@ -111,7 +111,7 @@ def _plan() -> Goal:
             ),
         ),
         (
-            Control("eps", Question, "epsilon", "ε, if you have settled it",
+            Control("eps", Terms, "epsilon", "ε, if you have settled it",
                     "The privacy budget of one report. Open: the page works it out."),
             ORDERED, COLUMN, COUNTS, DEPLOYABLE, BITS,
         ),
@@ -120,8 +120,8 @@ def _plan() -> Goal:
     )  # fmt: skip
 
 
-def _estimate() -> Goal:
-    return Goal(
+def _estimate() -> PageGoal:
+    return PageGoal(
         ESTIMATE,
         "I hold an estimate",
         "Drop what was collected. You get the method that repairs it best, the repaired frequencies with intervals, "
@@ -130,8 +130,8 @@ def _estimate() -> Goal:
             Control("holds", ReadAs, "holds", "What does the file hold?", start=ESTIMATES, choices=HOLDS),
             Control("used", Collection, "used", "Which protocol was used?", start="oue", choices=members(PROTOCOLS),
                     needed="Choose the protocol that was used."),
-            Control("eps", Question, "epsilon", "ε of one report", start="1", needed=NO_BUDGET),
-            Control("n", Question, "n", "How many users reported?",
+            Control("eps", Terms, "epsilon", "ε of one report", start="1", needed=NO_BUDGET),
+            Control("n", Terms, "n", "How many users reported?",
                     "For reports, leave it open: they are counted."),
             _metric(""),
         ),
@@ -146,16 +146,16 @@ def _estimate() -> Goal:
     )  # fmt: skip
 
 
-def _compare() -> Goal:
-    return Goal(
+def _compare() -> PageGoal:
+    return PageGoal(
         COMPARE,
         "I compare methods",
         "Choose data, budget and metric. You get the ranking of every protocol with every post-processing method, "
         "ties included.",
         (
             Control("k", Categories, "k", "Number of categories", "Leave it open where a file shows them.", start="64"),
-            Control("n", Question, "n", "Number of users", start="100000"),
-            Control("eps", Question, "epsilon", "ε of one report", start="1", needed=NO_BUDGET),
+            Control("n", Terms, "n", "Number of users", start="100000"),
+            Control("eps", Terms, "epsilon", "ε of one report", start="1", needed=NO_BUDGET),
             _metric("l1"),
             Control("method", Menu, "method", "Methods", "None chosen: all of them.", choices=members(POSTPROCESSORS),
                     several=True),
@@ -171,8 +171,8 @@ def _compare() -> Goal:
     )  # fmt: skip
 
 
-def _places() -> Goal:
-    return Goal(
+def _places() -> PageGoal:
+    return PageGoal(
         PLACES,
         "Where are my users",
         "Drop coordinates, one row per user or per cell. You get maps, errors by distance, and what is promised "
@@ -186,11 +186,11 @@ def _places() -> Goal:
                     choices=(("ldp", "any two places"), ("metric", "places near each other"))),
             Control("radius", Promise, "radius", "How near?", "In cells, or in km with a cell size. Open for any two "
                     "places.", start="2"),
-            Control("eps", Question, "epsilon", "ε of one report", start="1", needed=NO_BUDGET),
+            Control("eps", Terms, "epsilon", "ε of one report", start="1", needed=NO_BUDGET),
         ),
         (
             Control("counts", Columns, "counts", "Column of counts", "If the file has one row per cell."),
-            Control("n", Question, "n", "Number of users", "Open: those of the file."),
+            Control("n", Terms, "n", "Number of users", "Open: those of the file."),
             Control("cell", Ground, "cell_km", "Side of a cell in km", "For longitude and latitude."),
             Control("distance", Ground, "distance", "Distance", choices=(
                 ("", "as the crow flies"), ("manhattan", "along streets"))),
@@ -204,7 +204,7 @@ def _places() -> Goal:
 def _metric(start: str) -> Control:
     choices = tuple((key, f"{metric.title} ({key})") for key, metric in METRICS.items())
     return Control(
-        "metric", Question, "metric", "What is to be small?", start=start,
+        "metric", Terms, "metric", "What is to be small?", start=start,
         choices=choices if start else (("", "the usual: sum of absolute errors (l1)"), *choices),
     )  # fmt: skip
 

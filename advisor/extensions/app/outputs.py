@@ -7,7 +7,7 @@ from typing import TypeVar
 from shiny import Outputs, reactive, render, req, ui
 
 from advisor.extensions.app.session import Page
-from advisor.extensions.app.shown import Shown
+from advisor.extensions.app.shown import PageAnswer
 from advisor.extensions.app.takeaways import reproduce_html
 from advisor.show.rank.explorer import Stops
 
@@ -106,7 +106,7 @@ def _newest(task: reactive.ExtendedTask[..., T]) -> T:
     return task.result()
 
 
-def _place(stops: Stops, answer: Shown) -> tuple[int, ...] | None:
+def _place(stops: Stops, answer: PageAnswer) -> tuple[int, ...] | None:
     """Return the places of ε and n on the dials of a curve; None where one of them is not on its dial."""
     request = None if answer.first is None else answer.first.request
     point = () if request is None else (request.epsilon, request.n)

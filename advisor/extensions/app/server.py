@@ -9,18 +9,18 @@ from shiny import Inputs, Outputs, Session, reactive
 
 from advisor.extensions.app.outputs import add_outputs
 from advisor.extensions.app.session import PREDICTED, Page, Wrong, first_sight
-from advisor.extensions.app.shown import Shown
+from advisor.extensions.app.shown import PageAnswer
 from advisor.extensions.app.state import Data, State
 from advisor.extensions.app.takeaways import add_downloads
 from advisor.extensions.app.uploads import Uploads
-from advisor.extensions.app.worker import Workers
+from advisor.extensions.app.worker import WorkerPool
 
 FOLLOWS = 1.5  # seconds without a change before a simulation follows by itself
 MOST_FOLLOWED = 4096  # categories up to which it does; above, it takes long, and is asked for
 LARGE = 1_000_000  # bytes of a file that is not read twice: there a small simulation is hardly sooner
 
 
-def server_of(uploads: Uploads, workers: Workers) -> Callable[[Inputs, Outputs, Session], None]:
+def server_of(uploads: Uploads, workers: WorkerPool) -> Callable[[Inputs, Outputs, Session], None]:
     """Return what is done for each session."""
 
     def server(input: Inputs, output: Outputs, session: Session) -> None:  # noqa: A002 - as Shiny calls it
@@ -108,7 +108,7 @@ def _answer_buttons(page: Page) -> None:
         page.again.set(page.again() + 1)
 
 
-def _finished(page: Page, task: reactive.ExtendedTask[..., Shown | Wrong]) -> None:
+def _finished(page: Page, task: reactive.ExtendedTask[..., PageAnswer | Wrong]) -> None:
     """Show what a task has answered, unless the question has changed since."""
     if task.status() == "error":
         raise task.error()
@@ -134,7 +134,7 @@ def _finished(page: Page, task: reactive.ExtendedTask[..., Shown | Wrong]) -> No
             page.tell_work(first_sight(now), offers=True)
 
 
-def _answers(answer: Shown | None, state: State) -> bool:
+def _answers(answer: PageAnswer | None, state: State) -> bool:
     """Tell whether an answer is to the question of a state."""
     return answer is not None and answer.state.question == state.question
 
@@ -145,14 +145,14 @@ def _has_first_sight(state: State) -> bool:
     return state.goal.key in PREDICTED or held is None or len(held.content) <= LARGE
 
 
-def _follows(answer: Shown) -> bool:
+def _follows(answer: PageAnswer) -> bool:
     """Tell whether the simulation of an answer follows by itself."""
     if answer.state.goal.key not in PREDICTED:
         return True
     return answer.first is not None and answer.first.request.k <= MOST_FOLLOWED
 
 
-def _refuse(page: Page, wrong: Wrong, before: Shown | None, now: State) -> None:
+def _refuse(page: Page, wrong: Wrong, before: PageAnswer | None, now: State) -> None:
     """Say what is wrong: beside its control, or where a first sight stays, beside the simulation that failed."""
     if wrong.state.simulated and _answers(before, wrong.state):
         page.tell_work(f"Not simulated: {' '.join(wrong.messages.values())}")

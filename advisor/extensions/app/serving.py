@@ -20,7 +20,7 @@ from advisor.extensions.app.site import HOST, site
 from advisor.extensions.app.state import state_of
 from advisor.extensions.app.uploads import Uploads
 from advisor.extensions.app.view import document
-from advisor.extensions.app.worker import Members, Workers
+from advisor.extensions.app.worker import Members, WorkerPool
 
 TOKEN_BYTES = 24
 LARGEST_MESSAGE = 1 << 20  # bytes of one message of a page: files come another way
@@ -47,7 +47,7 @@ def serve(query: str, port: int, *, opens: bool, say: Callable[[str], None], mem
         listener.listen(128)
         token, port = secrets.token_urlsafe(TOKEN_BYTES), listener.getsockname()[1]
         address = f"http://{HOST}:{port}/{token}/" + (f"?{query}" if query else "")
-        uploads, workers = Uploads(), Workers(members)
+        uploads, workers = Uploads(), WorkerPool(members)
         shiny = App(lambda request: document(state_of(request.url.query, uploads)), server_of(uploads, workers))
         shiny.sanitize_errors = True
         config = uvicorn.Config(

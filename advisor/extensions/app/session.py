@@ -11,11 +11,11 @@ from shiny import Inputs, Session, reactive
 
 from advisor.errors import InputError
 from advisor.extensions.app.goals import COMPARE, PLAN
-from advisor.extensions.app.shown import Shown, budget_of, faults, shown
+from advisor.extensions.app.shown import PageAnswer, budget_of, faults, shown
 from advisor.extensions.app.state import Data, State, decision, ranking, state_of
 from advisor.extensions.app.uploads import Uploads
 from advisor.extensions.app.wording import worded
-from advisor.extensions.app.worker import Workers
+from advisor.extensions.app.worker import WorkerPool
 from advisor.show.rank.explorer import Stops
 
 PAUSE = 0.4  # seconds without a change before what stands below the answer is worked out
@@ -23,10 +23,10 @@ PREDICTED = (PLAN, COMPARE)  # pages whose first sight is a prediction; on the o
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class ShownCurve:
     """A curve that is shown: of which answer, and the values of its dials."""
 
-    answer: Shown
+    answer: PageAnswer
     stops: Stops
 
 
@@ -41,7 +41,7 @@ class Wrong:
 class Page:
     """One session."""
 
-    def __init__(self, inputs: Inputs, session: Session, uploads: Uploads, workers: Workers) -> None:
+    def __init__(self, inputs: Inputs, session: Session, uploads: Uploads, workers: WorkerPool) -> None:
         self.inputs, self.session, self.uploads, self.workers = inputs, session, uploads, workers
         with reactive.isolate():
             first = state_of(session.clientdata.url_search(), uploads)
@@ -50,9 +50,9 @@ class Page:
         # The state for which a simulation was asked; any change of it begins with the first sight again.
         self.simulated_query: reactive.Value[str] = reactive.Value(first.query if first.simulated else "")
         self.declined = ""  # the state whose simulation was cancelled
-        self.current: reactive.Value[Shown | None] = reactive.Value(None)
+        self.current: reactive.Value[PageAnswer | None] = reactive.Value(None)
         self.again: reactive.Value[int] = reactive.Value(0)
-        self.kept: Curve | None = None
+        self.kept: ShownCurve | None = None
         self.looking = reactive.ExtendedTask(self._look)
         self.simulating = reactive.ExtendedTask(self._simulate)
         self.exploring = reactive.ExtendedTask(_explored)
@@ -91,7 +91,7 @@ class Page:
         self.tell_work(f"{first_sight(state)} The simulation follows." if pause else "Simulating …", running=True)
         self.simulating.invoke(whole, pause)
 
-    async def _look(self, state: State) -> Shown | Wrong:
+    async def _look(self, state: State) -> PageAnswer | Wrong:
         try:
             if self.goal.key in PREDICTED:
                 return await asyncio.to_thread(shown, state)
@@ -100,7 +100,7 @@ class Page:
         except (InputError, MemoryError) as error:
             return Wrong(state, faults(state, error))
 
-    async def _simulate(self, state: State, pause: float) -> Shown | Wrong:
+    async def _simulate(self, state: State, pause: float) -> PageAnswer | Wrong:
         await asyncio.sleep(pause)
         self.tell_work("Simulating …", running=True)
         try:
@@ -129,17 +129,17 @@ def first_sight(state: State) -> str:
     return "Predicted, not simulated." if state.goal.key in PREDICTED else "A first sight, from few repetitions."
 
 
-async def _explored(answer: Shown, stops: Stops | None) -> tuple[Curve, str]:
+async def _explored(answer: PageAnswer, stops: Stops | None) -> tuple[ShownCurve, str]:
     await asyncio.sleep(PAUSE)
     html, values = await asyncio.to_thread(answer.explorer, stops)
-    return Curve(answer, values), html
+    return ShownCurve(answer, values), html
 
 
-async def _drawn(answer: Shown, again: int) -> tuple[str, str]:
+async def _drawn(answer: PageAnswer, again: int) -> tuple[str, str]:
     await asyncio.sleep(PAUSE)
     return await asyncio.to_thread(answer.attacker, again), await asyncio.to_thread(answer.frequencies, again)
 
 
-async def _further(answer: Shown) -> str:
+async def _further(answer: PageAnswer) -> str:
     await asyncio.sleep(2 * PAUSE)
     return await asyncio.to_thread(answer.further)

@@ -17,7 +17,6 @@ from advisor.answers.rank.result import Answer, Ranking, Recommendation
 from advisor.errors import InputError
 from advisor.extensions.app.answers import Answered, answered
 from advisor.extensions.app.attacker import attacker_section, promise_section
-from advisor.extensions.app.snippet import python_snippet
 from advisor.extensions.app.state import State, decision, ranking
 from advisor.extensions.app.wording import blamed, worded, worded_document, worded_section
 from advisor.extensions.choose.answer import Choice
@@ -37,7 +36,7 @@ drawing = Lock()  # matplotlib draws one picture at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class PageAnswer:
     """The answers for a state."""
 
     state: State
@@ -58,7 +57,7 @@ class Shown:
     @property
     def key(self) -> tuple[object, ...]:
         """What the curve depends on besides the values of its dials."""
-        decided = () if self.decision is None else self.decision.command.words
+        decided = () if self.decision is None else self.decision.asked.words
         return self.about, self.state.simulated, decided if self.state.simulated else ()
 
     @property
@@ -131,7 +130,7 @@ class Shown:
     @property
     def python(self) -> str:
         """The same in Python, a call for each command line."""
-        return "\n\n".join(python_snippet(one) for one in (self.decision, self.ranking) if one is not None)
+        return "\n\n".join(one.python for one in (self.decision, self.ranking) if one is not None)
 
     def page(self) -> str:
         """Return the page to take away."""
@@ -177,7 +176,7 @@ class Shown:
         own = self.state.data.digest if self.state.held is not None else ""
         if own and own in self.state.files:
             return {}
-        every = [one.command.files for one in (self.decision, self.ranking) if one is not None]
+        every = [one.asked.files for one in (self.decision, self.ranking) if one is not None]
         return {name: held.content for files in every for name, held in files.items()}
 
 
@@ -186,16 +185,16 @@ def _written(ranking: Ranking) -> Recommendation:
     return ranking.best_alone or ranking.best
 
 
-def look_up(state: State) -> Shown:
+def look_up(state: State) -> PageAnswer:
     """Return the answers, worked out here; raises InputError as the command line does."""
     return shown(state)
 
 
-def shown(state: State, value: Any = None, choice: Any = None) -> Shown:
+def shown(state: State, value: Any = None, choice: Any = None) -> PageAnswer:
     """Return the answers for a state; what its ranking and its decision answer, where that was worked out elsewhere."""
     asked = decision(state)
     chosen = None if asked is None else answered(asked, choice)
-    return Shown(state, chosen, answered(ranking(state, budget_of(choice_of(chosen))), value))
+    return PageAnswer(state, chosen, answered(ranking(state, budget_of(choice_of(chosen))), value))
 
 
 def choice_of(chosen: Answered | None) -> Choice | None:

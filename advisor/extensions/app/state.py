@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import PurePath
+from typing import Any
 from urllib.parse import parse_qs, urlencode
 
 from advisor.cli.arguments import COMMANDS
 from advisor.errors import printable
 from advisor.extensions.app.controls import Control, settings_of, wrong_controls
 from advisor.extensions.app.examples import example_file
-from advisor.extensions.app.goals import COMPARE, ESTIMATE, ESTIMATES, FILE, PLACES, PLAN, SHAPES, Goal, goals
+from advisor.extensions.app.goals import COMPARE, ESTIMATE, ESTIMATES, FILE, PLACES, PLAN, SHAPES, PageGoal, goals
 from advisor.extensions.app.wording import worded
+from advisor.extensions.choose.question import Wishes
+from advisor.extensions.places.question import PlacesQuestion
 from advisor.inputs.held import HeldFile
+from advisor.question.collected_request import CollectedQuestion
 from advisor.question.frequencies import from_shape
-from advisor.question.option import Settings
-from advisor.question.settings import Categories, Plurality, Question, Shape
+from advisor.question.question import Question
+from advisor.question.settings import Categories, Columns, Instant, Plurality, Shape, Simulation, Terms
 
 Words = tuple[str, ...]
 ASSUMED = "assumed.csv"  # what the file of a shape is called
@@ -30,7 +34,9 @@ NOT_HELD = "{} is not held in memory any more, as the program was started anew: 
 SHOWN_BY_A_FILE: Mapping[str, tuple[str, ...]] = {PLAN: ("k",), COMPARE: ("k", "n")}
 MOST_VALUE = 2000  # characters of a value in an address
 # What answers at first sight where there is no prediction: a few simulated collections.
-FEW: Mapping[str, Words] = {ESTIMATE: ("--reps", "10"), PLACES: ("--reps", "2", "--max-reps", "2")}
+FEW: Mapping[str, Simulation] = {
+    ESTIMATE: Simulation(repetitions=10), PLACES: Simulation(repetitions=2, max_repetitions=2)
+}  # fmt: skip
 EXAMPLE = "example"  # stands for the digest of a file where the example of a page is looked at
 
 
@@ -47,7 +53,7 @@ class Data:
 class State:
     """One page with all that is set on it."""
 
-    goal: Goal
+    goal: PageGoal
     values: Mapping[str, str]  # texts of the controls by name, those left open too
     data: Data
     simulated: bool = False  # whether it is to be answered by the whole simulation, not at first sight
@@ -94,23 +100,30 @@ class State:
             messages["n"] = "Give the number of users who reported, for example 100000."
         return {name: worded(text, self.goal) for name, text in messages.items()}
 
-    def typed(self, names: Iterable[str]) -> Words:
-        """Return the options of some controls as words of a command line."""
-        wanted = frozenset(names)
-        chosen = [control for control in self.goal.controls if control.name in wanted]
-        return _words(settings_of(chosen, self.values))
+    def groups(self, names: Iterable[str]) -> tuple[Any, ...]:
+        """Return the groups of options that some controls make."""
+        return settings_of([control for control in self.goal.controls if control.name in names], self.values)
 
     def control(self, name: str) -> Control:
         """Return a control by its name."""
         return next(control for control in self.goal.controls if control.name == name)
 
 
-@dataclass(frozen=True)
-class Command:
-    """A command line, and the files that it reads, by the names that it gives them."""
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A question of a page, and the files that it reads, by the names that it gives them."""
 
-    words: Words
+    kind: str  # the command that answers it: "" for the main one
+    question: Question
+    wishes: Wishes | None = None  # which ε is asked for by
     files: Mapping[str, HeldFile] = field(default_factory=dict, repr=False)
+
+    @property
+    def words(self) -> Words:
+        """The words of the command line that asks the same."""
+        groups = (*(() if self.wishes is None else (self.wishes,)), *self.question.groups)
+        typed = (word for group in groups for word in group.typed())
+        return (*filter(None, [self.kind]), *typed, *filter(None, [self.question.path]))
 
 
 def state_of(query: str, files: Mapping[str, HeldFile]) -> State:
@@ -135,7 +148,7 @@ def _in_order(control: Control, text: str) -> str:
     return ",".join(sorted(text.split(","), key=lambda one: places.get(one, -1))) if control.several else text
 
 
-def starting_values(goal: Goal, *, has_file: bool) -> dict[str, str]:
+def starting_values(goal: PageGoal, *, has_file: bool) -> dict[str, str]:
     """Return the values of the controls before anybody touches them; a file says itself how many categories it has."""
     shown = SHOWN_BY_A_FILE.get(goal.key, ()) if has_file else ()
     starts = {control.name: "" if control.name in shown else control.start for control in goal.controls}
@@ -152,59 +165,60 @@ def safe_name(name: str) -> str:
     return f"./{bare}" if bare in COMMANDS or bare.startswith("-") else bare
 
 
-def decision(state: State) -> Command | None:
-    """Return the command that says which ε to use; None where it is settled, or another page is asked."""
+def decision(state: State) -> Asked | None:
+    """Return the question which ε to use; None where it is settled, or another page is asked."""
     if state.goal.key != PLAN or state.values["eps"]:
         return None
-    words = state.typed(("n", "within", "sensitive", "times"))
+    (wishes,) = state.groups(("within", "sensitive", "times"))
+    asked = _on_sample(state, ())
     if state.data.shape == SHAPES[0][0] and not state.simulated:  # what choose assumes itself
-        return Command(("choose", *words, *state.typed(("k", "ordered"))))
-    return _on_file(state, ("choose", *words, *_instant(state)))
+        asked = Asked("", Question.with_groups(state.groups(("k", "ordered"))))
+    domain = asked.question.domain  # which choose asks for among its own questions
+    wishes = replace(wishes, people=state.values["n"], answers=domain.k, ordered=domain.ordered)
+    return replace(asked, kind="choose", question=replace(asked.question, domain=Categories()), wishes=wishes)
 
 
-def ranking(state: State, epsilon: float | None = None) -> Command:
-    """Return the command that ranks; `epsilon` is the budget where none is set."""
+def ranking(state: State, epsilon: float | None = None) -> Asked:
+    """Return the question that ranks; `epsilon` is the budget where none is set."""
     if state.goal.key == ESTIMATE:
-        holds = state.values["holds"]
-        names = ("used", "eps", "n", "k", "metric", "ordered", "column", "method")
-        words = state.typed((*names, "estimates") if holds == ESTIMATES else names)
-        return _with_file(state, (holds, *words, *_few(state)))
+        names = ["used", "eps", "n", "k", "metric", "ordered", "column", "method"]
+        names += ["estimates"] if state.values["holds"] == ESTIMATES else []
+        return _on_file(state, CollectedQuestion.with_groups(state.groups(names)), state.values["holds"])
     if state.goal.key == PLACES:
-        words = state.typed(control.name for control in state.goal.controls)
-        return _with_file(state, ("places", *words, *_few(state)))
-    words = state.typed(("eps", "n", "metric", "method", "protocol", "rounds", "deployable", "bits"))
+        names = [control.name for control in state.goal.controls]
+        return _on_file(state, PlacesQuestion.with_groups(state.groups(names)), "places")
+    asked = _on_sample(state, ("eps", "n", "metric", "method", "protocol", "rounds", "deployable", "bits"))
     if state.goal.key == PLAN:
-        words += () if epsilon is None or state.values["eps"] else Question(epsilon=epsilon).typed()
-        words += Question(metric=("mae",)).typed()
+        terms = replace(asked.question.terms, metric=("mae",))
+        terms = terms if state.values["eps"] else replace(terms, epsilon=epsilon)
         times = state.values["times"]
-        words += Plurality(rounds=times).typed() if times not in ("", "1") else ()  # type: ignore[arg-type]
-    if state.data.digest or state.simulated:
-        return _on_file(state, (*words, *_instant(state)))
-    return Command((*words, *state.typed(("k", "ordered")), *_shape(state.data.shape).typed()))
+        rounds = Plurality(rounds=times) if times not in ("", "1") else Plurality()  # type: ignore[arg-type]
+        asked = replace(asked, question=replace(asked.question, terms=terms, plurality=rounds))
+    return replace(asked, kind="rounds") if asked.question.plurality.rounds else asked
 
 
-def _instant(state: State) -> Words:
-    return () if state.simulated else ("--instant",)
-
-
-def _few(state: State) -> Words:
-    return () if state.simulated else FEW[state.goal.key]
-
-
-def _on_file(state: State, words: Words) -> Command:
-    """Return a command on a sample: the file that was dropped, or one with the frequencies of the shape."""
+def _on_sample(state: State, names: Sequence[str]) -> Asked:
+    """Return the question of some controls: about a file, dropped or assumed, or predicted for a shape."""
+    instant = Instant(instant=not state.simulated)
     if state.data.digest:
-        return _with_file(state, (*words, *state.typed(("k", "ordered", "column", "counts"))))
-    asked, domain = Question(n=state.values["n"] or None), Categories(k=state.values["k"])  # type: ignore[arg-type]
-    order = {"yes": True, "no": False}.get(state.values["ordered"])
-    held, ordered = assumed_file(state.data.shape, domain.k or 2, asked.n or 100_000, order)
-    flag = "--ordered" if ordered else "--unordered"
-    return Command((*words, "--counts", PEOPLE, flag, ASSUMED), {ASSUMED: held})
+        groups = state.groups((*names, "k", "ordered", "column", "counts"))
+        return _on_file(state, Question.with_groups(groups, instant=instant))
+    asked = Question.with_groups(state.groups((*names, "k", "ordered")))
+    if not state.simulated and names:
+        return Asked("", replace(asked, shape=_shape(state.data.shape)))
+    n = Terms(n=state.values["n"] or None).n or 100_000  # type: ignore[arg-type]
+    held, ordered = assumed_file(state.data.shape, asked.domain.k or 2, n, asked.domain.ordered)
+    domain, columns = Categories(ordered=ordered), Columns(counts=PEOPLE)
+    question = replace(asked, sample=ASSUMED, domain=domain, columns=columns, instant=instant)
+    return Asked("", question, files={ASSUMED: held})
 
 
-def _with_file(state: State, words: Words) -> Command:
+def _on_file(state: State, question: Question, kind: str = "") -> Asked:
+    """Return a question about the file; where nothing is predicted, at first sight from few repetitions."""
     held, name = state.held, state.file_name
-    return Command((*words, name), {} if held is None else {name: held})
+    if kind and not state.simulated:
+        question = replace(question, simulation=FEW[state.goal.key])
+    return Asked(kind, replace(question, sample=name), files={} if held is None else {name: held})
 
 
 def _shape(name: str) -> Shape:
@@ -222,13 +236,9 @@ def assumed_file(shape: str, k: int, n: int, ordered: bool | None) -> tuple[Held
     return HeldFile(text.getvalue().encode()), frequencies.ordered
 
 
-def _words(groups: Iterable[Settings]) -> Words:
-    return tuple(word for group in groups for word in group.typed())
-
-
 def changed(state: State, **values: str) -> State:
     """Return a state with other values of some controls."""
     return replace(state, values={**state.values, **values})
 
 
-__all__ = ["COMPARE", "Command", "Data", "State", "changed", "decision", "ranking", "state_of"]
+__all__ = ["COMPARE", "Asked", "Data", "State", "changed", "decision", "ranking", "state_of"]

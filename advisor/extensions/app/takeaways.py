@@ -9,10 +9,10 @@ from html import escape
 from shiny import reactive, render, req, ui
 
 from advisor.errors import InputError
-from advisor.extensions.app.shown import Shown
+from advisor.extensions.app.shown import PageAnswer
 
 
-def reproduce_html(answer: Shown) -> str:
+def reproduce_html(answer: PageAnswer) -> str:
     """Return the commands and the code that give the same, and the files, under a heading."""
     files = [
         ui.download_link("take_page", "The page (HTML)"),
@@ -45,10 +45,10 @@ def _copied(name: str, text: str) -> str:
     )
 
 
-def add_downloads(current: reactive.Value[Shown | None]) -> None:
+def add_downloads(current: reactive.Value[PageAnswer | None]) -> None:
     """Add the files of the newest answer, made when they are asked for, in memory."""
 
-    def answer() -> Shown:
+    def answer() -> PageAnswer:
         with reactive.isolate():
             known = current()
         req(known is not None)

@@ -7,7 +7,7 @@ from typing import Any
 from shiny import ui
 
 from advisor.extensions.app.controls import Control
-from advisor.extensions.app.goals import PLAN, SHAPES, Goal, goals
+from advisor.extensions.app.goals import PLAN, SHAPES, PageGoal, goals
 from advisor.extensions.app.state import EXAMPLE, SHOWN_BY_A_FILE, State
 from advisor.extensions.app.uploads import LARGEST, MEGABYTE
 
@@ -47,7 +47,7 @@ def page(state: State) -> ui.Tag:
     return ui.tags.html(head, body, lang="en")
 
 
-def _navigation(current: Goal) -> ui.Tag:
+def _navigation(current: PageGoal) -> ui.Tag:
     links = (
         ui.tags.li(
             ui.tags.a(goal.title, href=f"?goal={goal.key}", **({"aria-current": "page"} if goal is current else {}))

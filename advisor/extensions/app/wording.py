@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from advisor.extensions.app.controls import YES, Control
-from advisor.extensions.app.goals import Goal
+from advisor.extensions.app.goals import PageGoal
 from advisor.show.model import Column, Document, Part, Section, Sentence, Table
 
 ELSEWHERE = "{} on the command line"  # what the page has no control for
@@ -33,7 +33,7 @@ class _Setting:
         return cls(f"“{label}” = {value}" if value else f"“{label}”", control, value)
 
 
-def worded(text: str, goal: Goal) -> str:
+def worded(text: str, goal: PageGoal) -> str:
     """Return a sentence in which options of the command line are called as the page calls them.
 
     >>> from advisor.extensions.app.goals import goals
@@ -47,12 +47,12 @@ def worded(text: str, goal: Goal) -> str:
     return EITHER.sub(r"\1", FLAG.sub(lambda match: _named(match, settings), sentence)) + command + rest
 
 
-def worded_parts(parts: tuple[Part, ...], goal: Goal) -> tuple[Part, ...]:
+def worded_parts(parts: tuple[Part, ...], goal: PageGoal) -> tuple[Part, ...]:
     """Return parts of a document in the words of a page; what is to be copied stays as it is."""
     return tuple(_part(part, goal) for part in parts)
 
 
-def worded_document(document: Document, goal: Goal) -> Document:
+def worded_document(document: Document, goal: PageGoal) -> Document:
     """Return a document in the words of a page."""
     verdict = document.verdict
     return replace(
@@ -62,12 +62,12 @@ def worded_document(document: Document, goal: Goal) -> Document:
     )
 
 
-def worded_section(section: Section, goal: Goal) -> Section:
+def worded_section(section: Section, goal: PageGoal) -> Section:
     """Return a section in the words of a page."""
     return replace(section, parts=worded_parts(section.parts, goal))
 
 
-def blamed(text: str, goal: Goal) -> str:
+def blamed(text: str, goal: PageGoal) -> str:
     """Return the name of the control that a message names first; "" for none."""
     settings = _settings(goal)
     bare = text.partition(":")[0].split()[:1]
@@ -77,7 +77,7 @@ def blamed(text: str, goal: Goal) -> str:
     return ""
 
 
-def _part(part: Part, goal: Goal) -> Part:
+def _part(part: Part, goal: PageGoal) -> Part:
     if isinstance(part, Sentence):
         return replace(part, text=worded(part.text, goal))
     if isinstance(part, Table):
@@ -85,11 +85,11 @@ def _part(part: Part, goal: Goal) -> Part:
     return part
 
 
-def _column(column: Column, goal: Goal) -> Column:
+def _column(column: Column, goal: PageGoal) -> Column:
     return replace(column, meaning=worded(column.meaning, goal), shared=worded(column.shared, goal))
 
 
-def _settings(goal: Goal) -> Mapping[str, _Setting]:
+def _settings(goal: PageGoal) -> Mapping[str, _Setting]:
     """Return what sets each option on a page, by its flags."""
     found = {flag: _Setting.of(goal.data) for flag in OF_THE_DATA} if goal.shapes else {}
     found["--instant"] = _Setting(PREDICTED)

@@ -12,7 +12,7 @@ from typing import Any
 
 from advisor.errors import InputError
 from advisor.extensions.app.answers import answer
-from advisor.extensions.app.state import Command
+from advisor.extensions.app.state import Asked
 from advisor.members import member_of_file
 
 POLL_SECONDS = 0.05
@@ -21,16 +21,15 @@ DONE, WRONG, STEP = "done", "wrong", "step"
 # What simulations import when they first need it: none of them has to wait for it.
 PRELOADED = (
     "advisor.extensions.app.worker", "advisor.answers.rank.simulate", "advisor.extensions.choose.simulation",
-    "advisor.extensions.choose.command", "advisor.cli.collected", "advisor.cli.rank",
-    "advisor.extensions.places.command", "advisor.extensions.places.answer", "charset_normalizer", "numpy.random",
+    "advisor.extensions.places.answer", "charset_normalizer", "numpy.random",
     "numpy.testing", "pydantic.type_adapter", "scipy.optimize", "scipy.sparse", "scipy.special",
-    "simulator.surrogate", "typer._adapters",
+    "simulator.surrogate",
 )  # fmt: skip
 Step = Callable[[Sequence[object]], None]  # called with (done, total), or with words
 Members = tuple[tuple[str, str], ...]  # kinds and names of members from files, which a new process has to load too
 
 
-class Workers:
+class WorkerPool:
     """Starts processes, as many at a time as there are processors; others wait their turn."""
 
     def __init__(self, members: Members = ()) -> None:
@@ -48,8 +47,8 @@ class Workers:
         process.start()
         process.join()
 
-    async def answer(self, command: Command, step: Step, *, niceness: int = NICENESS) -> Any:
-        """Return what a command answers, from a process that is ended if this is cancelled.
+    async def answer(self, asked: Asked, step: Step, *, niceness: int = NICENESS) -> Any:
+        """Return what answers a question, from a process that is ended if this is cancelled.
 
         step: called with every sign of progress. niceness: how far it gives way to other work.
 
@@ -59,7 +58,7 @@ class Workers:
             step(("waiting for another simulation",))
         async with self._free:
             receiver, sender = self._context.Pipe(duplex=False)
-            work = (command, self._members, sender, niceness)
+            work = (asked, self._members, sender, niceness)
             process = self._context.Process(target=_work, args=work, daemon=True)
             # Hands over the files. It cannot be stopped halfway: who cancels has to wait for it.
             starting = asyncio.ensure_future(asyncio.to_thread(process.start))
@@ -103,14 +102,14 @@ async def _received(receiver: Connection, step: Step) -> Any:
         step(what)
 
 
-def _work(command: Command, members: Members, sender: Connection, niceness: int) -> None:
-    """Answer a command in this process, and say so through a pipe."""
+def _work(asked: Asked, members: Members, sender: Connection, niceness: int) -> None:
+    """Answer a question in this process, and say so through a pipe."""
     with suppress(OSError, AttributeError):
         os.nice(niceness)
     try:
         for kind, name in members:
             member_of_file(kind, name)
-        sender.send((DONE, answer(command, lambda *what: sender.send((STEP, what)))))
+        sender.send((DONE, answer(asked, lambda *what: sender.send((STEP, what)))))
     except BrokenPipeError:
         return  # nobody waits for it any more
     except InputError as error:

@@ -18,7 +18,7 @@ from advisor.extensions.choose.decision import Decision, predicted
 from advisor.extensions.choose.question import Wishes, limit_of, rounded
 from advisor.extensions.choose.simulation import simulated
 from advisor.question.frequencies import Frequencies
-from advisor.question.plan import USERS_LOW
+from advisor.question.rules import USERS_LOW
 from advisor.question.settings import Categories
 
 EXAMPLES = (0.5, 1.0, 2.0, 4.0)

@@ -11,10 +11,9 @@ from advisor.answers.rank.look_up import look_up
 from advisor.answers.rank.result import Answer, Recommendation
 from advisor.answers.rank.verdict import USELESS
 from advisor.question.frequencies import Frequencies
-from advisor.question.request import RankSettings
-from advisor.question.sample import build_request
-from advisor.question.settings import Categories, Question, Shape
-from advisor.question.shape_request import shape_request
+from advisor.question.question import Question
+from advisor.question.ranking import looked_up_frequencies, ranking_request
+from advisor.question.settings import Categories, Instant, Terms
 from knowledge.menu import EPSILON, USERS
 from knowledge.ranking import range_warnings
 
@@ -107,7 +106,6 @@ class Case:
 
 @lru_cache(maxsize=8)  # a decision looks at one answer several times
 def _answer(epsilon: float, people: int, domain: Categories, frequencies: Frequencies | None) -> Answer:
-    settings = RankSettings(Question(epsilon=epsilon, n=people, metric=(METRIC,)))
-    if frequencies is None:
-        return Answer(look_up(shape_request(settings, domain, Shape())))
-    return Answer(look_up(build_request(settings, frequencies, instant=True)))
+    terms = Terms(epsilon=epsilon, n=people, metric=(METRIC,))
+    question = Question(terms=terms, domain=domain, instant=Instant(instant=True))
+    return Answer(look_up(ranking_request(question, frequencies or looked_up_frequencies(question))))

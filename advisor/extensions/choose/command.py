@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
+from typing import Annotated
 
 from advisor.cli import options
 from advisor.cli.arguments import Sample
+from advisor.cli.options import Only
 from advisor.cli.progress import DelayedWords
 from advisor.cli.run import Job, WholeOutput, run
 from advisor.extensions.choose.answer import Choice, choose
 from advisor.extensions.choose.document import choice_document, reproduce
 from advisor.extensions.choose.prompts import asked
 from advisor.extensions.choose.question import Wishes
-from advisor.question.cleaning import Cleaning
 from advisor.question.frequencies import Frequencies
 from advisor.question.option import Option, options_of, refuse, require
-from advisor.question.sample import from_file, refuse_mixed
-from advisor.question.settings import Categories, Columns, Instant, Shape
+from advisor.question.question import Question
+from advisor.question.rules import check_data
+from advisor.question.sample import sample_frequencies
+from advisor.question.settings import Categories
 
 EXAMPLES = {
     "people": "the number of people, for example --n 2000",
@@ -32,9 +36,7 @@ def choose_command(
     *,
     sample: Sample = None,
     wishes: Wishes,
-    columns: Columns,
-    cleaning: Cleaning,
-    instant: Instant,
+    question: Annotated[Question, Only("columns", "cleaning", "instant")],
     output: WholeOutput,
 ) -> None:
     """Ask a few plain questions, and say which ε to use, if any.
@@ -46,7 +48,8 @@ def choose_command(
               ldp-advise choose --n 2000 --k 18 --within 1 --sensitive medium --times 1
               ldp-advise choose ages.csv --counts count
     """
-    refuse_mixed(sample, Shape(), columns, cleaning)
+    data = replace(question, sample=sample)
+    check_data(data)
     asks = sample != "-" and sys.stdin is not None and sys.stdin.isatty()
     names = [name for name in EXAMPLES if sample is None or name != "answers"]
     complete = wishes
@@ -57,23 +60,24 @@ def choose_command(
         names.remove("within")  # which may be left open
     require(*((spec.flags[0], getattr(complete, name), EXAMPLES[name]) for name, spec in _options() if name in names))
     domain = Categories(k=complete.answers, ordered=complete.ordered)
-    words = () if sample is None else (sample, *columns.typed(), *cleaning.typed(), *domain.typed())
+    data = replace(data, domain=domain)
+    words = () if sample is None else (sample, *data.columns.typed(), *data.cleaning.typed(), *domain.typed())
     if sample is None:
-        refuse(instant.given(), "is for a file: without one the answer is predicted")
+        refuse(data.instant.given(), "is for a file: without one the answer is predicted")
 
     def answer(frequencies: Frequencies | None, progress: DelayedWords) -> Choice:
-        choice = choose(complete, frequencies, words, instant=instant.instant, progress=progress)
+        choice = choose(complete, frequencies, words, instant=data.instant.instant, progress=progress)
         options.words.set(tuple(shlex.split(reproduce(choice))[1:]))  # a page names the command that asks nothing
         return choice
 
     run(
         Job(
-            read=lambda: None if sample is None else from_file(sample, domain, columns, cleaning),
+            read=lambda: None if sample is None else sample_frequencies(data),
             warnings=lambda frequencies: () if frequencies is None else frequencies.warnings,
             answer=answer,
             document=choice_document,
             progress=DelayedWords,
-            inputs=[sample, cleaning.domain],
+            inputs=data.files,
             unprotected=sample is not None,
         ),
         output,

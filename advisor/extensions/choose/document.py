@@ -195,10 +195,10 @@ def _domain(choice: Choice) -> tuple[str, ...]:
 
 def _ranking(choice: Choice) -> str:
     """Return the command that ranks all pairs with the budget."""
-    rounds = ("--rounds", str(choice.times)) if choice.times > 1 else ()
+    rounds = ("rounds", "--rounds", str(choice.times)) if choice.times > 1 else ()
     instant = ("--instant",) if choice.data_words and not choice.decision.simulated else ()
-    setting = ("--eps", f"{choice.epsilon:g}", "--n", str(choice.people), "--metric", METRIC, *rounds, *instant)
-    return _command(*setting, *_domain(choice))
+    setting = ("--eps", f"{choice.epsilon:g}", "--n", str(choice.people), "--metric", METRIC, *instant)
+    return _command(*rounds, *setting, *_domain(choice))
 
 
 def _further(choice: Choice) -> str:

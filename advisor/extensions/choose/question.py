@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from advisor.checks import choice, real, whole
 from advisor.question.option import Settings, like, option
-from advisor.question.settings import ROUNDS_MAX, Categories, Question
+from advisor.question.settings import ROUNDS_MAX, Categories, Terms
 
 LIMITS = {"low": 4.0, "medium": 2.0, "high": 1.0}
 """Largest budget of all reports of a person together, by how sensitive the answers are.
@@ -37,7 +37,7 @@ class Wishes(Settings):
 
     panel: ClassVar[str] = "The questions"
 
-    people: int | None = like(Question, "n", help="how many people will answer")
+    people: int | None = like(Terms, "n", help="how many people will answer")
     answers: int | None = like(Categories, "k", help="how many possible answers the question has")
     within: float | None = option(
         "--within", read=points, metavar="POINTS",

@@ -23,10 +23,10 @@ from advisor.extensions.choose.changes import Need, predicted_budget
 from advisor.extensions.choose.decision import LEAST, Decision
 from advisor.extensions.choose.question import rounded
 from advisor.question.frequencies import Frequencies
-from advisor.question.plan import Goal, PlanSettings, build_question
-from advisor.question.request import RankSettings
-from advisor.question.sample import build_request
-from advisor.question.settings import Question
+from advisor.question.plan import plan_question
+from advisor.question.question import Question
+from advisor.question.ranking import ranking_request
+from advisor.question.settings import Goal, Terms
 
 STEP = 1.03  # by which a budget is raised that a plan calls enough and whose own simulation is just above the accuracy
 
@@ -46,7 +46,7 @@ def simulated(case: Case, frequencies: Frequencies, progress: Progress) -> Decis
             return _least(case, at_limit, frequencies, progress)
         return Decision(JUST_ENOUGH, budget=predicted_budget(case), simulated=((case.limit, at_limit),))
     close = shown(best.error_low) <= case.within and verdict != USELESS
-    people = _users(_plan(case, Question(epsilon=case.limit, metric=(METRIC,)), frequencies, progress))
+    people = _users(_plan(case, Terms(epsilon=case.limit, metric=(METRIC,)), frequencies, progress))
     return Decision(
         (JUST_SHORT if close else OUT_OF_REACH) if short else UNSURE,
         budget=predicted_budget(case),
@@ -60,7 +60,7 @@ def _least(case: Case, at_limit: Answer | None, frequencies: Frequencies, progre
 
     at_limit: what the limit buys, where that was simulated because predictions did not settle it.
     """
-    plan = _plan(case, Question(n=case.people, metric=(METRIC,)), frequencies, progress)
+    plan = _plan(case, Terms(n=case.people, metric=(METRIC,)), frequencies, progress)
     epsilon = case.limit if plan.value is None else max(min(LEAST, case.limit), rounded(plan.value, up=True))
     for _ in range(2):
         if epsilon >= case.limit:
@@ -79,14 +79,14 @@ def _least(case: Case, at_limit: Answer | None, frequencies: Frequencies, progre
 def _answer(case: Case, epsilon: float, frequencies: Frequencies, progress: Progress) -> Answer:
     """Return what the main command answers at a budget."""
     progress(f"simulating {case.people:,} people at epsilon = {epsilon:g}")
-    settings = RankSettings(Question(epsilon=epsilon, n=case.people, metric=(METRIC,)))
-    return simulated_answer(build_request(settings, frequencies, instant=False))
+    question = Question(terms=Terms(epsilon=epsilon, n=case.people, metric=(METRIC,)))
+    return simulated_answer(ranking_request(question, frequencies))
 
 
-def _plan(case: Case, question: Question, frequencies: Frequencies, progress: Progress) -> PlanResult:
+def _plan(case: Case, terms: Terms, frequencies: Frequencies, progress: Progress) -> PlanResult:
     """Return what ``ldp-advise plan`` answers for the accuracy."""
-    settings = PlanSettings(question, Goal(target=case.within))
-    return make_plan(build_question(settings, frequencies), progress=progress)
+    question = Question(terms=terms, goal=Goal(target=case.within))
+    return make_plan(plan_question(question, frequencies), progress=progress)
 
 
 def _users(plan: PlanResult) -> Need | None:

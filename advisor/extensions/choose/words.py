@@ -22,7 +22,7 @@ from advisor.extensions.choose.changes import Need
 from advisor.extensions.choose.question import LIMITS
 from advisor.figures import lower_end, users
 from advisor.names import pair_text
-from advisor.question.plan import USERS_LOW
+from advisor.question.rules import USERS_LOW
 from advisor.show.rank.answer_words import hidden_sentences
 
 ASSUMED = (

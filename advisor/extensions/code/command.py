@@ -13,7 +13,7 @@ from advisor.extensions.code.answer import Deployed, check_directory, files_of
 from advisor.extensions.code.document import code_document
 from advisor.extensions.code.question import Answers, Deployment, Pair, Wanted
 from advisor.outputs import Outputs
-from advisor.question.settings import Question
+from advisor.question.settings import Terms
 from knowledge.recipes import Collection
 
 Answer = Annotated[str | None, argument("ANSWER", "an answer saved with --format json: its first pair is written")]
@@ -24,7 +24,7 @@ def code_command(
     answer: Answer = None,
     pair: Pair,
     domain: Annotated[Answers, Only("k")],
-    question: Annotated[Question, Only("epsilon")],
+    question: Annotated[Terms, Only("epsilon")],
     deployment: Deployment,
     output: WholeOutput,
 ) -> None:

@@ -13,7 +13,7 @@ from advisor.inputs.domain_file import read_domain
 from advisor.inputs.numbers import MOST_LABELS
 from advisor.names import resolve
 from advisor.question.option import Settings, like, option, refuse, require
-from advisor.question.settings import Categories, Menu, Question, require_one
+from advisor.question.settings import Categories, Menu, Terms, require_one
 from knowledge.recipes import Collection, Shuffled, has_code
 from simulator import POSTPROCESSORS
 from simulator.hashing import DEFAULT_HASH, HASHES
@@ -62,7 +62,7 @@ class Deployment(Settings):
 class Wanted:
     """A pair and its settings, as far as they are known before a file is read."""
 
-    question: Question
+    question: Terms
     menu: Menu
     domain: Categories
     deployment: Deployment

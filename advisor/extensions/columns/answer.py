@@ -17,7 +17,7 @@ from advisor.extensions.columns.question import ColumnsQuestion
 from advisor.question.fitting import fitting_protocols
 from advisor.question.frequencies import Frequencies
 from advisor.question.plurality import raw_error
-from advisor.question.sample import build_request
+from advisor.question.ranking import ranking_request
 from advisor.question.settings import SOLUTIONS
 from simulator.sharing import sampling_errors, sampling_shares, split_budgets
 
@@ -55,11 +55,11 @@ class JointPlan:
 
 def joint_plan(question: ColumnsQuestion, progress: Progress | None = None) -> JointPlan:
     """Return the plan whose columns have the lowest mean squared error on average."""
-    epsilon, columns, n = question.settings.epsilon, question.columns, question.n
+    epsilon, columns, n = question.core.epsilon, question.columns, question.n
     d = len(columns)
     truths = [np.asarray(one.weights, dtype=np.float64) / one.weights.sum() for one in columns]
     errors = [
-        partial(_single, fitting_protocols(question.settings.menu, one.ordered, instant=question.instant), truth)
+        partial(_single, fitting_protocols(question.core.menu, one.ordered, instant=question.core.is_predicted), truth)
         for one, truth in zip(columns, truths, strict=True)
     ]
     single = np.array([error(epsilon) for error in errors])
@@ -101,9 +101,8 @@ def _of_all(progress: Progress, place: int, columns: int, done: int, total: int)
 def _ranking(
     question: ColumnsQuestion, column: Frequencies, epsilon: float, reports: int, progress: Progress | None
 ) -> Ranking:
-    settings = replace(question.settings, question=replace(question.settings.question, epsilon=epsilon, n=reports))
-    request = build_request(settings, column, instant=question.instant)
-    if question.instant:
+    core = replace(question.core, terms=replace(question.core.terms, epsilon=epsilon, n=reports))
+    request = ranking_request(core, column)
+    if core.is_predicted:
         return look_up(request)[0]
-
-    return simulated_answer(request, jobs=settings.simulation.jobs, progress=progress).first
+    return simulated_answer(request, jobs=core.simulation.jobs, progress=progress).first

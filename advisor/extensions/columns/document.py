@@ -50,14 +50,14 @@ def joint_document(plan: JointPlan) -> Document:
     ]
     data: dict[str, Json] = {
         "request": {
-            "eps": question.settings.epsilon,
+            "eps": question.core.epsilon,
             "n": question.n,
             "metric": plan.metric,
             "sample": question.sample,
             "columns": [one.name for one in plan.columns],
         },
         "source": plan.columns[0].ranking.source,
-        "seed": question.settings.simulation.seed,
+        "seed": question.core.simulation.seed,
         "summary": " ".join(answers),
         "solution": plan.solution,
         "error": plan.error,
@@ -86,7 +86,7 @@ def _fields(one: ColumnPlan) -> tuple[Scalar, ...]:
 
 
 def _answer(plan: JointPlan) -> str:
-    epsilon, d = plan.question.settings.epsilon, len(plan.columns)
+    epsilon, d = plan.question.core.epsilon, len(plan.columns)
     if plan.solution == "smp":
         return (
             f"Let each user report one of the {d} columns at ε = {epsilon:g}, drawn at random with the shares below "
@@ -151,7 +151,7 @@ def _notes(plan: JointPlan) -> list[str]:
     lines = [
         f"{other[0].upper()}{other[1:]} would have {times(plan.advantage)} the error: the root of the mean over the "
         "columns of the mean squared error of a category, by the best raw estimates.",
-        f"Promise: ε = {question.settings.epsilon:g} for all columns together, between any two users, whatever and "
+        f"Promise: ε = {question.core.epsilon:g} for all columns together, between any two users, whatever and "
         "however many of their values differ.",
     ]
     if plan.solution == "smp":
@@ -159,7 +159,7 @@ def _notes(plan: JointPlan) -> list[str]:
             f"The {plan.metric} errors are against the frequencies among those who report the column; that they are a "
             "sample of all users comes on top, and is part of raw rmse."
         )
-    how = "Predicted" if question.instant else "Simulated"
+    how = "Predicted" if question.core.is_predicted else "Simulated"
     lines.append(
         f"{how} for {question.sample}, n = {question.n:,}, {METRICS[plan.metric].title}; the ranking of a column: "
         "the same command with its --column, ε as --eps and its reports as --n."

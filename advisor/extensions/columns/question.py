@@ -9,9 +9,8 @@ from advisor.inputs.histogram import read_columns
 from advisor.question.cleaning import Cleaning
 from advisor.question.frequencies import Frequencies
 from advisor.question.option import refuse
-from advisor.question.request import RankSettings
+from advisor.question.question import Question
 from advisor.question.sample import doubted, over_domain, sample_name
-from advisor.question.settings import Categories, Columns
 from simulator.protocols import EPSILON_MIN
 from simulator.sharing import PARTS
 
@@ -20,11 +19,10 @@ from simulator.sharing import PARTS
 class ColumnsQuestion:
     """Several columns, one value of each from every user."""
 
-    settings: RankSettings
+    core: Question  # what is asked of each
     sample: str
     columns: tuple[Frequencies, ...]  # each called by its name
     n: int  # users
-    instant: bool
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -32,37 +30,34 @@ class ColumnsQuestion:
         return tuple(dict.fromkeys(warning for one in self.columns for warning in one.warnings))
 
 
-def check_columns(settings: RankSettings, domain: Categories, columns: Columns, cleaning: Cleaning) -> None:
+def check_columns(question: Question) -> None:
     """Refuse what does not go with several columns, before anything is read.
 
     Raises InputError if something was asked for that is about one column, or the budget is too small for so many.
     """
-    flags = (*domain.given("k"), *columns.given("counts"), *cleaning.given())
-    flags = tuple(flag for flag in flags if flag != "--drop-missing")
-    refuse(flags, "is about one column: leave it out, or ask for one --column")
-    flags = (*settings.plurality.given(), *settings.threat.given(), *settings.promise.given())
-    refuse(flags, "does not go with several columns: they are the attributes, each reported at most once")
-    settings.question.one_metric("a plan for several columns")
-    number, epsilon = len(columns.column), settings.epsilon
+    flags = [flag for flag in question.given("domain:k", "columns:counts", "cleaning") if flag != "--drop-missing"]
+    refuse(flags, "is about one column: leave it out, or ask ldp-advise for one --column")
+    refuse(question.given("plurality"), "does not go with several columns: they are the attributes, each reported once")
+    question.terms.one_metric("a plan for several columns")
+    number, epsilon = len(question.columns.column), question.epsilon
     if number > PARTS or epsilon / PARTS < EPSILON_MIN:
         raise InputError(
             f"several columns: at most {PARTS}, at --eps {PARTS * EPSILON_MIN:g} or more, got {number} at {epsilon:g}"
         )
 
 
-def columns_question(
-    sample: str, settings: RankSettings, domain: Categories, columns: Columns, cleaning: Cleaning, *, instant: bool
-) -> ColumnsQuestion:
+def columns_question(question: Question) -> ColumnsQuestion:
     """Read the columns of a sample file in one pass.
 
     Raises InputError if the file cannot be read, or a column is not there.
     """
-    read = read_columns(sample, columns.column, header=columns.header, drop_missing=cleaning.drop_missing)
+    sample, columns = question.path, question.columns
+    read = read_columns(sample, columns.column, header=columns.header, drop_missing=question.cleaning.drop_missing)
     frequencies = tuple(
-        replace(over_domain(doubted(one, name), sample_name(sample), domain, Cleaning()), name=name)
+        replace(over_domain(doubted(one, name), sample_name(sample), question.domain, Cleaning()), name=name)
         for name, one in zip(columns.column, read, strict=True)
     )
-    n = settings.question.n or max(one.users or 0 for one in frequencies)
+    n = question.terms.n or max(one.users or 0 for one in frequencies)
     if n < len(frequencies):
         raise InputError(f"n must be at least the number of columns, {len(frequencies)}, got {n:,}")
-    return ColumnsQuestion(settings, sample_name(sample), frequencies, n, instant)
+    return ColumnsQuestion(question, sample_name(sample), frequencies, n)

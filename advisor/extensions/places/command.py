@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -11,29 +12,25 @@ from advisor.cli.options import Only
 from advisor.cli.progress import DelayedProgress
 from advisor.cli.run import Job, Output, SideFile, run
 from advisor.extensions.places.answer import answer_places
-from advisor.extensions.places.document import places_document
+from advisor.extensions.places.document import places_document, places_sections
 from advisor.extensions.places.picture import places_figure
-from advisor.extensions.places.question import Ground, PlacesMenu, PlacesSettings, Promise
+from advisor.extensions.places.question import PlacesQuestion
 from advisor.extensions.places.reading import places_request
 from advisor.extensions.places.result import PlacesAdvice
-from advisor.question.metric_settings import MetricSettings
-from advisor.question.settings import Categories, Columns, Limits, Picture, Question, Simulation
-from advisor.show.model import TOP, Figure, Section
-from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
+from advisor.question.settings import Picture
+from advisor.show.model import TOP
+from advisor.show.pictures import PICTURES, require_matplotlib, save
+
+LOCATED = (
+    "terms", "ground", "privacy", "places_menu", "domain", "columns", "limits:max_bits,max_attack,proper,unbiased",
+    "metric_settings", "simulation",
+)  # fmt: skip
 
 
 def places_command(
     *,
     sample: Sample = None,
-    question: Question,
-    ground: Ground,
-    promise: Promise,
-    menu: PlacesMenu,
-    domain: Categories,
-    columns: Columns,
-    limits: Annotated[Limits, Only("max_bits", "max_attack", "proper", "unbiased")],
-    metric_settings: MetricSettings,
-    simulation: Annotated[Simulation, Only("repetitions", "max_repetitions", "seed", "jobs")],
+    question: Annotated[PlacesQuestion, Only(*LOCATED)],
     picture: Picture,
     output: Output,
 ) -> None:
@@ -44,32 +41,24 @@ def places_command(
 
     Example: ldp-advise places visits.csv --grid 32x32 --columns row,col --privacy metric --radius 3 --eps 2
     """
-    settings = PlacesSettings(
-        question, ground, promise, menu, domain, columns, limits, metric_settings, simulation
-    )  # fmt: skip
-    settings.check(sample)
+    asked = replace(question, sample=sample)
+    asked.check_places()
     run(
         Job(
-            read=lambda: places_request(sample or "", settings),
-            answer=partial(answer_places, jobs=simulation.jobs or 1),
+            read=lambda: places_request(asked),
+            answer=partial(answer_places, jobs=asked.simulation.jobs or 1),
             document=places_document,
-            sections=_sections,
+            sections=places_sections,
             progress=partial(DelayedProgress, "simulating"),
-            inputs=[sample, menu.channel],
+            inputs=[sample, asked.places_menu.channel],
             files=[SideFile("--plot", picture.plot, PICTURES, _draw, require_matplotlib)],
             unprotected=True,
         ),
         output,
         # Channels are few: all of them are shown, so that the trade-off is in one table.
-        top=None if promise.privacy == "metric" else TOP,
+        top=None if asked.privacy.privacy == "metric" else TOP,
     )
 
 
 def _draw(advice: PlacesAdvice, target: Path) -> None:
     save(places_figure(advice), target)
-
-
-def _sections(advice: PlacesAdvice) -> tuple[Section, ...]:
-    return (
-        Section("Maps", (Figure("Maps", "maps of one collection", lambda: to_svg(places_figure(advice), "maps")),)),
-    )

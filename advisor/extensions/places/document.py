@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from advisor.extensions.places.picture import places_figure
 from advisor.extensions.places.result import PlacesAdvice, unit_of
 from advisor.extensions.places.words import (
     METHODS_LEGEND,
@@ -20,16 +21,19 @@ from advisor.figures import change, error_text, number, percent, times
 from advisor.show.model import (
     Column,
     Document,
+    Figure,
     Json,
     Part,
     Records,
     Role,
     Row,
     Scalar,
+    Section,
     Sentence,
     Table,
     Tone,
 )
+from advisor.show.pictures import to_svg
 from simulator.ranking import Standing
 
 
@@ -212,4 +216,11 @@ def _records(advice: PlacesAdvice) -> Records:
     return Records(
         ("metric", "privacy", "eps", "radius", *rows[0][1]),
         tuple((metric, *promise, *figures.values()) for metric, figures in rows),
+    )
+
+
+def places_sections(advice: PlacesAdvice) -> tuple[Section, ...]:
+    """Return the maps for a page."""
+    return (
+        Section("Maps", (Figure("Maps", "maps of one collection", lambda: to_svg(places_figure(advice), "maps")),)),
     )

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from advisor.checks import choice, path, real, text
 from advisor.errors import InputError, listed, near_miss
-from advisor.question.metric_settings import MetricSettings
 from advisor.question.option import Settings, like, option, require
-from advisor.question.request import needed_budget
-from advisor.question.settings import Categories, Columns, Limits, Menu, Question, Simulation
+from advisor.question.question import Question
+from advisor.question.settings import Menu
 from simulator import METRICS, POSTPROCESSORS, frequency_oracles
 from simulator.places import GROUNDS
 
@@ -88,24 +87,13 @@ class PlacesMenu(Settings):
     )
 
 
-@dataclass(frozen=True)
-class PlacesSettings:
-    """The options of a question about places."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlacesQuestion(Question):
+    """What is asked about places: the core's question, where the cells lie, what is promised, and who competes."""
 
-    question: Question
-    ground: Ground = field(default_factory=Ground)
-    promise: Promise = field(default_factory=Promise)
-    menu: PlacesMenu = field(default_factory=PlacesMenu)
-    domain: Categories = field(default_factory=Categories)
-    columns: Columns = field(default_factory=Columns)
-    limits: Limits = field(default_factory=Limits)
-    metric_settings: MetricSettings = field(default_factory=MetricSettings)
-    simulation: Simulation = field(default_factory=Simulation)
-
-    @property
-    def epsilon(self) -> float:
-        """The budget."""
-        return needed_budget(self.question)
+    ground: Ground = Ground()
+    privacy: Promise = Promise()
+    places_menu: PlacesMenu = PlacesMenu()
 
     @property
     def repetitions(self) -> tuple[int, int]:
@@ -115,15 +103,15 @@ class PlacesSettings:
     @property
     def protocols(self) -> tuple[str, ...]:
         """The protocols on the menu: channels that are calibrated to the promise, or those of local privacy."""
-        if self.promise.privacy == "metric":
-            return _named("protocol", self.menu.protocol, CHANNELS, CHANNEL_ALIASES)
-        return _named("protocol", self.menu.protocol, frequency_oracles(), PROTOCOL_ALIASES)
+        if self.privacy.privacy == "metric":
+            return _named("protocol", self.places_menu.protocol, CHANNELS, CHANNEL_ALIASES)
+        return _named("protocol", self.places_menu.protocol, frequency_oracles(), PROTOCOL_ALIASES)
 
     @property
     def methods(self) -> tuple[str, ...]:
         """The methods on the menu."""
-        table = CHANNEL_METHODS if self.promise.privacy == "metric" else METHODS
-        return _named("method", self.menu.method, table, METHOD_ALIASES)
+        table = CHANNEL_METHODS if self.privacy.privacy == "metric" else METHODS
+        return _named("method", self.places_menu.method, table, METHOD_ALIASES)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -132,23 +120,23 @@ class PlacesSettings:
         Raises InputError if one needs an order along which places do not stand.
         """
         allowed = [name for name, metric in METRICS.items() if metric.takes_ground or not metric.ordered_only]
-        for name in self.question.metrics:
+        for name in self.terms.metrics:
             if name not in allowed:
                 raise InputError(f"metric {name} is for ordered categories, not for places: take {listed(allowed)}")
-        if not self.question.metric:
+        if not self.terms.metric:
             return ("emd",)
-        return tuple(dict.fromkeys([*self.question.metrics, *(allowed if self.question.every_metric else [])]))
+        return tuple(dict.fromkeys([*self.terms.metrics, *(allowed if self.terms.every_metric else [])]))
 
-    def check(self, sample: str | None) -> None:
+    def check_places(self) -> None:
         """Refuse what is missing, and what does not go together.
 
         Raises InputError for all that is missing, or the first that does not fit.
         """
         located = self.ground.grid is not None or self.ground.cell_km is not None
-        in_a_row = self.promise.privacy == "metric" and not located and self.ground.columns is None
+        in_a_row = self.privacy.privacy == "metric" and not located and self.ground.columns is None
         require(
-            ("SAMPLE", sample, "a file with coordinates, or - for standard input"),
-            ("--eps", self.question.epsilon, "the privacy budget of one report, for example --eps 1"),
+            ("SAMPLE", self.sample, "a file with coordinates, or - for standard input"),
+            ("--eps", self.terms.epsilon, "the privacy budget of one report, for example --eps 1"),
             (
                 "--grid or --cell-km",
                 located or in_a_row or None,
@@ -158,10 +146,10 @@ class PlacesSettings:
             ("--columns", in_a_row or self.ground.columns, "both coordinates, for example --columns lon,lat"),
         )
         if located and (self.columns.column or self.domain.k is not None):
-            flags = ", ".join([*self.columns.given("column"), *self.domain.given("k")])
+            flags = ", ".join(self.given("columns:column", "domain:k"))
             raise InputError(f"{flags}: this is about one column of values; places have two, --columns row,col")
-        _ = self.protocols, self.methods, self.metrics, self.repetitions
-        self.metric_settings.refuse_unused(self.question, "emd")
+        _ = self.protocols, self.methods, self.metrics  # each refuses a name that it does not know
+        self.metric_settings.refuse_unused(self.terms, "emd")
 
 
 def _named(kind: str, names: Iterable[str], table: Iterable[str], aliases: dict[str, str]) -> tuple[str, ...]:

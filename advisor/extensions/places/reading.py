@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.errors import InputError
-from advisor.extensions.places.question import PlacesSettings
+from advisor.extensions.places.question import PlacesQuestion
 from advisor.extensions.places.request import PlacesRequest
 from advisor.inputs.channel import read_channel
 from advisor.inputs.domain import build_domain
@@ -16,45 +16,46 @@ from simulator.populations import apportion
 FULL_RACE_CELLS = 256  # above it the most repetitions fall as 1/k: what a collection costs grows faster than that
 
 
-def places_request(sample: str, settings: PlacesSettings) -> PlacesRequest:
+def places_request(question: PlacesQuestion) -> PlacesRequest:
     """Read a sample of places, and a channel if there is one, and build the request.
 
     Raises InputError if the sample, the channel or a setting is wrong.
     """
-    read = _grid(sample, settings) if settings.ground.columns is not None else _line(sample, settings)
-    assumed, counts, n = list(read.assumptions), read.counts, settings.question.n
+    sample = question.path
+    read = _grid(sample, question) if question.ground.columns is not None else _line(sample, question)
+    assumed, counts, n = list(read.assumptions), read.counts, question.terms.n
     users = int(counts.sum())
     if n is not None and n != users:
         assumed.append(f"the frequencies of the sample's {users:,} users stand for those of n")
         counts = apportion(counts, n)
     channel = None
-    if settings.menu.channel is not None:
-        channel, notes = read_channel(settings.menu.channel, read.places.k)
+    if question.places_menu.channel is not None:
+        channel, notes = read_channel(question.places_menu.channel, read.places.k)
         assumed += notes
-    first, most = settings.repetitions
-    if settings.simulation.max_repetitions is None and read.places.k > FULL_RACE_CELLS:
+    first, most = question.repetitions
+    if question.simulation.max_repetitions is None and read.places.k > FULL_RACE_CELLS:
         most = max(first, most * FULL_RACE_CELLS // read.places.k)
         assumed.append(f"at most {most} repetitions, because there are many cells (--max-reps says otherwise)")
-    values, metrics = settings.metric_settings.resolved(read.places.k), settings.metrics
+    values, metrics = question.metric_settings.resolved(read.places.k), question.metrics
     return PlacesRequest(
-        privacy=settings.promise.privacy,
-        epsilon=settings.epsilon,
-        radius=settings.promise.radius,
+        privacy=question.privacy.privacy,
+        epsilon=question.epsilon,
+        radius=question.privacy.radius,
         places=read.places,
         counts=counts,
         unit=read.unit,
         metrics=metrics,
         metric_values=values,
-        protocols=settings.protocols,
-        methods=settings.methods,
-        seed=settings.simulation.seed,
+        protocols=question.protocols,
+        methods=question.methods,
+        seed=question.simulation.seed,
         repetitions=first,
         max_repetitions=most,
         sample=sample_name(sample),
         channel=channel,
         assumptions=(*assumed, *values.assumptions(metrics)),
-        warnings=(*read.warnings, *_short_radius(settings.promise.radius, settings.epsilon, read)),
-        limits=settings.limits,
+        warnings=(*read.warnings, *_short_radius(question.privacy.radius, question.epsilon, read)),
+        limits=question.limits,
     )
 
 
@@ -71,9 +72,9 @@ def _short_radius(radius: float | None, epsilon: float, read: PlacesRead) -> tup
     )
 
 
-def _grid(sample: str, settings: PlacesSettings) -> PlacesRead:
+def _grid(sample: str, question: PlacesQuestion) -> PlacesRead:
     """Read two columns of coordinates."""
-    ground, columns = settings.ground, settings.columns
+    ground, columns = question.ground, question.columns
     return read_places(
         sample,
         columns=ground.columns or "",
@@ -85,16 +86,16 @@ def _grid(sample: str, settings: PlacesSettings) -> PlacesRead:
     )
 
 
-def _line(sample: str, settings: PlacesSettings) -> PlacesRead:
+def _line(sample: str, question: PlacesQuestion) -> PlacesRead:
     """Read ordered categories, which are places in a row."""
-    columns = settings.columns
+    columns = question.columns
     read = read_histogram(sample, column=columns.label, counts=columns.counts, header=columns.header)
     built = build_domain(
         read.labels,
         read.counts,
         from_histogram=read.from_histogram,
-        k=settings.domain.k,
-        ordered=settings.domain.ordered,
+        k=question.domain.k,
+        ordered=question.domain.ordered,
     )
     if not built.ordered:
         raise InputError(
@@ -105,5 +106,5 @@ def _line(sample: str, settings: PlacesSettings) -> PlacesRead:
     if k > MOST_CELLS:
         raise InputError(f"--privacy metric takes at most {MOST_CELLS:,} categories, got {k:,}")
     notes = (*read.assumptions, *built.assumptions, "neighbouring categories are one step apart")
-    places = Places(1, k, settings.ground.distance or "euclidean")
+    places = Places(1, k, question.ground.distance or "euclidean")
     return PlacesRead(places, built.counts, "steps", notes, (*read.warnings, *built.warnings))

@@ -1,64 +1,63 @@
-"""``ldp-advise --memoize``: whether devices that report in several rounds should remember, or send fresh noise."""
+"""``ldp-advise rounds``: the same users in several rounds, with fresh noise or devices that remember."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated
 
-from advisor.cli.ranking import RankOptions
-from advisor.cli.run import Job, Output, run, silence
+from advisor.cli.arguments import Sample
+from advisor.cli.options import Only
+from advisor.cli.ranking import RANKED, RankOutput, rank
+from advisor.cli.run import Job, run, silence
 from advisor.extensions.rounds.answer import compare
 from advisor.extensions.rounds.document import rounds_document
-from advisor.extensions.rounds.question import RoundsQuestion, RoundsSettings, rounds_question
-from advisor.question.frequencies import from_shape
+from advisor.extensions.rounds.question import check_rounds, rounds_question
 from advisor.question.memoisation import Memoisation
-from advisor.question.option import refuse
-from advisor.question.sample import from_file, refuse_mixed
-from advisor.question.settings import Plurality, Question
+from advisor.question.option import refuse, require
+from advisor.question.question import Question
+from advisor.question.rules import BUDGET, DATA
 
 
-def run_memoised(
-    sample: str | None,
-    question: Question,
-    options: RankOptions,
-    plurality: Plurality,
-    memoisation: Memoisation,
-    others: Sequence[str],
-    output: Output,
+def rounds_command(
+    *,
+    sample: Sample = None,
+    question: Annotated[Question, Only(*RANKED, "plurality")],
+    memoisation: Annotated[Memoisation, Only("epsilon_forever", "changes", "bits")],
+    shown: RankOutput,
 ) -> None:
-    """Compare memoisation with fresh noise; `others` are options of a ranking that were given.
+    """Ask the same users in several rounds: fresh or remembered noise.
 
-    Raises InputError if something is missing or does not go together, or the sample is wrong.
+    --eps is the budget of one report. With --eps-forever, that of all reports of a value, it compares devices that
+    remember one randomisation of each value with fresh noise in each round; without, it ranks for fresh noise.
+
+    Examples: ldp-advise rounds --rounds 12 --eps 1 sample.csv
+              ldp-advise rounds --rounds 30 --eps 1 --eps-forever 2 --changes 0.05 --k 64 --n 1e6
     """
-    settings = RoundsSettings(question, plurality, memoisation, options.menu, sample or options.domain.k)
-    refuse(
-        [
-            *question.given("metric"), *options.menu.given("method"), *options.limits.given(),
-            *options.instant.given(), *options.metric_settings.given(),
-            *options.simulation.given("repetitions", "max_repetitions"),
-            *plurality.given("attributes", "solution"), *others,
-        ],
-        "does not go with --memoize, which compares raw estimates in closed form",
-    )  # fmt: skip
-    refuse_mixed(sample, options.shape, options.columns, options.cleaning)
-
-    def read() -> RoundsQuestion:
-        if sample is None:
-            k, seed = options.domain.k or 0, options.simulation.seed
-            frequencies = from_shape(k, options.shape, ordered=options.domain.ordered, seed=seed)
-        else:
-            frequencies = from_file(sample, options.domain, options.columns, options.cleaning)
-        return rounds_question(settings, frequencies)
-
+    asked = replace(question, sample=sample)
+    if asked.plurality.rounds is None:
+        require(
+            ("--rounds", None, "the number of collections, for example --rounds 30"),
+            ("--eps", asked.grid.epsilons, BUDGET),
+            ("SAMPLE", sample or asked.domain.k, DATA),
+        )
+    if memoisation.epsilon_forever is None:
+        refuse(memoisation.given(), "goes with --eps-forever, the budget of all reports of a value that is remembered")
+        rank(asked, shown)
+        return
+    alone = asked.alone
+    check_rounds(alone, memoisation)
+    beside = shown.given("reasons", "picture", "files", "layout", "usefulness")
+    refuse(beside, "does not go with --eps-forever, which compares raw estimates in closed form")
     run(
         Job(
-            read=read,
-            answer=lambda question, _: compare(question),
+            read=lambda: rounds_question(alone, memoisation),
+            answer=lambda rounds, _: compare(rounds),
             document=rounds_document,
             progress=silence,
-            inputs=[sample, options.cleaning.domain],
-            warnings=lambda question: question.warnings,
+            inputs=alone.files,
+            warnings=lambda rounds: rounds.warnings,
             unprotected=sample is not None,
         ),
-        output,
+        shown.output,
         top=None,
     )

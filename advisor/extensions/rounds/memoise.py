@@ -8,15 +8,13 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from advisor.api.shown import Shown
-from advisor.errors import InputError
 from advisor.extensions.rounds.answer import Comparison, compare
 from advisor.extensions.rounds.document import rounds_document
-from advisor.extensions.rounds.question import RoundsSettings, rounds_question
+from advisor.extensions.rounds.question import check_rounds, rounds_question
 from advisor.extensions.rounds.words import verdict
-from advisor.question.frequencies import from_shape
 from advisor.question.memoisation import Memoisation
-from advisor.question.sample import from_memory, refuse_both
-from advisor.question.settings import Categories, Menu, Plurality, Question, Shape, budget_alias, names
+from advisor.question.question import Question
+from advisor.question.settings import budget_alias
 from advisor.show.model import Document
 
 
@@ -87,21 +85,8 @@ def memoise(
     >>> answer.memoise, answer.memory.spent_mean < answer.same_round.spent_mean
     (True, True)
     """
-    form = Shape(skew=skew, shape=shape)
-    given = True if refuse_both(form, sample, sample_counts) else k
-    settings = RoundsSettings(
-        Question(epsilon=budget_alias(epsilon, eps), n=n),
-        Plurality(rounds=rounds),
-        Memoisation(memoize=True, epsilon_forever=epsilon_forever, changes=changes, bits=device_bits),
-        Menu(protocol=names(protocol)),
-        given,
-    )
-    domain = Categories(k=k)
-    if given is True:
-        frequencies = from_memory(sample, sample_counts, domain)
-    elif domain.k is None:
-        raise InputError("k is missing: give a sample, or the number of categories, for example k=256")
-    else:
-        frequencies = from_shape(domain.k, form)
-    made = compare(rounds_question(settings, frequencies))
+    question = Question.of(locals() | {"epsilon": budget_alias(epsilon, eps)})
+    memoisation = Memoisation(epsilon_forever=epsilon_forever, changes=changes, bits=device_bits)
+    check_rounds(question, memoisation)
+    made = compare(rounds_question(question, memoisation))
     return MemoiseAnswer(made.question, made.memoised, made.fresh)

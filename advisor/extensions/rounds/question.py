@@ -2,48 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from advisor.errors import InputError, listed
-from advisor.question.frequencies import Frequencies
 from advisor.question.memoisation import Memoisation
-from advisor.question.option import require
-from advisor.question.settings import Menu, Plurality, Question
+from advisor.question.option import refuse, require
+from advisor.question.question import Question
+from advisor.question.rules import BUDGET, DATA, check_data
+from advisor.question.sample import simulated_frequencies
 from knowledge.describe.assumption import USERS
 from simulator.memoisation import MEMOISED, Changes
 
 CHANGES = 0.05  # share of users whose value changes in a round, where nothing else is said
 
 
-@dataclass(frozen=True)
-class RoundsSettings:
-    """The options of a question about rounds that are not about its data.
+def check_rounds(question: Question, memoisation: Memoisation) -> None:
+    """Refuse what is missing, and what does not go together, before anything is read.
 
-    Raises InputError if a budget or the rounds are missing, or the budgets or the protocols do not fit.
+    Raises InputError if a budget, the rounds or the data are missing, or the budgets or the protocols do not fit.
     """
-
-    question: Question
-    plurality: Plurality
-    memoisation: Memoisation
-    menu: Menu = field(default_factory=Menu)
-    data: object = None  # a sample, or the number of categories: None where neither was given
-
-    def __post_init__(self) -> None:
-        require(
-            ("--eps", self.question.epsilon, "the privacy budget of one report, for example --eps 1"),
-            (
-                "--eps-forever",
-                self.memoisation.epsilon_forever,
-                "the budget of all reports of a value, for example --eps-forever 2",
-            ),
-            ("--rounds", self.plurality.rounds, "the number of collections, for example --rounds 30"),
-            ("SAMPLE", self.data, "a file with public, synthetic or pilot data, or --k without a file"),
-        )
-        self.memoisation.check_budgets(self.question.epsilon)
-        if strangers := [name for name in self.menu.protocol if name not in MEMOISED]:
-            raise InputError(f"--memoize: give --protocol one of {listed(MEMOISED)}, got {listed(strangers)}")
+    require(
+        ("--eps", question.terms.epsilon, BUDGET),
+        (
+            "--eps-forever",
+            memoisation.epsilon_forever,
+            "the budget of all reports of a value, for example --eps-forever 2",
+        ),
+        ("--rounds", question.plurality.rounds, "the number of collections, for example --rounds 30"),
+        ("SAMPLE", question.sample or question.domain.k, DATA),
+    )
+    memoisation.check_budgets(question.terms.epsilon)
+    if strangers := [name for name in question.menu.protocol if name not in MEMOISED]:
+        raise InputError(f"--eps-forever: give --protocol one of {listed(MEMOISED)}, got {listed(strangers)}")
+    ranked = question.given(
+        "terms:metric", "menu:method", "limits", "instant", "metric_settings", "plurality:attributes,solution",
+        "simulation:repetitions,max_repetitions",
+    )  # fmt: skip
+    refuse(ranked, "does not go with --eps-forever, which compares raw estimates in closed form")
+    check_data(question)
 
 
 @dataclass(frozen=True, eq=False)  # holds an array, which does not compare to one truth
@@ -72,18 +70,19 @@ class RoundsQuestion:
         return self.changes.rounds
 
 
-def rounds_question(settings: RoundsSettings, frequencies: Frequencies) -> RoundsQuestion:
-    """Join checked settings and the frequencies of the population.
+def rounds_question(question: Question, memoisation: Memoisation) -> RoundsQuestion:
+    """Join a question and its data.
 
-    Raises InputError if more users are to change their value than can, or a device is to report on more categories than
-    there are.
+    Raises InputError if the data are wrong, more users are to change their value than can, or a device is to report
+    on more categories than there are.
     """
+    frequencies = simulated_frequencies(question)
     weights = np.asarray(frequencies.weights, dtype=np.float64)
-    shares, memoisation, assumed = weights / weights.sum(), settings.memoisation, list(frequencies.assumptions)
-    n = settings.question.n or frequencies.users or USERS
-    if settings.question.n is None:
+    shares, assumed = weights / weights.sum(), list(frequencies.assumptions)
+    n = question.terms.n or frequencies.users or USERS
+    if question.terms.n is None:
         assumed.append(f"n = {n:,} users report in every round (--n says otherwise)")
-    rounds, share = settings.plurality.rounds or 1, memoisation.changes
+    rounds, share = question.plurality.rounds or 1, memoisation.changes
     try:
         changes = Changes(shares, rounds, share or 0.0)
     except ValueError as error:
@@ -95,11 +94,11 @@ def rounds_question(settings: RoundsSettings, frequencies: Frequencies) -> Round
     if bits > len(shares):
         raise InputError(f"device-bits must be at most k={len(shares):,}, got {bits:,}")
     return RoundsQuestion(
-        epsilon=settings.question.epsilon or 0.0,
+        epsilon=question.terms.epsilon or 0.0,
         epsilon_forever=memoisation.epsilon_forever or 0.0,
         n=n,
         changes=changes,
-        menu=settings.menu.protocol,
+        menu=question.menu.protocol,
         bits=bits,
         sample=frequencies.name,
         assumptions=tuple(assumed),

@@ -18,11 +18,12 @@ from advisor.errors import InputError
 from advisor.extensions.app.answers import answered
 from advisor.extensions.app.examples import example_file
 from advisor.extensions.app.goals import MOST_CONTROLS, goals
-from advisor.extensions.app.shown import Shown, choice_of, faults, look_up, shown
-from advisor.extensions.app.snippet import python_snippet
-from advisor.extensions.app.state import Command, decision, ranking, safe_name, state_of
+from advisor.extensions.app.shown import PageAnswer, choice_of, faults, look_up, shown
+from advisor.extensions.app.state import FEW, Asked, decision, ranking, safe_name, state_of
 from advisor.extensions.app.wording import worded
 from advisor.inputs.held import HeldFile, held_files
+from advisor.question.question import Question
+from advisor.question.settings import Instant, Terms
 from advisor.show.rank.data import rank_data
 from simulator.methods.summaries import SUMMARIES
 from tests.advisor.conftest import Run
@@ -40,7 +41,7 @@ ADDRESSES = (
 )
 
 
-def shown_lines(answer: Shown, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, object]]:
+def shown_lines(answer: PageAnswer, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, object]]:
     """Run the command lines that are shown, with the files that are offered beside them."""
     for name, content in answer.made_up().items():
         (folder / name).write_bytes(content)
@@ -99,7 +100,7 @@ def test_command_line_and_python_give_the_same(
     answer = look_up(state_of(address, {}))
     first = answer.ranking.document.data["recommendations"]
     assert shown_lines(answer, tmp_path, run, monkeypatch)[-1]["recommendations"] == first
-    code = python_snippet(answer.ranking)
+    code = answer.ranking.python
     assert code.startswith("from ldp_advise import advise")
     names: dict[str, object] = {}
     exec(code, names)  # noqa: S102 - what people copy
@@ -164,9 +165,9 @@ def test_a_wrong_file_is_refused_in_the_same_words(content: bytes, said: str, ru
 def test_only_what_is_held_can_be_opened(tmp_path: Path) -> None:
     secret = tmp_path / "secret.csv"
     secret.write_text("a\nb\n" * 9, encoding="utf-8")
-    command = Command(("--eps", "1", "--instant", str(secret)), {"other.csv": HeldFile(FRUIT)})
+    question = Question(sample=str(secret), terms=Terms(epsilon=1.0), instant=Instant(instant=True))
     with pytest.raises(InputError, match="not held in memory"):
-        answered(command)
+        answered(Asked("", question, files={"other.csv": HeldFile(FRUIT)}))
     assert held_files.get() is None
 
 
@@ -254,7 +255,9 @@ def test_the_first_sight_without_predictions_is_the_same_command_with_few_repeti
     first = state_of(address, {})
     few, whole = ranking(first).words, ranking(replace(first, simulated=True)).words
     assert "--reps" not in whole
-    assert few[: few.index("--reps")] + few[-1:] == whole  # the file comes last
+    typed, at = FEW[first.goal.key].typed(), few.index("--reps")
+    assert few[at : at + len(typed)] == typed
+    assert few[:at] + few[at + len(typed) :] == whole
 
 
 def test_a_file_is_parsed_once() -> None:

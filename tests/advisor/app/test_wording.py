@@ -10,7 +10,7 @@ import pytest
 from advisor.errors import InputError
 from advisor.extensions.app.controls import Control
 from advisor.extensions.app.goals import goals
-from advisor.extensions.app.shown import Shown, faults, look_up
+from advisor.extensions.app.shown import PageAnswer, faults, look_up
 from advisor.extensions.app.state import state_of
 from advisor.extensions.app.wording import worded
 from advisor.inputs.held import HeldFile
@@ -44,7 +44,7 @@ MARKUP = re.compile(r"<(pre|script|style|code)\b.*?</\1>|<[^>]*>", re.DOTALL)
 FLAG = re.compile(r"(--[a-z][a-z-]*)(?: [A-Z]+)?( on the command line)?")
 
 
-def sentences(answer: Shown) -> Iterator[str]:
+def sentences(answer: PageAnswer) -> Iterator[str]:
     """Yield what a page says outside of what is to be copied, up to a command line in a sentence."""
     for html in (*answer.pieces, answer.attacker(0), answer.further()):
         for text in MARKUP.sub("\n", html).split("\n"):

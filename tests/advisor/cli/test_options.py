@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, make_dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -19,7 +20,8 @@ from advisor.cli.options import Bundle, flags_of, spread
 from advisor.errors import InputError
 from advisor.question.cleaning import Cleaning
 from advisor.question.option import Option, Settings, option, options_of, refuse, require
-from advisor.question.settings import Categories, Grid, Limits, Menu, Plurality, Question, Shape, Simulation
+from advisor.question.question import GROUPS
+from advisor.question.settings import Categories, Grid, Limits, Menu, Plurality, Shape, Simulation, Terms
 from tests.advisor.conftest import Run
 from tests.cells import failures
 
@@ -39,16 +41,23 @@ class Own(Settings):
     loud: bool = option("--loud", help="be loud")
 
 
-def groups() -> Iterator[type[Settings]]:
+T = TypeVar("T")
+
+
+def below(base: type[T]) -> Iterator[type[T]]:
     for name in (MAIN, *COMMANDS):
         if name != "knowledge":
             _function(name)  # imports what declares its options
-    waiting = [Settings]
+    waiting = [base]
     while waiting:
         group = waiting.pop()
         waiting += group.__subclasses__()
         if group.__module__.startswith("advisor."):
             yield group
+
+
+def groups() -> Iterator[type[Settings]]:
+    return below(Settings)
 
 
 def declared() -> Iterator[tuple[type[Settings], Option]]:
@@ -111,7 +120,7 @@ USERS = [("2M", 2_000_000), ("100k", 100_000), ("1.5m", 1_500_000), ("1e6", 10**
 def test_numbers_of_users() -> None:
     def read(cell: tuple[object, int]) -> None:
         words, users = cell
-        assert Question(n=words).n == users  # type: ignore[arg-type]
+        assert Terms(n=words).n == users  # type: ignore[arg-type]
         if "," not in str(words):  # which separates the numbers of a list
             assert Grid(users=words).users == (users,)  # type: ignore[arg-type]
 
@@ -124,7 +133,7 @@ NO_USERS = ["1.5", "k", "1,00", "1__0", "10kk", "ten", "", "1e40", "nan", "-5", 
 def test_what_is_no_number_of_users() -> None:
     def refused(words: object) -> None:
         with pytest.raises(InputError, match="n must be a whole number of at least 1"):
-            Question(n=words)  # type: ignore[arg-type]
+            Terms(n=words)  # type: ignore[arg-type]
 
     assert failures(NO_USERS, refused) == {}
 
@@ -135,15 +144,15 @@ def test_lists_of_numbers() -> None:
     with pytest.raises(InputError, match="n must be values with commas between them, got '1k,'"):
         Grid(users="1k,")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="eps takes one number here, got '1,5'"):
-        Question(epsilon="1,5")  # type: ignore[arg-type]
+        Terms(epsilon="1,5")  # type: ignore[arg-type]
 
 
 def test_names_of_papers_and_metrics() -> None:
     menu = Menu(protocol=("SUE", "k-RR", "rappor"), method="Norm-Sub")  # type: ignore[arg-type]
     assert (menu.protocol, menu.method) == (("rappor", "grr"), ("norm_sub",))
-    assert Question(metric=("EMD", "ALL")).every_metric
+    assert Terms(metric=("EMD", "ALL")).every_metric
     spoken = ("average", "Deciles", "quantile", "median", "Kolmogorov-Smirnov", "Wasserstein")
-    assert Question(metric=spoken).metrics == ("mean", "quantiles", "ks", "emd")
+    assert Terms(metric=spoken).metrics == ("mean", "quantiles", "ks", "emd")
 
 
 # --- what does not go together ---------------------------------------------------------------------------------
@@ -157,8 +166,8 @@ WRONG = [
     (lambda: Limits(max_bits="1.5"), "max-bits must be a whole number"),  # type: ignore[arg-type]
     (lambda: Simulation(seed=-1), "seed must be a whole number of at least 0, got -1"),
     (lambda: Simulation(jobs=2000), "jobs must be a whole number of at least 1 and at most 1,024, got 2,000"),
-    (lambda: Question(epsilon=33), "eps must be between 1e-06 and 32, got 33: such reports protect nothing"),
-    (lambda: Question(metric=("l1", "l2")).one_metric("this"), "this answers for one metric at a time"),
+    (lambda: Terms(epsilon=33), "eps must be between 1e-06 and 32, got 33: such reports protect nothing"),
+    (lambda: Terms(metric=("l1", "l2")).one_metric("this"), "this answers for one metric at a time"),
     (lambda: refuse(("--a", "--b"), "is for X"), "--a, --b is for X"),
 ]
 
@@ -188,10 +197,11 @@ def test_all_that_is_missing_is_named_in_one_message(run: Run) -> None:
 FORBIDDEN = [
     (("-m", "emd", "--unordered"), "metric emd needs an ordered domain"),
     (("--method", "post_pos"), "changes only the answers of queries"),
-    (("--n", "5", "--attributes", "10"), "attributes must be at most the number of users"),
-    (("--instant", "--threat", "0.1"), "--threat needs a simulation"),
+    (("columns", "--n", "5", "--attributes", "10"), "attributes must be at most the number of users"),
+    (("columns", "--solution", "spl"), "solution goes with attributes"),
+    (("fakes", "--threat", "0.1", "--metric", "emd", "--unordered"), "metric emd needs an ordered domain"),
     (("--instant", "--reps", "5"), "--reps is for a simulation"),
-    (("--skew", "1"), "--skew is for a question without a file"),
+    (("--skew", "1"), "--skew is for a question without a sample"),
     (("--why",), "--why explains a predicted answer"),
     (("--reps", "9", "--max-reps", "5"), "max-reps must be at least reps"),
     (("--k", "4", "--top-values", "9", "-m", "topk"), "top-values must be at most k=4"),
@@ -202,7 +212,7 @@ FORBIDDEN = [
 def test_what_options_alone_forbid_is_refused_before_the_file_is_read(run: Run) -> None:
     def refused(cell: tuple[tuple[str, ...], str]) -> None:
         arguments, words = cell
-        code, out, err = run("--eps", "1", *arguments, MISSING)
+        code, out, err = run(*arguments, "--eps", "1", MISSING)
         assert (code, out) == (2, "")
         assert words in err
         assert "no such file" not in err
@@ -320,7 +330,7 @@ def test_a_point_between_thousands_is_refused(text: str, message: str) -> None:
 
 
 def test_groups_and_bundles_are_made_with_keywords_alone() -> None:
-    every = [*groups(), *Bundle.__subclasses__()]
+    every = [*groups(), *below(Bundle)]
     positional = {
         f"{group.__name__}.{one.name}"
         for group in every
@@ -336,5 +346,5 @@ def test_an_option_above_the_others_of_its_group_shifts_none(monkeypatch: pytest
     every += [(one.name, one.type, field(default=one.default, metadata=one.metadata)) for one in fields(Limits)]
     usual = advise(eps=1, k=8, n=1000, max_bits=3, max_attack=0.5)
     group = make_dataclass("Limits", every, bases=(Settings,), frozen=True)
-    monkeypatch.setattr("advisor.api.advise.Limits", group)
+    monkeypatch.setitem(GROUPS, "limits", group)
     assert advise(eps=1, k=8, n=1000, max_bits=3, max_attack=0.5).recommendations == usual.recommendations

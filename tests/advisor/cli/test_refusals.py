@@ -63,7 +63,7 @@ BAD = [
     (["-e", "1", "--nosuch"], "there is no option --nosuch"),
     (["-e", "1", "--skwe", "1"], "did you mean --skew?"),
     (["-e", "1", "--apply", "x.csv"], "--apply is no option of ldp-advise, but of ldp-advise estimate"),
-    (["-e", "1", "--solution", "spl"], "solution goes with attributes"),
+    (["-e", "1", "--solution", "spl"], "--solution is no option of ldp-advise, but of ldp-advise columns"),
     (["-e", "1", "another"], "unexpected extra argument"),
     (["-e", "1", "--other"], "--keep-top"),
 ]

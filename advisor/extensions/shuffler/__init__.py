@@ -1,0 +1,1 @@
+"""Reports that a shuffler cuts from their users."""

@@ -1,0 +1,148 @@
+"""One question: the groups of options that a command or a function sets, each option declared once."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, NamedTuple, Self
+
+from numpy.typing import ArrayLike
+
+from advisor.errors import InputError
+from advisor.question.central import CentralPromise
+from advisor.question.cleaning import Cleaning
+from advisor.question.metric_settings import MetricSettings
+from advisor.question.option import Bundle, Settings, options_of
+from advisor.question.settings import (
+    Categories,
+    Columns,
+    Goal,
+    Grid,
+    Instant,
+    Limits,
+    Menu,
+    Plurality,
+    Shape,
+    Simulation,
+    Terms,
+    Threat,
+)
+
+REPETITIONS, MAX_REPETITIONS = 20, 400
+
+
+class MemorySample(NamedTuple):
+    """A sample that a Python caller holds: one value per user, or users by category."""
+
+    values: Iterable[Any] | None
+    counts: ArrayLike | Mapping[Any, int] | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)  # a sample in memory does not compare to one truth
+class Question(Bundle):
+    """What is asked; what a command or a function has no option for stays as it is.
+
+    sample: the name of a file, or what is in memory; None where a shape stands for the frequencies.
+    """
+
+    sample: str | MemorySample | None = None
+    terms: Terms = Terms()
+    grid: Grid = Grid()
+    goal: Goal = Goal()
+    domain: Categories = Categories()
+    columns: Columns = Columns()
+    cleaning: Cleaning = Cleaning()
+    menu: Menu = Menu()
+    limits: Limits = Limits()
+    plurality: Plurality = Plurality()
+    threat: Threat = Threat()
+    promise: CentralPromise = CentralPromise()
+    shape: Shape = Shape()
+    instant: Instant = Instant()
+    metric_settings: MetricSettings = MetricSettings()
+    simulation: Simulation = Simulation()
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """Return the question of a Python caller, from keywords that are the names of options.
+
+        Raises InputError for a value that is wrong.
+        """
+        groups: dict[str, dict[str, Any]] = defaultdict(dict)
+        values, counts = given.get("sample"), given.get("sample_counts")
+        sample = None if values is None and counts is None else MemorySample(values, counts)
+        for name, value in given.items():
+            if name in KEYWORDS and value is not None:
+                groups[KEYWORDS[name]][name] = value
+        parts: dict[str, Any] = {name: GROUPS[name](**values) for name, values in groups.items()}
+        return cls(sample=sample, **parts)
+
+    @property
+    def epsilon(self) -> float:
+        """The budget of one report.
+
+        Raises InputError if none was given.
+        """
+        if self.terms.epsilon is None:
+            raise InputError("--eps is missing: give the privacy budget of one report, for example --eps 1")
+        return self.terms.epsilon
+
+    @property
+    def each(self) -> tuple[Self, ...]:
+        """The question at each budget; the one without a budget where none is given."""
+        if not self.grid.epsilons:
+            return (self,)
+        return tuple(
+            replace(self, grid=replace(self.grid, epsilons=()), terms=replace(self.terms, epsilon=epsilon))
+            for epsilon in self.grid.epsilons
+        )
+
+    @property
+    def alone(self) -> Self:
+        """The question at its one budget.
+
+        Raises InputError if there are several.
+        """
+        first, *others = self.each
+        if others:
+            budgets = ", ".join(f"{epsilon:g}" for epsilon in self.grid.epsilons)
+            raise InputError(
+                f"this is answered for one ε at a time, got {budgets}: give one --eps, and run it for each"
+            )
+        return first
+
+    @property
+    def is_predicted(self) -> bool:
+        """Whether the answer is predicted instead of simulated."""
+        return self.sample is None or self.instant.instant
+
+    @property
+    def path(self) -> str:
+        """The name of the file; "" where there is none."""
+        return self.sample if isinstance(self.sample, str) else ""
+
+    @property
+    def files(self) -> list[str | None]:
+        """The files that are read."""
+        return [self.path or None, self.cleaning.domain]
+
+    @property
+    def repetitions(self) -> tuple[int, int]:
+        """Repetitions to start with, and at most."""
+        return self.simulation.race(REPETITIONS, MAX_REPETITIONS)
+
+    @property
+    def data_words(self) -> tuple[str, ...]:
+        """Words of a command line that name the data, the metric settings and the menu; none for a sample in memory."""
+        if isinstance(self.sample, MemorySample):
+            return ()
+        groups = (self.domain, self.shape, self.columns, self.cleaning, self.menu, self.metric_settings)
+        words = tuple(word for group in groups for word in group.typed())
+        return (*words, self.path) if self.path else words
+
+
+GROUPS: Mapping[str, type[Settings]] = {
+    item.name: type(item.default) for item in fields(Question) if isinstance(item.default, Settings)
+}
+KEYWORDS: Mapping[str, str] = {item.name: name for name, group in GROUPS.items() for item, _ in options_of(group)}

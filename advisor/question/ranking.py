@@ -1,0 +1,138 @@
+"""The request of a ranking: a question, joined with the frequencies that it is about."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.errors import InputError
+from advisor.question.central import central_budgets
+from advisor.question.constraints import bounded, constrained
+from advisor.question.fitting import (
+    checked_threat,
+    fitting_methods,
+    fitting_metrics,
+    fitting_protocols,
+    known_targets,
+)
+from advisor.question.frequencies import Frequencies, assumed_shape
+from advisor.question.plurality import make_plan
+from advisor.question.question import Question
+from advisor.question.request import Request
+from advisor.question.sample import sample_frequencies
+from advisor.question.settings import N_MAX
+from knowledge.describe.assumption import USERS
+from knowledge.model import predicted_metrics
+from simulator.populations import apportion
+from simulator.seeding import rng_for
+from simulator.surrogate import sample_posterior
+
+FULL_RACE_DOMAIN = 4096  # above it the most repetitions, where not asked for, fall as 1/k: a race must end in minutes
+FAR_SMALLER = 10  # a sample this many times smaller than n is not taken for the truth
+
+
+def ranking_requests(question: Question) -> tuple[Request, ...]:
+    """Return the request at each budget; a sample is read once.
+
+    Raises InputError if the sample, or what is asked of it, is wrong.
+    """
+    frequencies = looked_up_frequencies(question) if question.sample is None else sample_frequencies(question)
+    return tuple(ranking_request(one, frequencies) for one in question.each)
+
+
+def looked_up_frequencies(question: Question) -> Frequencies:
+    """Return the frequencies of a look-up without data.
+
+    The categories are ordered if the question says so; if it does not, where the metric needs an order.
+
+    Raises InputError if k is missing, or the shape is unknown or has no such parameter.
+    """
+    k, ordered = question.domain.k, question.domain.ordered
+    if k is None:
+        raise InputError("--k is missing: give a sample, or the number of categories, for example --k 256")
+    seed = question.simulation.seed
+    return assumed_shape(k, question.shape, ordered=ordered, metrics=question.terms.metrics, seed=seed)
+
+
+def ranking_request(question: Question, frequencies: Frequencies) -> Request:
+    """Join a question at one budget and frequencies: those of a sample, or of a shape, for which all is predicted.
+
+    Raises InputError if a metric or method that was asked for does not fit the domain.
+    """
+    k, ordered, seed = frequencies.k, frequencies.ordered, question.simulation.seed
+    instant = question.instant.instant or frequencies.users is None
+    everyone = question.terms.n or frequencies.users or USERS
+    users = frequencies.users or everyone
+    menu = fitting_protocols(question.menu, ordered, instant=instant)
+    central = central_budgets(question.promise, menu, k, everyone)
+    epsilon = question.epsilon if central is None else central.anyone
+    shares = np.asarray(frequencies.weights, dtype=np.float64) / frequencies.weights.sum()
+    plan = make_plan(question.plurality, epsilon, question.menu.protocols, shares, everyone)
+    n = everyone if plan is None else plan.reports
+    small = users * FAR_SMALLER <= n and not instant
+    predictable = predicted_metrics(ordered=ordered) if instant else None
+    metrics, notes = fitting_metrics(question.terms, ordered, predictable=predictable)
+    values = question.metric_settings.resolved(k)
+    named = question.terms.n is not None
+    size_notes, warnings = _about_size(frequencies, everyone, named=named, small=small, n=n)
+    first, most = (0, 0) if instant else question.repetitions
+    assumed = [*frequencies.assumptions, *notes, *values.assumptions(metrics), *size_notes]
+    if not instant and question.simulation.max_repetitions is None and k > FULL_RACE_DOMAIN:
+        most = max(first, most * FULL_RACE_DOMAIN // k)
+        assumed.append(f"at most {most} repetitions, because k is large (--max-reps says otherwise)")
+    request = Request(
+        epsilon=epsilon if plan is None else plan.epsilon_report,
+        k=k,
+        n=min(n, N_MAX),
+        metrics=metrics,
+        protocols=menu,
+        methods=fitting_methods(question.menu, metrics, ordered, question.threat),
+        ordered=ordered,
+        labels=frequencies.labels,
+        counts=frequencies.counts(n),
+        sample=frequencies.name,
+        sample_users=frequencies.users or n,
+        seed=seed,
+        repetitions=first,
+        max_repetitions=most,
+        metric_values=values,
+        assumptions=tuple(assumed),
+        warnings=(*frequencies.warnings, *warnings, *(() if central is None else central.warnings)),
+        source="grid" if instant else "surrogate" if small else "simulation",
+        surrogate="dirichlet" if small else None,
+        populations=_behind_the_sample(frequencies, n, most, seed) if small else None,
+        skew=frequencies.skew,
+        threat=checked_threat(question.threat, n, instant=instant),
+        targets=known_targets(question.threat, frequencies.labels),
+        plan=plan,
+        bins=frequencies.bins,
+        central=central,
+        column=frequencies.column,
+        data_words=question.data_words,
+    )
+    return bounded(constrained(request, question.limits))
+
+
+def _about_size(
+    frequencies: Frequencies, everyone: int, *, named: bool, small: bool, n: int
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return what is assumed of the number of users, and what is worrying about a sample that is smaller."""
+    users = frequencies.users
+    if not named:
+        size = "" if users is None else "the size of the sample "
+        return [f"n = {everyone:,} users will report{': ' if size else ' '}{size}(--n says otherwise)"], ()
+    if users in (n, None):
+        return [], ()
+    assumed = [f"the frequencies of the sample's {users:,} users stand for those of n = {n:,}"]
+    if small:
+        return assumed, (
+            f"the sample ({users:,} users) is far smaller than n = {n:,}: what it leaves open is simulated too, with "
+            "populations drawn from its Dirichlet posterior",
+        )
+    return assumed, frequencies.too_few_for(n)
+
+
+def _behind_the_sample(frequencies: Frequencies, n: int, draws: int, seed: int) -> NDArray[np.int64]:
+    """Return one population of n users for each repetition, drawn from the posterior of a small sample."""
+    counts, rng = np.asarray(frequencies.weights, dtype=np.int64), rng_for(seed, "surrogate", "dirichlet")
+    return np.stack([apportion(row, n) for row in sample_posterior(counts, draws, rng, ordered=frequencies.ordered)])

@@ -1,0 +1,150 @@
+"""What does not go together in a question, and what is missing: looked at once, before anything is read."""
+
+from __future__ import annotations
+
+from advisor.errors import InputError, listed
+from advisor.question.fitting import (
+    checked_threat,
+    fitting_methods,
+    fitting_metrics,
+    fitting_protocols,
+    refuse_registered,
+)
+from advisor.question.option import refuse, require
+from advisor.question.plurality import check_attributes
+from advisor.question.question import Question
+from simulator.foreign import REGISTERED
+
+MOST_CELLS = 10_000
+MOST_CATEGORIES = 10_000_000  # of all domains of a sweep together: they are in memory at once
+USERS_LOW = 10  # of a plan
+ROUNDING = 1e-9  # users: 0.07 times 100 is not 7 to the last digit
+BUDGET = "the privacy budget of one report, for example --eps 1"
+DATA = "a file with public, synthetic or pilot data, - for standard input, or --k without a file"
+PREDICTED = "is for a simulation, and this answer is predicted: give a sample, without --instant"
+
+
+def check_ranking(question: Question) -> None:
+    """Refuse what is missing for a ranking, and what does not go together.
+
+    Raises InputError for all that is missing, or the first that does not fit.
+    """
+    budget = question.grid.epsilons or question.terms.epsilon or question.promise.central_epsilon
+    require(("--eps", budget, BUDGET), ("SAMPLE", question.sample or question.domain.k, DATA))
+    check_budget(question)
+    check_data(question)
+    if question.is_predicted:
+        refuse(question.simulation.given("repetitions", "max_repetitions"), PREDICTED)
+    for one in question.each:
+        check_menu(one)
+
+
+def check_budget(question: Question) -> None:
+    """Refuse a budget beside a promise of shuffled reports, and settings of metrics that are not asked for."""
+    if question.promise.central_epsilon is not None:
+        refuse(
+            question.given("terms:epsilon", "grid:epsilons"),
+            "does not go with --central-eps: each protocol gets the budget that the shuffler allows",
+        )
+        refuse(
+            question.given("plurality", "threat"),
+            "does not go with --central-eps: the promise is of one honest report of each user",
+        )
+    question.metric_settings.refuse_unused(question.terms)
+
+
+def check_data(question: Question) -> None:
+    """Refuse options about a sample where there is none, and an assumed shape where there is one."""
+    if question.sample is None:
+        refuse(question.given("columns", "cleaning"), "needs a sample, and none is given")
+        return
+    name = question.sample if isinstance(question.sample, str) else "the sample"
+    refuse(question.shape.given(), f"is for a question without a sample: the frequencies are those of {name}")
+
+
+def check_menu(question: Question) -> None:
+    """Refuse metrics, protocols, methods and threats that no data will make fit."""
+    instant, k, n = question.is_predicted, question.domain.k, question.terms.n
+    if instant:
+        refuse_registered(question.terms, question.menu, k)
+    may_be_ordered = question.domain.ordered is not False
+    metrics, _ = fitting_metrics(question.terms, may_be_ordered)
+    fitting_protocols(question.menu, may_be_ordered, instant=instant)
+    fitting_methods(question.menu, metrics, may_be_ordered, question.threat)
+    if k is not None:
+        question.metric_settings.resolved(k)
+    checked_threat(question.threat, n, instant=instant)
+    if n is not None and question.promise.central_epsilon is None:
+        check_attributes(question.plurality, question.epsilon, n)
+
+
+def check_plan(question: Question) -> None:
+    """Refuse what is missing for a plan, and what does not go together: no unknown left, more than one metric.
+
+    Raises InputError for all that is missing, or the first that does not fit.
+    """
+    terms, goal, central = question.terms, question.goal, question.promise.central_epsilon
+    if central is not None:
+        refuse(
+            terms.given("epsilon", "n"),
+            "does not go with --central-eps: how many users keep the promise and reach the error is the answer",
+        )
+    require(
+        (
+            "--target",
+            goal.target if goal.detect is None else goal.detect,
+            "the error to reach, for example --target 0.1 (or --detect with a frequency to be detected)",
+        ),
+        (
+            "--eps or --n",
+            central or (terms.n if terms.epsilon is None else terms.epsilon),
+            "--eps to get the number of users, or --n to get ε",
+        ),
+        ("SAMPLE", question.sample or question.domain.k, DATA),
+    )
+    if goal.target is not None and goal.detect is not None:
+        raise InputError("give either --target or --detect, not both")
+    if terms.epsilon is not None and terms.n is not None:
+        raise InputError("no unknown is left: --eps and --n are both given; leave out the one that is asked for")
+    if terms.n is not None and terms.n < USERS_LOW:
+        raise InputError(f"n must be at least {USERS_LOW}, got {terms.n}")
+    question.metric_settings.refuse_unused(terms, terms.one_metric("plan"))
+    if goal.detect is not None:
+        flags = question.given("terms:metric", "menu:method", "metric_settings")
+        refuse(flags, "goes with --target: a detection is by the raw estimate of one value")
+        if terms.n is not None and goal.detect * terms.n < 1 - ROUNDING:
+            raise InputError(f"a frequency of {goal.detect:g} is less than one of {terms.n:,} users")
+    check_data(question)
+
+
+def check_sweep(question: Question, *, resumes: bool) -> None:
+    """Refuse what is missing for a sweep, and what cannot be answered; a sample brings its own n and k.
+
+    Raises InputError for all that is missing, or the first that does not fit.
+    """
+    grid, menu, metric = question.grid, question.menu, question.terms.one_metric("sweep")
+    needs: list[tuple[str, object, str]] = [
+        ("--eps", grid.epsilons, "one or more budgets, for example --eps 0.5,1,2,4")
+    ]
+    if question.sample is None:
+        needs += [
+            ("--n", grid.users, "numbers of users, for example --n 1e4,1M (a sample brings its own)"),
+            ("--k", grid.sizes, "domain sizes, for example --k 64,1024 (a sample brings its own)"),
+        ]
+    require(*needs)
+    own = [REGISTERED[name] for name in (*menu.protocol, *menu.method, metric) if name in REGISTERED]
+    if resumes and own:
+        raise InputError(
+            f"--resume does not go with {listed(own)}: whether it is as it was, a file of cells cannot tell; leave "
+            "--resume out"
+        )
+    question.metric_settings.refuse_unused(question.terms, metric)
+    cells = len(grid.epsilons) * max(1, len(grid.users)) * max(1, len(grid.sizes))
+    if cells > MOST_CELLS:
+        raise InputError(f"a sweep has at most {MOST_CELLS:,} cells, got {cells:,}: give fewer values")
+    if sum(grid.sizes) > MOST_CATEGORIES:
+        raise InputError(
+            f"the values of --k add up to at most {MOST_CATEGORIES:,} in one sweep, got {sum(grid.sizes):,}: give "
+            "fewer at once, and keep what is done with --resume"
+        )
+    check_data(question)
