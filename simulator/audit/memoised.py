@@ -87,7 +87,10 @@ def fresh_subject(
 
 def _check(rounds: int) -> None:
     if not 1 <= rounds <= ROUNDS_MAX:
-        raise ValueError(f"rounds of an audit with memoisation must be between 1 and {ROUNDS_MAX:,}, got {rounds:,}")
+        raise ValueError(
+            f"rounds of an audit with memoisation must be between 1 and {ROUNDS_MAX:,}, got {rounds:,}: the loss has "
+            "reached the permanent budget long before"
+        )
 
 
 def _subject(

@@ -6,9 +6,11 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
+from advisor.extensions.audit.question import AuditQuestion
 from simulator.attributes import published_budget
 from simulator.audit import Audit
 from simulator.foreign import short
+from simulator.hashing import DEFAULT_HASH
 
 LONGEST_LINE = 40  # characters of a line that are repeated
 
@@ -61,10 +63,11 @@ def _of_promised(rows: Sequence[Audit]) -> str:
     leaking = [row for row in rows if row.leaks]
     if leaking:
         worst = max(leaking, key=lambda row: row.epsilon_lower_bound - (row.epsilon_guaranteed or 0.0))
-        loss = f"{_called(worst)} LEAKS: it loses at least {figure(worst.epsilon_lower_bound)}{_between(worst)}, not "
-        loss += f"the promised {worst.epsilon_guaranteed:g} (confidence {sure})"
         more = "" if len(rows) == 1 else f"; {len(leaking)} of {len(rows)} audits find more than is promised"
-        return f"{loss}{more}."
+        return (
+            f"{_called(worst)} LEAKS: it loses at least {figure(worst.epsilon_lower_bound)}{_between(worst)}, not the "
+            f"promised {worst.epsilon_guaranteed:g} (confidence {sure}){more}."
+        )
     if len(rows) > 1:
         none = f"{len(rows)} audits; none finds more than is promised (confidence {sure} each)."
         return f"{_memoised_against_fresh(rows)}{none}"
@@ -78,7 +81,7 @@ def _memoised_against_fresh(rows: Sequence[Audit]) -> str:
     pairs = [(one, other) for one, other in pairwise(rows) if one.epsilon_forever is not None]
     if not pairs:
         return ""
-    memoised, fresh = max(pairs, key=lambda pair: (pair[0].rounds, -rows.index(pair[0])))
+    memoised, fresh = max(pairs, key=lambda pair: pair[0].rounds)  # the first of them
     after = "After one round" if fresh.rounds == 1 else f"After {fresh.rounds:,} rounds"
     return (
         f"{after} memoised {fresh.protocol} loses at least {figure(memoised.epsilon_lower_bound)} of the promised "
@@ -99,10 +102,8 @@ def _between(row: Audit) -> str:
     """Return which two values were told apart, where it matters."""
     if row.tried is None:
         return ""
-    if row.tried == row.k:
-        among = ""
-    else:
-        among = ", the only two tried" if row.tried == 2 else f", the worst two of {row.tried:,} tried"
+    among = ", the only two tried" if row.tried == 2 else f", the worst two of {row.tried:,} tried"
+    among = "" if row.tried == row.k else among
     if row.files is not None:
         return f" between the values of {row.files[0]} and {row.files[1]}{among}"
     return f" between values {row.values[0]:,} and {row.values[1]:,}{among}"
@@ -116,110 +117,94 @@ def _called(row: Audit) -> str:
     return f"{label(row)} at {setting}k = {row.k:,}"
 
 
-def notes(rows: Sequence[Audit], *, given: bool) -> list[str]:
-    """Return how it was measured, and whether that agrees with what is known.
-
-    given: whether the two values were, and not looked for.
-    """
+def notes(question: AuditQuestion, rows: Sequence[Audit]) -> list[str]:
+    """Return how it was measured, and whether that agrees with what is known."""
     first = rows[0]
-    attacks = dict.fromkeys(row.attack for row in rows)
-    what = {
-        "guess": f"guess: the attacker names one value from each report{_sign(rows)}",
-        "pair": _pair(rows),
-        "line": f"line: the attacker says {_first(first)} where a report is the line {_line(first)}",
-        "likelihood": "likelihood: the attacker counts the rounds whose reports support "
-        f"v1 = {first.values[0]} and those that support v2 = {first.values[1]}, and compares how likely both counts "
-        "are under each"
-        if first.epsilon_forever is not None
-        else f"likelihood: the attacker knows that a user holds v1 = {first.values[0]} in every attribute, or "
-        f"v2 = {first.values[1]} in every one, and compares how likely all that the user sends is under each",
-    }
+    attacks = "; ".join(f"{name}: the attacker {_attack(name, rows)}" for name in dict.fromkeys(r.attack for r in rows))
     lines = [
-        f"{first.trials:,} trials of each value; attack {'; '.join(what[name] for name in attacks)}; highest bound "
-        f"that so many trials can give: {figure(first.epsilon_ceiling)}.",
-        *_tried(rows, given=given),
+        f"{first.trials:,} trials of each value; attack {attacks}; highest bound that so many trials can give: "
+        f"{figure(first.epsilon_ceiling)}."
     ]
+    if first.tried is not None:
+        lines.append(_tried(rows, given=bool(question.attack.values)))
     if first.epsilon_forever is not None:
         lines.append(
             f"Devices keep one randomisation of a value for ever, at ε = {first.epsilon_forever:g}: that is the "
             "promise for all rounds together. Beside them stands the same protocol with fresh noise in each round, "
             "which promises ε times the rounds."
         )
-    if any(row.solution in ("spl", "smp") for row in rows):
+    solutions = {row.solution: row for row in reversed(rows)}  # the first row of each
+    if solutions.keys() & {"spl", "smp"}:
         lines.append("spl: every attribute is reported, at ε divided by their number; smp: one, drawn and named, at ε.")
-    hidden = [row for row in rows if row.solution == "rsfd"]
-    if hidden:
-        row = hidden[0]
-        published = published_budget(row.epsilon or 0.0, row.attributes)
+    if "rsfd" in solutions:
+        epsilon, attributes = solutions["rsfd"].epsilon or 0.0, solutions["rsfd"].attributes
         lines.append(
             "rsfd (random sampling plus fake data): one attribute, drawn at random, is reported at ε, and the others "
             "are faked: [oue-z] as reports of no value, [oue-r] of a random one. That keeps ε for all attributes "
-            f"together. As published it reports at ε = {published:.4g} here (d = {row.attributes}, promise "
-            f"{row.epsilon:g}), and users who differ in all attributes lose all of that."
+            f"together. As published it reports at ε = {published_budget(epsilon, attributes):.4g} here "
+            f"(d = {attributes}, promise {epsilon:g}), and users who differ in all attributes lose all of that."
         )
-    if any(row.solution == "rsrfd" for row in rows):
+    if "rsrfd" in solutions:
         lines.append(
             "rsrfd: the same with realistic fakes, drawn here from frequencies as skewed as 1/rank, value 0 first; it "
             "keeps ε whatever they are."
         )
-    closed = [row for row in rows if row.agrees is not None]
+    closed = [(row, row.epsilon_analytic) for row in rows if row.epsilon_analytic is not None]
     if closed:
-        agreeing = sum(row.agrees is True for row in closed)
-        below = sum(_shortfall(row) <= (row.epsilon_slack or 0.0) for row in closed)
+        agreeing = sum(row.agrees is True for row, _ in closed)
+        below = sum(value - row.epsilon_lower_bound <= (row.epsilon_slack or 0.0) for row, value in closed)
         lines.append(
             f"Trials and analytic values agree in {agreeing} of {len(closed)} audits, and the bound is within its "
             f"slack in {below} (confidence {confidence(first.alpha)} for all together)."
         )
+    if question.client.hashes:
+        lines.append(
+            f"Reports are read with the hash function {question.client.hash or DEFAULT_HASH}: with another one than "
+            "the client's, the bound is about 0 whatever the client loses (--hash)."
+        )
     return lines
 
 
-def _first(row: Audit) -> str:
-    return f"v1 = {row.values[0]:,}" if row.files is None else f"the value of {row.files[0]}"
-
-
-def _line(row: Audit) -> str:
-    """Return the line that an attacker looks for, short and in one piece."""
-    return short((row.looked_for or ("",))[0], repr, LONGEST_LINE)
-
-
-def _pair(rows: Sequence[Audit]) -> str:
-    """Return what the attack on a pair of values looks for."""
+def _attack(name: str, rows: Sequence[Audit]) -> str:
+    """Return what an attacker does."""
     row = rows[0]
-    if len({(row.values, row.looked_for) for row in rows}) > 1:
-        return "pair: the attacker says v1 where a report supports it and not v2"
-    says = f"it and not v2 = {row.values[1]:,}"
-    if row.looked_for is not None:
-        says = " and not ".join(map(str, row.looked_for))
-    return f"pair: the attacker says {_first(row)} where a report supports {says}"
+    first, second = row.values
+    says = f"says {f'v1 = {first:,}' if row.files is None else f'the value of {row.files[0]}'} where"
+    if name == "guess":
+        sign = None if row.looked_for is None or len(rows) > 1 else row.looked_for[0]
+        own = sign is None or (sign == first and row.files is None)
+        return f"names one value from each report{'' if own else f', and {says} that is {sign}'}"
+    if name == "line":
+        return f"{says} a report is the line {short((row.looked_for or ('',))[0], repr, LONGEST_LINE)}"
+    if name == "pair":
+        if len({(row.values, row.looked_for) for row in rows}) > 1:
+            return "says v1 where a report supports it and not v2"
+        signs = f"it and not v2 = {second:,}" if row.looked_for is None else " and not ".join(map(str, row.looked_for))
+        return f"{says} a report supports {signs}"
+    if row.epsilon_forever is not None:
+        return (
+            f"counts the rounds whose reports support v1 = {first} and those that support v2 = {second}, and compares "
+            "how likely both counts are under each"
+        )
+    return (
+        f"knows that a user holds v1 = {first} in every attribute, or v2 = {second} in every one, and compares how "
+        "likely all that the user sends is under each"
+    )
 
 
-def _sign(rows: Sequence[Audit]) -> str:
-    """Return which name the attacker takes for v1, where it is another one."""
-    row = rows[0]
-    if len(rows) > 1 or row.looked_for is None or (row.files is None and row.looked_for[0] == row.values[0]):
-        return ""
-    return f", and says {_first(row)} where that is {row.looked_for[0]}"
-
-
-def _tried(rows: Sequence[Audit], *, given: bool) -> list[str]:
+def _tried(rows: Sequence[Audit], *, given: bool) -> str:
     """Return among which values a leak was looked for."""
-    if rows[0].tried is None:
-        return []
     if rows[0].files is not None:
-        return [
+        return (
             f"The two are those of {rows[0].tried} files whose reports look furthest apart in one half of the lines; "
             "the other half gives the bound."
-        ]
+        )
     if given:
-        return ["No other values were tried: without --values, the two that look worst are found first."]
+        return "No other values were tried: without --values, the two that look worst are found first."
     among = dict.fromkeys(
         f"all {row.k:,}" if row.tried == row.k else f"{row.tried:,} of {row.k:,} (drawn at random)" for row in rows
     )
-    return [
+    return (
         f"v1 and v2 are the two of {' and of '.join(among)} values whose reports look furthest apart, found by other "
         "reports than those behind the bound."
-    ]
-
-
-def _shortfall(row: Audit) -> float:
-    return (row.epsilon_analytic or 0.0) - row.epsilon_lower_bound
+    )
