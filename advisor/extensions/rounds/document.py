@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from advisor.extensions.rounds.answer import Approach, Comparison
-from advisor.extensions.rounds.words import (
-    budget,
-    error_sentences,
-    note_sentences,
-    promise_sentences,
-    setting_text,
-    verdict,
-)
+from advisor.extensions.rounds.words import budget, detail_sentences, note_sentences, setting_text, verdict
 from advisor.figures import number
 from advisor.show.model import Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict
 
@@ -30,14 +23,13 @@ COLUMNS = (
 def rounds_document(answer: Comparison) -> Document:
     """Return the verdict, a row for each approach, and what it rests on."""
     question = answer.question
-    rows = (*answer.memoised, *answer.fresh)
-    kept = [row._asdict() for row in rows]
+    rows, words = (*answer.memoised, *answer.fresh), verdict(answer)
     return Document(
         title="Rounds with the same users: memoised or fresh noise",
-        verdict=Verdict("memoise" if answer.memoise else "fresh_noise", verdict(answer)),
+        verdict=Verdict("memoise" if answer.memoise else "fresh_noise", words),
         parts=(
             *(Sentence(text, Role.WARNING) for text in question.warnings),
-            *(Sentence(text) for text in (*error_sentences(answer), *promise_sentences(answer))),
+            *map(Sentence, detail_sentences(answer)),
             Table(COLUMNS, tuple(_row(row, answer) for row in rows), noun="approaches", cut=False),
             *(Sentence(text, Role.NOTE) for text in note_sentences(answer)),
         ),
@@ -54,12 +46,12 @@ def rounds_document(answer: Comparison) -> Document:
             },
             "memoize": answer.memoise,
             "protocol": answer.best.protocol,
-            "summary": verdict(answer),
-            "assumptions": list(question.assumptions),
-            "warnings": list(question.warnings),
-            "approaches": kept,
+            "summary": words,
+            "assumptions": question.assumptions,
+            "warnings": question.warnings,
+            "approaches": [row._asdict() for row in rows],
         },
-        records=Records(Approach._fields, tuple(tuple(row) for row in rows)),
+        records=Records(Approach._fields, rows),
         value=f"{answer.best.noise.partition(',')[0]} {answer.best.protocol}",
         setting=setting_text(question),
     )

@@ -103,5 +103,4 @@ def memoise(
         raise InputError("k is missing: give a sample, or the number of categories, for example k=256")
     else:
         frequencies = from_shape(domain.k, form)
-    made = compare(rounds_question(settings, frequencies))
-    return MemoiseAnswer(made.question, made.memoised, made.fresh)
+    return MemoiseAnswer.of(compare(rounds_question(settings, frequencies)))

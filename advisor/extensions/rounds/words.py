@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.extensions.rounds.answer import MEMOISED_NOISE, SAME_TOTAL, Approach, Comparison
+from advisor.extensions.rounds.answer import MEMOISED_NOISE, Approach, Comparison
 from advisor.extensions.rounds.question import RoundsQuestion
 from advisor.figures import number, points, times, users
 from simulator import PROTOCOLS
@@ -12,11 +12,8 @@ from simulator.memoisation import MEMOISED, DBitFlipPM, Repeated
 def full_name(row: Approach) -> str:
     """Return a protocol with its name in words."""
     kinds: list[type[Repeated]] = [*MEMOISED.values(), DBitFlipPM]
-    if row.noise == MEMOISED_NOISE:
-        (title,) = (kind.title for kind in kinds if kind.key == row.protocol)
-    else:
-        title = getattr(PROTOCOLS[row.protocol], "title", row.protocol)
-    return f"{row.protocol} ({title})"
+    titles = {kind.key: kind.title for kind in kinds}
+    return f"{row.protocol} ({titles[row.protocol] if row.noise == MEMOISED_NOISE else PROTOCOLS[row.protocol].title})"
 
 
 def budget(value: float) -> str:
@@ -49,9 +46,9 @@ def verdict(answer: Comparison) -> str:
     )
 
 
-def error_sentences(answer: Comparison) -> list[str]:
-    """Return what the approach errs by, and how fresh noise of the same spending compares."""
-    question, best = answer.question, answer.best
+def detail_sentences(answer: Comparison) -> list[str]:
+    """Return what the approach errs by, how fresh noise of the same spending compares, and what averaging reveals."""
+    question, best, memory, fresh = answer.question, answer.best, answer.memory, answer.same_round
     largest = float(question.changes.frequencies.max())
     lines = [
         f"Expect a category to be off by about {users(best.error_round * question.n)} of {question.n:,} users "
@@ -61,29 +58,23 @@ def error_sentences(answer: Comparison) -> list[str]:
         else f"A round alone says nothing: its raw estimates are off by more than the largest frequency, "
         f"{number(largest, 3)}. More users or a larger --eps are needed."
     ]
-    other = next((row for row in answer.fresh if row.noise == SAME_TOTAL), None)
-    if answer.memoise and other is not None:
+    if answer.memoise and len(answer.fresh) > 1:
+        other = answer.fresh[1]
         lines.append(
             f"Fresh noise that spends as much has ε = {budget(other.epsilon_round)} for a round: "
             f"{times(other.error_round / best.error_round)} the error of a round and "
             f"{times(other.error_average / best.error_average)} that of the average."
         )
-    if answer.memoise and best.spent_most > answer.same_round.spent_most:
+    if answer.memoise and best.spent_most > fresh.spent_most:
         lines.append(
             f"In the worst case memoisation spends more than fresh noise: {budget(best.spent_most)} against "
-            f"{budget(answer.same_round.spent_most)}, for a user with a new value in every round."
+            f"{budget(fresh.spent_most)}, for a user with a new value in every round."
         )
-    return lines
-
-
-def promise_sentences(answer: Comparison) -> list[str]:
-    """Return what averaging reveals, and what memoisation does not hide."""
-    question, memory, fresh = answer.question, answer.memory, answer.same_round
-    lines = [
+    lines.append(
         f"Averaging all reports of a user whose value never changes reveals ε = {number(memory.revealed, 3)} with "
         f"{memory.protocol}, at most {question.epsilon_forever:g} in any number of rounds; with fresh noise up to "
         f"{budget(fresh.revealed)}."
-    ]
+    )
     if question.changes.share and answer.memoise:
         lines.append(
             "Memoisation does not hide that a value changed, or when: its budgets compare users whose values change in "
@@ -95,7 +86,6 @@ def promise_sentences(answer: Comparison) -> list[str]:
 def note_sentences(answer: Comparison) -> list[str]:
     """Return what a round is worth, how it was computed and what was assumed."""
     question = answer.question
-    rows = {row.protocol for row in answer.memoised}
     lines = [
         f"A round with {answer.memory.protocol} is as accurate as one collection with it at ε = {question.epsilon:g}; "
         f"for its post-processing: ldp-advise --eps {question.epsilon:g} --protocol {answer.memory.protocol}."
@@ -103,7 +93,7 @@ def note_sentences(answer: Comparison) -> list[str]:
         else f"For the post-processing of a round: ldp-advise --eps {question.epsilon:g} --protocol "
         f"{answer.same_round.protocol}."
     ]
-    if DBitFlipPM.key in rows:
+    if not question.menu:
         lines.append(
             f"dbitflip repeats its report, so that its one budget is that of a round, ε = {question.epsilon:g}."
         )
