@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -99,10 +98,9 @@ def cells_command(
 
     Examples: ldp-advise knowledge cells --eps 1 --k 256; ldp-advise knowledge cells --eps 1 sample.csv --top 10
     """
-    data = None if sample is None and domain.k is None else True
     require(
         ("--eps", question.epsilon, "the privacy budget of one report, for example --eps 1"),
-        ("--k", data, "the number of categories, for example --k 256, or a file"),
+        ("--k", sample or domain.k, "the number of categories, for example --k 256, or a file"),
     )
     question.one_metric("knowledge cells")
     if sample is None:
@@ -158,18 +156,14 @@ def evaluate_command(
     repetitions = EVALUATIONS if simulation.repetitions is None else simulation.repetitions
     if repetitions < EVALUATIONS_MIN:
         raise InputError(f"reps must be at least {EVALUATIONS_MIN} to tell which choice is the best, got {repetitions}")
-    names = files or []
+    names, jobs = files or [], simulation.jobs or os.cpu_count() or 1
     if not names:
         refuse(columns.given(), "needs a file")
     run(
         Job(
             read=lambda: [_histogram(name, columns) for name in names],
             answer=lambda histograms, progress: answer.evaluate(
-                histograms,
-                repetitions=repetitions,
-                jobs=_jobs(simulation),
-                closer=evaluation.closer,
-                progress=progress,
+                histograms, repetitions=repetitions, jobs=jobs, closer=evaluation.closer, progress=progress
             ),
             document=partial(document.evaluation_document, full=evaluation.full),
             inputs=names,
@@ -227,18 +221,7 @@ def build_command(
     )
 
 
-def _jobs(simulation: Simulation) -> int:
-    """Return the workers: all cores unless something else is asked for."""
-    return simulation.jobs or os.cpu_count() or 1
-
-
-_SUBCOMMANDS: dict[str, Callable[..., None]] = {
-    "info": info_command,
-    "rules": rules_command,
-    "cells": cells_command,
-    "evaluate": evaluate_command,
-    "build": build_command,
-}
-for _name, _function in _SUBCOMMANDS.items():
+for _function in (info_command, rules_command, cells_command, evaluate_command, build_command):
     _summary = (_function.__doc__ or "").strip().partition("\n")[0]
+    _name = _function.__name__.removesuffix("_command")
     knowledge_app.command(_name, cls=PanelCommand, short_help=_summary)(spread(_function))
