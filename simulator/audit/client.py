@@ -15,7 +15,6 @@ import numpy as np
 from simulator._types import IntArray
 from simulator.audit.client_reports import (
     LONGEST,
-    REPORTS,
     ClientError,
     Reader,
     Reading,
@@ -30,8 +29,6 @@ from simulator.audit.search import most_suspicious, values_to_try
 from simulator.foreign import ForeignError, containment, guard
 from simulator.hashing import DEFAULT_HASH
 from simulator.seeding import rng_for
-
-__all__ = ["REPORTS", "ClientError", "audit_client", "audit_reports"]
 
 Client = Callable[..., Any]
 Call = Callable[[int, int, np.random.Generator], list[Any]]
@@ -244,35 +241,29 @@ class _Run:
 
     def totals(self, value: int, size: int, among: IntArray) -> IntArray:
         """Return how many of so many reports of a value support each of some; none is among those of `hits`."""
-        parts: list[IntArray] = []
-        self._each("search", value, size, lambda readings, _: parts.extend(one.totals(among) for one in readings))
-        return np.sum(parts, axis=0)
+        blocks = self._blocks("search", value, size)
+        return np.sum([one.totals(among) for readings, _ in blocks for one in readings], axis=0)
 
     def hits(self, value: int, signs: tuple[int, int], attacks: tuple[str, ...], size: int) -> dict[str, int]:
         """Return for each attack how many of so many reports of a value it takes for one of the first of the two."""
         counts = dict.fromkeys(attacks, 0)
-
-        def take(readings: list[Reading], rng: np.random.Generator) -> None:
+        for readings, rng in self._blocks("client", value, size):
             supports = [reading.supports(signs) for reading in readings]
             coins = rng.random(sum(len(part.size) for part in supports))
             for one in attacks:
                 chances = np.concatenate([part.chances(one) for part in supports])
                 counts[one] += int(np.count_nonzero(coins < chances))
-
-        self._each("client", value, size, take)
         return counts
 
-    def _each(
-        self, stage: str, value: int, size: int, take: Callable[[list[Reading], np.random.Generator], None]
-    ) -> None:
-        """Hand over so many reports of a value in blocks, with the generator of the stage."""
+    def _blocks(self, stage: str, value: int, size: int) -> Iterator[tuple[list[Reading], np.random.Generator]]:
+        """Yield so many reports of a value in blocks, with the generator of the stage."""
         seed, k, epsilon = self.stream
         rng = rng_for(seed, "audit", stage, k, repr(epsilon), value)
         with _seeded(int(rng.integers(2**32))):
             for start in range(0, size, BLOCK):
                 block = min(BLOCK, size - start)
                 # One is read before thousands of them are in memory, and none twice: a report may be an iterator.
-                take([self.read(self.call(value, calls, rng), value) for calls in (1, block - 1) if calls], rng)
+                yield [self.read(self.call(value, calls, rng), value) for calls in (1, block - 1) if calls], rng
                 self.progress(block)
 
 
