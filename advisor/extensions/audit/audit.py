@@ -8,9 +8,8 @@ from typing import TypeVar
 from advisor.api.shown import Shown
 from advisor.errors import InputError
 from advisor.extensions.audit.answer import Audits, answer
-from advisor.extensions.audit.document import audit_document
+from advisor.extensions.audit.document import audit_document, summary
 from advisor.extensions.audit.question import Attack, AuditQuestion, ForeignClient, Subjects
-from advisor.extensions.audit.words import summary
 from advisor.question.memoisation import Memoisation
 from advisor.question.settings import Grid, Menu, Simulation, names
 from advisor.show.model import Document

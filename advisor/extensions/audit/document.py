@@ -1,16 +1,21 @@
-"""The document of audits: the verdict, a table of them, and what it rests on."""
+"""The document of audits: the verdict, a table of them, and what it rests on, in sentences."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
+from itertools import pairwise
 
 from advisor.extensions.audit.answer import Audits
-from advisor.extensions.audit.words import confidence, figure, label, notes, summary
+from advisor.extensions.audit.question import AuditQuestion
 from advisor.show.model import Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict
+from simulator.attributes import published_budget
 from simulator.audit import Audit
+from simulator.foreign import short
+from simulator.hashing import DEFAULT_HASH
 
+LONGEST_LINE = 40  # characters of a line that are repeated
 MATRIX_BUDGETS = 3  # from so many on, each has a column of its own
 
 PAIR = Column("v1, v2", "the two values that were told apart", text=True, drop=4)
@@ -136,3 +141,198 @@ def _matrix(rows: Sequence[Audit]) -> Table:
 def _cell(row: Audit) -> str:
     mark = " LEAKS" if row.leaks else ""
     return f"{figure(row.epsilon_lower_bound)} / {figure(row.epsilon_analytic)} ({figure(row.epsilon_slack)}){mark}"
+
+
+def label(row: Audit) -> str:
+    """Return what was audited in a word."""
+    if row.symbols is not None:
+        return f"lho g={row.symbols}"
+    inner = f"{row.protocol}-{row.fake}" if row.fake else row.protocol
+    if row.solution:
+        return f"{row.solution}[{inner}] d={row.attributes}"
+    if row.epsilon_forever is not None:
+        return f"memoised {inner} ×{row.rounds}"
+    return f"{inner} ×{row.rounds}" if row.rounds > 1 else inner
+
+
+def figure(value: float | None) -> str:
+    """Return a privacy loss with three decimals.
+
+    >>> figure(0.66666), figure(None), figure(float("inf"))
+    ('0.667', '–', '∞')
+    """
+    return "–" if value is None else "∞" if math.isinf(value) else f"{value:.3f}"
+
+
+def confidence(alpha: float) -> str:
+    """Return ``1 - alpha`` in percent.
+
+    >>> confidence(0.01), confidence(0.003)
+    ('99 %', '99.7 %')
+    """
+    return f"{100 * (1 - alpha):.10g} %"
+
+
+def summary(rows: Sequence[Audit]) -> str:
+    """Return the result in a sentence, and in another that of rows without a promise to compare with."""
+    promised = [row for row in rows if row.epsilon_guaranteed is not None]
+    rest = [row for row in rows if row.epsilon_guaranteed is None]
+    return " ".join(sentence(some) for sentence, some in ((_of_promised, promised), (_of_rest, rest)) if some)
+
+
+def _of_rest(rows: Sequence[Audit]) -> str:
+    most = max(rows, key=lambda row: row.epsilon_lower_bound)
+    which = "" if len(rows) == 1 else f"the largest loss of {len(rows)} such audits: "
+    return f"Local hashing without perturbation (lho) promises nothing; {which}{_loss(most)}."
+
+
+def _of_promised(rows: Sequence[Audit]) -> str:
+    sure = confidence(rows[0].alpha)
+    leaking = [row for row in rows if row.leaks]
+    if leaking:
+        worst = max(leaking, key=lambda row: row.epsilon_lower_bound - (row.epsilon_guaranteed or 0.0))
+        more = "" if len(rows) == 1 else f"; {len(leaking)} of {len(rows)} audits find more than is promised"
+        return (
+            f"{_called(worst)} LEAKS: it loses at least {figure(worst.epsilon_lower_bound)}{_between(worst)}, not the "
+            f"promised {worst.epsilon_guaranteed:g} (confidence {sure}){more}."
+        )
+    if len(rows) > 1:
+        none = f"{len(rows)} audits; none finds more than is promised (confidence {sure} each)."
+        return f"{_memoised_against_fresh(rows)}{none}"
+    one = rows[0].epsilon_one_attribute
+    more = "" if one is None else f" for all attributes, and {figure(one)} between users who differ in one"
+    return f"{_loss(rows[0])}; the promise is at most {rows[0].epsilon_guaranteed:g}{more}."
+
+
+def _memoised_against_fresh(rows: Sequence[Audit]) -> str:
+    """Return what most rounds of the first memoised protocol lose, and those of the same with fresh noise."""
+    pairs = [(one, other) for one, other in pairwise(rows) if one.epsilon_forever is not None]
+    if not pairs:
+        return ""
+    memoised, fresh = max(pairs, key=lambda pair: pair[0].rounds)  # the first of them
+    after = "After one round" if fresh.rounds == 1 else f"After {fresh.rounds:,} rounds"
+    return (
+        f"{after} memoised {fresh.protocol} loses at least {figure(memoised.epsilon_lower_bound)} of the promised "
+        f"{memoised.epsilon_guaranteed:g}, and with fresh noise at least {figure(fresh.epsilon_lower_bound)} of "
+        f"{fresh.epsilon_guaranteed:g}. "
+    )
+
+
+def _loss(row: Audit) -> str:
+    loss = f"{_called(row)} loses at least {figure(row.epsilon_lower_bound)}{_between(row)}"
+    loss += f" (confidence {confidence(row.alpha)})"
+    if row.epsilon_analytic is not None:
+        loss += f"; infinitely many trials would show {figure(row.epsilon_analytic)}"
+    return loss
+
+
+def _between(row: Audit) -> str:
+    """Return which two values were told apart, where it matters."""
+    if row.tried is None:
+        return ""
+    among = ", the only two tried" if row.tried == 2 else f", the worst two of {row.tried:,} tried"
+    among = "" if row.tried == row.k else among
+    if row.files is not None:
+        return f" between the values of {row.files[0]} and {row.files[1]}{among}"
+    return f" between values {row.values[0]:,} and {row.values[1]:,}{among}"
+
+
+def _called(row: Audit) -> str:
+    if row.files is not None:
+        size = "" if row.attack == "line" else f", k = {row.k:,}"
+        return f"The {label(row)} at ε = {row.epsilon:g}{size}"
+    setting = "" if row.epsilon is None else f"ε = {row.epsilon:g}, "
+    return f"{label(row)} at {setting}k = {row.k:,}"
+
+
+def notes(question: AuditQuestion, rows: Sequence[Audit]) -> list[str]:
+    """Return how it was measured, and whether that agrees with what is known."""
+    first = rows[0]
+    attacks = "; ".join(f"{name}: the attacker {_attack(name, rows)}" for name in dict.fromkeys(r.attack for r in rows))
+    lines = [
+        f"{first.trials:,} trials of each value; attack {attacks}; highest bound that so many trials can give: "
+        f"{figure(first.epsilon_ceiling)}."
+    ]
+    if first.tried is not None:
+        lines.append(_tried(rows, given=bool(question.attack.values)))
+    if first.epsilon_forever is not None:
+        lines.append(
+            f"Devices keep one randomisation of a value for ever, at ε = {first.epsilon_forever:g}: that is the "
+            "promise for all rounds together. Beside them stands the same protocol with fresh noise in each round, "
+            "which promises ε times the rounds."
+        )
+    solutions = {row.solution: row for row in reversed(rows)}  # the first row of each
+    if solutions.keys() & {"spl", "smp"}:
+        lines.append("spl: every attribute is reported, at ε divided by their number; smp: one, drawn and named, at ε.")
+    if "rsfd" in solutions:
+        epsilon, attributes = solutions["rsfd"].epsilon or 0.0, solutions["rsfd"].attributes
+        lines.append(
+            "rsfd (random sampling plus fake data): one attribute, drawn at random, is reported at ε, and the others "
+            "are faked: [oue-z] as reports of no value, [oue-r] of a random one. That keeps ε for all attributes "
+            f"together. As published it reports at ε = {published_budget(epsilon, attributes):.4g} here "
+            f"(d = {attributes}, promise {epsilon:g}), and users who differ in all attributes lose all of that."
+        )
+    if "rsrfd" in solutions:
+        lines.append(
+            "rsrfd: the same with realistic fakes, drawn here from frequencies as skewed as 1/rank, value 0 first; it "
+            "keeps ε whatever they are."
+        )
+    closed = [(row, row.epsilon_analytic) for row in rows if row.epsilon_analytic is not None]
+    if closed:
+        agreeing = sum(row.agrees is True for row, _ in closed)
+        below = sum(value - row.epsilon_lower_bound <= (row.epsilon_slack or 0.0) for row, value in closed)
+        lines.append(
+            f"Trials and analytic values agree in {agreeing} of {len(closed)} audits, and the bound is within its "
+            f"slack in {below} (confidence {confidence(first.alpha)} for all together)."
+        )
+    if question.client.hashes:
+        lines.append(
+            f"Reports are read with the hash function {question.client.hash or DEFAULT_HASH}: with another one than "
+            "the client's, the bound is about 0 whatever the client loses (--hash)."
+        )
+    return lines
+
+
+def _attack(name: str, rows: Sequence[Audit]) -> str:
+    """Return what an attacker does."""
+    row = rows[0]
+    first, second = row.values
+    says = f"says {f'v1 = {first:,}' if row.files is None else f'the value of {row.files[0]}'} where"
+    if name == "guess":
+        sign = None if row.looked_for is None or len(rows) > 1 else row.looked_for[0]
+        own = sign is None or (sign == first and row.files is None)
+        return f"names one value from each report{'' if own else f', and {says} that is {sign}'}"
+    if name == "line":
+        return f"{says} a report is the line {short((row.looked_for or ('',))[0], repr, LONGEST_LINE)}"
+    if name == "pair":
+        if len({(row.values, row.looked_for) for row in rows}) > 1:
+            return "says v1 where a report supports it and not v2"
+        signs = f"it and not v2 = {second:,}" if row.looked_for is None else " and not ".join(map(str, row.looked_for))
+        return f"{says} a report supports {signs}"
+    if row.epsilon_forever is not None:
+        return (
+            f"counts the rounds whose reports support v1 = {first} and those that support v2 = {second}, and compares "
+            "how likely both counts are under each"
+        )
+    return (
+        f"knows that a user holds v1 = {first} in every attribute, or v2 = {second} in every one, and compares how "
+        "likely all that the user sends is under each"
+    )
+
+
+def _tried(rows: Sequence[Audit], *, given: bool) -> str:
+    """Return among which values a leak was looked for."""
+    if rows[0].files is not None:
+        return (
+            f"The two are those of {rows[0].tried} files whose reports look furthest apart in one half of the lines; "
+            "the other half gives the bound."
+        )
+    if given:
+        return "No other values were tried: without --values, the two that look worst are found first."
+    among = dict.fromkeys(
+        f"all {row.k:,}" if row.tried == row.k else f"{row.tried:,} of {row.k:,} (drawn at random)" for row in rows
+    )
+    return (
+        f"v1 and v2 are the two of {' and of '.join(among)} values whose reports look furthest apart, found by other "
+        "reports than those behind the bound."
+    )

@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 from advisor.api.shown import Shown
 from advisor.errors import InputError
 from advisor.extensions.rounds.answer import Comparison, compare
-from advisor.extensions.rounds.document import rounds_document
+from advisor.extensions.rounds.document import rounds_document, verdict
 from advisor.extensions.rounds.question import RoundsSettings, rounds_question
-from advisor.extensions.rounds.words import verdict
 from advisor.question.frequencies import from_shape
 from advisor.question.memoisation import Memoisation
 from advisor.question.sample import from_memory, refuse_both
