@@ -119,8 +119,8 @@ def cells_command(
                 else sample_request(sample, settings, domain, columns, cleaning, instant=True)
             ),
             warnings=lambda request: request.warnings,
-            answer=lambda request, progress: answer.look_up_categories(request),  # noqa: ARG005
-            document=partial(document.cells_document, count=count),
+            answer=lambda request, progress: answer.nearest_cells(request, count),  # noqa: ARG005
+            document=document.cells_document,
             inputs=[sample, cleaning.domain],
             progress=silence,
             unprotected=sample is not None,

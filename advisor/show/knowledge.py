@@ -9,8 +9,7 @@ from typing import TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from advisor.answers.knowledge import CellRow, Judgement, nearest_cells
-from advisor.answers.rank.result import Ranking
+from advisor.answers.knowledge import CellRow, Judgement, NearestCells
 from advisor.errors import InputError, listed
 from advisor.figures import percent
 from advisor.names import pair_text, resolve
@@ -273,12 +272,10 @@ CELLS: dict[Column, Callable[[CellRow], str]] = {  # columns of simulated cells,
 }
 
 
-def cells_document(advice: Ranking, count: int) -> Document:
-    """Return the simulated populations nearest to a look-up, what was best in them, and what that says of its answer.
-
-    Raises InputError as `advisor.answers.knowledge.nearest_cells`.
-    """
-    cells, best, metric = nearest_cells(advice, count), advice.best, advice.metric
+def cells_document(answer: NearestCells) -> Document:
+    """Return the populations nearest to a look-up, what was best in them, and what that says of its answer."""
+    cells, advice = answer.rows, answer.advice
+    best, metric = advice.best, advice.metric
     unit = unit_text(metric, advice.request.bins)
     near = sum(row.error is not None and row.error <= PRACTICAL_RATIO * row.best[0][1] for row in cells)
     first = (
