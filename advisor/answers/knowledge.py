@@ -87,24 +87,24 @@ def nearest_cells(request: Request, count: int) -> NearestCells:
     protocols = tuple(name for name in request.protocols if name in frequency_oracles())
     methods = tuple(name for name in request.methods if name in (*METHODS, *ALIASES))
     known = model.load().provenance.predicted
-    for what, asked, left, every in (
+    for what, names, left, every in (
         ("protocol", request.protocols, protocols, frequency_oracles()),
         ("method", request.methods, methods, METHODS),
         ("metric", request.metrics, [name for name in request.metrics if name in known], known),
     ):
-        if asked and not left:
+        if names and not left:
             raise InputError(
-                f"knowledge cells has no cells of {listed(asked)}: give --{what} one of {listed(every, most=20)}"
+                f"knowledge cells has no cells of {listed(names)}: give --{what} one of {listed(every, most=20)}"
             )
     advice = look_up(replace(request, protocols=protocols, methods=methods))[0]
     profiles = model.profiles_of(frequencies_of(advice.request), request.n)
     best, metric = advice.best, advice.metric
     noise = model.noises_of(request.k, request.epsilon, request.n, [best.protocol])[best.protocol]
-    compared = dict.fromkeys(row.method for row in advice.recommendations)
+    menu = dict.fromkeys(row.method for row in advice.recommendations)
     rows = []
     for near in cells.nearest(profiles, noise, count):
         own = near.best(metric, [best.method], 1)
-        rows.append(CellRow(near, near.best(metric, compared, METHODS_SHOWN), own[0][1] if own else None))
+        rows.append(CellRow(near, near.best(metric, menu, METHODS_SHOWN), own[0][1] if own else None))
     return NearestCells(advice, tuple(rows))
 
 

@@ -109,7 +109,7 @@ def rules_document(metric: str, *, ordered: bool) -> Document:
     mean = sum(leaf.regret * leaf.share for _, leaf in rules)
     several = f"{len(rules)} rules name" if len(rules) > 1 else "One rule names"
     text = f"{several} the pair to use for {what}: {percent(mean)} more error than the best pair on average."
-    worded = [([str(one) for one in path], asdict(leaf)) for path, leaf in rules]
+    leaves = [([str(one) for one in path], asdict(leaf)) for path, leaf in rules]
     return Document(
         title=f"Which protocol and post-processing method? {what}",
         verdict=Verdict("rules", text),
@@ -117,14 +117,14 @@ def rules_document(metric: str, *, ordered: bool) -> Document:
         data={
             "metric": key,
             "ordered": ordered,
-            "rules": [{"conditions": conditions, **leaf} for conditions, leaf in worded],
+            "rules": [{"conditions": conditions, **leaf} for conditions, leaf in leaves],
         },
         records=Records(
-            ("conditions", *worded[0][1]),
-            tuple(("; ".join(conditions), *leaf.values()) for conditions, leaf in worded),
+            ("conditions", *leaves[0][1]),
+            tuple(("; ".join(conditions), *leaf.values()) for conditions, leaf in leaves),
         ),
         value="\n".join(
-            f"{'; '.join(conditions) or 'always'}: {leaf['protocol']} {leaf['method']}" for conditions, leaf in worded
+            f"{'; '.join(conditions) or 'always'}: {leaf['protocol']} {leaf['method']}" for conditions, leaf in leaves
         ),
     )
 

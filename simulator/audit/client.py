@@ -90,13 +90,13 @@ def audit_client(
     check_audit(k, values or (0, 1), "guess" if attack == "both" else attack, trials, alpha)
     if (reports is None) == (support is None):
         raise ValueError("either reports or support says how reports are read: give one of the two")
-    called = name or str(getattr(client, "__name__", "the client"))
+    label = name or str(getattr(client, "__name__", "the client"))
     if support is not None:
-        read = reader_by_function(support, called, k, epsilon)
+        read = reader_by_function(support, label, k, epsilon)
     else:
-        read = reader_by_type(str(reports), called, k, epsilon, hash, symbols)
+        read = reader_by_type(str(reports), label, k, epsilon, hash, symbols)
     with containment() as check:
-        call = _caller(client, called, k, epsilon, check)
+        call = _caller(client, label, k, epsilon, check)
         run = _Run(call, read, (seed, k, epsilon), _adding(progress, 2 * trials))
         if values is not None:
             tried, looked_for = 2, values
@@ -105,7 +105,7 @@ def audit_client(
             tried, (values, looked_for) = len(every), _searched(run, every, trials)
             trials = max(1, trials // 2)
         subject = Subject(
-            protocol=called,
+            protocol=label,
             epsilon=epsilon,
             k=k,
             values=values,
@@ -165,12 +165,12 @@ def audit_reports(
         [own[at] for at in rng_for(seed, "audit", "files", place).permutation(len(own))[: 2 * half].tolist()]
         for place, own in enumerate(files.values())
     ]
-    called = name or f"client of {len(names)} files"
+    label = name or f"client of {len(names)} files"
     lines: list[Any] = []
     if support is not None:
-        read = reader_by_function(support, called, size, epsilon)
+        read = reader_by_function(support, label, size, epsilon)
     elif reports is not None:
-        read = reader_by_type(reports, called, size, epsilon, hash, symbols, names)
+        read = reader_by_type(reports, label, size, epsilon, hash, symbols, names)
     else:
         read, lines = reader_of_lines(line for own in drawn for line in own[:half])
     left = [iter(own) for own in drawn]
@@ -182,7 +182,7 @@ def audit_reports(
         found = most_suspicious(supported, half)
         signs = found.sign, found.other
         subject = Subject(
-            protocol=called,
+            protocol=label,
             epsilon=epsilon,
             k=size,
             values=found.values,
@@ -296,7 +296,7 @@ def _seeded(seed: int) -> Iterator[None]:
         np.random.set_state(legacy)  # noqa: NPY002
 
 
-def _caller(client: Client, called: str, k: int, epsilon: float, check: Callable[[], None]) -> Call:
+def _caller(client: Client, label: str, k: int, epsilon: float, check: Callable[[], None]) -> Call:
     """Return what calls a client so many times for one value; `check` is that of `containment`."""
     try:
         takes_rng = "rng" in inspect.signature(client).parameters
@@ -312,6 +312,6 @@ def _caller(client: Client, called: str, k: int, epsilon: float, check: Callable
             check()
             return reports
         except ForeignError as error:
-            raise ClientError(f"{called} failed for value {value}, k={k}, epsilon={epsilon:g}: {error}") from error
+            raise ClientError(f"{label} failed for value {value}, k={k}, epsilon={epsilon:g}: {error}") from error
 
     return call

@@ -52,7 +52,7 @@ Reader = Callable[[list[Any], int], Reading]
 
 
 def reader_by_type(
-    reports: str, called: str, k: int, epsilon: float, name: str, symbols: int | None, files: Sequence[str] = ()
+    reports: str, label: str, k: int, epsilon: float, name: str, symbols: int | None, files: Sequence[str] = ()
 ) -> Reader:
     """Return what reads reports of a protocol, a key of `REPORTS`; `name` is that of a hash.
 
@@ -69,29 +69,29 @@ def reader_by_type(
     form = _form(kind, oracle)
     totals = _totals(kind, oracle)
 
-    def refusal(report: Any, held: int) -> ClientError:
+    def refusal(report: Any, value: int) -> ClientError:
         text = report_text(report)
-        what = f"{files[held]} holds {text}" if files else f"{called} returned {text} for value {held}"
+        what = f"{files[value]} holds {text}" if files else f"{label} returned {text} for value {value}"
         order = ", the seed first in a line" if files and kind == "hash" else ""
         return ClientError(f"{what}: a report of {reports} is {form.words}{order}")
 
-    def read(batch: list[Any], held: int) -> Reading:
+    def read(batch: list[Any], value: int) -> Reading:
         if kind == "subset":
             sets = [_as_set(report, k) for report in batch]
             if None in sets:
-                raise refusal(batch[sets.index(None)], held)
+                raise refusal(batch[sets.index(None)], value)
             return _of_sets([some for some in sets if some is not None], k)
         array = form.array(batch)
         if array is None:  # the first report that is at fault alone is named
             wrong = (report for report in batch if form.array([report]) is None)
-            raise refusal(next(wrong, batch[0]), held)
+            raise refusal(next(wrong, batch[0]), value)
         proper: Any = True
         if isinstance(oracle, Tree):
             proper = oracle.proper(array)
         elif isinstance(oracle, LocalHashing):
             proper, array = array[:, 0] < oracle.g, array[:, ::-1]  # clients give the symbol first
         if not np.all(proper):
-            raise refusal(batch[int(np.argmin(proper))], held)
+            raise refusal(batch[int(np.argmin(proper))], value)
         return Reading(partial(oracle.supports, array), partial(totals, array))
 
     return read
@@ -194,16 +194,16 @@ def _of_sets(sets: list[set[int]], k: int) -> Reading:
     return Reading(supports, lambda values: np.bincount(listed, minlength=k)[values])
 
 
-def reader_by_function(support: SupportFunction, called: str, k: int, epsilon: float) -> Reader:
+def reader_by_function(support: SupportFunction, label: str, k: int, epsilon: float) -> Reader:
     """Return what reads reports by a function that lists the values which one supports."""
     name = getattr(support, "__name__", "the support function")
 
-    def supported(report: Any, held: int) -> set[int]:
+    def supported(report: Any, value: int) -> set[int]:
         try:
             listed = guard(lambda: support(report, k, epsilon), LONGEST)
         except ForeignError as error:
             raise ClientError(
-                f"{name} failed on the report {report_text(report)} of {called} for value {held}: {error}"
+                f"{name} failed on the report {report_text(report)} of {label} for value {value}: {error}"
             ) from error
         some = _as_set(listed, k)
         if some is None:
@@ -213,7 +213,7 @@ def reader_by_function(support: SupportFunction, called: str, k: int, epsilon: f
             )
         return some
 
-    return lambda batch, held: _of_sets([supported(report, held) for report in batch], k)
+    return lambda batch, value: _of_sets([supported(report, value) for report in batch], k)
 
 
 def reader_of_lines(explored: Iterable[Any]) -> tuple[Reader, list[Any]]:

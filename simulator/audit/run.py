@@ -233,8 +233,8 @@ def rounds_subject(oracle: FrequencyOracle, rounds: int, values: tuple[int, int]
     if rounds < 1:
         raise ValueError(f"rounds must be at least 1, got {rounds}")
 
-    def sample(held: int, trials: int, rng: np.random.Generator) -> FloatArray:
-        support = oracle.sample_rounds(held, rounds, trials, rng)
+    def sample(value: int, trials: int, rng: np.random.Generator) -> FloatArray:
+        support = oracle.sample_rounds(value, rounds, trials, rng)
         return of_largest(support.astype(np.float64), oracle.k, values).chances("guess")
 
     return Subject(
@@ -260,9 +260,9 @@ def hashing_subject(k: int, symbols: int, values: tuple[int, int] = (0, 1)) -> S
     if k < 2 or symbols < 2:
         raise ValueError(f"k and symbols must be at least 2, got k={k} and symbols={symbols}")
 
-    def sample(held: int, trials: int, rng: np.random.Generator) -> FloatArray:
+    def sample(value: int, trials: int, rng: np.random.Generator) -> FloatArray:
         seeds = rng.integers(0, 2**SEED_BITS, size=trials)
-        sent = HASHES["mix64"](np.full(trials, held), seeds, symbols)
+        sent = HASHES["mix64"](np.full(trials, value), seeds, symbols)
         return of_hashes(seeds, sent, k, values, g=symbols).chances("guess")
 
     return Subject(
