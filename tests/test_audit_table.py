@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.extensions.audit.words import figure
+from advisor.extensions.audit.document import figure
 from simulator import PROTOCOLS, frequency_oracles
 from simulator.audit import protocol_subject, run_audit
 

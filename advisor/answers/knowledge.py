@@ -45,6 +45,14 @@ class CellRow:
     error: float | None  # simulated error of the method recommended, None where it was not simulated
 
 
+@dataclass(frozen=True)
+class NearestCells:
+    """A look-up, and the simulated populations that are nearest to its question, the nearest first."""
+
+    advice: Ranking
+    rows: tuple[CellRow, ...]
+
+
 def evaluate(
     histograms: Sequence[Histogram],
     *,
@@ -71,42 +79,33 @@ def evaluate(
     return tuple(judgements)
 
 
-def look_up_categories(request: Request) -> Ranking:
-    """Answer a request by what the cells have: protocols for categories, and their methods.
+def nearest_cells(request: Request, count: int) -> NearestCells:
+    """Look up a request, and the simulated populations that are nearest to it; cells have protocols for categories.
 
     Raises InputError if the cells have none of what was asked about, or not the metric.
     """
     protocols = tuple(name for name in request.protocols if name in frequency_oracles())
     methods = tuple(name for name in request.methods if name in (*METHODS, *ALIASES))
     known = model.load().provenance.predicted
-    for what, asked, left, every in (
+    for what, names, left, every in (
         ("protocol", request.protocols, protocols, frequency_oracles()),
         ("method", request.methods, methods, METHODS),
         ("metric", request.metrics, [name for name in request.metrics if name in known], known),
     ):
-        if asked and not left:
+        if names and not left:
             raise InputError(
-                f"knowledge cells has no cells of {listed(asked)}: give --{what} one of {listed(every, most=20)}"
+                f"knowledge cells has no cells of {listed(names)}: give --{what} one of {listed(every, most=20)}"
             )
-    return look_up(replace(request, protocols=protocols, methods=methods))[0]
-
-
-def nearest_cells(advice: Ranking, count: int) -> tuple[CellRow, ...]:
-    """Return the simulated populations that are nearest to a look-up, and what was best in them; nearest first.
-
-    Raises InputError if the advice was simulated, or has no recommendation.
-    """
-    if advice.source != "grid" or not advice.recommendations:
-        raise InputError("knowledge cells needs a look-up that recommends a pair: leave the file out, or relax limits")
-    request, best = advice.request, advice.best
-    profiles = model.profiles_of(frequencies_of(request), request.n)
+    advice = look_up(replace(request, protocols=protocols, methods=methods))[0]
+    profiles = model.profiles_of(frequencies_of(advice.request), request.n)
+    best, metric = advice.best, advice.metric
     noise = model.noises_of(request.k, request.epsilon, request.n, [best.protocol])[best.protocol]
-    methods = dict.fromkeys(row.method for row in advice.recommendations)
+    menu = dict.fromkeys(row.method for row in advice.recommendations)
     rows = []
     for near in cells.nearest(profiles, noise, count):
-        own = near.best(advice.metric, [best.method], 1)
-        rows.append(CellRow(near, near.best(advice.metric, methods, METHODS_SHOWN), own[0][1] if own else None))
-    return tuple(rows)
+        own = near.best(metric, [best.method], 1)
+        rows.append(CellRow(near, near.best(metric, menu, METHODS_SHOWN), own[0][1] if own else None))
+    return NearestCells(advice, tuple(rows))
 
 
 def check_folder(option: str, folder: str, *, force: bool) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -107,8 +106,8 @@ def cells_command(
         Job(
             read=lambda: ranking_requests(asked)[0],
             warnings=lambda request: request.warnings,
-            answer=lambda request, progress: answer.look_up_categories(request),  # noqa: ARG005
-            document=partial(document.cells_document, count=count),
+            answer=lambda request, progress: answer.nearest_cells(request, count),  # noqa: ARG005
+            document=document.cells_document,
             inputs=asked.files,
             progress=silence,
             unprotected=sample is not None,
@@ -144,18 +143,14 @@ def evaluate_command(
     repetitions = EVALUATIONS if simulation.repetitions is None else simulation.repetitions
     if repetitions < EVALUATIONS_MIN:
         raise InputError(f"reps must be at least {EVALUATIONS_MIN} to tell which choice is the best, got {repetitions}")
-    names = files or []
+    names, jobs = files or [], simulation.jobs or os.cpu_count() or 1
     if not names:
         refuse(columns.given(), "needs a file")
     run(
         Job(
             read=lambda: [_histogram(name, columns) for name in names],
             answer=lambda histograms, progress: answer.evaluate(
-                histograms,
-                repetitions=repetitions,
-                jobs=_jobs(simulation),
-                closer=evaluation.closer,
-                progress=progress,
+                histograms, repetitions=repetitions, jobs=jobs, closer=evaluation.closer, progress=progress
             ),
             document=partial(document.evaluation_document, full=evaluation.full),
             inputs=names,
@@ -213,18 +208,7 @@ def build_command(
     )
 
 
-def _jobs(simulation: Simulation) -> int:
-    """Return the workers: all cores unless something else is asked for."""
-    return simulation.jobs or os.cpu_count() or 1
-
-
-_SUBCOMMANDS: dict[str, Callable[..., None]] = {
-    "info": info_command,
-    "rules": rules_command,
-    "cells": cells_command,
-    "evaluate": evaluate_command,
-    "build": build_command,
-}
-for _name, _function in _SUBCOMMANDS.items():
+for _function in (info_command, rules_command, cells_command, evaluate_command, build_command):
     _summary = (_function.__doc__ or "").strip().partition("\n")[0]
+    _name = _function.__name__.removesuffix("_command")
     knowledge_app.command(_name, cls=PanelCommand, short_help=_summary)(spread(_function))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
-from typing import cast
+from typing import TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from advisor.answers.knowledge import Judgement, nearest_cells
-from advisor.answers.rank.result import Ranking
+from advisor.answers.knowledge import CellRow, Judgement, NearestCells
 from advisor.errors import InputError, listed
 from advisor.figures import percent
 from advisor.names import pair_text, resolve
@@ -23,38 +22,7 @@ from knowledge.menu import CURVE_PROTOCOLS
 from knowledge.provenance import Provenance
 from simulator.ranking import PRACTICAL_RATIO
 
-BRIEF = (
-    Column("metric", text=True),
-    Column("choice", "method: for a given protocol; pair: both", text=True),
-    Column("regret (95 %, worst)", "error of the choice over that of the best, less 1: mean, 95th percentile, worst"),
-    Column("closed gap", "share of the log regret of the single best fixed choice that is avoided", drop=2),
-    Column("worse than single best", "settings where the single best fixed choice is more than 5 % better", drop=3),
-    Column("best, in best three", "settings where the choice is the best, or among the best three", drop=5),
-    Column("predicted error off by", "median distance of the predicted error from the simulated one", drop=1),
-)
-FULL = (
-    *BRIEF[:2],
-    Column("by", "who chooses", text=True),
-    Column("settings", "number of questions", drop=8),
-    Column("regret: mean", "error of the choice over that of the best, less 1"),
-    Column("95 %", "95th percentile of the regret", drop=5),
-    Column("worst", "largest regret", drop=4),
-    *BRIEF[3:5],
-    Column("top 1", "settings where the choice is the best", drop=7),
-    Column("top 3", "settings where the choice is among the best three", drop=6),
-    BRIEF[6],
-)
-CELLS = (
-    Column("shape", "family and parameter of the population", text=True),
-    Column("k", "categories"),
-    Column("n", "users"),
-    Column("ε", "privacy budget"),
-    Column("protocol", "protocol that was simulated", text=True),
-    Column("noise", "k times the noise sd: 1 means noise as large as the mean frequency", drop=2),
-    Column("distance", "from the question, in standard deviations of the features (root mean square)", drop=1),
-    Column("best methods", "lowest simulated errors in this cell, best first", text=True),
-    Column("recommended", "simulated error of the recommended method in this cell"),
-)
+T = TypeVar("T")
 
 
 def info_document() -> Document:
@@ -116,14 +84,13 @@ def rules_document(metric: str, *, ordered: bool) -> Document:
     """
     key = resolve("metric", metric)
     try:
-        tree = policy.tree_for(key, ordered=ordered)
+        rules = list(policy.leaves(policy.tree_for(key, ordered=ordered)))
     except ValueError as error:
         raise InputError(str(error)) from None
-    rules = list(policy.leaves(tree))
     what = f"{key}, categories {'with' if ordered else 'without'} an order"
-    asked = [name for name in policy.QUESTIONS if any(one.question == name for path, _ in rules for one in path)]
+    questions = [name for name in policy.QUESTIONS if any(one.question == name for path, _ in rules for one in path)]
     columns = (
-        *(Column(policy.QUESTIONS[name], text=True) for name in asked),
+        *(Column(policy.QUESTIONS[name], text=True) for name in questions),
         Column("protocol", text=True),
         Column("method", text=True),
         Column("regret", "error over the lowest predicted one, less 1: mean over the cases of the rule"),
@@ -132,13 +99,17 @@ def rules_document(metric: str, *, ordered: bool) -> Document:
     rows = []
     for path, leaf in rules:
         limits = {one.question: one.ends for one in path}
-        figures = (percent(leaf.regret), percent(leaf.share))
-        cells = (*(limits.get(name, "any") for name in asked), leaf.protocol, leaf.method, *figures)
+        cells = (
+            *(limits.get(name, "any") for name in questions),
+            *leaf.pair,
+            percent(leaf.regret),
+            percent(leaf.share),
+        )
         rows.append(Row(cells, (*(None for _ in cells[:-2]), leaf.regret, leaf.share)))
     mean = sum(leaf.regret * leaf.share for _, leaf in rules)
     several = f"{len(rules)} rules name" if len(rules) > 1 else "One rule names"
     text = f"{several} the pair to use for {what}: {percent(mean)} more error than the best pair on average."
-    conditions = [[str(one) for one in path] for path, _ in rules]
+    leaves = [([str(one) for one in path], asdict(leaf)) for path, leaf in rules]
     return Document(
         title=f"Which protocol and post-processing method? {what}",
         verdict=Verdict("rules", text),
@@ -146,20 +117,14 @@ def rules_document(metric: str, *, ordered: bool) -> Document:
         data={
             "metric": key,
             "ordered": ordered,
-            "rules": [
-                {"conditions": words, **asdict(leaf)} for words, (_, leaf) in zip(conditions, rules, strict=True)
-            ],
+            "rules": [{"conditions": conditions, **leaf} for conditions, leaf in leaves],
         },
         records=Records(
-            ("conditions", "protocol", "method", "regret", "share"),
-            tuple(
-                ("; ".join(words), leaf.protocol, leaf.method, leaf.regret, leaf.share)
-                for words, (_, leaf) in zip(conditions, rules, strict=True)
-            ),
+            ("conditions", *leaves[0][1]),
+            tuple(("; ".join(conditions), *leaf.values()) for conditions, leaf in leaves),
         ),
         value="\n".join(
-            f"{'; '.join(words) or 'always'}: {leaf.protocol} {leaf.method}"
-            for words, (_, leaf) in zip(conditions, rules, strict=True)
+            f"{'; '.join(conditions) or 'always'}: {leaf['protocol']} {leaf['method']}" for conditions, leaf in leaves
         ),
     )
 
@@ -171,38 +136,82 @@ _RULES = (
 )
 
 
+def _percent(share: float | None, digits: int = 0) -> str:
+    return "–" if share is None else "" if math.isnan(share) else f"{100 * share:.{digits}f} %"
+
+
+ScoreColumns: TypeAlias = dict[Column, Callable[[Score], str]]  # columns of scores, with what fills each
+TASK: ScoreColumns = {
+    Column("metric", text=True): lambda score: score.metric,
+    Column("choice", "method: for a given protocol; pair: both", text=True): lambda score: score.task,
+}
+AGAINST_SINGLE: ScoreColumns = {
+    Column("closed gap", "share of the log regret of the single best fixed choice that is avoided", drop=2): (
+        lambda score: "" if math.isnan(score.closed_gap) else f"{score.closed_gap:.2f}"
+    ),
+    Column("worse than single best", "settings where the single best fixed choice is more than 5 % better", drop=3): (
+        lambda score: _percent(score.worse_than_single, 1)
+    ),
+}
+PREDICTED: ScoreColumns = {
+    Column("predicted error off by", "median distance of the predicted error from the simulated one", drop=1): (
+        lambda score: _percent(score.prediction_error)
+    )
+}
+BRIEF: ScoreColumns = {
+    **TASK,
+    Column(
+        "regret (95 %, worst)", "error of the choice over that of the best, less 1: mean, 95th percentile, worst"
+    ): lambda score: f"{_percent(score.regret, 1)} ({_percent(score.regret_95)}, {_percent(score.regret_worst)})",
+    **AGAINST_SINGLE,
+    Column("best, in best three", "settings where the choice is the best, or among the best three", drop=5): (
+        lambda score: f"{_percent(score.top_1)}, {_percent(score.top_3)}"
+    ),
+    **PREDICTED,
+}
+FULL: ScoreColumns = {
+    **TASK,
+    Column("by", "who chooses", text=True): (
+        lambda score: f"{SINGLE} ({score.single_best})" if score.chooser == SINGLE else score.chooser
+    ),
+    Column("settings", "number of questions", drop=8): lambda score: str(score.settings),
+    Column("regret: mean", "error of the choice over that of the best, less 1"): lambda score: _percent(
+        score.regret, 1
+    ),
+    Column("95 %", "95th percentile of the regret", drop=5): lambda score: _percent(score.regret_95),
+    Column("worst", "largest regret", drop=4): lambda score: _percent(score.regret_worst),
+    **AGAINST_SINGLE,
+    Column("top 1", "settings where the choice is the best", drop=7): lambda score: _percent(score.top_1),
+    Column("top 3", "settings where the choice is among the best three", drop=6): lambda score: _percent(score.top_3),
+    **PREDICTED,
+}
+
+
 def evaluation_document(judgements: Sequence[Judgement], *, full: bool) -> Document:
     """Return the regret of look-ups: a table for each set of histograms."""
-    scores = [(judgement.title, score) for judgement in judgements for score in judgement.scores]
-    names = tuple(field.name for field in fields(Score))
+    table = full_table if full else brief_table
+    sets = [(judgement, [_plain(score) for score in judgement.scores]) for judgement in judgements]
     return Document(
         title="Regret of look-ups",
         verdict=None,
-        parts=tuple(
-            part
-            for judgement in judgements
-            for part in (
-                Sentence(_verdict(judgement), Role.ANSWER),
-                full_table(judgement) if full else brief_table(judgement),
-            )
-        ),
+        parts=tuple(part for one in judgements for part in (Sentence(_verdict(one), Role.ANSWER), table(one))),
         data={
-            "sets": [
-                {
-                    "title": judgement.title,
-                    "settings": judgement.settings,
-                    "scores": [_plain(score) for score in judgement.scores],
-                }
-                for judgement in judgements
-            ]
+            "sets": [{"title": one.title, "settings": one.settings, "scores": scores} for one, scores in sets],
         },
-        records=Records(("set", *names), tuple((title, *_plain(score).values()) for title, score in scores)),
-        value="\n".join(f"{score.regret:.6g}" for _, score in scores if score.chooser == MODEL),
+        records=Records(
+            ("set", *(field.name for field in fields(Score))),
+            tuple((one.title, *score.values()) for one, scores in sets for score in scores),
+        ),
+        value="\n".join(f"{score.regret:.6g}" for one in judgements for score in _of_model(one)),
     )
 
 
+def _of_model(judgement: Judgement) -> list[Score]:
+    return [score for score in judgement.scores if score.chooser == MODEL]
+
+
 def _verdict(judgement: Judgement) -> str:
-    regrets = [score.regret for score in judgement.scores if score.chooser == MODEL]
+    regrets = [score.regret for score in _of_model(judgement)]
     return (
         f"{judgement.title}: choosing by look-up costs {_percent(min(regrets), 1)} to {_percent(max(regrets), 1)} more "
         f"error than the best choice, on average over {judgement.settings:,} settings, depending on the metric."
@@ -218,103 +227,74 @@ def _plain(score: Score) -> dict[str, Scalar]:
 
 def brief_table(judgement: Judgement) -> Table:
     """Return a row for the model in each task, with the mean regrets of the other choosers beside it."""
-    by = {(score.metric, score.task, score.chooser): score for score in judgement.scores}
-    others = list(dict.fromkeys(chooser for *_, chooser in by if chooser != MODEL))
-    rows = []
-    for metric, task, chooser in by:
-        if chooser != MODEL:
-            continue
-        score = by[metric, task, chooser]
-        rows.append(
-            (
-                metric,
-                task,
-                f"{_percent(score.regret, 1)} ({_percent(score.regret_95)}, {_percent(score.regret_worst)})",
-                _gap(score),
-                _percent(score.worse_than_single, 1),
-                f"{_percent(score.top_1)}, {_percent(score.top_3)}",
-                _percent(score.prediction_error),
-                *(
-                    _percent(by[metric, task, other].regret, 1) if (metric, task, other) in by else "–"
-                    for other in others
-                ),
-            )
-        )
-    columns = (*BRIEF, *(Column(other, f"mean regret of {other}", drop=4) for other in others))
-    return _table(_title(judgement), columns, rows)
+    regrets = {(score.metric, score.task, score.chooser): score.regret for score in judgement.scores}
+
+    def beside(other: str) -> Callable[[Score], str]:
+        return lambda score: _percent(regrets.get((score.metric, score.task, other)), 1)
+
+    others = dict.fromkeys(score.chooser for score in judgement.scores if score.chooser != MODEL)
+    columns = {Column(other, f"mean regret of {other}", drop=4): beside(other) for other in others}
+    return _table(_title(judgement), {**BRIEF, **columns}, _of_model(judgement))
 
 
 def full_table(judgement: Judgement) -> Table:
     """Return a row for each chooser in each task."""
-    rows = [
-        (
-            score.metric,
-            score.task,
-            f"{SINGLE} ({score.single_best})" if score.chooser == SINGLE else score.chooser,
-            str(score.settings),
-            _percent(score.regret, 1),
-            _percent(score.regret_95),
-            _percent(score.regret_worst),
-            _gap(score),
-            _percent(score.worse_than_single, 1),
-            _percent(score.top_1),
-            _percent(score.top_3),
-            "" if math.isnan(score.prediction_error) else _percent(score.prediction_error),
-        )
-        for score in judgement.scores
-    ]
-    return _table(_title(judgement), FULL, rows)
+    return _table(_title(judgement), FULL, judgement.scores)
 
 
 def _title(judgement: Judgement) -> str:
     return f"{judgement.title}: {judgement.settings} settings"
 
 
-def _table(title: str, columns: tuple[Column, ...], rows: Sequence[tuple[str, ...]]) -> Table:
-    return Table(columns, tuple(map(Row, rows)), title=title, cut=False)
+def _table(title: str, columns: Mapping[Column, Callable[[T], str]], rows: Sequence[T]) -> Table:
+    cells = (tuple(cell(row) for cell in columns.values()) for row in rows)
+    return Table(tuple(columns), tuple(map(Row, cells)), title=title, cut=False)
 
 
-def cells_document(advice: Ranking, count: int) -> Document:
-    """Return the simulated populations nearest to a look-up, what was best in them, and what that says of its answer.
+CELLS: dict[Column, Callable[[CellRow], str]] = {  # columns of simulated cells, with what fills each
+    Column("shape", "family and parameter of the population", text=True): lambda row: row.near.shape,
+    Column("k", "categories"): lambda row: f"{row.near.k:,}",
+    Column("n", "users"): lambda row: f"{row.near.n:,}",
+    Column("ε", "privacy budget"): lambda row: f"{row.near.epsilon:.3g}",
+    Column("protocol", "protocol that was simulated", text=True): lambda row: row.near.protocol,
+    Column("noise", "k times the noise sd: 1 means noise as large as the mean frequency", drop=2): (
+        lambda row: f"{row.near.noise_to_uniform:.3g}"
+    ),
+    Column("distance", "from the question, in standard deviations of the features (root mean square)", drop=1): (
+        lambda row: f"{row.near.distance:.2f}"
+    ),
+    Column("best methods", "lowest simulated errors in this cell, best first", text=True): (
+        lambda row: ", ".join(f"{method} {error:.3g}" for method, error in row.best)
+    ),
+    Column("recommended", "simulated error of the recommended method in this cell"): (
+        lambda row: "–" if row.error is None else f"{row.error:.3g}"
+    ),
+}
 
-    Raises InputError as `advisor.answers.knowledge.nearest_cells`.
-    """
-    cells, best, metric = nearest_cells(advice, count), advice.best, advice.metric
+
+def cells_document(answer: NearestCells) -> Document:
+    """Return the populations nearest to a look-up, what was best in them, and what that says of its answer."""
+    cells, advice = answer.rows, answer.advice
+    best, metric = advice.best, advice.metric
     unit = unit_text(metric, advice.request.bins)
     near = sum(row.error is not None and row.error <= PRACTICAL_RATIO * row.best[0][1] for row in cells)
     first = (
         f"{best.method} was within 5 % of the best method in {near} of the {len(cells)} nearest simulated populations."
     )
-    rest = (
+    rest = [
         f"The answer itself is predicted by a model fitted to {model.load().populations:,} simulated populations: "
         f"{pair_text(best.protocol, best.method)}, {metric} error {best.error:.3g} ({unit}).",
         "Each row has its own k, n and noise, so its errors are not those of the answer.",
-        *(
-            ["Protocols for ordered domains have no cells here: a look-up ranks them too."]
-            if advice.request.ordered
-            else []
-        ),
-    )
-    rows = [
-        (
-            row.near.shape,
-            f"{row.near.k:,}",
-            f"{row.near.n:,}",
-            f"{row.near.epsilon:.3g}",
-            row.near.protocol,
-            f"{row.near.noise_to_uniform:.3g}",
-            f"{row.near.distance:.2f}",
-            ", ".join(f"{method} {error:.3g}" for method, error in row.best),
-            "–" if row.error is None else f"{row.error:.3g}",
-        )
-        for row in cells
     ]
+    if advice.request.ordered:
+        rest.append("Protocols for ordered domains have no cells here: a look-up ranks them too.")
+    facts = [_cell(row.near) for row in cells]
     return Document(
         title="Simulated populations nearest to the question",
         verdict=Verdict("nearest", first),
         parts=(
             *(Sentence(words, Role.WARNING) for words in advice.warnings),
-            _table(f"Nearest simulated cells, {metric} errors", CELLS, rows),
+            _table(f"Nearest simulated cells, {metric} errors", CELLS, cells),
             *(Sentence(words, Role.NOTE) for words in rest),
         ),
         data={
@@ -322,13 +302,13 @@ def cells_document(advice: Ranking, count: int) -> Document:
             "protocol": best.protocol,
             "method": best.method,
             "error": best.error,
-            "cells": [{**_cell(row.near), "best": row.best, "error": row.error} for row in cells],
+            "cells": [{**cell, "best": row.best, "error": row.error} for cell, row in zip(facts, cells, strict=True)],
             "sentences": [first, *rest],
-            "warnings": list(advice.warnings),
+            "warnings": advice.warnings,
         },
         records=Records(
-            (*_cell(cells[0].near), "best_method", "best_error", "recommended_error"),
-            tuple((*_cell(row.near).values(), *row.best[0], row.error) for row in cells),
+            (*facts[0], "best_method", "best_error", "recommended_error"),
+            tuple((*cell.values(), *row.best[0], row.error) for cell, row in zip(facts, cells, strict=True)),
         ),
         value="\n".join(row.best[0][0] for row in cells),
     )
@@ -351,11 +331,3 @@ def built_document(folder: str, made: Provenance) -> Document:
         records=Records(tuple(facts), (tuple(facts.values()),)),
         value=folder,
     )
-
-
-def _percent(share: float, digits: int = 0) -> str:
-    return f"{100 * share:.{digits}f} %"
-
-
-def _gap(score: Score) -> str:
-    return "" if math.isnan(score.closed_gap) else f"{score.closed_gap:.2f}"

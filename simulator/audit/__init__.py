@@ -6,12 +6,21 @@ Arcolezi, Gambs, "Revealing the true cost of locally differentially private prot
 from __future__ import annotations
 
 from simulator.audit.attributes import SOLUTIONS, attribute_subjects
-from simulator.audit.client import REPORTS, ClientError, audit_client, audit_reports
+from simulator.audit.client import audit_client, audit_reports
+from simulator.audit.client_reports import REPORTS, ClientError
 from simulator.audit.confidence import ceiling, clopper_pearson
-from simulator.audit.hashing_only import hashing_subject
 from simulator.audit.memoised import fresh_subject, memoised_subject
-from simulator.audit.rounds import rounds_subject
-from simulator.audit.run import ALPHA, ATTACKS, TRIALS, Audit, audit_protocol, protocol_subject, run_audit
+from simulator.audit.run import (
+    ALPHA,
+    ATTACKS,
+    TRIALS,
+    Audit,
+    audit_protocol,
+    hashing_subject,
+    protocol_subject,
+    rounds_subject,
+    run_audit,
+)
 
 __all__ = [
     "ALPHA",

@@ -73,7 +73,7 @@ def attribute_subjects(
         raise ValueError(f"solution {solution} has fake data for {', '.join(FAKES)}, got {protocol.key}")
     prior = prior_of(k) if solution == "rsrfd" else None
     ways = [fake for fake in protocol.fakes if prior is None or fake != "z"]  # a report of no value is not realistic
-    return tuple(_fake_subject(subject, oracle, _Fake(fake, prior), trials, alpha) for fake in ways)
+    return tuple(_Faked(oracle, attributes, values, fake, prior).subject(subject, trials, alpha) for fake in ways)
 
 
 def prior_of(k: int) -> FloatArray:
@@ -83,99 +83,89 @@ def prior_of(k: int) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class _Fake:
-    """How what is not reported is faked."""
+class _Faked:
+    """All that users send who report one attribute, drawn at random, and fake the others."""
 
-    way: str | None  # one of the protocol's `fakes`
-    prior: FloatArray | None = None  # of the values that fakes are made of; None for even ones
+    oracle: FrequencyOracle
+    attributes: int
+    values: tuple[int, int]  # v1 and v2
+    way: str | None  # how what is not reported is faked, one of the protocol's `fakes`
+    prior: FloatArray | None  # of the values that fakes are made of; None for even ones
 
-    def reports(self, oracle: FrequencyOracle, users: int, rng: np.random.Generator) -> IntArray:
-        """Return fake reports of so many attributes."""
+    def subject(self, plain: Subject, trials: int, alpha: float) -> Subject:
+        """Return the attack on all reports of a user; plain: that on one."""
+        threshold, probabilities = self.threshold(trials, alpha)
+
+        def sample(value: int, users: int, rng: np.random.Generator) -> FloatArray:
+            return (self.losses(self.reports(value, users, rng)) >= threshold - SAME).astype(np.float64)
+
+        k, epsilon = self.oracle.k, self.oracle.epsilon
+        return replace(
+            plain,
+            attack="likelihood",
+            sampler=sample,
+            probabilities=probabilities,
+            cells=self.attributes * k,
+            fake=self.way,
+            epsilon_one_attribute=one_attribute_loss(k, epsilon, self.attributes, self.way, self.prior),
+        )
+
+    def reports(self, value: int, users: int, rng: np.random.Generator) -> IntArray:
+        """Return all that users send who hold one value in every attribute: ``(users * attributes, ...)``."""
+        oracle, number = self.oracle, users * self.attributes
         if self.prior is None:
-            return oracle.fake_reports(self.way, users, rng)
-        values = rng.choice(oracle.k, size=users, p=self.prior)
-        return values if self.way is None else oracle.perturb(values, rng)
+            reports = oracle.fake_reports(self.way, number, rng)
+        else:
+            reports = rng.choice(oracle.k, size=number, p=self.prior)
+            reports = reports if self.way is None else oracle.perturb(reports, rng)
+        sampled = np.arange(users) * self.attributes + rng.integers(0, self.attributes, size=users)
+        reports[sampled] = oracle.perturb(np.full(users, value), rng)
+        return reports
 
-    def weights(self, oracle: FrequencyOracle, reports: IntArray, size: IntArray) -> FloatArray:
+    def losses(self, reports: IntArray) -> FloatArray:
+        """Return ``(users,)`` log-ratios of the likelihood of all reports of a user under v1 and under v2."""
+        seen, more = self.oracle.supports(reports, self.values), math.expm1(self.oracle.epsilon)
+        weights = self.weights(reports, seen.size)
+        first, second = (
+            (weights * (1 + more * supported)).reshape(-1, self.attributes).sum(axis=1)
+            for supported in (seen.first, seen.second)
+        )
+        return np.log(first / second)
+
+    def weights(self, reports: IntArray, size: IntArray) -> FloatArray:
         """Return one over how likely each report is as a fake, but for a factor that all have."""
-        more = math.expm1(oracle.epsilon)
+        more = math.expm1(self.oracle.epsilon)
         if self.prior is None:
-            return 1 / (oracle.k + size * more) if self.way == "r" else np.ones(len(size))
-        supported = self.prior[reports] if self.way is None else reports @ self.prior
-        result: FloatArray = 1 / (supported if self.way is None else 1 + more * supported)
+            return 1 / (self.oracle.k + size * more) if self.way == "r" else np.ones(len(size))
+        result: FloatArray = 1 / (self.prior[reports] if self.way is None else 1 + more * (reports @ self.prior))
         return result
 
+    def threshold(self, trials: int, alpha: float) -> tuple[float, Probabilities | None]:
+        """Return the log-ratio from which to say v1, and the probabilities of that, where there is a closed form.
 
-def _fake_subject(subject: Subject, oracle: FrequencyOracle, fake: _Fake, trials: int, alpha: float) -> Subject:
-    d, cells = subject.attributes, subject.attributes * oracle.k
-    threshold, probabilities = _threshold(oracle, d, fake, subject.values, trials, alpha)
+        The higher, the nearer the ratio of the two probabilities comes to the privacy loss, and the fewer trials show
+        it: taken is what makes the bound of so many trials highest. Where the ratio depends on all k bits, or on a
+        prior, users of a stream of their own show how it is distributed.
+        """
+        oracle, attributes = self.oracle, self.attributes
+        if self.way == "r" or self.prior is not None:
+            users = max(2, min(PILOT, PILOT_CELLS // (attributes * oracle.k)))
+            rng = rng_for(0, "audit", "pilot", oracle.key, repr(oracle.epsilon), oracle.k, attributes, *self.values)
+            losses = self.losses(self.reports(self.values[0], users, rng))
+            return highest_bound(losses, np.full(users, 1 / users), trials, alpha)[0], None
+        from scipy.stats import binom
 
-    def sample(value: int, users: int, rng: np.random.Generator) -> FloatArray:
-        losses = _losses(oracle, d, fake, subject.values, _reports(oracle, d, fake, value, users, rng))
-        return (losses >= threshold - SAME).astype(np.float64)
-
-    return replace(
-        subject,
-        attack="likelihood",
-        sampler=sample,
-        probabilities=probabilities,
-        cells=cells,
-        fake=fake.way,
-        epsilon_one_attribute=one_attribute_loss(oracle.k, oracle.epsilon, d, fake.way, fake.prior),
-    )
-
-
-def _reports(
-    oracle: FrequencyOracle, attributes: int, fake: _Fake, value: int, users: int, rng: np.random.Generator
-) -> IntArray:
-    """Return all that users send who hold one value in every attribute: ``(users * attributes, ...)``."""
-    reports = fake.reports(oracle, users * attributes, rng)
-    sampled = np.arange(users) * attributes + rng.integers(0, attributes, size=users)
-    reports[sampled] = oracle.perturb(np.full(users, value), rng)
-    return reports
-
-
-def _losses(
-    oracle: FrequencyOracle, attributes: int, fake: _Fake, values: tuple[int, int], reports: IntArray
-) -> FloatArray:
-    """Return ``(users,)`` log-ratios of the likelihood of all reports of a user under v1 and under v2."""
-    seen = oracle.supports(reports, values)
-    more = math.expm1(oracle.epsilon)
-    weights = fake.weights(oracle, reports, seen.size)
-    first, second = (
-        (weights * (1 + more * supported)).reshape(-1, attributes).sum(axis=1)
-        for supported in (seen.first, seen.second)
-    )
-    return np.log(first / second)
-
-
-def _threshold(
-    oracle: FrequencyOracle, attributes: int, fake: _Fake, values: tuple[int, int], trials: int, alpha: float
-) -> tuple[float, Probabilities | None]:
-    """Return the log-ratio from which to say v1, and the probabilities of that, where there is a closed form.
-
-    The higher, the nearer the ratio of the two probabilities comes to the privacy loss, and the fewer trials show it:
-    taken is what makes the bound of so many trials highest. Where the ratio depends on all k bits, or on a prior, users
-    of a stream of their own show how it is distributed.
-    """
-    if fake.way == "r" or fake.prior is not None:
-        users = max(2, min(PILOT, PILOT_CELLS // (attributes * oracle.k)))
-        rng = rng_for(0, "audit", "pilot", oracle.key, repr(oracle.epsilon), oracle.k, attributes, *values)
-        losses = _losses(oracle, attributes, fake, values, _reports(oracle, attributes, fake, values[0], users, rng))
-        return highest_bound(losses, np.full(users, 1 / users), trials, alpha)[0], None
-    from scipy.stats import binom
-
-    # Of d fakes so many support v1, and so many v2: one value each at k evenly, or each bit by itself.
-    first, second = np.indices((attributes + 1, attributes + 1))
-    share = 1 / oracle.k if fake.way is None else oracle.q or 0.0
-    left, again = (attributes - first, share / (1 - share)) if fake.way is None else (attributes, share)
-    fakes = binom.pmf(first, attributes, share) * binom.pmf(second, left, again)
-    odds = math.exp(oracle.epsilon)
-    rests = (first * odds + attributes - first, second * odds + attributes - second)
-    scale = share * odds + 1 - share  # a mean of 1 over the fakes
-    chances = fakes * rests[0] / (attributes * scale)
-    possible = chances > 0
-    return highest_bound(np.log(rests[0] / rests[1])[possible], chances[possible], trials, alpha)
+        # Of d fakes so many support v1, and so many v2: one value each at k evenly, or each bit by itself.
+        first, second = np.indices((attributes + 1, attributes + 1))
+        share = 1 / oracle.k if self.way is None else oracle.q or 0.0
+        left, again = (attributes - first, share / (1 - share)) if self.way is None else (attributes, share)
+        fakes = binom.pmf(first, attributes, share) * binom.pmf(second, left, again)
+        odds = math.exp(oracle.epsilon)
+        rests = (first * odds + attributes - first, second * odds + attributes - second)
+        scale = share * odds + 1 - share  # a mean of 1 over the fakes
+        chances = fakes * rests[0] / (attributes * scale)
+        possible = chances > 0
+        return highest_bound(np.log(rests[0] / rests[1])[possible], chances[possible], trials, alpha)
 
 
 def highest_bound(

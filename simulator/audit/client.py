@@ -15,7 +15,6 @@ import numpy as np
 from simulator._types import IntArray
 from simulator.audit.client_reports import (
     LONGEST,
-    REPORTS,
     ClientError,
     Reader,
     Reading,
@@ -30,8 +29,6 @@ from simulator.audit.search import most_suspicious, values_to_try
 from simulator.foreign import ForeignError, containment, guard
 from simulator.hashing import DEFAULT_HASH
 from simulator.seeding import rng_for
-
-__all__ = ["REPORTS", "ClientError", "audit_client", "audit_reports"]
 
 Client = Callable[..., Any]
 Call = Callable[[int, int, np.random.Generator], list[Any]]
@@ -93,13 +90,13 @@ def audit_client(
     check_audit(k, values or (0, 1), "guess" if attack == "both" else attack, trials, alpha)
     if (reports is None) == (support is None):
         raise ValueError("either reports or support says how reports are read: give one of the two")
-    called = name or str(getattr(client, "__name__", "the client"))
+    label = name or str(getattr(client, "__name__", "the client"))
     if support is not None:
-        read = reader_by_function(support, called, k, epsilon)
+        read = reader_by_function(support, label, k, epsilon)
     else:
-        read = reader_by_type(str(reports), called, k, epsilon, hash, symbols)
+        read = reader_by_type(str(reports), label, k, epsilon, hash, symbols)
     with containment() as check:
-        call = _caller(client, called, k, epsilon, check)
+        call = _caller(client, label, k, epsilon, check)
         run = _Run(call, read, (seed, k, epsilon), _adding(progress, 2 * trials))
         if values is not None:
             tried, looked_for = 2, values
@@ -108,7 +105,7 @@ def audit_client(
             tried, (values, looked_for) = len(every), _searched(run, every, trials)
             trials = max(1, trials // 2)
         subject = Subject(
-            protocol=called,
+            protocol=label,
             epsilon=epsilon,
             k=k,
             values=values,
@@ -168,12 +165,12 @@ def audit_reports(
         [own[at] for at in rng_for(seed, "audit", "files", place).permutation(len(own))[: 2 * half].tolist()]
         for place, own in enumerate(files.values())
     ]
-    called = name or f"client of {len(names)} files"
+    label = name or f"client of {len(names)} files"
     lines: list[Any] = []
     if support is not None:
-        read = reader_by_function(support, called, size, epsilon)
+        read = reader_by_function(support, label, size, epsilon)
     elif reports is not None:
-        read = reader_by_type(reports, called, size, epsilon, hash, symbols, names)
+        read = reader_by_type(reports, label, size, epsilon, hash, symbols, names)
     else:
         read, lines = reader_of_lines(line for own in drawn for line in own[:half])
     left = [iter(own) for own in drawn]
@@ -185,7 +182,7 @@ def audit_reports(
         found = most_suspicious(supported, half)
         signs = found.sign, found.other
         subject = Subject(
-            protocol=called,
+            protocol=label,
             epsilon=epsilon,
             k=size,
             values=found.values,
@@ -244,35 +241,29 @@ class _Run:
 
     def totals(self, value: int, size: int, among: IntArray) -> IntArray:
         """Return how many of so many reports of a value support each of some; none is among those of `hits`."""
-        parts: list[IntArray] = []
-        self._each("search", value, size, lambda readings, _: parts.extend(one.totals(among) for one in readings))
-        return np.sum(parts, axis=0)
+        blocks = self._blocks("search", value, size)
+        return np.sum([one.totals(among) for readings, _ in blocks for one in readings], axis=0)
 
     def hits(self, value: int, signs: tuple[int, int], attacks: tuple[str, ...], size: int) -> dict[str, int]:
         """Return for each attack how many of so many reports of a value it takes for one of the first of the two."""
         counts = dict.fromkeys(attacks, 0)
-
-        def take(readings: list[Reading], rng: np.random.Generator) -> None:
+        for readings, rng in self._blocks("client", value, size):
             supports = [reading.supports(signs) for reading in readings]
             coins = rng.random(sum(len(part.size) for part in supports))
             for one in attacks:
                 chances = np.concatenate([part.chances(one) for part in supports])
                 counts[one] += int(np.count_nonzero(coins < chances))
-
-        self._each("client", value, size, take)
         return counts
 
-    def _each(
-        self, stage: str, value: int, size: int, take: Callable[[list[Reading], np.random.Generator], None]
-    ) -> None:
-        """Hand over so many reports of a value in blocks, with the generator of the stage."""
+    def _blocks(self, stage: str, value: int, size: int) -> Iterator[tuple[list[Reading], np.random.Generator]]:
+        """Yield so many reports of a value in blocks, with the generator of the stage."""
         seed, k, epsilon = self.stream
         rng = rng_for(seed, "audit", stage, k, repr(epsilon), value)
         with _seeded(int(rng.integers(2**32))):
             for start in range(0, size, BLOCK):
                 block = min(BLOCK, size - start)
                 # One is read before thousands of them are in memory, and none twice: a report may be an iterator.
-                take([self.read(self.call(value, calls, rng), value) for calls in (1, block - 1) if calls], rng)
+                yield [self.read(self.call(value, calls, rng), value) for calls in (1, block - 1) if calls], rng
                 self.progress(block)
 
 
@@ -305,7 +296,7 @@ def _seeded(seed: int) -> Iterator[None]:
         np.random.set_state(legacy)  # noqa: NPY002
 
 
-def _caller(client: Client, called: str, k: int, epsilon: float, check: Callable[[], None]) -> Call:
+def _caller(client: Client, label: str, k: int, epsilon: float, check: Callable[[], None]) -> Call:
     """Return what calls a client so many times for one value; `check` is that of `containment`."""
     try:
         takes_rng = "rng" in inspect.signature(client).parameters
@@ -321,6 +312,6 @@ def _caller(client: Client, called: str, k: int, epsilon: float, check: Callable
             check()
             return reports
         except ForeignError as error:
-            raise ClientError(f"{called} failed for value {value}, k={k}, epsilon={epsilon:g}: {error}") from error
+            raise ClientError(f"{label} failed for value {value}, k={k}, epsilon={epsilon:g}: {error}") from error
 
     return call

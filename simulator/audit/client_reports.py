@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from simulator._types import IntArray
 from simulator.foreign import ForeignError, guard, short
-from simulator.hash_support import count_supports
-from simulator.hashing import HASHES, LONGEST_SEEDS
-from simulator.protocols import PROTOCOLS
+from simulator.hashing import LONGEST_SEEDS
+from simulator.protocols import PROTOCOLS, FrequencyOracle
+from simulator.protocols.local_hashing import OLH, LocalHashing
 from simulator.protocols.protocol import StandardProtocol
 from simulator.protocols.tree import Tree
-from simulator.supports import Supports, of_hashes, of_values
+from simulator.supports import Supports, of_values
 
 MOST_LINES = 10_000  # of different ones that are told apart
 LONGEST = 60  # characters of a foreign report or message that is repeated
@@ -52,7 +52,7 @@ Reader = Callable[[list[Any], int], Reading]
 
 
 def reader_by_type(
-    reports: str, called: str, k: int, epsilon: float, name: str, symbols: int | None, files: Sequence[str] = ()
+    reports: str, label: str, k: int, epsilon: float, name: str, symbols: int | None, files: Sequence[str] = ()
 ) -> Reader:
     """Return what reads reports of a protocol, a key of `REPORTS`; `name` is that of a hash.
 
@@ -60,41 +60,38 @@ def reader_by_type(
 
     Raises ValueError if the protocol or the hash is unknown.
     """
-    kind = REPORTS.get(reports, "")
-    if not kind:
+    kind = REPORTS.get(reports)
+    if kind is None:
         raise ValueError(f"reports must be one of {', '.join(REPORTS)}, got {reports!r}")
-    if kind == "hash" and name not in HASHES:
-        raise ValueError(f"hash must be one of {', '.join(HASHES)}, got {name!r}")
-    oracle = PROTOCOLS[reports](k, epsilon)
-    g = symbols or int(getattr(oracle, "g", 2))
-    form = _form(kind, k, g, limit=int(getattr(oracle, "symbols", 2)), seed_bits=LONGEST_SEEDS.get(name, 0))
+    oracle: StandardProtocol = PROTOCOLS[reports](k, epsilon)
+    if isinstance(oracle, LocalHashing):
+        oracle = OLH(k, epsilon, name, symbols or oracle.g)
+    form = _form(kind, oracle)
     totals = _totals(kind, oracle)
 
-    def refusal(report: Any, held: int) -> ClientError:
+    def refusal(report: Any, value: int) -> ClientError:
         text = report_text(report)
-        what = f"{files[held]} holds {text}" if files else f"{called} returned {text} for value {held}"
+        what = f"{files[value]} holds {text}" if files else f"{label} returned {text} for value {value}"
         order = ", the seed first in a line" if files and kind == "hash" else ""
         return ClientError(f"{what}: a report of {reports} is {form.words}{order}")
 
-    def read(batch: list[Any], held: int) -> Reading:
+    def read(batch: list[Any], value: int) -> Reading:
         if kind == "subset":
             sets = [_as_set(report, k) for report in batch]
             if None in sets:
-                raise refusal(batch[sets.index(None)], held)
+                raise refusal(batch[sets.index(None)], value)
             return _of_sets([some for some in sets if some is not None], k)
         array = form.array(batch)
         if array is None:  # the first report that is at fault alone is named
             wrong = (report for report in batch if form.array([report]) is None)
-            raise refusal(next(wrong, batch[0]), held)
-        proper = oracle.proper(array) if isinstance(oracle, Tree) else array[:, 0] < g if kind == "hash" else True
+            raise refusal(next(wrong, batch[0]), value)
+        proper: Any = True
+        if isinstance(oracle, Tree):
+            proper = oracle.proper(array)
+        elif isinstance(oracle, LocalHashing):
+            proper, array = array[:, 0] < oracle.g, array[:, ::-1]  # clients give the symbol first
         if not np.all(proper):
-            raise refusal(batch[int(np.argmin(proper))], held)
-        if kind == "hash":
-            sent, seeds = array.T
-            return Reading(
-                partial(of_hashes, seeds, sent, k, g=g, name=name),
-                lambda values: count_supports(name, seeds, sent, k, g)[values],
-            )
+            raise refusal(batch[int(np.argmin(proper))], value)
         return Reading(partial(oracle.supports, array), partial(totals, array))
 
     return read
@@ -110,15 +107,14 @@ def _totals(kind: str, protocol: StandardProtocol) -> Callable[[Any, IntArray], 
         return np.array([protocol.supports(every, (value, value)).first for value in values], dtype=np.float32)
 
     def totals(reports: Any, values: IntArray) -> IntArray:
-        if kind == "symbol":
-            each = table(tuple(values.tolist()))
-            return np.rint(each @ np.bincount(reports, minlength=each.shape[1])).astype(np.int64)
         if kind == "node":  # at the height of a report, one node lies above each value
             return np.count_nonzero(reports[np.arange(len(reports)), 1 + (values[:, None] >> reports[:, 0])], axis=1)
-        if kind == "value":
-            return np.bincount(reports, minlength=protocol.k)[values]
-        ones = reports == reports.max(axis=1, keepdims=True) if kind == "cells" else reports > 0
-        return np.count_nonzero(ones, axis=0)[values]
+        if kind == "cells":
+            return np.count_nonzero(reports == reports.max(axis=1, keepdims=True), axis=0)[values]
+        if kind != "symbol" and isinstance(protocol, FrequencyOracle):
+            return protocol.support(reports)[values].astype(np.int64)
+        each = table(tuple(values.tolist()))
+        return np.rint(each @ np.bincount(reports, minlength=each.shape[1])).astype(np.int64)
 
     return totals
 
@@ -128,48 +124,42 @@ class _Form:
     """What a report of one kind is: its shape as an array, a bound of its entries, and words for it."""
 
     shape: tuple[int, ...]
-    high: float  # entries are below it
+    high: float  # entries are from 0 to below it; infinite: any numbers
     words: str
-    whole: bool = True  # whether entries are whole numbers
 
     def array(self, batch: list[Any]) -> Any:
-        """Return reports as one array, or None if they are not of this form."""
-        return _as_array(batch, self.shape, self.high, whole=self.whole)
+        """Return reports as one array ``(n, *shape)``, or None if they are not of this form."""
+        length = self.shape[0] if self.shape else SCALAR
+        try:  # lengths first: what claims to have billions of entries must not be asked for them
+            array = guard(lambda: np.array(batch) if all(_length(report) == length for report in batch) else None)
+        except ForeignError:  # of different lengths, or no numbers, or foreign objects that raise
+            return None
+        if array is None or array.shape != (len(batch), *self.shape) or array.dtype.kind not in "biuf":
+            return None
+        if not np.isfinite(array).all():
+            return None
+        if self.high == np.inf:
+            return array.astype(np.float64)
+        whole = array.dtype.kind != "f" or not ((array != np.floor(array)).any() or (array > _LARGEST_EXACT).any())
+        return array.astype(np.int64) if whole and ((array >= 0) & (array < self.high)).all() else None
 
 
-def _form(kind: str, k: int, g: int, *, limit: int, seed_bits: int) -> _Form:
-    """Return the form of reports of a kind; `limit` bounds symbols, g those beside a seed."""
-    pair = f"a pair (symbol, seed) with a symbol in 0..{g - 1} and a seed in 0..2^{seed_bits}-1"
+def _form(kind: str, protocol: StandardProtocol) -> _Form:
+    """Return the form of reports of a kind."""
+    k, limit = protocol.k, int(getattr(protocol, "symbols", 2))
+    if isinstance(protocol, LocalHashing):
+        bits = LONGEST_SEEDS[protocol.hash]
+        pair = f"a pair (symbol, seed) with a symbol in 0..{protocol.g - 1} and a seed in 0..2^{bits}-1"
+        return _Form((2,), 2**bits, pair)
     node = f"a vector of 1 + k={1 + k} numbers: the height, a 0 or 1 for each node there, and zeros"
     return {
         "value": _Form((), k, f"one value in 0..{k - 1}"),
         "bits": _Form((k,), 2, f"a vector of k={k} zeros and ones"),
         "subset": _Form((), k, f"different values in 0..{k - 1}"),
-        "hash": _Form((2,), 2**seed_bits, pair),
         "symbol": _Form((), limit, f"one symbol in 0..{limit - 1}"),
-        "cells": _Form((k,), np.inf, f"a vector of k={k} numbers", whole=False),
+        "cells": _Form((k,), np.inf, f"a vector of k={k} numbers"),
         "node": _Form((1 + k,), k, node),
     }[kind]
-
-
-def _as_array(batch: list[Any], shape: tuple[int, ...], high: float, *, whole: bool) -> Any:
-    """Return reports as one array ``(n, *shape)`` of numbers from 0 (if whole) to below `high`, or None."""
-    wanted = shape[0] if shape else SCALAR
-    try:  # lengths first: what claims to have billions of entries must not be asked for them
-        array = guard(lambda: np.array(batch) if all(_length(report) == wanted for report in batch) else None)
-    except ForeignError:  # of different lengths, or no numbers, or foreign objects that raise
-        return None
-    if array is None:
-        return None
-    if array.shape != (len(batch), *shape) or array.dtype.kind not in "biuf" or not np.isfinite(array).all():
-        return None
-    if not whole:
-        return array.astype(np.float64)
-    if array.dtype.kind == "f" and ((array != np.floor(array)).any() or (array > _LARGEST_EXACT).any()):
-        return None
-    if (array < 0).any() or (array >= high).any():
-        return None
-    return array.astype(np.int64)
 
 
 def _length(report: Any) -> int:
@@ -204,16 +194,16 @@ def _of_sets(sets: list[set[int]], k: int) -> Reading:
     return Reading(supports, lambda values: np.bincount(listed, minlength=k)[values])
 
 
-def reader_by_function(support: SupportFunction, called: str, k: int, epsilon: float) -> Reader:
+def reader_by_function(support: SupportFunction, label: str, k: int, epsilon: float) -> Reader:
     """Return what reads reports by a function that lists the values which one supports."""
     name = getattr(support, "__name__", "the support function")
 
-    def supported(report: Any, held: int) -> set[int]:
+    def supported(report: Any, value: int) -> set[int]:
         try:
             listed = guard(lambda: support(report, k, epsilon), LONGEST)
         except ForeignError as error:
             raise ClientError(
-                f"{name} failed on the report {report_text(report)} of {called} for value {held}: {error}"
+                f"{name} failed on the report {report_text(report)} of {label} for value {value}: {error}"
             ) from error
         some = _as_set(listed, k)
         if some is None:
@@ -223,7 +213,7 @@ def reader_by_function(support: SupportFunction, called: str, k: int, epsilon: f
             )
         return some
 
-    return lambda batch, held: _of_sets([supported(report, held) for report in batch], k)
+    return lambda batch, value: _of_sets([supported(report, value) for report in batch], k)
 
 
 def reader_of_lines(explored: Iterable[Any]) -> tuple[Reader, list[Any]]:

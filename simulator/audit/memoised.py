@@ -52,8 +52,8 @@ def memoised_subject(
     """
     _check(rounds)
 
-    def counts(held: int, users: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-        return _counts(member, held, values, rounds, users, rng)
+    def counts(value: int, users: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+        return _counts(member, value, values, rounds, users, rng)
 
     subject = _subject(member.once, rounds, values, _law(member, rounds), counts, trials, alpha)
     return replace(subject, epsilon_forever=member.epsilon_forever, epsilon_guaranteed=member.epsilon_forever)
@@ -75,8 +75,8 @@ def fresh_subject(
     _check(rounds)
     p, q = supports_of(oracle)
 
-    def counts(held: int, users: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-        own, other = (p, q) if held == values[0] else (q, p)
+    def counts(value: int, users: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+        own, other = (p, q) if value == values[0] else (q, p)
         first = binomial(np.full(users, rounds), own, rng)
         if oracle.independent_supports:
             return first, binomial(np.full(users, rounds), other, rng)
@@ -87,7 +87,10 @@ def fresh_subject(
 
 def _check(rounds: int) -> None:
     if not 1 <= rounds <= ROUNDS_MAX:
-        raise ValueError(f"rounds of an audit with memoisation must be between 1 and {ROUNDS_MAX:,}, got {rounds:,}")
+        raise ValueError(
+            f"rounds of an audit with memoisation must be between 1 and {ROUNDS_MAX:,}, got {rounds:,}: the loss has "
+            "reached the permanent budget long before"
+        )
 
 
 def _subject(
@@ -107,8 +110,8 @@ def _subject(
     threshold, probabilities = highest_bound(losses[possible], law[possible], trials, alpha)
     says = losses >= threshold - SAME
 
-    def sample(held: int, users: int, rng: np.random.Generator) -> FloatArray:
-        return says[counts(held, users, rng)].astype(np.float64)
+    def sample(value: int, users: int, rng: np.random.Generator) -> FloatArray:
+        return says[counts(value, users, rng)].astype(np.float64)
 
     return Subject(
         protocol=oracle.key,
@@ -125,11 +128,11 @@ def _subject(
 
 
 def _counts(
-    member: TwoSteps, held: int, values: tuple[int, int], rounds: int, users: int, rng: np.random.Generator
+    member: TwoSteps, value: int, values: tuple[int, int], rounds: int, users: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
     """Draw in how many rounds the reports of each user support v1, and v2: the client's memos, then the second step."""
     oracle = member.permanent
-    memos = oracle.perturb(np.full(users, held), rng)
+    memos = oracle.perturb(np.full(users, value), rng)
     seen, (p2, q2) = oracle.supports(memos, values), member.second
     chances = [np.where(supported, p2, q2) for supported in (seen.first, seen.second)]
     first = binomial(rounds, chances[0], rng)

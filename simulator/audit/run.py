@@ -1,4 +1,7 @@
-"""Algorithm 1: let users hold v1 and v2, attack every report, and bound the privacy loss from the counts."""
+"""Algorithm 1: let users hold v1 and v2, attack every report, and bound the privacy loss from the counts.
+
+And Algorithm 2, the same value collected again and again; and local hashing without perturbation.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,13 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from simulator._types import FloatArray
-from simulator.audit.closed_form import log_ratio
+from simulator.audit.closed_form import hashing_only, log_ratio, most_supported
 from simulator.audit.confidence import ceiling, lowest_likely, ratio_bounds
+from simulator.hashing import HASHES, SEED_BITS
+from simulator.protocols import FrequencyOracle
 from simulator.protocols.protocol import Probabilities, Protocol
 from simulator.seeding import rng_for
+from simulator.supports import of_hashes, of_largest
 
 BLOCK_CELLS = 500_000  # trials x categories drawn from one stream: bounds memory, and jobs cannot change a number
 ATTACKS = ("guess", "pair")  # what they make of a report is the protocol's to say, `Protocol.chances`
@@ -209,6 +215,65 @@ def protocol_subject(protocol: Protocol, attack: str = "guess", values: tuple[in
         attack=attack,
         values=values,
         cells=protocol.k,
+    )
+
+
+def rounds_subject(oracle: FrequencyOracle, rounds: int, values: tuple[int, int] = (0, 1)) -> Subject:
+    """Return `rounds` collections of the same value, attacked together: the value with the most support is named.
+
+    Arcolezi and Gambs, Algorithm 2; between values of equal support the attacker chooses evenly (the source takes the
+    first), so that one round is the attack of Algorithm 1. For protocols without support sets the reports are added up.
+    The promise is that of sequential composition, ``rounds * epsilon``.
+
+    What a user sends in all rounds is drawn together from the law of the aggregate of that many users who hold the
+    same value. Local hashing is taken with a fully random hash.
+
+    Raises ValueError if `rounds` is below 1.
+    """
+    if rounds < 1:
+        raise ValueError(f"rounds must be at least 1, got {rounds}")
+
+    def sample(value: int, trials: int, rng: np.random.Generator) -> FloatArray:
+        support = oracle.sample_rounds(value, rounds, trials, rng)
+        return of_largest(support.astype(np.float64), oracle.k, values).chances("guess")
+
+    return Subject(
+        protocol=oracle.key,
+        epsilon=oracle.epsilon,
+        k=oracle.k,
+        sampler=sample,
+        epsilon_guaranteed=rounds * oracle.epsilon,
+        probabilities=most_supported(oracle, rounds),
+        values=values,
+        cells=oracle.rounds_cells(rounds),
+        rounds=rounds,
+    )
+
+
+def hashing_subject(k: int, symbols: int, values: tuple[int, int] = (0, 1)) -> Subject:
+    """Return the report of a hash seed and the symbol it gives, as it is; nothing is promised.
+
+    Arcolezi and Gambs, Section 4.3.
+
+    Raises ValueError if `k` or `symbols` is below 2.
+    """
+    if k < 2 or symbols < 2:
+        raise ValueError(f"k and symbols must be at least 2, got k={k} and symbols={symbols}")
+
+    def sample(value: int, trials: int, rng: np.random.Generator) -> FloatArray:
+        seeds = rng.integers(0, 2**SEED_BITS, size=trials)
+        sent = HASHES["mix64"](np.full(trials, value), seeds, symbols)
+        return of_hashes(seeds, sent, k, values, g=symbols).chances("guess")
+
+    return Subject(
+        protocol="lho",
+        epsilon=None,
+        k=k,
+        sampler=sample,
+        probabilities=hashing_only(k, symbols),
+        values=values,
+        cells=k,
+        symbols=symbols,
     )
 
 

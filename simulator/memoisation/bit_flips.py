@@ -10,7 +10,7 @@ import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.memoisation.changes import Changes, Moments
-from simulator.memoisation.repeated import Repeated, Report
+from simulator.memoisation.repeated import Repeated, Report, remembered
 from simulator.protocols.protocol import Probabilities
 from simulator.seeding import rng_for
 
@@ -106,19 +106,17 @@ class DBitFlipPM(Repeated):
     def devices(self, n: int, rng: np.random.Generator) -> Report:
         drawn = np.zeros((n, self.k), dtype=np.bool_)
         np.put_along_axis(drawn, np.argsort(rng.random((n, self.k)), axis=1)[:, : self.bits], True, 1)
-        memos: dict[int, IntArray] = {}
+        memos: dict[int, Reports] = {}  # by category of the device, and one for all others
+
+        def draw(state: int, rng: np.random.Generator) -> Reports:
+            chances = np.full(self.k, self.flips[1])
+            if state != NONE:
+                chances[state] = self.flips[0]
+            return np.where(drawn, rng.random((n, self.k)) < chances, NONE)
 
         def report(values: IntArray, rng: np.random.Generator) -> Reports:
             states = np.where(drawn[np.arange(n), values], values, NONE)
-            result = np.empty((n, self.k), dtype=np.int64)
-            for state in np.unique(states).tolist():
-                if state not in memos:
-                    chances = np.full(self.k, self.flips[1])
-                    if state != NONE:
-                        chances[state] = self.flips[0]
-                    memos[state] = np.where(drawn, rng.random((n, self.k)) < chances, NONE)
-                result[states == state] = memos[state][states == state]
-            return result
+            return remembered(memos, states, lambda state: draw(state, rng))
 
         return report
 

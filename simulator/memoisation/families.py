@@ -13,7 +13,7 @@ from simulator._types import IntArray, Reports
 from simulator.draws import binomial, multinomial
 from simulator.hashing import HASHES, SEED_BITS
 from simulator.memoisation.changes import Changes, Moments
-from simulator.memoisation.repeated import Report
+from simulator.memoisation.repeated import Report, remembered
 from simulator.memoisation.two_steps import TwoSteps, one_value_loss, two_bits_loss
 from simulator.protocols.grr import GRR
 from simulator.protocols.local_hashing import BLH, OLH, LocalHashing
@@ -51,9 +51,6 @@ class LongitudinalBits(TwoSteps):
     def perturb_again(self, memos: Reports, rng: np.random.Generator) -> Reports:
         chances = np.where(memos, *self.second)
         return (rng.random(memos.shape) < chances).view(np.uint8)
-
-    def sample_again(self, supported: IntArray, n: int, rng: np.random.Generator) -> IntArray:
-        return binomial(supported, self.second[0], rng) + binomial(n - supported, self.second[1], rng)
 
     def loss(self, rounds: int) -> float:
         return two_bits_loss(self.first, self.second, rounds)
@@ -130,15 +127,11 @@ class LOLOHA(TwoSteps):
 
     def devices(self, n: int, rng: np.random.Generator) -> Report:
         seeds = rng.integers(0, 2**SEED_BITS, size=n)
-        memos: dict[int, IntArray] = {}
+        memos: dict[int, Reports] = {}  # by symbol
 
         def report(values: IntArray, rng: np.random.Generator) -> Reports:
             symbols = HASHES[self.once.hash](values, seeds, self.g)
-            kept = np.empty(n, dtype=np.int64)
-            for symbol in np.unique(symbols).tolist():
-                if symbol not in memos:
-                    memos[symbol] = moved(np.full(n, symbol), self.first[0], self.g, rng)
-                kept[symbols == symbol] = memos[symbol][symbols == symbol]
+            kept = remembered(memos, symbols, lambda one: moved(np.full(n, one), self.first[0], self.g, rng))
             return np.stack([seeds, self.perturb_again(kept, rng)], axis=1)
 
         return report
@@ -146,9 +139,6 @@ class LOLOHA(TwoSteps):
     def perturb_again(self, memos: Reports, rng: np.random.Generator) -> Reports:
         """Return the symbols of a round from those that were kept."""
         return moved(memos, self.second[0], self.g, rng)
-
-    def sample_again(self, supported: IntArray, n: int, rng: np.random.Generator) -> IntArray:
-        return binomial(supported, self.second[0], rng) + binomial(n - supported, self.second[1], rng)
 
     def sample_rounds(self, histories: IntArray, users: IntArray, rng: np.random.Generator) -> IntArray:
         """Return draws under a fully random hash: each category over all rounds, and each round over all categories.

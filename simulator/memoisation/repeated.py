@@ -84,9 +84,14 @@ class Repeated(ABC):
         """Return the largest log-ratio of the likelihoods of so many reports of one value: what averaging reveals."""
 
 
-def check_budgets(epsilon_forever: float, epsilon: float) -> None:
-    """Raise ValueError if one report may spend as much as all reports of a value."""
-    if epsilon >= epsilon_forever:
-        raise ValueError(
-            f"eps of one report must be below eps-forever, got eps {epsilon:g} and eps-forever {epsilon_forever:g}"
-        )
+def remembered(memos: dict[int, Reports], states: IntArray, draw: Callable[[int], Reports]) -> Reports:
+    """Return the memo of each device for the state ``(n,)`` that it is in.
+
+    memos: those of all devices for each state that one of them was in; `draw` makes those that are missing.
+    """
+    current = np.unique(states).tolist()
+    memos.update({state: draw(state) for state in current if state not in memos})
+    result = memos[current[0]].copy()
+    for state in current[1:]:
+        result[states == state] = memos[state][states == state]
+    return result

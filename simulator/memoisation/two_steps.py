@@ -11,8 +11,9 @@ from typing import ClassVar
 import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
+from simulator.draws import binomial
 from simulator.memoisation.changes import Changes, Moments
-from simulator.memoisation.repeated import Repeated, Report, check_budgets
+from simulator.memoisation.repeated import Repeated, Report, remembered
 from simulator.protocols.oracle import FrequencyOracle
 from simulator.protocols.protocol import Probabilities
 
@@ -32,7 +33,11 @@ class TwoSteps(Repeated):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_budgets(self.epsilon_forever, self.epsilon)
+        if self.epsilon >= self.epsilon_forever:
+            raise ValueError(
+                f"eps of one report must be below eps-forever, got eps {self.epsilon:g} and eps-forever "
+                f"{self.epsilon_forever:g}"
+            )
 
     @cached_property
     def once(self) -> FrequencyOracle:
@@ -82,15 +87,10 @@ class TwoSteps(Repeated):
 
     def devices(self, n: int, rng: np.random.Generator) -> Report:
         del rng  # nothing is drawn before a value is held
-        memos: dict[int, Reports] = {}  # of every user for a value, drawn when the first of them holds it
+        memos: dict[int, Reports] = {}  # by value
 
         def report(values: IntArray, rng: np.random.Generator) -> Reports:
-            kept = np.empty_like(self.permanent.perturb(np.zeros(n, dtype=np.int64), rng))
-            for value in np.unique(values).tolist():
-                if value not in memos:
-                    memos[value] = self.permanent.perturb(np.full(n, value), rng)
-                holders = values == value
-                kept[holders] = memos[value][holders]
+            kept = remembered(memos, values, lambda value: self.permanent.perturb(np.full(n, value), rng))
             return self.perturb_again(kept, rng)
 
         return report
@@ -99,9 +99,9 @@ class TwoSteps(Repeated):
     def perturb_again(self, memos: Reports, rng: np.random.Generator) -> Reports:
         """Client: the second step, afresh for every report."""
 
-    @abstractmethod
     def sample_again(self, supported: IntArray, n: int, rng: np.random.Generator) -> IntArray:
         """Draw the support ``(..., k)`` of rounds in which the memos in use support so many times each value."""
+        return binomial(supported, self.second[0], rng) + binomial(n - supported, self.second[1], rng)
 
     def sample_rounds(self, histories: IntArray, users: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw the support of all rounds together, at a cost that grows with histories, not with users.

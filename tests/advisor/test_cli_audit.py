@@ -322,7 +322,7 @@ def test_bad_options_are_one_line_and_exit_2(run: Run) -> None:
         ("--all --eps 1 --k 5 --attack both", "attack both needs --target"),
         ("--all --eps 1 --k 5 --trials 0", "trials must be a whole number of at least 1"),
         ("--all --eps 1 --k 5 --values 1,5", "two different ones of 0..4"),
-        ("--all --eps 1 --k 5 --values 1", "values must be two different numbers"),
+        ("--all --eps 1 --k 5 --values 1", "values must be two different ones"),
         ("--protocol orr --eps 1 --k 5", "did you mean"),
         ("--all --protocol oue --eps 1 --k 5", "either --all or --protocol"),
         ("--all --eps 1 --k 5 --reports oue --symbols 3", "--reports, --symbols needs --target"),

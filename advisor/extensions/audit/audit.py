@@ -8,11 +8,12 @@ from typing import TypeVar
 from advisor.api.shown import Shown
 from advisor.errors import InputError
 from advisor.extensions.audit.answer import Audits, answer
-from advisor.extensions.audit.document import audit_document
-from advisor.extensions.audit.question import Attack, AuditQuestion, ForeignClient, Functions, Subjects
+from advisor.extensions.audit.document import audit_document, summary
+from advisor.extensions.audit.question import Attack, AuditQuestion, ForeignClient, Subjects
 from advisor.question.memoisation import Memoisation
 from advisor.question.settings import Grid, Menu, Simulation, names
 from advisor.show.model import Document
+from simulator.audit import ALPHA
 from simulator.audit.client import Client
 from simulator.audit.client_reports import SupportFunction
 
@@ -21,6 +22,11 @@ N = TypeVar("N", int, float)
 
 class AuditAnswer(Audits, Shown):
     """The answer of `audit`; its attributes are those of `advisor.extensions.audit.answer.Audits`."""
+
+    @property
+    def summary(self) -> str:
+        """The result in a sentence or two."""
+        return summary(self.results)
 
     @property
     def _document(self) -> Document:
@@ -114,39 +120,18 @@ def audit(
         grid=Grid(epsilons=_several(eps if epsilon is None else epsilon), sizes=_several(k)),
         menu=Menu(protocol=names(protocol)),
         subjects=Subjects(
-            every=every,
-            rounds=_several(rounds),
-            attributes=_several(attributes),
-            solution=names(solution),
+            every=every, rounds=_several(rounds), attributes=_several(attributes), solution=names(solution),
             hashing_only=_several(lho),
         ),
-        attack=Attack(attack=attack, values=values or (), trials=trials, alpha=alpha),
+        attack=Attack(attack=attack, values=values or (), trials=trials, alpha=ALPHA if alpha is None else alpha),
         client=ForeignClient(
-            target=_name(target),
-            files=tuple(files or ()),
-            reports=reports,
-            support=_name(support),
-            hash=hash,
-            symbols=symbols,
+            target=target, files=tuple(files or ()), reports=reports, support=support, hash=hash, symbols=symbols
         ),
-        simulation=Simulation(seed=seed, jobs=jobs),
-        functions=Functions(None if isinstance(target, str) else target, None if isinstance(support, str) else support),
         memoisation=Memoisation(memoize=memoize, epsilon_forever=epsilon_forever),
-    )
-    audits = answer(question, _no_progress)
-    return AuditAnswer(audits.question, audits.results)
-
-
-def _no_progress(done: int, total: int) -> None:
-    """Show nothing."""
+        simulation=Simulation(seed=seed, jobs=jobs),
+    )  # fmt: skip
+    return AuditAnswer.of(answer(question, lambda done, total: None))  # noqa: ARG005
 
 
 def _several(given: N | Sequence[N] | None) -> tuple[N, ...]:
     return () if given is None else tuple(given) if isinstance(given, Sequence) else (given,)
-
-
-def _name(function: str | Client | None) -> str | None:
-    """Return what a function is called; a name is its own."""
-    if function is None or isinstance(function, str):
-        return function
-    return str(getattr(function, "__name__", type(function).__name__))

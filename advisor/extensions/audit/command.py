@@ -42,8 +42,11 @@ def audit_command(
     if more and not client.files:
         raise InputError(f"audit takes no {more[0]} without an option: --files for reports, --protocol, or --target")
     client = replace(client, files=(*client.files, *(more or ())))
-    question = AuditQuestion(grid, menu, subjects, attack, client, simulation, memoisation=memoisation)
-    words = "auditing" if client.target is None else f"calling {client.target}"
+    question = AuditQuestion(
+        grid=grid, menu=menu, subjects=subjects, attack=attack, client=client, memoisation=memoisation,
+        simulation=simulation,
+    )  # fmt: skip
+    words = "auditing" if client.name is None else f"calling {client.name}"
     run(
         Job(
             read=lambda: question,
@@ -51,10 +54,7 @@ def audit_command(
             document=audit_document,
             progress=partial(DelayedProgress, words),
             fails=(lambda audits: audits.leaks) if leaks.fail_if_leaks else None,
-            inputs=[
-                *client.files,
-                *(name.rpartition(":")[0] for name in (client.target, client.support) if name is not None),
-            ],
+            inputs=[*client.files, *(str(name).rpartition(":")[0] for name in (client.target, client.support) if name)],
         ),
         output,
     )

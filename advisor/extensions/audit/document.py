@@ -1,171 +1,338 @@
-"""The document of audits: the verdict, a table of them, and what it rests on."""
+"""The document of audits: the verdict, a table of them, and what it rests on, in sentences."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
+from itertools import pairwise
 
 from advisor.extensions.audit.answer import Audits
-from advisor.extensions.audit.words import confidence, figure, label, notes
-from advisor.show.model import Column, Document, Json, Records, Role, Row, Scalar, Sentence, Table, Tone, Verdict
+from advisor.extensions.audit.question import AuditQuestion
+from advisor.show.model import Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict
+from simulator.attributes import published_budget
 from simulator.audit import Audit
+from simulator.foreign import short
+from simulator.hashing import DEFAULT_HASH
 
+LONGEST_LINE = 40  # characters of a line that are repeated
 MATRIX_BUDGETS = 3  # from so many on, each has a column of its own
 
-AUDITED = Column("audited", text=True, path=True)
-BUDGET = Column("ε")
-SIZE = Column("k")
 PAIR = Column("v1, v2", "the two values that were told apart", text=True, drop=4)
 LOSS = Column("loss ≥", "lower bound of the privacy loss")
 ANALYTIC = Column("analytic", "loss that infinitely many trials would show", drop=2)
 SLACK = Column("slack", "how far the bound may fall below the analytic value by chance", drop=3)
-PROMISED = Column("promised", "ε, or what composition makes of it", drop=1)
 ONE_ATTRIBUTE = Column("one attr.", "promised to users who differ in one attribute", drop=2)
-RATIO = Column("promised/loss", drop=5)
 LEAK = Column("leak", "whether the bound is above the promise", text=True)
-QUIET_LEAK = Column(LEAK.header, LEAK.meaning, text=True, drop=6)  # where all is well, it may go first
-LEAKS, NONE_SHOWN = "leaks", "no_leak_shown"
-CELLS = (
-    f"Each cell: loss ≥ / analytic (slack). {LOSS.header}: {LOSS.meaning}; {ANALYTIC.header}: {ANALYTIC.meaning}; "
-    f"{SLACK.header}: {SLACK.meaning}."
+COLUMNS = (
+    Column("audited", text=True, path=True),
+    Column("ε"),
+    Column("k"),
+    PAIR,
+    LOSS,
+    ANALYTIC,
+    SLACK,
+    Column("promised", "ε, or what composition makes of it", drop=1),
+    ONE_ATTRIBUTE,
+    Column("promised/loss", drop=5),
+)
+CELLS = "Each cell: loss ≥ / analytic (slack). " + "; ".join(
+    f"{column.header}: {column.meaning}" for column in (LOSS, ANALYTIC, SLACK)
 )
 
 
 def audit_document(audits: Audits) -> Document:
     """Return the verdict, a row for each audit, or a matrix of several budgets, and what it rests on."""
     rows, question = audits.results, audits.question
-    matrix = _is_matrix(rows)
+    client, alpha, verdict = question.client, question.attack.alpha, summary(rows)
+    budgets = {row.epsilon for row in rows}
+    matrix = None not in budgets and MATRIX_BUDGETS <= len(budgets) < len(rows)
+    records = [{name: None if value == math.inf else value for name, value in asdict(row).items()} for row in rows]
     return Document(
         title="Privacy loss that attacks on reports prove",
         verdict=Verdict(
-            LEAKS if audits.leaks else NONE_SHOWN, audits.summary, Tone.DOUBTFUL if audits.leaks else Tone.PLAIN
+            "leaks" if audits.leaks else "no_leak_shown", verdict, Tone.DOUBTFUL if audits.leaks else Tone.PLAIN
         ),
         parts=(
             _matrix(rows) if matrix else _table(rows),
-            *([Sentence(CELLS, Role.NOTE)] if matrix else []),
-            *(
-                Sentence(words, Role.NOTE)
-                for words in (*notes(rows, given=bool(question.attack.values)), *_hash_note(audits))
-            ),
+            *(Sentence(words, Role.NOTE) for words in ([f"{CELLS}."] if matrix else [])),
+            *(Sentence(words, Role.NOTE) for words in notes(question, rows)),
         ),
         data={
             "request": {
                 "protocols": list(dict.fromkeys(row.protocol for row in rows)),
-                "eps": list(question.grid.epsilons),
+                "eps": question.grid.epsilons,
                 "eps_forever": question.memoisation.epsilon_forever,
-                "k": list(question.sizes),
-                "trials": None if question.client.files else question.trials,
-                "alpha": question.attack.level,
-                "values": list(question.attack.values or rows[0].values),
-                "target": question.client.target,
-                "files": list(question.client.files),
-                "reports": question.client.reports,
+                "k": question.sizes,
+                "trials": None if client.files else question.trials,
+                "alpha": alpha,
+                "values": question.attack.values or rows[0].values,
+                "target": client.name,
+                "files": client.files,
+                "reports": client.reports,
             },
             "seed": question.simulation.seed,
-            "summary": audits.summary,
-            "results": [_plain(row) for row in rows],
+            "summary": verdict,
+            "results": records,
         },
-        records=Records(tuple(field.name for field in fields(Audit)), tuple(_record(row) for row in rows)),
+        records=Records(
+            tuple(field.name for field in fields(Audit)),
+            tuple(
+                tuple(",".join(map(str, value)) if isinstance(value, tuple) else value for value in record.values())
+                for record in records
+            ),
+        ),
         value="\n".join(f"{row.epsilon_lower_bound:.6g}" for row in rows),
-        setting=f"{rows[0].trials:,} trials of each value, confidence {confidence(question.attack.level)}",
+        setting=f"{rows[0].trials:,} trials of each value, confidence {confidence(alpha)}",
     )
-
-
-def _hash_note(audits: Audits) -> list[str]:
-    client = audits.question.client
-    if not client.hashes:
-        return []
-    return [
-        f"Reports are read with the hash function {client.hash_name}: with another one than the client's, the bound is "
-        "about 0 whatever the client loses (--hash)."
-    ]
-
-
-def _is_matrix(rows: Sequence[Audit]) -> bool:
-    budgets = {row.epsilon for row in rows}
-    return None not in budgets and len(budgets) >= MATRIX_BUDGETS and len(rows) > len(budgets)
 
 
 def _table(rows: Sequence[Audit]) -> Table:
-    analytic = any(row.epsilon_analytic is not None for row in rows)
-    several = any(row.epsilon_one_attribute is not None for row in rows)
-    pairs = len(rows) > 1 and rows[0].tried is not None  # one pair is named in the verdict
-    columns = (
-        AUDITED, BUDGET, SIZE, *((PAIR,) if pairs else ()), LOSS, *((ANALYTIC, SLACK) if analytic else ()), PROMISED,
-        *((ONE_ATTRIBUTE,) if several else ()), RATIO,
-        LEAK if any(row.leaks for row in rows) else QUIET_LEAK,
-    )  # fmt: skip
-    return Table(
-        columns,
-        tuple(_row(row, analytic=analytic, several=several, pairs=pairs) for row in rows),
-        noun="audits",
-        cut=False,
-    )
+    """Return a table with a row for each audit, without columns in which nothing stands."""
+    leak = LEAK if any(row.leaks for row in rows) else replace(LEAK, drop=6)  # where all is well, it may go first
+    table = Table((*COLUMNS, leak), tuple(map(_row, rows)), noun="audits", cut=False)
+    empty: list[Column] = []
+    if len(rows) == 1 or rows[0].tried is None:  # one pair is named in the verdict
+        empty.append(PAIR)
+    if all(row.epsilon_analytic is None for row in rows):
+        empty += [ANALYTIC, SLACK]
+    if all(row.epsilon_one_attribute is None for row in rows):
+        empty.append(ONE_ATTRIBUTE)
+    return table.without(*empty)
 
 
-def _row(row: Audit, *, analytic: bool, several: bool, pairs: bool) -> Row:
+def _row(row: Audit) -> Row:
     promised, bound, one = row.epsilon_guaranteed, row.epsilon_lower_bound, row.epsilon_one_attribute
     ratio = None if promised is None or not bound else promised / bound
+    losses = (bound, row.epsilon_analytic, row.epsilon_slack)
     cells = (
-        (label(row), None),
-        ("∞" if row.epsilon is None else f"{row.epsilon:g}", row.epsilon),
-        (f"{row.k:,}", row.k),
-        *(((", ".join(map(str, row.files or row.values)), None),) if pairs else ()),
-        (figure(bound), bound),
-        *(((figure(row.epsilon_analytic), row.epsilon_analytic), (figure(row.epsilon_slack), row.epsilon_slack))
-          if analytic else ()),
-        ("–" if promised is None else f"{promised:g}", promised),
-        *(((figure(one), one),) if several else ()),
-        ("–" if ratio is None else f"{ratio:.2f}", ratio),
-        ("LEAKS" if row.leaks else "–" if promised is None else "none shown", None),
-    )  # fmt: skip
-    return Row(
-        tuple(text for text, _ in cells),
-        tuple(value for _, value in cells),
-        tone=Tone.DOUBTFUL if row.leaks else Tone.PLAIN,
+        label(row),
+        "∞" if row.epsilon is None else f"{row.epsilon:g}",
+        f"{row.k:,}",
+        ", ".join(map(str, row.files or row.values)),
+        *map(figure, losses),
+        "–" if promised is None else f"{promised:g}",
+        figure(one),
+        "–" if ratio is None else f"{ratio:.2f}",
+        "LEAKS" if row.leaks else "–" if promised is None else "none shown",
     )
+    values = (None, row.epsilon, row.k, None, *losses, promised, one, ratio, None)
+    return Row(cells, values, tone=Tone.DOUBTFUL if row.leaks else Tone.PLAIN)
 
 
 def _matrix(rows: Sequence[Audit]) -> Table:
-    """Return a table with a column for each budget."""
-    budgets = list(dict.fromkeys(row.epsilon for row in rows if row.epsilon is not None))
-    lines: dict[tuple[str, int], dict[float | None, Audit]] = {}
+    """Return a table with a column for each budget; every line has an audit for each, in the same order."""
+    budgets = dict.fromkeys(row.epsilon for row in rows)
+    lines: dict[tuple[str, int], list[Audit]] = {}
     for row in rows:
-        lines.setdefault((label(row), row.k), {})[row.epsilon] = row
-    columns = (AUDITED, SIZE, *(Column(f"ε = {epsilon:g}", drop=place) for place, epsilon in enumerate(budgets)))
-    made = []
-    for (name, k), audits in lines.items():
-        found = [audits.get(epsilon) for epsilon in budgets]
-        made.append(
-            Row(
-                (name, f"{k:,}", *map(_cell, found)),
-                (None, k, *(None if one is None else one.epsilon_lower_bound for one in found)),
-                tones=(Tone.PLAIN, Tone.PLAIN, *(Tone.DOUBTFUL if one and one.leaks else Tone.PLAIN for one in found)),
-            )
+        lines.setdefault((label(row), row.k), []).append(row)
+    columns = (COLUMNS[0], COLUMNS[2], *(Column(f"ε = {epsilon:g}", drop=at) for at, epsilon in enumerate(budgets)))
+    made = (
+        Row(
+            (name, f"{k:,}", *map(_cell, audits)),
+            (None, k, *(one.epsilon_lower_bound for one in audits)),
+            tones=(Tone.PLAIN, Tone.PLAIN, *(Tone.DOUBTFUL if one.leaks else Tone.PLAIN for one in audits)),
         )
+        for (name, k), audits in lines.items()
+    )
     return Table(columns, tuple(made), noun="audits", cut=False)
 
 
-def _cell(row: Audit | None) -> str:
-    if row is None:
-        return "–"
+def _cell(row: Audit) -> str:
     mark = " LEAKS" if row.leaks else ""
     return f"{figure(row.epsilon_lower_bound)} / {figure(row.epsilon_analytic)} ({figure(row.epsilon_slack)}){mark}"
 
 
-def _plain(row: Audit) -> dict[str, Json]:
-    """Return the fields of an audit as JSON has them: without infinity, which becomes null."""
-    return {
-        name: list(value)
-        if isinstance(value, tuple)
-        else None
-        if isinstance(value, float) and not math.isfinite(value)
-        else value
-        for name, value in asdict(row).items()
-    }
+def label(row: Audit) -> str:
+    """Return what was audited in a word."""
+    if row.symbols is not None:
+        return f"lho g={row.symbols}"
+    inner = f"{row.protocol}-{row.fake}" if row.fake else row.protocol
+    if row.solution:
+        return f"{row.solution}[{inner}] d={row.attributes}"
+    if row.epsilon_forever is not None:
+        return f"memoised {inner} ×{row.rounds}"
+    return f"{inner} ×{row.rounds}" if row.rounds > 1 else inner
 
 
-def _record(row: Audit) -> tuple[Scalar, ...]:
-    plain: dict[str, Json] = _plain(row)
-    return tuple(",".join(map(str, value)) if isinstance(value, list) else value for value in plain.values())  # type: ignore[misc]
+def figure(value: float | None) -> str:
+    """Return a privacy loss with three decimals.
+
+    >>> figure(0.66666), figure(None), figure(float("inf"))
+    ('0.667', '–', '∞')
+    """
+    return "–" if value is None else "∞" if math.isinf(value) else f"{value:.3f}"
+
+
+def confidence(alpha: float) -> str:
+    """Return ``1 - alpha`` in percent.
+
+    >>> confidence(0.01), confidence(0.003)
+    ('99 %', '99.7 %')
+    """
+    return f"{100 * (1 - alpha):.10g} %"
+
+
+def summary(rows: Sequence[Audit]) -> str:
+    """Return the result in a sentence, and in another that of rows without a promise to compare with."""
+    promised = [row for row in rows if row.epsilon_guaranteed is not None]
+    rest = [row for row in rows if row.epsilon_guaranteed is None]
+    return " ".join(sentence(some) for sentence, some in ((_of_promised, promised), (_of_rest, rest)) if some)
+
+
+def _of_rest(rows: Sequence[Audit]) -> str:
+    most = max(rows, key=lambda row: row.epsilon_lower_bound)
+    which = "" if len(rows) == 1 else f"the largest loss of {len(rows)} such audits: "
+    return f"Local hashing without perturbation (lho) promises nothing; {which}{_loss(most)}."
+
+
+def _of_promised(rows: Sequence[Audit]) -> str:
+    sure = confidence(rows[0].alpha)
+    leaking = [row for row in rows if row.leaks]
+    if leaking:
+        worst = max(leaking, key=lambda row: row.epsilon_lower_bound - (row.epsilon_guaranteed or 0.0))
+        more = "" if len(rows) == 1 else f"; {len(leaking)} of {len(rows)} audits find more than is promised"
+        return (
+            f"{_called(worst)} LEAKS: it loses at least {figure(worst.epsilon_lower_bound)}{_between(worst)}, not the "
+            f"promised {worst.epsilon_guaranteed:g} (confidence {sure}){more}."
+        )
+    if len(rows) > 1:
+        none = f"{len(rows)} audits; none finds more than is promised (confidence {sure} each)."
+        return f"{_memoised_against_fresh(rows)}{none}"
+    one = rows[0].epsilon_one_attribute
+    more = "" if one is None else f" for all attributes, and {figure(one)} between users who differ in one"
+    return f"{_loss(rows[0])}; the promise is at most {rows[0].epsilon_guaranteed:g}{more}."
+
+
+def _memoised_against_fresh(rows: Sequence[Audit]) -> str:
+    """Return what most rounds of the first memoised protocol lose, and those of the same with fresh noise."""
+    pairs = [(one, other) for one, other in pairwise(rows) if one.epsilon_forever is not None]
+    if not pairs:
+        return ""
+    memoised, fresh = max(pairs, key=lambda pair: pair[0].rounds)  # the first of them
+    after = "After one round" if fresh.rounds == 1 else f"After {fresh.rounds:,} rounds"
+    return (
+        f"{after} memoised {fresh.protocol} loses at least {figure(memoised.epsilon_lower_bound)} of the promised "
+        f"{memoised.epsilon_guaranteed:g}, and with fresh noise at least {figure(fresh.epsilon_lower_bound)} of "
+        f"{fresh.epsilon_guaranteed:g}. "
+    )
+
+
+def _loss(row: Audit) -> str:
+    loss = f"{_called(row)} loses at least {figure(row.epsilon_lower_bound)}{_between(row)}"
+    loss += f" (confidence {confidence(row.alpha)})"
+    if row.epsilon_analytic is not None:
+        loss += f"; infinitely many trials would show {figure(row.epsilon_analytic)}"
+    return loss
+
+
+def _between(row: Audit) -> str:
+    """Return which two values were told apart, where it matters."""
+    if row.tried is None:
+        return ""
+    among = ", the only two tried" if row.tried == 2 else f", the worst two of {row.tried:,} tried"
+    among = "" if row.tried == row.k else among
+    if row.files is not None:
+        return f" between the values of {row.files[0]} and {row.files[1]}{among}"
+    return f" between values {row.values[0]:,} and {row.values[1]:,}{among}"
+
+
+def _called(row: Audit) -> str:
+    if row.files is not None:
+        size = "" if row.attack == "line" else f", k = {row.k:,}"
+        return f"The {label(row)} at ε = {row.epsilon:g}{size}"
+    setting = "" if row.epsilon is None else f"ε = {row.epsilon:g}, "
+    return f"{label(row)} at {setting}k = {row.k:,}"
+
+
+def notes(question: AuditQuestion, rows: Sequence[Audit]) -> list[str]:
+    """Return how it was measured, and whether that agrees with what is known."""
+    first = rows[0]
+    attacks = "; ".join(f"{name}: the attacker {_attack(name, rows)}" for name in dict.fromkeys(r.attack for r in rows))
+    lines = [
+        f"{first.trials:,} trials of each value; attack {attacks}; highest bound that so many trials can give: "
+        f"{figure(first.epsilon_ceiling)}."
+    ]
+    if first.tried is not None:
+        lines.append(_tried(rows, given=bool(question.attack.values)))
+    if first.epsilon_forever is not None:
+        lines.append(
+            f"Devices keep one randomisation of a value for ever, at ε = {first.epsilon_forever:g}: that is the "
+            "promise for all rounds together. Beside them stands the same protocol with fresh noise in each round, "
+            "which promises ε times the rounds."
+        )
+    solutions = {row.solution: row for row in reversed(rows)}  # the first row of each
+    if solutions.keys() & {"spl", "smp"}:
+        lines.append("spl: every attribute is reported, at ε divided by their number; smp: one, drawn and named, at ε.")
+    if "rsfd" in solutions:
+        epsilon, attributes = solutions["rsfd"].epsilon or 0.0, solutions["rsfd"].attributes
+        lines.append(
+            "rsfd (random sampling plus fake data): one attribute, drawn at random, is reported at ε, and the others "
+            "are faked: [oue-z] as reports of no value, [oue-r] of a random one. That keeps ε for all attributes "
+            f"together. As published it reports at ε = {published_budget(epsilon, attributes):.4g} here "
+            f"(d = {attributes}, promise {epsilon:g}), and users who differ in all attributes lose all of that."
+        )
+    if "rsrfd" in solutions:
+        lines.append(
+            "rsrfd: the same with realistic fakes, drawn here from frequencies as skewed as 1/rank, value 0 first; it "
+            "keeps ε whatever they are."
+        )
+    closed = [(row, row.epsilon_analytic) for row in rows if row.epsilon_analytic is not None]
+    if closed:
+        agreeing = sum(row.agrees is True for row, _ in closed)
+        below = sum(value - row.epsilon_lower_bound <= (row.epsilon_slack or 0.0) for row, value in closed)
+        lines.append(
+            f"Trials and analytic values agree in {agreeing} of {len(closed)} audits, and the bound is within its "
+            f"slack in {below} (confidence {confidence(first.alpha)} for all together)."
+        )
+    if question.client.hashes:
+        lines.append(
+            f"Reports are read with the hash function {question.client.hash or DEFAULT_HASH}: with another one than "
+            "the client's, the bound is about 0 whatever the client loses (--hash)."
+        )
+    return lines
+
+
+def _attack(name: str, rows: Sequence[Audit]) -> str:
+    """Return what an attacker does."""
+    row = rows[0]
+    first, second = row.values
+    says = f"says {f'v1 = {first:,}' if row.files is None else f'the value of {row.files[0]}'} where"
+    if name == "guess":
+        sign = None if row.looked_for is None or len(rows) > 1 else row.looked_for[0]
+        own = sign is None or (sign == first and row.files is None)
+        return f"names one value from each report{'' if own else f', and {says} that is {sign}'}"
+    if name == "line":
+        return f"{says} a report is the line {short((row.looked_for or ('',))[0], repr, LONGEST_LINE)}"
+    if name == "pair":
+        if len({(row.values, row.looked_for) for row in rows}) > 1:
+            return "says v1 where a report supports it and not v2"
+        signs = f"it and not v2 = {second:,}" if row.looked_for is None else " and not ".join(map(str, row.looked_for))
+        return f"{says} a report supports {signs}"
+    if row.epsilon_forever is not None:
+        return (
+            f"counts the rounds whose reports support v1 = {first} and those that support v2 = {second}, and compares "
+            "how likely both counts are under each"
+        )
+    return (
+        f"knows that a user holds v1 = {first} in every attribute, or v2 = {second} in every one, and compares how "
+        "likely all that the user sends is under each"
+    )
+
+
+def _tried(rows: Sequence[Audit], *, given: bool) -> str:
+    """Return among which values a leak was looked for."""
+    if rows[0].files is not None:
+        return (
+            f"The two are those of {rows[0].tried} files whose reports look furthest apart in one half of the lines; "
+            "the other half gives the bound."
+        )
+    if given:
+        return "No other values were tried: without --values, the two that look worst are found first."
+    among = dict.fromkeys(
+        f"all {row.k:,}" if row.tried == row.k else f"{row.tried:,} of {row.k:,} (drawn at random)" for row in rows
+    )
+    return (
+        f"v1 and v2 are the two of {' and of '.join(among)} values whose reports look furthest apart, found by other "
+        "reports than those behind the bound."
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
@@ -10,14 +10,11 @@ from advisor.checks import choice, path, several, share, text, whole
 from advisor.errors import InputError, listed
 from advisor.question.memoisation import Memoisation
 from advisor.question.option import Settings, option, refuse, require
-from advisor.question.settings import Grid, Menu, Simulation, member
+from advisor.question.settings import Grid, Menu, Named, Simulation, member
 from simulator import PROTOCOLS, frequency_oracles
 from simulator.audit import ALPHA, ATTACKS, REPORTS, SOLUTIONS, TRIALS
 from simulator.audit.attributes import FAKES, HIDDEN
-from simulator.audit.client import CLIENT_TRIALS, Client
-from simulator.audit.client_reports import SupportFunction
-from simulator.audit.memoised import ROUNDS_MAX as MEMOISED_ROUNDS_MAX
-from simulator.audit.run import check_audit
+from simulator.audit.client import CLIENT_TRIALS
 from simulator.hashing import DEFAULT_HASH, HASHES
 from simulator.memoisation import MEMOISED
 from simulator.protocols import EPSILON_MIN
@@ -25,6 +22,11 @@ from simulator.protocols import EPSILON_MIN
 SIZE_MAX, SYMBOLS_MAX, TRIALS_MAX, ROUNDS_MAX, ATTRIBUTES_MAX = 1_000_000, 2**31, 10**10, 10**6, 1000
 CELLS_MAX = 10**8  # numbers that one user may send
 BOTH = "both"
+
+
+def function(name: str, value: object) -> object:
+    """Return a function as Python gives it, or the name of one."""
+    return value if callable(value) else text(name, value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,25 +73,10 @@ class Attack(Settings):
         help=f"reports of each of the two values [default: {TRIALS:,}; for --target {CLIENT_TRIALS:,}, half of them to "
         "find the two]",
     )  # fmt: skip
-    alpha: float | None = option(
-        "--alpha", read=share, metavar="X", help=f"probability that a bound is wrong [default: {ALPHA:g}]"
-    )
-
-    @property
-    def pair(self) -> tuple[int, int]:
-        """The two values that are told apart."""
-        return (self.values[0], self.values[1]) if self.values else (0, 1)
-
-    @property
-    def level(self) -> float:
-        """Probability that a bound is wrong."""
-        return ALPHA if self.alpha is None else self.alpha
-
-    def check(self) -> None:
-        """Refuse anything but two values."""
-        if self.values and len(self.values) != 2:
-            shown = listed(map(str, self.values))
-            raise InputError(f"values must be two different numbers such as 0,1, got {shown}")
+    alpha: float = option(
+        "--alpha", read=share, metavar="X", default=ALPHA,
+        help=f"probability that a bound is wrong [default: {ALPHA:g}]",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,8 +96,8 @@ class ForeignClient(Settings):
 
     panel: ClassVar[str] = "A client of your own"
 
-    target: str | None = option(
-        "--target", read=text, metavar="MODULE:FUNCTION", help="audit a client: f(value, k, epsilon) -> report"
+    target: Named | None = option(
+        "--target", read=function, metavar="MODULE:FUNCTION", help="audit a client: f(value, k, epsilon) -> report"
     )
     files: tuple[str, ...] = option(
         "--files", read=path, metavar="FILE", repeated=True, undivided=True,
@@ -120,8 +107,8 @@ class ForeignClient(Settings):
         "--reports", read=partial(member, "protocol"), metavar="PROTOCOL",
         help="protocol whose reports it makes: grr, oue, ss, olh, …; without it, lines of --files are opaque",
     )  # fmt: skip
-    support: str | None = option(
-        "--support", read=text, metavar="MODULE:FUNCTION",
+    support: Named | None = option(
+        "--support", read=function, metavar="MODULE:FUNCTION",
         help="instead: f(report, k, epsilon) -> values that a report supports",
     )  # fmt: skip
     hash: str | None = option(
@@ -139,6 +126,12 @@ class ForeignClient(Settings):
         return self.target is not None or bool(self.files)
 
     @property
+    def name(self) -> str | None:
+        """What the client to call is called."""
+        target = self.target
+        return target if isinstance(target, str | None) else getattr(target, "__name__", type(target).__name__)
+
+    @property
     def readable(self) -> bool:
         """Whether it is known what a report says."""
         return self.reports is not None or self.support is not None
@@ -148,42 +141,8 @@ class ForeignClient(Settings):
         """Whether reports are read with a hash function."""
         return REPORTS.get(self.reports or "") == "hash"
 
-    @property
-    def hash_name(self) -> str:
-        """The hash function that was named, or the default."""
-        return self.hash or DEFAULT_HASH
 
-    def check(self) -> None:
-        """Refuse what does not say how the reports of the client are read.
-
-        Raises InputError if there is nothing to read, no way to read it, or more than one.
-        """
-        if not self.foreign:
-            refuse(self.given(), "needs --target MODULE:FUNCTION, a client to audit, or --files FILE FILE …")
-            return
-        if self.target is not None and self.files:
-            raise InputError("give either --target, a client to call, or --files, reports that it wrote")
-        if self.reports is not None and self.support is not None:
-            raise InputError("give either --reports or --support: both say how reports are read")
-        if self.target is not None and not self.readable:
-            raise InputError(
-                "--target needs --reports PROTOCOL or --support MODULE:FUNCTION, one of the two, to read its reports"
-            )
-        if self.reports is not None and self.reports not in REPORTS:
-            raise InputError(f"--reports must be one of {listed(REPORTS)}, got {self.reports!r}")
-        if not self.hashes:
-            refuse(self.given("hash", "symbols"), "is for reports of blh or olh: --reports olh")
-
-
-@dataclass(frozen=True)
-class Functions:
-    """Functions that a Python caller hands over, instead of their names."""
-
-    target: Client | None = None
-    support: SupportFunction | None = None
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AuditQuestion:
     """A complete question for audits: one for each combination of what is listed.
 
@@ -191,62 +150,35 @@ class AuditQuestion:
     """
 
     grid: Grid
-    menu: Menu = field(default_factory=Menu)
-    subjects: Subjects = field(default_factory=Subjects)
-    attack: Attack = field(default_factory=Attack)
-    client: ForeignClient = field(default_factory=ForeignClient)
-    simulation: Simulation = field(default_factory=Simulation)
-    functions: Functions = field(default_factory=Functions)
-    memoisation: Memoisation = field(default_factory=Memoisation)
+    menu: Menu
+    subjects: Subjects
+    attack: Attack
+    client: ForeignClient
+    memoisation: Memoisation
+    simulation: Simulation
 
     def __post_init__(self) -> None:
-        memoisation = self.memoisation
+        client, memoisation = self.client, self.memoisation
+        if not client.foreign:
+            refuse(client.given(), "needs --target MODULE:FUNCTION, a client to audit, or --files FILE FILE …")
         if not memoisation.memoize:
             refuse(memoisation.given(), "needs --memoize, which says that devices remember their values")
-        named = self.menu.protocol or self.subjects.every or self.client.foreign or None
-        alone = self.subjects.hashing_only and not named  # its reports have no budget
-        require(
-            ("--k", self.sizes, "the domain size, for example --k 100"),
-            ("--eps", self.grid.epsilons or alone or None, "the privacy budget of one report, for example --eps 1"),
-            (
-                "--protocol",
-                named or alone or None,
-                "what to audit: --protocol NAME, --all for every protocol, or --target MODULE:FUNCTION for a client",
-            ),
-            (
-                "--eps-forever",
-                memoisation.epsilon_forever or not memoisation.memoize or None,
-                "the budget of all reports of a value, for example --eps-forever 2",
-            ),
-            (
-                "--rounds",
-                self.subjects.rounds or not memoisation.memoize or None,
-                "collections of the same value, for example --rounds 1,10,100",
-            ),
-        )
-        if max(self.sizes) > SIZE_MAX:
-            raise InputError(f"k must be at most {SIZE_MAX:,}, got {max(self.sizes):,}")
-        several, least = max(self.subjects.attributes, default=1), min(self.grid.epsilons, default=1.0)
-        if several > 1 and "spl" in self.solutions and least / several < EPSILON_MIN:
-            raise InputError(
-                f"eps / attributes must be at least {EPSILON_MIN:g} where the budget is split, got {least:g} / "
-                f"{several:,}: give a larger --eps, or --solution smp"
-            )
-        cells = several * max(self.sizes)
-        if cells > CELLS_MAX:
-            raise InputError(f"attributes times k must be at most {CELLS_MAX:,}, got {cells:,}: give a smaller --k")
-        self._check_subjects()
-        kind = ATTACKS[0] if self.attack.attack == BOTH else self.attack.attack or ATTACKS[0]
-        for k in self.sizes:
-            try:
-                check_audit(k, self.attack.pair, kind, self.trials, self.attack.level)
-            except ValueError as error:
-                raise InputError(str(error)) from None
+        self._require()
+        if client.foreign:
+            self._check_client()
+        else:
+            self._check_protocols()
+        self._check_sizes()
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """Domain sizes; where lines in files are all that is known, the number of files."""
         return self.grid.sizes if self.client.readable or not self.client.files else (len(self.client.files),)
+
+    @property
+    def values(self) -> tuple[int, int]:
+        """The two values that are told apart; of a client, if they were given."""
+        return (self.attack.values[0], self.attack.values[1]) if self.attack.values else (0, 1)
 
     @property
     def trials(self) -> int:
@@ -256,71 +188,116 @@ class AuditQuestion:
     @property
     def protocols(self) -> tuple[str, ...]:
         """Protocols to audit; none where a client is, or hashing alone."""
-        if self.memoisation.memoize and self.subjects.every:
+        if not self.subjects.every:
+            return self.menu.protocols if self.menu.protocol else ()
+        if self.memoisation.memoize:
             return tuple(MEMOISED)
-        every = frequency_oracles() if self.subjects.rounds or self.subjects.attributes else PROTOCOLS
-        return tuple(every) if self.subjects.every else self.menu.protocols if self.menu.protocol else ()
+        return tuple(frequency_oracles() if self.subjects.rounds or self.subjects.attributes else PROTOCOLS)
 
     @property
     def solutions(self) -> tuple[str, ...]:
         """How several attributes are collected."""
         return self.subjects.solution or SOLUTIONS
 
-    def _check_subjects(self) -> None:
-        subjects, menu = self.subjects, self.menu
-        if self.client.foreign:
-            refuse(
-                [*menu.given(), *subjects.given(), *self.memoisation.given(), *self.simulation.given("jobs")],
-                f"does not go with {self.client.given('target', 'files')[0]}, which audits one client",
+    def _require(self) -> None:
+        subjects, memoisation = self.subjects, self.memoisation
+        named = self.menu.protocol or subjects.every or self.client.foreign or None
+        hashing = None if named else subjects.hashing_only or None  # its reports have no budget
+        what = "what to audit: --protocol NAME, --all for every protocol, or --target MODULE:FUNCTION for a client"
+        forever = "the budget of all reports of a value, for example --eps-forever 2"
+        fresh = not memoisation.memoize or None
+        require(
+            ("--k", self.sizes, "the domain size, for example --k 100"),
+            ("--eps", self.grid.epsilons or hashing, "the privacy budget of one report, for example --eps 1"),
+            ("--protocol", named or hashing, what),
+            ("--eps-forever", fresh or memoisation.epsilon_forever, forever),
+            ("--rounds", fresh or subjects.rounds, "collections of the same value, for example --rounds 1,10,100"),
+        )
+
+    def _check_sizes(self) -> None:
+        least, most, values = min(self.sizes), max(self.sizes), self.attack.values or (0, 1)
+        budget, attributes = min(self.grid.epsilons, default=1.0), max(self.subjects.attributes, default=1)
+        if most > SIZE_MAX:
+            raise InputError(f"k must be at most {SIZE_MAX:,}, got {most:,}")
+        if len(values) != 2 or max(values) >= least:
+            given = " and ".join(map(str, values))
+            raise InputError(f"values must be two different ones of 0..{least - 1}, such as 0,1, got {given}")
+        if attributes > 1 and "spl" in self.solutions and budget / attributes < EPSILON_MIN:
+            raise InputError(
+                f"eps / attributes must be at least {EPSILON_MIN:g} where the budget is split, got {budget:g} / "
+                f"{attributes:,}: give a larger --eps, or --solution smp"
             )
-            self._check_files()
-            return
-        if self.attack.attack == BOTH:
+        if attributes * most > CELLS_MAX:
+            raise InputError(
+                f"attributes times k must be at most {CELLS_MAX:,}, got {attributes * most:,}: give a smaller --k"
+            )
+
+    def _check_client(self) -> None:
+        client, attack = self.client, self.attack
+        if client.target is not None and client.files:
+            raise InputError("give either --target, a client to call, or --files, reports that it wrote")
+        if client.reports is not None and client.support is not None:
+            raise InputError("give either --reports or --support: both say how reports are read")
+        if client.target is not None and not client.readable:
+            raise InputError(
+                "--target needs --reports PROTOCOL or --support MODULE:FUNCTION, one of the two, to read its reports"
+            )
+        if not client.hashes:
+            refuse(client.given("hash", "symbols"), "is for reports of blh or olh: --reports olh")
+        refuse(
+            [*self.menu.given(), *self.subjects.given(), *self.memoisation.given(), *self.simulation.given("jobs")],
+            f"does not go with {'--files' if client.files else '--target'}, which audits one client",
+        )
+        if len(client.files) == 1:
+            raise InputError(
+                f"--files needs at least two files, the reports of one true value in each, got {client.files[0]} alone"
+            )
+        if client.files:
+            refuse(attack.given("values", "trials"), "does not go with --files: the files have the reports there are")
+        if not client.readable:
+            refuse(
+                [*self.grid.given("sizes"), *attack.given("attack")],
+                "needs --reports PROTOCOL or --support with --files, whose lines are opaque without them",
+            )
+
+    def _check_protocols(self) -> None:
+        subjects, attack = self.subjects, self.attack.attack
+        several = subjects.given("rounds", "attributes")
+        if attack == BOTH:
             raise InputError(f"attack both needs --target: give one of {listed(ATTACKS)}, and run it for each")
-        if subjects.every and menu.protocol:
+        if subjects.every and self.menu.protocol:
             raise InputError("give either --all or --protocol, not both")
         if subjects.solution and not subjects.attributes:
             raise InputError("--solution needs --attributes, for example --attributes 2")
-        if subjects.rounds and subjects.attributes:
+        if len(several) > 1:
             raise InputError("give either --rounds or --attributes: no attack on both together is implemented")
         if self.memoisation.memoize:
             self._check_memoised()
-        several = "rounds" if subjects.rounds else "attributes"
-        oracles = frequency_oracles()
-        strangers = [name for name in self.protocols if name not in oracles]
-        if strangers and (subjects.rounds or subjects.attributes):
+        strangers = [name for name in self.protocols if name not in frequency_oracles()]
+        if several and strangers:
             raise InputError(
-                f"--{several}: no attack on several reports of {listed(strangers)} is implemented; leave it out, or "
-                f"give --protocol one of {listed(oracles)}"
+                f"{several[0]}: no attack on several reports of {listed(strangers)} is implemented; leave it out, or "
+                f"give --protocol one of {listed(frequency_oracles())}"
             )
-        if self.attack.attack == "pair":
+        if attack == "pair":
             refuse(
                 subjects.given("rounds", "attributes", "hashing_only"),
                 "does not go with --attack pair, which looks at one report of a protocol",
             )
-        hidden, faked = [name for name in self.solutions if name in HIDDEN], set(self.protocols) & set(FAKES)
-        if subjects.attributes and len(hidden) == len(self.solutions) and not faked:
-            asked = listed(self.solutions)
-            raise InputError(f"solution {asked} has fake data for {listed(FAKES)} only, got {listed(self.protocols)}")
-        if subjects.attributes and hidden and faked and self.attack.attack is not None:
-            raise InputError(
-                f"--attack {self.attack.attack} does not go with --solution {listed(hidden)}, where all reports of a "
-                "user are attacked by their likelihood ratio; leave it out, or give --solution spl,smp"
-            )
+        if subjects.attributes:
+            self._check_fakes()
 
-    def _check_files(self) -> None:
-        files = self.client.files
-        if not files:
-            return
-        if len(files) == 1:
+    def _check_fakes(self) -> None:
+        solutions, protocols, attack = self.solutions, self.protocols, self.attack.attack
+        hidden, faked = [name for name in solutions if name in HIDDEN], any(name in FAKES for name in protocols)
+        if hidden and faked and attack is not None:
             raise InputError(
-                f"--files needs at least two files, the reports of one true value in each, got {files[0]} alone"
+                f"--attack {attack} does not go with --solution {listed(hidden)}, where all reports of a user are "
+                "attacked by their likelihood ratio; leave it out, or give --solution spl,smp"
             )
-        refuse(self.attack.given("values", "trials"), "does not go with --files: the files have the reports there are")
-        if not self.client.readable:
-            refuse(
-                [*self.grid.given("sizes"), *self.attack.given("attack")],
-                "needs --reports PROTOCOL or --support with --files, whose lines are opaque without them",
+        if len(hidden) == len(solutions) and not faked:
+            raise InputError(
+                f"solution {listed(solutions)} has fake data for {listed(FAKES)} only, got {listed(protocols)}"
             )
 
     def _check_memoised(self) -> None:
@@ -329,11 +306,6 @@ class AuditQuestion:
             raise InputError(f"--memoize: give --protocol one of {listed(MEMOISED)}, got {listed(strangers)}")
         for epsilon in self.grid.epsilons:
             self.memoisation.check_budgets(epsilon)
-        if max(self.subjects.rounds) > MEMOISED_ROUNDS_MAX:
-            raise InputError(
-                f"rounds must be at most {MEMOISED_ROUNDS_MAX:,} with --memoize, got {max(self.subjects.rounds):,}: "
-                "the loss has reached --eps-forever long before"
-            )
         refuse(
             [*self.attack.given("attack"), *self.subjects.given("hashing_only")],
             "does not go with --memoize, where all reports of a device are attacked by their likelihood ratio",

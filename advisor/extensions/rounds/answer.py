@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from advisor.extensions.rounds.question import RoundsQuestion
 from simulator import frequency_oracles
 from simulator.memoisation import MEMOISED, DBitFlipPM, Repeated
-from simulator.protocols import EPSILON_MIN, FrequencyOracle
+from simulator.protocols import EPSILON_MIN
 
 CLOSE = 1.05  # errors of a round that are no reason to spend more
 MEMOISED_NOISE, SAME_ROUND, SAME_TOTAL = "memoised", "fresh, same round", "fresh, same total"
@@ -94,8 +95,7 @@ def thriftiest(approaches: tuple[Approach, ...]) -> Approach:
 def compare(question: RoundsQuestion) -> Comparison:
     """Return memoised protocols and fresh noise at the same promises."""
     epsilon, forever, k = question.epsilon, question.epsilon_forever, question.k
-    keys = [name for name in MEMOISED if not question.menu or name in question.menu]
-    members: list[Repeated] = [MEMOISED[name](k, forever, epsilon) for name in keys]
+    members: list[Repeated] = [MEMOISED[name](k, forever, epsilon) for name in question.menu or MEMOISED]
     if not question.menu:
         members.append(DBitFlipPM(k, epsilon, epsilon, bits=question.bits))
     memoised = tuple(sorted((_memoised(question, one) for one in members), key=lambda row: row.error_round))
@@ -124,24 +124,21 @@ def _memoised(question: RoundsQuestion, member: Repeated) -> Approach:
 
 def _fresh(question: RoundsQuestion, epsilon: float, noise: str) -> Approach:
     """Return fresh noise with the protocol that has the lowest error at this budget."""
-    shares, rounds, spent = question.changes.frequencies, question.rounds, question.rounds * epsilon
-    oracles: dict[str, FrequencyOracle] = {
-        name: kind(question.k, epsilon)
-        for name, kind in frequency_oracles().items()
-        if not question.menu or name in question.menu
-    }
-    errors = {name: _absolute(oracle.variance(shares, question.n)) for name, oracle in oracles.items()}
-    best = min(errors, key=errors.__getitem__)
+    kinds = frequency_oracles()
+    oracles = [kinds[name](question.k, epsilon) for name in question.menu or kinds]
+    errors = [_absolute(oracle.variance(question.changes.frequencies, question.n)) for oracle in oracles]
+    error, best = min(zip(errors, oracles, strict=True), key=itemgetter(0))
+    spent = question.rounds * epsilon
     return Approach(
         noise=noise,
-        protocol=best,
+        protocol=best.key,
         epsilon_round=epsilon,
-        error_round=errors[best],
-        error_average=errors[best] / math.sqrt(rounds),
+        error_round=error,
+        error_average=error / math.sqrt(question.rounds),
         spent_most=spent,
         spent_mean=spent,
         revealed=spent,
-        report_bits=oracles[best].report_bits,
+        report_bits=best.report_bits,
     )
 
 

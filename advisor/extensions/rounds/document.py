@@ -1,18 +1,13 @@
-"""The document of a comparison of memoisation with fresh noise."""
+"""The document of a comparison of memoisation with fresh noise: a table, and sentences."""
 
 from __future__ import annotations
 
-from advisor.extensions.rounds.answer import Approach, Comparison
-from advisor.extensions.rounds.words import (
-    budget,
-    error_sentences,
-    note_sentences,
-    promise_sentences,
-    setting_text,
-    verdict,
-)
-from advisor.figures import number
+from advisor.extensions.rounds.answer import MEMOISED_NOISE, Approach, Comparison
+from advisor.extensions.rounds.question import RoundsQuestion
+from advisor.figures import number, points, times, users
 from advisor.show.model import Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict
+from simulator import PROTOCOLS
+from simulator.memoisation import MEMOISED, DBitFlipPM, Repeated
 
 COLUMNS = (
     Column("noise", "memoised, or fresh in each round: at the ε of a report, or spending as much in all", text=True),
@@ -30,14 +25,13 @@ COLUMNS = (
 def rounds_document(answer: Comparison) -> Document:
     """Return the verdict, a row for each approach, and what it rests on."""
     question = answer.question
-    rows = (*answer.memoised, *answer.fresh)
-    kept = [row._asdict() for row in rows]
+    rows, words = (*answer.memoised, *answer.fresh), verdict(answer)
     return Document(
         title="Rounds with the same users: memoised or fresh noise",
-        verdict=Verdict("memoise" if answer.memoise else "fresh_noise", verdict(answer)),
+        verdict=Verdict("memoise" if answer.memoise else "fresh_noise", words),
         parts=(
             *(Sentence(text, Role.WARNING) for text in question.warnings),
-            *(Sentence(text) for text in (*error_sentences(answer), *promise_sentences(answer))),
+            *map(Sentence, detail_sentences(answer)),
             Table(COLUMNS, tuple(_row(row, answer) for row in rows), noun="approaches", cut=False),
             *(Sentence(text, Role.NOTE) for text in note_sentences(answer)),
         ),
@@ -54,12 +48,12 @@ def rounds_document(answer: Comparison) -> Document:
             },
             "memoize": answer.memoise,
             "protocol": answer.best.protocol,
-            "summary": verdict(answer),
-            "assumptions": list(question.assumptions),
-            "warnings": list(question.warnings),
-            "approaches": kept,
+            "summary": words,
+            "assumptions": question.assumptions,
+            "warnings": question.warnings,
+            "approaches": [row._asdict() for row in rows],
         },
-        records=Records(Approach._fields, tuple(tuple(row) for row in rows)),
+        records=Records(Approach._fields, rows),
         value=f"{answer.best.noise.partition(',')[0]} {answer.best.protocol}",
         setting=setting_text(question),
     )
@@ -79,3 +73,106 @@ def _row(row: Approach, answer: Comparison) -> Row:
     )
     figures = (None, None, row.epsilon_round, *points, row.spent_mean, row.spent_most, row.revealed, row.report_bits)
     return Row(cells, figures, tone=Tone.GOOD if row is answer.best else Tone.PLAIN)
+
+
+def full_name(row: Approach) -> str:
+    """Return a protocol with its name in words."""
+    kinds: list[type[Repeated]] = [*MEMOISED.values(), DBitFlipPM]
+    titles = {kind.key: kind.title for kind in kinds}
+    return f"{row.protocol} ({titles[row.protocol] if row.noise == MEMOISED_NOISE else PROTOCOLS[row.protocol].title})"
+
+
+def budget(value: float) -> str:
+    """Return a budget with three digits.
+
+    >>> budget(30), budget(4.8312), budget(0.16)
+    ('30', '4.83', '0.16')
+    """
+    return f"{value:.3g}" if value < 1000 else number(value)
+
+
+def verdict(answer: Comparison) -> str:
+    """Return what to do, and what users spend with it and without."""
+    question, memory, fresh = answer.question, answer.memory, answer.same_round
+    after = f"after {question.rounds:,} rounds" if question.rounds > 1 else "after one round"
+    if answer.memoise:
+        spent = (
+            f"a user has spent ε = {budget(memory.spent_mean)}"
+            if memory.spent_most == memory.spent_mean
+            else f"a user has spent ε = {budget(memory.spent_mean)} on average and at most {budget(memory.spent_most)}"
+        )
+        return (
+            f"Memoise: use {full_name(memory)}; {after} {spent}. Fresh noise at ε = {fresh.epsilon_round:g} in each "
+            f"round would have spent {budget(fresh.spent_mean)}."
+        )
+    return (
+        f"Do not memoise: use {full_name(fresh)} with fresh noise at ε = {fresh.epsilon_round:g} in each round; "
+        f"{after} a user has spent ε = {budget(fresh.spent_mean)}. Memoisation with {memory.protocol} would have spent "
+        f"{budget(memory.spent_mean)} on average."
+    )
+
+
+def detail_sentences(answer: Comparison) -> list[str]:
+    """Return what the approach errs by, how fresh noise of the same spending compares, and what averaging reveals."""
+    question, best, memory, fresh = answer.question, answer.best, answer.memory, answer.same_round
+    largest = float(question.changes.frequencies.max())
+    lines = [
+        f"Expect a category to be off by about {users(best.error_round * question.n)} of {question.n:,} users "
+        f"({points(best.error_round)}) in a round, and by about {users(best.error_average * question.n)} in the "
+        f"average of all rounds, before post-processing."
+        if best.error_round < largest
+        else f"A round alone says nothing: its raw estimates are off by more than the largest frequency, "
+        f"{number(largest, 3)}. More users or a larger --eps are needed."
+    ]
+    if answer.memoise and len(answer.fresh) > 1:
+        other = answer.fresh[1]
+        lines.append(
+            f"Fresh noise that spends as much has ε = {budget(other.epsilon_round)} for a round: "
+            f"{times(other.error_round / best.error_round)} the error of a round and "
+            f"{times(other.error_average / best.error_average)} that of the average."
+        )
+    if answer.memoise and best.spent_most > fresh.spent_most:
+        lines.append(
+            f"In the worst case memoisation spends more than fresh noise: {budget(best.spent_most)} against "
+            f"{budget(fresh.spent_most)}, for a user with a new value in every round."
+        )
+    lines.append(
+        f"Averaging all reports of a user whose value never changes reveals ε = {number(memory.revealed, 3)} with "
+        f"{memory.protocol}, at most {question.epsilon_forever:g} in any number of rounds; with fresh noise up to "
+        f"{budget(fresh.revealed)}."
+    )
+    if question.changes.share and answer.memoise:
+        lines.append(
+            "Memoisation does not hide that a value changed, or when: its budgets compare users whose values change in "
+            "the same rounds. Budgets of fresh noise hide changes too."
+        )
+    return lines
+
+
+def note_sentences(answer: Comparison) -> list[str]:
+    """Return what a round is worth, how it was computed and what was assumed."""
+    question = answer.question
+    lines = [
+        f"A round with {answer.memory.protocol} is as accurate as one collection with it at ε = {question.epsilon:g}; "
+        f"for its post-processing: ldp-advise --eps {question.epsilon:g} --protocol {answer.memory.protocol}."
+        if answer.memoise and answer.memory.protocol in PROTOCOLS
+        else f"For the post-processing of a round: ldp-advise --eps {question.epsilon:g} --protocol "
+        f"{answer.same_round.protocol}."
+    ]
+    if not question.menu:
+        lines.append(
+            f"dbitflip repeats its report, so that its one budget is that of a round, ε = {question.epsilon:g}."
+        )
+    lines.append(f"Computed in closed form for {question.sample}: {setting_text(question)}.")
+    if question.assumptions:
+        lines.append("Assumed: " + "; ".join(question.assumptions) + ".")
+    return lines
+
+
+def setting_text(question: RoundsQuestion) -> str:
+    """Return what was asked, in a line."""
+    return (
+        f"ε = {question.epsilon:g} for a report and {question.epsilon_forever:g} for all reports of a value, "
+        f"{question.rounds:,} rounds, {100 * question.changes.share:.3g} % of values change in each, "
+        f"k = {question.k:,}, n = {question.n:,}"
+    )

@@ -9,9 +9,8 @@ from numpy.typing import ArrayLike
 
 from advisor.api.shown import Shown
 from advisor.extensions.rounds.answer import Comparison, compare
-from advisor.extensions.rounds.document import rounds_document
+from advisor.extensions.rounds.document import rounds_document, verdict
 from advisor.extensions.rounds.question import check_rounds, rounds_question
-from advisor.extensions.rounds.words import verdict
 from advisor.question.memoisation import Memoisation
 from advisor.question.question import Question
 from advisor.question.settings import budget_alias
@@ -88,5 +87,4 @@ def memoise(
     question = Question.of(locals() | {"epsilon": budget_alias(epsilon, eps)})
     memoisation = Memoisation(epsilon_forever=epsilon_forever, changes=changes, bits=device_bits)
     check_rounds(question, memoisation)
-    made = compare(rounds_question(question, memoisation))
-    return MemoiseAnswer(made.question, made.memoised, made.fresh)
+    return MemoiseAnswer.of(compare(rounds_question(question, memoisation)))
