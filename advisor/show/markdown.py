@@ -31,7 +31,6 @@ def table_lines(table: Table) -> str:
     rule = [":---" if column.text else "---:" for column in table.columns]
     rows = [[column.header for column in table.columns], rule]
     for row in table.rows:
-        tones = row.tones or (Tone.PLAIN,) * len(row.cells)
         cells = (cell.replace("*", "\\*") for cell in row.cells)  # a mark is no emphasis
-        rows.append([f"**{cell}**" if tone is Tone.GOOD else cell for cell, tone in zip(cells, tones, strict=True)])
+        rows.append([f"**{cell}**" if tone is Tone.GOOD else cell for cell, tone in zip(cells, row.tones, strict=True)])
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)

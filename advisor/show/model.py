@@ -12,7 +12,6 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from advisor.errors import printable, printable_lines
-from advisor.show.explorer import Explorer
 
 Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"
 Scalar: TypeAlias = str | int | float | bool | None
@@ -113,6 +112,8 @@ class Row:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cells", tuple(map(printable, self.cells)))
+        object.__setattr__(self, "values", self.values or (None,) * len(self.cells))
+        object.__setattr__(self, "tones", self.tones or (Tone.PLAIN,) * len(self.cells))
 
 
 @dataclass(frozen=True)
@@ -178,8 +179,8 @@ class Table:
                 replace(
                     row,
                     cells=tuple(row.cells[place] for place in places),
-                    values=tuple(row.values[place] for place in places) if row.values else (),
-                    tones=tuple(row.tones[place] for place in places) if row.tones else (),
+                    values=tuple(row.values[place] for place in places),
+                    tones=tuple(row.tones[place] for place in places),
                 )
                 for row in self.rows
             ),
@@ -195,6 +196,11 @@ class Table:
             for row in self.rows
         )
         return replace(self, rows=tuple(rows))
+
+    @property
+    def name(self) -> str:
+        """What a page calls it."""
+        return self.heading or self.title or self.noun
 
     @property
     def droppable(self) -> tuple[Column, ...]:
@@ -224,6 +230,39 @@ class Figure:
 
     def __post_init__(self) -> None:
         _clean(self, "title", "label")
+
+
+@dataclass(frozen=True)
+class Dial:
+    """A setting that the reader of a page can turn."""
+
+    name: str  # what it is, in words
+    texts: tuple[str, ...]  # its values, as people read them
+    at: int  # the number of the value that was asked about
+    values: tuple[float, ...] = ()  # the values themselves
+
+
+@dataclass(frozen=True)
+class Curve:
+    """An error along the first dial, for each value of the second; None where there is none."""
+
+    name: str
+    values: tuple[tuple[float | None, ...], ...]
+
+
+@dataclass(frozen=True)
+class Explorer:
+    """Figures for all values of two settings, worked out beforehand, for a page whose reader turns dials."""
+
+    title: str
+    note: str  # what the figures rest on
+    dials: tuple[Dial, Dial]
+    names: tuple[str, ...]  # of the figures
+    figures: tuple[tuple[tuple[str, ...], ...], ...]  # texts for each value of the first dial, and of the second
+    # along: values of the first dial, where they are figures; axis: what the curves measure
+    along: tuple[float, ...] = ()
+    axis: str = ""
+    curves: tuple[Curve, ...] = ()
 
 
 Part: TypeAlias = Sentence | Table | Code | Figure | Explorer

@@ -12,7 +12,7 @@ from advisor.answers.rank.verdict import against_nothing, reasons_of
 from advisor.figures import error_text, number, percent, points, users
 from advisor.question.request import Request
 from advisor.question.units import unit_text
-from advisor.show.explorer import Curve, Dial, Explorer
+from advisor.show.model import Curve, Dial, Explorer
 from knowledge import model, ranking
 from knowledge.menu import EPSILON, USERS
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
