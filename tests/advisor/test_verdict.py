@@ -12,7 +12,6 @@ import pytest
 from rich.console import Console
 
 from advisor import advise, pareto, plan
-from advisor.answers.rank.remedy import remedy
 from advisor.answers.rank.verdict import (
     ENOUGH,
     MARGINAL,
@@ -138,7 +137,7 @@ def test_the_verdict_is_on_the_pair_that_is_named_not_on_the_best_of_others() ->
 )
 def test_what_would_be_worth_it_reaches_half_of_the_error_without_data(given: dict[str, object]) -> None:
     advice = advise(1.0, **given)  # type: ignore[arg-type]
-    instead = remedy(advice)
+    instead = advice.worth_it_with
     assert instead is not None
     assert instead.target == pytest.approx(ENOUGH * (advice.error_without_data or 0), rel=5e-3)
     more = advise(1.0, **{**given, "n": instead.n})  # type: ignore[arg-type]
