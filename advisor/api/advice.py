@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from advisor.answers.rank.apply import applied_columns, observed_as, post_process
+from advisor.answers.rank.outlook import outlook
 from advisor.answers.rank.result import Ranking
+from advisor.answers.rank.why import why_of
 from advisor.api.files import PAGES, drawn, python_target
 from advisor.api.shown import Shown
 from advisor.errors import InputError
@@ -145,7 +147,7 @@ class Advice(Ranking, Shown):
         """
         target = python_target("report", path, PAGES, force=force)
         require_matplotlib("report")
-        document = replace(self._document, sections=lambda: page_sections((self,)))
+        document = replace(self._document, sections=lambda: page_sections((self,), outlook(self), why_of(self)))
         target.write_text(page_html(document))
 
     def to_frame(self) -> pd.DataFrame:

@@ -11,9 +11,10 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from advisor.answers.rank.look_up import look_up
+from advisor.answers.rank.outlook import outlook
 from advisor.answers.rank.result import Answer
 from advisor.answers.rank.verdict import USELESS
-from advisor.answers.rank.why import explained
+from advisor.answers.rank.why import explained, why_of
 from advisor.checks import path
 from advisor.cli.options import Bundle, Only
 from advisor.cli.progress import DelayedProgress
@@ -298,4 +299,4 @@ def rank_sections(answer: Answer) -> tuple[Section, ...]:
     """Return what pages show of an answer besides its document."""
     from advisor.show.rank.page import page_sections  # for pages alone
 
-    return page_sections(answer.rankings)
+    return page_sections(answer.rankings, outlook(answer.first), why_of(answer.first))
