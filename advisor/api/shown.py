@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import fields
 from typing import Any, Self
 
-from advisor.show.json import json_text
+from advisor.show.data import json_text
 from advisor.show.model import Document
 from advisor.show.page import fragment_html
 

@@ -19,7 +19,7 @@ from advisor.question.budget import total_text
 from advisor.question.removals import nothing_left_sentence
 from advisor.question.request import Request
 from advisor.question.units import unit_text
-from advisor.show.json import envelope
+from advisor.show.data import envelope
 from advisor.show.model import (
     Column,
     Document,

@@ -15,7 +15,21 @@ from advisor.errors import InputError, listed
 from advisor.figures import percent
 from advisor.names import pair_text, resolve
 from advisor.question.units import unit_text
-from advisor.show.model import Column, Document, Json, Records, Role, Row, Scalar, Sentence, Table, Verdict
+from advisor.show.model import (
+    Column,
+    Document,
+    Json,
+    Part,
+    Records,
+    Role,
+    Row,
+    Scalar,
+    Sentence,
+    Table,
+    Verdict,
+    plain,
+    sentences,
+)
 from knowledge import model, policy
 from knowledge.cells import Neighbour
 from knowledge.judging.scores import MODEL, SINGLE, Score
@@ -86,9 +100,9 @@ def info_document() -> Document:
     return Document(
         title="What look-ups rest on",
         verdict=Verdict("provenance", first),
-        parts=tuple(map(Sentence, lines)),
+        parts=tuple(sentences(lines)),
         data={"knowledge": cast(Mapping[str, Json], made.to_json())},
-        records=Records(tuple(facts), (tuple(facts.values()),)),
+        records=Records.of([facts]),
         value=str(made.populations),
     )
 
@@ -132,35 +146,20 @@ def rules_document(metric: str, *, ordered: bool) -> Document:
     rows = []
     for path, leaf in rules:
         limits = {one.question: one.ends for one in path}
-        figures = (percent(leaf.regret), percent(leaf.share))
-        cells = (*(limits.get(name, "any") for name in asked), leaf.protocol, leaf.method, *figures)
-        rows.append(Row(cells, (*(None for _ in cells[:-2]), leaf.regret, leaf.share)))
+        figures = ((percent(figure), figure) for figure in (leaf.regret, leaf.share))
+        rows.append(Row.of((*(limits.get(name, "any") for name in asked), leaf.protocol, leaf.method, *figures)))
     mean = sum(leaf.regret * leaf.share for _, leaf in rules)
     several = f"{len(rules)} rules name" if len(rules) > 1 else "One rule names"
     text = f"{several} the pair to use for {what}: {percent(mean)} more error than the best pair on average."
-    conditions = [[str(one) for one in path] for path, _ in rules]
+    data: list[dict[str, Json]] = [{"conditions": list(map(str, path)), **asdict(leaf)} for path, leaf in rules]
+    flat = [{"conditions": "; ".join(map(str, path)), **asdict(leaf)} for path, leaf in rules]
     return Document(
         title=f"Which protocol and post-processing method? {what}",
         verdict=Verdict("rules", text),
-        parts=(Table(columns, tuple(rows), noun="rules", cut=False), *(Sentence(one, Role.NOTE) for one in _RULES)),
-        data={
-            "metric": key,
-            "ordered": ordered,
-            "rules": [
-                {"conditions": words, **asdict(leaf)} for words, (_, leaf) in zip(conditions, rules, strict=True)
-            ],
-        },
-        records=Records(
-            ("conditions", "protocol", "method", "regret", "share"),
-            tuple(
-                ("; ".join(words), leaf.protocol, leaf.method, leaf.regret, leaf.share)
-                for words, (_, leaf) in zip(conditions, rules, strict=True)
-            ),
-        ),
-        value="\n".join(
-            f"{'; '.join(words) or 'always'}: {leaf.protocol} {leaf.method}"
-            for words, (_, leaf) in zip(conditions, rules, strict=True)
-        ),
+        parts=(Table(columns, tuple(rows), noun="rules", cut=False), *sentences(_RULES, Role.NOTE)),
+        data={"metric": key, "ordered": ordered, "rules": data},
+        records=Records.of(flat),
+        value="\n".join(f"{rule['conditions'] or 'always'}: {rule['protocol']} {rule['method']}" for rule in flat),
     )
 
 
@@ -173,30 +172,29 @@ _RULES = (
 
 def evaluation_document(judgements: Sequence[Judgement], *, full: bool) -> Document:
     """Return the regret of look-ups: a table for each set of histograms."""
+    parts: list[Part] = []
+    for judgement in judgements:
+        parts.append(Sentence(_verdict(judgement), Role.ANSWER))
+        parts.append(full_table(judgement) if full else brief_table(judgement))
     scores = [(judgement.title, score) for judgement in judgements for score in judgement.scores]
-    names = tuple(field.name for field in fields(Score))
     return Document(
         title="Regret of look-ups",
         verdict=None,
-        parts=tuple(
-            part
-            for judgement in judgements
-            for part in (
-                Sentence(_verdict(judgement), Role.ANSWER),
-                full_table(judgement) if full else brief_table(judgement),
-            )
-        ),
+        parts=tuple(parts),
         data={
             "sets": [
                 {
                     "title": judgement.title,
                     "settings": judgement.settings,
-                    "scores": [_plain(score) for score in judgement.scores],
+                    "scores": [plain(score) for score in judgement.scores],
                 }
                 for judgement in judgements
             ]
         },
-        records=Records(("set", *names), tuple((title, *_plain(score).values()) for title, score in scores)),
+        records=Records.of(
+            [{"set": title, **plain(score)} for title, score in scores],
+            ("set", *(field.name for field in fields(Score))),
+        ),
         value="\n".join(f"{score.regret:.6g}" for _, score in scores if score.chooser == MODEL),
     )
 
@@ -209,37 +207,26 @@ def _verdict(judgement: Judgement) -> str:
     )
 
 
-def _plain(score: Score) -> dict[str, Scalar]:
-    """Return the fields of a score; what is not defined is None."""
-    return {
-        name: None if isinstance(value, float) and math.isnan(value) else value for name, value in asdict(score).items()
-    }
-
-
 def brief_table(judgement: Judgement) -> Table:
     """Return a row for the model in each task, with the mean regrets of the other choosers beside it."""
     by = {(score.metric, score.task, score.chooser): score for score in judgement.scores}
     others = list(dict.fromkeys(chooser for *_, chooser in by if chooser != MODEL))
     rows = []
-    for metric, task, chooser in by:
-        if chooser != MODEL:
-            continue
-        score = by[metric, task, chooser]
-        rows.append(
-            (
-                metric,
-                task,
-                f"{_percent(score.regret, 1)} ({_percent(score.regret_95)}, {_percent(score.regret_worst)})",
-                _gap(score),
-                _percent(score.worse_than_single, 1),
-                f"{_percent(score.top_1)}, {_percent(score.top_3)}",
-                _percent(score.prediction_error),
-                *(
-                    _percent(by[metric, task, other].regret, 1) if (metric, task, other) in by else "–"
-                    for other in others
-                ),
+    for score in judgement.scores:
+        if score.chooser == MODEL:
+            beside = (by.get((score.metric, score.task, other)) for other in others)
+            rows.append(
+                (
+                    score.metric,
+                    score.task,
+                    f"{_percent(score.regret, 1)} ({_percent(score.regret_95)}, {_percent(score.regret_worst)})",
+                    _gap(score),
+                    _percent(score.worse_than_single, 1),
+                    f"{_percent(score.top_1)}, {_percent(score.top_3)}",
+                    _percent(score.prediction_error),
+                    *("–" if other is None else _percent(other.regret, 1) for other in beside),
+                )
             )
-        )
     columns = (*BRIEF, *(Column(other, f"mean regret of {other}", drop=4) for other in others))
     return _table(_title(judgement), columns, rows)
 
@@ -259,7 +246,7 @@ def full_table(judgement: Judgement) -> Table:
             _percent(score.worse_than_single, 1),
             _percent(score.top_1),
             _percent(score.top_3),
-            "" if math.isnan(score.prediction_error) else _percent(score.prediction_error),
+            _percent(score.prediction_error),
         )
         for score in judgement.scores
     ]
@@ -313,9 +300,9 @@ def cells_document(advice: Ranking, count: int) -> Document:
         title="Simulated populations nearest to the question",
         verdict=Verdict("nearest", first),
         parts=(
-            *(Sentence(words, Role.WARNING) for words in advice.warnings),
+            *sentences(advice.warnings, Role.WARNING),
             _table(f"Nearest simulated cells, {metric} errors", CELLS, rows),
-            *(Sentence(words, Role.NOTE) for words in rest),
+            *sentences(rest, Role.NOTE),
         ),
         data={
             "metric": metric,
@@ -348,13 +335,13 @@ def built_document(folder: str, made: Provenance) -> Document:
         verdict=Verdict("built", words),
         parts=(),
         data=facts,
-        records=Records(tuple(facts), (tuple(facts.values()),)),
+        records=Records.of([facts]),
         value=folder,
     )
 
 
 def _percent(share: float, digits: int = 0) -> str:
-    return f"{100 * share:.{digits}f} %"
+    return "" if math.isnan(share) else f"{100 * share:.{digits}f} %"
 
 
 def _gap(score: Score) -> str:

@@ -6,15 +6,20 @@ they are about. What a reader wants to see of one is a `View`: it filters by rol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from enum import StrEnum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from advisor.errors import printable, printable_lines
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"
 Scalar: TypeAlias = str | int | float | bool | None
+Cell: TypeAlias = str | tuple[str, float | None]  # what a cell shows, and the figure behind it where there is one
 TOP = 10  # rows of a table that are shown unless somebody says otherwise
 
 
@@ -54,6 +59,11 @@ class Sentence:
 
     def __post_init__(self) -> None:
         _clean(self, "text")
+
+
+def sentences(texts: Iterable[str], role: Role = Role.DETAIL, tone: Tone = Tone.PLAIN) -> list[Sentence]:
+    """Return texts as sentences of one role."""
+    return [Sentence(text, role, tone) for text in texts]
 
 
 @dataclass(frozen=True)
@@ -114,6 +124,13 @@ class Row:
         object.__setattr__(self, "cells", tuple(map(printable, self.cells)))
         object.__setattr__(self, "values", self.values or (None,) * len(self.cells))
         object.__setattr__(self, "tones", self.tones or (Tone.PLAIN,) * len(self.cells))
+
+    @classmethod
+    def of(cls, cells: Iterable[Cell], tone: Tone = Tone.PLAIN, *, kept: bool = False, extra: bool = False) -> Row:
+        """Return a row of cells, each a text, or a text and the figure behind it."""
+        pairs = [(cell, None) if isinstance(cell, str) else cell for cell in cells]
+        texts, values = zip(*pairs, strict=True)
+        return cls(texts, values, tone, kept=kept, extra=extra)
 
 
 @dataclass(frozen=True)
@@ -284,6 +301,14 @@ class Records:
     columns: tuple[str, ...]
     rows: tuple[tuple[Scalar, ...], ...]
 
+    @classmethod
+    def of(cls, rows: Sequence[Mapping[str, Scalar]], columns: Iterable[str] = ()) -> Records:
+        """Return rows that all have the same fields, in this order.
+
+        columns: their names where there may be no row.
+        """
+        return cls(tuple(columns or rows[0]), tuple(tuple(row.values()) for row in rows))
+
 
 @dataclass(frozen=True)
 class Document:
@@ -362,6 +387,12 @@ class View:
         if not self.verbose and (more or explained):
             hints.append("--verbose explains the columns" if explained else "--verbose says more")
         return "; ".join(hints) + "." if hints else ""
+
+
+def plain(item: DataclassInstance) -> dict[str, Scalar]:
+    """Return the fields of a flat dataclass; a figure that is not finite is None, as JSON has no number for it."""
+    fields = asdict(item).items()
+    return {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in fields}
 
 
 def _end(text: str, most: int) -> str:

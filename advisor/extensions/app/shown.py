@@ -25,7 +25,7 @@ from advisor.extensions.app.wording import blamed, worded, worded_document, word
 from advisor.extensions.choose.answer import Choice
 from advisor.extensions.choose.case import NOTHING_ASKED
 from advisor.extensions.code.answer import files_of
-from advisor.show.csv import csv_text
+from advisor.show.data import csv_text
 from advisor.show.model import Code, Document, Part, Role, Sentence, Table
 from advisor.show.page import RESTS_ON, explorer_html, page_html, pieces_html, section_html, svg_html
 from advisor.show.pictures import to_svg
