@@ -105,6 +105,11 @@ class Column:
         _clean(self, "header", "meaning")
 
 
+def figure_cell(value: float | None, form: Callable[[float], str]) -> Cell:
+    """Return a figure as a cell; a dash where there is none."""
+    return "–" if value is None else form(value), value
+
+
 @dataclass(frozen=True)
 class Row:
     """A row of a table."""
