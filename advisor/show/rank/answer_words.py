@@ -6,7 +6,6 @@ from advisor.answers.rank.result import Ranking, Recommendation
 from advisor.answers.rank.verdict import MARGINAL, MOST_UNDETECTABLE, NOT_CERTAIN, NOTHING_LEFT, USELESS
 from advisor.figures import error_text, number, points, rounded, users
 from advisor.names import method_name, method_text, pair_text, protocol_text, protocol_with_report
-from advisor.question.budget import total_text
 from advisor.question.removals import nothing_left_sentence
 from advisor.question.request import Request
 from advisor.question.units import data_text, unit_text
@@ -14,6 +13,7 @@ from advisor.show.model import Role, Sentence, Tone, Verdict
 from advisor.show.rank.table import BASELINE_NAMES
 from advisor.show.rank.threat_words import defence_sentences, remedy_sentences
 from advisor.show.rank.trade_offs import single_category_sentences
+from advisor.show.sentences import total_text
 from knowledge.implementations import DEPLOYED
 from simulator import POSTPROCESSORS
 from simulator.foreign import FAILURES, REGISTERED

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from advisor.answers.rank.meaning import meaning, meaning_sentences
+from advisor.answers.rank.meaning import meaning
 from advisor.answers.rank.outlook import Outlook, Point
 from advisor.answers.rank.result import Ranking
 from advisor.answers.rank.verdict import against_nothing
 from advisor.figures import error_text, number, percent, points, users
 from advisor.question.units import unit_text
 from advisor.show.model import Curve, Dial, Explorer
+from advisor.show.sentences import meaning_sentences
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 
 NAMES = (
