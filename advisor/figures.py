@@ -81,6 +81,15 @@ def percent(share: float) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
+def whole_percent(share: float) -> str:
+    """Return a share in whole percent.
+
+    >>> whole_percent(0.2689), whole_percent(0.004)
+    ('27 %', '0 %')
+    """
+    return f"{100 * share:.0f} %"
+
+
 def gain(value: float) -> str:
     """Return by how much frequencies rise, in percent of all users.
 

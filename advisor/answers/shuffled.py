@@ -60,34 +60,3 @@ def shuffled(local: float, n: int, delta: float, protocol: str | None, k: int | 
     return Shuffled(
         local, n, delta, protocol, k, central, anyone, clones_2021(local, n, delta), clones_2023(local, n, delta)
     )
-
-
-def shuffled_sentences(promise: Shuffled) -> list[str]:
-    """Return the promise in sentences, the answer first."""
-    who = (
-        "reports of any protocol" if promise.protocol is None else f"reports of {promise.protocol} (k = {promise.k:,})"
-    )
-    lines = [
-        f"Shuffled, {promise.n:,} {who} at ε₀ = {promise.local:g} keep central ε = {promise.central:.4g} "
-        f"at δ = {promise.delta:g}."
-    ]
-    if promise.protocol is not None:
-        lines.append(
-            f"Of any protocol at this ε₀ it would be {promise.anyone:.4g}."
-            if promise.central < promise.anyone
-            else "No better bound is known for this protocol than for any."
-        )
-    else:
-        lines.append("With --protocol and --k the bound is that of the protocol: it may be lower.")
-    names = ("2021", promise.closed_2021), ("2023", promise.closed_2023)
-    closed = ", ".join(f"{value:.4g} ({year})" for year, value in names if value is not None)
-    lines.append(
-        f"Closed forms, as a check, are looser: {closed} (Feldman, McMillan, Talwar)."
-        if closed
-        else "The closed forms of Feldman, McMillan, Talwar do not hold for so few users."
-    )
-    lines.append(
-        "The promise needs every user to send one honest report, and nobody to see reports before they are shuffled. "
-        "For those who do, the next lines hold."
-    )
-    return lines

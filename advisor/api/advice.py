@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from advisor.answers.rank.apply import applied_columns, observed_as, post_process
+from advisor.answers.rank.outlook import outlook
 from advisor.answers.rank.result import Ranking
+from advisor.answers.rank.why import why_of
 from advisor.api.shown import Shown, plot_target, written
 from advisor.errors import InputError
 from advisor.inputs.frames import applied_to, in_order_of, is_pandas
@@ -129,7 +131,7 @@ class Advice(Ranking, Shown):
         return written((frequencies_figure if frequencies else ranking_figure)(self), target)
 
     def _sections(self) -> tuple[Section, ...]:
-        return page_sections((self,))
+        return page_sections((self,), outlook(self), why_of(self))
 
     def to_frame(self) -> pd.DataFrame:
         """Return the ranking as a pandas data frame, one row for each recommendation."""

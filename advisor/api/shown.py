@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from advisor.errors import InputError, listed
 from advisor.outputs import Target
-from advisor.show.json import json_text
+from advisor.show.data import json_text
 from advisor.show.model import Document, Section, View
 from advisor.show.page import fragment_html, page_html
 from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg

@@ -14,8 +14,7 @@ from advisor.cli.options import Only
 from advisor.cli.run import Job, Output, WholeOutput, run
 from advisor.question.option import Settings, option
 from advisor.question.settings import Categories, Terms
-from advisor.show.bibliography import bibtex_document
-from advisor.show.catalog import explain_document, list_document
+from advisor.show.catalog import bibtex_document, explain_document, list_document
 
 BIBTEX = ".bib"
 Name = Annotated[str, typer.Argument(metavar="NAME", help="a protocol, method or metric, as ldp-advise list names it")]

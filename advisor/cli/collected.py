@@ -15,14 +15,13 @@ from advisor.checks import path
 from advisor.cli.arguments import Sample
 from advisor.cli.options import Only
 from advisor.cli.progress import DelayedProgress
-from advisor.cli.ranking import RankOutput, SimulatedOutput, useless
+from advisor.cli.ranking import RankOutput, SimulatedOutput, sections_of, useless
 from advisor.cli.run import Job, SideFile, run
 from advisor.errors import InputError
 from advisor.question.collected_request import CollectedQuestion, check_collected, estimate_request
 from advisor.question.option import Settings, option, require
 from advisor.question.request import Request
 from advisor.question.settings import member
-from advisor.show.rank.page import page_sections
 
 COLLECTED = (
     "terms", "collection", "domain", "columns:column,header", "cleaning:domain", "menu:method", "limits", "threat",
@@ -104,7 +103,7 @@ def rank_collected(
             read=lambda: read(asked),
             answer=lambda request, progress: simulated_answer(request, jobs=jobs, progress=progress),
             document=shown.document,
-            sections=lambda answer: page_sections(answer.rankings),
+            sections=sections_of,
             fails=useless if shown.usefulness.fail_if_useless else None,
             progress=partial(DelayedProgress, "simulating"),
             inputs=files,

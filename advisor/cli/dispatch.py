@@ -16,8 +16,8 @@ from advisor.cli.arguments import COMMANDS
 from advisor.cli.groups import MAIN, app_for, command_of, commands_with
 from advisor.cli.run import answered
 from advisor.errors import InputError, listed, near_miss, one_line, printable
+from advisor.show.data import error_json
 from advisor.show.examples import MissingBudgetError
-from advisor.show.json import error_json
 from simulator.foreign import blame
 
 # Typer's own errors of usage (unknown option, missing value) share this base, which it does not export by name.

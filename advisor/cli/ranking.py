@@ -14,10 +14,11 @@ import numpy as np
 
 from advisor.answers.budgets import Budgets
 from advisor.answers.rank.look_up import look_up
+from advisor.answers.rank.outlook import outlook
 from advisor.answers.rank.result import Answer
 from advisor.answers.rank.simulate import simulated_answer
 from advisor.answers.rank.verdict import USELESS
-from advisor.answers.rank.why import explained
+from advisor.answers.rank.why import explained, why_of
 from advisor.checks import path
 from advisor.cli.options import Only
 from advisor.cli.progress import DelayedProgress
@@ -206,7 +207,7 @@ def rank(question: Question, shown: RankOutput) -> None:
             warnings=lambda request: request.warnings,
             answer=partial(ranking_answer, question, why=shown.reasons.why),
             document=shown.document,
-            sections=lambda answer: page_sections(answer.rankings),
+            sections=sections_of,
             fails=useless if shown.usefulness.fail_if_useless else None,
             inputs=question.files,
             files=shown.side_files(),
@@ -239,6 +240,11 @@ def ranking_answer(question: Question, request: Request, progress: DelayedProgre
         return simulated_answer(request, jobs=question.simulation.jobs, progress=progress)
     rankings = look_up(request)
     return Answer(explained(rankings) if why else rankings)
+
+
+def sections_of(answer: Answer) -> tuple[Section, ...]:
+    """Return what pages show of an answer besides its document."""
+    return page_sections(answer.rankings, outlook(answer.first), why_of(answer.first))
 
 
 def useless(answer: Answer) -> bool:

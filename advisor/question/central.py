@@ -120,18 +120,3 @@ def _enough(epsilon: float, delta: float) -> str:
         middle = math.sqrt(low * high)
         low, high = (low, middle) if kept(middle) else (middle, high)
     return f"give a larger one, or --n {users(high)}"
-
-
-def central_sentences(central: Central, best: str, protocols: Iterable[str]) -> list[str]:
-    """Return what is promised, by whom, and what it rests on."""
-    others = [name for name in central.generic if name in protocols]
-    lines = [
-        f"Promise: what leaves the shuffler keeps ε = {central.epsilon:g} and δ = {central.delta:g} between any two "
-        f"values of one user. It needs all {central.n:,} users to send one honest report each. Someone who sees a "
-        f"report before it is shuffled is held back by ε₀ = {central.local[best]:.4g} alone."
-    ]
-    if others:
-        lines.append(
-            f"For {', '.join(others)} no bound of their own is known: their ε₀ is what any protocol may spend."
-        )
-    return lines

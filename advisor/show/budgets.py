@@ -15,12 +15,12 @@ from advisor.answers.rank.verdict import (
 )
 from advisor.figures import error_text, number, percent, points, rounded, users
 from advisor.names import pair_text, protocol_in_full
-from advisor.question.budget import total_text
 from advisor.question.removals import nothing_left_sentence
 from advisor.question.request import Request
 from advisor.question.units import unit_text
-from advisor.show.json import envelope
+from advisor.show.data import envelope
 from advisor.show.model import (
+    Cell,
     Column,
     Document,
     Json,
@@ -29,14 +29,16 @@ from advisor.show.model import (
     Role,
     Row,
     Scalar,
-    Sentence,
     Table,
     Tone,
     Verdict,
+    figure_cell,
+    sentences,
 )
 from advisor.show.rank.answer_words import summary
 from advisor.show.rank.data import rank_data
 from advisor.show.rank.table import ATTACK, attacker_text
+from advisor.show.sentences import assumed_sentences, domain_text, total_text
 from simulator import POSTPROCESSORS
 
 COLUMNS = (
@@ -50,21 +52,26 @@ TONES = {WORTH_IT: Tone.GOOD, MARGINAL: Tone.PLAIN, USELESS: Tone.DOUBTFUL, None
 def budgets_document(budgets: Budgets) -> Document:
     """Return for each metric what every ε buys: verdict, pair, error, and what a report gives away."""
     request = budgets.first.request
-    parts: list[Part] = [Sentence(text, Role.WARNING) for text in budgets.warnings]
+    parts: list[Part] = [*sentences(budgets.warnings, Role.WARNING)]
+    every = [row for metric in budgets.metrics for row in budgets.priced(metric)]
     first, *others = verdicts = [_verdict(budgets.priced(metric), request) for metric in budgets.metrics]
     for verdict, metric in zip(verdicts, budgets.metrics, strict=True):
         rows = budgets.priced(metric)
         parts += [verdict.sentence] if verdict in others else []
-        parts += [*_sentences(rows), price_table(rows)] if rows else []
-    parts += [Sentence(text, Role.NOTE) for text in _notes(budgets)]
+        parts += [*sentences(_sentences(rows)), price_table(rows)] if rows else []
+    parts += sentences(_notes(budgets, every), Role.NOTE)
     budget_list = ", ".join(f"{epsilon:g}" for epsilon in budgets.epsilons)
+    several = len(budgets.metrics) > 1
     return Document(
         title=f"What ε = {budget_list} buys",
         verdict=first,
         parts=tuple(parts),
-        data=_data(budgets),
-        records=Records(COLUMNS, tuple(record(row) for metric in budgets.metrics for row in budgets.priced(metric))),
-        value="\n".join(_value(row, budgets) for metric in budgets.metrics for row in budgets.priced(metric)),
+        data=_data(budgets, every),
+        records=Records.of([priced_data(row) for row in every], COLUMNS),
+        value="\n".join(
+            f"{row.epsilon:.12g} {f'{row.ranking.metric} ' if several else ''}{' '.join(row.ranking.best.pair)}"
+            for row in every
+        ),
         setting=f"ε = {budget_list}, {_domain(request)}",
     )
 
@@ -94,38 +101,35 @@ def price_table(rows: Sequence[Priced]) -> Table:
 
 def _row(row: Priced) -> Row:
     best, over = row.ranking.best, row.ranking.over_populations
-    cells: tuple[tuple[str, float | None], ...] = (
+    cells: tuple[Cell, ...] = (
         (f"{row.epsilon:g}", row.epsilon),
-        (best.protocol, None),
-        (best.method, None),
+        best.protocol,
+        best.method,
         (error_text(best.error, best.error_low, best.error_high, ranges=over), best.error),
-        ("–" if row.off is None else users(rounded(row.off, 2)), row.off),
-        ("–" if row.detectable is None else users(row.detectable), row.detectable),
+        figure_cell(row.off, lambda off: users(rounded(off, 2))),
+        figure_cell(row.detectable, users),
         (f"{best.report_bits:,}", best.report_bits),
         (percent(row.attack), row.attack),
-        (against_nothing(row.ranking.reasons), None),
+        against_nothing(row.ranking.reasons),
     )
-    return Row(tuple(text for text, _ in cells), tuple(value for _, value in cells), TONES[row.verdict])
+    return Row.of(cells, TONES[row.verdict])
 
 
-def _sentences(rows: Sequence[Priced]) -> list[Sentence]:
+def _sentences(rows: Sequence[Priced]) -> list[str]:
     """Return what the error means in users, and what a report gives away."""
     first, last, request = rows[0], rows[-1], rows[0].ranking.request
     lines = []
     if first.off is not None and last.off is not None:
-        lines.append(Sentence(
-            f"Expect each category to be off by about {_off(first)} at ε = {first.epsilon:g}, and "
-            f"{_off(last)} at ε = {last.epsilon:g}, of {request.n:,} users."
-        ))  # fmt: skip
-    lines.append(Sentence(
+        low, high = (f"{users(rounded(off, 2))} ({points(off / request.n)})" for off in (first.off, last.off))
+        lines.append(
+            f"Expect each category to be off by about {low} at ε = {first.epsilon:g}, and {high} at ε = "
+            f"{last.epsilon:g}, of {request.n:,} users."
+        )
+    lines.append(
         f"The best guess from one report is right in {percent(first.attack)} of cases at ε = {first.epsilon:g}, and in "
         f"{percent(last.attack)} at ε = {last.epsilon:g}; without a report in {percent(request.prior_guess)}."
-    ))  # fmt: skip
+    )
     return lines
-
-
-def _off(row: Priced) -> str:
-    return f"{users(rounded(row.off or 0.0, 2))} ({points((row.off or 0.0) / row.ranking.request.n)})"
 
 
 def _verdict(rows: Sequence[Priced], request: Request) -> Verdict:
@@ -181,10 +185,10 @@ def _listed(rows: Sequence[Priced]) -> str:
 
 
 def _domain(request: Request) -> str:
-    return f"k = {request.k:,} {'ordered' if request.ordered else 'unordered'} categories, n = {request.n:,}"
+    return f"{domain_text(request.k, ordered=request.ordered)}, n = {request.n:,}"
 
 
-def _notes(budgets: Budgets) -> list[str]:
+def _notes(budgets: Budgets, rows: Sequence[Priced]) -> list[str]:
     """Return what the rows rest on."""
     request, source = budgets.first.request, budgets.first.source
     how = "Predicted for" if source == "grid" else "Simulated from"
@@ -192,14 +196,14 @@ def _notes(budgets: Budgets) -> list[str]:
     lines = [
         f"{how} {request.sample}: {_domain(request)}{seed}; intervals are 95 %. Each row is the answer to its ε alone: "
         "with one --eps the answer has all pairs, and its page (--report) moves with ε and n.",
-        _names(row for metric in budgets.metrics for row in budgets.priced(metric)),
+        _names(rows),
     ]
     short = [epsilon for epsilon, answer in zip(budgets.epsilons, budgets.answers, strict=True)
              if not answer.first.recommendations]  # fmt: skip
     if short:
         lines.append(f"Constraints leave no pair at ε = {', '.join(f'{epsilon:g}' for epsilon in short)}.")
     assumed = dict.fromkeys(text for answer in budgets.answers for text in answer.first.request.assumptions)
-    return [*lines, "Assumed: " + "; ".join(assumed) + "."] if assumed else lines
+    return [*lines, *assumed_sentences(assumed)]
 
 
 def _names(rows: Iterable[Priced]) -> str:
@@ -210,10 +214,9 @@ def _names(rows: Iterable[Priced]) -> str:
     return f"Names: {'; '.join([*protocols, *methods])}."
 
 
-def _data(budgets: Budgets) -> dict[str, Json]:
+def _data(budgets: Budgets, rows: Sequence[Priced]) -> dict[str, Json]:
     """Return the row of each ε, and its full answer."""
-    request, rows = budgets.first.request, [row for metric in budgets.metrics for row in budgets.priced(metric)]
-    main = budgets.priced(budgets.metrics[0])
+    request, main = budgets.first.request, budgets.priced(budgets.metrics[0])
     return {
         "request": {
             "eps": list(budgets.epsilons),
@@ -225,21 +228,17 @@ def _data(budgets: Budgets) -> dict[str, Json]:
         },
         "summary": verdict_sentence(main) if main else nothing_left_sentence(request.removals),
         "warnings": list(budgets.warnings),
-        "budgets": [dict(zip(COLUMNS, record(row), strict=True)) for row in rows],
+        "budgets": [priced_data(row) for row in rows],
         "answers": [{**envelope(), **rank_data(answer.rankings, summary)} for answer in budgets.answers],
     }
 
 
-def record(row: Priced) -> tuple[Scalar, ...]:
-    """Return the figures of a row, one for each of `COLUMNS`."""
+def priced_data(row: Priced) -> dict[str, Scalar]:
+    """Return the figures of a row by their names in `COLUMNS`."""
     ranking, best = row.ranking, row.ranking.best
-    return (
+    figures = (
         row.epsilon, ranking.metric, *best.pair, best.error, best.error_low, best.error_high,
         ranking.error_without_data, row.verdict, row.off, row.detectable, best.report_bits, row.attack,
         ranking.request.k, ranking.request.n,
     )  # fmt: skip
-
-
-def _value(row: Priced, budgets: Budgets) -> str:
-    metric = f"{row.ranking.metric} " if len(budgets.metrics) > 1 else ""
-    return f"{row.epsilon:.12g} {metric}{' '.join(row.ranking.best.pair)}"
+    return dict(zip(COLUMNS, figures, strict=True))

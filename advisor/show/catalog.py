@@ -1,12 +1,15 @@
-"""Documents of the catalogue: the three tables, and what is known of one member."""
+"""Documents of the catalogue: the three tables, what is known of one member, and its sources."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 
 from advisor.answers.catalog import Entry, Explanation
+from advisor.errors import InputError
 from advisor.show.model import Code, Column, Document, Part, Records, Role, Row, Scalar, Sentence, Table
+from knowledge.sources import Source, sources_of
+from simulator.foreign import REGISTERED
 
 NOTATION = "e: raw estimate of a frequency; s: its noise sd at frequency 0; k: categories; n: users"
 NAME, TITLE, UNIT = (Column(header, text=True) for header in ("name", "title", "unit"))
@@ -21,6 +24,8 @@ FIELDS = (
 
 def list_document(catalog: Mapping[str, tuple[Entry, ...]]) -> Document:
     """Return a table of the protocols, one of the methods and one of the metrics."""
+    every = [(kind, entry) for kind, entries in catalog.items() for entry in entries]
+    rows = [{"kind": kind.removesuffix("s"), **_flat(entry)} for kind, entry in every]
     return Document(
         title="Protocols, post-processing methods and metrics",
         verdict=None,
@@ -29,37 +34,26 @@ def list_document(catalog: Mapping[str, tuple[Entry, ...]]) -> Document:
             Sentence("ldp-advise explain NAME says more about any of them.", Role.NOTE),
         ),
         data=catalog,
-        records=Records(FIELDS, tuple(_record(kind, entry) for kind, entries in catalog.items() for entry in entries)),
-        value="\n".join(str(entry["name"]) for entries in catalog.values() for entry in entries),
+        records=Records(FIELDS, tuple(tuple(row.get(name) for name in FIELDS) for row in rows)),
+        value="\n".join(str(entry["name"]) for _, entry in every),
     )
 
 
 def _table(kind: str, entries: tuple[Entry, ...]) -> Table:
     columns = (NAME, TITLE, UNIT, PROMISES, COST) if kind == "metrics" else (NAME, TITLE, PROMISES, COST, REFERENCE)
-    rows = tuple(Row(tuple(_words(entry[column.header], ", ") for column in columns)) for entry in entries)
-    return Table(columns, rows, title=kind, noun=kind, cut=False)
-
-
-def _alone(member: Explanation) -> tuple[tuple[str, str | None], ...]:
-    """Return the code that does not need this package, with titles."""
-    if not member.client:
-        return (("With numpy alone", member.python_numpy),)
-    settings = f"ε = {member.eps:g}, k = {member.k:,}"
-    return (
-        (f"Client without dependencies, client.py ({settings})", member.client),
-        ("What the server imports, postprocessing.py", member.postprocessing),
-        (f"Server with numpy alone, server.py ({settings})", member.python_numpy),
+    rows = (_flat(entry, ", ") for entry in entries)
+    return Table(
+        columns,
+        tuple(Row.of(str(row[column.header]) for column in columns) for row in rows),
+        title=kind,
+        noun=kind,
+        cut=False,
     )
 
 
-def _record(kind: str, entry: Entry) -> tuple[Scalar, ...]:
-    fields: Entry = {"kind": kind.removesuffix("s"), **entry}
-    cells = (fields.get(name) for name in FIELDS)
-    return tuple("; ".join(cell) if isinstance(cell, tuple) else cell for cell in cells)
-
-
-def _words(cell: str | bool | tuple[str, ...], between: str) -> str:
-    return between.join(cell) if isinstance(cell, tuple) else str(cell)
+def _flat(fields: Mapping[str, Scalar | tuple[str, ...]], between: str = "; ") -> dict[str, Scalar]:
+    """Return fields with lists as one text."""
+    return {name: between.join(cell) if isinstance(cell, tuple) else cell for name, cell in fields.items()}
 
 
 def explain_document(member: Explanation) -> Document:
@@ -77,8 +71,7 @@ def explain_document(member: Explanation) -> Document:
     parts: list[Part] = [Sentence(f"{called} ({member.kind})", Role.ANSWER)]
     parts += [Sentence(NOTATION, Role.NOTE)] if member.kind == "method" else []
     parts += [Sentence(f"{name}: {text}") for name, text in facts if text]
-    blocks = [("With this package", member.python), *_alone(member)]
-    parts += [Code(text, title) for title, text in blocks if text]
+    parts += [Code(text, title) for title, text in _code(member) if text]
     if member.client:
         parts.append(
             Sentence(f"ldp-advise code --protocol {member.name} … writes these files and more to a directory.")
@@ -91,9 +84,58 @@ def explain_document(member: Explanation) -> Document:
         verdict=None,
         parts=tuple(parts),
         data=data,
-        records=Records(
-            tuple(data), (tuple("; ".join(cell) if isinstance(cell, tuple) else cell for cell in data.values()),)
-        ),
+        records=Records.of([_flat(data)]),
         value=member.name,
         setting=member.kind,
     )
+
+
+def _code(member: Explanation) -> tuple[tuple[str, str | None], ...]:
+    """Return titles and code: with this package, and without it."""
+    own = ("With this package", member.python)
+    if not member.client:
+        return own, ("With numpy alone", member.python_numpy)
+    settings = f"ε = {member.eps:g}, k = {member.k:,}"
+    return (
+        own,
+        (f"Client without dependencies, client.py ({settings})", member.client),
+        ("What the server imports, postprocessing.py", member.postprocessing),
+        (f"Server with numpy alone, server.py ({settings})", member.python_numpy),
+    )
+
+
+def bibtex_document(name: str, reference: str) -> Document:
+    """Return the BibTeX entries of what one member names as its source.
+
+    Raises InputError if it names none.
+    """
+    if reference == REGISTERED.get(name):
+        raise InputError(f"{name} is code of your own, {reference}: it has no source to cite")
+    sources = sources_of(reference)
+    if not sources:
+        raise InputError(f"{name} names no source: --bibtex is for protocols and methods")
+    text = bibtex(sources)
+    return Document(
+        title=f"Sources of {name}",
+        verdict=None,
+        parts=(Code(text),),
+        data={"name": name, "reference": reference, "bibtex": text},
+        records=Records.of([source_data(source) for source in sources]),
+        value=text.rstrip("\n"),
+    )
+
+
+def bibtex(sources: Iterable[Source]) -> str:
+    """Return the entries, a blank line between them."""
+    return "\n".join(source.bibtex for source in sources)
+
+
+def source_data(source: Source) -> dict[str, Scalar]:
+    """Return the fields of a source."""
+    return {
+        "key": source.key,
+        "type": source.kind,
+        "title": source.title,
+        "authors": " and ".join(source.authors),
+        "year": source.year,
+    }

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from advisor.answers.epsilon import Conversion
-from advisor.answers.rank.meaning import Meaning, meaning_sentences
-from advisor.answers.shuffled import Shuffled, shuffled_sentences
+from advisor.answers.rank.meaning import Meaning
+from advisor.answers.shuffled import Shuffled
 from advisor.show.model import Document, Records, Scalar, Sentence, Verdict
+from advisor.show.sentences import meaning_sentences, shuffled_sentences
 
 
 def epsilon_document(conversion: Conversion, meaning: Meaning, promise: Shuffled | None = None) -> Document:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from advisor.answers.budgets import Budgets
@@ -12,7 +12,7 @@ from advisor.answers.rank.verdict import against_nothing
 from advisor.errors import InputError
 from advisor.figures import number, percent, users
 from advisor.question.request import Request
-from advisor.show.budgets import COLUMNS, record
+from advisor.show.budgets import priced_data
 from advisor.show.model import Json
 
 EPSILONS = (0.5, 1.0, 2.0)
@@ -24,7 +24,7 @@ CHOOSE = "ldp-advise choose asks a few questions, and says which ε to use, if a
 class MissingBudgetError(InputError):
     """No budget was given; with what some would buy, where that can be told."""
 
-    def __init__(self, examples: Sequence[dict[str, Json]], lines: Sequence[str]) -> None:
+    def __init__(self, examples: Sequence[Mapping[str, Json]], lines: Sequence[str]) -> None:
         super().__init__(MISSING)
         self.examples = list(examples)
         self.lines = tuple(lines)
@@ -52,8 +52,7 @@ def missing_budget(
                 f"  --eps {row.epsilon:<4g} {metric} error {number(best.error, 3)}, {verdict} than without data{off}; "
                 f"the best guess from one report is right in {percent(row.attack)} of cases"
             )
-        examples: list[dict[str, Json]] = [dict(zip(COLUMNS, record(row), strict=True)) for row in rows]
-        return MissingBudgetError(examples, [*lines, CHOOSE] if rows else [CHOOSE])
+        return MissingBudgetError([priced_data(row) for row in rows], [*lines, CHOOSE] if rows else [CHOOSE])
     except Exception:  # noqa: BLE001 - an example is a courtesy: it must not hide the error
         return MissingBudgetError([], [CHOOSE])
 

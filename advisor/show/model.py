@@ -6,16 +6,20 @@ they are about. What a reader wants to see of one is a `View`: it filters by rol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from enum import StrEnum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from advisor.errors import printable, printable_lines
-from advisor.show.explorer import Explorer
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"
 Scalar: TypeAlias = str | int | float | bool | None
+Cell: TypeAlias = str | tuple[str, float | None]  # what a cell shows, and the figure behind it where there is one
 TOP = 10  # rows of a table that are shown unless somebody says otherwise
 
 
@@ -57,6 +61,11 @@ class Sentence:
         _clean(self, "text")
 
 
+def sentences(texts: Iterable[str], role: Role = Role.DETAIL, tone: Tone = Tone.PLAIN) -> list[Sentence]:
+    """Return texts as sentences of one role."""
+    return [Sentence(text, role, tone) for text in texts]
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What an answer comes to: every format shows its sentence first, and programs ask for its kind."""
@@ -96,6 +105,11 @@ class Column:
         _clean(self, "header", "meaning")
 
 
+def figure_cell(value: float | None, form: Callable[[float], str]) -> Cell:
+    """Return a figure as a cell; a dash where there is none."""
+    return "–" if value is None else form(value), value
+
+
 @dataclass(frozen=True)
 class Row:
     """A row of a table."""
@@ -113,6 +127,15 @@ class Row:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cells", tuple(map(printable, self.cells)))
+        object.__setattr__(self, "values", self.values or (None,) * len(self.cells))
+        object.__setattr__(self, "tones", self.tones or (Tone.PLAIN,) * len(self.cells))
+
+    @classmethod
+    def of(cls, cells: Iterable[Cell], tone: Tone = Tone.PLAIN, *, kept: bool = False, extra: bool = False) -> Row:
+        """Return a row of cells, each a text, or a text and the figure behind it."""
+        pairs = [(cell, None) if isinstance(cell, str) else cell for cell in cells]
+        texts, values = zip(*pairs, strict=True)
+        return cls(texts, values, tone, kept=kept, extra=extra)
 
 
 @dataclass(frozen=True)
@@ -178,8 +201,8 @@ class Table:
                 replace(
                     row,
                     cells=tuple(row.cells[place] for place in places),
-                    values=tuple(row.values[place] for place in places) if row.values else (),
-                    tones=tuple(row.tones[place] for place in places) if row.tones else (),
+                    values=tuple(row.values[place] for place in places),
+                    tones=tuple(row.tones[place] for place in places),
                 )
                 for row in self.rows
             ),
@@ -195,6 +218,11 @@ class Table:
             for row in self.rows
         )
         return replace(self, rows=tuple(rows))
+
+    @property
+    def name(self) -> str:
+        """What a page calls it."""
+        return self.heading or self.title or self.noun
 
     @property
     def droppable(self) -> tuple[Column, ...]:
@@ -226,6 +254,39 @@ class Figure:
         _clean(self, "title", "label")
 
 
+@dataclass(frozen=True)
+class Dial:
+    """A setting that the reader of a page can turn."""
+
+    name: str  # what it is, in words
+    texts: tuple[str, ...]  # its values, as people read them
+    at: int  # the number of the value that was asked about
+    values: tuple[float, ...] = ()  # the values themselves
+
+
+@dataclass(frozen=True)
+class Curve:
+    """An error along the first dial, for each value of the second; None where there is none."""
+
+    name: str
+    values: tuple[tuple[float | None, ...], ...]
+
+
+@dataclass(frozen=True)
+class Explorer:
+    """Figures for all values of two settings, worked out beforehand, for a page whose reader turns dials."""
+
+    title: str
+    note: str  # what the figures rest on
+    dials: tuple[Dial, Dial]
+    names: tuple[str, ...]  # of the figures
+    figures: tuple[tuple[tuple[str, ...], ...], ...]  # texts for each value of the first dial, and of the second
+    # along: values of the first dial, where they are figures; axis: what the curves measure
+    along: tuple[float, ...] = ()
+    axis: str = ""
+    curves: tuple[Curve, ...] = ()
+
+
 Part: TypeAlias = Sentence | Table | Code | Figure | Explorer
 
 
@@ -244,6 +305,14 @@ class Records:
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Scalar, ...], ...]
+
+    @classmethod
+    def of(cls, rows: Sequence[Mapping[str, Scalar]], columns: Iterable[str] = ()) -> Records:
+        """Return rows that all have the same fields, in this order.
+
+        columns: their names where there may be no row.
+        """
+        return cls(tuple(columns or rows[0]), tuple(tuple(row.values()) for row in rows))
 
 
 @dataclass(frozen=True)
@@ -323,6 +392,12 @@ class View:
         if not self.verbose and (more or explained):
             hints.append("--verbose explains the columns" if explained else "--verbose says more")
         return "; ".join(hints) + "." if hints else ""
+
+
+def plain(item: DataclassInstance) -> dict[str, Scalar]:
+    """Return the fields of a flat dataclass; a figure that is not finite is None, as JSON has no number for it."""
+    fields = asdict(item).items()
+    return {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in fields}
 
 
 def _end(text: str, most: int) -> str:

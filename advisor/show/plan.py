@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields
-
-import numpy as np
+from collections.abc import Sequence
 
 from advisor.answers.plan.prediction import ENDS
 from advisor.answers.plan.result import PlanResult, PlanRow, value_text
@@ -14,20 +12,21 @@ from advisor.names import pair_text, protocol_text
 from advisor.question.plan import PlanQuestion
 from advisor.question.units import data_text, unit_text
 from advisor.show.model import (
+    Cell,
     Column,
     Document,
     Json,
-    Part,
     Records,
     Role,
     Row,
-    Scalar,
-    Sentence,
     Table,
     Tone,
     Verdict,
+    figure_cell,
+    plain,
+    sentences,
 )
-from simulator import METRICS
+from advisor.show.sentences import assumed_sentences, domain_text
 from simulator.detection import LEVEL, POWER
 
 REACHED, MET_AT_ONCE, OUT_OF_REACH = "reached", "met_at_once", "out_of_reach"
@@ -38,16 +37,19 @@ SOURCES = {"simulation": "simulated", "grid": "predicted", "formula": "by formul
 def plan_document(plan: PlanResult) -> Document:
     """Return the answer, what each pair needs, and what it rests on."""
     question = plan.question
-    parts: list[Part] = [Sentence(text, Role.WARNING) for text in plan.warnings]
-    parts += [Sentence(text) for text in _detail_sentences(plan)]
-    parts += [plan_table(plan), *(Sentence(text, Role.NOTE) for text in _note_sentences(plan))]
+    rows = [plain(row) for row in plan.rows]
     name = "users" if question.unknown == "n" else "privacy budget"
     return Document(
         title=f"{name[0].upper()}{name[1:]} needed {_goal(question)}",
         verdict=_verdict(plan),
-        parts=tuple(parts),
-        data=_data(plan),
-        records=_records(plan),
+        parts=(
+            *sentences(plan.warnings, Role.WARNING),
+            *sentences(_detail_sentences(plan)),
+            plan_table(plan),
+            *sentences(_note_sentences(plan), Role.NOTE),
+        ),
+        data=_data(plan, rows),
+        records=Records.of([{"unknown": question.unknown, **row} for row in rows]),
         value=_value(plan),
         setting=f"{_setting(question)}, frequencies of {question.frequencies.name}",
     )
@@ -55,7 +57,7 @@ def plan_document(plan: PlanResult) -> Document:
 
 def _verdict(plan: PlanResult) -> Verdict:
     best, question = plan.best, plan.question
-    without = None if question.detects else _without_data(question)
+    without = None if question.detects else plan.error_without_data
     if without is not None and without <= question.target:
         text = (
             f"No data are needed for {question.metric} error {question.target:g}: an answer without any has "
@@ -65,14 +67,6 @@ def _verdict(plan: PlanResult) -> Verdict:
     kind = OUT_OF_REACH if best.value is None else MET_AT_ONCE if best.met_at_once else REACHED
     tone = Tone.DOUBTFUL if best.value is None else Tone.PLAIN
     return Verdict(kind, answer_sentence(plan), tone, figures={plan.question.unknown: best.value})
-
-
-def _without_data(question: PlanQuestion) -> float:
-    """Return the lower error of two answers without data: all frequencies equal, and 0 for all."""
-    truth = question.frequencies.weights / question.frequencies.weights.sum()
-    answers = np.stack([np.full(len(truth), 1 / len(truth)), np.zeros(len(truth))])
-    measure = METRICS[question.metric].with_options(**question.metric_values.options(question.seed))
-    return float(measure(answers, truth).min())
 
 
 def _goal(question: PlanQuestion) -> str:
@@ -204,7 +198,7 @@ def _note_sentences(plan: PlanResult) -> list[str]:
                 "--protocol simulates other protocols too."
             )
         return lines
-    domain = f"k = {frequencies.k:,} {'ordered' if frequencies.ordered else 'unordered'} categories"
+    domain = domain_text(frequencies.k, ordered=frequencies.ordered)
     if simulated:
         lines.append(
             f"Simulated from {frequencies.name}: {domain}, seed {question.seed}; bisection with common random numbers; "
@@ -214,9 +208,7 @@ def _note_sentences(plan: PlanResult) -> list[str]:
         lines.append(f"Predicted for {frequencies.name}: {domain}; intervals are 95 % of the prediction.")
     if simulated and len(simulated) < len(plan.rows):
         lines.append("--protocol with --method simulates a pair whose row is only predicted.")
-    if frequencies.assumptions:
-        lines.append("Assumed: " + "; ".join(frequencies.assumptions) + ".")
-    return lines
+    return [*lines, *assumed_sentences(frequencies.assumptions)]
 
 
 def plan_table(plan: PlanResult) -> Table:
@@ -243,18 +235,17 @@ def _row(row: PlanRow, plan: PlanResult) -> Row:
     # Of two that are only bounded by the end of the range, or one, nobody knows the ratio.
     bounded = row is not best and (row.met_at_once or best.met_at_once)
     ratio = None if row.value is None or not best.value or bounded else row.value / best.value
-    cells: list[tuple[str, float | None]] = [
-        (row.protocol, None),
-        *([] if question.detects else [(row.method or "", None)]),
+    cells: tuple[Cell, ...] = (
+        row.protocol,
+        *(() if question.detects else (row.method or "–",)),
         (_value_cell(row, question), row.value),
-        ("" if row.met_at_once else _interval(row, question), row.low),
+        ("–" if row.met_at_once else _interval(row, question) or "–", row.low),
         (times(ratio), ratio),
-        ("–" if row.error is None else number(row.error, 3), row.error),
+        figure_cell(row.error, lambda error: number(error, 3)),
         (f"{row.repetitions:,}" if row.repetitions else "–", row.repetitions),
-        (SOURCES[row.source], None),
-    ]
-    tone = Tone.GOOD if row is best else Tone.PLAIN if row.source == "simulation" else Tone.FAINT
-    return Row(tuple(text or "–" for text, _ in cells), tuple(figure for _, figure in cells), tone)
+        SOURCES[row.source],
+    )
+    return Row.of(cells, Tone.GOOD if row is best else Tone.PLAIN if row.source == "simulation" else Tone.FAINT)
 
 
 def _value_cell(row: PlanRow, question: PlanQuestion) -> str:
@@ -272,12 +263,7 @@ def _value(plan: PlanResult) -> str:
     return f"{plan.value:.0f}" if plan.question.n is None else f"{plan.value:.6g}"
 
 
-def _records(plan: PlanResult) -> Records:
-    columns = ("unknown", *(field.name for field in fields(PlanRow)))
-    return Records(columns, tuple((plan.question.unknown, *_row_data(row).values()) for row in plan.rows))
-
-
-def _data(plan: PlanResult) -> dict[str, Json]:
+def _data(plan: PlanResult, rows: Sequence[Json]) -> dict[str, Json]:
     question, frequencies = plan.question, plan.question.frequencies
     return {
         "request": {
@@ -302,8 +288,8 @@ def _data(plan: PlanResult) -> dict[str, Json]:
         "assumptions": list(frequencies.assumptions),
         "warnings": list(plan.warnings),
         "error_without_data": plan.error_without_data,
-        "results": [_row_data(row) for row in plan.rows],
-        "instead": None if plan.instead is None else _row_data(plan.instead),
+        "results": rows,
+        "instead": None if plan.instead is None else plain(plan.instead),
     }
 
 
@@ -314,10 +300,3 @@ def _central_data(plan: PlanResult) -> Json:
         return None
     local = None if best.value is None else plan.question.budget(best.protocol, best.value)
     return {"eps": shuffled.epsilon, "delta": shuffled.delta, "local": local}
-
-
-def _row_data(row: PlanRow) -> dict[str, Scalar]:
-    values = {field.name: getattr(row, field.name) for field in fields(PlanRow)}
-    return {
-        name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in values.items()
-    }

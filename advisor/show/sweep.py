@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, astuple
+from dataclasses import astuple
 
 from advisor.answers.rank.result import finite
 from advisor.answers.sweep.result import Cell, PairError, SweepResult, Winner
@@ -13,7 +13,6 @@ from advisor.show.model import (
     Column,
     Document,
     Json,
-    Part,
     Records,
     Role,
     Row,
@@ -22,8 +21,11 @@ from advisor.show.model import (
     Table,
     Tone,
     Verdict,
+    plain,
+    sentences,
 )
 from advisor.show.rank.data import own_members
+from advisor.show.sentences import assumed_sentences
 from simulator import __version__
 
 CERTAIN = "*"  # a mark, which every format keeps; by colour or weight as well where a format has them
@@ -39,14 +41,15 @@ COLUMNS = (
 def sweep_document(sweep: SweepResult, *, per_protocol: bool = False) -> Document:
     """Return who wins where: one table for each k, with the best method of each protocol if `per_protocol`."""
     question = sweep.question
-    parts: list[Part] = [Sentence(text, Role.WARNING) for text in question.warnings]
-    parts.append(Sentence(_cell_sentence(sweep)))
-    parts += [winners_table(sweep, k, per_protocol=per_protocol) for k in question.sizes]
-    parts += [Sentence(text, Role.NOTE) for text in _note_sentences(sweep)]
     return Document(
         title=f"Pairs with the lowest {question.metric} error",
         verdict=Verdict("winners", answer_sentence(sweep)),
-        parts=tuple(parts),
+        parts=(
+            *sentences(question.warnings, Role.WARNING),
+            Sentence(_cell_sentence(sweep)),
+            *(winners_table(sweep, k, per_protocol=per_protocol) for k in question.sizes),
+            *sentences(_note_sentences(sweep), Role.NOTE),
+        ),
         data=_data(sweep),
         records=_records(sweep),
         value="\n".join(
@@ -91,11 +94,11 @@ def _cell_sentence(sweep: SweepResult) -> str:
 def _note_sentences(sweep: SweepResult) -> list[str]:
     """Return what the marks mean, and what the cells rest on."""
     question = sweep.question
-    lines = [
+    return [
         f"*: no other method is within 5 %, or cannot be told from it over {question.repetitions} repetitions.",
         f"Simulated from {question.first.name}, seed {question.seed}.",
+        *assumed_sentences(question.assumptions),
     ]
-    return [*lines, "Assumed: " + "; ".join(question.assumptions) + "."] if question.assumptions else lines
 
 
 def winners_table(sweep: SweepResult, k: int, *, per_protocol: bool) -> Table:
@@ -181,14 +184,10 @@ def _cell_data(cell: Cell) -> dict[str, Json]:
         "k": cell.k,
         "eps": cell.epsilon,
         "n": cell.n,
-        "winner": _winner_data(cell.winner),
-        "by_protocol": [_winner_data(winner) for winner in cell.by_protocol],
+        "winner": plain(cell.winner),
+        "by_protocol": [plain(winner) for winner in cell.by_protocol],
         "errors": [
             {"protocol": protocol, "method": method, **one._asdict(), "error": finite(one.error)}
             for (protocol, method), one in cell.pairs.items()
         ],
     }
-
-
-def _winner_data(winner: Winner) -> dict[str, Json]:
-    return asdict(winner) | {"error": finite(winner.error), "standard_error": finite(winner.standard_error)}

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from advisor.errors import InputError
 from advisor.inputs.reports import Counts, with_categories
-from advisor.show.model import Column, Document, Records, Role, Row, Sentence, Table, Verdict
+from advisor.show.model import Column, Document, Records, Role, Row, Sentence, Table, Verdict, sentences
 from simulator import PROTOCOLS
 
 SHORT = 12  # characters of a digest that tell files apart
@@ -40,8 +40,8 @@ def tally_document(counts: Counts, path: str) -> Document:
                 tuple(Row((name, f"{n:,}", digest[:SHORT]), (None, n, None)) for name, n, digest in rows),
                 noun="files",
             ),
-            *(Sentence(text, Role.WARNING) for text in tally_warnings(counts)),
-            *(Sentence(f"Assumed: {text}.", Role.NOTE) for text in counts.assumptions),
+            *sentences(tally_warnings(counts), Role.WARNING),
+            *sentences((f"Assumed: {text}." for text in counts.assumptions), Role.NOTE),
             Sentence(
                 "To add up tallies, and see what to do with the estimate: ldp-advise reports --merge FILES", Role.NOTE
             ),

@@ -133,7 +133,6 @@ def _drawn(table: Table) -> RichTable:
     for place, row in enumerate(table.rows):
         if place in table.gaps and place:
             drawn.add_section()
-        tones = row.tones or (Tone.PLAIN,) * len(row.cells)
-        cells = (Text(cell, style=TONES.get(tone, "")) for cell, tone in zip(row.cells, tones, strict=True))
+        cells = (Text(cell, style=TONES.get(tone, "")) for cell, tone in zip(row.cells, row.tones, strict=True))
         drawn.add_row(*cells, style=TONES.get(row.tone))
     return drawn

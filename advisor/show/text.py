@@ -1,10 +1,10 @@
-"""A document as plain text: aligned columns, no boxes, no colours."""
+"""A document as text: plain, with aligned columns and no colours, or in Markdown."""
 
 from __future__ import annotations
 
 from rich.cells import cell_len
 
-from advisor.show.model import Code, Document, Sentence, Table, View
+from advisor.show.model import Code, Document, Role, Sentence, Table, Tone, View
 
 
 def plain_text(document: Document, view: View) -> str:
@@ -34,3 +34,34 @@ def aligned(table: Table) -> list[str]:
         ]
         lines.append("  ".join(padded).rstrip())
     return lines
+
+
+def markdown(document: Document, view: View) -> str:
+    """Return a document in Markdown that ends with a line end; sentences that follow each other share a paragraph."""
+    blocks: list[str] = []
+    lines: list[str] = []
+    for part in view.parts(document):
+        if isinstance(part, Sentence):
+            lines.append(f"**{part.text}**" if part.role is Role.ANSWER else part.text)
+            continue
+        if lines:
+            blocks.append("  \n".join(lines))
+            lines = []
+        if isinstance(part, Code):
+            blocks.append(f"{f'{part.title}:' if part.title else ''}\n\n```\n{part.text.rstrip()}\n```".strip())
+        elif isinstance(part, Table):
+            blocks += [f"**{part.title}**"] if part.title else []
+            blocks.append(table_lines(part))
+    if lines:
+        blocks.append("  \n".join(lines))
+    return "\n\n".join(blocks) + "\n"
+
+
+def table_lines(table: Table) -> str:
+    """Return a table; single cells that stand out as good are bold."""
+    rule = [":---" if column.text else "---:" for column in table.columns]
+    rows = [[column.header for column in table.columns], rule]
+    for row in table.rows:
+        cells = (cell.replace("*", "\\*") for cell in row.cells)  # a mark is no emphasis
+        rows.append([f"**{cell}**" if tone is Tone.GOOD else cell for cell, tone in zip(cells, row.tones, strict=True)])
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)

@@ -8,8 +8,9 @@ from itertools import combinations, product
 import pytest
 
 from advisor.answers.epsilon import Statement, convert
-from advisor.answers.rank.meaning import meaning, meaning_sentences
+from advisor.answers.rank.meaning import meaning
 from advisor.errors import InputError
+from advisor.show.sentences import meaning_sentences
 from knowledge.deployments import DEPLOYMENTS, nearest
 from simulator import PROTOCOLS
 from tests.advisor.conftest import Run

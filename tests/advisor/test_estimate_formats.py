@@ -11,11 +11,10 @@ from collections.abc import Callable
 import pytest
 
 from advisor import Advice
-from advisor.show.csv import csv_text
-from advisor.show.markdown import markdown
+from advisor.show.data import csv_text
 from advisor.show.model import Document, View
 from advisor.show.rank.document import rank_document
-from advisor.show.text import plain_text
+from advisor.show.text import markdown, plain_text
 from simulator import frequency_oracles
 from simulator.surrogate import DRAWS
 from tests.advisor.estimates import FEW, SCHEMA, quick

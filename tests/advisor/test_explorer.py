@@ -8,7 +8,9 @@ from itertools import pairwise
 import pytest
 
 from advisor import Advice, advise
-from advisor.show.rank.explorer import Explorer, explorer_of
+from advisor.answers.rank.outlook import Stops, outlook
+from advisor.show.model import Explorer
+from advisor.show.rank.explorer import explorer_of
 from knowledge.describe.profile import profile_of
 from knowledge.ranking import look_up
 from simulator.populations import apportion, frequencies
@@ -23,14 +25,20 @@ def advice() -> Advice:
     return advise(1.0, sample_counts=COUNTS, repetitions=6, max_repetitions=6, **MENU)
 
 
+def shown_outlook(advice: Advice, stops: Stops | None = None) -> Explorer:
+    expected = outlook(advice, stops)
+    assert expected is not None
+    return explorer_of(expected)
+
+
 @pytest.fixture(scope="module")
 def explorer(advice: Advice) -> Explorer:
-    return explorer_of(advice)
+    return shown_outlook(advice)
 
 
 @pytest.fixture(scope="module")
 def predicted() -> Explorer:
-    return explorer_of(advise(1.0, k=64, n=100_000, shape="zipf", **MENU))
+    return shown_outlook(advise(1.0, k=64, n=100_000, shape="zipf", **MENU))
 
 
 def test_the_question_itself_has_the_figures_of_the_answer(advice: Advice, explorer: Explorer) -> None:
@@ -75,7 +83,7 @@ def test_a_look_up_is_not_scaled_and_more_users_err_less(predicted: Explorer) ->
 def test_a_dial_that_is_turned_stays_the_same_dial(predicted: Explorer) -> None:
     advice = advise(1.5, k=64, n=300_000, shape="zipf", **MENU)
     values = tuple(dial.values for dial in predicted.dials)
-    turned, anew = explorer_of(advice, values), explorer_of(advice)
+    turned, anew = shown_outlook(advice, values), shown_outlook(advice)
     assert tuple(dial.values for dial in turned.dials) == values != tuple(dial.values for dial in anew.dials)
     assert [dial.values[dial.at] for dial in turned.dials] == [1.5, 300_000]
     (first, second), (third, fourth) = ([dial.at for dial in one.dials] for one in (turned, anew))
@@ -86,7 +94,7 @@ def test_what_cannot_be_predicted_has_its_own_figures_alone() -> None:
     collected = advise(
         1.0, estimate=[0.5, 0.3, 0.25, -0.05], protocol="oue", n=20_000, method="norm_sub", repetitions=2, **ALONE
     )
-    explorer = explorer_of(collected)
+    explorer = shown_outlook(collected)
     assert [len(dial.texts) for dial in explorer.dials] == [1, 1]
     assert explorer.curves == ()
     assert "this question alone" in explorer.note
@@ -96,7 +104,7 @@ def test_what_cannot_be_predicted_has_its_own_figures_alone() -> None:
     "epsilon", [1.23, pytest.param(0.1, marks=pytest.mark.slow), pytest.param(16.0, marks=pytest.mark.slow)]
 )
 def test_the_budgets_hold_the_one_that_was_asked_about_and_stay_where_predictions_are_made(epsilon: float) -> None:
-    explorer = explorer_of(advise(epsilon, k=16, n=10_000, shape="zipf", protocol=["grr", "oue"]))
+    explorer = shown_outlook(advise(epsilon, k=16, n=10_000, shape="zipf", protocol=["grr", "oue"]))
     assert explorer.along[explorer.dials[0].at] == epsilon
     assert list(explorer.along) == sorted(set(explorer.along))
     assert len(explorer.along) == 9

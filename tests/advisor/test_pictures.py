@@ -12,9 +12,10 @@ import pytest
 pytest.importorskip("matplotlib", reason="pictures need matplotlib: pip install 'ldp-advise[plot]'")
 
 from advisor import advise
+from advisor.answers.rank.collection import one_collection
 from advisor.api.advice import Advice
 from advisor.show.pictures import save, to_svg
-from advisor.show.pictures.frequencies import _shown, frequencies_figure
+from advisor.show.pictures.frequencies import frequencies_figure
 from advisor.show.pictures.ranking import ranking_figure
 from advisor.show.pictures.style import INK, SERIES, tint
 from advisor.show.pictures.sweep import SHADE
@@ -98,7 +99,7 @@ def test_frequencies_have_the_labels_and_the_answer_in_bold_within_its_intervals
     names = [label.get_text() for label in axes.get_xticklabels()]
     assert names[1:] == NASTY[1:]
     assert NASTY[0].startswith(names[0].rstrip("…"))
-    shown = _shown(advice, 0)
+    shown = one_collection(advice)
     assert shown.low is not None
     assert shown.high is not None
     assert shown.raw is not None

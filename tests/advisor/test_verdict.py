@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from advisor import advise, pareto, plan
-from advisor.answers.rank.remedy import remedy
+from advisor.answers.rank.outlook import outlook
 from advisor.answers.rank.verdict import (
     ENOUGH,
     MARGINAL,
@@ -84,7 +84,7 @@ def test_what_is_guessed_without_data_is_named_where_its_error_is_shown() -> Non
     uniform, zero = advise(1.0, k=2, n=100_000, **few), advise(1.0, k=64, n=100_000, skew=2.0, **few)
     assert (uniform.guess_without_data, zero.guess_without_data) == ("equal frequencies", "0 for all categories")
     for advice in (uniform, zero):
-        texts = [text for point in explorer_of(advice).figures for row in point for text in row]
+        texts = [text for point in explorer_of(outlook(advice)).figures for row in point for text in row]
         assert any(f"guessing {advice.guess_without_data})" in text for text in texts)
 
 
@@ -138,7 +138,7 @@ def test_the_verdict_is_on_the_pair_that_is_named_not_on_the_best_of_others() ->
 )
 def test_what_would_be_worth_it_reaches_half_of_the_error_without_data(given: dict[str, object]) -> None:
     advice = advise(1.0, **given)  # type: ignore[arg-type]
-    instead = remedy(advice)
+    instead = advice.worth_it_with
     assert instead is not None
     assert instead.target == pytest.approx(ENOUGH * (advice.error_without_data or 0), rel=5e-3)
     more = advise(1.0, **{**given, "n": instead.n})  # type: ignore[arg-type]

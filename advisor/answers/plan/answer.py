@@ -59,7 +59,7 @@ def _plan(
     frequencies = question.frequencies
     truth = np.asarray(frequencies.weights, dtype=np.float64) / frequencies.weights.sum()
     k = frequencies.k
-    measure = METRICS[question.metric].with_options(**question.metric_values.plain())
+    measure = METRICS[question.metric].with_options(**question.metric_values.options(question.seed))
     without = float(measure(np.stack([np.full(k, 1 / k), np.zeros(k)]), truth).min())
     users = rows[0].value if question.n is None else question.n
     warnings = (*frequencies.warnings, *frequencies.too_few_for(users or 0))

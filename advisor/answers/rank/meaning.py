@@ -1,4 +1,4 @@
-"""What a budget means, in words."""
+"""What a budget means."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import math
 from dataclasses import dataclass
 
 from advisor.checks import budget, whole
-from advisor.figures import number, percent
-from advisor.names import protocol_in_full, resolve
+from advisor.names import resolve
 from knowledge.deployments import Deployment, nearest
 from simulator import PROTOCOLS
 
@@ -59,26 +58,3 @@ def meaning(epsilon: float, k: int | None = None, protocol: str | None = None, g
         flip_probability=1 / (1 + math.exp(checked)),
         deployments=nearest(checked),
     )
-
-
-def meaning_sentences(meaning: Meaning) -> list[str]:
-    """Return what an ε means, in sentences."""
-    size = 2 if meaning.k is None else meaning.k
-    question = "a yes/no question" if size == 2 else f"{size:,} equally likely values"
-    lines = [
-        f"ε = {meaning.epsilon:.4g}: a report moves the odds between any two values by a factor of at most "
-        f"{number(meaning.odds, 3)} (e^ε).",
-        f"From one report an attacker guesses one of {question} right in at most {percent(meaning.best_guess)} of "
-        f"cases; without it in {percent(meaning.prior)}."
-        if size > 2
-        else f"From one report an attacker guesses the answer to {question} right in at most "
-        f"{percent(meaning.best_guess)} of cases; without it in 50 %.",
-    ]
-    if meaning.protocol is not None and meaning.protocol_guess is not None:
-        guess = percent(meaning.protocol_guess)
-        lines.append(f"With {protocol_in_full(meaning.protocol)} the best guess is right in {guess} of cases.")
-    lines.append(f"It is as private as flipping a yes/no answer with probability {percent(meaning.flip_probability)}.")
-    near = "; ".join(f"{one.name} (ε = {one.epsilon:g} per {one.unit})" for one in meaning.deployments)
-    nearest = f"Nearest known deployments: {near}. " if near else ""
-    lines.append(f"{nearest}Budgets of several reports of one user add up.")
-    return lines

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from advisor.answers.rank.verdict import MOST_UNDETECTABLE, kind_of, reasons_of
+from advisor.answers.rank.worth_it import WorthIt, worth_it_with
 from advisor.question.removals import nothing_left_sentence
 from advisor.question.request import DEFAULT_PAIR, Request
 from simulator import Protocol
@@ -365,6 +366,11 @@ class Ranking:
         It is this one where no other is predicted to be more than 5 % better.
         """
         return () if self.elsewhere is None else self.elsewhere()
+
+    @cached_property
+    def worth_it_with(self) -> WorthIt | None:
+        """What would be worth it instead, predicted when it is asked for; None where the answer is."""
+        return worth_it_with(self)
 
     @property
     def best(self) -> Recommendation:

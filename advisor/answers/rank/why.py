@@ -35,6 +35,16 @@ def explain(advice: Ranking) -> Why:
     return _explain(advice, frequencies_of(advice.request), lru_cache(maxsize=512)(model.predicted))
 
 
+def why_of(advice: Ranking) -> Why | None:
+    """Return the explanation of any ranking; None without any pair, and where the model does not cover the question."""
+    if advice.why is not None or not advice.recommendations or advice.request.threat is not None:
+        return advice.why
+    try:
+        return explain(advice)
+    except ValueError:
+        return None
+
+
 def _explain(advice: Ranking, frequencies: model.Frequencies, predictions: Predictions) -> Why:
     request, best = advice.request, advice.best_alone
     if best is None:

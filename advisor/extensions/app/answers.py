@@ -14,6 +14,7 @@ from advisor.answers.rank.look_up import look_up
 from advisor.answers.rank.result import Answer
 from advisor.answers.rank.simulate import simulated_answer
 from advisor.cli.collected import needs
+from advisor.cli.ranking import sections_of
 from advisor.extensions.app.goals import REPORTS
 from advisor.extensions.app.state import Asked
 from advisor.extensions.choose.answer import Choice, choose
@@ -40,7 +41,6 @@ from advisor.question.sample import sample_frequencies
 from advisor.question.settings import Categories
 from advisor.show.model import Document
 from advisor.show.rank.document import rank_document
-from advisor.show.rank.page import page_sections
 from simulator.foreign import SOURCES, containment
 
 LISTED = 40  # categories whose counts stand in the code
@@ -93,7 +93,7 @@ def answered(asked: Asked, value: Any = None) -> Answered:
     if isinstance(known, PlacesAdvice):
         return Answered(asked, known, replace(places_document(known), sections=partial(places_sections, known)))
     document = rank_document(known.rankings)
-    return Answered(asked, known, replace(document, sections=partial(page_sections, known.rankings)))
+    return Answered(asked, known, replace(document, sections=partial(sections_of, known)))
 
 
 def _silence(*what: object) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.answers.rank.meaning import meaning, meaning_sentences
+from advisor.answers.rank.meaning import meaning
 from advisor.answers.rank.result import Ranking
 from advisor.figures import percent
 from advisor.show.model import Column, Part, Row, Section, Sentence, Table
 from advisor.show.rank.table import attacker_text
+from advisor.show.sentences import meaning_sentences
 from simulator import FrequencyOracle
 from simulator.seeding import rng_for
 

@@ -6,10 +6,10 @@ from typing import TypeVar
 
 from shiny import Outputs, reactive, render, req, ui
 
+from advisor.answers.rank.outlook import Stops
 from advisor.extensions.app.session import Page
 from advisor.extensions.app.shown import PageAnswer
 from advisor.extensions.app.takeaways import reproduce_html
-from advisor.show.rank.explorer import Stops
 
 T = TypeVar("T")
 

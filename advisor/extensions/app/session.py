@@ -9,6 +9,7 @@ from typing import Any
 
 from shiny import Inputs, Session, reactive
 
+from advisor.answers.rank.outlook import Stops
 from advisor.errors import InputError
 from advisor.extensions.app.goals import COMPARE, PLAN
 from advisor.extensions.app.shown import PageAnswer, budget_of, faults, shown
@@ -16,7 +17,6 @@ from advisor.extensions.app.state import Data, State, decision, ranking, state_o
 from advisor.extensions.app.uploads import Uploads
 from advisor.extensions.app.wording import worded
 from advisor.extensions.app.worker import WorkerPool
-from advisor.show.rank.explorer import Stops
 
 PAUSE = 0.4  # seconds without a change before what stands below the answer is worked out
 PREDICTED = (PLAN, COMPARE)  # pages whose first sight is a prediction; on the others it is a small simulation

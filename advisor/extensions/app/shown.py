@@ -13,7 +13,9 @@ from threading import Lock
 from typing import Any
 
 from advisor.answers.rank.apply import applied_csv
+from advisor.answers.rank.outlook import Stops, outlook
 from advisor.answers.rank.result import Answer, Ranking, Recommendation
+from advisor.answers.rank.why import why_of
 from advisor.errors import InputError
 from advisor.extensions.app.answers import Answered, answered
 from advisor.extensions.app.attacker import attacker_section, promise_section
@@ -22,12 +24,12 @@ from advisor.extensions.app.wording import blamed, worded, worded_document, word
 from advisor.extensions.choose.answer import Choice
 from advisor.extensions.choose.case import NOTHING_ASKED
 from advisor.extensions.code.answer import files_of
-from advisor.show.csv import csv_text
+from advisor.show.data import csv_text
 from advisor.show.model import Code, Document, Part, Role, Sentence, Table
 from advisor.show.page import RESTS_ON, explorer_html, page_html, pieces_html, section_html, svg_html
 from advisor.show.pictures import to_svg
 from advisor.show.pictures.frequencies import frequencies_figure
-from advisor.show.rank.explorer import Stops, explorer_of
+from advisor.show.rank.explorer import explorer_of
 from advisor.show.rank.page import reasons_section
 from knowledge.recipes import Collection
 
@@ -95,15 +97,16 @@ class PageAnswer:
 
         `stops` are values to offer, where that is known already: a dial that is turned stays the same dial.
         """
-        if self.first is None:
+        expected = None if self.first is None else outlook(self.first, stops)
+        if expected is None:
             return "", ()
-        made = explorer_of(self.first, stops)
+        made = explorer_of(expected)
         return explorer_html(made), tuple(dial.values for dial in made.dials)
 
     def further(self) -> str:
         """Return the reasons, folded, or the pictures of an answer that has no "again"."""
         if self.first is not None:
-            section = worded_section(reasons_section(self.first), self.state.goal)
+            section = worded_section(reasons_section(self.first, why_of(self.first)), self.state.goal)
             return f"<section>{_folded(section.title, section_html(replace(section, first=True)))}</section>"
         with drawing:
             return "".join(map(section_html, self.ranking.document.sections()))

@@ -13,8 +13,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route
 
 from advisor.extensions.app.uploads import Uploads
-from advisor.show.page.script import SCRIPT
-from advisor.show.page.style import STYLE
+from advisor.show.page import SCRIPT, STYLE
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Scope]]

@@ -24,7 +24,7 @@ from advisor.extensions.choose.words import (
     size,
 )
 from advisor.figures import percent, users
-from advisor.show.budgets import COLUMNS, TONES, record
+from advisor.show.budgets import TONES, priced_data
 from advisor.show.model import (
     Code,
     Column,
@@ -277,5 +277,5 @@ def _data(choice: Choice, lines: list[str], again: str, further: str) -> Mapping
         "command": again,
         "next_command": further,
         "warnings": list(choice.budgets.warnings),
-        "budgets": [dict(zip(COLUMNS, record(row), strict=True)) for row in choice.priced],
+        "budgets": [priced_data(row) for row in choice.priced],
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from advisor.answers.rank.meaning import meaning, meaning_sentences
+from advisor.answers.rank.meaning import meaning
 from advisor.answers.rank.result import EVEN
 from advisor.answers.rank.verdict import WORTH_IT
 from advisor.extensions.choose.answer import Choice
@@ -24,6 +24,7 @@ from advisor.figures import lower_end, users
 from advisor.names import pair_text
 from advisor.question.rules import USERS_LOW
 from advisor.show.rank.answer_words import hidden_sentences
+from advisor.show.sentences import meaning_sentences
 
 ASSUMED = (
     "This assumes that a few answers are common and many are rare. If you have figures of earlier years, they are a "

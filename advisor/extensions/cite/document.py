@@ -12,9 +12,8 @@ from advisor.errors import InputError, listed, reason
 from advisor.extensions.cite.paragraph import Cited, Used, methods_paragraph
 from advisor.members import FORM, member_in_file
 from advisor.names import TABLES, resolve
-from advisor.show.bibliography import FIELDS, bibtex, source_fields
+from advisor.show.catalog import bibtex, source_data
 from advisor.show.model import Code, Document, Records
-from knowledge.sources import Source
 from simulator.foreign import REGISTERED
 
 LARGEST_ANSWER = 200_000_000  # bytes of a saved answer that are read
@@ -98,24 +97,19 @@ def _compared(answer: Mapping[str, Any]) -> object:
 
 def citation_document(used: Used, *, bibtex_alone: bool = False) -> Document:
     """Return a methods paragraph and the BibTeX entries of what it cites, or the entries alone."""
-    text = methods_paragraph(used)
+    text, entries = methods_paragraph(used), bibtex(used.sources)
+    sources = [source_data(source) for source in used.sources]
     return Document(
         title="How to cite this",
         verdict=None,
-        parts=(Code(bibtex(used.sources)),)
-        if bibtex_alone
-        else (Code(text + "\n", "Methods"), _bibliography(used.sources)),
+        parts=(Code(entries),) if bibtex_alone else (Code(text + "\n", "Methods"), Code(entries, "BibTeX")),
         data={
             "protocols": [one.name for one in used.protocols],
             "methods": [one.name for one in used.methods],
             "paragraph": text,
-            "bibtex": bibtex(used.sources),
-            "sources": [dict(zip(FIELDS, source_fields(source), strict=True)) for source in used.sources],
+            "bibtex": entries,
+            "sources": sources,
         },
-        records=Records(FIELDS, tuple(source_fields(source) for source in used.sources)),
-        value=bibtex(used.sources).rstrip("\n"),
+        records=Records.of(sources),
+        value=entries.rstrip("\n"),
     )
-
-
-def _bibliography(sources: Sequence[Source]) -> Code:
-    return Code(bibtex(sources), "BibTeX")

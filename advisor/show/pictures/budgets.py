@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.budgets import Budgets
 from advisor.question.units import unit_text
-from advisor.show.pictures.style import BAND, BLUE, INK, blank, log_axis, settings
+from advisor.show.pictures.style import BAND, BLUE, INK, log_axis, picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,8 +17,7 @@ def budgets_figure(budgets: Budgets) -> Figure:
     rows = sorted(budgets.priced(budgets.metrics[0]), key=lambda row: row.epsilon)
     metric, request = rows[0].ranking.metric, rows[0].ranking.request
     xs, best = [row.epsilon for row in rows], [row.ranking.best for row in rows]
-    with settings():
-        figure, axes = blank(6.2, 3.8)
+    with picture(6.2, 3.8) as (figure, axes):
         axes.fill_between(
             xs, [one.error_low for one in best], [one.error_high for one in best], color=BAND, linewidth=0,
             label="95 % interval",
@@ -38,10 +37,8 @@ def budgets_figure(budgets: Budgets) -> Figure:
             log_axis(axes.xaxis)
         axes.margins(x=0.2, y=0.12)
         axes.set_ylim(0, 1.3 * axes.get_ylim()[1])  # room for the legend above the lines
-        axes.set_xlabel("privacy budget ε of one report")
-        axes.set_ylabel(f"{metric} error ({unit_text(metric, request.bins)})")
-        axes.grid(color=BAND, linewidth=0.8)
-        axes.set_axisbelow(True)
+        unit = unit_text(metric, request.bins)
+        axes.set(xlabel="privacy budget ε of one report", ylabel=f"{metric} error ({unit})")
         axes.legend(loc="upper right")
         axes.set_title(f"k = {request.k:,}, n = {request.n:,}", pad=14)
     return figure

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.answers.rank.pareto import Frontier
 from advisor.figures import number, percent
 from advisor.question.units import unit_text
-from advisor.show.pictures.style import BAND, INK, QUIET, blank, log_axis, settings
+from advisor.show.pictures.style import INK, QUIET, log_axis, picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,8 +22,7 @@ def pareto_figure(frontier: Frontier) -> Figure:
     """Return the pairs of the frontier with their names, and the others as dots behind them."""
     request, metric = frontier.advice.request, frontier.advice.metric
     beaten = [row for row, _ in frontier.dominated]
-    with settings():
-        figure, axes = blank(7.2, 4.5)
+    with picture(7.2, 4.5) as (figure, axes):
         axes.scatter(
             [row.report_bits for row in beaten], [row.error for row in beaten], s=10, color=QUIET, linewidths=0,
             alpha=0.5, label="other pairs",
@@ -38,11 +37,11 @@ def pareto_figure(frontier: Frontier) -> Figure:
         log_axis(axes.yaxis)
         axes.margins(x=0.16, y=0.08)
         _name(axes, frontier)
-        axes.set_xlabel("size of a report (bits)")
-        axes.set_ylabel(f"{metric} error ({unit_text(metric, request.bins)})")
-        axes.grid(color=BAND, linewidth=0.8)
-        axes.set_axisbelow(True)
-        axes.set_title(f"ε = {request.epsilon:g}, k = {request.k:,}, n = {request.n:,}")
+        axes.set(
+            xlabel="size of a report (bits)",
+            ylabel=f"{metric} error ({unit_text(metric, request.bins)})",
+            title=f"ε = {request.epsilon:g}, k = {request.k:,}, n = {request.n:,}",
+        )
         figure.colorbar(marks, ax=axes, label="attack success (%)")
         axes.legend(loc="best")
         figure.set_label(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.plan.result import PlanResult, value_text
 from advisor.question.units import unit_text
-from advisor.show.pictures.style import BAND, BLUE, INK, ORANGE, QUIET, blank, log_axis, settings
+from advisor.show.pictures.style import BAND, BLUE, INK, ORANGE, QUIET, log_axis, picture
 from simulator.detection import POWER
 
 if TYPE_CHECKING:
@@ -20,8 +20,7 @@ def plan_figure(plan: PlanResult) -> Figure:
     target = POWER if detects else question.target
     predicted = [(x, y) for x, y, simulated in plan.curve if not simulated]
     simulated = [(x, y) for x, y, was in plan.curve if was]
-    with settings():
-        figure, axes = blank(6.2, 3.8)
+    with picture(6.2, 3.8) as (figure, axes):
         if predicted:
             source = "by formula" if detects else "predicted"
             axes.plot(*zip(*predicted, strict=True), color=QUIET, linewidth=1.4, label=source)
@@ -51,8 +50,6 @@ def plan_figure(plan: PlanResult) -> Figure:
         else:
             unit = unit_text(question.metric, question.frequencies.bins)
             axes.set_ylabel(f"{question.metric} error ({unit})")
-        axes.grid(color=BAND, linewidth=0.8)
-        axes.set_axisbelow(True)
         axes.legend(loc="lower right" if detects else "lower left")
         given = f"ε = {question.epsilon:g}" if question.n is None else f"n = {question.n:,}"
         pair = best.protocol if best.method is None else f"{best.protocol} with {best.method}"

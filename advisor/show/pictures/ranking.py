@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.answers.rank.result import Baseline, Ranking, Recommendation
 from advisor.figures import number
 from advisor.question.units import unit_text
-from advisor.show.pictures.style import BAND, BLUE, INK, PAPER, QUIET, blank, settings
+from advisor.show.pictures.style import BAND, BLUE, INK, PAPER, QUIET, picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,8 +30,7 @@ def ranking_figure(advice: Ranking) -> Figure:
     pairs = [(row.protocol or "", row.method or "") for row in shown]
     labels = [f"{'  '.join(pair)}{f' ({kinds[pair]})' if pair in kinds else ''}" for pair in pairs]
     request, metric = advice.request, advice.metric
-    with settings():
-        figure, axes = blank(6.6, 1.3 + 0.24 * len(labels))
+    with picture(6.6, 1.3 + 0.24 * len(labels), grid="x") as (figure, axes):
         for place, (row, pair) in enumerate(zip(shown, pairs, strict=True)):
             if pair in top:
                 axes.axhspan(place - 0.5, place + 0.5, color=BAND, zorder=0, linewidth=0)
@@ -42,8 +41,6 @@ def ranking_figure(advice: Ranking) -> Figure:
         axes.set_yticks(range(len(labels)), labels)
         axes.set_ylim(len(labels) - 0.5, -0.5)
         axes.tick_params(axis="y", length=0)
-        axes.grid(axis="x", color=BAND, linewidth=0.8)
-        axes.set_axisbelow(True)
         reach = max((row.error_high for row in shown), default=1.0)
         axes.set_xlim(0.0, (1.05 * reach) or 1.0)
         if advice.error_without_data is not None:

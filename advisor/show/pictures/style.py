@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,10 +67,15 @@ def empty(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained", facecolor=PAPER)
 
 
-def blank(width: float, height: float) -> tuple[Figure, Axes]:
-    """Return a figure (inches) with one pair of axes."""
-    figure = empty(width, height)
-    return figure, figure.add_subplot()
+@contextmanager
+def picture(width: float, height: float, *, grid: Literal["both", "x", "y"] = "both") -> Iterator[tuple[Figure, Axes]]:
+    """Yield a figure (inches) and its one pair of axes over a grid, to be drawn in the settings of all pictures."""
+    with settings():
+        figure = empty(width, height)
+        axes = figure.add_subplot()
+        axes.grid(axis=grid, color=BAND, linewidth=0.8)
+        axes.set_axisbelow(True)
+        yield figure, axes
 
 
 def log_axis(axis: Axis, *, powers: bool = False) -> None:

@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
 from advisor.answers.sweep.result import Cell, SweepResult
 from advisor.question.sweep import Place
 from advisor.question.units import unit_text
-from advisor.show.pictures.style import PAPER, QUIET, SERIES, empty, settings, tint
+from advisor.show.pictures.style import BAND, DASHES, MARKERS, PAPER, QUIET, SERIES, empty, log_axis, settings, tint
 from simulator.foreign import REGISTERED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
-
-from advisor.show.pictures.style import BAND, DASHES, MARKERS, log_axis
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 METHODS_SHOWN = 7
 ON_SHADE = "#101010"  # not the ink of pictures, which is light on a dark page: shades are light on either

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from advisor.answers.rank.remedy import Remedy, remedy
 from advisor.answers.rank.result import Ranking, Recommendation
 from advisor.answers.rank.verdict import MARGINAL, MOST_UNDETECTABLE, NOT_CERTAIN, NOTHING_LEFT, USELESS
 from advisor.figures import error_text, number, points, rounded, users
 from advisor.names import method_name, method_text, pair_text, protocol_text, protocol_with_report
-from advisor.question.budget import total_text
 from advisor.question.removals import nothing_left_sentence
 from advisor.question.request import Request
 from advisor.question.units import data_text, unit_text
@@ -15,6 +13,7 @@ from advisor.show.model import Role, Sentence, Tone, Verdict
 from advisor.show.rank.table import BASELINE_NAMES
 from advisor.show.rank.threat_words import defence_sentences, remedy_sentences
 from advisor.show.rank.trade_offs import single_category_sentences
+from advisor.show.sentences import total_text
 from knowledge.implementations import DEPLOYED
 from simulator import POSTPROCESSORS
 from simulator.foreign import FAILURES, REGISTERED
@@ -58,11 +57,10 @@ def answer_sentences(ranking: Ranking) -> list[Sentence]:
     """Return what follows the verdict: the error in users, what can be seen, and how many others are as good."""
     if not ranking.recommendations:
         return []
-    instead = remedy(ranking)
     if ranking.verdict == USELESS:
         lines = [Sentence(text, Role.ANSWER) for text in defence_sentences(ranking)]
         lines += [Sentence(text) for text in remedy_sentences(ranking)]
-        return [*lines, *_remedy_sentences(ranking, instead)]
+        return [*lines, *_worth_it_sentences(ranking)]
     return [
         *(Sentence(text, Role.ANSWER) for text in defence_sentences(ranking)),
         Sentence(_size(ranking), Role.ANSWER),
@@ -70,7 +68,7 @@ def answer_sentences(ranking: Ranking) -> list[Sentence]:
         *(Sentence(text, Role.ANSWER) for text in _sum_sentences(ranking)),
         *(Sentence(text, Role.ANSWER, Tone.DOUBTFUL) for text in _beaten_sentences(ranking)),
         *(Sentence(text) for text in remedy_sentences(ranking)),
-        *_remedy_sentences(ranking, instead),
+        *_worth_it_sentences(ranking),
         *single_category_sentences(ranking),
         Sentence(_ties(ranking), Role.NOTE),
         *(Sentence(text, Role.NOTE) for text in (*_summary_sentences(ranking), *_deployed_sentences(ranking))),
@@ -187,11 +185,11 @@ def _beaten_sentences(ranking: Ranking) -> list[str]:
     ]
 
 
-def _remedy_sentences(ranking: Ranking, instead: Remedy | None) -> list[Sentence]:
+def _worth_it_sentences(ranking: Ranking) -> list[Sentence]:
     """Return what would be worth it, and the command that plans it."""
+    request, instead = ranking.request, ranking.worth_it_with
     if instead is None:
         return []
-    request = ranking.request
     ways = []
     if instead.n is not None:
         budget = f"ε = {request.epsilon:g}" if request.central is None else request.central.text

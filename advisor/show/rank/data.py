@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
-from advisor.answers.rank.remedy import remedy
 from advisor.answers.rank.result import Ranking, Recommendation
 from advisor.answers.rank.trade_offs import compromise
 from advisor.question.units import data_error
@@ -81,7 +80,6 @@ def own_members(protocols: Sequence[str], methods: Sequence[str]) -> list[Json]:
 def _ranking_data(ranking: Ranking, summary: Summary) -> dict[str, Json]:
     """Return the fields of one metric's ranking."""
     why, later, single = ranking.why, ranking.next_round, ranking.single_categories
-    instead = remedy(ranking)
     return {
         "summary": summary(ranking),
         "unit": METRICS[ranking.metric].unit,
@@ -89,7 +87,7 @@ def _ranking_data(ranking: Ranking, summary: Summary) -> dict[str, Json]:
         "reasons": list(ranking.reasons),
         "undetectable": [ranking.request.labels[place] for place in ranking.undetectable],
         "smallest_change": ranking.smallest_change,
-        "worth_it_with": None if instead is None else asdict(instead),
+        "worth_it_with": None if ranking.worth_it_with is None else asdict(ranking.worth_it_with),
         "beats_uniform_guess": ranking.beats_uniform_guess,
         "error_without_data": ranking.error_without_data,
         "resolved": ranking.resolved,

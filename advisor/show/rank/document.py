@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from advisor.answers.rank.meaning import meaning, meaning_sentences
+from advisor.answers.rank.meaning import meaning
 from advisor.answers.rank.result import Ranking
 from advisor.figures import number
 from advisor.show.model import Column, Document, Part, Role, Row, Sentence, Table
@@ -21,6 +21,7 @@ from advisor.show.rank.words import (
     setting_text,
     why_sentences,
 )
+from advisor.show.sentences import meaning_sentences
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, FrequencyOracle
 
 

@@ -7,14 +7,13 @@ from advisor.answers.rank.verdict import USELESS
 from advisor.errors import listed
 from advisor.figures import number, points, times, users
 from advisor.names import pair_text, protocol_text
-from advisor.question.budget import plan_sentences
-from advisor.question.central import central_sentences
 from advisor.question.removals import removal_sentences
 from advisor.question.request import BOOTSTRAP, CURVES, Request
 from advisor.show.model import Role, Sentence
 from advisor.show.rank.answer_words import error_with_margin
 from advisor.show.rank.table import SQUARED
 from advisor.show.rank.threat_words import threat_sentences
+from advisor.show.sentences import central_sentences, plan_sentences
 from knowledge.model import simulated_populations
 from simulator._normal import normal_quantile
 from simulator.detection import LEVEL, smallest_detectable

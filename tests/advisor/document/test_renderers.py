@@ -16,9 +16,7 @@ import pytest
 import scipy
 from rich.console import Console
 
-from advisor.show.csv import csv_text
-from advisor.show.json import SCHEMA_VERSION, error_json, json_text
-from advisor.show.markdown import markdown
+from advisor.show.data import SCHEMA_VERSION, csv_text, error_json, json_text
 from advisor.show.model import (
     Code,
     Column,
@@ -36,7 +34,7 @@ from advisor.show.model import (
 )
 from advisor.show.page import fragment_html, page_html
 from advisor.show.terminal import show
-from advisor.show.text import plain_text
+from advisor.show.text import markdown, plain_text
 from tests.cells import failures
 
 NASTY = "<script>alert(1)</script> a|b"

@@ -1,8 +1,3 @@
-"""Script of the page: tables that sort, dials that move figures, and nothing folded on paper."""
-
-from __future__ import annotations
-
-SCRIPT = """
 const enliven = root => {
 for (const table of root.querySelectorAll("table.sortable")) {
   const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0];
@@ -58,4 +53,3 @@ addEventListener("beforeprint", () => {
   for (const one of document.querySelectorAll("details:not([open])")) { one.open = true; closed.push(one); }
 });
 addEventListener("afterprint", () => { while (closed.length) closed.pop().open = false; });
-"""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from advisor.answers.plan.prediction import first_answers
 from advisor.answers.plan.result import PlanRow
 from advisor.answers.rank.prediction import frequencies_of
-from advisor.answers.rank.result import Ranking
 from advisor.answers.rank.verdict import ENOUGH, WORTH_IT
 from advisor.members import as_named
 from advisor.question.frequencies import Frequencies
@@ -18,11 +17,14 @@ from advisor.question.plan_shuffled import Shuffled
 from advisor.question.request import Request
 from simulator.protocols import EPSILON_MIN
 
+if TYPE_CHECKING:
+    from advisor.answers.rank.result import Ranking
+
 LUCK = 1e-9  # an error without data below it is one that the truth has by chance, as a mean in the middle of its domain
 
 
 @dataclass(frozen=True)
-class Remedy:
+class WorthIt:
     """What would be worth it, all else being equal."""
 
     target: float  # half of the error without data, in the metric's unit
@@ -33,8 +35,7 @@ class Remedy:
     command: str  # what settles the number of users by simulation; "" for an estimate, which no plan takes
 
 
-@lru_cache(maxsize=8)
-def remedy(ranking: Ranking) -> Remedy | None:
+def worth_it_with(ranking: Ranking) -> WorthIt | None:
     """Return what would be worth it; None where it is, and where the error is low enough and only unsure.
 
     None also where users have several attributes: a plan is about one; and under a threat: what fake users add does not
@@ -52,14 +53,14 @@ def remedy(ranking: Ranking) -> Remedy | None:
     target = float(f"{ENOUGH * without:.3g}")
     if ranking.best.error <= target:
         return None
-    users, users_said = _needed(ranking, target, n=True)
+    users, users_predicted = _needed(ranking, target, n=True)
     # With a shuffler it is the central budget that a plan is given.
-    epsilon, epsilon_said = (None, True) if request.central else _needed(ranking, target, n=False)
-    return Remedy(
+    epsilon, epsilon_predicted = (None, True) if request.central else _needed(ranking, target, n=False)
+    return WorthIt(
         target,
         None if users is None or users.value is None else round(users.value),
         None if epsilon is None else epsilon.value,
-        users_said and epsilon_said,
+        users_predicted and epsilon_predicted,
         "" if request.collected is not None else _command(ranking, target),
     )
 

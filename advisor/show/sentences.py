@@ -1,0 +1,139 @@
+"""Sentences that several answers share: each kind of sentence stands in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from advisor.answers.rank.meaning import Meaning
+from advisor.answers.shuffled import Shuffled
+from advisor.figures import number, percent
+from advisor.names import protocol_in_full
+from advisor.question.budget import Plan
+from advisor.question.central import Central
+
+
+def domain_text(k: int, *, ordered: bool) -> str:
+    """Return the size of a domain, and whether it has an order."""
+    return f"k = {k:,} {'ordered' if ordered else 'unordered'} categories"
+
+
+def assumed_sentences(assumptions: Iterable[str]) -> list[str]:
+    """Return what was assumed, in a sentence if there is anything."""
+    every = "; ".join(assumptions)
+    return [f"Assumed: {every}."] if every else []
+
+
+def total_text(plan: Plan | None, *, each: bool = False) -> str:
+    """Return what a user spends in all rounds, as a sentence behind others; nothing for one round.
+
+    each: whether it is said of several budgets.
+    """
+    if plan is None or plan.rounds == 1:
+        return ""
+    if each:
+        return f" Each user spends {plan.rounds:,} times as much in all {plan.rounds:,} rounds."
+    return f" Each user spends ε = {plan.epsilon_total:g} in all {plan.rounds:,} rounds."
+
+
+def plan_sentences(plan: Plan) -> list[str]:
+    """Return which way the budget is used, and what a user spends in all."""
+    lines = []
+    if plan.solution is not None and plan.advantage is not None:
+        better = (
+            f"splitting the budget would have {plan.advantage:.2f}×"
+            if plan.solution == "smp"
+            else f"sampling one attribute would have {plan.advantage:.2f}×"
+        )
+        how = (
+            f"each user reports one of them, drawn at random, at the whole ε = {plan.epsilon_round:g} (sampling, SMP): "
+            f"{plan.reports:,} reports of each attribute"
+            if plan.solution == "smp"
+            else f"each user reports all of them, each at ε = {plan.epsilon_report:g} (splitting, SPL): "
+            f"{plan.reports:,} reports of each attribute"
+        )
+        lines.append(f"{plan.attributes} attributes: {how}; {better} the root mean squared error of the raw estimate.")
+        if plan.solution == "smp":
+            lines.append(
+                "The errors above are against the frequencies among those who report the attribute; that they are a "
+                "sample of all users comes on top."
+            )
+    lines.append(
+        f"Budget: a user spends ε = {plan.epsilon_round:g} in a round"
+        + (
+            f", and {plan.rounds:,} × {plan.epsilon_round:g} = {plan.epsilon_total:g} in all {plan.rounds:,} rounds "
+            "(fresh noise each time, sequential composition; ldp-advise rounds --eps-forever compares with devices "
+            "that remember)."
+            if plan.rounds > 1
+            else ", and no more in all."
+        )
+    )
+    return lines
+
+
+def central_sentences(central: Central, best: str, protocols: Iterable[str]) -> list[str]:
+    """Return what is promised, by whom, and what it rests on."""
+    others = [name for name in central.generic if name in protocols]
+    lines = [
+        f"Promise: what leaves the shuffler keeps ε = {central.epsilon:g} and δ = {central.delta:g} between any two "
+        f"values of one user. It needs all {central.n:,} users to send one honest report each. Someone who sees a "
+        f"report before it is shuffled is held back by ε₀ = {central.local[best]:.4g} alone."
+    ]
+    if others:
+        lines.append(
+            f"For {', '.join(others)} no bound of their own is known: their ε₀ is what any protocol may spend."
+        )
+    return lines
+
+
+def meaning_sentences(meaning: Meaning) -> list[str]:
+    """Return what an ε means, in sentences."""
+    size = 2 if meaning.k is None else meaning.k
+    question = "a yes/no question" if size == 2 else f"{size:,} equally likely values"
+    lines = [
+        f"ε = {meaning.epsilon:.4g}: a report moves the odds between any two values by a factor of at most "
+        f"{number(meaning.odds, 3)} (e^ε).",
+        f"From one report an attacker guesses one of {question} right in at most {percent(meaning.best_guess)} of "
+        f"cases; without it in {percent(meaning.prior)}."
+        if size > 2
+        else f"From one report an attacker guesses the answer to {question} right in at most "
+        f"{percent(meaning.best_guess)} of cases; without it in 50 %.",
+    ]
+    if meaning.protocol is not None and meaning.protocol_guess is not None:
+        guess = percent(meaning.protocol_guess)
+        lines.append(f"With {protocol_in_full(meaning.protocol)} the best guess is right in {guess} of cases.")
+    lines.append(f"It is as private as flipping a yes/no answer with probability {percent(meaning.flip_probability)}.")
+    near = "; ".join(f"{one.name} (ε = {one.epsilon:g} per {one.unit})" for one in meaning.deployments)
+    nearest = f"Nearest known deployments: {near}. " if near else ""
+    lines.append(f"{nearest}Budgets of several reports of one user add up.")
+    return lines
+
+
+def shuffled_sentences(promise: Shuffled) -> list[str]:
+    """Return the promise in sentences, the answer first."""
+    who = (
+        "reports of any protocol" if promise.protocol is None else f"reports of {promise.protocol} (k = {promise.k:,})"
+    )
+    lines = [
+        f"Shuffled, {promise.n:,} {who} at ε₀ = {promise.local:g} keep central ε = {promise.central:.4g} "
+        f"at δ = {promise.delta:g}."
+    ]
+    if promise.protocol is not None:
+        lines.append(
+            f"Of any protocol at this ε₀ it would be {promise.anyone:.4g}."
+            if promise.central < promise.anyone
+            else "No better bound is known for this protocol than for any."
+        )
+    else:
+        lines.append("With --protocol and --k the bound is that of the protocol: it may be lower.")
+    names = ("2021", promise.closed_2021), ("2023", promise.closed_2023)
+    closed = ", ".join(f"{value:.4g} ({year})" for year, value in names if value is not None)
+    lines.append(
+        f"Closed forms, as a check, are looser: {closed} (Feldman, McMillan, Talwar)."
+        if closed
+        else "The closed forms of Feldman, McMillan, Talwar do not hold for so few users."
+    )
+    lines.append(
+        "The promise needs every user to send one honest report, and nobody to see reports before they are shuffled. "
+        "For those who do, the next lines hold."
+    )
+    return lines
