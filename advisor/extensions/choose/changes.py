@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from advisor.answers.budgets import Priced
 from advisor.answers.plan.result import PlanRow
+from advisor.answers.rank.result import first_need
 from advisor.answers.rank.verdict import USELESS
-from advisor.answers.rank.worth_it import first_need
 from advisor.extensions.choose.case import Case, shown, sure
 from advisor.extensions.choose.question import LIMITS, limit_of, rounded
 from knowledge.menu import EPSILON, USERS
