@@ -11,20 +11,7 @@ from advisor.errors import InputError
 from advisor.extensions.audit.question import BOTH, AuditQuestion
 from advisor.inputs.reports.lines import lines_of, reports_of
 from advisor.members.loading import load_function
-from simulator import PROTOCOLS, frequency_oracles
-from simulator.audit import (
-    ATTACKS,
-    Audit,
-    attribute_subjects,
-    audit_client,
-    audit_reports,
-    fresh_subject,
-    hashing_subject,
-    memoised_subject,
-    protocol_subject,
-    rounds_subject,
-    run_audit,
-)
+from simulator import PROTOCOLS, audit, frequency_oracles
 from simulator.audit.attributes import FAKES, HIDDEN
 from simulator.audit.run import Subject
 from simulator.hashing import DEFAULT_HASH
@@ -38,7 +25,7 @@ class Audits:
     """Results of audits."""
 
     question: AuditQuestion  # what was asked
-    results: tuple[Audit, ...]  # one for each combination of what it lists, see `simulator.audit.Audit`
+    results: tuple[audit.Audit, ...]  # one for each combination of what it lists, see `simulator.audit.Audit`
 
     @property
     def leaks(self) -> bool:
@@ -63,10 +50,10 @@ def _part(progress: Progress, place: int, parts: int) -> Progress:
     return lambda done, total: progress(place * total + done, parts * total)
 
 
-def _audits_of_protocols(question: AuditQuestion, progress: Progress) -> Iterator[Audit]:
+def _audits_of_protocols(question: AuditQuestion, progress: Progress) -> Iterator[audit.Audit]:
     subjects, trials = list(_subjects(question)), question.trials
     for place, subject in enumerate(subjects):
-        yield run_audit(
+        yield audit.run_audit(
             subject,
             trials=trials,
             alpha=question.attack.alpha,
@@ -80,7 +67,7 @@ def _audits_of_protocols(question: AuditQuestion, progress: Progress) -> Iterato
 def _subjects(question: AuditQuestion) -> Iterator[Subject]:
     """Yield what is audited, hashing alone first."""
     for symbols, k in product(question.subjects.hashing_only, question.sizes):
-        yield hashing_subject(k, symbols, question.values)
+        yield audit.hashing_subject(k, symbols, question.values)
     for name, k, epsilon in product(question.protocols, question.sizes, question.grid.epsilons):
         yield from _subjects_of(question, name, k, epsilon)
 
@@ -91,23 +78,23 @@ def _subjects_of(question: AuditQuestion, name: str, k: int, epsilon: float) -> 
     if forever is not None:
         member = MEMOISED[name](k, forever, epsilon)
         for rounds in subjects.rounds:
-            yield memoised_subject(member, rounds, values, trials=trials, alpha=alpha)
-            yield fresh_subject(member.once, rounds, values, trials=trials, alpha=alpha)
+            yield audit.memoised_subject(member, rounds, values, trials=trials, alpha=alpha)
+            yield audit.fresh_subject(member.once, rounds, values, trials=trials, alpha=alpha)
     elif subjects.attributes:
         oracle = frequency_oracles()[name]
         for attributes, solution in product(subjects.attributes, question.solutions):
             if solution not in HIDDEN or name in FAKES:
-                yield from attribute_subjects(
+                yield from audit.attribute_subjects(
                     oracle, k, epsilon, attributes, solution, values, trials=trials, alpha=alpha
                 )
     elif subjects.rounds:
         for rounds in subjects.rounds:
-            yield rounds_subject(frequency_oracles()[name](k, epsilon), rounds, values)
+            yield audit.rounds_subject(frequency_oracles()[name](k, epsilon), rounds, values)
     else:
-        yield protocol_subject(PROTOCOLS[name](k, epsilon), question.attack.attack or ATTACKS[0], values)
+        yield audit.protocol_subject(PROTOCOLS[name](k, epsilon), question.attack.attack or audit.ATTACKS[0], values)
 
 
-def _audits_of_client(question: AuditQuestion, progress: Progress) -> Iterator[Audit]:
+def _audits_of_client(question: AuditQuestion, progress: Progress) -> Iterator[audit.Audit]:
     client, attack = question.client, question.attack
     lines = {name: lines_of(name) for name in client.files}
     target, support = (
@@ -126,14 +113,10 @@ def _audits_of_client(question: AuditQuestion, progress: Progress) -> Iterator[A
             "progress": _part(progress, place, len(cells)),
         }
         if target is not None:
-            how |= {
-                "trials": question.trials,
-                "values": question.values if attack.values else None,
-                "name": client.name,
-            }
-            yield audit_client(target, k, epsilon, client.reports, **how)
+            how |= {"trials": question.trials, "values": attack.values or None, "name": client.name}
+            yield audit.audit_client(target, k, epsilon, client.reports, **how)
+        elif client.reports is not None:
+            files = {name: reports_of(own, client.reports, k, epsilon) for name, own in lines.items()}
+            yield audit.audit_reports(files, epsilon, client.reports, k=k, **how)
         else:
-            files: dict[str, list[Any]] = dict(lines)
-            if client.reports is not None:
-                files = {name: reports_of(own, client.reports, k, epsilon) for name, own in lines.items()}
-            yield audit_reports(files, epsilon, client.reports, k=k if client.readable else None, **how)
+            yield audit.audit_reports(lines, epsilon, k=k if client.readable else None, **how)
