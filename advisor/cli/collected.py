@@ -123,13 +123,10 @@ def estimate_command(*, sample: Sample = None, options: CollectedOptions, where:
     rank_collected([sample or ""], options, read)
 
 
-def rank_collected(
-    files: Sequence[str], options: CollectedOptions, read: Callable[[], Request], resume: str | None = None
-) -> None:
+def rank_collected(files: Sequence[str], options: CollectedOptions, read: Callable[[], Request]) -> None:
     """Answer either command.
 
     files, read: what is read, and what reads it.
-    resume: file in which `read` keeps what is done.
 
     Raises InputError if the options do not go together, or an estimate cannot be written as there are several answers.
     """
@@ -152,7 +149,6 @@ def rank_collected(
             progress=partial(DelayedProgress, "simulating"),
             inputs=[*files, options.cleaning.domain],
             files=[applied, *rank_files(options.files, options.picture)],
-            resume=resume,
             warnings=lambda request: request.warnings,
             reading="reading what was collected",
         ),

@@ -11,11 +11,11 @@ from typing import Annotated, Any, ClassVar
 from advisor.checks import path
 from advisor.cli.arguments import argument
 from advisor.cli.collected import CollectedOptions, rank_collected
-from advisor.cli.run import Job, SideFile, run, say, silence
+from advisor.cli.run import Job, SideFile, run, silence
 from advisor.errors import InputError
 from advisor.inputs.reports import Counts, check_report_options, merge_reports, tally_text
 from advisor.inputs.reports.files import named_files
-from advisor.question.cluster import Cluster, Resumption
+from advisor.question.cluster import Cluster
 from advisor.question.collected_request import Collection, ReportFormat, counts_of_reports, reports_request
 from advisor.question.option import Settings, option, refuse, require
 from advisor.question.request import Request
@@ -44,7 +44,6 @@ def reports_command(
     how: ReportFormat,
     cluster: Cluster,
     tallies: Tallies,
-    resumption: Resumption,
 ) -> None:
     """Count collected reports and post-process their estimate.
 
@@ -58,8 +57,8 @@ def reports_command(
     if tallies.merge:
         require(("FILES", files, "the tallies to add up, for example ldp-advise reports --merge 'part-*.json'"))
         counts = merge_reports(files or ())
-        options = _like(options, (*how.given(), *cluster.given(), *resumption.given()), counts)
-        _answer(files or (), options, tallies, None, lambda: counts)
+        options = _like(options, (*how.given(), *cluster.given()), counts)
+        _answer(files or (), options, tallies, lambda: counts)
         return
     require(("FILES", files, "the files with the reports, or - for standard input"), *options.needs)
     check_report_options(
@@ -73,26 +72,20 @@ def reports_command(
     )
 
     def read() -> Counts:
-        try:
-            return counts_of_reports(
-                files or (),
-                options.settings,
-                options.domain,
-                options.columns,
-                options.cleaning,
-                options.collection,
-                how,
-                jobs=options.simulation.jobs,
-                cluster=cluster,
-                resume=resumption.resume,
-                digests=tallies.tally is not None,
-            )
-        except KeyboardInterrupt as stop:
-            if stop.args:  # what is kept
-                say(str(stop))
-            raise
+        return counts_of_reports(
+            files or (),
+            options.settings,
+            options.domain,
+            options.columns,
+            options.cleaning,
+            options.collection,
+            how,
+            jobs=options.simulation.jobs,
+            cluster=cluster,
+            digests=tallies.tally is not None,
+        )
 
-    _answer(files or (), options, tallies, resumption.resume, read)
+    _answer(files or (), options, tallies, read)
 
 
 def _like(options: CollectedOptions, more: Sequence[str], counts: Counts) -> CollectedOptions:
@@ -127,13 +120,7 @@ def _like(options: CollectedOptions, more: Sequence[str], counts: Counts) -> Col
     )
 
 
-def _answer(
-    files: Sequence[str],
-    options: CollectedOptions,
-    tallies: Tallies,
-    resume: str | None,
-    read: Callable[[], Counts],
-) -> None:
+def _answer(files: Sequence[str], options: CollectedOptions, tallies: Tallies, read: Callable[[], Counts]) -> None:
     """Rank methods for what was counted, or write the counts."""
     names = named_files(files)[0]
     if tallies.tally is None:
@@ -141,7 +128,7 @@ def _answer(
         def request() -> Request:
             return reports_request(read(), options.settings, options.domain, options.collection)
 
-        rank_collected(names, options, request, resume=resume)
+        rank_collected(names, options, request)
         return
     refuse(options.given_for_answers(), "is for an answer, and --tally only counts: give it with --merge")
     run(
@@ -152,7 +139,6 @@ def _answer(
             progress=silence,
             inputs=[*names, options.cleaning.domain],
             files=[SideFile("--tally", tallies.tally, ("", ".json"), _write_tally)],
-            resume=resume,
             warnings=tally_warnings,
             reading="counting reports",
         ),

@@ -6,14 +6,12 @@ import io
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.errors import InputError
 from advisor.inputs.columns import Table
 from advisor.inputs.dialect import Dialect
 from advisor.inputs.numbers import is_finite
@@ -82,25 +80,6 @@ class Block(ABC):
         return np.frombuffer(joined.encode(), np.uint8).reshape(len(self), -1) - np.uint8(ord("0"))
 
 
-@dataclass(frozen=True)
-class Where:
-    """What messages about rows name: the input, its columns, and what a row is called there."""
-
-    table: Table
-
-    def bad(self, place: int, what: str) -> InputError:
-        """Word an error with the place where it is."""
-        return InputError(f"{self.at(place)}: {what}")
-
-    def at(self, place: int) -> str:
-        """Name a place for people."""
-        return f"{self.table.source}: {self.table.unit} {place}"
-
-    def without_rows(self) -> Where:
-        """Return the same without the rows of the head but the place of the first: as little as can be sent."""
-        return Where(replace(self.table, rows=(), places=tuple(self.table.places[:1])))
-
-
 class Rows(ABC):
     """What lies below the header of one input; to be gone through once.
 
@@ -127,10 +106,6 @@ class Rows(ABC):
     def warnings(self) -> tuple[str, ...]:
         """Say how many blank lines were between the rows; those at the end are nobody's concern."""
         return (plural(self._blanks, "blank line was", "blank lines were") + " skipped",) if self._blanks else ()
-
-    def bad(self, place: int, what: str) -> InputError:
-        """Word an error with the place where it is."""
-        return Where(self.table).bad(place, what)
 
 
 class RowBlock(Block):

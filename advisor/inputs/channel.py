@@ -81,7 +81,7 @@ def _text_matrix(path: str, k: int) -> NDArray[np.float64]:
                 place = next(
                     p for p, row in zip(block.places, block.rows(), strict=True) if not all(map(is_finite, row))
                 )
-                raise rows.bad(place, "a matrix holds nothing but finite numbers, without a header")
+                raise rows.table.bad(place, "a matrix holds nothing but finite numbers, without a header")
             parts.append(part)
     _check_shape(rows.table.source, (inputs, rows.table.width), k)
     return np.concatenate(parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from advisor.checks import shown
@@ -58,6 +58,23 @@ class Table:
         return (
             "the first column (0, 1, 2, … without a name) taken as the row numbers that pandas writes, and left out",
         )
+
+    @property
+    def plain_names(self) -> list[str]:
+        """The names in lower case, letters and digits alone; none without a header."""
+        return ["".join(filter(str.isalnum, name.casefold())) for name in self.names or ()]
+
+    def at(self, place: int) -> str:
+        """Name a line or row for people."""
+        return f"{self.source}: {self.unit} {place}"
+
+    def bad(self, place: int, what: str) -> InputError:
+        """Word an error with the place where it is."""
+        return InputError(f"{self.at(place)}: {what}")
+
+    def without_rows(self) -> Table:
+        """Return the same without the rows of the head but the place of the first: as little as can be sent."""
+        return replace(self, rows=(), places=tuple(self.places[:1]))
 
     def called(self, index: int) -> str:
         """Name a column for people: by its header, by its number if it has none."""

@@ -26,7 +26,7 @@ def read_domain(path: str) -> tuple[str, ...]:
             for label, place in zip(block.cells(0), block.places, strict=True):
                 if label in seen:
                     first = f"{unit} {seen[label]}"
-                    raise rows.bad(place, f"label {shortened(label)} is on {first} already; remove one")
+                    raise rows.table.bad(place, f"label {shortened(label)} is on {first} already; remove one")
                 if label:
                     seen[label] = place
             if len(seen) > MOST_LABELS:

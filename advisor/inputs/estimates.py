@@ -155,7 +155,7 @@ def _estimate_column(table: Table, label: int | None) -> int:
         if label is not None:
             raise InputError(f"{table.source}: has one column, no estimates beside the labels; add a column of them")
         return 0
-    names = ["".join(filter(str.isalnum, name.casefold())) for name in table.names or ()]
+    names = table.plain_names
     for group in _ESTIMATE_NAMES:
         found = [at for at, name in enumerate(names) if name in group and at != label]
         if len(found) == 1:
@@ -195,7 +195,7 @@ def _values(rows: Rows, cells: list[str], places: list[int]) -> tuple[NDArray[np
         value = real_number(cell, comma=comma)
         if isinstance(value, str):
             got = f" {shortened(cell)}" if cell else ""
-            raise rows.bad(
+            raise rows.table.bad(
                 place,
                 f"the estimate{got} {value}; an estimate is a number, negative or not, e.g. 0.25, -0.013 or 1e-3",
             )
@@ -220,13 +220,13 @@ def _writes_commas(rows: Rows, cells: list[str], places: list[int]) -> bool:
         cell, place = max(with_comma, with_point, key=lambda found: found[1])
         other = min(with_comma, with_point, key=lambda found: found[1])
         unit = rows.table.unit
-        raise rows.bad(
+        raise rows.table.bad(
             place,
             f"the estimate {shortened(cell)} has another decimal sign than {shortened(other[0])} ({unit} {other[1]}); "
             "use one",
         )
     if unclear and not with_comma and not with_point:
-        raise rows.bad(unclear[1], f"the estimate {shortened(unclear[0])} {_TWO_WAYS}")
+        raise rows.table.bad(unclear[1], f"the estimate {shortened(unclear[0])} {_TWO_WAYS}")
     return with_comma is not None
 
 
@@ -237,12 +237,12 @@ def _check_labels(rows: Rows, labels: list[str], places: list[int]) -> None:
     for label, place in zip(labels, places, strict=True):
         if not label or (numeric and is_missing(label)):
             what = repr(label) if label else "an empty cell"
-            raise rows.bad(place, f"the label is missing ({what}); fill it in, or remove the row")
+            raise rows.table.bad(place, f"the label is missing ({what}); fill it in, or remove the row")
         key = value_of(label) if numeric else label
         if key in seen:
             first, where = seen[key]
             alike = "" if first == label else f", written {shortened(first)},"
-            raise rows.bad(
+            raise rows.table.bad(
                 place,
                 f"label {shortened(label)} is on {rows.table.unit} {where}{alike} already; give one row a category",
             )
@@ -266,7 +266,7 @@ def _refuse_total(
     # Rounding has the standard deviation unit / sqrt(12) in each figure: four of them, and half a unit in the total.
     rounding = unit * (0.5 + 1.2 * math.sqrt(len(cells))) + 1e-9 * float(np.abs(values).sum())
     if abs(values[-1] - math.fsum(values[:-1])) <= rounding:
-        raise rows.bad(
+        raise rows.table.bad(
             places[-1],
             f"{shortened(labels[-1])} is the sum of the rows above ({cells[-1]}), not a category; remove this row",
         )

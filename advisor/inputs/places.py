@@ -222,7 +222,7 @@ def _users(rows: Rows, at: Sequence[int], count: int | None) -> Iterator[_Users]
 def _no_coordinate(rows: Rows, block: Block, at: Sequence[int]) -> InputError:
     cells = zip(*map(block.cells, at), strict=True)
     place, cell = next((p, c) for p, row in zip(block.places, cells, strict=True) for c in row if not is_finite(c))
-    return rows.bad(place, f"the coordinate {shortened(cell)} is not a number")
+    return rows.table.bad(place, f"the coordinate {shortened(cell)} is not a number")
 
 
 def _counts(rows: Rows, block: Block, at: int) -> NDArray[np.int64]:
@@ -246,7 +246,7 @@ def _in_grid(rows: Rows, blocks: Iterable[_Users], size: tuple[int, int]) -> NDA
         wrong = (values != np.floor(values)) | (values < 0) | (values >= size)
         if wrong.any():
             at, which = divmod(int(wrong.argmax()), 2)
-            raise rows.bad(
+            raise rows.table.bad(
                 block.places[at],
                 f"the {('row', 'column')[which]} must be a whole number from 0 to {size[which] - 1}, got "
                 f"{values[at, which]:g} (for longitude and latitude give --cell-km)",
@@ -294,7 +294,7 @@ def _check_degrees(rows: Rows, block: _Users) -> None:
     if wrong.any():
         at, which = divmod(int(wrong.argmax()), 2)
         name, most = (("longitude", 180), ("latitude", 90))[which]
-        raise rows.bad(
+        raise rows.table.bad(
             block.places[at],
             f"the {name} must be between -{most} and {most}, got {block.coordinates[at, which]:g} "
             "(--columns longitude,latitude: in this order, unless their headers tell which is which)",

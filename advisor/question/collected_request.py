@@ -146,7 +146,6 @@ def counts_of_reports(
     *,
     jobs: int | None = None,
     cluster: Cluster = ALONE,
-    resume: str | None = None,
     digests: bool = False,
 ) -> Counts:
     """Count reports, as the options say how they are written; the rest is as in `count_reports`.
@@ -172,7 +171,6 @@ def counts_of_reports(
         steps=how.steps,
         parameters=collection.parameters,
         workers=cluster.workers(jobs),
-        resume=resume,
         digests=digests,
     )
     n = settings.question.n

@@ -28,19 +28,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import BinaryIO, TypedDict, Unpack
+from typing import BinaryIO
 
 from advisor.errors import InputError
 from advisor.inputs.labels import check_domain
-from advisor.inputs.reports.categories import of_labels
+from advisor.inputs.reports.categories import domain_of_labels
 from advisor.inputs.reports.cells import real_sums
 from advisor.inputs.reports.counting import LabelCounts
 from advisor.inputs.reports.files import named_files
-from advisor.inputs.reports.gathering import Source, gather
+from advisor.inputs.reports.gathering import Counts, gather
 from advisor.inputs.reports.plausibility import implausible
 from advisor.inputs.reports.settings import (
     READABLE,
-    Collected,
     Parameters,
     Settings,
     check_report_options,
@@ -48,7 +47,7 @@ from advisor.inputs.reports.settings import (
     readable_protocols,
     report_kind,
 )
-from advisor.inputs.reports.tallies import Part, merge_tallies, tally_text
+from advisor.inputs.reports.tallies import merge_tallies, tally_text
 from knowledge.making.workers import Workers
 from simulator import Tally
 
@@ -59,21 +58,11 @@ __all__ = [
     "check_report_options",
     "count_reports",
     "merge_reports",
-    "read_reports",
     "readable_protocols",
     "report_kind",
     "tally_text",
     "with_categories",
 ]
-
-
-@dataclass(frozen=True)
-class Counts:
-    """What was counted, and what was decided on the way."""
-
-    part: Part  # as it is written, and added to others
-    assumptions: tuple[str, ...]  # what was decided for the user, one sentence each
-    warnings: tuple[str, ...]  # what the user should look at, one sentence each
 
 
 @dataclass(frozen=True)
@@ -85,22 +74,6 @@ class RawReports:
     assumptions: tuple[str, ...]  # what was decided for the user, one sentence each
     warnings: tuple[str, ...]  # what the user should look at, one sentence each
     plausible: bool = True  # whether they can be such reports; if not, the first warning says why
-
-
-class Options(TypedDict, total=False):
-    """What `count_reports` takes besides files, protocol and budget."""
-
-    k: int | None
-    domain: Sequence[str] | None
-    column: str | None
-    header: bool | None
-    hash: str | None
-    steps: int | None
-    parameters: Parameters | None
-    stdin: BinaryIO | None
-    workers: Workers | None
-    resume: str | None
-    digests: bool
 
 
 def count_reports(
@@ -117,7 +90,6 @@ def count_reports(
     parameters: Parameters | None = None,
     stdin: BinaryIO | None = None,
     workers: Workers | None = None,
-    resume: str | None = None,
     digests: bool = False,
 ) -> Counts:
     """Count reports in CSV, TSV, plain text, gzip of these, or Parquet, one report a row.
@@ -142,34 +114,26 @@ def count_reports(
     hash, steps, stdin : str, int and binary file, or None
         For blh and olh: "mix64" or "xxh32" (None: `simulator.hashing.DEFAULT_HASH`); for she: N where reports are whole
         numbers of steps of 1/N; what "-" reads.
-    workers, resume, digests : Workers, str and bool
-        Who counts (None: this process); a file that keeps what is counted, from which a run that was stopped goes on;
-        whether `tally_text` is to tell these files from others.
+    workers, digests : Workers and bool
+        Who counts (None: this process); whether `tally_text` is to tell these files from others.
 
     Raises
     ------
     InputError
         One line that says what is wrong with the options or a file, where, and the way out.
     """
-    settings = _settings(protocol, epsilon, k, domain, column, hash, steps, parameters or {})
+    check_report_options(protocol, epsilon, k=k, has_domain=domain is not None, column=column, hash=hash, steps=steps)
+    labels = None if domain is None else check_domain(domain)
+    if labels is not None and len(labels) < 2:
+        raise InputError(f"domain: has {len(labels)} label(s); a domain needs at least 2 categories")
+    if labels is not None and k not in (None, len(labels)):
+        raise InputError(f"--k: got {k}, but the domain has {len(labels)} labels; leave out --k")
+    size = k if labels is None else len(labels)
+    settings = Settings(protocol, epsilon, size, labels, column, hash, parameters or {}, steps, labels is not None)
     paths, twice = named_files([path] if isinstance(path, str) else path)
-    gathered = gather(Source(paths, header, stdin), settings, workers=workers, resume=resume, digests=digests)
+    counts = gather(paths, settings, header=header, stdin=stdin, workers=workers, digests=digests)
     several = (f"reports of {len(paths)} files added up",) if len(paths) > 1 else ()
-    doubts = (*twice, *gathered.warnings, *gathered.doubts)
-    return Counts(gathered.part, (*several, *gathered.assumptions), doubts)
-
-
-def read_reports(path: str | Sequence[str], protocol: str, epsilon: float, **options: Unpack[Options]) -> RawReports:
-    r"""Tally reports: `count_reports`, and the categories that they are of. Parameters and errors as there.
-
-    Examples
-    --------
-    >>> import io
-    >>> read = read_reports("-", "oue", 1.0, stdin=io.BytesIO(b"0110\n1000\n0010\n"))
-    >>> read.labels, read.tally.counts.tolist(), read.tally.n
-    (('0', '1', '2', '3'), [1, 1, 2, 0], 3)
-    """
-    return with_categories(count_reports(path, protocol, epsilon, **options))
+    return Counts(counts.part, (*several, *counts.assumptions), (*twice, *counts.warnings))
 
 
 def merge_reports(paths: Sequence[str]) -> Counts:
@@ -195,40 +159,18 @@ def with_categories(counts: Counts) -> RawReports:
     Raises InputError where labels make no domain.
     """
     part = counts.part
-    settings, source = part.settings, part.files[0].name if len(part.files) == 1 else f"{len(part.files)} files"
+    settings, files = part.settings, part.files
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     if isinstance(part.counted, LabelCounts):
-        found = of_labels(settings, part.counted, source)
+        source = files[0].name if len(files) == 1 else f"{len(files)} files"
+        built = domain_of_labels(settings, part.counted, source)
+        labels, tally, notes, warnings = built.labels, Tally(built.counts, part.n), built.assumptions, built.warnings
     else:
         cells = part.counted.cells
         sums = real_sums(cells, settings.steps) if settings.kind == "cells" else cells
-        found = Collected(settings.domain or place_names(settings.k or 0), Tally(sums, part.n))
-    odd = implausible(found.tally, settings.oracle(len(found.labels)))
+        labels, tally = settings.domain or place_names(settings.k or 0), Tally(sums, part.n)
+    odd = implausible(tally, settings.oracle(len(labels)))
     return RawReports(
-        found.labels,
-        found.tally,
-        (*counts.assumptions, *found.assumptions),
-        (*odd, *counts.warnings, *found.warnings),
-        not odd,
+        labels, tally, (*counts.assumptions, *notes), (*odd, *counts.warnings, *warnings), plausible=not odd
     )
-
-
-def _settings(
-    protocol: str,
-    epsilon: float,
-    k: int | None,
-    domain: Sequence[str] | None,
-    column: str | None,
-    hashing: str | None,
-    steps: int | None,
-    parameters: Parameters,
-) -> Settings:
-    check_report_options(
-        protocol, epsilon, k=k, has_domain=domain is not None, column=column, hash=hashing, steps=steps
-    )
-    labels = None if domain is None else check_domain(domain)
-    if labels is not None and len(labels) < 2:
-        raise InputError(f"domain: has {len(labels)} label(s); a domain needs at least 2 categories")
-    if labels is not None and k is not None and k != len(labels):
-        raise InputError(f"--k: got {k}, but the domain has {len(labels)} labels; leave out --k")
-    size = k if labels is None else len(labels)
-    return Settings(protocol, epsilon, size, labels, column, hashing, parameters, steps, labels is not None)

@@ -20,8 +20,8 @@ from advisor.inputs.domain_file import read_domain
 from advisor.inputs.estimates import read_estimates
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.places import read_places
-from advisor.inputs.reports import read_reports
 from tests.advisor.inputs.messy import KINDS, Messy, messy
+from tests.advisor.inputs.reading import read_reports
 
 FEW = 45  # files by default; a thousand more are slow
 HANGS = 30  # seconds: a file of a few kilobytes takes milliseconds

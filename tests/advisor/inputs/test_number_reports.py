@@ -13,9 +13,9 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.inputs import text
-from advisor.inputs.reports import read_reports
 from advisor.inputs.reports.cells import LARGEST, exact_sums, real_sums
 from simulator import PROTOCOLS, rng_for
+from tests.advisor.inputs.reading import read_reports
 from tests.cells import failures
 
 NAMES = ("red", "green", "dark blue", "teal")

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import xxhash
 
-from advisor.inputs.reports import read_reports, readable_protocols
+from advisor.inputs.reports import readable_protocols
 from advisor.inputs.reports.plausibility import implausible
 from simulator import Tally, rng_for
 from simulator.protocols import PROTOCOLS
@@ -24,6 +24,7 @@ from tests.advisor.inputs.made_reports import (
     made,
     read_file,
 )
+from tests.advisor.inputs.reading import read_reports
 
 
 @pytest.mark.parametrize(

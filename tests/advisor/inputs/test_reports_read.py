@@ -13,7 +13,7 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.inputs import source, text
-from advisor.inputs.reports import RawReports, read_reports
+from advisor.inputs.reports import RawReports
 from simulator import rng_for
 from simulator.protocols import PROTOCOLS
 from tests.advisor.inputs.made_reports import (
@@ -24,6 +24,7 @@ from tests.advisor.inputs.made_reports import (
     numbers,
     read_file,
 )
+from tests.advisor.inputs.reading import read_reports
 from tests.cells import failures
 
 REFUSED_OPTIONS = [
