@@ -66,9 +66,12 @@ def digest_of(name: str, stdin: BinaryIO | None) -> str:
     """
     with opened(name, stdin) as source:
         try:
-            return hashlib.file_digest(cast(io.BufferedReader, source.binary()), "sha256").hexdigest()
+            digest = hashlib.file_digest(cast(io.BufferedReader, source.binary()), "sha256").hexdigest()
         except OSError as error:
             raise InputError(f"{source.name}: cannot be read ({reason(error)})") from None
+        if stdin is not None:
+            source.binary()  # goes back to the beginning, for who reads it next
+        return digest
 
 
 def alike(digests: Sequence[tuple[str, str]]) -> tuple[str, ...]:

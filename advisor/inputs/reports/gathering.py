@@ -97,8 +97,8 @@ def gather(
     heads = _Heads(settings, several)
     with ExitStack() as stack:
         if (digests or several) and "-" in paths:  # which is read twice: for its digest, and for its reports
-            typed = stack.enter_context(opened("-", stdin))
-            stdin = stack.enter_context(typed.rereadable()).binary()
+            typed = stack.enter_context(stack.enter_context(opened("-", stdin)).rereadable())
+            stdin = typed.binary()
         names = ["standard input" if path == "-" else printable(path) for path in paths]
         sha256 = [digest_of(path, stdin) if digests or several else "" for path in paths]
         for path, name in zip(paths, names, strict=True):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +26,7 @@ from advisor.inputs.reports.tallies import _check, read_tally
 from knowledge.making.workers import Workers
 from tests.advisor.conftest import Run
 from tests.advisor.inputs.made_tallies import K, rows, written
-from tests.advisor.inputs.reading import read_reports
+from tests.advisor.inputs.reading import Pipe, read_reports
 
 
 def kept(counts: Counts, path: Path) -> str:
@@ -114,6 +116,16 @@ def test_files_of_two_collections_are_refused(tmp_path: Path) -> None:
         assert said in str(caught.value)
     both = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
     assert read_reports(both, "oue", 1.0, domain=("a", "b")).tally.counts.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("others", [0, 2])
+def test_standard_input_that_cannot_go_back_is_counted_and_told_apart(others: int, tmp_path: Path) -> None:
+    files = written(tmp_path, "olh", rows("olh"))
+    expected = count_reports(files[: others + 1], "olh", 1.0, k=K, digests=True).part
+    with io.BufferedReader(Pipe(Path(files[others]).read_bytes())) as pipe:
+        part = count_reports([*files[:others], "-"], "olh", 1.0, k=K, digests=True, stdin=pipe).part
+    assert part.counted.cells.tolist() == expected.counted.cells.tolist()
+    assert part.files == (*expected.files[:others], replace(expected.files[others], name="standard input"))
 
 
 # --- tallies in files -------------------------------------------------------------------------------------------
