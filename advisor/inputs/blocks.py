@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.inputs.columns import Table
-from advisor.inputs.dialect import Dialect
+from advisor.inputs.head import Dialect
 from advisor.inputs.numbers import is_finite
 from advisor.inputs.tally import plural
 
@@ -63,13 +63,10 @@ class Block(ABC):
 
     def real(self, columns: Sequence[int]) -> NDArray[np.float64] | None:
         """Return columns of real numbers, ``(rows, columns)``; None if a cell is not a finite number."""
-        result = np.empty((len(self), len(columns)))
-        for at, column in enumerate(columns):
-            cells = self.cells(column)
-            if not all(map(is_finite, cells)):
-                return None
-            result[:, at] = list(map(float, cells))
-        return result
+        every = list(map(self.cells, columns))
+        if not all(map(is_finite, chain.from_iterable(every))):
+            return None
+        return np.array([list(map(float, cells)) for cells in every]).T
 
     def digits(self) -> NDArray[np.uint8] | None:
         """Return all columns, ``(rows, width)``, where every cell is one digit; else None."""
@@ -78,34 +75,6 @@ class Block(ABC):
         if not (joined.isascii() and joined.isdecimal()) or set(map(len, cells)) != {1}:
             return None
         return np.frombuffer(joined.encode(), np.uint8).reshape(len(self), -1) - np.uint8(ord("0"))
-
-
-class Rows(ABC):
-    """What lies below the header of one input; to be gone through once.
-
-    table: the columns and the first rows.
-    assumptions: what was decided about header and separator.
-    """
-
-    quoted: bool = True  # whether quotation marks enclose cells, and are no part of them
-    doubts: tuple[str, ...] = ()  # what speaks against one value a line, where lines were not cut into cells
-
-    def __init__(self, table: Table, assumptions: tuple[str, ...]) -> None:
-        self.table = table
-        self.assumptions = assumptions
-        self._blanks = 0
-        self._blanks_at_end = 0
-
-    @abstractmethod
-    def blocks(self, columns: Sequence[int] | None = None, *, even: bool = True) -> Iterator[Block]:
-        """Yield the rows in blocks, without the header and blank lines.
-
-        Raises InputError for a row with another number of cells and for quotation marks that do not pair.
-        """
-
-    def warnings(self) -> tuple[str, ...]:
-        """Say how many blank lines were between the rows; those at the end are nobody's concern."""
-        return (plural(self._blanks, "blank line was", "blank lines were") + " skipped",) if self._blanks else ()
 
 
 class RowBlock(Block):
@@ -124,10 +93,22 @@ class RowBlock(Block):
         return [list(map(str.strip, row)) for row in self._rows]
 
 
-class TextBlock(Block):
-    """Text of which every line, or record with quoted line ends, is known to have `width` cells: read by pandas.
+class LineBlock(Block):
+    """Lines that are one cell each."""
 
-    data: UTF-8, each record with a line feed at its end.
+    def __init__(self, data: bytes, places: Sequence[int]) -> None:
+        super().__init__(1, places)
+        self._data = data
+
+    def cells(self, column: int) -> list[str]:  # noqa: ARG002 - there is one
+        """Return the stripped lines."""
+        return list(map(str.strip, self._data[:-1].decode().split("\n")))
+
+
+class TextBlock(Block):
+    """Text of which every line is known to have `width` cells: read by pandas.
+
+    data: UTF-8, each line with a line feed at its end.
     form: what separates the cells.
     """
 
@@ -135,18 +116,13 @@ class TextBlock(Block):
         super().__init__(width, places)
         self._data = data
         self._form = form
-        self._whole_lines = form.delimiter is None or (width == 1 and not (form.quoted and b'"' in data))
 
     def cells(self, column: int) -> list[str]:
         """Return the stripped cells of a column."""
-        if self._whole_lines:
-            return list(map(str.strip, self._data[:-1].decode().split("\n")))
         return list(map(str.strip, self._table([column], "object")[column].tolist()))
 
     def rows(self) -> list[list[str]]:
         """Return the stripped cells row by row."""
-        if self._whole_lines:
-            return super().rows()
         return [list(map(str.strip, row)) for row in self._table(range(self.width), "object").to_numpy().tolist()]
 
     def digits(self) -> NDArray[np.uint8] | None:
@@ -160,8 +136,6 @@ class TextBlock(Block):
 
     def tallied(self, column: int) -> Mapping[str, int]:
         """Return how many rows hold each stripped cell, in order of first appearance."""
-        if self._whole_lines:
-            return super().tallied(column)
         import pandas as pd
 
         # Not read as categories: of these pandas makes numbers where it can.
@@ -173,15 +147,11 @@ class TextBlock(Block):
 
     def whole(self, columns: Sequence[int]) -> NDArray[np.int64] | None:
         """Return columns of whole numbers, None if pandas cannot read them as such."""
-        if self._whole_lines:
-            return super().whole(columns)
         # pandas takes a sign as well.
         return None if b"+" in self._data or b"-" in self._data else self._numbers(columns, np.int64)
 
     def real(self, columns: Sequence[int]) -> NDArray[np.float64] | None:
         """Return columns of real numbers, None if pandas cannot read them as such."""
-        if self._whole_lines:
-            return super().real(columns)
         numbers = self._numbers(columns, np.float64)
         return numbers if numbers is not None and np.isfinite(numbers).all() else None
 
@@ -210,3 +180,31 @@ class TextBlock(Block):
             # Before 3.1 pandas reads decimals exactly only if asked, from then on always.
             float_precision="round_trip" if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1) else None,
         )
+
+
+class Rows(ABC):
+    """What lies below the header of one input; to be gone through once.
+
+    table: the columns and the first rows.
+    assumptions: what was decided about header and separator.
+    """
+
+    quoted: bool = True  # whether quotation marks enclose cells, and are no part of them
+    doubts: tuple[str, ...] = ()  # what speaks against one value a line, where lines were not cut into cells
+
+    def __init__(self, table: Table, assumptions: tuple[str, ...]) -> None:
+        self.table = table
+        self.assumptions = assumptions
+        self._blanks = 0
+        self._blanks_at_end = 0
+
+    @abstractmethod
+    def blocks(self, columns: Sequence[int] | None = None, *, even: bool = True) -> Iterator[Block]:
+        """Yield the rows in blocks, without the header and blank lines.
+
+        Raises InputError for a row with another number of cells and for quotation marks that do not pair.
+        """
+
+    def warnings(self) -> tuple[str, ...]:
+        """Say how many blank lines were between the rows; those at the end are nobody's concern."""
+        return (plural(self._blanks, "blank line was", "blank lines were") + " skipped",) if self._blanks else ()

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError, printable
+from advisor.inputs.head import Expected
 from advisor.inputs.numbers import is_finite
-from advisor.inputs.rows import opened_rows
 from advisor.inputs.source import opened
+from advisor.inputs.table import opened_rows
 from simulator.channels import Channel
 
 MOST_NUMBERS = 1 << 25  # of a matrix: twice as many as inputs and outputs on the largest grid
@@ -71,7 +72,7 @@ def _numpy_matrix(path: str, k: int) -> NDArray[np.float64]:
 def _text_matrix(path: str, k: int) -> NDArray[np.float64]:
     parts: list[NDArray[np.float64]] = []
     inputs = 0
-    with opened_rows(path, "inputs", header=False) as rows:
+    with opened_rows(path, Expected("inputs", header=False)) as rows:
         for block in rows.blocks():
             inputs += len(block)
             if inputs > k or inputs * block.width > MOST_NUMBERS:

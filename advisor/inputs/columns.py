@@ -9,7 +9,7 @@ from functools import cached_property
 
 from advisor.checks import shown
 from advisor.errors import InputError, listed, near_miss, printable
-from advisor.inputs.numbers import is_missing, looks_numeric, whole_count
+from advisor.inputs.numbers import looks_numeric, whole_count
 from advisor.inputs.tally import bad_count, shortened
 
 COUNT_NAMES = frozenset({"count", "counts", "cnt", "freq", "frequency"})
@@ -43,7 +43,7 @@ class Table:
         if self.names is None or self.width < 2 or self.names[0] or len(self.rows) < 2:
             return None
         counted = self.width == 2 and self.names[1].casefold() in COUNT_NAMES  # then they are labels
-        return None if counted or not _numbers_rows(self.cells(0)) else 0
+        return None if counted or not numbers_rows(self.cells(0)) else 0
 
     @property
     def values(self) -> tuple[int, ...]:
@@ -95,39 +95,13 @@ class Choice:
     count: int | None
 
 
-def is_header(first: Sequence[str], rows: Sequence[Sequence[str]], asked: Sequence[str | None], *, table: bool) -> bool:
-    """Tell whether the first row names the columns, by the rows that follow it and the columns `asked` for.
-
-    In a `table`, new words in the first row are taken for a header even if no column below it is numeric.
-    """
-    cells = [cell.strip() for cell in first]
-    # "--column 2" means the second column, even when 2 happens to be the first value.
-    wanted = {name.strip().casefold() for name in asked if name and not _ordinal(name, len(cells))}
-    if wanted & {cell.casefold() for cell in cells if cell}:
-        return True
-    if len(cells) > 1 and not cells[0] and len(rows) > 1 and _numbers_rows([row[0].strip() for row in rows if row]):
-        return True  # what pandas writes of a series without a name: ",0" above "0,red" and "1,blue"
-    if any(looks_numeric(cell) for cell in cells):
-        return False
-    below = [[cell.strip() for cell in column] for column in _columns(rows, len(cells))]
-    for cell, column in zip(cells, below, strict=True):
-        present = [value for value in column if not is_missing(value)]
-        if not is_missing(cell) and present and all(map(looks_numeric, present)):
-            return True
-    return table and not any(cell and cell in column for cell, column in zip(cells, below, strict=True))
-
-
-def _numbers_rows(cells: Sequence[str]) -> bool:
+def numbers_rows(cells: Sequence[str]) -> bool:
     """Tell whether cells are the numbers of their rows, from 0."""
     return all(cell == str(at) for at, cell in enumerate(cells))
 
 
-def _columns(rows: Sequence[Sequence[str]], width: int) -> list[list[str]]:
-    even = [row for row in rows if len(row) == width]
-    return [[row[index] for row in even] for index in range(width)]
-
-
-def _ordinal(name: str, width: int) -> bool:
+def is_place(name: str, width: int) -> bool:
+    """Tell whether the name of a column is the number of one, from 1."""
     digits = name.strip()
     return digits.isascii() and digits.isdecimal() and len(digits) < 10 and 1 <= int(digits) <= width
 
@@ -156,7 +130,7 @@ def find_column(table: Table, name: str, option: str) -> int:
             )
         if found:
             return found[0]
-    if _ordinal(wanted, table.width):
+    if is_place(wanted, table.width):
         return int(wanted) - 1
     hint = near_miss(wanted, names)
     if table.names is None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from advisor.errors import InputError
-from advisor.inputs.dialect import empty
+from advisor.inputs.head import Expected, empty
 from advisor.inputs.numbers import MOST_LABELS
-from advisor.inputs.rows import opened_rows
+from advisor.inputs.table import opened_rows
 from advisor.inputs.tally import shortened
 
 
@@ -18,7 +18,7 @@ def read_domain(path: str) -> tuple[str, ...]:
     read as UTF-8 text, is empty, or holds a label twice.
     """
     seen: dict[str, int] = {}
-    with opened_rows(path, "labels", header=False, single=True) as rows:
+    with opened_rows(path, Expected("labels", header=False, single=True)) as rows:
         name, unit = rows.table.source, rows.table.unit
         if rows.table.width > 1:
             raise InputError(f"{name}: has {rows.table.width} columns; a domain is one column with one label a {unit}")

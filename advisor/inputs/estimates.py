@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from advisor.errors import InputError
 from advisor.inputs.blocks import Rows
 from advisor.inputs.columns import Table, find_column
+from advisor.inputs.head import Expected
 from advisor.inputs.labels import value_of
 from advisor.inputs.numbers import (
     MOST_LABELS,
@@ -23,7 +24,7 @@ from advisor.inputs.numbers import (
     plain_number,
     real_number,
 )
-from advisor.inputs.rows import opened_rows
+from advisor.inputs.table import opened_rows
 from advisor.inputs.tally import shortened
 
 # The better a name tells an estimate from a count of users, the earlier its group.
@@ -85,17 +86,10 @@ def read_estimates(
     >>> read.labels, read.values.tolist()
     (('apple', 'pear'), [1.02, -0.02])
     """
-    asked = (column, estimates)
-    with opened_rows(
-        path,
-        "estimates",
-        header=header,
-        asked=asked,
-        names_columns=_names_columns,
-        decimals=True,
-        blanks=True,
-        stdin=stdin,
-    ) as rows:
+    expected = Expected(
+        "estimates", header, (column, estimates), names_columns=_names_columns, decimals=True, blanks=True
+    )
+    with opened_rows(path, expected, stdin) as rows:
         label_at, value_at = _columns(rows.table, column, estimates)
         labels, cells, places = _read(rows, label_at, value_at)
     values, spelling = _values(rows, cells, places)
@@ -120,14 +114,14 @@ def read_estimates(
     )
 
 
-def _names_columns(first: Sequence[str], rest: Sequence[Sequence[str]], table: Table, usual: bool) -> bool:
+def _names_columns(first: Sequence[str], rest: Sequence[Sequence[str]], usual: bool) -> bool:
     """Tell a header from a first row of data, which holds a number."""
-    if any(_is_number(cell.strip(), table) for cell in first):
+    if any(any(decimal_signs(cell)) for cell in first):
         return False
-    below = [[cell.strip() for cell in row] for row in rest if len(row) == len(first)]
-    if any(all(_is_number(row[at], table) for row in below) for at in range(len(first)) if below):
+    below = [[any(decimal_signs(cell.strip())) for cell in row] for row in rest if len(row) == len(first)]
+    if any(all(column) for column in zip(*below, strict=True)):
         # "NaN" or an empty cell on the first line is a missing estimate, and no name for the column.
-        return not all(is_missing(first[at].strip()) for at in range(len(first)) if _is_number(below[0][at], table))
+        return not all(is_missing(cell) for cell, number in zip(first, below[0], strict=True) if number)
     return usual
 
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError
 from advisor.inputs.bins import Bins, Cut, edge_text, exact
-from advisor.inputs.columns import Table
 from advisor.inputs.numbers import EMPTY, MISSING, NO_NUMBER, NOT_FINITE, decimal_signs, real_number
 from advisor.inputs.tally import Tallied, Tally, plural, shortened
 
@@ -193,13 +192,13 @@ class NumberTally(Tally):
         )
 
 
-def names_numbers(first: Sequence[str], rest: Sequence[Sequence[str]], table: Table, usual: bool) -> bool:  # noqa: ARG001
+def names_numbers(first: Sequence[str], rest: Sequence[Sequence[str]], usual: bool) -> bool:
     """Tell a header above numbers from the first of them: a word over a column that mostly holds numbers."""
-    if any(any(decimal_signs(cell.strip())) for cell in first):
+    if any(any(decimal_signs(cell)) for cell in first):
         return usual
     rows = [row for row in rest if len(row) == len(first)]
     for at, cell in enumerate(first):
-        if real_number(cell.strip(), comma=False) == NO_NUMBER:
+        if real_number(cell, comma=False) == NO_NUMBER:
             numbers = sum(any(decimal_signs(row[at].strip())) for row in rows)
             if 2 * numbers >= max(len(rows), 1):
                 return True

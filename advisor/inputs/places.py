@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from advisor.errors import InputError
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import COUNT_NAMES, Table, find_column
+from advisor.inputs.head import Expected
 from advisor.inputs.numbers import LARGEST_TOTAL, is_finite, whole_count
-from advisor.inputs.rows import opened_rows
+from advisor.inputs.table import opened_rows
 from advisor.inputs.tally import bad_count, shortened
 from simulator.places import Places
 
@@ -148,7 +149,7 @@ def read_places(
     [0, 2, 0, 1]
     """
     names, size = check_place_options(columns, grid=grid, cell_km=cell_km)
-    with opened_rows(path, "users", header=header, asked=(*names, counts), stdin=stdin) as rows:
+    with opened_rows(path, Expected("users", header, (*names, counts)), stdin) as rows:
         axes = (ROW, COLUMN) if cell_km is None else (LONGITUDE, LATITUDE)
         at, count = _columns(rows.table, names, counts, axes)
         blocks = _users(rows, at, count)

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from advisor.errors import InputError, printable
 from advisor.inputs.blocks import Block, Rows
-from advisor.inputs.columns import Table
+from advisor.inputs.head import Expected
 from advisor.inputs.reports.bits import bits_have_header, count_bits
 from advisor.inputs.reports.categories import count_sets, count_values, labels_have_header
 from advisor.inputs.reports.cells import cells_have_header, count_cells
@@ -20,8 +20,8 @@ from advisor.inputs.reports.nodes import count_nodes
 from advisor.inputs.reports.settings import Settings
 from advisor.inputs.reports.symbols import count_hashes, count_symbols
 from advisor.inputs.reports.tallies import Part, ReportFile, added, difference, is_tally
-from advisor.inputs.rows import opened_rows
 from advisor.inputs.source import opened
+from advisor.inputs.table import opened_rows
 from knowledge.making.workers import Workers, WorkersError
 
 _COUNTINGS: dict[str, Callable[[Rows, Settings], Counting]] = {
@@ -145,7 +145,7 @@ def _tasks(
 def _opened(path: str, settings: Settings, header: bool | None, stdin: BinaryIO | None) -> AbstractContextManager[Rows]:
     kind = settings.kind
 
-    def names_columns(first: Sequence[str], _rest: Sequence[Sequence[str]], _table: Table, usual: bool) -> bool:
+    def names_columns(first: Sequence[str], _rest: Sequence[Sequence[str]], usual: bool) -> bool:
         if kind in ("value", "subset"):
             return labels_have_header(first, usual, settings)
         if kind == "cells":
@@ -154,13 +154,12 @@ def _opened(path: str, settings: Settings, header: bool | None, stdin: BinaryIO 
 
     # "New York" on a line is one label, where labels may have several words.
     blanks = kind != "value" and not any(len(label.split()) > 1 for label in settings.domain or ())
-    return opened_rows(
-        path,
+    expected = Expected(
         "reports",
-        header=header,
-        asked=(settings.column,),
-        names_columns=names_columns,
+        header,
+        (settings.column,),
+        names_columns,
         blanks=blanks,
         lists=kind in ("bits", "subset", "cells", "node"),
-        stdin=stdin,
     )
+    return opened_rows(path, expected, stdin)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from advisor.errors import InputError
-from advisor.inputs import text
+from advisor.inputs import table
 from advisor.inputs.estimates import RawEstimates, read_estimates
 from tests.cells import failures
 
@@ -105,7 +105,7 @@ def test_parquet(tmp_path: Path) -> None:
 def test_blocks_make_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = "v,est\n" + "".join(f"{at},{at / 8}\n" for at in range(9))
     whole = pairs(read_file(tmp_path, "a.csv", data))
-    monkeypatch.setattr(text, "BLOCK_ROWS", 2)
+    monkeypatch.setattr(table, "BLOCK_ROWS", 2)
     assert pairs(read_file(tmp_path, "a.csv", data)) == whole == [(str(at), at / 8) for at in range(9)]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from advisor.errors import InputError
-from advisor.inputs import source, text
+from advisor.inputs import source, table
 from advisor.inputs.reports.plausibility import implausible
 from simulator import PROTOCOLS, Tally, rng_for
 from simulator.populations import apportion
@@ -67,7 +67,7 @@ def slow_tally(protocol: str, k: int, epsilon: float, reports: np.ndarray) -> li
 @pytest.fixture(params=[1 << 20, 7, pytest.param(1, marks=pytest.mark.slow)])
 def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports in many blocks give what they give in few."""
-    monkeypatch.setattr(text, "BLOCK_ROWS", request.param)
+    monkeypatch.setattr(table, "BLOCK_ROWS", request.param)
 
 
 def read_text(data: str | bytes, protocol: str, epsilon: float, **options):
