@@ -239,7 +239,7 @@ def _blanks(text: bytes, ends: NDArray[np.intp], widths: NDArray[np.intp], *, qu
     cells, starts = np.frombuffer(text, np.uint8), np.concatenate([[0], ends[:-1] + 1])
     first = cells[starts[single]]
     if quoted:
-        first = np.where(first == _QUOTE, cells[starts[single] + 1], first)
+        first = np.where(first == _QUOTE, cells[np.minimum(starts[single] + 1, ends[single])], first)
     for at in single[(first <= ord(" ")) | (first > 127)].tolist():
         line = text[starts[at] : ends[at]].decode()
         result[at] = not line.strip() or (quoted and line[0] == line[-1] == '"' and line[1:-1].isspace())
