@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from advisor.inputs.columns import Table
 from advisor.inputs.head import Dialect
-from advisor.inputs.numbers import is_finite
-from advisor.inputs.tally import plural
+from advisor.inputs.labels import plural, shortened
+from advisor.inputs.numbers import DecimalSign, is_finite
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -180,6 +180,29 @@ class TextBlock(Block):
             # Before 3.1 pandas reads decimals exactly only if asked, from then on always.
             float_precision="round_trip" if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1) else None,
         )
+
+
+def real_numbers(
+    block: Block, table: Table, columns: Sequence[int], signs: Sequence[DecimalSign], what: str, hint: str = ""
+) -> NDArray[np.float64]:
+    """Return columns of real numbers ``(rows, columns)``, in any spelling.
+
+    signs: the decimal sign of each column.
+    what, hint: what a number is called ("coordinate"), and what else to say of one that is none.
+
+    Raises InputError for the first cell that is no finite number.
+    """
+    plain = None if table.decimal_comma else block.real(columns)
+    if plain is not None:
+        return plain
+    result = []
+    for place, *row in zip(block.places, *map(block.cells, columns), strict=True):
+        for cell, sign in zip(row, signs, strict=True):
+            value = sign.number(cell)
+            if isinstance(value, str):
+                raise table.bad(place, f"the {what}{f' {shortened(cell)}' if cell else ''} {value}{hint}")
+            result.append(value)
+    return np.array(result).reshape(-1, len(columns))
 
 
 class Rows(ABC):

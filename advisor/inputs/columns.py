@@ -9,8 +9,8 @@ from functools import cached_property
 
 from advisor.checks import shown
 from advisor.errors import InputError, listed, near_miss, printable
-from advisor.inputs.numbers import looks_numeric, whole_count
-from advisor.inputs.tally import bad_count, shortened
+from advisor.inputs.labels import shortened
+from advisor.inputs.numbers import DecimalSign, looks_numeric, whole_count
 
 COUNT_NAMES = frozenset({"count", "counts", "cnt", "freq", "frequency"})
 _COUNT_LIKE = COUNT_NAMES | {"n", "num", "number", "users", "total", "population", "size"}
@@ -19,6 +19,7 @@ _TALLY_NAMES = frozenset({
     "people", "persons", "respondents", "residents", "inhabitants", "individuals", "participants", "voters", "votes",
     "patients", "customers", "households", "populations",
 })  # fmt: skip
+_TOTALS = frozenset({"total", "totals", "sum", "overall", "grandtotal", "all"})
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,10 @@ class Table:
     def cells(self, index: int) -> list[str]:
         """Return the stripped cells of one column (of the rows that have it)."""
         return [row[index].strip() for row in self.rows if len(row) == self.width]
+
+    def decimal_sign(self, index: int) -> DecimalSign:
+        """Return which decimal sign a column has, as far as its first cells tell."""
+        return DecimalSign(may_be_comma=self.decimal_comma).learn(self.cells(index))
 
     @cached_property
     def row_numbers(self) -> int | None:
@@ -85,6 +90,32 @@ class Table:
         if self.names is None:
             return "1" if self.width == 1 else f"1 to {self.width} (the file has no header line)"
         return listed(printable(name) or f"{at} (unnamed)" for at, name in enumerate(self.names, start=1))
+
+
+def bad_count(table: Table, place: int, cell: str, reason: str, column: str = "") -> InputError:
+    """Word the error for a number of users that is none, in a column that was only taken for that of the counts."""
+    got = f" {shortened(cell)}" if cell else ""
+    what = f"{table.unit} {place}: the count{got} {reason}"
+    if column:
+        what = f"column {column} holds{got or ' an empty cell'} on {table.unit} {place}, which is no count: it {reason}"
+    return InputError(
+        f'{table.source}: {what}; a count is a whole number of users, 0 or more, e.g. 12, 12.0, 1e6 or "1,000"; '
+        "a raw estimate is for ldp-advise estimate"
+    )
+
+
+def refuse_total(
+    table: Table, label: str, cell: str, place: int, excess: float, *, rows: int, rounding: float = 0
+) -> None:
+    """Raise InputError if the last row adds up all others.
+
+    label, cell, place: what it says, and where.
+    excess, rounding: by how much its number differs from the sum of the others, and by how much it may.
+    """
+    if "".join(filter(str.isalpha, label.casefold())) in _TOTALS and rows > 2 and abs(excess) <= rounding:
+        raise table.bad(
+            place, f"{shortened(label)} is the sum of the rows above ({cell}), not a category; remove this row"
+        )
 
 
 @dataclass(frozen=True)
@@ -246,7 +277,7 @@ def _report_bad_count(table: Table, index: int) -> None:
     """Raise for the first value that is not a count: nearly all are, so the file is a damaged histogram."""
     for row, place in zip(table.rows, table.places, strict=True):
         if len(row) == table.width and isinstance(reason := _whole(table, row[index].strip()), str):
-            raise bad_count(table.source, f"{table.unit} {place}", row[index].strip(), reason, table.called(index))
+            raise bad_count(table, place, row[index].strip(), reason, table.called(index))
 
 
 def _refuse_ambiguous(table: Table, label: int | None) -> None:

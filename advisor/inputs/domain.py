@@ -16,11 +16,12 @@ from advisor.inputs.labels import (
     check_domain,
     merge_equal_numbers,
     place_in_domain,
+    plural,
     refuse_outside,
+    shortened,
 )
 from advisor.inputs.numbers import LARGEST_TOTAL, all_numbers
 from advisor.inputs.padding import gaps_note, pad
-from advisor.inputs.tally import plural, shortened
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from advisor.errors import InputError
 from advisor.inputs.head import Expected, empty
+from advisor.inputs.labels import shortened
 from advisor.inputs.numbers import MOST_LABELS
 from advisor.inputs.table import opened_rows
-from advisor.inputs.tally import shortened
 
 
 def read_domain(path: str) -> tuple[str, ...]:

@@ -15,9 +15,10 @@ from advisor.inputs.bins import Bins, Cut
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import Choice, Table, choose_columns, find_column
 from advisor.inputs.head import Expected
+from advisor.inputs.labels import plural, shortened
 from advisor.inputs.number_tally import NumberTally, names_numbers
 from advisor.inputs.table import opened_rows
-from advisor.inputs.tally import Tally, plural, shortened
+from advisor.inputs.tally import Tally
 from advisor.inputs.transactions import tally_items
 
 
@@ -116,7 +117,7 @@ def read_columns(
         twice = [place for at, place in enumerate(places) if place in places[:at]]
         if twice:
             raise InputError(f"{table.source}: --column names column {table.called(twice[0])} twice: leave one out")
-        tallies = [Tally(table.source, unit=table.unit, decimal_comma=table.decimal_comma) for _ in places]
+        tallies = [Tally(table) for _ in places]
         for block in rows.blocks(places):
             for place, tally in zip(places, tallies, strict=True):
                 tally.add_block(block.tallied(place), partial(_place_of, block, place))
@@ -137,18 +138,12 @@ def _place_of(block: Block, column: int, value: str) -> int:
 
 def _tallied(rows: Rows, choice: Choice, cut: Cut | None) -> Tally:
     table, label, count = rows.table, choice.label, choice.count
-    if cut is None:
-        tally = Tally(table.source, unit=table.unit, decimal_comma=table.decimal_comma)
-    else:
-        name, cells = table.names[label] if table.names else None, table.cells(label)
-        tally = NumberTally(
-            table.source, cut, name, unit=table.unit, decimal_comma=table.decimal_comma, head=cells
-        )  # fmt: skip
+    tally = Tally(table) if cut is None else NumberTally(table, label, cut)
     for block in rows.blocks([label] if count is None else [label, count]):
         if count is None:
             tally.add_block(block.tallied(label), partial(_place_of, block, label))
         else:
-            tally.add_counts(zip(block.cells(label), block.cells(count), block.places, strict=True))
+            tally.add_counts(block.cells(label), block.cells(count), block.places)
     return tally
 
 

@@ -10,8 +10,8 @@ from typing import Any
 from advisor.errors import InputError
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import Table
+from advisor.inputs.labels import shortened
 from advisor.inputs.source import LONGEST_LINE, Source
-from advisor.inputs.tally import shortened
 
 _BATCH_ROWS = 1 << 15
 _BATCH_ITEMS = 1 << 20  # members of lists in a batch

@@ -27,9 +27,9 @@ from advisor.inputs.head import (
     records,
     take_head,
 )
+from advisor.inputs.labels import plural
 from advisor.inputs.parquet import opened_parquet
 from advisor.inputs.source import Source, opened
-from advisor.inputs.tally import plural
 
 BLOCK_ROWS = 4000
 """Most rows that are in memory at a time, where a reader goes row by row."""

@@ -16,7 +16,7 @@ from advisor.inputs.domain_file import read_domain
 from advisor.inputs.held import remembered
 from advisor.inputs.histogram import RawHistogram, read_histogram
 from advisor.inputs.memory import sample_in_memory
-from advisor.inputs.number_tally import NumberTally
+from advisor.inputs.number_tally import binned
 from advisor.inputs.numbers import all_numbers
 from advisor.question.central import central_budgets
 from advisor.question.cleaning import Cleaning
@@ -59,11 +59,9 @@ def from_memory(
     column = name if isinstance(name, str) else ""
     histogram = RawHistogram(tuple(read.labels), read.counts, read.in_order, read.assumptions, (), column=column)
     if cleaning.cut is not None:
-        tally = NumberTally(read.name, cleaning.cut, column or None)
-        held = zip(read.labels, read.counts.tolist(), strict=True)
-        tally.add_block({label: users for label, users in held if users}, lambda _: 0)
-        binned = tally.result(drop_missing=False)
-        histogram = RawHistogram(binned.labels, binned.counts, read.in_order, (), binned.warnings, binned.bins, column)
+        users = {label: count for label, count in zip(read.labels, read.counts.tolist(), strict=True) if count}
+        cut = binned(read.name, column, users, cleaning.cut)
+        histogram = RawHistogram(cut.labels, cut.counts, read.in_order, (), cut.warnings, cut.bins, column)
     if domain.ordered is None and cleaning.cut is None:
         domain = replace(domain, ordered=read.ordered)
     return over_domain(histogram, read.name, domain, cleaning)

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from advisor.errors import InputError
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import Table
-from advisor.inputs.labels import check_domain
+from advisor.inputs.labels import check_domain, plural, shortened
 from advisor.inputs.numbers import MOST_LABELS
 from advisor.inputs.reports.counting import CellCounting, Cells
 from advisor.inputs.reports.settings import Settings, column_note, named_column, place_names
-from advisor.inputs.tally import plural, shortened
 
 _BITS = frozenset({"0", "1"})
 _BETWEEN = " ;|,"  # bits in one cell

@@ -16,11 +16,10 @@ from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import Table
 from advisor.inputs.domain import Domain, build_domain
-from advisor.inputs.labels import value_of
-from advisor.inputs.numbers import MOST_LABELS, all_numbers, is_missing, number
+from advisor.inputs.labels import missing_labels, plural, shortened, value_of
+from advisor.inputs.numbers import MOST_LABELS, all_numbers, number
 from advisor.inputs.reports.counting import Counting, LabelCounts
 from advisor.inputs.reports.settings import Settings, column_note, named_column, no_such_column
-from advisor.inputs.tally import plural, shortened
 from simulator.protocols.subset import SubsetSelection
 
 _SEPARATORS = {";": "semicolons", "|": "vertical bars", ",": "commas", None: "blanks"}
@@ -218,10 +217,11 @@ def _of_unknown_size(built: Domain) -> Domain:
 def _refuse_missing(settings: Settings, counted: LabelCounts) -> None:
     """Refuse "NA" where it can only be a missing value: all else is numbers."""
     known = set(settings.domain or ())
-    missing = [label for label in counted.users if is_missing(label) and label not in known]
-    if missing and all_numbers([label for label in counted.users if not is_missing(label)]):
-        label = next(label for label in counted.seen if label in missing)
-        raise InputError(f"{counted.seen[label]}: the report is missing ({label!r}); fill it in, or remove the row")
+    missing = [label for label in missing_labels(counted.seen) if label not in known]
+    if missing:
+        raise InputError(
+            f"{counted.seen[missing[0]]}: the report is missing ({missing[0]!r}); fill it in, or remove the row"
+        )
 
 
 def _numbered(labels: Sequence[str], k: int) -> tuple[str, ...] | None:

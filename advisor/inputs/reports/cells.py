@@ -16,11 +16,11 @@ import numpy as np
 from advisor.errors import InputError
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import Table
+from advisor.inputs.labels import plural, shortened
 from advisor.inputs.numbers import is_finite
 from advisor.inputs.reports.bits import counting_of_vectors
 from advisor.inputs.reports.counting import CellCounting, Cells
 from advisor.inputs.reports.settings import Settings, named_column, place_names
-from advisor.inputs.tally import plural, shortened
 from simulator._types import FloatArray
 
 STEP = 64  # bits after the point

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from advisor.errors import InputError
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import Table
+from advisor.inputs.labels import shortened
 from advisor.inputs.reports.counting import CellCounting, Cells
 from advisor.inputs.reports.settings import Settings, column_note, named_column, no_such_column
-from advisor.inputs.tally import shortened
 from simulator import Protocol
 from simulator.hashing import LONGEST_SEEDS
 from simulator.protocols.hadamard import HadamardResponse

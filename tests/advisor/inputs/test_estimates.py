@@ -142,7 +142,7 @@ def test_decimal_sign_of_a_file_with_semicolons(tmp_path: Path, cells: tuple, va
 
 def test_decimal_signs_that_contradict_or_say_nothing(tmp_path: Path) -> None:
     message = error_of(tmp_path, "a.csv", "x;est\na;0.5\nb;2\nc;0,25\n")
-    assert "line 4: the estimate '0,25' has another decimal sign than '0.5' (line 2); use one" in message
+    assert "line 4: the estimate '0,25' has another decimal sign than '0.5'" in message
     for cell in ("1,234", "1.234"):
         message = error_of(tmp_path, "a.csv", f"x;est\na;3\nb;{cell}\n")
         assert f"line 3: the estimate '{cell}' can be read in two ways (thousands or decimals)" in message
