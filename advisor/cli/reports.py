@@ -13,8 +13,10 @@ from advisor.cli.arguments import argument
 from advisor.cli.collected import CollectedOptions, rank_collected
 from advisor.cli.run import Job, SideFile, run, silence
 from advisor.errors import InputError
-from advisor.inputs.reports import Counts, check_report_options, merge_reports, tally_text
+from advisor.inputs.reports import Counts, merge_reports
 from advisor.inputs.reports.files import named_files
+from advisor.inputs.reports.settings import check_report_options
+from advisor.inputs.reports.tallies import tally_text
 from advisor.question.cluster import Cluster
 from advisor.question.collected_request import Collection, ReportFormat, counts_of_reports, reports_request
 from advisor.question.option import Settings, option, refuse, require

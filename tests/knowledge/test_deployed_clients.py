@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from advisor.inputs.reports import READABLE
+from advisor.inputs.reports.settings import READABLE
 from knowledge.recipes import BROWSER_CHECK, Collection, browser_client, python_client
 from knowledge.recipes.parameters import parameters
 from knowledge.recipes.vectors import client_module, vectors

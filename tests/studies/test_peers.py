@@ -13,7 +13,8 @@ import peers
 import pytest
 
 from advisor.cli.app import main
-from advisor.inputs.reports import RawReports, readable_protocols
+from advisor.inputs.reports import RawReports
+from advisor.inputs.reports.settings import readable_protocols
 from simulator import PROTOCOLS, rng_for
 from simulator.populations import apportion
 from tests.advisor.inputs.reading import read_reports

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 import xxhash
 
-from advisor.inputs.reports import readable_protocols
 from advisor.inputs.reports.plausibility import implausible
+from advisor.inputs.reports.settings import readable_protocols
 from simulator import Tally, rng_for
 from simulator.protocols import PROTOCOLS
 from tests.advisor.conftest import Run

@@ -12,17 +12,10 @@ import numpy as np
 import pytest
 
 from advisor.errors import InputError
-from advisor.inputs.reports import (
-    Counts,
-    RawReports,
-    count_reports,
-    merge_reports,
-    readable_protocols,
-    tally_text,
-    with_categories,
-)
+from advisor.inputs.reports import Counts, RawReports, count_reports, merge_reports, with_categories
 from advisor.inputs.reports.files import named_files
-from advisor.inputs.reports.tallies import _check, read_tally
+from advisor.inputs.reports.settings import readable_protocols
+from advisor.inputs.reports.tallies import _check, read_tally, tally_text
 from knowledge.making.workers import Workers
 from tests.advisor.conftest import Run
 from tests.advisor.inputs.made_tallies import K, rows, written

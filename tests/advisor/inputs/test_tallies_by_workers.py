@@ -9,12 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from advisor.inputs import reports as gathering_module
 from advisor.inputs import source
-from advisor.inputs.reports import (
-    count_reports,
-    tally_text,
-)
-from advisor.inputs.reports import gathering as gathering_module
+from advisor.inputs.reports import count_reports
+from advisor.inputs.reports.tallies import tally_text
 from knowledge.making.workers import Workers
 from tests.advisor.conftest import Run
 from tests.advisor.inputs.made_tallies import K, rows, written
