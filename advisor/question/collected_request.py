@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from advisor.checks import text, whole
 from advisor.errors import InputError
-from advisor.inputs.domain_file import read_domain
+from advisor.inputs.domain import read_domain
 from advisor.inputs.estimates import read_estimates
 from advisor.inputs.reports import Counts, count_reports, with_categories
 from advisor.inputs.reports.files import total_bytes

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from advisor.errors import InputError, printable
-from advisor.inputs.domain import build_domain
-from advisor.inputs.domain_file import read_domain
+from advisor.inputs.domain import build_domain, read_domain
 from advisor.inputs.held import remembered
 from advisor.inputs.histogram import RawHistogram, read_histogram
 from advisor.inputs.memory import sample_in_memory

@@ -16,7 +16,7 @@ from advisor.errors import InputError
 from advisor.inputs import source, table
 from advisor.inputs.bins import Cut
 from advisor.inputs.channel import read_channel
-from advisor.inputs.domain_file import read_domain
+from advisor.inputs.domain import read_domain
 from advisor.inputs.estimates import read_estimates
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.places import read_places

@@ -107,7 +107,7 @@ def test_a_list_in_a_cell_of_parquet_is_a_report(tmp_path: Path, monkeypatch: py
         parquet.write_table(pa.table({"report": column}), path, row_group_size=100)
         return read_reports(path, protocol, 1.0, **options)
 
-    monkeypatch.setattr(reader, "_BATCH_ITEMS", 90)  # a few rows a block
+    monkeypatch.setattr(reader, "_BATCH_LISTS", 9)  # a few rows a block
     bits, support = made("oue", 6, 1.0)
     for kind in (pa.list_(pa.int8()), pa.list_(pa.bool_()), pa.large_list(pa.int64()), pa.list_(pa.int64(), 6)):
         check(read("oue", pa.array(bits.tolist()).cast(kind)), numbers(6), support)
