@@ -81,12 +81,10 @@ def rank_collected(
     next_round: NextRound,
     shown: RankOutput,
     read: Callable[[CollectedQuestion], Request],
-    resume: str | None = None,
 ) -> None:
     """Answer either command.
 
     files, read: what is read, and what reads it.
-    resume: file in which `read` keeps what is done.
 
     Raises InputError if the options do not go together, or an estimate cannot be written as there are several answers.
     """
@@ -108,7 +106,6 @@ def rank_collected(
             progress=partial(DelayedProgress, "simulating"),
             inputs=files,
             files=[SideFile("--apply", next_round.apply, ("", ".csv"), _write_applied), *shown.side_files()],
-            resume=resume,
             warnings=lambda request: request.warnings,
             reading="reading what was collected",
         ),

@@ -13,11 +13,13 @@ from advisor.cli.arguments import argument
 from advisor.cli.collected import COLLECTED, NextRound, needs, rank_collected
 from advisor.cli.options import Only
 from advisor.cli.ranking import RankOutput, SimulatedOutput
-from advisor.cli.run import Job, SideFile, run, say, silence
+from advisor.cli.run import Job, SideFile, run, silence
 from advisor.errors import InputError
-from advisor.inputs.reports import Counts, check_report_options, merge_reports, tally_text
+from advisor.inputs.reports import Counts, merge_reports
 from advisor.inputs.reports.files import named_files
-from advisor.question.cluster import Cluster, Resumption
+from advisor.inputs.reports.settings import check_report_options
+from advisor.inputs.reports.tallies import tally_text
+from advisor.question.cluster import Cluster
 from advisor.question.collected_request import CollectedQuestion, Collection, counts_of_reports, reports_request
 from advisor.question.option import Settings, option, refuse, require
 from advisor.question.request import Request
@@ -47,7 +49,6 @@ def reports_command(
     shown: SimulatedOutput,
     cluster: Cluster,
     tallies: Tallies,
-    resumption: Resumption,
 ) -> None:
     """Count collected reports and post-process their estimate.
 
@@ -61,8 +62,8 @@ def reports_command(
     if tallies.merge:
         require(("FILES", files, "the tallies to add up, for example ldp-advise reports --merge 'part-*.json'"))
         counts = merge_reports(files or ())
-        asked = _like(question, (*cluster.given(), *resumption.given()), counts)
-        _answer(files or (), asked, next_round, shown, tallies, None, lambda: counts)
+        asked = _like(question, cluster.given(), counts)
+        _answer(files or (), asked, next_round, shown, tallies, lambda: counts)
         return
     require(("FILES", files, "the files with the reports, or - for standard input"), *needs(question))
     check_report_options(
@@ -77,16 +78,9 @@ def reports_command(
 
     def read() -> Counts:
         jobs, digests = question.simulation.jobs, tallies.tally is not None
-        try:
-            return counts_of_reports(
-                files or (), question, jobs=jobs, cluster=cluster, resume=resumption.resume, digests=digests
-            )
-        except KeyboardInterrupt as stop:
-            if stop.args:  # what is kept
-                say(str(stop))
-            raise
+        return counts_of_reports(files or (), question, jobs=jobs, cluster=cluster, digests=digests)
 
-    _answer(files or (), question, next_round, shown, tallies, resumption.resume, read)
+    _answer(files or (), question, next_round, shown, tallies, read)
 
 
 def _like(question: CollectedQuestion, more: Sequence[str], counts: Counts) -> CollectedQuestion:
@@ -125,7 +119,6 @@ def _answer(
     next_round: NextRound,
     shown: RankOutput,
     tallies: Tallies,
-    resume: str | None,
     read: Callable[[], Counts],
 ) -> None:
     """Rank methods for what was counted, or write the counts."""
@@ -136,7 +129,7 @@ def _answer(
             return reports_request(read(), asked)
 
         inputs = (*names, question.cleaning.domain)
-        rank_collected(inputs, question, next_round, shown, request, resume=resume)
+        rank_collected(inputs, question, next_round, shown, request)
         return
     ranked = question.given("menu", "limits", "threat", "metric_settings", "terms:metric", "collection:surrogate")
     ranked += [*next_round.given(), *shown.given("picture", "files", "usefulness")]
@@ -149,7 +142,6 @@ def _answer(
             progress=silence,
             inputs=[*names, question.cleaning.domain],
             files=[SideFile("--tally", tallies.tally, ("", ".json"), _write_tally)],
-            resume=resume,
             warnings=tally_warnings,
             reading="counting reports",
         ),

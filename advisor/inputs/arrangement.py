@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from advisor.errors import listed
-from advisor.inputs.labels import mixed_note
+from advisor.inputs.labels import mixed_note, shortened
 from advisor.inputs.orders import Fit, recognised
-from advisor.inputs.tally import shortened
 
 SHOWN = 4  # labels of an order that are shown, and the last
 MOST_UNASKED = 10_000  # labels of which an order is looked for where nobody asked for one

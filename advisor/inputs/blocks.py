@@ -6,18 +6,16 @@ import io
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.errors import InputError
 from advisor.inputs.columns import Table
-from advisor.inputs.dialect import Dialect
-from advisor.inputs.numbers import is_finite
-from advisor.inputs.tally import plural
+from advisor.inputs.head import Dialect
+from advisor.inputs.labels import plural, shortened
+from advisor.inputs.numbers import DecimalSign, is_finite
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,13 +63,10 @@ class Block(ABC):
 
     def real(self, columns: Sequence[int]) -> NDArray[np.float64] | None:
         """Return columns of real numbers, ``(rows, columns)``; None if a cell is not a finite number."""
-        result = np.empty((len(self), len(columns)))
-        for at, column in enumerate(columns):
-            cells = self.cells(column)
-            if not all(map(is_finite, cells)):
-                return None
-            result[:, at] = list(map(float, cells))
-        return result
+        every = list(map(self.cells, columns))
+        if not all(map(is_finite, chain.from_iterable(every))):
+            return None
+        return np.array([list(map(float, cells)) for cells in every]).T
 
     def digits(self) -> NDArray[np.uint8] | None:
         """Return all columns, ``(rows, width)``, where every cell is one digit; else None."""
@@ -80,57 +75,6 @@ class Block(ABC):
         if not (joined.isascii() and joined.isdecimal()) or set(map(len, cells)) != {1}:
             return None
         return np.frombuffer(joined.encode(), np.uint8).reshape(len(self), -1) - np.uint8(ord("0"))
-
-
-@dataclass(frozen=True)
-class Where:
-    """What messages about rows name: the input, its columns, and what a row is called there."""
-
-    table: Table
-
-    def bad(self, place: int, what: str) -> InputError:
-        """Word an error with the place where it is."""
-        return InputError(f"{self.at(place)}: {what}")
-
-    def at(self, place: int) -> str:
-        """Name a place for people."""
-        return f"{self.table.source}: {self.table.unit} {place}"
-
-    def without_rows(self) -> Where:
-        """Return the same without the rows of the head but the place of the first: as little as can be sent."""
-        return Where(replace(self.table, rows=(), places=tuple(self.table.places[:1])))
-
-
-class Rows(ABC):
-    """What lies below the header of one input; to be gone through once.
-
-    table: the columns and the first rows.
-    assumptions: what was decided about header and separator.
-    """
-
-    quoted: bool = True  # whether quotation marks enclose cells, and are no part of them
-    doubts: tuple[str, ...] = ()  # what speaks against one value a line, where lines were not cut into cells
-
-    def __init__(self, table: Table, assumptions: tuple[str, ...]) -> None:
-        self.table = table
-        self.assumptions = assumptions
-        self._blanks = 0
-        self._blanks_at_end = 0
-
-    @abstractmethod
-    def blocks(self, columns: Sequence[int] | None = None, *, even: bool = True) -> Iterator[Block]:
-        """Yield the rows in blocks, without the header and blank lines.
-
-        Raises InputError for a row with another number of cells and for quotation marks that do not pair.
-        """
-
-    def warnings(self) -> tuple[str, ...]:
-        """Say how many blank lines were between the rows; those at the end are nobody's concern."""
-        return (plural(self._blanks, "blank line was", "blank lines were") + " skipped",) if self._blanks else ()
-
-    def bad(self, place: int, what: str) -> InputError:
-        """Word an error with the place where it is."""
-        return Where(self.table).bad(place, what)
 
 
 class RowBlock(Block):
@@ -149,10 +93,22 @@ class RowBlock(Block):
         return [list(map(str.strip, row)) for row in self._rows]
 
 
-class TextBlock(Block):
-    """Text of which every line, or record with quoted line ends, is known to have `width` cells: read by pandas.
+class LineBlock(Block):
+    """Lines that are one cell each."""
 
-    data: UTF-8, each record with a line feed at its end.
+    def __init__(self, data: bytes, places: Sequence[int]) -> None:
+        super().__init__(1, places)
+        self._data = data
+
+    def cells(self, column: int) -> list[str]:  # noqa: ARG002 - there is one
+        """Return the stripped lines."""
+        return list(map(str.strip, self._data[:-1].decode().split("\n")))
+
+
+class TextBlock(Block):
+    """Text of which every line is known to have `width` cells: read by pandas.
+
+    data: UTF-8, each line with a line feed at its end.
     form: what separates the cells.
     """
 
@@ -160,18 +116,13 @@ class TextBlock(Block):
         super().__init__(width, places)
         self._data = data
         self._form = form
-        self._whole_lines = form.delimiter is None or (width == 1 and not (form.quoted and b'"' in data))
 
     def cells(self, column: int) -> list[str]:
         """Return the stripped cells of a column."""
-        if self._whole_lines:
-            return list(map(str.strip, self._data[:-1].decode().split("\n")))
         return list(map(str.strip, self._table([column], "object")[column].tolist()))
 
     def rows(self) -> list[list[str]]:
         """Return the stripped cells row by row."""
-        if self._whole_lines:
-            return super().rows()
         return [list(map(str.strip, row)) for row in self._table(range(self.width), "object").to_numpy().tolist()]
 
     def digits(self) -> NDArray[np.uint8] | None:
@@ -185,8 +136,6 @@ class TextBlock(Block):
 
     def tallied(self, column: int) -> Mapping[str, int]:
         """Return how many rows hold each stripped cell, in order of first appearance."""
-        if self._whole_lines:
-            return super().tallied(column)
         import pandas as pd
 
         # Not read as categories: of these pandas makes numbers where it can.
@@ -198,15 +147,11 @@ class TextBlock(Block):
 
     def whole(self, columns: Sequence[int]) -> NDArray[np.int64] | None:
         """Return columns of whole numbers, None if pandas cannot read them as such."""
-        if self._whole_lines:
-            return super().whole(columns)
         # pandas takes a sign as well.
         return None if b"+" in self._data or b"-" in self._data else self._numbers(columns, np.int64)
 
     def real(self, columns: Sequence[int]) -> NDArray[np.float64] | None:
         """Return columns of real numbers, None if pandas cannot read them as such."""
-        if self._whole_lines:
-            return super().real(columns)
         numbers = self._numbers(columns, np.float64)
         return numbers if numbers is not None and np.isfinite(numbers).all() else None
 
@@ -235,3 +180,54 @@ class TextBlock(Block):
             # Before 3.1 pandas reads decimals exactly only if asked, from then on always.
             float_precision="round_trip" if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1) else None,
         )
+
+
+def real_numbers(
+    block: Block, table: Table, columns: Sequence[int], signs: Sequence[DecimalSign], what: str, hint: str = ""
+) -> NDArray[np.float64]:
+    """Return columns of real numbers ``(rows, columns)``, in any spelling.
+
+    signs: the decimal sign of each column.
+    what, hint: what a number is called ("coordinate"), and what else to say of one that is none.
+
+    Raises InputError for the first cell that is no finite number.
+    """
+    plain = None if table.decimal_comma else block.real(columns)
+    if plain is not None:
+        return plain
+    result = []
+    for place, *row in zip(block.places, *map(block.cells, columns), strict=True):
+        for cell, sign in zip(row, signs, strict=True):
+            value = sign.number(cell)
+            if isinstance(value, str):
+                raise table.bad(place, f"the {what}{f' {shortened(cell)}' if cell else ''} {value}{hint}")
+            result.append(value)
+    return np.array(result).reshape(-1, len(columns))
+
+
+class Rows(ABC):
+    """What lies below the header of one input; to be gone through once.
+
+    table: the columns and the first rows.
+    assumptions: what was decided about header and separator.
+    """
+
+    quoted: bool = True  # whether quotation marks enclose cells, and are no part of them
+    doubts: tuple[str, ...] = ()  # what speaks against one value a line, where lines were not cut into cells
+
+    def __init__(self, table: Table, assumptions: tuple[str, ...]) -> None:
+        self.table = table
+        self.assumptions = assumptions
+        self._blanks = 0
+        self._blanks_at_end = 0
+
+    @abstractmethod
+    def blocks(self, columns: Sequence[int] | None = None, *, even: bool = True) -> Iterator[Block]:
+        """Yield the rows in blocks, without the header and blank lines.
+
+        Raises InputError for a row with another number of cells and for quotation marks that do not pair.
+        """
+
+    def warnings(self) -> tuple[str, ...]:
+        """Say how many blank lines were between the rows; those at the end are nobody's concern."""
+        return (plural(self._blanks, "blank line was", "blank lines were") + " skipped",) if self._blanks else ()

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError, printable
-from advisor.inputs.numbers import is_finite
-from advisor.inputs.rows import opened_rows
+from advisor.inputs.blocks import real_numbers
+from advisor.inputs.head import Expected
 from advisor.inputs.source import opened
+from advisor.inputs.table import opened_rows
 from simulator.channels import Channel
 
 MOST_NUMBERS = 1 << 25  # of a matrix: twice as many as inputs and outputs on the largest grid
@@ -71,18 +72,14 @@ def _numpy_matrix(path: str, k: int) -> NDArray[np.float64]:
 def _text_matrix(path: str, k: int) -> NDArray[np.float64]:
     parts: list[NDArray[np.float64]] = []
     inputs = 0
-    with opened_rows(path, "inputs", header=False) as rows:
+    with opened_rows(path, Expected("inputs", header=False, decimals=True)) as rows:
+        signs = list(map(rows.table.decimal_sign, range(rows.table.width)))
         for block in rows.blocks():
             inputs += len(block)
             if inputs > k or inputs * block.width > MOST_NUMBERS:
                 break
-            part = block.real(range(block.width))
-            if part is None:
-                place = next(
-                    p for p, row in zip(block.places, block.rows(), strict=True) if not all(map(is_finite, row))
-                )
-                raise rows.bad(place, "a matrix holds nothing but finite numbers, without a header")
-            parts.append(part)
+            hint = "; a matrix holds nothing but numbers, without a header"
+            parts.append(real_numbers(block, rows.table, range(block.width), signs, "probability", hint))
     _check_shape(rows.table.source, (inputs, rows.table.width), k)
     return np.concatenate(parts)
 

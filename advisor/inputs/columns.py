@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from advisor.checks import shown
 from advisor.errors import InputError, listed, near_miss, printable
-from advisor.inputs.numbers import is_missing, looks_numeric, whole_count
-from advisor.inputs.tally import bad_count, shortened
+from advisor.inputs.labels import shortened
+from advisor.inputs.numbers import DecimalSign, looks_numeric, whole_count
 
 COUNT_NAMES = frozenset({"count", "counts", "cnt", "freq", "frequency"})
 _COUNT_LIKE = COUNT_NAMES | {"n", "num", "number", "users", "total", "population", "size"}
@@ -19,6 +19,7 @@ _TALLY_NAMES = frozenset({
     "people", "persons", "respondents", "residents", "inhabitants", "individuals", "participants", "voters", "votes",
     "patients", "customers", "households", "populations",
 })  # fmt: skip
+_TOTALS = frozenset({"total", "totals", "sum", "overall", "grandtotal", "all"})
 
 
 @dataclass(frozen=True)
@@ -37,13 +38,17 @@ class Table:
         """Return the stripped cells of one column (of the rows that have it)."""
         return [row[index].strip() for row in self.rows if len(row) == self.width]
 
+    def decimal_sign(self, index: int) -> DecimalSign:
+        """Return which decimal sign a column has, as far as its first cells tell."""
+        return DecimalSign(may_be_comma=self.decimal_comma).learn(self.cells(index))
+
     @cached_property
     def row_numbers(self) -> int | None:
         """The first column where it holds the row numbers that pandas writes: 0, 1, 2, … without a name; else None."""
         if self.names is None or self.width < 2 or self.names[0] or len(self.rows) < 2:
             return None
         counted = self.width == 2 and self.names[1].casefold() in COUNT_NAMES  # then they are labels
-        return None if counted or not _numbers_rows(self.cells(0)) else 0
+        return None if counted or not numbers_rows(self.cells(0)) else 0
 
     @property
     def values(self) -> tuple[int, ...]:
@@ -59,6 +64,23 @@ class Table:
             "the first column (0, 1, 2, … without a name) taken as the row numbers that pandas writes, and left out",
         )
 
+    @property
+    def plain_names(self) -> list[str]:
+        """The names in lower case, letters and digits alone; none without a header."""
+        return ["".join(filter(str.isalnum, name.casefold())) for name in self.names or ()]
+
+    def at(self, place: int) -> str:
+        """Name a line or row for people."""
+        return f"{self.source}: {self.unit} {place}"
+
+    def bad(self, place: int, what: str) -> InputError:
+        """Word an error with the place where it is."""
+        return InputError(f"{self.at(place)}: {what}")
+
+    def without_rows(self) -> Table:
+        """Return the same without the rows of the head but the place of the first: as little as can be sent."""
+        return replace(self, rows=(), places=tuple(self.places[:1]))
+
     def called(self, index: int) -> str:
         """Name a column for people: by its header, by its number if it has none."""
         return shortened(self.names[index]) if self.names and self.names[index] else f"{index + 1}"
@@ -70,6 +92,32 @@ class Table:
         return listed(printable(name) or f"{at} (unnamed)" for at, name in enumerate(self.names, start=1))
 
 
+def bad_count(table: Table, place: int, cell: str, reason: str, column: str = "") -> InputError:
+    """Word the error for a number of users that is none, in a column that was only taken for that of the counts."""
+    got = f" {shortened(cell)}" if cell else ""
+    what = f"{table.unit} {place}: the count{got} {reason}"
+    if column:
+        what = f"column {column} holds{got or ' an empty cell'} on {table.unit} {place}, which is no count: it {reason}"
+    return InputError(
+        f'{table.source}: {what}; a count is a whole number of users, 0 or more, e.g. 12, 12.0, 1e6 or "1,000"; '
+        "a raw estimate is for ldp-advise estimate"
+    )
+
+
+def refuse_total(
+    table: Table, label: str, cell: str, place: int, excess: float, *, rows: int, rounding: float = 0
+) -> None:
+    """Raise InputError if the last row adds up all others.
+
+    label, cell, place: what it says, and where.
+    excess, rounding: by how much its number differs from the sum of the others, and by how much it may.
+    """
+    if "".join(filter(str.isalpha, label.casefold())) in _TOTALS and rows > 2 and abs(excess) <= rounding:
+        raise table.bad(
+            place, f"{shortened(label)} is the sum of the rows above ({cell}), not a category; remove this row"
+        )
+
+
 @dataclass(frozen=True)
 class Choice:
     """The columns to read: that of the labels, and that of the counts (None: one row is one user)."""
@@ -78,39 +126,13 @@ class Choice:
     count: int | None
 
 
-def is_header(first: Sequence[str], rows: Sequence[Sequence[str]], asked: Sequence[str | None], *, table: bool) -> bool:
-    """Tell whether the first row names the columns, by the rows that follow it and the columns `asked` for.
-
-    In a `table`, new words in the first row are taken for a header even if no column below it is numeric.
-    """
-    cells = [cell.strip() for cell in first]
-    # "--column 2" means the second column, even when 2 happens to be the first value.
-    wanted = {name.strip().casefold() for name in asked if name and not _ordinal(name, len(cells))}
-    if wanted & {cell.casefold() for cell in cells if cell}:
-        return True
-    if len(cells) > 1 and not cells[0] and len(rows) > 1 and _numbers_rows([row[0].strip() for row in rows if row]):
-        return True  # what pandas writes of a series without a name: ",0" above "0,red" and "1,blue"
-    if any(looks_numeric(cell) for cell in cells):
-        return False
-    below = [[cell.strip() for cell in column] for column in _columns(rows, len(cells))]
-    for cell, column in zip(cells, below, strict=True):
-        present = [value for value in column if not is_missing(value)]
-        if not is_missing(cell) and present and all(map(looks_numeric, present)):
-            return True
-    return table and not any(cell and cell in column for cell, column in zip(cells, below, strict=True))
-
-
-def _numbers_rows(cells: Sequence[str]) -> bool:
+def numbers_rows(cells: Sequence[str]) -> bool:
     """Tell whether cells are the numbers of their rows, from 0."""
     return all(cell == str(at) for at, cell in enumerate(cells))
 
 
-def _columns(rows: Sequence[Sequence[str]], width: int) -> list[list[str]]:
-    even = [row for row in rows if len(row) == width]
-    return [[row[index] for row in even] for index in range(width)]
-
-
-def _ordinal(name: str, width: int) -> bool:
+def is_place(name: str, width: int) -> bool:
+    """Tell whether the name of a column is the number of one, from 1."""
     digits = name.strip()
     return digits.isascii() and digits.isdecimal() and len(digits) < 10 and 1 <= int(digits) <= width
 
@@ -139,7 +161,7 @@ def find_column(table: Table, name: str, option: str) -> int:
             )
         if found:
             return found[0]
-    if _ordinal(wanted, table.width):
+    if is_place(wanted, table.width):
         return int(wanted) - 1
     hint = near_miss(wanted, names)
     if table.names is None:
@@ -255,7 +277,7 @@ def _report_bad_count(table: Table, index: int) -> None:
     """Raise for the first value that is not a count: nearly all are, so the file is a damaged histogram."""
     for row, place in zip(table.rows, table.places, strict=True):
         if len(row) == table.width and isinstance(reason := _whole(table, row[index].strip()), str):
-            raise bad_count(table.source, f"{table.unit} {place}", row[index].strip(), reason, table.called(index))
+            raise bad_count(table, place, row[index].strip(), reason, table.called(index))
 
 
 def _refuse_ambiguous(table: Table, label: int | None) -> None:

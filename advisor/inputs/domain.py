@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from itertools import count, islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
 from advisor.inputs.arrangement import arranged, given_order
+from advisor.inputs.head import Expected, empty
 from advisor.inputs.labels import (
     OTHER_LABEL,
     by_value,
     check_domain,
     merge_equal_numbers,
     place_in_domain,
+    plural,
     refuse_outside,
+    shortened,
+    value_of,
 )
-from advisor.inputs.numbers import LARGEST_TOTAL, all_numbers
-from advisor.inputs.padding import gaps_note, pad
-from advisor.inputs.tally import plural, shortened
+from advisor.inputs.numbers import LARGEST_TOTAL, MOST_LABELS, all_numbers
+from advisor.inputs.table import opened_rows
+
+_LONGEST_INTEGER = 10**15  # up to which one would count labels along
 
 
 @dataclass(frozen=True)
@@ -90,7 +97,7 @@ def build_domain(
     if k is not None:
         _pad(draft, k - merges, ordered=is_ordered, merges=merges)
     elif draft.numeric and domain is None:
-        draft.assumptions.extend(gaps_note(list(draft.users)))
+        draft.assumptions.extend(_gaps_note(list(draft.users)))
     if merges:
         is_ordered = _merge(draft, rest, ordered=ordered)
     elif rest:
@@ -101,17 +108,10 @@ def build_domain(
 
 
 def _users(labels: Sequence[str], counts: NDArray[np.int64]) -> dict[str, int]:
-    array = np.asarray(counts)
-    if array.shape != (len(labels),):
-        raise InputError(f"counts: got shape {array.shape}, need one count a label: ({len(labels)},)")
-    if array.size and array.dtype.kind not in "iu":
-        raise InputError(f"counts: got {array.dtype} values; a count is a whole number of users")
     users: dict[str, int] = {}
-    for label, number in zip(labels, array.tolist(), strict=True):
+    for label, number in zip(labels, counts.tolist(), strict=True):
         if label in users:
             raise InputError(f"labels: {shortened(label)} is there twice; add up its counts")
-        if number < 0:
-            raise InputError(f"counts: label {shortened(label)} has {number} users; 0 or more are possible")
         users[label] = number
     if sum(users.values()) > LARGEST_TOTAL:
         raise InputError(f"counts: add up to more than {LARGEST_TOTAL} (2^53) users")
@@ -174,6 +174,7 @@ def _keep(draft: _Draft, outside: dict[str, int], keep_top: int | None) -> dict[
 
 
 def _pad(draft: _Draft, k: int, *, ordered: bool, merges: bool) -> None:
+    """Add categories that nobody reported: the integers that the labels leave out, else such without a name."""
     seen = len(draft.users)
     if k < seen:
         extra = f" ({OTHER_LABEL} is one of them)" if merges else ""
@@ -183,17 +184,49 @@ def _pad(draft: _Draft, k: int, *, ordered: bool, merges: bool) -> None:
         )
     if k == seen:
         return
-    padding = pad(list(draft.users), k, numeric=draft.numeric)
-    draft.users.update(dict.fromkeys(padding.named, 0))
-    if padding.named:
+    ends = _integer_ends(list(draft.users)) if draft.numeric else None
+    span = 0 if ends is None else ends[1] - ends[0] + 1
+    if ends is not None and k >= span:
+        low, high = ends
+        present = set(map(value_of, draft.users))
+        draft.users |= {str(value): 0 for value in range(low, low + k) if Decimal(value) not in present}
         draft.users = {label: draft.users[label] for label in by_value(draft.users)}
-    draft.users.update(dict.fromkeys(padding.unnamed, 0))
-    draft.assumptions.append(padding.note)
-    if padding.unnamed and ordered:
+        inside = f"{span - seen} unobserved integers between {low} and {high}"
+        above = f"the integers {high + 1} to {low + k - 1} above the largest label seen"
+        added = " and ".join(text for text, wanted in ((inside, span > seen), (above, k > span)) if wanted)
+        draft.assumptions.append(f"{k} categories between {low} and {low + k - 1}: {added} were added")
+        return
+    names = (name for place in count(1) if (name := f"(unseen {place})") not in draft.users)
+    draft.users |= dict.fromkeys(list(islice(names, k - seen)), 0)
+    note = f"{k - seen} unobserved categories without a name added at the end (--domain FILE says which they are)"
+    if ends is not None:
+        note += f"; the labels leave out more than that many integers between {ends[0]} and {ends[1]}"
+    draft.assumptions.append(note)
+    if ordered:
         draft.warnings.append(
-            f"{plural(len(padding.unnamed), 'category', 'categories')} without a name stand at the end of the "
-            "order; their true place matters for emd and range queries: give it with --domain FILE"
+            f"{plural(k - seen, 'category', 'categories')} without a name stand at the end of the order; their true "
+            "place matters for emd and range queries: give it with --domain FILE"
         )
+
+
+def _gaps_note(labels: Sequence[str]) -> tuple[str, ...]:
+    """Say so if integers between the smallest and the largest label are not among the categories."""
+    ends = _integer_ends(labels)
+    if ends is None or ends[1] - ends[0] + 1 == len(labels):
+        return ()
+    span = ends[1] - ends[0] + 1
+    return (
+        f"only the {len(labels)} integers seen between {ends[0]} and {ends[1]} are categories "
+        f"(--k {span} adds the {span - len(labels)} between them)",
+    )
+
+
+def _integer_ends(labels: Sequence[str]) -> tuple[int, int] | None:
+    """Return the smallest and the largest label if all (numeric) labels are integers that one would count along."""
+    values = [value_of(label) for label in labels]
+    if not values or any(abs(value) > _LONGEST_INTEGER or value != value.to_integral_value() for value in values):
+        return None
+    return int(min(values)), int(max(values))
 
 
 def _merge(draft: _Draft, rest: dict[str, int], *, ordered: bool | None) -> bool:
@@ -238,3 +271,30 @@ def _finished(draft: _Draft, *, ordered: bool) -> Domain:
     if counts.sum() < 1:
         raise InputError("no user is left in the domain; at least one is needed")
     return Domain(tuple(draft.users), counts, ordered, tuple(draft.assumptions), tuple(draft.warnings))
+
+
+def read_domain(path: str) -> tuple[str, ...]:
+    """Read a domain: one label a line, no header, blank lines skipped.
+
+    path: a text file or its gzip, or a Parquet file of one column; "-" for standard input.
+
+    Returns the labels without surrounding whitespace, in the order of the file. Raises InputError if the file cannot be
+    read as UTF-8 text, is empty, or holds a label twice.
+    """
+    seen: dict[str, int] = {}
+    with opened_rows(path, Expected("labels", header=False, single=True)) as rows:
+        name, unit = rows.table.source, rows.table.unit
+        if rows.table.width > 1:
+            raise InputError(f"{name}: has {rows.table.width} columns; a domain is one column with one label a {unit}")
+        for block in rows.blocks():
+            for label, place in zip(block.cells(0), block.places, strict=True):
+                if label in seen:
+                    first = f"{unit} {seen[label]}"
+                    raise rows.table.bad(place, f"label {shortened(label)} is on {first} already; remove one")
+                if label:
+                    seen[label] = place
+            if len(seen) > MOST_LABELS:
+                raise InputError(f"{name}: has more than {MOST_LABELS} labels, the most a domain may have")
+    if not seen:
+        raise empty(name)
+    return tuple(seen)

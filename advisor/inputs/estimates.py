@@ -13,18 +13,19 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError
 from advisor.inputs.blocks import Rows
-from advisor.inputs.columns import Table, find_column
-from advisor.inputs.labels import value_of
+from advisor.inputs.columns import Table, find_column, refuse_total
+from advisor.inputs.head import Expected
+from advisor.inputs.labels import missing_labels, shortened, value_of
 from advisor.inputs.numbers import (
     MOST_LABELS,
+    TWO_WAYS,
+    DecimalSign,
     all_numbers,
-    decimal_signs,
     is_missing,
+    looks_numeric,
     plain_number,
-    real_number,
 )
-from advisor.inputs.rows import opened_rows
-from advisor.inputs.tally import shortened
+from advisor.inputs.table import opened_rows
 
 # The better a name tells an estimate from a count of users, the earlier its group.
 _ESTIMATE_NAMES = (
@@ -32,8 +33,6 @@ _ESTIMATE_NAMES = (
     frozenset({"frequency", "frequencies", "freq", "freqs", "raw", "f", "estimatedcount", "estimatedcounts"}),
     frozenset({"count", "counts", "cnt", "n"}),
 )
-_TOTALS = frozenset({"total", "totals", "sum", "overall", "grandtotal", "all"})
-_TWO_WAYS = "can be read in two ways (thousands or decimals); write all estimates with the same decimal sign"
 
 
 @dataclass(frozen=True)
@@ -85,27 +84,22 @@ def read_estimates(
     >>> read.labels, read.values.tolist()
     (('apple', 'pear'), [1.02, -0.02])
     """
-    asked = (column, estimates)
-    with opened_rows(
-        path,
-        "estimates",
-        header=header,
-        asked=asked,
-        names_columns=_names_columns,
-        decimals=True,
-        blanks=True,
-        stdin=stdin,
-    ) as rows:
+    expected = Expected(
+        "estimates", header, (column, estimates), names_columns=_names_columns, decimals=True, blanks=True
+    )
+    with opened_rows(path, expected, stdin) as rows:
         label_at, value_at = _columns(rows.table, column, estimates)
         labels, cells, places = _read(rows, label_at, value_at)
-    values, spelling = _values(rows, cells, places)
     table = rows.table
+    sign = DecimalSign(may_be_comma=table.decimal_comma).learn(cells)
+    values = _values(table, sign, cells, places)
     if label_at is None:
         labels = [str(at) for at in range(len(cells))]
         note = f"one column: its {len(cells)} rows read as the estimates of the categories 0 to {len(cells) - 1}"
     else:
-        _check_labels(rows, labels, places)
-        _refuse_total(rows, labels, cells, values, places, decimal_comma=bool(spelling))
+        _check_labels(table, labels, places)
+        excess, rounding = values[-1] - math.fsum(values[:-1]), _rounding(values, cells, comma=bool(sign.comma))
+        refuse_total(table, labels[-1], cells[-1], places[-1], excess, rows=len(labels), rounding=rounding)
         note = f"column {table.called(value_at)} read as estimates, column {table.called(label_at)} as labels"
         note = "; ".join((*(table.row_numbers_note if label_at != table.row_numbers else ()), note))
     if len(labels) < 2:
@@ -113,27 +107,22 @@ def read_estimates(
     return RawEstimates(
         tuple(labels),
         values,
-        (*rows.assumptions, note, *spelling),
+        (*rows.assumptions, note, *(["estimates have a decimal comma"] if sign.comma else [])),
         rows.warnings(),
         labelled=label_at is not None,
         column="" if label_at is None or table.names is None else table.names[label_at],
     )
 
 
-def _names_columns(first: Sequence[str], rest: Sequence[Sequence[str]], table: Table, usual: bool) -> bool:
+def _names_columns(first: Sequence[str], rest: Sequence[Sequence[str]], usual: bool) -> bool:
     """Tell a header from a first row of data, which holds a number."""
-    if any(_is_number(cell.strip(), table) for cell in first):
+    if any(map(looks_numeric, first)):
         return False
-    below = [[cell.strip() for cell in row] for row in rest if len(row) == len(first)]
-    if any(all(_is_number(row[at], table) for row in below) for at in range(len(first)) if below):
+    below = [[looks_numeric(cell.strip()) for cell in row] for row in rest if len(row) == len(first)]
+    if any(all(column) for column in zip(*below, strict=True)):
         # "NaN" or an empty cell on the first line is a missing estimate, and no name for the column.
-        return not all(is_missing(first[at].strip()) for at in range(len(first)) if _is_number(below[0][at], table))
+        return not all(is_missing(cell) for cell, number in zip(first, below[0], strict=True) if number)
     return usual
-
-
-def _is_number(cell: str, table: Table) -> bool:
-    comma, point = decimal_signs(cell)
-    return point or (comma and table.decimal_comma)
 
 
 def _columns(table: Table, column: str | None, estimates: str | None) -> tuple[int | None, int]:
@@ -155,7 +144,7 @@ def _estimate_column(table: Table, label: int | None) -> int:
         if label is not None:
             raise InputError(f"{table.source}: has one column, no estimates beside the labels; add a column of them")
         return 0
-    names = ["".join(filter(str.isalnum, name.casefold())) for name in table.names or ()]
+    names = table.plain_names
     for group in _ESTIMATE_NAMES:
         found = [at for at, name in enumerate(names) if name in group and at != label]
         if len(found) == 1:
@@ -166,7 +155,7 @@ def _estimate_column(table: Table, label: int | None) -> int:
     if len(columns) == 2:
         if label is not None:
             return next(at for at in columns if at != label)
-        numeric = [all(_is_number(cell, table) for cell in table.cells(at)) for at in columns]
+        numeric = [all(map(looks_numeric, table.cells(at))) for at in columns]
         return columns[0] if numeric == [True, False] else columns[1]
     raise InputError(
         f"{table.source}: has {table.width} columns: {table.columns()}; say which one holds the estimates with "
@@ -187,86 +176,44 @@ def _read(rows: Rows, label_at: int | None, value_at: int) -> tuple[list[str], l
     return labels, cells, places
 
 
-def _values(rows: Rows, cells: list[str], places: list[int]) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-    """Return the numbers, and a note if their decimal sign is a comma."""
-    comma = rows.table.decimal_comma and _writes_commas(rows, cells, places)
+def _values(table: Table, sign: DecimalSign, cells: list[str], places: list[int]) -> NDArray[np.float64]:
     values = np.empty(len(cells))
     for at, (cell, place) in enumerate(zip(cells, places, strict=True)):
-        value = real_number(cell, comma=comma)
+        value = sign.number(cell)
         if isinstance(value, str):
             got = f" {shortened(cell)}" if cell else ""
-            raise rows.bad(
+            hint = "write all estimates with the same decimal sign" if value == TWO_WAYS else ""
+            raise table.bad(
                 place,
-                f"the estimate{got} {value}; an estimate is a number, negative or not, e.g. 0.25, -0.013 or 1e-3",
+                f"the estimate{got} {value}; "
+                + (hint or "an estimate is a number, negative or not, e.g. 0.25, -0.013 or 1e-3"),
             )
         values[at] = value
-    return values, ("estimates have a decimal comma",) if comma else ()
+    return values
 
 
-def _writes_commas(rows: Rows, cells: list[str], places: list[int]) -> bool:
-    """Tell by the cells that can be read in one way only which of the two is the decimal sign."""
-    with_comma = with_point = unclear = None
-    for cell, place in zip(cells, places, strict=True):
-        if "," not in cell and "." not in cell:
-            continue
-        comma, point = decimal_signs(cell)
-        if comma and point:
-            unclear = unclear or (cell, place)
-        elif comma:
-            with_comma = with_comma or (cell, place)
-        elif point:
-            with_point = with_point or (cell, place)
-    if with_comma and with_point:
-        cell, place = max(with_comma, with_point, key=lambda found: found[1])
-        other = min(with_comma, with_point, key=lambda found: found[1])
-        unit = rows.table.unit
-        raise rows.bad(
-            place,
-            f"the estimate {shortened(cell)} has another decimal sign than {shortened(other[0])} ({unit} {other[1]}); "
-            "use one",
-        )
-    if unclear and not with_comma and not with_point:
-        raise rows.bad(unclear[1], f"the estimate {shortened(unclear[0])} {_TWO_WAYS}")
-    return with_comma is not None
-
-
-def _check_labels(rows: Rows, labels: list[str], places: list[int]) -> None:
-    known = [label for label in labels if not is_missing(label)]
-    numeric = all_numbers(known)
+def _check_labels(table: Table, labels: list[str], places: list[int]) -> None:
+    missing = set(missing_labels(labels))
+    numeric = all_numbers([label for label in labels if label not in missing])
     seen: dict[str | Decimal, tuple[str, int]] = {}
     for label, place in zip(labels, places, strict=True):
-        if not label or (numeric and is_missing(label)):
+        if label in missing:
             what = repr(label) if label else "an empty cell"
-            raise rows.bad(place, f"the label is missing ({what}); fill it in, or remove the row")
+            raise table.bad(place, f"the label is missing ({what}); fill it in, or remove the row")
         key = value_of(label) if numeric else label
         if key in seen:
             first, where = seen[key]
             alike = "" if first == label else f", written {shortened(first)},"
-            raise rows.bad(
+            raise table.bad(
                 place,
-                f"label {shortened(label)} is on {rows.table.unit} {where}{alike} already; give one row a category",
+                f"label {shortened(label)} is on {table.unit} {where}{alike} already; give one row a category",
             )
         seen[key] = label, place
 
 
-def _refuse_total(
-    rows: Rows,
-    labels: list[str],
-    cells: list[str],
-    values: NDArray[np.float64],
-    places: list[int],
-    *,
-    decimal_comma: bool,
-) -> None:
-    """Raise if the last row adds up all others, within what rounding the printed figures can do to a sum."""
-    if "".join(filter(str.isalpha, labels[-1].casefold())) not in _TOTALS or len(labels) < 3:
-        return
-    digits = [Decimal(plain_number(cell, comma=decimal_comma)).as_tuple().exponent for cell in cells]
+def _rounding(values: NDArray[np.float64], cells: list[str], *, comma: bool) -> float:
+    """Return what rounding the printed figures can do to their sum."""
+    digits = [Decimal(plain_number(cell, comma=comma)).as_tuple().exponent for cell in cells]
     unit = 10.0 ** min(int(digit) for digit in digits)
     # Rounding has the standard deviation unit / sqrt(12) in each figure: four of them, and half a unit in the total.
-    rounding = unit * (0.5 + 1.2 * math.sqrt(len(cells))) + 1e-9 * float(np.abs(values).sum())
-    if abs(values[-1] - math.fsum(values[:-1])) <= rounding:
-        raise rows.bad(
-            places[-1],
-            f"{shortened(labels[-1])} is the sum of the rows above ({cells[-1]}), not a category; remove this row",
-        )
+    return unit * (0.5 + 1.2 * math.sqrt(len(cells))) + 1e-9 * float(np.abs(values).sum())

@@ -14,9 +14,11 @@ from advisor.errors import InputError
 from advisor.inputs.bins import Bins, Cut
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import Choice, Table, choose_columns, find_column
+from advisor.inputs.head import Expected
+from advisor.inputs.labels import plural, shortened
 from advisor.inputs.number_tally import NumberTally, names_numbers
-from advisor.inputs.rows import opened_rows
-from advisor.inputs.tally import Tally, plural, shortened
+from advisor.inputs.table import opened_rows
+from advisor.inputs.tally import Tally
 from advisor.inputs.transactions import tally_items
 
 
@@ -91,11 +93,9 @@ def read_histogram(
             )
         tallied, assumptions = tally_items(path, keep_top, header, stdin)
         return RawHistogram(tallied.labels, tallied.counts, False, assumptions, tallied.warnings)
-    asked, binned = (column, counts), cut is not None
-    named = names_numbers if binned else None
-    with opened_rows(
-        path, "users", header=header, asked=asked, names_columns=named, decimals=binned, stdin=stdin
-    ) as rows:
+    names_columns = None if cut is None else names_numbers
+    expected = Expected("users", header, (column, counts), names_columns, decimals=cut is not None)
+    with opened_rows(path, expected, stdin) as rows:
         choice = choose_columns(rows.table, column, counts)
         tallied = _tallied(rows, choice, cut).result(drop_missing=drop_missing)
     note = rows.table.row_numbers_note if rows.table.row_numbers not in (choice.label, choice.count) else ()
@@ -111,13 +111,13 @@ def read_columns(
     path: str, columns: Sequence[str], *, header: bool | None = None, drop_missing: bool = False
 ) -> tuple[RawHistogram, ...]:
     """Count the users per label of several columns, one row a user, in one pass over a file; see `read_histogram`."""
-    with opened_rows(path, "users", header=header, asked=columns) as rows:
+    with opened_rows(path, Expected("users", header, columns)) as rows:
         table = rows.table
         places = [find_column(table, name, "--column") for name in columns]
         twice = [place for at, place in enumerate(places) if place in places[:at]]
         if twice:
             raise InputError(f"{table.source}: --column names column {table.called(twice[0])} twice: leave one out")
-        tallies = [Tally(table.source, unit=table.unit, decimal_comma=table.decimal_comma) for _ in places]
+        tallies = [Tally(table) for _ in places]
         for block in rows.blocks(places):
             for place, tally in zip(places, tallies, strict=True):
                 tally.add_block(block.tallied(place), partial(_place_of, block, place))
@@ -138,18 +138,12 @@ def _place_of(block: Block, column: int, value: str) -> int:
 
 def _tallied(rows: Rows, choice: Choice, cut: Cut | None) -> Tally:
     table, label, count = rows.table, choice.label, choice.count
-    if cut is None:
-        tally = Tally(table.source, unit=table.unit, decimal_comma=table.decimal_comma)
-    else:
-        name, cells = table.names[label] if table.names else None, table.cells(label)
-        tally = NumberTally(
-            table.source, cut, name, unit=table.unit, decimal_comma=table.decimal_comma, head=cells
-        )  # fmt: skip
+    tally = Tally(table) if cut is None else NumberTally(table, label, cut)
     for block in rows.blocks([label] if count is None else [label, count]):
         if count is None:
             tally.add_block(block.tallied(label), partial(_place_of, block, label))
         else:
-            tally.add_counts(zip(block.cells(label), block.cells(count), block.places, strict=True))
+            tally.add_counts(block.cells(label), block.cells(count), block.places)
     return tally
 
 

@@ -6,10 +6,30 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from advisor.errors import InputError, listed, near_miss
-from advisor.inputs.numbers import all_numbers, number
-from advisor.inputs.tally import plural, shortened
+from advisor.inputs.numbers import all_numbers, is_missing, number
 
+LONGEST_SHOWN = 60  # characters of a label in a message
 OTHER_LABEL = "(other)"  # users of no category, or none of whose items, is kept
+
+
+def shortened(label: str) -> str:
+    """Quote a label for a message, and cut it if it is long."""
+    return repr(label if len(label) <= LONGEST_SHOWN else label[:LONGEST_SHOWN] + "…")
+
+
+def plural(number: int, one: str, many: str) -> str:
+    """Return the number with the right form of the noun (and its verb).
+
+    >>> plural(1, "line was", "lines were"), plural(2, "line was", "lines were")
+    ('1 line was', '2 lines were')
+    """
+    return f"{number} {one if number == 1 else many}"
+
+
+def missing_labels(labels: Collection[str]) -> list[str]:
+    """Return the labels that stand for no value: the empty one, and "NA" where all that is known is numbers."""
+    numeric = all_numbers([label for label in labels if not is_missing(label)])
+    return [label for label in labels if not label or (numeric and is_missing(label))]
 
 
 def value_of(label: str) -> Decimal:

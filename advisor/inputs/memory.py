@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from advisor.checks import whole
-from advisor.errors import InputError
-from advisor.inputs.frames import categories_of, is_histogram, is_pandas, labelled, raw_values
+from advisor.errors import InputError, listed
+from advisor.inputs.columns import COUNT_NAMES
+from advisor.inputs.frames import is_pandas
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+BY_FREQUENCY = ("count", "proportion")  # what pandas calls the results of value_counts, which it sorts by frequency
 FEWEST = 4  # numbers from which their sum says something
 ROUNDING, NEAR = 1e-6, 0.5  # how far from 1 frequencies may sum, and raw estimates with values below 0
 
@@ -21,11 +26,21 @@ class SampleInMemory(NamedTuple):
     """A sample as labels and counts."""
 
     labels: list[str]  # distinct, unless two values are written alike
-    counts: np.ndarray[Any, np.dtype[np.int64]]  # users per label; 0 is possible
+    counts: NDArray[np.int64]  # users per label; 0 is possible
     name: str  # of the argument that it was given as
     in_order: bool  # whether the order of the labels is the user's, or an accident
     ordered: bool | None = None  # whether the data say that the order means something; None: they do not
     assumptions: tuple[str, ...] = ()  # what was decided for the user, one sentence each
+
+
+class Labelled(NamedTuple):
+    """Numbers by label."""
+
+    labels: list[str]
+    values: NDArray[Any]  # whatever was given for numbers
+    domain: list[str] | None = None  # all categories in their order, where the data name them
+    ordered: bool | None = None  # whether that order means something; None: the data do not say
+    by_frequency: bool = False  # whether the labels stand in the order of their values, which means nothing
 
 
 def sample_in_memory(
@@ -41,13 +56,41 @@ def sample_in_memory(
         return _histogram(sample_counts, "sample_counts")
     if not is_pandas(sample):
         return SampleInMemory(*_tally(sample), "sample", in_order=False)
-    if is_histogram(sample):
+    if _is_histogram(sample):
         note = "sample is a result of value_counts: read as counts of users"
         return _histogram(sample, "sample")._replace(assumptions=(note,))
-    values = raw_values("sample", sample)
+    values = _raw_values("sample", sample)
     labels, counts = _tally(values)
     _refuse_frequencies(sample)
-    return _over_categories(SampleInMemory(labels, counts, "sample", in_order=False), categories_of(values))
+    return _over_categories(SampleInMemory(labels, counts, "sample", in_order=False), *_categories_of(values))
+
+
+def estimate_in_memory(estimate: ArrayLike | Mapping[Any, float]) -> Labelled:
+    """Return labels and values of an estimate: one number per category, or a mapping from label to number.
+
+    Raises InputError if it is not flat, has fewer than 2 categories, or holds what is no finite number.
+    """
+    read = _by_label("estimate", estimate)
+    if len(set(read.labels)) < len(read.labels):
+        raise InputError("estimate must have each label once, got some twice")
+    try:
+        array = np.asarray(read.values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError("estimate must hold numbers, one per category") from None
+    if len(array) < 2:
+        raise InputError(f"estimate must be flat, at least 2 categories, got shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise InputError(f"estimate must be finite, got {int((~np.isfinite(array)).sum())} missing or infinite values")
+    return read._replace(values=array)
+
+
+def _is_histogram(sample: Any) -> bool:
+    """Tell whether what was given as raw values holds one row per label: a result of value_counts, or a frame of it."""
+    if hasattr(sample, "columns"):
+        names = [str(name).casefold() for name in sample.columns]
+        return len(names) == 2 and sum(name in COUNT_NAMES for name in names) == 1
+    numbered = type(sample.index).__name__ == "RangeIndex" if hasattr(sample, "index") else True
+    return not numbered and sample.name in BY_FREQUENCY and sample.index.is_unique
 
 
 def _refuse_frequencies(series: Any) -> None:
@@ -64,38 +107,105 @@ def _refuse_frequencies(series: Any) -> None:
         )
 
 
+def _raw_values(name: str, given: Any) -> Any:
+    """Return one value per user: a series, an index, or the one column of a frame.
+
+    Raises InputError if a frame has several.
+    """
+    if not hasattr(given, "columns"):
+        return given
+    if given.shape[1] != 1:
+        columns = list(map(str, given.columns))
+        example = f"; name one: {name}=frame[{given.columns[0]!r}]" if columns else ""
+        raise InputError(
+            f"{name} must be one column, got a frame of {len(columns)} ({listed(columns, most=6)}){example}"
+        )
+    return given.iloc[:, 0]
+
+
 def _histogram(given: ArrayLike | Mapping[Any, int] | Iterable[Any] | None, name: str) -> SampleInMemory:
     """Return a sample of one count per category."""
-    known, in_order = None, True
-    if is_pandas(given):
-        read = labelled(name, given)
-        labels, numbers, in_order = list(map(_label, read.labels)), read.values, not read.by_frequency
-        known = None if read.categories is None else (read.categories, bool(read.ordered))
-    elif hasattr(given, "items"):
-        pairs = list(cast("Mapping[Any, Any]", given).items())
-        labels, numbers = [_label(key) for key, _ in pairs], [number for _, number in pairs]
-    else:
-        array = np.asarray(given)
-        if array.ndim != 1:
-            raise InputError(f"{name} must be flat, one count per category, got shape {array.shape}")
-        numbers = array.tolist()
-        labels = [str(place) for place in range(len(numbers))]
-    counts = [whole(0)(f"every count in {name}", number) for number in numbers]
+    read = _by_label(name, given)
+    counts = [whole(0)(f"every count in {name}", number) for number in read.values.tolist()]
     if sum(counts) < 1:
         raise InputError(f"{name} must hold at least 1 user, got {len(counts)} counts that sum to 0")
-    return _over_categories(SampleInMemory(labels, np.array(counts, dtype=np.int64), name, in_order), known)
+    sample = SampleInMemory(read.labels, np.array(counts, dtype=np.int64), name, not read.by_frequency)
+    return _over_categories(sample, read.domain, read.ordered)
 
 
-def _over_categories(sample: SampleInMemory, known: tuple[list[Any], bool] | None) -> SampleInMemory:
+def _over_categories(sample: SampleInMemory, domain: list[str] | None, ordered: bool | None) -> SampleInMemory:
     """Return a sample with all of its categories, those that nobody has too, in their order."""
-    if known is None or len(set(sample.labels)) < len(sample.labels):  # what is there twice is refused later
+    if domain is None or len(set(sample.labels)) < len(sample.labels):  # what is there twice is refused later
         return sample
     users = dict(zip(sample.labels, sample.counts.tolist(), strict=True))
-    every = [_label(category) for category in known[0]]
-    counts = np.array([users.get(label, 0) for label in every], dtype=np.int64)
-    note = f"{len(every)} categories{' and their order' if known[1] else ''} taken from the dtype"
+    counts = np.array([users.get(label, 0) for label in domain], dtype=np.int64)
+    note = f"{len(domain)} categories{' and their order' if ordered else ''} taken from the dtype"
     return sample._replace(
-        labels=every, counts=counts, in_order=True, ordered=known[1] or None, assumptions=(*sample.assumptions, note)
+        labels=domain, counts=counts, in_order=True, ordered=ordered, assumptions=(*sample.assumptions, note)
+    )
+
+
+def _by_label(name: str, given: Any) -> Labelled:
+    """Return numbers by label: of a mapping, of a list by their places, of pandas by the index or a column.
+
+    Raises InputError if they are not flat, the index has several levels, or a frame does not say where the numbers are.
+    """
+    if not is_pandas(given):
+        if hasattr(given, "items"):
+            pairs = list(cast("Mapping[Any, Any]", given).items())
+            return Labelled([_label(key) for key, _ in pairs], np.fromiter((number for _, number in pairs), object))
+        array = np.atleast_1d(np.asarray(given, dtype=object))
+        if array.ndim != 1:
+            raise InputError(f"{name} must be flat, one number per category, got shape {array.shape}")
+        return Labelled(list(map(str, range(len(array)))), array)
+    series = _one_series(name, given) if hasattr(given, "columns") else given
+    if not hasattr(series, "index"):  # an index holds values alone
+        return Labelled(list(map(str, range(len(series)))), series.to_numpy(dtype=object))
+    index = series.index
+    if index.nlevels > 1:
+        levels = listed(str(level) for level in index.names)
+        raise InputError(
+            f"{name} must have one label per row, got an index of {index.nlevels} levels ({levels}): sum over the "
+            f"others first, for example {name}=counts.groupby(level=0).sum()"
+        )
+    index = index.get_level_values(0)
+    counted = series.name in BY_FREQUENCY and bool((np.diff(series.to_numpy(np.float64, na_value=0)) <= 0).all())
+    return Labelled(
+        list(map(_label, index.tolist())),
+        series.to_numpy(dtype=object),
+        *_categories_of(index),
+        by_frequency=counted,
+    )
+
+
+def _categories_of(given: Any) -> tuple[list[str] | None, bool | None]:
+    """Return all categories of a series or an index in their order, and whether it means something.
+
+    None where values are plain, and only those that are there are known; and where the data do not say.
+    """
+    kind = str(given.dtype)
+    if kind == "category":
+        return list(map(_label, given.dtype.categories.tolist())), bool(given.dtype.ordered) or None
+    if kind.startswith("interval"):
+        return list(map(_label, sorted(set(given.tolist())))), True
+    return None, None
+
+
+def _one_series(name: str, frame: Any) -> pd.Series[Any]:
+    """Return the numbers of a frame by label."""
+    if frame.shape[1] == 1:
+        return frame.iloc[:, 0]
+    columns = list(map(str, frame.columns))
+    if len(columns) == 2:
+        named = [at for at in range(2) if columns[at].casefold() in COUNT_NAMES]
+        numeric = [at for at in range(2) if frame.dtypes.iloc[at].kind in "iuf"]
+        (at,) = named if len(named) == 1 else numeric if len(numeric) == 1 else (None,)
+        if at is not None:
+            return frame.set_index(frame.columns[1 - at]).iloc[:, 0]
+    raise InputError(
+        f"{name} must be a column of numbers with the labels beside it or as its index, got a frame of "
+        f"{len(columns)} columns ({listed(columns, most=6)}): name them, for example "
+        f"{name}=frame.set_index('label')['number']"
     )
 
 
@@ -125,41 +235,3 @@ def _label(value: Any) -> str:
     if not text:
         raise InputError("sample must hold values, got an empty string: leave missing ones out")
     return text
-
-
-class EstimateInMemory(NamedTuple):
-    """An estimate as labels and values."""
-
-    labels: list[str]
-    values: np.ndarray[Any, np.dtype[np.float64]]
-    domain: list[str] | None = None  # all labels in their order, where the data name them
-    ordered: bool | None = None  # whether that order means something; None: the data do not say
-
-
-def estimate_in_memory(estimate: ArrayLike | Mapping[Any, float]) -> EstimateInMemory:
-    """Return labels and values of an estimate: one number per category, or a mapping from label to number.
-
-    Raises InputError if it is not flat, has fewer than 2 categories, or holds what is no finite number.
-    """
-    domain, ordered = None, None
-    if is_pandas(estimate):
-        read = labelled("estimate", estimate)
-        labels, values, ordered = list(map(_label, read.labels)), read.values, read.ordered
-        domain = None if read.categories is None else list(map(_label, read.categories))
-    elif hasattr(estimate, "items"):
-        pairs = list(cast("Mapping[Any, Any]", estimate).items())
-        labels, values = [_label(key) for key, _ in pairs], [value for _, value in pairs]
-    else:
-        values = list(np.atleast_1d(np.asarray(estimate, dtype=object)))
-        labels = [str(place) for place in range(len(values))]
-    if len(set(labels)) < len(labels):
-        raise InputError("estimate must have each label once, got some twice")
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError("estimate must hold numbers, one per category") from None
-    if array.ndim != 1 or len(array) < 2:
-        raise InputError(f"estimate must be flat, at least 2 categories, got shape {array.shape}")
-    if not np.isfinite(array).all():
-        raise InputError(f"estimate must be finite, got {int((~np.isfinite(array)).sum())} missing or infinite values")
-    return EstimateInMemory(labels, array, domain, ordered)

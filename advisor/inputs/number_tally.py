@@ -11,48 +11,26 @@ from numpy.typing import NDArray
 from advisor.errors import InputError
 from advisor.inputs.bins import Bins, Cut, edge_text, exact
 from advisor.inputs.columns import Table
-from advisor.inputs.numbers import EMPTY, MISSING, NO_NUMBER, NOT_FINITE, decimal_signs, real_number
-from advisor.inputs.tally import Tallied, Tally, plural, shortened
+from advisor.inputs.labels import plural, shortened
+from advisor.inputs.numbers import EMPTY, MISSING, NO_NUMBER, NOT_FINITE, TWO_WAYS, looks_numeric, real_number
+from advisor.inputs.tally import Tallied, Tally
 
 MOST_NUMBERS = 10_000_000
 """Most distinct numbers that are kept where the edges depend on them: 16 bytes each."""
 
-_BLOCK = 1 << 16  # numbers that wait to be placed at once
-_TWO_WAYS = "can be read in two ways (thousands or decimals)"
-
 
 class NumberTally(Tally):
-    """Users per bin of one input: while it is read where the edges are given, else once its numbers are known.
+    """Users per bin of one table: while it is read where the edges are given, else once its numbers are known.
 
-    Parameters
-    ----------
-    source, unit, decimal_comma
-        As for `Tally`.
-    cut
-        How numbers become bins.
-    column
-        The column's name, None without one.
-    head
-        Its first cells, which tell whether "," is the decimal sign where it may be.
+    table, label: the table, and its column with the numbers.
+    cut: how numbers become bins.
     """
 
-    def __init__(
-        self,
-        source: str,
-        cut: Cut,
-        column: str | None,
-        *,
-        unit: str = "line",
-        decimal_comma: bool = False,
-        head: Sequence[str] = (),
-    ) -> None:
-        super().__init__(source, unit=unit, decimal_comma=decimal_comma)
-        self._cut, self._column = cut, column
-        self._bins = cut.bins(column)
-        self._comma = None if decimal_comma else False
-        for cell in head:
-            self._number(cell)
-        self._waiting: dict[float, int] = {}
+    def __init__(self, table: Table, label: int, cut: Cut) -> None:
+        super().__init__(table)
+        self._cut, self._column = cut, table.names[label] if table.names else None
+        self._bins = cut.bins(self._column)
+        self._sign = table.decimal_sign(label)
         self._numbers: list[NDArray[np.float64]] = []
         self._weights: list[NDArray[np.int64]] = []
         self._kept = 0  # of the numbers, those that are known to be distinct
@@ -64,21 +42,30 @@ class NumberTally(Tally):
 
         Raises InputError for a value that is neither a number nor missing.
         """
-        for label, number in users.items():
-            value = self._number(label)
+        numbers: dict[float, int] = {}
+        for label, count in users.items():
+            value = self._sign.number(label)
             if isinstance(value, float):
-                self._waiting[value] = self._waiting.get(value, 0) + number
+                numbers[value] = numbers.get(value, 0) + count
             elif value in {EMPTY, MISSING, NOT_FINITE}:
-                if label not in self._missing_at:
-                    self._missing_at[label] = place_of(label)
-                self.users[label] += number
+                self._missing_at.setdefault(label, place_of(label))
+                self.users[label] += count
             else:
                 raise self._refusal(label, place_of(label), value)
-        if len(self._waiting) >= _BLOCK:
-            self._settle()
+        if numbers:
+            self._place(np.fromiter(numbers, np.float64), np.fromiter(numbers.values(), np.int64))
 
-    def _add(self, label: str, users: int, place: int) -> None:
-        self.add_block({label: users}, lambda _: place)
+    def _place(self, numbers: NDArray[np.float64], weights: NDArray[np.int64]) -> None:
+        """Place numbers in bins, or keep them where the edges depend on them."""
+        self._low, self._high = min(self._low, float(numbers.min())), max(self._high, float(numbers.max()))
+        self._whole = self._whole and bool((numbers == np.rint(numbers)).all())
+        if self._bins is not None:
+            self._placed += np.bincount(self._bins.place(numbers) + 1, weights, self._bins.k + 2).astype(np.int64)
+            return
+        self._numbers.append(numbers)
+        self._weights.append(weights)
+        if sum(map(len, self._numbers)) > 2 * max(self._kept, 1 << 18):
+            self._merge()
 
     def result(self, *, drop_missing: bool) -> Tallied:
         """Return the users of every bin, without those whose number is missing or infinite if they may be dropped.
@@ -87,9 +74,8 @@ class NumberTally(Tally):
         is left.
         """
         warnings = self._leave_out(list(self.users), allowed=drop_missing)
-        self._settle()
         if not any(weights.any() for weights in self._weights) and not self._placed.any():
-            raise InputError(f"{self.source}: holds no user with a number; at least one is needed")
+            raise InputError(f"{self.table.source}: holds no user with a number; at least one is needed")
         bins = self._bins
         if bins is None:
             self._merge()
@@ -112,40 +98,14 @@ class NumberTally(Tally):
             )
         return Tallied(bins.labels, counts, tuple(warnings), bins)
 
-    def _number(self, cell: str) -> float | str:
-        if self._comma is None and ("," in cell or "." in cell):
-            comma, point = decimal_signs(cell)
-            if comma and point:
-                return _TWO_WAYS
-            if comma or point:
-                self._comma = comma
-        return real_number(cell, comma=bool(self._comma))
-
     def _refusal(self, label: str, place: int, reason: str) -> InputError:
         what = "holds" if self._column is None else f"column {shortened(self._column)} holds"
-        where = f" on {self.unit} {place}" if place else ""
-        if reason == _TWO_WAYS:
+        where = f" on {self.table.unit} {place}" if place else ""
+        if reason == TWO_WAYS:
             way_out = "write it without separators of thousands, and separate columns by tabs or commas"
         else:
             way_out = "bins need numbers (dates as years or days): correct it, or choose another --column"
-        return InputError(f"{self.source}: {what} {shortened(label)}{where}, which {reason}; {way_out}")
-
-    def _settle(self) -> None:
-        """Place the numbers that wait, or keep them where the edges depend on them."""
-        if not self._waiting:
-            return
-        numbers = np.fromiter(self._waiting, np.float64, len(self._waiting))
-        weights = np.fromiter(self._waiting.values(), np.int64, len(self._waiting))
-        self._waiting = {}
-        self._low, self._high = min(self._low, float(numbers.min())), max(self._high, float(numbers.max()))
-        self._whole = self._whole and bool((numbers == np.rint(numbers)).all())
-        if self._bins is not None:
-            self._placed += np.bincount(self._bins.place(numbers) + 1, weights, self._bins.k + 2).astype(np.int64)
-            return
-        self._numbers.append(numbers)
-        self._weights.append(weights)
-        if sum(map(len, self._numbers)) > 2 * max(self._kept, 1 << 18):
-            self._merge()
+        return InputError(f"{self.table.source}: {what} {shortened(label)}{where}, which {reason}; {way_out}")
 
     def _merge(self) -> None:
         """Add up the users of equal numbers."""
@@ -154,8 +114,8 @@ class NumberTally(Tally):
         self._numbers, self._weights, self._kept = [numbers], [weights], len(numbers)
         if self._kept > MOST_NUMBERS:
             raise InputError(
-                f"{self.source}: more than {MOST_NUMBERS:,} distinct numbers, too many to keep until their range is "
-                "known; give the range with --edges, for example --edges 0,100000"
+                f"{self.table.source}: more than {MOST_NUMBERS:,} distinct numbers, too many to keep until their range "
+                "is known; give the range with --edges, for example --edges 0,100000"
             )
 
     def _own_bins(self) -> Bins:
@@ -163,13 +123,13 @@ class NumberTally(Tally):
         if self._low == self._high and self._cut.count is not None:
             least = math.floor(self._low)
             raise InputError(
-                f"{self.source}: every number is {edge_text(self._low)}, so there is no range to cut; give one with "
-                f"--edges, for example --edges {edge_text(least)},{edge_text(least + 1)}"
+                f"{self.table.source}: every number is {edge_text(self._low)}, so there is no range to cut; give one "
+                f"with --edges, for example --edges {edge_text(least)},{edge_text(least + 1)}"
             )
         bins = self._cut.between(self._low, self._high, column=self._column)
         if bins.k < 2:
             raise InputError(
-                f"{self.source}: all numbers lie in one bin, {bins.span}, and a domain needs at least 2; give a "
+                f"{self.table.source}: all numbers lie in one bin, {bins.span}, and a domain needs at least 2; give a "
                 "smaller --bin-width, or the range with --edges"
             )
         return bins
@@ -187,20 +147,32 @@ class NumberTally(Tally):
             high -= min(0, (high - exact(self._high)) // step) * step
         every = f"{below + above:,} of {int(self._placed.sum()):,}"
         return InputError(
-            f"{self.source}: {every} users lie outside of the edges {bins.span}: {' and '.join(parts)}; let the edges "
-            f"reach from {edge_text(low)} to {edge_text(high)}, or count these users in the first and last bin with "
-            "--clamp"
+            f"{self.table.source}: {every} users lie outside of the edges {bins.span}: {' and '.join(parts)}; let the "
+            f"edges reach from {edge_text(low)} to {edge_text(high)}, or count these users in the first and last bin "
+            "with --clamp"
         )
 
 
-def names_numbers(first: Sequence[str], rest: Sequence[Sequence[str]], table: Table, usual: bool) -> bool:  # noqa: ARG001
+def binned(name: str, column: str, users: Mapping[str, int], cut: Cut) -> Tallied:
+    """Return the users of every bin of numbers in memory.
+
+    name, column: what the sample, and what the numbers are called ("" for nothing).
+
+    Raises InputError as a file of these numbers would.
+    """
+    tally = NumberTally(Table(name, (column,) if column else None, 1, (), ()), 0, cut)
+    tally.add_block(users, lambda _: 0)
+    return tally.result(drop_missing=False)
+
+
+def names_numbers(first: Sequence[str], rest: Sequence[Sequence[str]], usual: bool) -> bool:
     """Tell a header above numbers from the first of them: a word over a column that mostly holds numbers."""
-    if any(any(decimal_signs(cell.strip())) for cell in first):
+    if any(map(looks_numeric, first)):
         return usual
     rows = [row for row in rest if len(row) == len(first)]
     for at, cell in enumerate(first):
-        if real_number(cell.strip(), comma=False) == NO_NUMBER:
-            numbers = sum(any(decimal_signs(row[at].strip())) for row in rows)
+        if real_number(cell, comma=False) == NO_NUMBER:
+            numbers = sum(looks_numeric(row[at].strip()) for row in rows)
             if 2 * numbers >= max(len(rows), 1):
                 return True
     return usual

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from decimal import Decimal
 
 LARGEST_TOTAL = 2**53
@@ -16,6 +16,8 @@ MOST_LABELS = 2_000_000
 
 EMPTY, MISSING, NOT_FINITE, NO_NUMBER = "is empty", "is missing", "is not finite", "is not a number"
 """What is wrong with a cell, in a few words."""
+
+TWO_WAYS = "can be read in two ways (thousands or decimals)"
 
 _LONGEST_NUMBER = 40
 _LABEL_NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
@@ -58,12 +60,12 @@ def all_numbers(labels: Collection[str]) -> bool:
 
 
 def looks_numeric(cell: str) -> bool:
-    """Tell whether a cell is written with digits as data is and names are not: codes and "1,000" as well.
+    """Tell whether a cell is written with digits as data is and names are not: codes, "1,000" and "0,5" as well.
 
     >>> looks_numeric("02138"), looks_numeric("1,000"), looks_numeric("age"), looks_numeric("")
     (True, True, False, False)
     """
-    return bool(_NUMBER.fullmatch(cell) or _GROUPED.fullmatch(cell))
+    return any(decimal_signs(cell))
 
 
 def is_missing(cell: str) -> bool:
@@ -162,3 +164,32 @@ def plain_number(cell: str, *, comma: bool) -> str:
         # A point that groups no thousands is an error, so it must not become a decimal point.
         return cell.replace(",", ".") if "." not in cell else "?"
     return cell.replace(",", "") if "," in cell and _GROUPED.fullmatch(cell) else cell
+
+
+class DecimalSign:
+    """Which of "," and "." is the decimal sign of a column: the first cell that can be read in one way only tells."""
+
+    def __init__(self, *, may_be_comma: bool) -> None:
+        self.comma: bool | None = None if may_be_comma else False  # None: nothing tells by now
+        self._example = ""
+
+    def learn(self, cells: Iterable[str]) -> DecimalSign:
+        """Look at cells until one tells."""
+        for cell in cells:
+            if self.comma is not None:
+                break
+            comma, point = decimal_signs(cell)
+            if comma != point and ("," in cell or "." in cell):
+                self.comma, self._example = comma, cell
+        return self
+
+    def number(self, cell: str) -> float | str:
+        """Return a number, or what is wrong with the cell in a few words."""
+        if self.comma is None and ("," in cell or "." in cell):
+            self.learn([cell])
+            if self.comma is None and all(decimal_signs(cell)):
+                return TWO_WAYS
+        value = real_number(cell, comma=bool(self.comma))
+        if value == NO_NUMBER and self._example and any(decimal_signs(cell)):
+            return f"has another decimal sign than {self._example!r}"
+        return value

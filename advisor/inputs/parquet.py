@@ -10,11 +10,11 @@ from typing import Any
 from advisor.errors import InputError
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import Table
+from advisor.inputs.labels import shortened
 from advisor.inputs.source import LONGEST_LINE, Source
-from advisor.inputs.tally import shortened
 
 _BATCH_ROWS = 1 << 15
-_BATCH_ITEMS = 1 << 20  # members of lists in a batch
+_BATCH_LISTS = 1 << 9  # rows with lists, which may have thousands of members each
 _BETWEEN = ";"  # what stands between the members of a list, where it is text
 _HEAD_ROWS = 1000
 _FLAT = ("integer", "floating", "boolean", "string", "large_string", "null", "decimal", "date", "timestamp")
@@ -60,10 +60,6 @@ class ParquetRows(Rows):
         self._kinds = [field.type for field in file.schema_arrow]
         self._names = tuple(file.schema_arrow.names)
         self._lists = {name for name, kind in zip(self._names, self._kinds, strict=True) if lists and _is_list(kind)}
-        self._leaves = {column.path: at for at, column in enumerate(file.schema)}
-        for name in self._lists:
-            own = (at for path, at in self._leaves.items() if path.startswith(f"{name}."))
-            self._leaves.setdefault(name, next(own))
         if not self._names:
             raise InputError(f"{source}: the Parquet file has no columns")
         if not file.metadata.num_rows:
@@ -75,17 +71,13 @@ class ParquetRows(Rows):
     def _head(self) -> list[list[str]]:
         """Return the first rows; columns that cannot be read anyway are empty there."""
         times = Counter(self._names)
-        flat = [
-            name
-            for at, name in enumerate(self._names)
-            if times[name] == 1 and self._is_flat(at) and not self._overlong(name)
-        ]
+        flat = [name for at, name in enumerate(self._names) if times[name] == 1 and self._is_flat(at)]
+        flat = [name for name in flat if not self._overlong(name)]
         if not flat:
             return []
         batch = next(self._file.iter_batches(batch_size=min(_HEAD_ROWS, self._batch_rows(flat)), columns=flat))
         cells = {name: _Coded(batch.column(name)).cells() for name in flat}
-        columns = [cells.get(name) or [""] * batch.num_rows for name in self._names]
-        return list(map(list, zip(*columns, strict=True)))
+        return [[cells[name][row] if name in cells else "" for name in self._names] for row in range(batch.num_rows)]
 
     def blocks(self, columns: Sequence[int] | None = None, *, even: bool = True) -> Iterator[Block]:  # noqa: ARG002
         """Yield the rows in blocks, without the header and blank lines."""
@@ -102,13 +94,8 @@ class ParquetRows(Rows):
             place += batch.num_rows
 
     def _batch_rows(self, names: Sequence[str]) -> int:
-        """Return how many rows are read at once: fewer where they hold long lists."""
-        metadata = self._file.metadata
-        longest = 1
-        for leaf in (self._leaves[name] for name in names if name in self._lists):
-            items = sum(metadata.row_group(group).column(leaf).num_values for group in range(metadata.num_row_groups))
-            longest = max(longest, items // metadata.num_rows)
-        return max(1, min(_BATCH_ROWS, _BATCH_ITEMS // longest))
+        """Return how many rows are read at once: fewer where they hold lists, which may be long."""
+        return _BATCH_LISTS if self._lists & set(names) else _BATCH_ROWS
 
     def _is_flat(self, at: int) -> bool:
         from pyarrow import types
@@ -119,10 +106,9 @@ class ParquetRows(Rows):
 
     def _overlong(self, name: str) -> bool:
         """Tell whether the values of a column are so long that a few of them would fill the memory."""
-        metadata, leaf = self._file.metadata, self._leaves.get(name)
-        chunks = (
-            metadata.row_group(group).column(leaf) for group in range(metadata.num_row_groups) if leaf is not None
-        )
+        metadata, paths = self._file.metadata, [column.path for column in self._file.schema]
+        leaf = next(at for at, path in enumerate(paths) if path == name or path.startswith(f"{name}."))  # of a list
+        chunks = [metadata.row_group(group).column(leaf) for group in range(metadata.num_row_groups)]
         return any(
             chunk.total_uncompressed_size > max(_LARGEST_CHUNK, _LONGEST_MEAN * chunk.num_values) for chunk in chunks
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple
 
@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.inputs.blocks import Block, Rows
-from advisor.inputs.columns import COUNT_NAMES, Table, find_column
-from advisor.inputs.numbers import LARGEST_TOTAL, is_finite, whole_count
-from advisor.inputs.rows import opened_rows
-from advisor.inputs.tally import bad_count, shortened
+from advisor.inputs.blocks import Block, Rows, real_numbers
+from advisor.inputs.columns import COUNT_NAMES, Table, bad_count, find_column
+from advisor.inputs.head import Expected
+from advisor.inputs.numbers import LARGEST_TOTAL, whole_count
+from advisor.inputs.table import opened_rows
 from simulator.places import Places
 
 MOST_CELLS = 4096  # a channel is a matrix of cells by cells
@@ -25,17 +25,13 @@ KM_PER_DEGREE = 40_007.863 / 360  # along a meridian (WGS 84)
 BLOCK = 65_536  # places that are cut into cells at once
 
 
-class _Coordinate(NamedTuple):
-    """What a coordinate is, and the words in headers that say so."""
-
-    what: str
-    words: frozenset[str]
-
-
-ROW = _Coordinate("row", frozenset({"row", "rows"}))
-COLUMN = _Coordinate("column", frozenset({"column", "columns", "col", "cols"}))
-LONGITUDE = _Coordinate("longitude", frozenset({"longitude", "longitudes", "lon", "long", "lng"}))
-LATITUDE = _Coordinate("latitude", frozenset({"latitude", "latitudes", "lat"}))
+# What the two coordinates are, and the words in headers that say so.
+GRID = {"row": frozenset({"row", "rows"}), "column": frozenset({"column", "columns", "col", "cols"})}
+DEGREES = {
+    "longitude": frozenset({"longitude", "longitudes", "lon", "long", "lng"}),
+    "latitude": frozenset({"latitude", "latitudes", "lat"}),
+}
+MOST_DEGREES = {"longitude": 180, "latitude": 90}
 
 
 @dataclass(frozen=True)
@@ -75,34 +71,6 @@ def parse_grid(text: str) -> tuple[int, int]:
             f"--grid must have at least 2 rows and 2 columns and at most {MOST_CELLS:,} cells, got {rows}x{columns}"
         )
     return rows, columns
-
-
-def parse_columns(text: str) -> tuple[str, str]:
-    """Return the two names of ``FIRST,SECOND``.
-
-    Raises InputError if there are not two.
-    """
-    names = [name.strip() for name in text.split(",")]
-    if len(names) != 2 or not all(names):
-        raise InputError(
-            "--columns must name two columns: row,col (with --grid), or longitude,latitude (with --cell-km), got "
-            f"{text!r}"
-        )
-    return names[0], names[1]
-
-
-def check_place_options(
-    columns: str, *, grid: str | None = None, cell_km: float | None = None
-) -> tuple[tuple[str, str], tuple[int, int] | None]:
-    """Refuse what can be refused before a byte is read; return the names of the columns, and the grid if there is one.
-
-    Raises InputError for the first option that does not fit.
-    """
-    if grid is None and cell_km is None:
-        raise InputError("--columns needs --grid ROWSxCOLS (rows and columns), or --cell-km (longitude and latitude)")
-    if cell_km is not None and not (math.isfinite(cell_km) and cell_km > 0):
-        raise InputError(f"--cell-km must be a number above 0, got {cell_km:g}")
-    return parse_columns(columns), None if grid is None else parse_grid(grid)
 
 
 def read_places(
@@ -147,57 +115,62 @@ def read_places(
     >>> read.counts.tolist()
     [0, 2, 0, 1]
     """
-    names, size = check_place_options(columns, grid=grid, cell_km=cell_km)
-    with opened_rows(path, "users", header=header, asked=(*names, counts), stdin=stdin) as rows:
-        axes = (ROW, COLUMN) if cell_km is None else (LONGITUDE, LATITUDE)
+    names = [name.strip() for name in columns.split(",")]
+    if len(names) != 2 or not all(names):
+        raise InputError(
+            "--columns must name two columns: row,col (with --grid), or longitude,latitude (with --cell-km), got "
+            f"{columns!r}"
+        )
+    if grid is None and cell_km is None:
+        raise InputError("--columns needs --grid ROWSxCOLS (rows and columns), or --cell-km (longitude and latitude)")
+    if cell_km is not None and not (math.isfinite(cell_km) and cell_km > 0):
+        raise InputError(f"--cell-km must be a number above 0, got {cell_km:g}")
+    size = None if grid is None else parse_grid(grid)
+    with opened_rows(path, Expected("users", header, (*names, counts), decimals=True), stdin) as rows:
+        axes = GRID if cell_km is None else DEGREES
         at, count = _columns(rows.table, names, counts, axes)
         blocks = _users(rows, at, count)
         notes: tuple[str, ...] = ()
-        if cell_km is None:
+        if cell_km is not None:
+            size, users, notes = _in_cells(rows.table, blocks, cell_km, size)
+            places, unit = Places(*size, ground, cell_km, cell_km), "km"
+        else:
             assert size is not None  # noqa: S101 - for the type checker: one of the two is given
             places, unit = Places(*size, ground), "cells"
-            users = _in_grid(rows, blocks, size)
-        else:
-            size, users, notes = _in_cells(rows, blocks, cell_km, size)
-            places, unit = Places(*size, ground, cell_km, cell_km), "km"
+            users = _in_grid(rows.table, blocks, size)
     if not users.any():
         raise InputError(f"{rows.table.source}: holds no user; at least one is needed")
     called = " and ".join(rows.table.called(column) for column in at)
-    note = f"columns {called} read as {axes[0].what} and {axes[1].what}"
+    note = f"columns {called} read as {' and '.join(axes)}"
     note += ", one row a user" if count is None else f", column {rows.table.called(count)} as counts"
     return PlacesRead(places, users, unit, (*rows.assumptions[1:], note, *notes), rows.warnings())
 
 
 def _columns(
-    table: Table, names: Sequence[str], counts: str | None, axes: Sequence[_Coordinate]
+    table: Table, names: Sequence[str], counts: str | None, axes: Mapping[str, frozenset[str]]
 ) -> tuple[list[int], int | None]:
-    """Return the columns of the coordinates, and that of the counts (None: a row is a user)."""
+    """Return the columns of the coordinates, in the order of their headers, and that of the counts (None: none).
+
+    Raises InputError if there are no two columns, or both headers are words for the same coordinate.
+    """
     if table.width == 1:
         raise InputError(f"{table.source}: has one column; places need two, separated by commas or tabs")
     at = [find_column(table, name, "--columns") for name in names]
     if at[0] == at[1]:
         raise InputError(f"{table.source}: --columns names column {table.called(at[0])} twice")
-    at = _in_order(table, at, axes)
+    headers = [set(_words(table.names[column])) if table.names else set() for column in at]
+    words = list(axes.values())
+    right = [not header.isdisjoint(own) for header, own in zip(headers, words, strict=True)]
+    wrong = [not header.isdisjoint(other) for header, other in zip(headers, reversed(words), strict=True)]
+    if any(right) and any(wrong) and wrong != right:
+        raise InputError(
+            f"{table.source}: the columns {' and '.join(map(table.called, at))} are both a "
+            f"{list(axes)[right.index(True)]}; --columns takes {' and '.join(axes)}"
+        )
+    at = at[::-1] if any(wrong) and not any(right) else at
     if counts is not None:
         return at, find_column(table, counts, "--counts")
     return at, next((at for at, name in enumerate(table.names or ()) if name.casefold() in COUNT_NAMES), None)
-
-
-def _in_order(table: Table, at: list[int], axes: Sequence[_Coordinate]) -> list[int]:
-    """Return the columns in the order of the coordinates, as far as their headers tell it.
-
-    Raises InputError if both headers are words for the same coordinate.
-    """
-    headers = [set(_words(table.names[column])) if table.names else set() for column in at]
-    wrong = [not header.isdisjoint(axis.words) for header, axis in zip(headers, reversed(axes), strict=True)]
-    right = [not header.isdisjoint(axis.words) for header, axis in zip(headers, axes, strict=True)]
-    if any(right) and any(wrong) and wrong != right:
-        called = " and ".join(map(table.called, at))
-        raise InputError(
-            f"{table.source}: the columns {called} are both a {axes[right.index(True)].what}; --columns takes "
-            f"{axes[0].what} and {axes[1].what}"
-        )
-    return at[::-1] if any(wrong) and not any(right) else at
 
 
 def _words(header: str) -> list[str]:
@@ -207,64 +180,57 @@ def _words(header: str) -> list[str]:
 
 def _users(rows: Rows, at: Sequence[int], count: int | None) -> Iterator[_Users]:
     """Yield the coordinates ``(rows, 2)`` and numbers of users of each block."""
-    total = 0
+    table, total = rows.table, 0
+    signs = list(map(table.decimal_sign, at))
     for block in rows.blocks(at if count is None else [*at, count]):
-        coordinates = block.real(at)
-        if coordinates is None:
-            raise _no_coordinate(rows, block, at)
-        users = None if count is None else _counts(rows, block, count)
+        coordinates = real_numbers(block, table, at, signs, "coordinate")
+        users = None if count is None else _counts(table, block, count)
         total += len(block) if users is None else sum(users.tolist())  # no overflow
         if total > LARGEST_TOTAL:
-            raise InputError(f"{rows.table.source}: the counts add up to more than {LARGEST_TOTAL} (2^53) users")
+            raise InputError(f"{table.source}: the counts add up to more than {LARGEST_TOTAL} (2^53) users")
         yield _Users(coordinates, users, block.places)
 
 
-def _no_coordinate(rows: Rows, block: Block, at: Sequence[int]) -> InputError:
-    cells = zip(*map(block.cells, at), strict=True)
-    place, cell = next((p, c) for p, row in zip(block.places, cells, strict=True) for c in row if not is_finite(c))
-    return rows.bad(place, f"the coordinate {shortened(cell)} is not a number")
-
-
-def _counts(rows: Rows, block: Block, at: int) -> NDArray[np.int64]:
+def _counts(table: Table, block: Block, at: int) -> NDArray[np.int64]:
     plain = block.whole([at])
     if plain is not None:
         return plain[:, 0]
     numbers = []
     for cell, place in zip(block.cells(at), block.places, strict=True):
-        number = whole_count(cell, decimal_comma=rows.table.decimal_comma)
+        number = whole_count(cell, decimal_comma=table.decimal_comma)
         if isinstance(number, str):
-            raise bad_count(rows.table.source, f"{rows.table.unit} {place}", cell, number)
+            raise bad_count(table, place, cell, number)
         numbers.append(number)
     return np.array(numbers, dtype=np.int64)
 
 
-def _in_grid(rows: Rows, blocks: Iterable[_Users], size: tuple[int, int]) -> NDArray[np.int64]:
+def _in_grid(table: Table, blocks: Iterable[_Users], size: tuple[int, int]) -> NDArray[np.int64]:
     """Return the users of each cell; coordinates are rows and columns."""
-    table = np.zeros(size[0] * size[1], dtype=np.int64)
+    result = np.zeros(size[0] * size[1], dtype=np.int64)
     for block in blocks:
         values = block.coordinates
         wrong = (values != np.floor(values)) | (values < 0) | (values >= size)
         if wrong.any():
             at, which = divmod(int(wrong.argmax()), 2)
-            raise rows.bad(
+            raise table.bad(
                 block.places[at],
-                f"the {('row', 'column')[which]} must be a whole number from 0 to {size[which] - 1}, got "
+                f"the {list(GRID)[which]} must be a whole number from 0 to {size[which] - 1}, got "
                 f"{values[at, which]:g} (for longitude and latitude give --cell-km)",
             )
         whole = values.astype(np.int64)
-        _add(table, whole[:, 0] * size[1] + whole[:, 1], block.users)
-    return table
+        _add(result, whole[:, 0] * size[1] + whole[:, 1], block.users)
+    return result
 
 
-def _add(table: NDArray[np.int64], cells: NDArray[np.int64], users: NDArray[np.int64] | None) -> None:
+def _add(result: NDArray[np.int64], cells: NDArray[np.int64], users: NDArray[np.int64] | None) -> None:
     if users is None:
-        table += np.bincount(cells, minlength=len(table))
+        result += np.bincount(cells, minlength=len(result))
     else:
-        np.add.at(table, cells, users)
+        np.add.at(result, cells, users)
 
 
 def _in_cells(
-    rows: Rows, blocks: Iterable[_Users], cell_km: float, size: tuple[int, int] | None
+    table: Table, blocks: Iterable[_Users], cell_km: float, size: tuple[int, int] | None
 ) -> tuple[tuple[int, int], NDArray[np.int64], tuple[str, ...]]:
     """Cut degrees into cells, and count the users of each.
 
@@ -274,31 +240,27 @@ def _in_cells(
     with tempfile.TemporaryFile() as waiting:
         for block in blocks:
             degrees = block.coordinates
-            _check_degrees(rows, block)
+            wrong = np.abs(degrees) > tuple(MOST_DEGREES.values())
+            if wrong.any():
+                at, which = divmod(int(wrong.argmax()), 2)
+                name, most = list(MOST_DEGREES.items())[which]
+                raise table.bad(
+                    block.places[at],
+                    f"the {name} must be between -{most} and {most}, got {degrees[at, which]:g} "
+                    "(--columns longitude,latitude: in this order, unless their headers tell which is which)",
+                )
             low, high = np.minimum(low, degrees.min(axis=0)), np.maximum(high, degrees.max(axis=0))
             np.column_stack([degrees, np.ones(len(degrees)) if block.users is None else block.users]).tofile(waiting)
-        area = _area(rows.table.source, low, high, cell_km, size)
-        table = np.zeros(area.rows * area.columns, dtype=np.int64)
+        area = _area(table.source, low, high, cell_km, size)
+        result = np.zeros(area.rows * area.columns, dtype=np.int64)
         waiting.seek(0)
         while len(part := np.fromfile(waiting, count=3 * BLOCK).reshape(-1, 3)):
-            _add(table, area.cells(part[:, 0], part[:, 1]), part[:, 2].astype(np.int64))
+            _add(result, area.cells(part[:, 0], part[:, 1]), part[:, 2].astype(np.int64))
     note = (
         f"{area.rows}x{area.columns} cells of {cell_km:g} km around latitude {area.latitude:.3f}, longitude "
         f"{(low[0] + high[0]) / 2:.3f}; the first row is the northernmost"
     )
-    return (area.rows, area.columns), table, (note,)
-
-
-def _check_degrees(rows: Rows, block: _Users) -> None:
-    wrong = np.abs(block.coordinates) > (180, 90)
-    if wrong.any():
-        at, which = divmod(int(wrong.argmax()), 2)
-        name, most = (("longitude", 180), ("latitude", 90))[which]
-        raise rows.bad(
-            block.places[at],
-            f"the {name} must be between -{most} and {most}, got {block.coordinates[at, which]:g} "
-            "(--columns longitude,latitude: in this order, unless their headers tell which is which)",
-        )
+    return (area.rows, area.columns), result, (note,)
 
 
 @dataclass(frozen=True)

@@ -243,57 +243,51 @@ class _Joined(io.RawIOBase):
 
 
 def _checked(stream: BinaryIO, source: Source) -> Iterator[bytes]:
-    check = _Check(source.name)
-    skipped = len(codecs.BOM_UTF8)
-    while chunk := _read(stream, max(CHUNK_BYTES, skipped), source.name):
+    """Yield chunks of text without a byte order mark, each looked at before it is decoded: its place is known here."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    mark = codecs.BOM_UTF8
+    read = lines = unbroken = 0  # bytes and line feeds before a chunk, and bytes since the last line end
+    ended = False
+    while not ended:
+        chunk = _read(stream, max(CHUNK_BYTES, 0 if read else len(mark)), source.name)
+        ended = not chunk
         source.check_unchanged()  # a file that grows faster than it is read would never end
-        check.add(chunk)
-        yield chunk[skipped if chunk.startswith(codecs.BOM_UTF8) else 0 :] if skipped else chunk
-        skipped = 0
-    check.add(b"")
-
-
-class _Check:
-    """Looks at bytes before they are decoded, because only here their place in the file is known."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._decoder = codecs.getincrementaldecoder("utf-8")()
-        self._bytes = 0
-        self._lines = 0
-        self._unbroken = 0
-
-    def add(self, block: bytes) -> None:
-        """Check the next block; an empty one is the end."""
-        pending = len(self._decoder.getstate()[0])
-        if pending or not block.isascii() or b"\x00" in block:
-            self._check_text(block, pending)
-        self._check_line(block)
-        self._bytes += len(block)
-        self._lines += int(np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n")))
-
-    def _check_text(self, block: bytes, pending: int) -> None:
-        at = block.find(b"\x00")
-        if at >= 0:
+        pending = len(decoder.getstate()[0])
+        if pending or not chunk.isascii() or b"\x00" in chunk:
+            _check_text(decoder, chunk, source.name, read, lines, pending)
+        last = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
+        unbroken = unbroken + len(chunk) if last < 0 else len(chunk) - last - 1
+        if unbroken > LONGEST_LINE:
+            line = lines + chunk.count(b"\n") + 1
             raise InputError(
-                f"{self._name}: is not text (a NUL byte at byte {self._bytes + at + 1}); "
-                "give CSV, TSV, plain text (UTF-8), gzip of these, or Parquet"
-            )
-        try:
-            self._decoder.decode(block, final=not block)
-        except UnicodeDecodeError as error:
-            line = self._lines + error.object.count(b"\n", 0, error.start) + 1
-            place = f"line {line} (byte {self._bytes - pending + error.start + 1})"
-            raise InputError(
-                f"{self._name}: {place} is not UTF-8; convert the file to UTF-8, e.g. with iconv -f LATIN1 -t UTF-8"
-            ) from None
-
-    def _check_line(self, block: bytes) -> None:
-        last = max(block.rfind(b"\n"), block.rfind(b"\r"))
-        self._unbroken = self._unbroken + len(block) if last < 0 else len(block) - last - 1
-        if self._unbroken > LONGEST_LINE:
-            line = self._lines + block.count(b"\n") + 1
-            raise InputError(
-                f"{self._name}: line {line} is longer than {LONGEST_LINE} bytes; "
+                f"{source.name}: line {line} is longer than {LONGEST_LINE} bytes; "
                 "give one value, or one row of a table, a line"
             )
+        if chunk:
+            yield chunk if read else chunk.removeprefix(mark)
+        read += len(chunk)
+        lines += int(np.count_nonzero(np.frombuffer(chunk, np.uint8) == ord("\n")))
+
+
+def _check_text(
+    decoder: codecs.IncrementalDecoder, chunk: bytes, name: str, read: int, lines: int, pending: int
+) -> None:
+    """Raise InputError for a NUL, and for what is not UTF-8; an empty chunk is the end.
+
+    read, lines: bytes and line feeds before the chunk.
+    pending: bytes before the chunk that began a character.
+    """
+    at = chunk.find(b"\x00")
+    if at >= 0:
+        raise InputError(
+            f"{name}: is not text (a NUL byte at byte {read + at + 1}); "
+            "give CSV, TSV, plain text (UTF-8), gzip of these, or Parquet"
+        )
+    try:
+        decoder.decode(chunk, final=not chunk)
+    except UnicodeDecodeError as error:
+        line = lines + error.object.count(b"\n", 0, error.start) + 1
+        place = f"line {line} (byte {read - pending + error.start + 1})"
+        raise InputError(
+            f"{name}: {place} is not UTF-8; convert the file to UTF-8, e.g. with iconv -f LATIN1 -t UTF-8"
+        ) from None

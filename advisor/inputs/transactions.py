@@ -10,13 +10,12 @@ from typing import BinaryIO
 import numpy as np
 
 from advisor.errors import InputError
-from advisor.inputs.dialect import SPACED, Dialect, Head, take_head
-from advisor.inputs.header import HeaderRule
+from advisor.inputs.head import Expected
 from advisor.inputs.labels import OTHER_LABEL
 from advisor.inputs.numbers import MOST_LABELS
 from advisor.inputs.source import Source, opened
+from advisor.inputs.table import TextRows
 from advisor.inputs.tally import Tallied
-from advisor.inputs.text import TextRows
 
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "whitespace"}
 
@@ -38,7 +37,8 @@ def tally_items(
 
 
 def _tally(source: Source, keep_top: int | None, header: bool | None) -> tuple[Tallied, tuple[str, ...]]:
-    rows = _rows(source, header)
+    expected = Expected("items", bool(header), items=True)
+    rows = TextRows(source, expected)
     separator = rows.form.delimiter or " "
     rows_with, users = _count_rows(rows)
     if not rows_with:
@@ -49,7 +49,7 @@ def _tally(source: Source, keep_top: int | None, header: bool | None) -> tuple[T
         )
     # Counter.most_common sorts stably: ties stay in order of first appearance.
     ranked = [item for item, _ in rows_with.most_common(keep_top)]
-    held = _assign(_rows(source, header), ranked)
+    held = _assign(TextRows(source, expected), ranked)
     labels = [item for item in rows_with if item in held]
     counts = [held[item] for item in labels]
     if without := users - sum(counts):
@@ -86,21 +86,6 @@ def _assign(rows: TextRows, ranked: list[str]) -> dict[str, int]:
     for baskets in _baskets(rows):
         users.update(min([rank.get(item, last) for item in basket], default=last) for basket in baskets)
     return {item: users[place] for place, item in enumerate(ranked)}
-
-
-def _rows(source: Source, header: bool | None) -> TextRows:
-    chunks = source.chunks()
-    head = take_head(chunks)
-    return TextRows(source.name, _dialect(head), head, chunks, HeaderRule("items", given=bool(header)))
-
-
-def _dialect(head: Head) -> Dialect:
-    """Return the separator on most lines; white space, where hardly a line has one of the others."""
-    lines = [line for line in head.lines if line.strip()]
-    best = max(",;\t", key=lambda mark: sum(mark in line for line in lines))
-    having = sum(best in line for line in lines)
-    spaced = any(len(line.split()) > 1 for line in lines)
-    return Dialect(best) if having and (10 * having >= len(lines) or not spaced) else SPACED
 
 
 def _baskets(rows: TextRows) -> Iterator[list[dict[str, None]]]:

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError
 from advisor.inputs.arrangement import Arrangement, arranged, given_order
-from advisor.inputs.labels import by_value, check_domain, value_of
+from advisor.inputs.labels import by_value, check_domain, shortened, value_of
 from advisor.inputs.numbers import all_numbers
 from advisor.inputs.reports.plausibility import implausible
 from advisor.inputs.reports.settings import Parameters, lowest_count, place_names, protocol_with
-from advisor.inputs.tally import shortened
 from advisor.question.clipped import is_clipped, positive_sum, restored
 from advisor.question.doubts import spread_doubt, sum_doubt
 from advisor.question.request import Collected

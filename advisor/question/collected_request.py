@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from advisor.checks import text, whole
 from advisor.errors import InputError
-from advisor.inputs.domain_file import read_domain
+from advisor.inputs.domain import read_domain
 from advisor.inputs.estimates import read_estimates
 from advisor.inputs.reports import Counts, count_reports, with_categories
 from advisor.inputs.reports.files import total_bytes
@@ -158,7 +158,6 @@ def counts_of_reports(
     *,
     jobs: int | None = None,
     cluster: Cluster = ALONE,
-    resume: str | None = None,
     digests: bool = False,
 ) -> Counts:
     """Count reports, as the options say how they are written; the rest is as in `count_reports`.
@@ -186,7 +185,6 @@ def counts_of_reports(
         steps=how.steps,
         parameters=collection.parameters,
         workers=cluster.workers(jobs),
-        resume=resume,
         digests=digests,
     )
     n = question.terms.n

@@ -7,12 +7,11 @@ from dataclasses import replace
 from functools import partial
 
 from advisor.errors import InputError, printable
-from advisor.inputs.domain import build_domain
-from advisor.inputs.domain_file import read_domain
+from advisor.inputs.domain import build_domain, read_domain
 from advisor.inputs.held import remembered
 from advisor.inputs.histogram import RawHistogram, read_histogram
 from advisor.inputs.memory import sample_in_memory
-from advisor.inputs.number_tally import NumberTally
+from advisor.inputs.number_tally import binned
 from advisor.inputs.numbers import all_numbers
 from advisor.question.cleaning import Cleaning
 from advisor.question.frequencies import Frequencies, from_shape
@@ -71,12 +70,10 @@ def _memory_histogram(sample: MemorySample, cleaning: Cleaning) -> tuple[RawHist
     if cleaning.cut is None:
         histogram = RawHistogram(tuple(read.labels), read.counts, read.in_order, read.assumptions, (), column=column)
         return histogram, read.name, read.ordered
-    tally = NumberTally(read.name, cleaning.cut, column or None)
-    held = zip(read.labels, read.counts.tolist(), strict=True)
-    tally.add_block({label: users for label, users in held if users}, lambda _: 0)
-    binned = tally.result(drop_missing=False)
-    cut = RawHistogram(binned.labels, binned.counts, read.in_order, (), binned.warnings, binned.bins, column)
-    return cut, read.name, None
+    users = {label: count for label, count in zip(read.labels, read.counts.tolist(), strict=True) if count}
+    cut = binned(read.name, column, users, cleaning.cut)
+    histogram = RawHistogram(cut.labels, cut.counts, read.in_order, (), cut.warnings, cut.bins, column)
+    return histogram, read.name, None
 
 
 def _file_histogram(path: str, columns: Columns, cleaning: Cleaning) -> RawHistogram:

@@ -23,7 +23,8 @@ import numpy as np
 import pandas as pd
 from distributed import Client, LocalCluster
 
-from advisor.inputs.reports import count_reports, tally_text
+from advisor.inputs.reports import count_reports
+from advisor.inputs.reports.tallies import tally_text
 from knowledge.making.workers import Workers
 from simulator import PROTOCOLS, rng_for
 

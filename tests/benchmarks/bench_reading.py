@@ -20,8 +20,8 @@ import pandas as pd
 
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.places import read_places
-from advisor.inputs.reports import read_reports
 from simulator.protocols import PROTOCOLS
+from tests.advisor.inputs.reading import read_reports
 
 BLOCK = 65_536
 K_REPORTS = 2  # hashing for many categories takes longer than any reading

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from advisor.inputs.reports import READABLE, read_reports
+from advisor.inputs.reports.settings import READABLE
 from knowledge.recipes import BROWSER_CHECK, Collection, browser_client, python_client
 from knowledge.recipes.parameters import parameters
 from knowledge.recipes.vectors import client_module, vectors
@@ -24,6 +24,7 @@ from simulator import PROTOCOLS
 from simulator.audit import audit_client
 from simulator.hashing import HASHES
 from simulator.protocols.local_hashing import LocalHashing
+from tests.advisor.inputs.reading import read_reports
 from tests.cells import failures
 from tests.knowledge.client_laws import law_of, surprise
 

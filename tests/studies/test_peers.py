@@ -13,9 +13,11 @@ import peers
 import pytest
 
 from advisor.cli.app import main
-from advisor.inputs.reports import RawReports, read_reports, readable_protocols
+from advisor.inputs.reports import RawReports
+from advisor.inputs.reports.settings import readable_protocols
 from simulator import PROTOCOLS, rng_for
 from simulator.populations import apportion
+from tests.advisor.inputs.reading import read_reports
 
 EPSILON, K, USERS = 1.0, 10, 1200
 VALUES = np.repeat(np.arange(K), apportion(0.7 ** np.arange(K), USERS)).tolist()

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from advisor.checks import budget, choice, path, real, share, whole
 from advisor.errors import InputError, listed, reason
-from advisor.inputs.domain_file import read_domain
+from advisor.inputs.domain import read_domain
 from advisor.inputs.numbers import MOST_LABELS
 from advisor.names import resolve
 from advisor.question.option import Settings, like, option, refuse, require

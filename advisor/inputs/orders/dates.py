@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
+from functools import partial
 
 from advisor.inputs.orders.fit import Fit, Key, fit
-from advisor.inputs.orders.words import MONTH_NUMBERS
 
+_FORMATS = ("%Y %m %d", "%Y %m", "%m %Y", "%b %Y", "%B %Y", "%Y %b", "%Y %B", "%d %b %Y", "%d %B %Y", "%b %d %Y",
+            "%B %d %Y", "%b %y", "%B %y")  # fmt: skip
+_DAY_FIRST, _MONTH_FIRST = ("%d %m %Y", "%d %m %y"), ("%m %d %Y", "%m %d %y")
+_BETWEEN = re.compile(r"(?<=\d)(?:st|nd|rd|th)?[-/., ']+(?=\w)|(?<=[a-z])[-/., ']+(?=\w)")
+_YEARS = range(1500, 2200)  # others are rather other numbers
 _YEAR = r"((?:1[5-9]|20|21)\d\d)"
-_MONTH = rf"({'|'.join(sorted(MONTH_NUMBERS, key=len, reverse=True))})\.?"
-_DAY = r"([12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?"
-_CLOCK = r"(?:[t ]([01]?\d|2[0-4]):([0-5]\d)(?::([0-5]\d)(?:\.\d+)?)?(?:z|[+-]\d\d:?\d\d)?)?"
-_ISO = re.compile(rf"{_YEAR}[-/.](1[0-2]|0?[1-9])(?:[-/.]([12]\d|3[01]|0?[1-9]){_CLOCK})?")
-_NUMERIC = re.compile(r"(\d{1,2})([/.-])(\d{1,2})[/.-]((?:1[5-9]|20|21)\d\d|\d\d)")
-_PART = re.compile(rf"(?:{_YEAR}[ -]?(q|h|w)(?:eek )?0?(\d\d?)|(q|h|w)(?:eek )?0?(\d\d?)[ /-]?{_YEAR})")
-_PART_ALONE = re.compile(r"(?:(q|h|w)|(?:week|quarter) )0?(\d\d?)")
-_NAMED = (
-    (re.compile(rf"{_MONTH}[ -/]{_YEAR}"), (2, 1, None)),
-    (re.compile(rf"{_YEAR}[ -/]{_MONTH}"), (1, 2, None)),
-    (re.compile(rf"{_DAY}[ .-]+{_MONTH}[ ,-]+{_YEAR}"), (3, 2, 1)),
-    (re.compile(rf"{_MONTH} {_DAY},? {_YEAR}"), (3, 1, 2)),
-    (re.compile(rf"{_MONTH}[ -]'?(\d\d)"), (2, 1, None)),
-)
-_MONTH_YEAR = re.compile(rf"(1[0-2]|0?[1-9])[/.]{_YEAR}")
+_PART = re.compile(rf"(?:{_YEAR}[ -]?)?(?:(q|h|w)(?:eek )?|(week|quarter) )0?(\d\d?)(?:[ /-]?{_YEAR})?")
 _TIME = r"(?:([01]?\d|2[0-4])(?::|h|\.)([0-5]\d)(?::([0-5]\d))?|(1[0-2]|0?[1-9]))\s?([ap])?(?:\.?m\.?)?"
 _CLOCK_TIME = re.compile(rf"{_TIME}(?:\s*(?:-|–|to)\s*{_TIME})?")
 _TIME_WORDS = {"midnight": 0.0, "noon": 12 * 3600.0, "midday": 12 * 3600.0}
-_PARTS_OF_DAY = {"night": 0, "early morning": 1, "morning": 2, "afternoon": 3, "evening": 4, "late evening": 5}
 
 
 def date_fits(labels: list[str]) -> Iterator[Fit]:
@@ -38,7 +30,7 @@ def date_fits(labels: list[str]) -> Iterator[Fit]:
         if found := _fit_of(name, texts, key):
             yield found
     yield from _numeric_dates(texts)
-    for name, key in (("times", _time), ("quarters, halves or weeks", _part_alone), ("parts of the day", _part_of_day)):
+    for name, key in (("times", _time), ("quarters, halves or weeks", _part_alone)):
         if found := _fit_of(name, texts, key, cyclic=True):
             yield found
 
@@ -48,50 +40,39 @@ def _fit_of(name: str, texts: dict[str, str], key: Callable[[str], Key | None], 
 
 
 def _date(text: str) -> Key | None:
-    """Return year, month, day and time of a date without doubts about which is which."""
-    if match := _ISO.fullmatch(text):
-        return tuple(float(part or 0) for part in match.groups())
-    if match := _MONTH_YEAR.fullmatch(text):
-        return float(match[2]), float(match[1]), 0.0, 0.0, 0.0, 0.0
-    for pattern, (year, month, day) in _NAMED:
-        if match := pattern.fullmatch(text):
-            number = float(match[year])
-            return (
-                number if number > 100 else _century(number),
-                float(MONTH_NUMBERS[match[month or 0]] + 1),
-                float(match[day]) if day else 0.0,
-                0.0, 0.0, 0.0,
-            )  # fmt: skip
+    """Return year, month, day and time of a date without doubts about which is which; 0 where it has no day."""
+    if ":" not in text:
+        return _parsed(text, _FORMATS)
+    with suppress(ValueError):
+        return _key(datetime.fromisoformat(text.upper()))
     return None
 
 
-def _century(year: float) -> float:
-    """Return a year of two digits in full: one of 1970 to 2069."""
-    return year + (2000 if year < 70 else 1900)
+def _parsed(text: str, formats: Sequence[str]) -> Key | None:
+    """Return the key of a date in one of some formats, which have a blank wherever a text may have other marks."""
+    plain = _BETWEEN.sub(" ", text).replace("sept ", "sep ")
+    for form in formats:
+        with suppress(ValueError):
+            return _key(datetime.strptime(plain, form), day="%d" in form)
+    return None
+
+
+def _key(moment: datetime, *, day: bool = True) -> Key | None:
+    year, month, *rest = moment.timetuple()[:6]
+    return (year, month, *(rest if day else [0] * 4)) if year in _YEARS else None
 
 
 def _numeric_dates(texts: dict[str, str]) -> Iterator[Fit]:
     """Yield the order of dates like 31/01/2024: the day first, or the month where only that can be."""
-    matches = [match for text in texts.values() if (match := _NUMERIC.fullmatch(text))]
-    if not matches:
-        return
-
-    def key(*, day_first: bool) -> Callable[[str], Key | None]:
-        def of(text: str) -> Key | None:
-            match = _NUMERIC.fullmatch(text)
-            if match is None:
-                return None
-            day, month, year = (float(match[place]) for place in ((1, 3, 4) if day_first else (3, 1, 4)))
-            return (year if year > 100 else _century(year), month, day) if month <= 12 and day <= 31 else None
-
-        return of
-
-    first = _fit_of("dates, day before month", texts, key(day_first=True))
-    second = _fit_of("dates, month before day", texts, key(day_first=False))
-    points = any(match[2] == "." for match in matches)  # nobody writes a month first with points
+    first, second = (
+        _fit_of(f"dates, {name}", texts, partial(_parsed, formats=formats))
+        for name, formats in (("day before month", _DAY_FIRST), ("month before day", _MONTH_FIRST))
+    )
+    points = any(re.fullmatch(r"\d+\.\d+\.\d+", text) for text in texts.values())  # nobody writes a month first so
     if first and second and not points and not first.outside and not second.outside:
         if first.labels != second.labels:
-            doubt = f"dates such as {matches[0][0]} can be read in two ways, and are taken with the day first"
+            example = texts[next(iter(texts))]
+            doubt = f"dates such as {example} can be read in two ways, and are taken with the day first"
             first = replace(first, doubts=(*first.doubts, doubt))
         yield first
         return
@@ -102,27 +83,21 @@ def _numeric_dates(texts: dict[str, str]) -> Iterator[Fit]:
 def _part(text: str) -> Key | None:
     """Return year and number of a quarter, half or week."""
     match = _PART.fullmatch(text)
-    if match is None:
+    if match is None or (match[1] is None) == (match[5] is None):
         return None
-    year, kind, number = (match[1], match[2], match[3]) if match[1] else (match[6], match[4], match[5])
-    return (float(year), float("qhw".index(kind)), float(number)) if _is_part(kind, int(number)) else None
+    number = _part_number(match)
+    return None if number is None else (float(match[1] or match[5]), *number)
 
 
 def _part_alone(text: str) -> Key | None:
-    match = _PART_ALONE.fullmatch(text)
-    if match is None:
-        return None
-    kind = match[1] or ("w" if text.startswith("week") else "q")
-    return (float("qhw".index(kind)), float(match[2])) if _is_part(kind, int(match[2])) else None
+    match = _PART.fullmatch(text)
+    return None if match is None or match[1] or match[5] else _part_number(match)
 
 
-def _is_part(kind: str, number: int) -> bool:
-    return 1 <= number <= {"q": 4, "h": 2, "w": 53}[kind]
-
-
-def _part_of_day(text: str) -> Key | None:
-    place = _PARTS_OF_DAY.get(text)
-    return None if place is None else (float(place),)
+def _part_number(match: re.Match[str]) -> Key | None:
+    """Return what kind of part it is, and its number; None if no year has so many."""
+    kind, number = (match[2] or match[3])[0], int(match[4])
+    return ("qhw".index(kind), number) if 1 <= number <= {"q": 4, "h": 2, "w": 53}[kind] else None
 
 
 def _time(text: str) -> Key | None:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from importlib.resources import files
+from typing import Any, TypeAlias
 
 Key: TypeAlias = tuple[float, ...]
 
-NO_ANSWERS = frozenset({
-    "unknown", "not known", "n/a", "na", "n.a", "not applicable", "not available", "prefer not to say",
-    "prefer not to answer", "rather not say", "don't know", "dont know", "do not know", "no answer", "no response",
-    "no opinion", "not stated", "not specified", "unspecified", "not sure", "unsure", "not reported", "undisclosed",
-    "refused", "declined", "missing", "other", "others", "(other)", "no data", "?", "keine angabe", "k.a", "weiß nicht",
-    "sans réponse", "ne sait pas", "no sabe",
-})  # fmt: skip
+WORDS: dict[str, Any] = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
+NO_ANSWERS = frozenset(WORDS["no_answers"])
 STRANGERS = 20  # labels without a place, at most, besides those that are no answer
 SHARE = 10  # and one in so many labels
+
+
+def alternatives(table: Mapping[str, float]) -> dict[str, float]:
+    """Return the number of each word of a table whose keys are words with "|" between them."""
+    return {word: number for words, number in table.items() for word in words.split("|")}
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,6 @@ def fit(
     key: Callable[[str], Key | None],
     *,
     cyclic: bool = False,
-    numeric: bool = False,
 ) -> Fit | None:
     """Return how labels fit an order, whose `key` is None for a label without a place; None if too many have none.
 
@@ -64,4 +65,4 @@ def fit(
     least = 3 if strangers else 2
     if len(set(keys.values())) < least or len(keys) < len(outside):
         return None
-    return Fit(name, keys, tuple(outside), cyclic, numeric)
+    return Fit(name, keys, tuple(outside), cyclic)

@@ -10,24 +10,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from advisor.inputs.numbers import number
-from advisor.inputs.orders.fit import Fit, fit
+from advisor.inputs.orders.fit import WORDS, Fit, alternatives, fit
 
-_FAMILIES = (
-    {"k": 1e3, "thousand": 1e3, "m": 1e6, "mio": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9},
-    {
-        **dict.fromkeys(("s", "sec", "second"), 1.0), **dict.fromkeys(("min", "minute"), 60.0),
-        **dict.fromkeys(("h", "hr", "hour"), 3600.0), **dict.fromkeys(("d", "day"), 86400.0),
-        **dict.fromkeys(("wk", "week"), 604800.0), **dict.fromkeys(("mo", "month"), 2629800.0),
-        **dict.fromkeys(("y", "yr", "year"), 31557600.0),
-    },
-    {"s": 1.0, "m": 60.0, "h": 3600.0},
-    {"w": 7.0, "d": 1.0, "m": 30.4375, "y": 365.25},
-    {"mm": 0.001, "cm": 0.01, "m": 1.0, "km": 1000.0},
-    {"inch": 1.0, "in": 1.0, "ft": 12.0, "foot": 12.0, "feet": 12.0, "yard": 36.0, "mi": 63360.0, "mile": 63360.0},
-    {"mg": 0.001, "g": 1.0, "kg": 1000.0, "t": 1e6},
-    {"oz": 1.0, "lb": 16.0},
-    {"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12},
-)  # fmt: skip
+_FAMILIES = [alternatives(table) for table in WORDS["units"]]
 _CURRENCY = r"(?:[$€£¥]|\b(?:usd|eur|gbp|chf)\b)"
 _WORD = r"(?!(?:to|until|through|bis|à|a|and|or|plus|und|et|y|o|am|pm)\b)[^\W\d_]+(?=\W|$)"
 _VALUE = rf"([-−]?)\s*{_CURRENCY}?\s*([-−]?)((?:\d[\d., ]*)?\d)\s*{_CURRENCY}?\s*((?:%|°\s?[cf]|{_WORD})?)"

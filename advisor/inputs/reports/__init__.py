@@ -26,45 +26,40 @@ tree, tree_half    the height that was drawn, from 0 (the leaves) on, and what i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import BinaryIO, TypedDict, Unpack
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import BinaryIO
 
-from advisor.errors import InputError
+from advisor.errors import InputError, printable
+from advisor.inputs.blocks import Block, Rows
+from advisor.inputs.head import Expected
 from advisor.inputs.labels import check_domain
-from advisor.inputs.reports.categories import of_labels
-from advisor.inputs.reports.cells import real_sums
-from advisor.inputs.reports.counting import LabelCounts
-from advisor.inputs.reports.files import named_files
-from advisor.inputs.reports.gathering import Source, gather
+from advisor.inputs.reports.bits import bits_have_header, count_bits
+from advisor.inputs.reports.categories import count_sets, count_values, domain_of_labels, labels_have_header
+from advisor.inputs.reports.cells import cells_have_header, count_cells, real_sums
+from advisor.inputs.reports.counting import Counted, Counting, LabelCounts
+from advisor.inputs.reports.files import alike, digest_of, named_files
+from advisor.inputs.reports.nodes import count_nodes
 from advisor.inputs.reports.plausibility import implausible
-from advisor.inputs.reports.settings import (
-    READABLE,
-    Collected,
-    Parameters,
-    Settings,
-    check_report_options,
-    place_names,
-    readable_protocols,
-    report_kind,
-)
-from advisor.inputs.reports.tallies import Part, merge_tallies, tally_text
-from knowledge.making.workers import Workers
+from advisor.inputs.reports.settings import Parameters, Settings, check_report_options, place_names
+from advisor.inputs.reports.symbols import count_hashes, count_symbols
+from advisor.inputs.reports.tallies import Part, ReportFile, added, difference, is_tally, merge_tallies
+from advisor.inputs.source import opened
+from advisor.inputs.table import opened_rows
+from knowledge.making.workers import Workers, WorkersError
 from simulator import Tally
 
-__all__ = [
-    "READABLE",
-    "Counts",
-    "RawReports",
-    "check_report_options",
-    "count_reports",
-    "merge_reports",
-    "read_reports",
-    "readable_protocols",
-    "report_kind",
-    "tally_text",
-    "with_categories",
-]
+_COUNTINGS: dict[str, Callable[[Rows, Settings], Counting]] = {
+    "value": count_values,
+    "bits": count_bits,
+    "subset": count_sets,
+    "hash": count_hashes,
+    "symbol": count_symbols,
+    "cells": count_cells,
+    "node": count_nodes,
+}
+"""What decides how reports of each kind in `READABLE` are counted."""
 
 
 @dataclass(frozen=True)
@@ -87,20 +82,34 @@ class RawReports:
     plausible: bool = True  # whether they can be such reports; if not, the first warning says why
 
 
-class Options(TypedDict, total=False):
-    """What `count_reports` takes besides files, protocol and budget."""
+@dataclass
+class _Heads:
+    """What is decided and said of files while they are read."""
 
-    k: int | None
-    domain: Sequence[str] | None
-    column: str | None
-    header: bool | None
-    hash: str | None
-    steps: int | None
-    parameters: Parameters | None
-    stdin: BinaryIO | None
-    workers: Workers | None
-    resume: str | None
-    digests: bool
+    settings: Settings  # what the user says of the reports
+    several: bool  # whether there is more than one file
+    countings: list[Counting] = field(default_factory=list)
+    assumptions: dict[str, None] = field(default_factory=dict)
+    warnings: dict[str, None] = field(default_factory=dict)
+    doubts: dict[str, None] = field(default_factory=dict)
+
+    def begin(self, rows: Rows) -> Counting:
+        """Decide how a file is counted; raise InputError if its reports are not like those of the first one."""
+        counting = _COUNTINGS[self.settings.kind](rows, self.settings)
+        for first in self.countings[:1]:
+            why = difference(first.settings, counting.settings)
+            if why is not None:
+                raise InputError(f"{first.table.source} and {rows.table.source} are not of one collection: {why}")
+        self.countings.append(counting)
+        self.assumptions.update(dict.fromkeys((*rows.assumptions, *counting.notes)))
+        return counting
+
+    def end(self, rows: Rows) -> None:
+        """Keep the warnings collected while a file was read."""
+        before = f"{rows.table.source}: " if self.several else ""
+        self.warnings.update(dict.fromkeys(before + text for text in rows.warnings()))
+        if self.settings.kind == "value":
+            self.doubts.update(dict.fromkeys(before + text for text in rows.doubts))
 
 
 def count_reports(
@@ -117,7 +126,6 @@ def count_reports(
     parameters: Parameters | None = None,
     stdin: BinaryIO | None = None,
     workers: Workers | None = None,
-    resume: str | None = None,
     digests: bool = False,
 ) -> Counts:
     """Count reports in CSV, TSV, plain text, gzip of these, or Parquet, one report a row.
@@ -142,34 +150,82 @@ def count_reports(
     hash, steps, stdin : str, int and binary file, or None
         For blh and olh: "mix64" or "xxh32" (None: `simulator.hashing.DEFAULT_HASH`); for she: N where reports are whole
         numbers of steps of 1/N; what "-" reads.
-    workers, resume, digests : Workers, str and bool
-        Who counts (None: this process); a file that keeps what is counted, from which a run that was stopped goes on;
-        whether `tally_text` is to tell these files from others.
+    workers, digests : Workers and bool
+        Who counts (None: this process); whether `tally_text` is to tell these files from others.
 
     Raises
     ------
     InputError
         One line that says what is wrong with the options or a file, where, and the way out.
     """
-    settings = _settings(protocol, epsilon, k, domain, column, hash, steps, parameters or {})
+    check_report_options(protocol, epsilon, k=k, has_domain=domain is not None, column=column, hash=hash, steps=steps)
+    labels = None if domain is None else check_domain(domain)
+    if labels is not None and len(labels) < 2:
+        raise InputError(f"domain: has {len(labels)} label(s); a domain needs at least 2 categories")
+    if labels is not None and k not in (None, len(labels)):
+        raise InputError(f"--k: got {k}, but the domain has {len(labels)} labels; leave out --k")
+    size = k if labels is None else len(labels)
+    settings = Settings(protocol, epsilon, size, labels, column, hash, parameters or {}, steps, labels is not None)
     paths, twice = named_files([path] if isinstance(path, str) else path)
-    gathered = gather(Source(paths, header, stdin), settings, workers=workers, resume=resume, digests=digests)
-    several = (f"reports of {len(paths)} files added up",) if len(paths) > 1 else ()
-    doubts = (*twice, *gathered.warnings, *gathered.doubts)
-    return Counts(gathered.part, (*several, *gathered.assumptions), doubts)
+    several = len(paths) > 1
+    heads = _Heads(settings, several)
+    names = ["standard input" if path == "-" else printable(path) for path in paths]
+    with ExitStack() as stack:
+        if (digests or several) and "-" in paths:  # which is read twice: for its digest, and for its reports
+            typed = stack.enter_context(stack.enter_context(opened("-", stdin)).rereadable())
+            stdin = typed.binary()
+        sha256 = [digest_of(path, stdin) if digests or several else "" for path in paths]
+        for path, name in zip(paths, names, strict=True):
+            if path != "-" and is_tally(path):
+                raise InputError(f"{name}: is a tally, no reports; ldp-advise reports --merge FILES adds tallies up")
+        inline = workers is None or (workers.jobs == 1 and workers.backend != "dask")
+        tasks = _tasks(heads, paths, header, stdin, whole_files=inline)
+        reports, total = [0] * len(paths), None
+        try:
+            # In order: the first thing that is wrong is what is said.
+            for at, counted in (workers or Workers()).results(_count, tasks, ordered=True):
+                source = "these files" if several else names[at]
+                total = added(heads.countings[0].settings, total, counted, source)
+                reports[at] += counted.n
+        except WorkersError as error:
+            raise InputError(f"--backend dask: {error}") from None
+    if total is None:
+        raise TypeError("nothing is counted")
+    part = Part(heads.countings[0].settings, total, tuple(map(ReportFile, names, sha256, reports)))
+    copies = alike(list(zip(names, sha256, strict=True))) if several else ()
+    note = [f"reports of {len(paths)} files added up"] if several else []
+    return Counts(part, (*note, *heads.assumptions), (*twice, *heads.warnings, *copies, *heads.doubts))
 
 
-def read_reports(path: str | Sequence[str], protocol: str, epsilon: float, **options: Unpack[Options]) -> RawReports:
-    r"""Tally reports: `count_reports`, and the categories that they are of. Parameters and errors as there.
+def _count(counting: Counting, blocks: Iterable[Block], at: int) -> tuple[int, Counted]:
+    """Count a piece of a file: what a worker runs."""
+    return at, counting.count(blocks)
 
-    Examples
-    --------
-    >>> import io
-    >>> read = read_reports("-", "oue", 1.0, stdin=io.BytesIO(b"0110\n1000\n0010\n"))
-    >>> read.labels, read.tally.counts.tolist(), read.tally.n
-    (('0', '1', '2', '3'), [1, 1, 2, 0], 3)
-    """
-    return with_categories(count_reports(path, protocol, epsilon, **options))
+
+def _tasks(
+    heads: _Heads, paths: Sequence[str], header: bool | None, stdin: BinaryIO | None, *, whole_files: bool
+) -> Iterator[tuple[Counting, Iterable[Block], int]]:
+    """Yield what is to be counted, with the number of its file: whole files as they are read, or single blocks."""
+    settings, kind = heads.settings, heads.settings.kind
+
+    def names_columns(first: Sequence[str], _rest: Sequence[Sequence[str]], usual: bool) -> bool:
+        if kind in ("value", "subset"):
+            return labels_have_header(first, usual, settings)
+        if kind == "cells":
+            return cells_have_header(first)
+        return bits_have_header(first, usual, settings) if kind == "bits" else usual  # a header has no number
+
+    # "New York" on a line is one label, where labels may have several words.
+    blanks = kind != "value" and not any(len(label.split()) > 1 for label in settings.domain or ())
+    lists = kind in ("bits", "subset", "cells", "node")
+    expected = Expected("reports", header, (settings.column,), names_columns, blanks=blanks, lists=lists)
+    for at, path in enumerate(paths):
+        with opened_rows(path, expected, stdin) as rows:
+            counting = heads.begin(rows)
+            blocks = rows.blocks(counting.columns, even=counting.even)
+            for piece in [blocks] if whole_files else ([block] for block in blocks):
+                yield counting, piece, at
+            heads.end(rows)
 
 
 def merge_reports(paths: Sequence[str]) -> Counts:
@@ -195,40 +251,18 @@ def with_categories(counts: Counts) -> RawReports:
     Raises InputError where labels make no domain.
     """
     part = counts.part
-    settings, source = part.settings, part.files[0].name if len(part.files) == 1 else f"{len(part.files)} files"
+    settings, files = part.settings, part.files
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     if isinstance(part.counted, LabelCounts):
-        found = of_labels(settings, part.counted, source)
+        source = files[0].name if len(files) == 1 else f"{len(files)} files"
+        built = domain_of_labels(settings, part.counted, source)
+        labels, tally, notes, warnings = built.labels, Tally(built.counts, part.n), built.assumptions, built.warnings
     else:
         cells = part.counted.cells
         sums = real_sums(cells, settings.steps) if settings.kind == "cells" else cells
-        found = Collected(settings.domain or place_names(settings.k or 0), Tally(sums, part.n))
-    odd = implausible(found.tally, settings.oracle(len(found.labels)))
+        labels, tally = settings.domain or place_names(settings.k or 0), Tally(sums, part.n)
+    odd = implausible(tally, settings.oracle(len(labels)))
     return RawReports(
-        found.labels,
-        found.tally,
-        (*counts.assumptions, *found.assumptions),
-        (*odd, *counts.warnings, *found.warnings),
-        not odd,
+        labels, tally, (*counts.assumptions, *notes), (*odd, *counts.warnings, *warnings), plausible=not odd
     )
-
-
-def _settings(
-    protocol: str,
-    epsilon: float,
-    k: int | None,
-    domain: Sequence[str] | None,
-    column: str | None,
-    hashing: str | None,
-    steps: int | None,
-    parameters: Parameters,
-) -> Settings:
-    check_report_options(
-        protocol, epsilon, k=k, has_domain=domain is not None, column=column, hash=hashing, steps=steps
-    )
-    labels = None if domain is None else check_domain(domain)
-    if labels is not None and len(labels) < 2:
-        raise InputError(f"domain: has {len(labels)} label(s); a domain needs at least 2 categories")
-    if labels is not None and k is not None and k != len(labels):
-        raise InputError(f"--k: got {k}, but the domain has {len(labels)} labels; leave out --k")
-    size = k if labels is None else len(labels)
-    return Settings(protocol, epsilon, size, labels, column, hashing, parameters, steps, labels is not None)

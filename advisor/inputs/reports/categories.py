@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
+from typing import TypeAlias
 
 import numpy as np
 
 from advisor.errors import InputError, listed, near_miss
-from advisor.inputs.blocks import Block, Rows, Where
-from advisor.inputs.domain import build_domain
-from advisor.inputs.labels import value_of
-from advisor.inputs.numbers import MOST_LABELS, all_numbers, is_missing, number
+from advisor.inputs.blocks import Block, Rows
+from advisor.inputs.columns import Table
+from advisor.inputs.domain import Domain, build_domain
+from advisor.inputs.labels import missing_labels, plural, shortened, value_of
+from advisor.inputs.numbers import MOST_LABELS, all_numbers, number
 from advisor.inputs.reports.counting import Counting, LabelCounts
-from advisor.inputs.reports.settings import Collected, Settings, column_note, named_column, no_such_column, place_names
-from advisor.inputs.tally import plural, shortened
-from simulator import Tally
+from advisor.inputs.reports.settings import Settings, column_note, named_column, no_such_column
 from simulator.protocols.subset import SubsetSelection
 
 _SEPARATORS = {";": "semicolons", "|": "vertical bars", ",": "commas", None: "blanks"}
+
+Labels: TypeAlias = tuple[Mapping[str, int], Callable[[], Mapping[str, int]]]
+"""How many reports of a block hold each label, and what finds the first place of each."""
 
 
 def labels_have_header(first: Sequence[str], usual: bool, settings: Settings) -> bool:
@@ -41,12 +43,12 @@ def labels_have_header(first: Sequence[str], usual: bool, settings: Settings) ->
 class LabelCounting(Counting):
     """Counts the labels of reports that name categories; looks at each label that is new where it is met first."""
 
-    at: int | None  # the column of the reports; None where each member of a set has its own
+    labels: Callable[[Block], Labels]  # of one block
 
     @property
-    def columns(self) -> list[int] | None:
-        """The columns that are read; None for all."""
-        return None if self.at is None else [self.at]
+    def even(self) -> bool:
+        """Whether all rows have the same number of cells: not where each member of a set has its own."""
+        return self.columns is not None
 
     def count(self, blocks: Iterable[Block]) -> LabelCounts:
         """Count at least one block of reports; raise InputError for the first one that is none."""
@@ -63,88 +65,88 @@ class LabelCounting(Counting):
                 for label in held:
                     if label in new:
                         self._check_new(label, places[label])
-                        seen[label] = self.where.at(places[label])
+                        seen[label] = self.table.at(places[label])
             if len(users) > MOST_LABELS:
-                raise too_many(self.where.table.source)
+                raise _too_many(self.table.source)
         return LabelCounts(n, users, seen)
-
-    @abstractmethod
-    def labels(self, block: Block) -> tuple[Mapping[str, int], Callable[[], Mapping[str, int]]]:
-        """Return how many reports of a block hold each label, and what finds the first place of each."""
 
     @cached_property
     def _known(self) -> frozenset[str | Decimal]:
         domain = self.settings.domain or ()
-        return frozenset(domain) | frozenset(map(value_of, domain) if domain and all_numbers(domain) else ())
+        return frozenset(domain) | frozenset(map(value_of, domain) if all_numbers(domain) else ())
 
     def _check_new(self, label: str, place: int) -> None:
+        table, domain = self.table, self.settings.domain
         if not label:
-            raise self.where.bad(place, "the report is missing (an empty cell); fill it in, or remove the row")
-        if self.settings.domain is not None and not {label, number(label)} & self._known:
-            raise self.where.bad(place, f"{shortened(label)} is not in the domain{self._hint(label, place)}")
+            raise table.bad(place, "the report is missing (an empty cell); fill it in, or remove the row")
+        if domain is not None and not {label, number(label)} & self._known:
+            hint = f"; it has {listed(domain, most=6)}"
+            if table.names is None and table.places and place == table.places[0]:
+                hint += "; if the line names the columns, say --header"
+            else:
+                hint = near_miss(label, domain) or hint
+            raise table.bad(place, f"{shortened(label)} is not in the domain{hint}")
 
-    def _hint(self, label: str, place: int) -> str:
-        table, domain = self.where.table, self.settings.domain or ()
-        if table.names is None and table.places and place == table.places[0]:
-            return f"; it has {listed(domain, most=6)}; if the line names the columns, say --header"
-        return near_miss(label, domain) or f"; it has {listed(domain, most=6)}"
 
-
-def too_many(source: str) -> InputError:
-    """Refuse what does not look like categories."""
+def _too_many(source: str) -> InputError:
     return InputError(
         f"{source}: more than {MOST_LABELS} different reports, which do not look like categories; choose another "
         "--column"
     )
 
 
-class ValueCounting(LabelCounting):
-    """Counts the values of generalised randomised response."""
+def count_values(rows: Rows, settings: Settings) -> LabelCounting:
+    """Return how the values of generalised randomised response are counted.
 
-    def labels(self, block: Block) -> tuple[Mapping[str, int], Callable[[], Mapping[str, int]]]:
-        """Return how many reports of a block are each label, and what finds the first place of each."""
-        at = self.at or 0
-        return block.tallied(at), lambda: _first_places(block.cells(at), block.places)
-
-
-@dataclass(frozen=True)
-class SetCounting(LabelCounting):
-    """Counts the reports that hold each category, for subset selection."""
-
-    separator: str | None  # between the members of a set in one cell; None for blanks
-
-    @property
-    def even(self) -> bool:
-        """Whether all rows have the same number of cells."""
-        return self.at is not None
-
-    def labels(self, block: Block) -> tuple[Mapping[str, int], Callable[[], Mapping[str, int]]]:
-        """Return how many reports of a block hold each label, and what finds the first place of each.
-
-        Raises InputError for a set that does not have omega different members.
-        """
-        omega, at = _omega(self.settings), self.at
-        if at is None:
-            sets = block.rows()
-        else:
-            sets = [[cell] if omega == 1 else _split(cell, self.separator) for cell in block.cells(at)]
-        for each, place in zip(sets, block.places, strict=True):
-            if not len(each) == len(set(each)) == omega or "" in each:
-                hint = "" if at is not None else "; if one column holds the sets, name it with --column"
-                raise self.where.bad(place, _wrong_set(each, omega, _size(self.settings)) + hint)
-        members = list(chain.from_iterable(sets))
-        return Counter(members), lambda: _first_places(members, np.repeat(block.places, omega).tolist())
+    Raises InputError where nobody can tell which column holds them.
+    """
+    table = rows.table
+    at = named_column(table, settings.column)
+    if at is None:
+        raise no_such_column(table, f"a report of {settings.protocol} is one value")
+    return LabelCounting(table.without_rows(), settings, column_note(table, at), [at], partial(_values, at))
 
 
-def _omega(settings: Settings) -> int:
+def count_sets(rows: Rows, settings: Settings) -> LabelCounting:
+    """Return how the reports that hold each category are counted, for subset selection."""
+    table = rows.table
+    at = named_column(table, settings.column)
     oracle = settings.oracle(settings.k or 0)
     if not isinstance(oracle, SubsetSelection):
         raise TypeError(f"{settings.protocol} is no subset selection")
-    return oracle.omega
+    separator = None if at is None else _separator(table.cells(at), set(settings.domain or ()))
+    notes: tuple[str, ...] = ("each column read as one member of the set",)
+    if at is not None:
+        separated = f"members of a set separated by {_SEPARATORS[separator]}"
+        notes = (*column_note(table, at), *([separated] if oracle.omega > 1 else []))
+    size = f"{settings} and k={settings.k} has sets of omega={oracle.omega}"
+    labels = partial(_sets, table.without_rows(), at, separator, oracle.omega, size)
+    return LabelCounting(table.without_rows(), settings, notes, None if at is None else [at], labels)
 
 
-def _size(settings: Settings) -> str:
-    return f"{settings} and k={settings.k} has sets of omega={_omega(settings)}"
+def _values(at: int, block: Block) -> Labels:
+    return block.tallied(at), lambda: _first_places(block.cells(at), block.places)
+
+
+def _sets(table: Table, at: int | None, separator: str | None, omega: int, size: str, block: Block) -> Labels:
+    """Return the members of the sets of a block.
+
+    Raises InputError for a set that does not have omega different members.
+    """
+    if at is None:
+        sets = block.rows()
+    else:
+        sets = [[cell] if omega == 1 else _split(cell, separator) for cell in block.cells(at)]
+    for each, place in zip(sets, block.places, strict=True):
+        if not len(each) == len(set(each)) == omega or "" in each:
+            hint = "" if at is not None else "; if one column holds the sets, name it with --column"
+            raise table.bad(place, _wrong_set(each, omega, size) + hint)
+    members = list(chain.from_iterable(sets))
+    return Counter(members), lambda: _first_places(members, np.repeat(block.places, omega).tolist())
+
+
+def _first_places(labels: Sequence[str], places: Sequence[int]) -> dict[str, int]:
+    return dict(zip(reversed(labels), reversed(places), strict=True))
 
 
 def joined(settings: Settings, total: LabelCounts, part: LabelCounts, source: str) -> LabelCounts:
@@ -172,97 +174,62 @@ def joined(settings: Settings, total: LabelCounts, part: LabelCounts, source: st
                 f"{settings.k}; k may be wrong"
             )
     if len(result.users) > MOST_LABELS:
-        raise too_many(source)
+        raise _too_many(source)
     return result
 
 
-def of_labels(settings: Settings, counted: LabelCounts, source: str) -> Collected:
+def domain_of_labels(settings: Settings, counted: LabelCounts, source: str) -> Domain:
     """Put the labels in order, with those that nobody reported; the order of the reports never matters.
 
     Raises InputError where they do not make a domain.
     """
     _refuse_missing(settings, counted)
-    domain, ordered = settings.domain, None
-    notes: tuple[str, ...] = ()
     users = dict(sorted(counted.users.items()))
+    domain = settings.domain
     if domain is None and settings.k is not None:
         domain = _numbered(list(users), settings.k)
-        if domain is not None:
-            notes = (f"reports are numbers: the categories are {domain[0]} to {domain[-1]}",)
-    if domain is not None:
-        ordered = False  # keep the order given
     counts = np.fromiter(users.values(), dtype=np.int64, count=len(users))
+    ordered = None if domain is None else False  # keep the order given
     try:
         built = build_domain(tuple(users), counts, from_histogram=False, k=settings.k, domain=domain, ordered=ordered)
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
-    said = built.assumptions if domain is None or settings.domain is not None else ()
-    found = Collected(built.labels, Tally(built.counts, counted.n), (*notes, *said), built.warnings)
-    return found if settings.k is not None else _of_unknown_size(found)
+    if domain is not None and settings.domain is None:
+        note = f"reports are numbers: the categories are {domain[0]} to {domain[-1]}"
+        return replace(built, assumptions=(note,))
+    return built if settings.k is not None else _of_unknown_size(built)
 
 
-def _of_unknown_size(found: Collected) -> Collected:
+def _of_unknown_size(built: Domain) -> Domain:
     """Say what it means that k is not known."""
-    k = len(found.labels)
+    k = len(built.labels)
     assumed = f"k={k}, the categories reported: p and q depend on it, and categories that nobody reported are missed"
-    warnings = found.warnings
-    if once := int(np.count_nonzero(found.tally.counts == 1)):
+    warnings = built.warnings
+    if once := int(np.count_nonzero(built.counts == 1)):
         warnings = (
             *warnings,
             f"{once} of {k} categories {'was' if once == 1 else 'were'} reported only once, so that others may not "
             "have been reported at all, and k is larger; give it with --k, or all categories with --domain FILE",
         )
-    return Collected(found.labels, found.tally, (*found.assumptions, assumed), warnings)
+    return replace(built, assumptions=(*built.assumptions, assumed), warnings=warnings)
 
 
 def _refuse_missing(settings: Settings, counted: LabelCounts) -> None:
     """Refuse "NA" where it can only be a missing value: all else is numbers."""
     known = set(settings.domain or ())
-    missing = [label for label in counted.users if is_missing(label) and label not in known]
-    if missing and all_numbers([label for label in counted.users if not is_missing(label)]):
-        label = next(label for label in counted.seen if label in missing)
-        raise InputError(f"{counted.seen[label]}: the report is missing ({label!r}); fill it in, or remove the row")
+    missing = [label for label in missing_labels(counted.seen) if label not in known]
+    if missing:
+        raise InputError(
+            f"{counted.seen[missing[0]]}: the report is missing ({missing[0]!r}); fill it in, or remove the row"
+        )
 
 
 def _numbered(labels: Sequence[str], k: int) -> tuple[str, ...] | None:
     """Return 0 to k-1, or else 1 to k, if all labels are among these."""
     if not all_numbers(labels):
         return None
-    values = list(map(value_of, labels))
-    if min(values) < 0 or max(values) > k or any(value != value.to_integral_value() for value in values):
-        return None
-    if max(values) < k:
-        return place_names(k)
-    return tuple(map(str, range(1, k + 1))) if min(values) > 0 else None
-
-
-def _first_places(labels: Sequence[str], places: Sequence[int]) -> dict[str, int]:
-    return dict(zip(reversed(labels), reversed(places), strict=True))
-
-
-def count_values(rows: Rows, settings: Settings) -> ValueCounting:
-    """Return how the values of generalised randomised response are counted.
-
-    Raises InputError where nobody can tell which column holds them.
-    """
-    at = named_column(rows.table, settings.column)
-    if at is None:
-        raise no_such_column(rows.table, f"a report of {settings.protocol} is one value")
-    return ValueCounting(Where(rows.table).without_rows(), settings, column_note(rows.table, at), at)
-
-
-def count_sets(rows: Rows, settings: Settings) -> SetCounting:
-    """Return how the reports that hold each category are counted, for subset selection."""
-    table = rows.table
-    at = named_column(table, settings.column)
-    separator: str | None = None
-    if at is None:
-        notes: tuple[str, ...] = ("each column read as one member of the set",)
-    else:
-        separator = _separator(table.cells(at), set(settings.domain or ()))
-        separated = f"members of a set separated by {_SEPARATORS[separator]}"
-        notes = (*column_note(table, at), separated) if _omega(settings) > 1 else column_note(table, at)
-    return SetCounting(Where(table).without_rows(), settings, notes, at, separator)
+    values = set(map(value_of, labels))
+    return next((tuple(map(str, span)) for span in (range(k), range(1, k + 1)) if values <= set(span)), None)
 
 
 def _wrong_set(members: Sequence[str], omega: int, size: str) -> str:

@@ -8,18 +8,19 @@ is rounded once, to the nearest float.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from advisor.errors import InputError
-from advisor.inputs.blocks import Block, Rows, Where
+from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import Table
+from advisor.inputs.labels import plural, shortened
 from advisor.inputs.numbers import is_finite
-from advisor.inputs.reports.bits import categories_of_columns
+from advisor.inputs.reports.bits import counting_of_vectors
 from advisor.inputs.reports.counting import CellCounting, Cells
-from advisor.inputs.reports.settings import Settings, column_note, named_column, place_names
-from advisor.inputs.tally import plural, shortened
+from advisor.inputs.reports.settings import Settings, named_column, place_names
 from simulator._types import FloatArray
 
 STEP = 64  # bits after the point
@@ -38,88 +39,67 @@ def cells_have_header(first: Sequence[str]) -> bool:
     return "" not in cells and len(set(cells)) == len(cells) and not all(map(is_finite, cells))
 
 
-@dataclass(frozen=True)
-class NumberVectorCounting(CellCounting):
-    """Adds up vectors of numbers, category by category, in steps of 2^-64."""
-
-    at: int | None  # the column of whole vectors; None where every number has its own
-    order: tuple[int, ...]  # the category of every number
-
-    @property
-    def columns(self) -> list[int] | None:
-        """The columns that are read; None for all."""
-        return None if self.at is None else [self.at]
-
-    def cells(self, block: Block) -> Cells:
-        """Return the sums of one block, as Python's whole numbers."""
-        k = len(self.order)
-        numbers = block.real(range(k)) if self.at is None else self._vectors(block, self.at)
-        whole = self.settings.steps is None or (numbers is not None and bool((numbers == np.trunc(numbers)).all()))
-        if numbers is None or not whole or float(np.abs(numbers).max()) > LARGEST:
-            raise self._wrong(block)
-        placed = np.empty(k, dtype=object)
-        placed[list(self.order)] = exact_sums(numbers)
-        return placed
-
-    def _vectors(self, block: Block, at: int) -> FloatArray | None:
-        """Return ``(n, k)`` numbers; None if one is none, or there are more or fewer of them."""
-        parts = [split_numbers(cell) for cell in block.cells(at)]
-        if set(map(len, parts)) != {len(self.order)} or not all(is_finite(part) for row in parts for part in row):
-            return None
-        return np.array([list(map(float, row)) for row in parts])
-
-    def _wrong(self, block: Block) -> InputError:
-        """Return what is wrong with the first report that is none."""
-        k, where = len(self.order), self.where
-        rows = block.rows() if self.at is None else map(split_numbers, block.cells(self.at))
-        for row, place in zip(rows, block.places, strict=True):
-            if len(row) != k:
-                return where.bad(place, f"the report has {plural(len(row), 'number', 'numbers')}; k is {k}")
-            for at, cell in enumerate(row):
-                named = where.table.called(at) if self.at is None else f"{at + 1}"
-                if why := self._wrong_cell(cell):
-                    return where.bad(place, f"{'column' if self.at is None else 'number'} {named} is {why}")
-        return where.bad(block.places[0], f"a report is {k} numbers")  # pragma: no cover - not reached
-
-    def _wrong_cell(self, cell: str) -> str | None:
-        if not cell:
-            return "missing (an empty cell); it must be a number"
-        if not is_finite(cell):
-            return f"{shortened(cell)}; it must be a number such as -0.31"
-        if abs(float(cell)) > LARGEST:
-            return f"{shortened(cell)}; no noise of this protocol reaches so far"
-        if self.settings.steps is not None and not float(cell).is_integer():
-            return f"{shortened(cell)}; with --steps reports are whole numbers of steps"
-        return None
-
-
-def count_cells(rows: Rows, settings: Settings) -> NumberVectorCounting:
-    """Return how reports of k numbers are added up.
+def count_cells(rows: Rows, settings: Settings) -> CellCounting:
+    """Return how reports of k numbers are added up, in steps of 2^-64.
 
     Raises InputError for columns that do not fit the domain.
     """
     table = rows.table
     at = named_column(table, settings.column)
-    k = settings.k or (table.width if at is None else len(split_numbers(_first(table, at))))
+    first = "" if at is None else next(iter(table.cells(at)), "")
+    k = settings.k or (table.width if at is None else len(split_numbers(first)))
     if (at is None and k != table.width) or k < 2:
         raise InputError(
             f"{table.source}: has {plural(table.width, 'column', 'columns')}: {table.columns()}; a report of "
             f"{settings.protocol} is {settings.k or 'two or more'} numbers, one a column, or all in the column that "
             "--column names"
         )
-    order, labels, notes = categories_of_columns(table, settings, k, what="numbers", columns=at is None)
+    sums = partial(_sums, table.without_rows(), at, k, settings.steps)
+    counting = counting_of_vectors(table, settings, k, at, "numbers", sums)
     read_as = () if settings.steps is None else (f"numbers read as steps of 1/{settings.steps}",)
-    return NumberVectorCounting(
-        Where(table).without_rows(),
-        replace(settings, k=k, domain=labels if settings.domain is not None or labels != place_names(k) else None),
-        (*(() if at is None else column_note(table, at)), *notes, *read_as),
-        at,
-        order,
-    )
+    return replace(counting, notes=(*counting.notes, *read_as))
 
 
-def _first(table: Table, at: int) -> str:
-    return table.cells(at)[0] if table.cells(at) else ""
+def _sums(table: Table, at: int | None, k: int, steps: int | None, block: Block) -> Cells:
+    """Return the sums of one block, as Python's whole numbers."""
+    numbers = block.real(range(k)) if at is None else _vectors(block.cells(at), k)
+    whole = steps is None or (numbers is not None and bool((numbers == np.trunc(numbers)).all()))
+    if numbers is None or not whole or float(np.abs(numbers).max()) > LARGEST:
+        raise _wrong(table, at, k, steps, block)
+    return exact_sums(numbers)
+
+
+def _vectors(cells: Sequence[str], k: int) -> FloatArray | None:
+    """Return ``(n, k)`` numbers; None if one is none, or there are more or fewer of them."""
+    parts = list(map(split_numbers, cells))
+    if set(map(len, parts)) != {k} or not all(is_finite(part) for row in parts for part in row):
+        return None
+    return np.array([list(map(float, row)) for row in parts])
+
+
+def _wrong(table: Table, at: int | None, k: int, steps: int | None, block: Block) -> InputError:
+    """Return what is wrong with the first report that is none."""
+    rows = block.rows() if at is None else map(split_numbers, block.cells(at))
+    for row, place in zip(rows, block.places, strict=True):
+        if len(row) != k:
+            return table.bad(place, f"the report has {plural(len(row), 'number', 'numbers')}; k is {k}")
+        for number, cell in enumerate(row):
+            if why := _wrong_cell(cell, steps):
+                named = f"column {table.called(number)}" if at is None else f"number {number + 1}"
+                return table.bad(place, f"{named} is {why}")
+    raise TypeError("numbers of which none is wrong")
+
+
+def _wrong_cell(cell: str, steps: int | None) -> str | None:
+    if not cell:
+        return "missing (an empty cell); it must be a number"
+    if not is_finite(cell):
+        return f"{shortened(cell)}; it must be a number such as -0.31"
+    if abs(float(cell)) > LARGEST:
+        return f"{shortened(cell)}; no noise of this protocol reaches so far"
+    if steps is not None and not float(cell).is_integer():
+        return f"{shortened(cell)}; with --steps reports are whole numbers of steps"
+    return None
 
 
 def split_numbers(cell: str) -> list[str]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.inputs.blocks import Block, Where
+from advisor.inputs.blocks import Block
+from advisor.inputs.columns import Table
 from advisor.inputs.reports.settings import Settings
 
 Cells: TypeAlias = NDArray[Any]  # whole numbers: int64, or Python's own where sums outgrow them
@@ -49,14 +50,10 @@ Counted: TypeAlias = CellCounts | LabelCounts
 class Counting(ABC):
     """How the blocks of one file are counted: what its head and the user have decided. It can be sent elsewhere."""
 
-    where: Where  # for messages
+    table: Table  # for messages
     settings: Settings  # with k and the domain, as far as they are known by now
     notes: tuple[str, ...]  # what was decided for the user, one sentence each
-
-    @property
-    @abstractmethod
-    def columns(self) -> Sequence[int] | None:
-        """The columns that are read; None for all."""
+    columns: Sequence[int] | None  # that are read; None for all
 
     @property
     def even(self) -> bool:
@@ -68,8 +65,11 @@ class Counting(ABC):
         """Count at least one block of reports; raise InputError for the first one that is none."""
 
 
+@dataclass(frozen=True)
 class CellCounting(Counting):
     """Counts reports block by block into cells that are known."""
+
+    cells: Callable[[Block], Cells]  # the counts ``(m,)`` of one block
 
     def count(self, blocks: Iterable[Block]) -> CellCounts:
         """Count at least one block of reports; raise InputError for the first one that is none."""
@@ -79,7 +79,3 @@ class CellCounting(Counting):
             cells = cells + more if n else more
             n += len(block)
         return CellCounts(n, cells)
-
-    @abstractmethod
-    def cells(self, block: Block) -> Cells:
-        """Return the counts ``(m,)`` of one block."""

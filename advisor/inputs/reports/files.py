@@ -9,13 +9,10 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from advisor.errors import InputError, printable, reason
 from advisor.inputs.source import opened
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
 
 
 def named_files(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -39,20 +36,18 @@ def named_files(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]
     kept: dict[object, str] = {}
     twice: dict[str, None] = {}
     for name in sorted(found, key=lambda name: (name == "-", name)):
-        if (own := _identity(name)) not in kept:
-            kept[own] = name
-        else:
+        if (own := _identity(name)) in kept:
             twice[f"{printable(name)} is named twice, or under two names: its reports are counted once"] = None
+        kept.setdefault(own, name)
     return tuple(kept.values()), tuple(twice)
 
 
 def _identity(name: str) -> object:
     """Return what two names of one file have in common."""
-    try:
+    with suppress(OSError, ValueError):
         state = os.stat(name)  # noqa: PTH116 - also of "-"
-    except (OSError, ValueError):
-        return name
-    return (state.st_dev, state.st_ino) if state.st_ino else os.path.realpath(name)
+        return state.st_dev, state.st_ino
+    return name
 
 
 def total_bytes(names: Sequence[str]) -> int:
@@ -64,57 +59,30 @@ def total_bytes(names: Sequence[str]) -> int:
     return sizes
 
 
-def digest_of(name: str) -> str:
-    """Return the SHA-256 of the bytes of a file; raise InputError if it cannot be read."""
-    with opened(name) as source:
+def digest_of(name: str, stdin: BinaryIO | None) -> str:
+    """Return the SHA-256 of the bytes of a file, or of those that can be read again from standard input for "-".
+
+    Raises InputError if it cannot be read.
+    """
+    with opened(name, stdin) as source:
         try:
-            return hashlib.file_digest(cast(io.BufferedReader, source.binary()), "sha256").hexdigest()
+            digest = hashlib.file_digest(cast(io.BufferedReader, source.binary()), "sha256").hexdigest()
         except OSError as error:
             raise InputError(f"{source.name}: cannot be read ({reason(error)})") from None
-
-
-class Digested(io.RawIOBase):
-    """A stream that knows the SHA-256 of what was read from it."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._digest = hashlib.sha256()
-
-    def readable(self) -> bool:
-        """Tell that it can be read."""
-        return True
-
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        """Read some bytes, and take them into the digest."""
-        view = memoryview(buffer).cast("B")
-        block = self._stream.read(len(view)) or b""
-        self._digest.update(block)
-        view[: len(block)] = block
-        return len(block)
-
-    def isatty(self) -> bool:
-        """Tell whether somebody types it."""
-        return self._stream.isatty()
-
-    @property
-    def sha256(self) -> str:
-        """The digest of all that was read by now."""
-        return self._digest.hexdigest()
-
-    def buffered(self) -> BinaryIO:
-        """Return it as readers take it."""
-        return cast(BinaryIO, io.BufferedReader(self))
+        if stdin is not None:
+            source.binary()  # goes back to the beginning, for who reads it next
+        return digest
 
 
 def alike(digests: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     """Return a warning for each two files, (name, digest), that hold the very same bytes."""
     first: dict[str, str] = {}
-    said = []
+    warnings = []
     for name, digest in digests:
         if digest in first:
-            said.append(
+            warnings.append(
                 f"{printable(first[digest])} and {printable(name)} hold the very same bytes and both are counted: "
                 "if one is a copy of the other, leave it out"
             )
         first.setdefault(digest, name)
-    return tuple(said)
+    return tuple(warnings)

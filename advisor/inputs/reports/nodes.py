@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from advisor.errors import InputError
-from advisor.inputs.blocks import Block, Rows, Where
+from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import Table
 from advisor.inputs.reports.bits import bits_of, plain_bits, wrong_bits
 from advisor.inputs.reports.counting import CellCounting, Cells
 from advisor.inputs.reports.settings import Settings
-from advisor.inputs.reports.symbols import Column, number_of, numbers_of
+from advisor.inputs.reports.symbols import Column, number_of, numbers_of, two_columns
 from simulator._types import IntArray
 from simulator.protocols.tree import Tree
 
@@ -22,68 +21,33 @@ _NODE_NAMES = frozenset({"node", "nodes", "bits", "report", "reports"})
 _LONGEST = 7  # digits of a number that is counted without looking at it: counts go up to the largest
 
 
-@dataclass(frozen=True)
-class NodeCounting(CellCounting):
-    """Tallies the nodes of all heights, as `Tree.tally` would: the reports themselves would take k numbers each."""
-
-    height: Column
-    node_at: int
-
-    @property
-    def columns(self) -> list[int]:
-        """The columns that are read."""
-        return [self.height.at, self.node_at]
-
-    def cells(self, block: Block) -> Cells:
-        """Return the tally of one block."""
-        tree, where = _tree(self.settings), self.where
-        heights, cells = numbers_of(where, block, [self.height])[:, 0], block.cells(self.node_at)
-        parts = _parts(heights, cells, tree)
-        if parts is None:
-            places = zip(block.places, heights.tolist(), cells, strict=True)
-            parts = _parts(heights, [_plain(where, place, tree, at, cell) for place, at, cell in places], tree)
-        return np.concatenate([*(parts or ()), np.bincount(heights, minlength=len(tree.inner))])
-
-
-def count_nodes(rows: Rows, settings: Settings) -> NodeCounting:
+def count_nodes(rows: Rows, settings: Settings) -> CellCounting:
     """Return how the nodes of all heights are counted.
 
     Raises InputError for a table of one column, or of which nobody can tell what is in which.
     """
-    table = rows.table
-    tree = _tree(settings)
-    height_at, node_at = _columns(table)
+    table, tree = rows.table, settings.oracle(settings.k or 0)
+    if not isinstance(tree, Tree):
+        raise TypeError(f"{settings.protocol} is no tree")
+    height_at, node_at = two_columns(table, settings, ("height", "node"), _HEIGHT_NAMES, _NODE_NAMES)
     top = len(tree.inner)
     allowed = f"{settings} and k={tree.k} has the heights 0 (the leaves) to {top - 1}; k may be wrong"
     note = (
         f"column {table.called(height_at)} read as heights, from 0 for the leaves, column {table.called(node_at)} as "
         "what is said of the nodes there"
     )
-    height = Column(height_at, "height", top, allowed)
-    return NodeCounting(Where(table).without_rows(), settings, (note,), height, node_at)
+    cells = partial(_tally, table.without_rows(), Column(height_at, "height", top, allowed), node_at, tree)
+    return CellCounting(table.without_rows(), settings, (note,), [height_at, node_at], cells)
 
 
-def _tree(settings: Settings) -> Tree:
-    tree = settings.oracle(settings.k or 0)
-    if not isinstance(tree, Tree):
-        raise TypeError(f"{settings.protocol} is no tree")
-    return tree
-
-
-def _columns(table: Table) -> tuple[int, int]:
-    if table.width < 2:
-        raise InputError(f"{table.source}: has 1 column; a report of a tree is a height and its node, in two columns")
-    names = ["".join(filter(str.isalnum, name.casefold())) for name in table.names or ()]
-    heights = [at for at, name in enumerate(names) if name in _HEIGHT_NAMES]
-    nodes = [at for at, name in enumerate(names) if name in _NODE_NAMES]
-    if len(heights) == 1 and (len(nodes) == 1 or table.width == 2):
-        return heights[0], nodes[0] if len(nodes) == 1 else 1 - heights[0]
-    if heights or nodes:
-        raise InputError(
-            f"{table.source}: cannot tell which columns hold height and node among {table.columns()}; name one height "
-            "and one node"
-        )
-    return 0, 1
+def _tally(table: Table, height: Column, node_at: int, tree: Tree, block: Block) -> Cells:
+    """Tally the nodes of all heights, as `Tree.tally` would: the reports themselves would take k numbers each."""
+    heights, cells = numbers_of(table, block, [height])[:, 0], block.cells(node_at)
+    parts = _parts(heights, cells, tree)
+    if parts is None:
+        places = zip(block.places, heights.tolist(), cells, strict=True)
+        parts = _parts(heights, [_plain(table, place, tree, at, cell) for place, at, cell in places], tree)
+    return np.concatenate([*(parts or ()), np.bincount(heights, minlength=len(tree.inner))])
 
 
 def _parts(heights: IntArray, cells: Sequence[str], tree: Tree) -> list[IntArray] | None:
@@ -108,17 +72,17 @@ def _parts(heights: IntArray, cells: Sequence[str], tree: Tree) -> list[IntArray
     return result
 
 
-def _plain(where: Where, place: int, tree: Tree, height: int, cell: str) -> str:
+def _plain(table: Table, place: int, tree: Tree, height: int, cell: str) -> str:
     """Return what is said of the nodes of a height, a number in digits alone; raise InputError if it is wrong."""
     nodes = tree.inner[height].k
     if tree.inner[height].report_kind == "bits":
         cell = plain_bits(cell)
         why = wrong_bits(cell, nodes, f"height {height} has {nodes} nodes; k or eps may be wrong")
         if why:
-            raise where.bad(place, why)
+            raise table.bad(place, why)
         return cell
     allowed = (
         f"at height {height} {tree.key} with eps={tree.epsilon:g} and k={tree.k} reports one of {nodes} nodes by its "
         f"number, from 0 to {nodes - 1}; k or eps may be wrong"
     )
-    return str(number_of(where, place, cell, Column(0, "node", nodes, allowed)))
+    return str(number_of(table, place, cell, Column(0, "node", nodes, allowed)))

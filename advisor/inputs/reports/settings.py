@@ -9,7 +9,7 @@ from typing import TypeAlias
 from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.columns import Table, find_column
 from advisor.inputs.numbers import MOST_LABELS
-from simulator import PROTOCOLS, Protocol, Tally
+from simulator import PROTOCOLS, Protocol
 from simulator.hashing import HASHES
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN
 from simulator.protocols.hadamard import HadamardResponse
@@ -145,24 +145,13 @@ class Settings:
         return f"{self.protocol} with eps={self.epsilon:g}"
 
 
-@dataclass(frozen=True)
-class Collected:
-    """Categories, the tally of the reports, and what to tell the user about them."""
-
-    labels: tuple[str, ...]
-    tally: Tally
-    assumptions: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-
 def named_column(table: Table, column: str | None, names: frozenset[str] = _REPORT_NAMES) -> int | None:
     """Return the only column, or that which is asked for or has a telling name; None if there is no such."""
     if column is not None:
         return find_column(table, column, "--column")
     if table.width == 1:
         return 0
-    squashed = ["".join(filter(str.isalnum, name.casefold())) for name in table.names or ()]
-    found = [at for at, name in enumerate(squashed) if name in names]
+    found = [at for at, name in enumerate(table.plain_names) if name in names]
     return found[0] if len(found) == 1 else None
 
 

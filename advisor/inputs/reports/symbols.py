@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.inputs.blocks import Block, Rows, Where
+from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import Table
+from advisor.inputs.labels import shortened
 from advisor.inputs.reports.counting import CellCounting, Cells
 from advisor.inputs.reports.settings import Settings, column_note, named_column, no_such_column
-from advisor.inputs.tally import shortened
+from simulator import Protocol
 from simulator.hashing import LONGEST_SEEDS
 from simulator.protocols.hadamard import HadamardResponse
 from simulator.protocols.local_hashing import LocalHashing
@@ -34,25 +36,7 @@ class Column(NamedTuple):
     allowed: str
 
 
-@dataclass(frozen=True)
-class NumberCounting(CellCounting):
-    """Tallies reports that are one whole number each, or two."""
-
-    numbers: tuple[Column, ...]
-
-    @property
-    def columns(self) -> list[int]:
-        """The columns that are read."""
-        return [column.at for column in self.numbers]
-
-    def cells(self, block: Block) -> Cells:
-        """Return the tally of one block."""
-        reports = numbers_of(self.where, block, self.numbers)
-        oracle = self.settings.oracle(self.settings.k or 0)
-        return oracle.tally(reports if len(self.numbers) > 1 else reports[:, 0]).counts
-
-
-def count_hashes(rows: Rows, settings: Settings) -> NumberCounting:
+def count_hashes(rows: Rows, settings: Settings) -> CellCounting:
     """Return how the categories that each report's hash function sends to its symbol are counted.
 
     Raises InputError for a table of one column, or of which nobody can tell what is in which.
@@ -61,25 +45,21 @@ def count_hashes(rows: Rows, settings: Settings) -> NumberCounting:
     oracle = settings.oracle(k)
     if not isinstance(oracle, LocalHashing):
         raise TypeError(f"{settings.protocol} is no local hashing")
-    seed_at, symbol_at = _columns(table)
+    seed_at, symbol_at = two_columns(table, settings, ("seed", "symbol"), _SEED_NAMES, _SYMBOL_NAMES)
     bits = LONGEST_SEEDS[oracle.hash]
+    symbols = f"{settings} has g={oracle.g} symbols, from 0 to {oracle.g - 1}; another g: --hash-range"
     columns = (
         Column(seed_at, "seed", 2**bits, f"a seed is a whole number from 0 to {2**bits - 1}"),
-        Column(
-            symbol_at,
-            "symbol",
-            oracle.g,
-            f"{settings} has g={oracle.g} symbols, from 0 to {oracle.g - 1}; another g: --hash-range",
-        ),
+        Column(symbol_at, "symbol", oracle.g, symbols),
     )
     notes = (
         f"column {table.called(seed_at)} read as seeds, column {table.called(symbol_at)} as symbols",
         f"categories hashed with {oracle.hash} as the numbers 0 to {k - 1}, their places in the domain",
     )
-    return NumberCounting(Where(table).without_rows(), replace(settings, hash=oracle.hash), notes, columns)
+    return _counting(table, replace(settings, hash=oracle.hash), notes, columns, oracle)
 
 
-def count_symbols(rows: Rows, settings: Settings) -> NumberCounting:
+def count_symbols(rows: Rows, settings: Settings) -> CellCounting:
     """Return how symbols, or the categories that each of them supports, are counted.
 
     Raises InputError where nobody can tell which column holds them.
@@ -103,31 +83,51 @@ def count_symbols(rows: Rows, settings: Settings) -> NumberCounting:
         f"{more}"
     )
     columns = (Column(at, "symbol", symbols, allowed),)
-    return NumberCounting(Where(table).without_rows(), settings, (*column_note(table, at), note), columns)
+    return _counting(table, settings, (*column_note(table, at), note), columns, oracle)
 
 
-def _columns(table: Table) -> tuple[int, int]:
+def _counting(
+    table: Table, settings: Settings, notes: tuple[str, ...], columns: tuple[Column, ...], oracle: Protocol
+) -> CellCounting:
+    """Return how reports of one whole number each, or two, are counted."""
+    cells = partial(_tally, table.without_rows(), columns, oracle)
+    return CellCounting(table.without_rows(), settings, notes, [column.at for column in columns], cells)
+
+
+def _tally(table: Table, columns: tuple[Column, ...], oracle: Protocol, block: Block) -> Cells:
+    reports = numbers_of(table, block, columns)
+    return oracle.tally(reports if len(columns) > 1 else reports[:, 0]).counts
+
+
+def two_columns(
+    table: Table, settings: Settings, what: tuple[str, str], firsts: frozenset[str], seconds: frozenset[str]
+) -> tuple[int, int]:
+    """Return the columns of the two numbers of a report, by their names or else as they stand.
+
+    what: what the two are called, and named at best.
+    firsts, seconds: the names that tell them.
+
+    Raises InputError for a table of one column, or of which nobody can tell what is in which.
+    """
     if table.width < 2:
         raise InputError(
-            f"{table.source}: has 1 column; a report of local hashing is two numbers, seed and symbol, in two columns"
+            f"{table.source}: has 1 column; a report of {settings.protocol} is {what[0]} and {what[1]}, in two columns"
         )
-    names = ["".join(filter(str.isalnum, name.casefold())) for name in table.names or ()]
-    seeds = [at for at, name in enumerate(names) if name in _SEED_NAMES]
-    symbols = [at for at, name in enumerate(names) if name in _SYMBOL_NAMES]
-    exact = [at for at in symbols if names[at] == "symbol"]
-    if len(seeds) == 1 and len(exact or symbols) == 1:
-        return seeds[0], (exact or symbols)[0]
-    if len(seeds) == 1 and table.width == 2:
-        return seeds[0], 1 - seeds[0]
-    if seeds:
+    names = table.plain_names
+    first = [at for at, name in enumerate(names) if name in firsts]
+    second = [at for at, name in enumerate(names) if name in seconds]
+    second = [at for at in second if names[at] == what[1]] or second
+    if len(first) == 1 and (len(second) == 1 or table.width == 2):
+        return first[0], second[0] if len(second) == 1 else 1 - first[0]
+    if first or names[:1] == [what[1]]:
         raise InputError(
-            f"{table.source}: cannot tell which columns hold seed and symbol among {table.columns()}; "
-            "name one seed and one symbol"
+            f"{table.source}: cannot tell which columns hold {what[0]} and {what[1]} among {table.columns()}; "
+            f"name one {what[0]} and one {what[1]}"
         )
     return 0, 1
 
 
-def numbers_of(where: Where, block: Block, columns: Sequence[Column]) -> NDArray[np.int64]:
+def numbers_of(table: Table, block: Block, columns: Sequence[Column]) -> NDArray[np.int64]:
     """Return columns of whole numbers below their bounds, ``(rows, columns)``.
 
     Raises InputError for the first cell that is none.
@@ -138,25 +138,25 @@ def numbers_of(where: Where, block: Block, columns: Sequence[Column]) -> NDArray
         return numbers
     cells = [block.cells(column.at) for column in columns]
     values = [
-        [number_of(where, place, cell, column) for cell, column in zip(row, columns, strict=True)]
+        [number_of(table, place, cell, column) for cell, column in zip(row, columns, strict=True)]
         for place, *row in zip(block.places, *cells, strict=True)
     ]
     return np.array(values, dtype=np.int64)
 
 
-def number_of(where: Where, place: int, cell: str, column: Column) -> int:
+def number_of(table: Table, place: int, cell: str, column: Column) -> int:
     """Read one number; "7.0" is what a table of floats makes of 7, "4.1e9" has lost digits of a seed."""
     what, allowed = column.what, column.allowed
     if not cell:
-        raise where.bad(place, f"the {what} is missing (an empty cell); fill it in, or remove the row")
+        raise table.bad(place, f"the {what} is missing (an empty cell); fill it in, or remove the row")
     digits, _, zeros = cell.partition(".")
     if not (digits.isascii() and digits.isdecimal()) or zeros.strip("0"):
-        raise where.bad(place, f"the {what} {shortened(cell)} is not a whole number written with digits; {allowed}")
+        raise table.bad(place, f"the {what} {shortened(cell)} is not a whole number written with digits; {allowed}")
     digits = digits.lstrip("0") or "0"
     if len(digits) > len(str(column.below)) or int(digits) >= column.below:
         short = what == "seed" and column.below == 2 ** LONGEST_SEEDS["mix64"]
         hint = "; if clients hash with xxHash, whose seeds may be longer: --hash xxh32" if short else ""
-        raise where.bad(place, f"the {what} {shortened(cell)} is too large; {allowed}{hint}")
+        raise table.bad(place, f"the {what} {shortened(cell)} is too large; {allowed}{hint}")
     if zeros and len(digits) > _FLOAT_DIGITS:
-        raise where.bad(place, f"the {what} {shortened(cell)} has lost its last digits as a float; write whole numbers")
+        raise table.bad(place, f"the {what} {shortened(cell)} has lost its last digits as a float; write whole numbers")
     return int(digits)

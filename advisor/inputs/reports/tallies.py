@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -25,13 +25,11 @@ LARGEST = 1 << 28  # bytes of a file that is read as a tally
 
 @dataclass(frozen=True)
 class ReportFile:
-    """A file of reports: what it is called, what it holds, and how much of that has been counted."""
+    """A file of reports: what it is called, and what it holds."""
 
     name: str  # for people
     sha256: str  # of all its bytes; "" where it was not asked for
-    reports: int = 0  # reports that are counted
-    whole: bool = False  # whether these are all
-    pieces: tuple[tuple[int, int], ...] = ()  # if not: which pieces of it are counted, and the reports of each
+    reports: int
 
 
 @dataclass(frozen=True)
@@ -46,11 +44,6 @@ class Part:
     def n(self) -> int:
         """Reports that are counted."""
         return self.counted.n
-
-    @property
-    def unfinished(self) -> bool:
-        """Whether there are reports in the files that are not counted."""
-        return not all(file.whole for file in self.files)
 
 
 def added(settings: Settings, total: Counted | None, part: Counted, source: str) -> Counted:
@@ -107,11 +100,7 @@ def tally_text(part: Part) -> str:
         "counts": [_written(count) for count in counted.cells.tolist()]
         if isinstance(counted, CellCounts)
         else dict(sorted(counted.users.items())),
-        "files": [
-            {"name": file.name, "sha256": file.sha256, "reports": file.reports, "whole": file.whole}
-            | ({"pieces": sorted(file.pieces)} if file.pieces else {})
-            for file in part.files
-        ],
+        "files": [asdict(file) for file in part.files],
     }
     content["check"] = _check(content)
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n"
@@ -186,16 +175,7 @@ def _part(content: Mapping[str, Any], name: str) -> Part:
         settings.protocol, settings.epsilon, k=settings.k, has_domain=domain is not None, hash=settings.hash
     )
     check_parameters(settings.protocol, settings.parameters)
-    files = tuple(
-        ReportFile(
-            str(file["name"]),
-            str(file["sha256"]),
-            int(file["reports"]),
-            bool(file["whole"]),
-            tuple((int(piece), int(reports)) for piece, reports in file.get("pieces", ())),
-        )
-        for file in content["files"]
-    )
+    files = tuple(ReportFile(str(file["name"]), str(file["sha256"]), int(file["reports"])) for file in content["files"])
     part = Part(settings, _counts(content, settings, name), files)
     if not isinstance(part.n, int) or part.n < 1 or part.n != sum(file.reports for file in files):
         raise InputError(f"n is {part.n}, but its files have {sum(file.reports for file in files)} reports")
@@ -226,14 +206,12 @@ def _counts(content: Mapping[str, Any], settings: Settings, name: str) -> Counte
 def merge_tallies(paths: Sequence[str]) -> Part:
     """Read tallies and add them up; their order does not matter.
 
-    Raises InputError for what is no whole tally, tallies of different settings, and the same reports in two of them.
+    Raises InputError for what is no tally, tallies of different settings, and the same reports in two of them.
     """
     parts = [(printable(path), read_tally(path)) for path in paths]
     name, first = parts[0]
     owner: dict[str, str] = {}
     for other, part in parts:
-        if part.unfinished:
-            raise InputError(f"{other}: not all reports of its files are counted; go on with the command that made it")
         why = difference(first.settings, part.settings)
         if why is not None:
             raise InputError(f"{name} and {other} are tallies of different collections: {why}")

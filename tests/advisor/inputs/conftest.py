@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.inputs import dialect, source, text
+from advisor.inputs import head, source, table
 
 
 @pytest.fixture(autouse=True)
 def pandas_reads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave nothing to the reader of small files: without this, pandas would see none of these."""
-    monkeypatch.setattr(text, "FEW", -1)
+    monkeypatch.setattr(table, "FEW", -1)
 
 
 @pytest.fixture(params=[1 << 20, 1])
 def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports in many blocks give what they give in few."""
     if request.param == 1:
-        monkeypatch.setattr(text, "BLOCK_ROWS", 7)
+        monkeypatch.setattr(table, "BLOCK_ROWS", 7)
     else:
-        monkeypatch.setattr(dialect, "HEAD_LINES", 60)
+        monkeypatch.setattr(head, "HEAD_LINES", 60)
         monkeypatch.setattr(source, "CHUNK_BYTES", 2000)

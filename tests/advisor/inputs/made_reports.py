@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from advisor.errors import InputError
-from advisor.inputs.reports import RawReports, read_reports
+from advisor.inputs.reports import RawReports
 from simulator import rng_for
 from simulator.protocols import PROTOCOLS
+from tests.advisor.inputs.reading import read_reports
 
 UNARY = ("rappor", "oue", "the")
 HASHED = ("blh", "olh")

@@ -11,6 +11,7 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.inputs.histogram import RawHistogram, read_histogram
+from advisor.inputs.reports import RawReports, count_reports, with_categories
 
 
 def gz(data: bytes) -> bytes:
@@ -26,6 +27,10 @@ def read_file(folder: Path, name: str, data: bytes | str, **options) -> RawHisto
     path = folder / name
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
     return read_histogram(str(path), **options)
+
+
+def read_reports(path: str | list[str], protocol: str, epsilon: float, **options) -> RawReports:
+    return with_categories(count_reports(path, protocol, epsilon, **options))
 
 
 def users(read: RawHistogram) -> dict[str, int]:

@@ -14,7 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from advisor.errors import InputError
-from advisor.inputs import number_tally
+from advisor.inputs import number_tally, source, table
 from advisor.inputs.bins import Cut
 from advisor.inputs.histogram import RawHistogram, read_histogram
 
@@ -113,7 +113,8 @@ def test_the_size_of_blocks_changes_nothing(block: int, monkeypatch: pytest.Monk
     numbers = [str(at * at % 101) for at in range(500)]
     cuts = [Cut(count=13), Cut(width=7), Cut(count=13, edges=(0, 130)), Cut(count=5, edges=(10, 60), clamp=True)]
     whole = [read(column(numbers), cut).counts.tolist() for cut in cuts]
-    monkeypatch.setattr(number_tally, "_BLOCK", block)
+    monkeypatch.setattr(table, "BLOCK_ROWS", block)
+    monkeypatch.setattr(source, "CHUNK_BYTES", block)
     assert [read(column(numbers), cut).counts.tolist() for cut in cuts] == whole
 
 

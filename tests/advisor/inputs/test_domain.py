@@ -12,8 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from advisor.errors import InputError
-from advisor.inputs.domain import Domain, build_domain
-from advisor.inputs.domain_file import read_domain
+from advisor.inputs.domain import Domain, build_domain, read_domain
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.labels import OTHER_LABEL
 from tests.cells import failures
@@ -129,7 +128,6 @@ def test_gaps_are_mentioned_if_nobody_says_k() -> None:
         ({"a": 1}, {}, ["only the label 'a'", "--domain FILE", "--k"]),
         ({}, {}, ["no label"]),
         ({"a": 0, "b": 0}, {}, ["no user is left"]),
-        ({"a": 1, "b": -1}, {}, ["'b' has -1 users"]),
         ({"a": 1, "b": 2**53}, {}, ["more than 9007199254740992"]),
         ({"a": 1, OTHER_LABEL: 1}, {"other": True, "keep_top": 1}, ["'(other)' is a label already"]),
     ],
@@ -140,14 +138,9 @@ def test_what_does_not_fit_is_refused(users: dict, options: dict, said: list) ->
         assert part in message
 
 
-def test_arrays_that_do_not_fit_are_refused() -> None:
-    for labels, counts, said in (
-        (["a", "b"], np.array([1]), "need one count a label"),
-        (["a", "b"], np.array([1.0, 2.0]), "whole number of users"),
-        (["a", "a"], np.array([1, 2]), "'a' is there twice"),
-    ):
-        with pytest.raises(InputError, match=said):
-            build_domain(labels, counts, from_histogram=True)
+def test_a_label_that_is_there_twice_is_refused() -> None:
+    with pytest.raises(InputError, match="'a' is there twice"):
+        build_domain(["a", "a"], np.array([1, 2]), from_histogram=True)
 
 
 # --- a given domain --------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.inputs.histogram import RawHistogram, read_histogram
-from advisor.inputs.reports import read_reports
+from tests.advisor.inputs.reading import read_reports
 from tests.cells import failures
 
 TABLES = {

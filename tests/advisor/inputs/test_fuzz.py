@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 
 from advisor.errors import InputError
-from advisor.inputs import source, text
+from advisor.inputs import source, table
 from advisor.inputs.bins import Cut
 from advisor.inputs.channel import read_channel
-from advisor.inputs.domain_file import read_domain
+from advisor.inputs.domain import read_domain
 from advisor.inputs.estimates import read_estimates
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.places import read_places
-from advisor.inputs.reports import read_reports
 from tests.advisor.inputs.messy import KINDS, Messy, messy
+from tests.advisor.inputs.reading import read_reports
 
 FEW = 45  # files by default; a thousand more are slow
 HANGS = 30  # seconds: a file of a few kilobytes takes milliseconds
@@ -98,9 +98,9 @@ def check(seed: int, folder: Path) -> None:
     path.write_bytes(one.data)
     rng = random.Random(seed)  # noqa: S311 - of files, not of secrets
     with pytest.MonkeyPatch.context() as patch, no_hang():
-        patch.setattr("advisor.inputs.dialect.HEAD_LINES", rng.choice([3, 20, 1000]))
+        patch.setattr("advisor.inputs.head.HEAD_LINES", rng.choice([3, 20, 1000]))
         patch.setattr(source, "CHUNK_BYTES", rng.choice([7, 100, 1 << 19]))
-        patch.setattr(text, "FEW", rng.choice([-1, 1 << 18]))
+        patch.setattr(table, "FEW", rng.choice([-1, 1 << 18]))
         refusal, found = "", {}
         try:
             found = read(one, path)

@@ -134,6 +134,13 @@ def test_a_label_twice_is_added_up_with_a_warning(tmp_path: Path) -> None:
     assert "label 'a' (line 4) appeared before; the counts of a label were added up" in read.warnings[0]
 
 
+def test_a_row_that_adds_up_the_others_is_refused(tmp_path: Path) -> None:
+    rows = 'region,population\nNorth,"1,200"\nEast,800\n'
+    message = error_of(tmp_path, "a.csv", rows + 'Total,"2,000"\n')
+    assert "line 4: 'Total' is the sum of the rows above (2,000), not a category; remove this row" in message
+    assert users(read_file(tmp_path, "a.csv", rows + "Total,7\n")) == {"North": 1200, "East": 800, "Total": 7}
+
+
 def test_a_histogram_of_zeros_is_refused(tmp_path: Path) -> None:
     assert "all counts are 0" in error_of(tmp_path, "a.csv", "x,count\na,0\nb,0\n")
 

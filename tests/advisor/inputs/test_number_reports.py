@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from advisor.errors import InputError
-from advisor.inputs import text
-from advisor.inputs.reports import read_reports
+from advisor.inputs import table
 from advisor.inputs.reports.cells import LARGEST, exact_sums, real_sums
 from simulator import PROTOCOLS, rng_for
+from tests.advisor.inputs.reading import read_reports
 from tests.cells import failures
 
 NAMES = ("red", "green", "dark blue", "teal")
@@ -43,7 +43,7 @@ def read(folder: Path, data: str | bytes, name: str = "reports.csv", **options):
 
 @pytest.mark.parametrize("rows", [1 << 20, 7])
 def test_numbers_in_every_form_add_up_exactly(tmp_path: Path, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text, "BLOCK_ROWS", rows)
+    monkeypatch.setattr(table, "BLOCK_ROWS", rows)
     reports = made()
     plain, expected = lines(reports), exactly(reports)
     joined = "".join(f'x,"[{" ".join(map(repr, row))}]"\n' for row in reports.tolist())

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from advisor.errors import InputError
-from advisor.inputs import source, text
-from advisor.inputs.reports import read_reports
+from advisor.inputs import source, table
 from advisor.inputs.reports.plausibility import implausible
 from simulator import PROTOCOLS, Tally, rng_for
 from simulator.populations import apportion
+from tests.advisor.inputs.reading import read_reports
 from tests.cells import failures
 
 TREES, SYMBOLS = ("tree", "tree_half"), ("sw", "haar_hrr")
@@ -67,7 +67,7 @@ def slow_tally(protocol: str, k: int, epsilon: float, reports: np.ndarray) -> li
 @pytest.fixture(params=[1 << 20, 7, pytest.param(1, marks=pytest.mark.slow)])
 def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports in many blocks give what they give in few."""
-    monkeypatch.setattr(text, "BLOCK_ROWS", request.param)
+    monkeypatch.setattr(table, "BLOCK_ROWS", request.param)
 
 
 def read_text(data: str | bytes, protocol: str, epsilon: float, **options):
@@ -141,7 +141,7 @@ REFUSED = [
     ("tree", "0,{b}\n2,{b}\n", "has 64 characters, but height 2 has 16 nodes"),
     ("tree", "0,{b}\n2,7\n", "line 2: the report '7' holds '7'; a report is 16 characters 0 and 1"),
     ("tree", "height,x,y\n1,2,3\n", "cannot tell which columns hold height and node among height, x, y"),
-    ("tree", "3\n5\n", "has 1 column; a report of a tree is a height and its node, in two columns"),
+    ("tree", "3\n5\n", "has 1 column; a report of tree is height and node, in two columns"),
     ("sw", "0\n95\n96\n", "line 3: the symbol '96' is too large; sw with eps=1 and k=64 has 96 symbols"),
     ("sw", "0\n-1\n", "line 2: the symbol '-1' is not a whole number"),
     ("haar_hrr", "0\n126\n", "line 2: the symbol '126' is too large; haar_hrr with eps=1 and k=64 has 126 symbols"),

@@ -141,7 +141,7 @@ def test_a_channel_is_read(tmp_path: Path, suffix: str) -> None:
         ("0.5,0.5\n", "one row for each of the k = 2"),
         ("0.5,0.6\n0.5,0.5\n", "row 1 sums to 1.1"),
         ("1.5,-0.5\n0.5,0.5\n", "row 1 has another"),
-        ("a,b\n0.5,0.5\n", "line 1: a matrix holds nothing but finite numbers"),
+        ("a,b\n0.5,0.5\n", "line 1: the probability 'a' is not a number; a matrix"),
         ("0.5,0.5\n1\n", "line 2 has 1 field, the first line has 2"),
         ("\n", "is empty"),
     ],
@@ -229,3 +229,11 @@ def test_cells_of_almost_no_size_are_refused_in_a_short_line(cell_km: float) -> 
     with pytest.raises(InputError, match=r"reach over .* allowed: at most 4,096 cells; take larger cells") as refusal:
         read("x,y\n8,50\n9,51\n", columns="x,y", cell_km=cell_km)
     assert len(str(refusal.value)) < 250
+
+
+def test_decimal_commas_are_read_where_semicolons_separate(tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text("0,75;0,25\n0,5;0,5\n")
+    assert read_channel(str(path), 2)[0].matrix.tolist() == [[0.75, 0.25], [0.5, 0.5]]
+    path.write_text("lon;lat\n8,5;50\n8,5;50,0015\n")
+    assert read_places(str(path), columns="lon,lat", cell_km=1.0).counts.sum() == 2

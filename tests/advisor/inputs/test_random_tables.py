@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from advisor.errors import InputError
-from advisor.inputs import source, text
+from advisor.inputs import source, table
 from advisor.inputs.histogram import read_histogram
 from tests.advisor.inputs.reading import gz, read_bytes, users
 
@@ -51,9 +51,9 @@ def test_what_a_csv_writer_wrote_is_read_back(
     # With a head of 3 lines a quoted line end may be cut; the separator then may not be found from it.
     assume(head == 1000 or not any(mark in label for label in labels for mark in "\r\n"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text, "BLOCK_ROWS", block)
+        patch.setattr(table, "BLOCK_ROWS", block)
         patch.setattr(source, "CHUNK_BYTES", block)
-        patch.setattr("advisor.inputs.dialect.HEAD_LINES", head)
+        patch.setattr("advisor.inputs.head.HEAD_LINES", head)
         read = read_bytes(gz(data) if zipped else data, column="2" if side else "1", header=header)
     assert users(read) == Counter(label.strip() for label in labels)
     assert list(read.labels) == list(Counter(label.strip() for label in labels))
@@ -75,7 +75,7 @@ def test_one_column_a_csv_writer_wrote_is_read_back(tmp_path_factory, labels, qu
     missing = {"nan", "na", "n/a", "null", "none"}
     assume(not any(label.strip().casefold() in missing for label in labels))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text, "BLOCK_ROWS", block)
+        patch.setattr(table, "BLOCK_ROWS", block)
         patch.setattr(source, "CHUNK_BYTES", block)
         assert users(read_histogram(str(path), header=True)) == Counter(label.strip() for label in labels)
 
@@ -142,7 +142,7 @@ def test_blocks_through_pandas_are_what_a_csv_reader_reads(cells, marks, ends, c
     outcomes = []
     for head, size in ((1000, 1 << 19), (2, 1 << 19), (2, chunk)):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("advisor.inputs.dialect.HEAD_LINES", head)
+            patch.setattr("advisor.inputs.head.HEAD_LINES", head)
             patch.setattr(source, "CHUNK_BYTES", size)
             try:
                 read = read_histogram("-", column="value", header=True, drop_missing=True, stdin=io.BytesIO(data))

@@ -108,7 +108,7 @@ def test_the_size_of_blocks_changes_nothing_in_plain_text(lines, ends, block) ->
     assume(any(line.strip() for line in lines))
     data = (ends.join(lines) + "\nlast").encode()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("advisor.inputs.dialect.HEAD_LINES", 2)
+        patch.setattr("advisor.inputs.head.HEAD_LINES", 2)
         patch.setattr(source, "CHUNK_BYTES", block)
         assume(any(line.strip() for line in lines[:2]))
         read = read_bytes(data, header=False)

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 import xxhash
 
-from advisor.inputs.reports import read_reports, readable_protocols
 from advisor.inputs.reports.plausibility import implausible
+from advisor.inputs.reports.settings import readable_protocols
 from simulator import Tally, rng_for
 from simulator.protocols import PROTOCOLS
 from tests.advisor.conftest import Run
@@ -24,6 +24,7 @@ from tests.advisor.inputs.made_reports import (
     made,
     read_file,
 )
+from tests.advisor.inputs.reading import read_reports
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from advisor.errors import InputError
-from advisor.inputs import source, text
-from advisor.inputs.reports import RawReports, read_reports
+from advisor.inputs import source, table
+from advisor.inputs.reports import RawReports
 from simulator import rng_for
 from simulator.protocols import PROTOCOLS
 from tests.advisor.inputs.made_reports import (
@@ -24,6 +24,7 @@ from tests.advisor.inputs.made_reports import (
     numbers,
     read_file,
 )
+from tests.advisor.inputs.reading import read_reports
 from tests.cells import failures
 
 REFUSED_OPTIONS = [
@@ -68,7 +69,7 @@ def test_k_and_a_domain_that_agree() -> None:
 
 
 def test_gzip_standard_input_and_parquet_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text, "BLOCK_ROWS", 900)
+    monkeypatch.setattr(table, "BLOCK_ROWS", 900)
     pa = pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
@@ -84,8 +85,8 @@ def test_gzip_standard_input_and_parquet_give_the_same(tmp_path: Path, monkeypat
         )
         read = read_reports("-", protocol, 1.0, stdin=io.BytesIO(data), **options)
         check(read, numbers(6), support, 2500)
-        table = pa.table({str(at): pa.array(column) for at, column in enumerate(reports.T)})
-        parquet.write_table(table, tmp_path / "a.parquet")
+        written = pa.table({str(at): pa.array(column) for at, column in enumerate(reports.T)})
+        parquet.write_table(written, tmp_path / "a.parquet")
         check(read_reports(str(tmp_path / "a.parquet"), protocol, 1.0, **options), numbers(6), support, 2500)
     parquet.write_table(pa.table({"seed": [1, 2], "symbol": [0, 9]}), tmp_path / "a.parquet")
     with pytest.raises(InputError, match="row 2: the symbol '9' is too large"):
@@ -106,7 +107,7 @@ def test_a_list_in_a_cell_of_parquet_is_a_report(tmp_path: Path, monkeypatch: py
         parquet.write_table(pa.table({"report": column}), path, row_group_size=100)
         return read_reports(path, protocol, 1.0, **options)
 
-    monkeypatch.setattr(reader, "_BATCH_ITEMS", 90)  # a few rows a block
+    monkeypatch.setattr(reader, "_BATCH_LISTS", 9)  # a few rows a block
     bits, support = made("oue", 6, 1.0)
     for kind in (pa.list_(pa.int8()), pa.list_(pa.bool_()), pa.large_list(pa.int64()), pa.list_(pa.int64(), 6)):
         check(read("oue", pa.array(bits.tolist()).cast(kind)), numbers(6), support)
@@ -137,7 +138,7 @@ def test_bits_in_one_cell_may_be_separated(tmp_path: Path) -> None:
 
 def test_blank_lines_inside_are_skipped_with_a_warning_and_at_the_end_without(monkeypatch: pytest.MonkeyPatch) -> None:
     for size in (4000, 1):
-        monkeypatch.setattr(text, "BLOCK_ROWS", size)
+        monkeypatch.setattr(table, "BLOCK_ROWS", size)
         for data in (b"01\n\n11\n \n\n10\n\n\n", b"a,b\n0,1\n\n1,1\n\n\n1,0\n\n"):
             read = read_reports("-", "oue", 1.0, stdin=io.BytesIO(data))
             assert (read.tally.counts.tolist(), read.tally.n) == ([2, 2], 3)

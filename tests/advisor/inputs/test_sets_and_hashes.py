@@ -129,7 +129,7 @@ REFUSED_HASHES = [
     ("5,0\n1_0,1\n", "line 2: the seed '1_0' is not"),
     ("5,0\n١,1\n", "line 2: the seed '١' is not"),
     ("5,0\n6\n", "line 2 has 1 field, the first line has 2"),
-    ("5\n6\n", "has 1 column; a report of local hashing is two numbers"),
+    ("5\n6\n", "has 1 column; a report of olh is seed and symbol"),
     ("seed,a,b\n1,2,3\n", "cannot tell which columns hold seed and symbol among seed, a, b"),
 ]
 

@@ -56,8 +56,8 @@ LONG = {
 @pytest.mark.parametrize("name", LONG)
 def test_small_files_are_read_as_large_ones_are(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     large = read_file(tmp_path, name, LONG[name])
-    monkeypatch.setattr("advisor.inputs.text.FEW", 1 << 20)
-    monkeypatch.setattr("advisor.inputs.text.TextBlock", None)  # which must not be needed
+    monkeypatch.setattr("advisor.inputs.table.FEW", 1 << 20)
+    monkeypatch.setattr("advisor.inputs.table.TextBlock", None)  # which must not be needed
     small = read_file(tmp_path, name, LONG[name])
     assert users(large) == users(small)
     assert sum(users(large).values()) >= 1200
@@ -81,7 +81,7 @@ def test_plain_text_understands_quotes_only_if_all_lines_do() -> None:
 def test_white_space_in_quotes_is_a_blank_line_only_where_quotes_enclose(
     tmp_path: Path, head: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("advisor.inputs.dialect.HEAD_LINES", head)
+    monkeypatch.setattr("advisor.inputs.head.HEAD_LINES", head)
     quoted = read_file(tmp_path, "a.csv", '"a"\n" "\n"b"\n', header=False)
     assert (users(quoted), quoted.warnings) == ({"a": 1, "b": 1}, ("1 blank line was skipped",))
     assert users(read_file(tmp_path, "a.txt", 'a\n" "\n"b" x\n')) == {"a": 1, '" "': 1, '"b" x': 1}

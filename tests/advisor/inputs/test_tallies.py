@@ -1,32 +1,25 @@
-"""Parts of the reports, counted apart, add up to the counts of all: in files, by several workers, after a stop."""
+"""Parts of the reports, counted apart, add up to the counts of all: in files, by several workers."""
 
 from __future__ import annotations
 
+import io
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from advisor.errors import InputError
-from advisor.inputs import source, text
-from advisor.inputs.reports import (
-    Counts,
-    RawReports,
-    count_reports,
-    merge_reports,
-    read_reports,
-    readable_protocols,
-    tally_text,
-    with_categories,
-)
-from advisor.inputs.reports import gathering as gathering_module
+from advisor.inputs.reports import Counts, RawReports, count_reports, merge_reports, with_categories
 from advisor.inputs.reports.files import named_files
-from advisor.inputs.reports.tallies import _check, read_tally
+from advisor.inputs.reports.settings import readable_protocols
+from advisor.inputs.reports.tallies import _check, read_tally, tally_text
 from knowledge.making.workers import Workers
 from tests.advisor.conftest import Run
-from tests.advisor.inputs.made_tallies import K, N, rows, written
+from tests.advisor.inputs.made_tallies import K, rows, written
+from tests.advisor.inputs.reading import Pipe, read_reports
 
 
 def kept(counts: Counts, path: Path) -> str:
@@ -80,66 +73,6 @@ def test_labels_that_only_some_files_hold_are_categories_of_all(tmp_path: Path) 
     assert figures(with_categories(merge_reports(parts))) == expected
 
 
-@pytest.mark.parametrize("protocol", ["grr", "oue", "olh"])
-def test_a_run_that_is_stopped_goes_on_from_the_last_piece(
-    protocol: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(text, "BLOCK_ROWS", 10)
-    monkeypatch.setattr(source, "CHUNK_BYTES", 300)
-    monkeypatch.setattr(gathering_module, "MOST_BLOCKS", 2)
-    files, state = written(tmp_path, protocol, rows(protocol)), tmp_path / "state.json"
-    options = {"k": K, "header": False}
-    whole = count_reports(files, protocol, 1.0, digests=True, **options)
-    count, pieces = gathering_module._count, []
-
-    def stopped(*task):
-        pieces.append(task)
-        if len(pieces) == 6:
-            raise KeyboardInterrupt
-        return count(*task)
-
-    monkeypatch.setattr(gathering_module, "_count", stopped)
-    with pytest.raises(KeyboardInterrupt) as caught:
-        count_reports(files, protocol, 1.0, resume=str(state), **options)
-    before = read_tally(str(state))
-    assert f"{before.n:,} reports are counted in {state}" in str(caught.value)
-    assert 0 < before.n < N
-    assert before.unfinished
-    with pytest.raises(InputError, match="not all reports of its files are counted"):
-        merge_reports([str(state)])
-    counted = []
-
-    def watched(*task):
-        place, part = count(*task)
-        counted.append(part.n)
-        return place, part
-
-    monkeypatch.setattr(gathering_module, "_count", watched)
-    again = count_reports(files, protocol, 1.0, resume=str(state), **options)
-    assert tally_text(again.part) == tally_text(whole.part)
-    assert sum(counted) == N - before.n
-    counted.clear()
-    assert tally_text(count_reports(files, protocol, 1.0, resume=str(state), **options).part) == state.read_text()
-    assert counted == []
-
-
-def test_what_was_kept_of_something_else_is_refused(tmp_path: Path) -> None:
-    files, state = written(tmp_path, "olh", rows("olh")), str(tmp_path / "state.json")
-    count_reports(files, "olh", 1.0, k=K, resume=state)
-    for options, said in (
-        ({"path": files[:2], "k": K}, "is of other files, or they have changed since"),
-        ({"path": files, "k": K + 1}, f"k is {K} in the one and {K + 1} in the other"),
-        ({"path": files, "k": K, "hash": "xxh32"}, "hash is mix64 in the one and xxh32 in the other"),
-        ({"path": "-", "k": K}, "standard input cannot be read a second time"),
-    ):
-        with pytest.raises(InputError) as caught:
-            count_reports(protocol="olh", epsilon=1.0, resume=state, **options)
-        assert said in str(caught.value)
-    Path(files[0]).write_text("1,1\n")
-    with pytest.raises(InputError, match="have changed since"):
-        count_reports(files, "olh", 1.0, k=K, resume=state)
-
-
 def test_the_same_file_twice_is_counted_once_and_a_copy_is_a_warning(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.csv").write_text("red\nblue\nred\n")
@@ -178,6 +111,16 @@ def test_files_of_two_collections_are_refused(tmp_path: Path) -> None:
     assert read_reports(both, "oue", 1.0, domain=("a", "b")).tally.counts.tolist() == [1, 1]
 
 
+@pytest.mark.parametrize("others", [0, 2])
+def test_standard_input_that_cannot_go_back_is_counted_and_told_apart(others: int, tmp_path: Path) -> None:
+    files = written(tmp_path, "olh", rows("olh"))
+    expected = count_reports(files[: others + 1], "olh", 1.0, k=K, digests=True).part
+    with io.BufferedReader(Pipe(Path(files[others]).read_bytes())) as pipe:
+        part = count_reports([*files[:others], "-"], "olh", 1.0, k=K, digests=True, stdin=pipe).part
+    assert part.counted.cells.tolist() == expected.counted.cells.tolist()
+    assert part.files == (*expected.files[:others], replace(expected.files[others], name="standard input"))
+
+
 # --- tallies in files -------------------------------------------------------------------------------------------
 
 
@@ -204,7 +147,6 @@ def test_tallies_that_do_not_go_together_are_refused(run: Run, tmp_path: Path) -
         ((parts[0], "--eps", "2"), "--eps 2: the tallies are of reports at 1; leave it out"),
         ((parts[0], "-p", "oue"), "--protocol oue: the tallies are of olh; leave it out"),
         ((parts[0], "--k", "9", "--hash", "mix64"), "--k, --hash is for reports: tallies know how they were made"),
-        ((parts[0], "--resume", "x.json"), "--resume is for reports: tallies know how they were made"),
         ((), "FILES is missing: give the tallies to add up"),
     ):
         code, out, err = run("reports", "--merge", *files)

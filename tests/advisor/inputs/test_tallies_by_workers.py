@@ -1,4 +1,4 @@
-"""Reports counted by processes and by a cluster: the very tally, where it pays, after a stop, out of order."""
+"""Reports counted by processes and by a cluster: the very tally, and only where it pays."""
 
 from __future__ import annotations
 
@@ -7,19 +7,15 @@ import signal
 import threading
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from advisor.inputs import source, text
-from advisor.inputs.reports import (
-    count_reports,
-    tally_text,
-)
-from advisor.inputs.reports import gathering as gathering_module
-from advisor.inputs.reports.tallies import read_tally
+from advisor.inputs import reports as gathering_module
+from advisor.inputs import source
+from advisor.inputs.reports import count_reports
+from advisor.inputs.reports.tallies import tally_text
 from knowledge.making.workers import Workers
 from tests.advisor.conftest import Run
-from tests.advisor.inputs.made_tallies import K, N, rows, written
+from tests.advisor.inputs.made_tallies import K, rows, written
 
 
 def test_processes_are_started_only_where_they_pay(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,10 +52,10 @@ def test_a_cluster_gives_the_very_tally_and_survives_a_killed_worker(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     distributed = pytest.importorskip("distributed", reason="the extra ldp-advise[cluster] is not installed")
-    monkeypatch.setattr(gathering_module, "MOST_HASHES", 1 << 20)
+    monkeypatch.setattr(source, "CHUNK_BYTES", 1 << 14)
     files = written(tmp_path, "olh", rows("olh", 100_000, 256))
     alone = tally_text(count_reports(files, "olh", 1.0, k=256, digests=True).part)
-    keep, seen = gathering_module._keep, threading.Event()
+    add, seen = gathering_module.added, threading.Event()
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs="CRITICAL"
@@ -68,17 +64,16 @@ def test_a_cluster_gives_the_very_tally_and_survives_a_killed_worker(
     ):
         before = set(client.run(os.getpid).values())
 
-        def kept_once(part, path):
-            keep(part, path)
+        def killing_once(*parts):
             if not seen.is_set():  # the first piece is in, and others are on their way
                 seen.set()
                 os.kill(min(before), signal.SIGKILL)
+            return add(*parts)
 
-        monkeypatch.setattr(gathering_module, "_keep", kept_once)
+        monkeypatch.setattr(gathering_module, "added", killing_once)
         workers = Workers(1, "dask", cluster.scheduler_address)
-        state = tmp_path / "state.json"
-        counts = count_reports(files, "olh", 1.0, k=256, workers=workers, resume=str(state))
-        assert tally_text(counts.part) == state.read_text() == alone
+        counts = count_reports(files, "olh", 1.0, k=256, workers=workers)
+        assert tally_text(counts.part) == alone
         client.wait_for_workers(2, timeout=120)
         assert min(before) not in client.run(os.getpid).values()
 
@@ -93,43 +88,3 @@ def test_a_cluster_on_this_machine_is_the_default_and_says_what_is_wrong_with_a_
     code, _, err = run(*words)
     assert (code, err.count("\n")) == (2, 1)
     assert "line 51: the symbol '99' is too large; olh with eps=1 has g=4 symbols" in err
-
-
-@pytest.mark.parametrize("protocol", ["grr", "oue", "olh"])
-def test_pieces_that_are_finished_out_of_order_are_not_lost(
-    protocol: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(text, "BLOCK_ROWS", 10)
-    monkeypatch.setattr(source, "CHUNK_BYTES", 300)
-    monkeypatch.setattr(gathering_module, "MOST_BLOCKS", 2)
-    files, state = written(tmp_path, protocol, rows(protocol)), tmp_path / "state.json"
-    options = {"k": K, "header": False}
-    whole = tally_text(count_reports(files, protocol, 1.0, digests=True, **options).part)
-
-    def shuffled(_, function, tasks, *, ordered):
-        assert not ordered
-        order = np.random.default_rng(3).permutation(len(waiting := list(tasks)))
-        for count, at in enumerate(order):
-            if count == len(order) // 2:
-                raise KeyboardInterrupt
-            yield function(*waiting[at])
-
-    results = Workers.results
-    monkeypatch.setattr(Workers, "results", shuffled)
-    with pytest.raises(KeyboardInterrupt):
-        count_reports(files, protocol, 1.0, resume=str(state), **options)
-    before, counted = read_tally(str(state)), []
-    assert before.unfinished
-    assert any([piece for piece, _ in file.pieces] != list(range(len(file.pieces))) for file in before.files)
-
-    def watched(self, function, tasks, *, ordered):
-        for place, part in results(self, function, tasks, ordered=ordered):
-            counted.append(part.n)
-            yield place, part
-
-    monkeypatch.setattr(Workers, "results", watched)
-    assert tally_text(count_reports(files, protocol, 1.0, resume=str(state), **options).part) == whole
-    assert sum(counted) == N - before.n
-    counted.clear()
-    assert tally_text(count_reports(files, protocol, 1.0, resume=str(state), **options).part) == whole
-    assert counted == []

@@ -1,0 +1,381 @@
+"""What the head of a text tells of its layout: what separates columns, whether it quotes, whether it has a header."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import TypeAlias
+
+from advisor.errors import InputError, listed, printable
+from advisor.inputs.columns import Table, is_place, numbers_rows
+from advisor.inputs.numbers import is_missing, looks_numeric
+
+HEAD_LINES = 1000
+"""Lines from which everything about the layout is decided; later lines can only be right or wrong."""
+
+_HEAD_CHARACTERS = 1 << 20
+_NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars", " ": "blanks"}
+# In a file that calls itself CSV a comma separates; elsewhere it is more often part of the text.
+_CANDIDATES = {".csv": ",;\t|", ".tsv": "\t,;|", ".tab": "\t,;|"}
+_OTHER_CANDIDATES = "\t;,|"
+_DECIMAL_COMMA = re.compile(r"[-+−]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
+_WHOLE_LINES = "and each line was taken as one value"
+
+NamesColumns: TypeAlias = Callable[[Sequence[str], Sequence[Sequence[str]], bool], bool]
+"""Tell by the first row, those after it, and what the usual rules say, whether the first names the columns."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a reader expects of a file, and what the user says of it."""
+
+    what: str  # what the rows are, for messages ("reports")
+    header: bool | None = None  # whether the first line names the columns; None: find out
+    asked: Sequence[str | None] = ()  # the columns that the user named
+    names_columns: NamesColumns | None = None  # what finds out, None for the usual rules
+    decimals: bool = False  # whether a column holds decimals: then "," beside ";" is more likely their sign
+    blanks: bool = False  # whether blanks may separate columns, rather than the words of one label
+    single: bool = False  # whether there is one column, whatever the lines hold
+    items: bool = False  # whether a row may hold any number of cells
+    lists: bool = False  # whether a cell of a Parquet file may hold a list
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a line becomes a row."""
+
+    # The separator, or None for plain text: the line is the value. A blank stands for any number of them.
+    delimiter: str | None
+    quoted: bool = True  # whether a field in double quotes may hold the separator and line ends
+    table: bool = True  # whether the text is a table, whose first line may be a header even if all of it is text
+
+    @property
+    def name(self) -> str:
+        """The separator for people ("commas")."""
+        return _NAMES[self.delimiter or ","]
+
+
+PLAIN = Dialect(None, quoted=False, table=False)
+SPACED = Dialect(" ", quoted=False)
+
+
+class RecordError(ValueError):
+    """What is wrong with a record that begins on one line and was followed up to another."""
+
+    def __init__(self, reason: str, begin: int, reached: int) -> None:
+        super().__init__(reason)
+        self.begin, self.reached = begin, reached
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether the end of the text may have cut a quoted field in two."""
+        return "unexpected end" in str(self)
+
+    def refusal(self, source: str) -> InputError:
+        """Word it for the user."""
+        too_long = "field larger than" in str(self)
+        if too_long and self.begin == self.reached:
+            what = f"a value is longer than {csv.field_size_limit()} characters; shorten it"
+        elif too_long or self.cut_short:
+            what = "a quotation mark opened here is never closed; close it, and double a quotation mark that is part "
+            what += 'of a value ("")'
+        else:
+            what = f"text goes on after a closing quotation mark ({self}); "
+            what += 'double a quotation mark that is part of a value ("")'
+        return InputError(f"{source}: line {self.begin}: {what}")
+
+
+def records(form: Dialect, lines: Iterable[str], first: int = 1) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows in lines (with their ends), each with the number of the line it begins on.
+
+    Raises RecordError where quotation marks do not pair.
+    """
+    if form.delimiter is None or form.delimiter == " ":
+        for place, line in enumerate(lines, first):
+            words = line.split()
+            yield place, words if form.delimiter or not words else [line.strip()]
+        return
+    reader = csv.reader(lines, delimiter=form.delimiter, strict=True, quoting=0 if form.quoted else csv.QUOTE_NONE)
+    begin = first
+    try:
+        for row in reader:
+            yield begin, row
+            begin = first + reader.line_num
+    except csv.Error as error:
+        raise RecordError(str(error), begin, first + reader.line_num - 1) from None
+
+
+def blank(row: list[str]) -> bool:
+    """Tell whether a row comes from a line with nothing on it; an empty quoted field is something.
+
+    >>> blank([]), blank(["  "]), blank([""])
+    (True, True, False)
+    """
+    return not row or (len(row) == 1 and row[0].isspace())
+
+
+@dataclass(frozen=True)
+class Head:
+    """The first lines of a text, the bytes read after them, and whether the text goes on after the lines."""
+
+    lines: list[str]
+    rest: bytes
+    cut: bool
+
+    @cached_property
+    def filled(self) -> list[str]:
+        """The lines that hold something, stripped."""
+        return [line for line in map(str.strip, self.lines) if line]
+
+
+def take_head(chunks: Iterator[bytes]) -> Head:
+    """Take at most 1000 lines or a million characters, so that a wide table does not fill the memory."""
+    data, ended, ends = bytearray(), False, 0
+    while not ended and ends <= 2 * HEAD_LINES and len(data) <= 4 * _HEAD_CHARACTERS:
+        chunk = next(chunks, None)
+        ended = chunk is None
+        data += chunk or b""
+        ends += 0 if chunk is None else chunk.count(b"\n") + chunk.count(b"\r")
+    whole = len(data) if ended else end_of_lines(data)
+    taken: list[str] = []
+    characters = 0
+    for line in islice(io.StringIO(data[:whole].decode(), newline=""), HEAD_LINES):
+        taken.append(line)
+        characters += len(line)
+        if characters >= _HEAD_CHARACTERS:
+            break
+    cut = len(taken) >= HEAD_LINES or characters >= _HEAD_CHARACTERS
+    return Head(taken, bytes(data[len("".join(taken).encode()) :]), cut)
+
+
+def end_of_lines(data: bytes | bytearray) -> int:
+    """Return the length of the lines that are surely complete: after a carriage return a line feed may follow."""
+    return max(data.rfind(b"\n"), data.rfind(b"\r", 0, len(data) - 1)) + 1
+
+
+@dataclass(frozen=True)
+class HeadRecords:
+    """The rows of a head up to the first that cannot be read, blank ones too, each with the line it begins on."""
+
+    rows: list[tuple[int, list[str]]]
+    end: int  # the line after them
+    error: RecordError | None
+
+    @cached_property
+    def filled(self) -> list[tuple[int, list[str]]]:
+        """The rows that are not blank."""
+        return [(place, row) for place, row in self.rows if not blank(row)]
+
+    def agree(self, head: Head) -> bool:
+        """Tell whether all rows have as many cells, and are evidence of the dialect."""
+        # A row cut by the end of the head is no evidence; one that swallowed half of the head is.
+        readable = not self.error or (head.cut and self.error.cut_short and self.end > len(head.lines) // 2)
+        return readable and len({len(row) for _, row in self.filled}) == 1
+
+
+def _parsed(form: Dialect, head: Head) -> HeadRecords:
+    rows: list[tuple[int, list[str]]] = []
+    try:
+        rows.extend(records(form, head.lines))
+    except RecordError as error:
+        return HeadRecords(rows, error.begin, error)
+    return HeadRecords(rows, len(head.lines) + 1, None)
+
+
+def head_records(source: str, form: Dialect, head: Head) -> HeadRecords:
+    """Return the rows of the head; a quoted field that its end cuts in two is left out.
+
+    Raises InputError if quotation marks do not pair, or all rows are blank.
+    """
+    parsed = _parsed(form, head)
+    if parsed.error and not (head.cut and parsed.error.cut_short and parsed.filled):
+        raise parsed.error.refusal(source)
+    if not parsed.filled:
+        raise empty(source)
+    return parsed
+
+
+def empty(source: str) -> InputError:
+    """Word the error for a text with nothing but blank lines."""
+    return InputError(f"{source}: is empty; give one value a line, or a table with one row a user")
+
+
+# --- what separates the columns ---------------------------------------------------------------------------------
+
+
+def find_dialect(source: str, suffix: str, head: Head, expected: Expected) -> Dialect:
+    """Decide what separates the columns.
+
+    A name in .csv or .tsv is a hint; other text has a separator only if every line of the head holds the same
+    number of it. A .csv whose lines do not agree is still read with commas, so that the line that is wrong
+    can be named.
+
+    Raises InputError if there is nothing but blank lines.
+    """
+    if not head.filled:
+        raise empty(source)
+    if expected.single:
+        return _one_column(head)
+    if expected.items:
+        return _between_items(head)
+    form = _separated(suffix, head)
+    if expected.decimals and form.delimiter == "," and _commas_are_decimal(head):
+        return Dialect(";")
+    if expected.blanks and form.delimiter is None:
+        widths = {len(line.split()) for line in head.filled}
+        if len(widths) == 1 and widths != {1}:
+            return SPACED
+    return form
+
+
+def _separated(suffix: str, head: Head) -> Dialect:
+    candidates = _CANDIDATES.get(suffix, _OTHER_CANDIDATES)
+    # Tab-separated files often do not quote: a field may begin with a quotation mark that is part of it.
+    for form in (*map(Dialect, candidates), Dialect("\t", quoted=False)):
+        if any(form.delimiter in line for line in head.lines if form.delimiter):
+            parsed = _parsed(form, head)
+            if parsed.agree(head) and len(parsed.filled[0][1]) > 1:
+                return form
+    if suffix not in _CANDIDATES:
+        return _one_column(head)
+    # The first separator that is on the first line and most others, the usual one if none is.
+    lines = [line for line in head.lines if line.strip()]
+    usual = (mark for mark in candidates if mark in lines[0] and 2 * sum(mark in line for line in lines) > len(lines))
+    return Dialect(next(usual, candidates[0]))
+
+
+def _between_items(head: Head) -> Dialect:
+    """Return the separator on most lines; white space, where hardly a line has one of the others."""
+    lines = [line for line in head.lines if line.strip()]
+    best = max(",;\t", key=lambda mark: sum(mark in line for line in lines))
+    having = sum(best in line for line in lines)
+    spaced = any(len(line.split()) > 1 for line in lines)
+    return Dialect(best) if having and (10 * having >= len(lines) or not spaced) else SPACED
+
+
+def _one_column(head: Head) -> Dialect:
+    """Return the dialect of text with one value a line: plain, or quoted as CSV writers do for odd values."""
+    form = Dialect(",", table=False)
+    if any(line.startswith('"') for line in head.lines):
+        parsed = _parsed(form, head)
+        # A stray quotation mark swallows the lines up to the next one; a value that spans lines is much rarer.
+        one_line_each = parsed.end == len(parsed.rows) + 1
+        if one_line_each and parsed.agree(head) and len(parsed.filled[0][1]) == 1:
+            return form
+    return PLAIN
+
+
+def _commas_are_decimal(head: Head) -> bool:
+    """Tell whether semicolons cut every line into as many cells, one of which always is a number like "0,5"."""
+    cut = [line.split(";") for line in head.filled]
+    if len(set(map(len, cut))) != 1 or len(cut[0]) == 1:
+        return False
+    return any(all(_DECIMAL_COMMA.fullmatch(cell.strip()) for cell in column) for column in zip(*cut, strict=True))
+
+
+def layout_doubts(head: Head) -> tuple[str, ...]:
+    """Say so if text that was taken line by line looks like a table."""
+    lines = head.filled
+    if len(lines) < 2:
+        return ()
+    counted = sum(bool(re.match(r"[0-9]+ +\S", line)) for line in lines)
+    if 2 * counted > len(lines):
+        return (
+            f"{_share(counted, lines)} begin with a number and a blank, {_WHOLE_LINES}; give counts as label,count",
+        )
+    for mark in _OTHER_CANDIDATES:
+        having = sum(mark in line for line in lines)
+        if 2 * having > len(lines):
+            return (
+                f"{_share(having, lines)} hold {_NAMES[mark]}, but not all equally many, {_WHOLE_LINES}; a table has "
+                "as many on every line",
+            )
+    if len(set(lines)) == len(lines) and all(re.search(r"\S[ \t]+\S", line) for line in lines):
+        return (
+            f"{_share(len(lines), lines)} hold blanks and differ from all others, {_WHOLE_LINES}; separate the columns "
+            "of a table by commas",
+        )
+    return ()
+
+
+def _share(having: int, lines: list[str]) -> str:
+    return f"all {len(lines):,} lines looked at" if having == len(lines) else f"{having:,} of {len(lines):,} lines"
+
+
+# --- whether the first line names the columns -------------------------------------------------------------------
+
+
+def find_columns(
+    source: str, form: Dialect, found: HeadRecords, expected: Expected, *, cut: bool
+) -> tuple[Table, tuple[str, ...]]:
+    """Return the columns with the first rows below the header, and what was decided.
+
+    Raises InputError if the file holds nothing but a header.
+    """
+    first, rest = [cell.strip() for cell in found.filled[0][1]], [row for _, row in found.filled[1:]]
+    named = _is_header(first, rest, expected, table=form.table) if expected.header is None else expected.header
+    joined = listed(map(printable, first), most=6)
+    joined = joined if len(joined) <= 120 else joined[:120] + "…"
+    if named and not rest and not cut:
+        raise InputError(
+            f"{source}: holds only a header line ({joined}), no {expected.what}; if the line is data, say --no-header"
+        )
+    kept = found.filled[1:] if named else found.filled
+    table = Table(
+        source,
+        tuple(first) if named else None,
+        len(first),
+        [row for _, row in kept],
+        [place for place, _ in kept],
+        decimal_comma=form.delimiter == ";",
+    )
+    verb = "taken as" if expected.header is None else "is"
+    none = "no header line found" if expected.header is None else "no header line, as asked"
+    decided = f"first line {verb} the header ({joined})" if named else none
+    return table, (decided,) if form.delimiter in {None, ","} else (decided, f"columns separated by {form.name}")
+
+
+def _is_header(first: list[str], rest: list[list[str]], expected: Expected, *, table: bool) -> bool:
+    """Tell whether the first row names the columns: as those that are asked for are called, or by the rows below."""
+    # "--column 2" means the second column, even when 2 happens to be the first value.
+    wanted = {name.strip().casefold() for name in expected.asked if name and not is_place(name, len(first))}
+    if wanted & {cell.casefold() for cell in first if cell}:
+        return True
+    usual = _names_columns(first, rest, table=table)
+    return usual if expected.names_columns is None else expected.names_columns(first, rest, usual)
+
+
+def _names_columns(first: list[str], rest: list[list[str]], *, table: bool) -> bool:
+    """Tell whether the first row names the columns, by the rows that follow it.
+
+    In a `table`, new words in the first row are taken for a header even if no column below it is numeric.
+    """
+    if len(first) > 1 and not first[0] and len(rest) > 1 and numbers_rows([row[0].strip() for row in rest if row]):
+        return True  # what pandas writes of a series without a name: ",0" above "0,red" and "1,blue"
+    if any(map(looks_numeric, first)):
+        return False
+    even = [[cell.strip() for cell in row] for row in rest if len(row) == len(first)]
+    below = [[row[at] for row in even] for at in range(len(first))]
+    for cell, column in zip(first, below, strict=True):
+        present = [value for value in column if not is_missing(value)]
+        if not is_missing(cell) and present and all(map(looks_numeric, present)):
+            return True
+    return table and not any(cell and cell in column for cell, column in zip(first, below, strict=True))
+
+
+def header_doubt(table: Table) -> tuple[str, ...]:
+    """Say so if the first value of one column of words may be the column's name: there once, among repeated values."""
+    first, *rest = table.cells(0)
+    times = Counter(rest)
+    if first in times or looks_numeric(first) or 2 * sum(count for count in times.values() if count > 1) <= len(rest):
+        return ()
+    return (
+        f"the first line ({printable(first[:60])}) was counted as a value, and no other line near it is the same; if "
+        "it names the column say --header, else --no-header",
+    )
