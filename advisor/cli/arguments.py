@@ -11,13 +11,17 @@ from advisor.errors import InputError
 
 # The modules of the functions NAME_command, imported when they run; in the order of --help.
 COMMANDS = {
-    name: extensions.COMMANDS.get(name, f"advisor.cli.{module or name}")
-    for name, module in {
-        "app": "", "choose": "", "estimate": "collected", "reports": "", "plan": "", "sweep": "", "pareto": "",
-        "columns": "", "rounds": "", "shuffler": "", "fakes": "", "places": "", "audit": "", "epsilon": "",
-        "list": "catalog", "explain": "catalog", "code": "", "cite": "", "knowledge": "",
-    }.items()
-}  # fmt: skip
+    "estimate": "advisor.cli.collected",
+    "reports": "advisor.cli.reports",
+    "plan": "advisor.cli.plan",
+    "sweep": "advisor.cli.sweep",
+    "pareto": "advisor.cli.pareto",
+    "epsilon": "advisor.cli.epsilon",
+    "list": "advisor.cli.catalog",
+    "explain": "advisor.cli.catalog",
+    "knowledge": "advisor.cli.knowledge",
+    **extensions.COMMANDS,
+}
 
 
 def complete_command(incomplete: str) -> list[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 COMMANDS = {
     "app": "advisor.extensions.app.command",
     "choose": "advisor.extensions.choose.command",
-    "cite": "advisor.extensions.cite.command",
     "columns": "advisor.extensions.columns.command",
     "rounds": "advisor.extensions.rounds.command",
     "shuffler": "advisor.extensions.shuffler.command",
@@ -16,4 +15,5 @@ COMMANDS = {
     "places": "advisor.extensions.places.command",
     "audit": "advisor.extensions.audit.command",
     "code": "advisor.extensions.code.command",
+    "cite": "advisor.extensions.cite.command",
 }
