@@ -6,39 +6,21 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Required, TypedDict
 
+from advisor.answers.clients.collection import Collection, client_file
+from advisor.answers.clients.parameters import BUILDERS
+from advisor.answers.usage import usage
 from advisor.errors import InputError, closest, listed
 from advisor.members import FORM, member_in_file
 from advisor.names import TABLES, resolve, squash
 from advisor.question.option import refuse
 from knowledge.cards import CARDS, Card, card_of
-from knowledge.recipes import (
-    Collection,
-    has_code,
-    method_code,
-    metric_code,
-    package_recipe,
-    postprocessing,
-    python_client,
-    server,
-)
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Metric, PostProcessor
 from simulator.methods.processor import OF_DOMAIN
 from simulator.protocols import StandardProtocol
 
 Entry = dict[str, str | bool | tuple[str, ...]]
 EPSILON, K = 1.0, 16  # of the code of a protocol, unless others are given
-
-
-class Code(TypedDict, total=False):
-    """Fields of an `Explanation` that hold code."""
-
-    python_numpy: Required[str | None]
-    client: str
-    postprocessing: str | None
-    eps: float
-    k: int
 
 
 @dataclass(frozen=True)
@@ -57,12 +39,10 @@ class Explanation:
     promises: tuple[str, ...]  # what it keeps and needs
     cost: str
     reference: str  # where it was published
-    # python, python_numpy: code that uses it: with this package, and with numpy alone (a protocol: the server)
-    python: str
-    python_numpy: str | None
+    python: str  # code that uses it with this package
+    source: str | None = None  # of a method or a metric: the function itself, as this package has it
     client: str | None = None  # of a protocol: the client that devices run, which needs nothing; None: there is none
-    postprocessing: str | None = None  # of a protocol: what its server imports, where there is no estimate without it
-    # eps, k: what the code of a protocol was written for
+    # eps, k: what the client was written for
     eps: float | None = None
     k: int | None = None
 
@@ -120,6 +100,7 @@ def explanation(name: str, epsilon: float | None = None, k: int | None = None) -
         given = [flag for flag, value in (("--eps", epsilon), ("--k", k)) if value is not None]
         refuse(given, f"does not go with {key}, a {kind}: only the code of protocols is written for a setting")
     budget, size = EPSILON if epsilon is None else epsilon, K if k is None else k
+    written = kind == "protocol" and key in BUILDERS
     member = TABLES[kind][key]
     known = card_of(key)  # members of other packages come without one
     card = Card(formula="", good_for="", pitfalls="", cost="") if known is None else known
@@ -134,26 +115,26 @@ def explanation(name: str, epsilon: float | None = None, k: int | None = None) -
         promises=_promises(member),
         cost=card.cost,
         reference=_reference(member),
-        python=package_recipe(kind, key, size, budget),
-        **_code(kind, key, budget, size),
+        python=usage(kind, key, size, budget),
+        source=None if isinstance(member, type) else _source(member),
+        client=client_file(Collection(key, _any_method(key), size, budget)) if written else None,
+        eps=budget if written else None,
+        k=size if written else None,
     )
 
 
-def _code(kind: str, key: str, epsilon: float, k: int) -> Code:
-    """Return what an explanation holds of code that does not need this package."""
-    if kind != "protocol":
-        return {"python_numpy": method_code(key) if kind == "method" else metric_code(key)}
-    if not has_code(key):
-        return {"python_numpy": None}
-    method = "none" if _estimates(PROTOCOLS[key]) else "em_stopped"
-    collection = Collection(key, method, k, epsilon)
-    return {
-        "python_numpy": server(collection),
-        "client": python_client(collection),
-        "postprocessing": postprocessing(collection),
-        "eps": epsilon,
-        "k": k,
-    }
+def _any_method(protocol: str) -> str:
+    """Return a method that goes with a protocol: none where there is an estimate."""
+    return "none" if _estimates(PROTOCOLS[protocol]) else "em_stopped"
+
+
+def _source(member: PostProcessor | Metric) -> str | None:
+    """Return the function of a method or a metric as it was written; None if that is not known."""
+    function = _function(member)
+    try:
+        return f"# {function.__module__}\n{inspect.getsource(function)}"
+    except (OSError, TypeError):
+        return None
 
 
 def _member(name: str) -> tuple[str, str]:
@@ -255,7 +236,12 @@ def _docstring(member: Member) -> str:
         own = member.__dict__.get("__doc__") or ""
         # A dataclass without a docstring is given its signature as one.
         return "" if own.startswith(f"{member.__name__}(") else inspect.cleandoc(own)
+    return inspect.getdoc(_function(member)) or ""
+
+
+def _function(member: PostProcessor | Metric) -> Callable[..., object]:
+    """Return the function that a member wraps, without the settings that were passed to it beforehand."""
     function: Callable[..., object] = member.function
     while isinstance(function, functools.partial):
         function = function.func
-    return inspect.getdoc(function) or ""
+    return function

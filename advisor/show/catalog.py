@@ -71,13 +71,16 @@ def explain_document(member: Explanation) -> Document:
     parts: list[Part] = [Sentence(f"{called} ({member.kind})", Role.ANSWER)]
     parts += [Sentence(NOTATION, Role.NOTE)] if member.kind == "method" else []
     parts += [Sentence(f"{name}: {text}") for name, text in facts if text]
-    parts += [Code(text, title) for title, text in _code(member) if text]
+    parts.append(Code(member.python, "With this package"))
+    if member.source:
+        parts.append(Code(member.source, "The function itself"))
     if member.client:
         parts.append(
-            Sentence(f"ldp-advise code --protocol {member.name} … writes these files and more to a directory.")
+            Code(member.client, f"Client without dependencies, client.py (ε = {member.eps:g}, k = {member.k:,})")
         )
+        parts.append(Sentence(f"ldp-advise code --protocol {member.name} … writes this file and more to a directory."))
     elif member.kind == "protocol":
-        parts.append(Sentence(f"There is no code of {member.name} without this package: no client, and no server."))
+        parts.append(Sentence(f"There is no client of {member.name} without this package."))
     data = asdict(member)
     return Document(
         title=called,
@@ -87,20 +90,6 @@ def explain_document(member: Explanation) -> Document:
         records=Records.of([_flat(data)]),
         value=member.name,
         setting=member.kind,
-    )
-
-
-def _code(member: Explanation) -> tuple[tuple[str, str | None], ...]:
-    """Return titles and code: with this package, and without it."""
-    own = ("With this package", member.python)
-    if not member.client:
-        return own, ("With numpy alone", member.python_numpy)
-    settings = f"ε = {member.eps:g}, k = {member.k:,}"
-    return (
-        own,
-        (f"Client without dependencies, client.py ({settings})", member.client),
-        ("What the server imports, postprocessing.py", member.postprocessing),
-        (f"Server with numpy alone, server.py ({settings})", member.python_numpy),
     )
 
 

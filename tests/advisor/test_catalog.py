@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import functools
+import inspect
 import io
 import json
 from collections.abc import Mapping
@@ -16,12 +17,14 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from advisor.answers.catalog import explanation
+from advisor.answers.clients.collection import Collection, client_file
+from advisor.answers.usage import usage
 from advisor.show.catalog import explain_document
 from advisor.show.model import View
 from advisor.show.terminal import show
 from knowledge.cards import CARDS
-from knowledge.recipes import Collection, method_code, metric_code, package_recipe, python_client, server
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Metric, Noise, PostProcessor
+from simulator.foreign import REGISTERED
 from simulator.methods.ordered import ORDERED_METHODS
 from simulator.protocols.grr import GRR
 from simulator.protocols.ordered import ORDERED_PROTOCOLS
@@ -82,19 +85,17 @@ def test_explain_shows_cost_and_recipes_as_they_are(run: Run, members: list[str]
     def shown(name: str) -> None:
         out = run("explain", name, "--format", "plain")[1]
         known = json.loads(run("explain", name, "--format", "json")[1])
-        assert known["python"] == package_recipe(known["kind"], name)
+        assert known["python"] == usage(known["kind"], name)
         assert known["python"] in out
-        assert (known["python_numpy"] or "") in out
         if known["kind"] == "protocol":
             collection = Collection(name, "em_stopped" if name == "sw" else "none", 16, 1.0)
-            assert known["client"] == python_client(collection)
-            assert known["python_numpy"] == server(collection)
+            assert known["client"] == client_file(collection)
             assert known["client"] in out
-            assert (known["postprocessing"] or "") in out
-            assert (known["postprocessing"] is not None) == (name == "sw")
+            assert known["source"] is None
         else:
-            assert known["python_numpy"] == (method_code(name) if known["kind"] == "method" else metric_code(name))
-            assert ("With numpy alone" in out) == (known["python_numpy"] is not None)
+            function = {"method": POSTPROCESSORS, "metric": METRICS}[known["kind"]][name].function
+            assert known["source"] == f"# {function.__module__}\n{inspect.getsource(function)}"
+            assert known["source"] in out
             assert (known["client"], known["eps"], known["k"]) == (None, None, None)
         if name in CARDS:
             assert known["cost"] == CARDS[name].cost
@@ -112,7 +113,7 @@ def test_code_is_neither_folded_nor_taken_for_markup() -> None:
         member = explanation(name)
         show(explain_document(member), View(), console)
         assert member.python in file.getvalue()
-        assert (member.python_numpy or "") in file.getvalue()
+        assert (member.source or "") in file.getvalue()
 
     assert failures(product([True, False], ["wavelet_eb", "post_pos", "grr", "norm_cut", "l1"]), whole) == {}
 
@@ -175,11 +176,11 @@ def test_explain_has_every_format(run: Run) -> None:
     sources = csv.DictReader(io.StringIO(run("explain", "pgr", "--bibtex", "--format", "csv")[1]))
     assert [source["key"] for source in sources] == ["feldman2022private"]
     data = json.loads(run("explain", "OLH", "--format", "json")[1])
-    assert (data["name"], data["kind"], data["python"]) == ("olh", "protocol", package_recipe("protocol", "olh"))
+    assert (data["name"], data["kind"], data["python"]) == ("olh", "protocol", usage("protocol", "olh"))
     assert run("explain", "Norm-Sub", "--format", "value")[1] == "norm_sub\n"
     out = run("explain", "norm_sub", "--format", "markdown")[1]
     assert out.count("```") == 4
-    assert (method_code("norm_sub") or "").strip() in out
+    assert "def norm_sub(estimate: FloatArray, noise: Noise) -> FloatArray:" in out
 
 
 def test_an_unknown_name_gets_the_nearest_one(run: Run) -> None:
@@ -212,7 +213,7 @@ def test_members_of_other_packages_are_explained_from_what_they_say(run: Run, na
     assert known["formula"] == known["cost"] == ""
     assert "Formula" not in out
     assert known["python"] in out
-    assert known["python_numpy"] is None
+    assert ("def " in (known["source"] or "")) == (known["kind"] != "protocol")
     if name != "picky":  # which is for the noise of no protocol at all
         exec(compile(known["python"], "recipe", "exec"), {})  # noqa: S102
 
@@ -226,28 +227,36 @@ def test_a_protocol_without_client_code_is_explained_and_says_so(
         monkeypatch.setitem(CARDS, "copied", CARDS["grr"])
     code, out, _ = run("explain", "copied")
     assert code == 0
-    assert "There is no code of copied without this package: no client, and no server." in out
+    assert "There is no client of copied without this package." in out
     known = json.loads(run("explain", "copied", "--format", "json")[1])
-    assert known["client"] is known["python_numpy"] is None
+    assert known["client"] is known["source"] is None
     assert known["formula"] == (CARDS["grr"].formula if has_card else "")
     assert run("explain", "copied", "--bibtex")[0] == run("list")[0] == run("cite", "copied")[0] == 0
 
 
 @pytest.mark.usefixtures("strangers")
-@pytest.mark.parametrize("pair", [("copied", "norm"), ("grr", "halved")])
-def test_members_without_code_are_not_deployed_even_with_a_card(
-    run: Run, monkeypatch: pytest.MonkeyPatch, pair: tuple[str, str], tmp_path: Path
+def test_members_without_a_client_are_not_deployed_even_with_a_card(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for name in ("copied", "halved"):
-        monkeypatch.setitem(CARDS, name, CARDS["grr"])
-    (missing,) = {*pair} - {"grr", "norm"}
-    settings = ("--eps", "1", "--k", "8", "--to", str(tmp_path / "new"))
-    code, _, err = run("code", "--protocol", pair[0], "--method", pair[1], *settings)
+    monkeypatch.setitem(CARDS, "copied", CARDS["grr"])
+    settings = ("--method", "norm", "--eps", "1", "--k", "8", "--to", str(tmp_path / "new"))
+    code, _, err = run("code", "--protocol", "copied", *settings)
     assert code == 2
-    assert f"there is no code of {missing}; ldp-advise explain {missing} shows" in err
+    assert "there is no code of copied; ldp-advise explain copied shows" in err
     assert not (tmp_path / "new").exists()
-    with pytest.raises(ValueError, match=f"there is no code of {missing}"):
-        Collection(*pair, 8, 1.0)
+
+
+@pytest.mark.usefixtures("strangers")
+def test_methods_of_other_packages_are_deployed_where_a_server_can_have_them(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    settings = ("--protocol", "grr", "--method", "halved", "--eps", "1", "--k", "8", "--to", str(tmp_path / "new"))
+    monkeypatch.setitem(REGISTERED, "halved", "mine.py:halves")  # known to this process alone
+    code, _, err = run("code", *settings)
+    assert (code, "there is no code of halved" in err) == (2, True)
+    monkeypatch.delitem(REGISTERED, "halved")
+    assert run("code", *settings)[0] == 0
+    assert '"grr", "halved"' in (tmp_path / "new" / "server.py").read_text()
 
 
 @pytest.mark.usefixtures("strangers")
@@ -261,12 +270,11 @@ def test_members_of_other_packages_are_listed(run: Run) -> None:
 def test_the_code_of_a_protocol_has_the_settings_filled_in(run: Run) -> None:
     known = json.loads(run("explain", "pgr", "--eps", "1", "--k", "300", "--format", "json")[1])
     collection = Collection("pgr", "none", 300, 1.0)
-    assert (known["client"], known["python_numpy"]) == (python_client(collection), server(collection))
+    assert known["client"] == client_file(collection)
     assert "K = 300 " in known["client"]
     assert 'PROTOCOLS["pgr"](k=300, epsilon=1.0)' in known["python"]
     out = run("explain", "pgr", "--eps", "1", "--k", "300")[1]
     assert "client.py (ε = 1, k = 300):" in out
-    assert "server.py (ε = 1, k = 300):" in out
 
 
 def test_a_budget_is_for_protocols_alone(run: Run) -> None:

@@ -12,6 +12,7 @@ from html import escape
 from threading import Lock
 from typing import Any
 
+from advisor.answers.clients.collection import Collection
 from advisor.answers.rank.apply import applied_csv
 from advisor.answers.rank.outlook import Stops, outlook
 from advisor.answers.rank.result import Answer, Ranking, Recommendation
@@ -31,7 +32,6 @@ from advisor.show.pictures import to_svg
 from advisor.show.pictures.frequencies import frequencies_figure
 from advisor.show.rank.explorer import explorer_of
 from advisor.show.rank.page import reasons_section
-from knowledge.recipes import Collection
 
 CHANGE = "change"  # what the table of changes that would be enough begins with
 drawing = Lock()  # matplotlib draws one picture at a time

@@ -2,24 +2,50 @@
 
 from __future__ import annotations
 
+import json
+import math
+import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context
 from pathlib import Path
 
+from advisor.answers.clients.collection import Collection, client_file, environment
+from advisor.answers.clients.parameters import Parameters
 from advisor.errors import InputError, listed, reason
-from advisor.extensions.code.readme import readme
-from knowledge.recipes import BROWSER_CHECK, CHECK, Collection, browser_client, postprocessing, python_client, server
-from knowledge.recipes.vectors import vectors
+from advisor.extensions.code.reports import options_of, vectors
+from advisor.figures import percent
+from advisor.outputs import Outputs
+from simulator import POSTPROCESSORS
+from simulator.audit.client import CLIENT_TRIALS
+from simulator.hashing import DEFAULT_HASH
 
 MEANINGS = {
     "README.md": "the promise, what it does not cover, and how to use the files",
     "client.py": "client in Python, without dependencies",
     "client.mjs": "client in JavaScript, for browsers and Node, without dependencies",
-    "server.py": "server in Python with numpy: reads reports, estimates frequencies",
-    "postprocessing.py": "the post-processing method, which the server imports",
+    "server.py": "server: counts reports and estimates frequencies, with ldp-advise",
     "test_vectors.json": "reports from known random bytes, and the frequencies from these reports",
-    "check.py": "checks client.py and server.py against the test vectors",
+    "check.py": "checks client.py against the test vectors",
     "check.mjs": "checks client.mjs against the test vectors",
 }
+LINES = {
+    "value": "one number per line", "bits": "one line of {k} characters 0 and 1 per user",
+    "subset": "one line per user, numbers with commas between them", "hash": "seed and symbol in each line",
+    "symbol": "one number per line", "cells": "one line of {k} whole numbers per user",
+    "node": "height and node in each line",
+}  # fmt: skip
+FRAMES = ("README.md", "server.py", "check.py", "check.mjs")  # of which there is one for all protocols
+NOTABLY = 0.999  # below this share of the budget, a page says that less is spent
+
+
+def _folded(text: str) -> str:
+    """Return a paragraph in lines; a filter of the page."""
+    return textwrap.fill(" ".join(text.split()), 118, break_on_hyphens=False) + "\n"
+
+
+ENVIRONMENT = environment(__package__)
+ENVIRONMENT.filters["folded"] = _folded
 
 
 @dataclass(frozen=True)
@@ -33,17 +59,54 @@ class Deployed:
 
 def files_of(collection: Collection) -> dict[str, str]:
     """Return the files of a deployment by name."""
-    made = {
-        "README.md": readme(collection),
-        "client.py": python_client(collection),
-        "client.mjs": browser_client(collection),
-        "server.py": server(collection),
-        "postprocessing.py": postprocessing(collection),
-        "test_vectors.json": vectors(collection),
-        "check.py": CHECK,
-        "check.mjs": BROWSER_CHECK,
+    made, labels = collection.parameters, collection.labels
+    values = {
+        "collection": collection,
+        "method": POSTPROCESSORS[collection.method],
+        "options": options_of(collection),
+        "labels": "range(K)" if labels is None else json.dumps(labels, ensure_ascii=False, indent=4),
+        "answer": json.dumps(collection.k - 1 if labels is None else labels[-1], ensure_ascii=False),
+        "factor": _rounded_up(math.exp(collection.epsilon)),
+        "guess": percent(1 / (1 + math.exp(-collection.epsilon))),
+        "spent": spent(made),
+        "spends_less": _spends_less(made),
+        "line": LINES[made.protocol.report_kind].format(k=f"{collection.k:,}"),
+        "audit": audit_command(collection),
+        "calls": f"{2 * CLIENT_TRIALS:,}",
     }
-    return {name: text for name, text in made.items() if text is not None}
+    files = {name: ENVIRONMENT.get_template(name).render(values) for name in FRAMES}
+    files |= {name: client_file(collection, name) for name in ("client.py", "client.mjs")}
+    files["test_vectors.json"] = vectors(collection)
+    return {name: files[name] for name in MEANINGS}
+
+
+def audit_command(collection: Collection) -> str:
+    """Return the command that audits the client."""
+    hashing = "" if collection.hash == DEFAULT_HASH else f" --hash {collection.hash}"
+    setting = f"{collection.protocol}{hashing} --eps {collection.parameters.epsilon} --k {collection.k}"
+    return f"ldp-advise audit --target client.py:audited --reports {setting}"
+
+
+def spent(made: Parameters) -> str:
+    """Return how much of its budget a report spends, as people read it; JSON has all digits."""
+    if not _spends_less(made):
+        return f"at most ε = {made.epsilon}"
+    figure = Context(prec=4, rounding=ROUND_CEILING).create_decimal(made.exact_epsilon)
+    return f"at most ε = {figure.normalize():f} of the {made.epsilon} that it may"
+
+
+def _spends_less(made: Parameters) -> bool:
+    return float(made.exact_epsilon) < NOTABLY * made.protocol.epsilon
+
+
+def _rounded_up(number: float) -> str:
+    """Return a number of at least 1 with four digits or more, none of them too low.
+
+    >>> _rounded_up(2.71828), _rounded_up(22026.46), _rounded_up(1.05)
+    ('2.719', '22027', '1.05')
+    """
+    places = max(0, 3 - math.floor(math.log10(number)))
+    return f"{math.ceil(round(number * 10**places, 6)) / 10**places:.{places}f}".rstrip("0" if places else "")
 
 
 def check_directory(name: str, *, force: bool) -> None:
@@ -53,13 +116,13 @@ def check_directory(name: str, *, force: bool) -> None:
     """
     folder = Path(name)
     try:
-        if folder.exists() and not folder.is_dir():
-            raise InputError(f"--to {name}: this is a file; name a directory, new or empty")
-        if not folder.exists():
-            if not folder.resolve().parent.is_dir():
-                raise InputError(f"--to {name}: there is no directory {folder.resolve().parent}")
-            return
         there = sorted(each.name for each in folder.iterdir())
+    except FileNotFoundError:
+        if folder.resolve().parent.is_dir():
+            return
+        raise InputError(f"--to {name}: there is no directory {folder.resolve().parent}") from None
+    except NotADirectoryError:
+        raise InputError(f"--to {name}: this is a file; name a directory, new or empty") from None
     except OSError as error:
         raise InputError(f"--to {name}: cannot be written ({reason(error)})") from None
     if there and not force:
@@ -67,3 +130,21 @@ def check_directory(name: str, *, force: bool) -> None:
             f"--to {name}: the directory has files ({listed(there, most=3)}); name another one, or give --force to "
             f"replace {listed(MEANINGS, most=9)} there and leave the rest"
         )
+
+
+def written(collection: Collection, directory: str, *, force: bool, inputs: Sequence[str | None]) -> Deployed:
+    """Write the files of a collection; each is whole or not there.
+
+    Raises InputError if the directory or a file cannot be written.
+    """
+    files = files_of(collection)
+    try:
+        Path(directory).mkdir(exist_ok=True)
+    except OSError as error:
+        raise InputError(f"--to {directory}: cannot be written ({reason(error)})") from None
+    outputs = Outputs(force=force, inputs=[name for name in inputs if name is not None])
+    targets = {name: outputs.add("--to", str(Path(directory, name))) for name in files}
+    for name, target in targets.items():
+        if target is not None:
+            target.write_text(files[name])
+    return Deployed(collection, directory, {name: len(text.encode()) for name, text in files.items()})

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
+from advisor.answers.clients.collection import Collection
 from advisor.cli.arguments import argument
 from advisor.cli.options import Only
 from advisor.cli.run import Job, WholeOutput, run, silence
-from advisor.errors import InputError, reason
-from advisor.extensions.code.answer import Deployed, check_directory, files_of
+from advisor.extensions.code.answer import Deployed, check_directory, written
 from advisor.extensions.code.document import code_document
 from advisor.extensions.code.question import Answers, Deployment, Pair, Wanted
-from advisor.outputs import Outputs
 from advisor.question.settings import Terms
-from knowledge.recipes import Collection
 
 Answer = Annotated[str | None, argument("ANSWER", "an answer saved with --format json: its first pair is written")]
 
@@ -43,24 +40,6 @@ def code_command(
 
     def write(collection: Collection, progress: None) -> Deployed:
         del progress
-        return written(collection, directory, force=output.force, inputs=[name for name in inputs if name is not None])
+        return written(collection, directory, force=output.force, inputs=inputs)
 
     run(Job(wanted.read, write, code_document, silence, inputs=inputs, reading="reading"), output)
-
-
-def written(collection: Collection, directory: str, *, force: bool, inputs: list[str]) -> Deployed:
-    """Write the files of a collection; each is whole or not there.
-
-    Raises InputError if the directory or a file cannot be written.
-    """
-    files = files_of(collection)
-    try:
-        Path(directory).mkdir(exist_ok=True)
-    except OSError as error:
-        raise InputError(f"--to {directory}: cannot be written ({reason(error)})") from None
-    outputs = Outputs(force=force, inputs=inputs)
-    targets = {name: outputs.add("--to", str(Path(directory, name))) for name in files}
-    for name, target in targets.items():
-        if target is not None:
-            target.write_text(files[name])
-    return Deployed(collection, directory, {name: len(text.encode()) for name, text in files.items()})

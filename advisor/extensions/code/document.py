@@ -4,37 +4,26 @@ from __future__ import annotations
 
 import shlex
 
-from advisor.extensions.code.answer import MEANINGS, Deployed
-from advisor.extensions.code.readme import audit_command, spent
+from advisor.extensions.code.answer import MEANINGS, Deployed, audit_command, spent
 from advisor.show.model import Code, Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict
 from simulator import POSTPROCESSORS
 
 
 def code_document(deployed: Deployed) -> Document:
     """Return what was written where."""
-    collection = deployed.collection
-    made = collection.parameters
+    collection, sizes = deployed.collection, deployed.sizes
+    made, shuffled, labels = collection.parameters, collection.shuffled, collection.labels
     protocol, method = made.protocol, POSTPROCESSORS[collection.method]
-    sizes, shuffled = deployed.sizes, collection.shuffled
-    needs_order = protocol.ordered_only or method.uses_order
-    rows = tuple(Row((name, MEANINGS[name], f"{size:,}"), (None, None, size)) for name, size in sizes.items())
-    where = shlex.quote(deployed.directory)
-    sentences = [
-        Sentence(
-            f"One report spends {spent(made)}: "
-            + (
-                "noise is drawn in whole numbers."
-                if made.ratio is None
-                else "probabilities are whole numbers out of 2^64, rounded towards more privacy."
-            )
-        ),
-    ]
-    if collection.rests_on:
+    exactness = "probabilities are whole numbers out of 2^64, rounded towards more privacy"
+    exactness = "noise is drawn in whole numbers" if made.ratio is None else exactness
+    sentences = [Sentence(f"One report spends {spent(made)}: {exactness}.")]
+    if shuffled is not None:
         sentences.append(Sentence(collection.rests_on, Role.ANSWER, Tone.DOUBTFUL))
-    if needs_order:
-        order = "the order of the labels file" if collection.labels is not None else "their numbers"
+    if collection.ordered:
+        order = "their numbers" if labels is None else "the order of the labels file"
         sentences.append(Sentence(f"The answers are taken to be ordered by {order}."))
-    next_steps = f"cd {where}\npython check.py && node check.mjs\n{audit_command(collection)}\n"
+    where = shlex.quote(deployed.directory)
+    rows = tuple((name, MEANINGS[name], size) for name, size in sizes.items())
     return Document(
         title=f"Code for {protocol.title} with {method.title}",
         verdict=Verdict(
@@ -46,9 +35,13 @@ def code_document(deployed: Deployed) -> Document:
             *sentences,
             Table(
                 (Column("file", text=True), Column("what it is", text=True, drop=1), Column("bytes")),
-                rows, noun="files", cut=False,
+                tuple(Row((name, meaning, f"{size:,}"), (None, None, size)) for name, meaning, size in rows),
+                noun="files",
+                cut=False,
             ),
-            Code(next_steps, "Check it", Role.DETAIL),
+            Code(
+                f"cd {where}\npython check.py && node check.mjs\n{audit_command(collection)}\n", "Check it", Role.DETAIL
+            ),
             Sentence("README.md there says what is not promised: read it before you collect.", Role.NOTE),
         ),
         data={
@@ -57,12 +50,11 @@ def code_document(deployed: Deployed) -> Document:
             "central": None
             if shuffled is None
             else {"eps": shuffled.epsilon, "delta": shuffled.delta, "n": shuffled.n},
-            "hash": getattr(protocol, "hash", None),
-            "labels": None if collection.labels is None else list(collection.labels),
-            "ordered": needs_order, "directory": deployed.directory,
-            "files": [{"name": name, "bytes": size, "meaning": MEANINGS[name]} for name, size in sizes.items()],
+            "hash": getattr(protocol, "hash", None), "labels": labels and list(labels),
+            "ordered": collection.ordered, "directory": deployed.directory,
+            "files": [{"name": name, "bytes": size, "meaning": meaning} for name, meaning, size in rows],
         },
-        records=Records(("file", "meaning", "bytes"), tuple((name, MEANINGS[name], sizes[name]) for name in sizes)),
+        records=Records(("file", "meaning", "bytes"), rows),
         value=deployed.directory,
         setting=str(collection),
     )  # fmt: skip

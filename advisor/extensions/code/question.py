@@ -7,20 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from advisor.answers.clients.collection import HASHED, Collection, Shuffled
 from advisor.checks import budget, choice, path, real, share, whole
-from advisor.errors import InputError, listed, reason
+from advisor.errors import InputError, reason
 from advisor.inputs.domain import read_domain
 from advisor.inputs.numbers import MOST_LABELS
 from advisor.names import resolve
 from advisor.question.option import Settings, like, option, refuse, require
 from advisor.question.settings import Categories, Menu, Terms, require_one
-from knowledge.recipes import Collection, Shuffled, has_code
-from simulator import POSTPROCESSORS
 from simulator.hashing import DEFAULT_HASH, HASHES
-from simulator.methods.summaries import SUMMARIES
-
-HASHING = ("blh", "olh")
-LARGEST = 100_000_000  # bytes of a saved answer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,73 +64,51 @@ class Wanted:
     answer: str | None = None  # file of a saved answer
 
     def __post_init__(self) -> None:
-        given = (*self.menu.given(), *self.question.given("epsilon"), *self.domain.given("k"))
+        where = ("--to", self.deployment.to, "a directory to write, for example --to collection")
         if self.answer is not None:
+            given = (*self.menu.given(), *self.question.given("epsilon"), *self.domain.given("k"))
             refuse(given, f"does not go with a saved answer, which says it: leave it out, or leave out {self.answer}")
+            require(where)
+            return
         protocol = require_one("protocol", self.menu.protocol, "code")
         method = require_one("method", self.menu.method, "code")
-        known = self.answer is not None
         require(
-            ("--protocol", protocol or known or None, "what devices report with, for example --protocol olh"),
-            ("--method", method or known or None, "the post-processing method, for example --method norm_sub, or none"),
-            ("--eps", self.question.epsilon or known or None, "the privacy budget of one report, for example --eps 1"),
+            ("--protocol", protocol, "what devices report with, for example --protocol olh"),
+            ("--method", method, "the post-processing method, for example --method norm_sub, or none"),
+            ("--eps", self.question.epsilon, "the privacy budget of one report, for example --eps 1"),
             (
                 "--k",
-                self.domain.k or self.deployment.labels or known or None,
+                self.domain.k or self.deployment.labels,
                 "the number of possible answers, for example --k 256, or all of them with --labels FILE",
             ),
-            ("--to", self.deployment.to, "a directory to write, for example --to collection"),
+            where,
         )
-        if protocol is not None:
-            check_hash(protocol, self.deployment)
 
     def read(self) -> Collection:
         """Read what is to be read, and return what is to be deployed.
 
         Raises InputError if a file is not what it should be, or the settings do not go together.
         """
-        shuffled = None
+        source, shuffled = "--k", None
         if self.answer is not None:
+            source = f"{self.answer}: k"
             protocol, method, epsilon, size, shuffled = saved_pair(self.answer)
-            check_hash(protocol, self.deployment)
         else:
             protocol, method = self.menu.protocol[0], self.menu.method[0]
             epsilon, size = self.question.epsilon or 0.0, self.domain.k or 0
+        if protocol not in HASHED:
+            words = f"belongs to {' and '.join(HASHED)}, not to {protocol}; leave it out"
+            refuse(self.deployment.given("hash"), words)
         labels = None if self.deployment.labels is None else read_domain(self.deployment.labels)
         if labels is not None and len(labels) < 2:
             raise InputError(f"--labels {self.deployment.labels}: has 1 label; a question has at least 2 answers")
         if labels is not None and size not in (0, len(labels)):
-            source = "--k" if self.answer is None else f"{self.answer}: k"
             raise InputError(f"{source} is {size}, but --labels {self.deployment.labels} has {len(labels)} labels")
-        if method in SUMMARIES:
-            raise InputError(
-                f"code writes one method, and {method} is of draws from what is known: name a method instead, "
-                f"--protocol {protocol} --method eb_ns --eps {epsilon:g}{f' --k {size}' if size else ''}"
-            )
-        if POSTPROCESSORS[method].is_remedy:
-            raise InputError(
-                f"method {method} is a remedy for fake users, which code does not write: ldp-advise explain {method} "
-                "shows it; name another method with --method, --protocol, --eps and --k"
-            )
-        if missing := [name for name in (protocol, method) if not has_code(name)]:
-            raise InputError(
-                f"there is no code of {listed(missing)}; ldp-advise explain {missing[0]} shows how to use it with this "
-                "package"
-            )
-        size = size or len(labels or ())
+        hashing = self.deployment.hash or DEFAULT_HASH
         try:
-            hashing = self.deployment.hash or DEFAULT_HASH
-            return Collection(protocol, method, size, epsilon, labels, hashing, shuffled)
+            return Collection(protocol, method, size or len(labels or ()), epsilon, labels, hashing, shuffled)
         except ValueError as error:
-            raise InputError(
-                f"{error}: ldp-advise --eps {epsilon:g} --k {size} --protocol {protocol} ranks those that are"
-            ) from None
-
-
-def check_hash(protocol: str, deployment: Deployment) -> None:
-    """Refuse a hash for a protocol that has none."""
-    if protocol not in HASHING:
-        refuse(deployment.given("hash"), f"belongs to {' and '.join(HASHING)}, not to {protocol}; leave it out")
+            raise InputError(str(error)) from None
 
 
 def saved_pair(name: str) -> tuple[str, str, float, int, Shuffled | None]:
@@ -147,10 +120,7 @@ def saved_pair(name: str) -> tuple[str, str, float, int, Shuffled | None]:
     """
     wrong = f"{name}: is no saved answer; save one with ldp-advise --eps 1 --k 256 --format json --output {name}"
     try:
-        file = Path(name)
-        if file.stat().st_size > LARGEST:
-            raise InputError(wrong)
-        answer: Any = json.loads(file.read_bytes())
+        answer: Any = json.loads(Path(name).read_bytes())
     except OSError as error:
         raise InputError(f"{name}: cannot be read ({reason(error)})") from None
     except (ValueError, RecursionError):

@@ -1,0 +1,156 @@
+"""One collection with its numbers filled into the client of its protocol, in Python and in JavaScript."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import jinja2
+
+from advisor.answers.clients.parameters import BUILDERS, Constant, Number, Parameters, parameters
+from simulator.domain import ORDERED
+from simulator.foreign import REGISTERED
+from simulator.hashing import DEFAULT_HASH
+from simulator.methods import POSTPROCESSORS, possible
+from simulator.methods.summaries import SUMMARIES
+
+WIDTH = 110  # of the lines that are filled in
+HASHED = ("blh", "olh")
+# Protocols whose clients differ in their constants alone.
+FOLDERS = {"rappor": "bits", "oue": "bits", "the": "bits", "blh": "hashing", "olh": "hashing", "tree_half": "tree"}
+
+
+def environment(package: str, mark: str = "") -> jinja2.Environment:
+    """Return the templates of a package; code runs as it is, for statements are comments, which begin with a mark."""
+    return jinja2.Environment(  # noqa: S701 - nothing here is HTML
+        loader=jinja2.PackageLoader(package),
+        block_start_string=f"{mark}{{%",
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+    )
+
+
+ENVIRONMENTS = {f"client.{suffix}": environment(__package__, mark) for suffix, mark in (("py", "# "), ("mjs", "// "))}
+
+
+@dataclass(frozen=True)
+class Shuffled:
+    """What shuffled reports promise together, where the budget of one report rests on that."""
+
+    epsilon: float
+    delta: float
+    n: int  # users who send one honest report each
+
+    def text(self, budget: object) -> str:
+        """Return what it rests on, and what is left without it."""
+        return (
+            f"This budget rests on a shuffler: shuffled with one honest report from each of {self.n:,} users, a report "
+            f"keeps ε = {self.epsilon:g} and δ = {self.delta:g}. With fewer honest reports that promise is broken. "
+            f"Whoever sees a report before it is shuffled is held back by ε = {budget} alone."
+        )
+
+
+@dataclass(frozen=True)
+class Collection:
+    """What is collected: a protocol of this package with its settings, a method, and the answers there are.
+
+    Raises ValueError if the protocol has no client, or the method is not one that goes with its reports.
+    """
+
+    protocol: str
+    method: str
+    k: int
+    epsilon: float
+    labels: tuple[str, ...] | None = None
+    hash: str = DEFAULT_HASH
+    shuffled: Shuffled | None = None
+
+    def __post_init__(self) -> None:
+        protocol, method = self.protocol, self.method
+        if method in SUMMARIES:
+            raise ValueError(
+                f"code writes one method, and {method} is of draws from what is known: name a method instead, "
+                f"--protocol {protocol} --method eb_ns --eps {self.epsilon:g} --k {self.k}"
+            )
+        # Of other packages a server has the methods that are installed, and none that were registered here.
+        if protocol not in BUILDERS or method in REGISTERED:
+            missing = method if protocol in BUILDERS else protocol
+            raise ValueError(f"there is no code of {missing}; ldp-advise explain {missing} shows how to use it")
+        if POSTPROCESSORS[method].is_remedy:
+            raise ValueError(
+                f"method {method} is a remedy for fake users, which code does not write: ldp-advise explain {method} "
+                "shows it; name another method with --method, --protocol, --eps and --k"
+            )
+        if not possible(POSTPROCESSORS[method], self.parameters.protocol, ORDERED, 1_000):
+            raise ValueError(
+                f"method {method} is not for reports of {protocol} with k = {self.k} and epsilon = {self.epsilon:g}: "
+                f"ldp-advise --eps {self.epsilon:g} --k {self.k} --protocol {protocol} ranks those that are"
+            )
+
+    @cached_property
+    def parameters(self) -> Parameters:
+        """The constants of its client."""
+        return parameters(self.protocol, self.k, self.epsilon, self.hash if self.protocol in HASHED else None)
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the answers are taken to be in an order."""
+        return self.parameters.protocol.ordered_only or POSTPROCESSORS[self.method].uses_order
+
+    @property
+    def rests_on(self) -> str:
+        """What its budget rests on besides the clients, in sentences; nothing without a shuffler."""
+        return "" if self.shuffled is None else self.shuffled.text(self.parameters.epsilon)
+
+    def __str__(self) -> str:
+        name = self.parameters.protocol.title
+        return f"{name} ({self.protocol}), epsilon = {self.parameters.epsilon}, {self.k} possible answers"
+
+
+def client_file(collection: Collection, name: str = "client.py") -> str:
+    """Return the client of a collection, ``client.py`` or ``client.mjs``."""
+    mark = "" if name == "client.py" else "// "
+    rests_on = collection.rests_on.replace("ε", "epsilon").replace("δ", "delta")
+    template = ENVIRONMENTS[name].get_template(f"{FOLDERS.get(collection.protocol, collection.protocol)}/{name}")
+    constants = collection.parameters.constants
+    return template.render(
+        example=False,
+        collection=collection,
+        protocol=collection.protocol,
+        labels=collection.labels,
+        hash=collection.hash,
+        field="power_field" if any(each.name == "POWERS" for each in constants) else "prime_field",
+        rests_on="".join(f"{mark}{line}\n" for line in textwrap.wrap(rests_on, WIDTH, break_on_hyphens=False)),
+        constants="\n".join(_constants(collection, name)),
+    )
+
+
+def _constants(collection: Collection, name: str) -> Iterator[str]:
+    """Yield the lines that give the constants of a client their values."""
+    yield _assignment(Constant("K", collection.k, "possible answers"), name)
+    if name == "client.py":
+        yield f"EPSILON = {collection.parameters.epsilon}  # what one report may spend"
+    if collection.labels is not None:
+        labels = json.dumps(collection.labels, ensure_ascii=False, indent=4)
+        yield f"LABELS = {labels}" if name == "client.py" else f"const LABELS = {labels};"
+    for each in collection.parameters.constants:
+        yield _assignment(each, name)
+
+
+def _assignment(constant: Constant, name: str) -> str:
+    """Return an assignment with its meaning: beside it, or above it where the line would be long."""
+    value: Number | list[int] = list(constant.value) if isinstance(constant.value, tuple) else constant.value
+    if name == "client.py":
+        text, comment = f"{constant.name} = {value}", f"  # {constant.meaning}"
+    else:
+        literal = re.sub(r"(\d+)", r"\1n", str(value)) if constant.word else str(value)
+        text, comment = f"const {constant.name} = {literal};", f" // {constant.meaning}"
+    if len(text + comment) <= WIDTH:
+        return text + comment
+    return f"{comment.strip()}\n{textwrap.fill(text, WIDTH, subsequent_indent='    ')}"

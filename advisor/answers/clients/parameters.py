@@ -1,0 +1,247 @@
+"""The constants of clients: what a protocol is at one budget and one domain size, in whole numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar
+
+import numpy as np
+
+from advisor.answers.clients.exact import WORD, exact, exp_below, log_above, ratio, threshold
+from simulator import PROTOCOLS
+from simulator.protocols.equations import points
+from simulator.protocols.fields import field, smallest_divisor
+from simulator.protocols.grr import GRR
+from simulator.protocols.haar_hadamard import HaarHadamard
+from simulator.protocols.hadamard import HadamardResponse
+from simulator.protocols.local_hashing import LocalHashing
+from simulator.protocols.projective_geometry import ProjectiveGeometry
+from simulator.protocols.protocol import StandardProtocol
+from simulator.protocols.square_wave import SquareWave
+from simulator.protocols.subset import SubsetSelection
+from simulator.protocols.tree import Tree
+
+P = TypeVar("P", bound=StandardProtocol)
+Number = int | tuple[int, ...]
+NOISE_UNIT = 2**40  # denominator of the rate of discrete noise
+STEPS = 512  # steps of the grid, at least, in one scale of the noise over 2 (of cells that hold 0 or 1)
+OUT_OF = "out of 2^64: probability that the report supports the own value"
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A number of a client, and what it is."""
+
+    name: str
+    value: Number
+    meaning: str
+    word: bool = False  # whether it is compared with a draw of 64 bits, which JavaScript holds as a BigInt
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What a client is made of."""
+
+    protocol: StandardProtocol
+    constants: tuple[Constant, ...]
+    # largest ratio of the probabilities of any report under two values; None for `she`, whose ratio is e to a fraction
+    ratio: Fraction | None
+    exponent: Fraction | None = None
+
+    @property
+    def epsilon(self) -> str:
+        """The budget as it was given."""
+        return repr(float(self.protocol.epsilon)).removesuffix(".0")
+
+    def whole(self, name: str) -> int:
+        """Return a constant that is one number."""
+        (value,) = (each.value for each in self.constants if each.name == name)
+        if not isinstance(value, int):
+            raise TypeError(f"{name} is several numbers")
+        return value
+
+    @property
+    def kept(self) -> bool:
+        """Whether the exact ratio is at most e^epsilon, compared as fractions."""
+        if self.ratio is None:
+            return self.exponent is not None and self.exponent <= exact(self.protocol.epsilon)
+        return self.ratio <= exp_below(exact(self.protocol.epsilon))
+
+    @property
+    def exact_epsilon(self) -> str:
+        """The budget that a report really spends, rounded up: at most `epsilon`."""
+        if self.ratio is not None:
+            return log_above(self.ratio)
+        digits, exponent = 22, self.exponent or Fraction(0)
+        scaled = math.ceil(exponent * 10**digits)
+        return f"{scaled // 10**digits}.{scaled % 10**digits:0{digits}d}".rstrip("0").rstrip(".")
+
+
+def parameters(key: str, k: int, epsilon: float, hashing: str | None = None) -> Parameters:
+    """Return the constants of a protocol of this package.
+
+    Raises KeyError if it is not one of ours, and ValueError if `k` or `epsilon` is outside its range.
+    """
+    kind: Callable[..., StandardProtocol] = PROTOCOLS[key]
+    made = BUILDERS[key](kind(k, epsilon) if hashing is None else kind(k, epsilon, hash=hashing))
+    if not made.kept:
+        raise RuntimeError(f"{key}: the probabilities of its client break the promise of epsilon = {epsilon}")
+    return made
+
+
+def narrowed(protocol: StandardProtocol, kind: type[P]) -> P:
+    """Return a protocol that is of a kind.
+
+    Raises TypeError if it is not.
+    """
+    if not isinstance(protocol, kind):
+        raise TypeError(f"{protocol.key} is no {kind.__name__}")
+    return protocol
+
+
+def _two_kinds(protocol: StandardProtocol, near: int, far: int, *constants: Constant) -> Parameters:
+    """Return the constants of reports of two kinds, all of a kind equally likely.
+
+    near, far: how many reports support the own value, and how many do not.
+    """
+    own = threshold(protocol.epsilon, near, far)
+    return Parameters(protocol, (*constants, Constant("OWN", own, OUT_OF, word=True)), ratio(own, near, far))
+
+
+def _grr(protocol: StandardProtocol) -> Parameters:
+    return _two_kinds(protocol, 1, protocol.k - 1)
+
+
+def _bits(protocol: StandardProtocol, own: int, other: int) -> Parameters:
+    """Return the constants of bits that are 1 with these probabilities, which differ in the bits of two values."""
+    constants = (
+        Constant("OWN", own, "out of 2^64: probability that the own bit is 1", word=True),
+        Constant("OTHER", other, "out of 2^64: probability that any other bit is 1", word=True),
+    )
+    return Parameters(protocol, constants, Fraction(own * (WORD - other), (WORD - own) * other))
+
+
+def least_other(e: Fraction) -> int:
+    """Return the smallest T with ``(2^64 - T) / T`` of at most `e`."""
+    return math.ceil(WORD / (e + 1))
+
+
+def _oue(protocol: StandardProtocol) -> Parameters:
+    return _bits(protocol, WORD // 2, least_other(exp_below(exact(protocol.epsilon))))
+
+
+def _rappor(protocol: StandardProtocol) -> Parameters:
+    other = least_other(exp_below(exact(protocol.epsilon) / 2))
+    return _bits(protocol, WORD - other, other)
+
+
+def _the(protocol: StandardProtocol) -> Parameters:
+    p, q = (Fraction(float(getattr(protocol, name))) for name in "pq")
+    return _bits(protocol, math.floor(WORD * p), math.ceil(WORD * q))
+
+
+def _hashing(protocol: StandardProtocol) -> Parameters:
+    g = narrowed(protocol, LocalHashing).g
+    return _two_kinds(protocol, 1, g - 1, Constant("G", g, "symbols of the hash"))
+
+
+def _subset(protocol: StandardProtocol) -> Parameters:
+    omega = narrowed(protocol, SubsetSelection).omega
+    return _two_kinds(protocol, omega, protocol.k - omega, Constant("OMEGA", omega, "values of a report"))
+
+
+def _hadamard(protocol: StandardProtocol) -> Parameters:
+    protocol = narrowed(protocol, HadamardResponse)
+    half = protocol.block_size // 2
+    return _two_kinds(
+        protocol, half, protocol.symbols - half,
+        Constant("BLOCKS", protocol.blocks, "blocks; value v is in block v mod BLOCKS"),
+        Constant("BLOCK_SIZE", protocol.block_size, "symbols of a block: columns of a Hadamard matrix"),
+    )  # fmt: skip
+
+
+def _projective(protocol: StandardProtocol) -> Parameters:
+    protocol = narrowed(protocol, ProjectiveGeometry)
+    near = points(protocol.dimension - 1, protocol.order)
+    return _two_kinds(
+        protocol, near, protocol.symbols - near,
+        Constant("ORDER", protocol.order, "elements of the field"),
+        Constant("DIMENSION", protocol.dimension, "coordinates of a point"),
+        Constant("SYMBOLS", protocol.symbols, "points"),
+        Constant("STRIDE", int(protocol.point_of(np.array([1]))[0]), "value v is point v STRIDE mod K"),
+        *_field_constants(protocol.order),
+    )  # fmt: skip
+
+
+def _field_constants(order: int) -> tuple[Constant, ...]:
+    """Return what a field of so many elements needs that is not that of numbers modulo a prime."""
+    prime = smallest_divisor(order)
+    if prime == order:
+        return ()
+    powers = [1]
+    # x is element number p (0 and 1 are those of the prime field); its powers are all elements but 0.
+    while len(powers) < order - 1:
+        powers.append(int(field(order).mul(np.array(powers[-1]), np.array(prime))))
+    return (
+        Constant("PRIME", prime, "characteristic: elements are added digit by digit in this base"),
+        Constant("POWERS", tuple(powers), "the elements but 0 as powers of one of them: products add exponents"),
+    )
+
+
+def _square_wave(protocol: StandardProtocol) -> Parameters:
+    width = narrowed(protocol, SquareWave).width
+    return _two_kinds(protocol, width, protocol.k - 1, Constant("WIDTH", width, "places near a value"))
+
+
+def _tree(protocol: StandardProtocol) -> Parameters:
+    protocol = narrowed(protocol, Tree)
+    other = least_other(exp_below(exact(protocol.epsilon)))
+    sizes = tuple(inner.k for inner in protocol.inner)
+    own = tuple(
+        threshold(protocol.epsilon, 1, inner.k - 1) if isinstance(inner, GRR) else 0 for inner in protocol.inner
+    )
+    constants = (
+        Constant("NODES", sizes, "nodes of each height, the leaves first"),
+        Constant("OWN", own, "out of 2^64, by height: probability of the own node; 0: bits are reported", word=True),
+        Constant("OTHER", other, "out of 2^64: probability that a bit of another node is 1", word=True),
+        Constant("LEAVES_FIRST", int(protocol.leaf_share == 1 / 2), "1: every second report is of the leaves anyway"),
+    )
+    ratios = [
+        ratio(each, 1, size - 1) if each else Fraction(WORD - other, other)
+        for each, size in zip(own, sizes, strict=True)
+    ]
+    return Parameters(protocol, constants, max(ratios))
+
+
+def _haar(protocol: StandardProtocol) -> Parameters:
+    protocol = narrowed(protocol, HaarHadamard)
+    own = threshold(protocol.epsilon, 1, 1)
+    constants = (
+        Constant("ROWS", protocol.rows, "rows of the Hadamard matrix of each height, from 1"),
+        Constant("STARTS", tuple(protocol.starts[:-1].tolist()), "first symbol of each height"),
+        Constant("OWN", own, "out of 2^64: probability that the bit is reported as it is", word=True),
+    )
+    return Parameters(protocol, constants, ratio(own, 1, 1))
+
+
+def _summation(protocol: StandardProtocol) -> Parameters:
+    epsilon = exact(protocol.epsilon)
+    grid = 1 << max(0, math.ceil(math.log2(STEPS * protocol.epsilon)))
+    rate = int(epsilon * NOISE_UNIT / (2 * grid))
+    constants = (
+        Constant("GRID", grid, "a cell is a whole number of steps of 1/GRID"),
+        Constant("RATE", rate, "noise of z steps has probability in proportion to exp(-|z| RATE / UNIT)"),
+        Constant("UNIT", NOISE_UNIT, "denominator of RATE"),
+    )
+    # Two values differ in two cells, by one, that is by GRID steps, each.
+    return Parameters(protocol, constants, None, Fraction(2 * grid * rate, NOISE_UNIT))
+
+
+BUILDERS: dict[str, Callable[[StandardProtocol], Parameters]] = {
+    "grr": _grr, "rappor": _rappor, "oue": _oue, "blh": _hashing, "olh": _hashing, "ss": _subset, "the": _the,
+    "she": _summation, "hr": _hadamard, "pgr": _projective, "tree": _tree, "tree_half": _tree, "sw": _square_wave,
+    "haar_hrr": _haar,
+}  # fmt: skip

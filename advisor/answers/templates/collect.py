@@ -1,0 +1,23 @@
+import numpy as np
+from simulator import POSTPROCESSORS, PROTOCOLS
+from simulator.domain import ORDERED, UNORDERED
+from simulator.methods import observe
+
+protocol = PROTOCOLS["{{ protocol }}"](k={{k}}, epsilon={{epsilon}})
+domain = ORDERED if protocol.ordered_only else UNORDERED
+rng = np.random.default_rng()  # not a secure generator: for studies, not for real secrets
+values = rng.integers(0, protocol.k, size=1_000)  # in place of the users' values, each in 0..k-1
+
+reports = protocol.perturb(values, rng)  # client: all that leaves the users
+tally = protocol.tally(reports)  # server: tallies of parts of the users add up
+observed = observe(protocol, tally, domain)  # what a method may see
+# {% if estimates %}
+estimate = observed.estimate  # unbiased frequencies: some are negative
+sd = np.sqrt(observed.covariance.entry(np.clip(estimate, 0, 1)))  # roughly the sd of each
+# {% endif %}
+improved = POSTPROCESSORS["{{ method }}"].apply(observed)
+
+# To simulate many users, draw the tally instead: its cost does not depend on n.
+counts = 1_000 * np.bincount(values, minlength=protocol.k)  # users who hold each value
+drawn = observe(protocol, protocol.sample_tally(counts, rng), domain)
+simulated = POSTPROCESSORS["{{ method }}"].apply(drawn)

@@ -1,0 +1,30 @@
+"""Server: counts reports and estimates frequencies, with ldp-advise (pip install ldp-advise).
+
+{{ collection }}; post-processing: {{ method.title }} ({{ method.name }}).
+
+    python server.py reports.csv > frequencies.csv
+
+Written by ldp-advise.
+"""
+
+import csv
+import pathlib
+import sys
+
+from advisor.extensions.code.reports import counted
+from simulator import POSTPROCESSORS, PROTOCOLS
+from simulator.domain import ORDERED
+from simulator.methods import observe
+
+PROTOCOL, METHOD = "{{ collection.protocol }}", "{{ collection.method }}"
+K, EPSILON = {{collection.k}}, {{collection.epsilon}}
+LABELS = {{labels}}
+OPTIONS = {{options | tojson}}  # what else the lines depend on
+
+with pathlib.Path(sys.argv[1]).open(encoding="utf-8", errors="replace") as lines:
+    tally, wrong = counted(lines, PROTOCOL, EPSILON, K, OPTIONS)
+if wrong:
+    print(f"{wrong} of {tally.n + wrong} lines are no reports, and were left out", file=sys.stderr)
+observed = observe(PROTOCOLS[PROTOCOL](K, EPSILON), tally, ORDERED)
+frequencies = POSTPROCESSORS[METHOD].apply(observed)
+csv.writer(sys.stdout).writerows([("answer", "frequency"), *zip(LABELS, frequencies.tolist(), strict=True)])

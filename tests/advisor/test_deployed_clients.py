@@ -1,0 +1,412 @@
+"""Clients that are written for others: their law, their audit, their randomness, and that both languages agree."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Hashable, Iterator
+from importlib.resources import files
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from advisor.answers.clients.collection import FOLDERS, Collection, client_file
+from advisor.answers.clients.parameters import parameters
+from advisor.extensions.code.reports import TEMPLATES, module_of, vectors
+from advisor.inputs.reports.settings import READABLE
+from simulator import PROTOCOLS
+from simulator.audit import audit_client
+from simulator.hashing import HASHES
+from simulator.protocols.local_hashing import LocalHashing
+from tests.advisor.client_laws import law_of, surprise
+from tests.advisor.inputs.reading import read_reports
+from tests.cells import failures
+
+FALSE_ALARM = 1e-6  # of each test of a law
+DRAWS = 10_000
+BROWSER_CHECK = (TEMPLATES / "check.mjs").read_text(encoding="utf-8")
+FILES = Path(str(files("advisor.answers.clients"))) / "templates"
+NODE = shutil.which("node")
+EVERY = [(key, hashing) for key in PROTOCOLS for hashing in (HASHES if key in ("blh", "olh") else ["mix64"])]
+# Small domains, so that all reports can be told apart; for pgr fields of a prime, and of 4 and 8 elements.
+LAW_SETTINGS = [
+    *((key, 4, 1.0) for key in PROTOCOLS if key not in ("tree", "tree_half", "she")),
+    ("tree", 5, 1.0), ("tree_half", 5, 0.2), ("she", 2, 1.0), ("hr", 9, 2.0), ("ss", 6, 0.5), ("pgr", 10, 1.0),
+    ("haar_hrr", 6, 1.0),
+]  # fmt: skip
+LARGER_SETTINGS = [("tree", 12, 0.1), ("pgr", 20, 1.3), ("pgr", 70, 2.0), ("sw", 9, 0.5)]
+
+
+def any_method(key: str) -> str:
+    return "em_stopped" if key == "sw" else "none"
+
+
+def made(key: str, k: int, epsilon: float, hashing: str = "mix64", labels: tuple[str, ...] | None = None) -> Collection:
+    return Collection(key, any_method(key), k, epsilon, labels, hashing)
+
+
+def client_of(collection: Collection) -> ModuleType:
+    return module_of(client_file(collection))
+
+
+def seeded(seed: int) -> Callable[[int], bytes]:
+    return random.Random(seed).randbytes  # noqa: S311 - tests have to be repeatable
+
+
+def draws(client: ModuleType, key: str, value: int, seed: int = 1) -> list[Hashable]:
+    entropy = seeded(seed)
+    reports = [client.randomised(value, entropy) for _ in range(DRAWS)]
+    return [tuple(report) if isinstance(report, list) else report for report in reports] if key != "olh" else reports
+
+
+@pytest.mark.parametrize(
+    ("key", "k", "epsilon"),
+    [
+        *(each for each in LAW_SETTINGS if each[0] not in ("blh", "olh", "she")),
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in LARGER_SETTINGS),
+    ],
+)
+def test_reports_have_the_law_of_the_protocol(key: str, k: int, epsilon: float) -> None:
+    """False alarm: 1e-6 for each of 44 tests."""
+    client = client_of(made(key, k, epsilon))
+    for value in (k // 3, k - 1) if k < 6 else (k - 1,):
+        assert surprise(draws(client, key, value), law_of(key, k, epsilon, value)) > FALSE_ALARM
+
+
+@pytest.mark.parametrize(("key", "hashing"), [each for each in EVERY if each[0] in ("blh", "olh")])
+def test_symbols_of_hashes_have_the_law_of_randomised_response(key: str, hashing: str) -> None:
+    """Under each seed the symbol is that of the value with probability p; seeds are even in their highest bits."""
+    k, epsilon, value = 9, 1.5, 8
+    client, protocol = client_of(made(key, k, epsilon, hashing)), PROTOCOLS[key](k, epsilon)
+    assert isinstance(protocol, LocalHashing)
+    entropy = seeded(2)
+    pairs = np.array([client.randomised(value, entropy) for _ in range(DRAWS)])
+    own = HASHES[hashing](np.array([value]), pairs[:, 1:], protocol.g)[:, 0]
+    turned = (pairs[:, 0] - own) % protocol.g
+    rest = (1 - protocol.p) / (protocol.g - 1)
+    law = {turn: protocol.p if turn == 0 else rest for turn in range(protocol.g)}
+    assert surprise(turned.tolist(), law) > FALSE_ALARM  # type: ignore[arg-type]
+    assert surprise((pairs[:, 1] >> 28).tolist(), dict.fromkeys(range(16), 1 / 16)) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("epsilon", [0.002, 20.0, pytest.param(1.0, marks=pytest.mark.slow)])
+def test_noise_of_cells_has_the_discrete_laplace_law(epsilon: float) -> None:
+    client = client_of(made("she", 2, epsilon))
+    entropy = seeded(3)
+    noise = np.array([client.noise(entropy) for _ in range(DRAWS)])
+    # In bins of 1/8 of the scale, by the sum of the geometric series: r^|z| (1 - r) / (1 + r).
+    rate = client.RATE / client.UNIT
+    width, reach = max(1, round(1 / (8 * rate))), 40
+    bins = np.clip(np.floor_divide(noise, width), -reach, reach)
+
+    def below(z: int) -> float:  # probability of less than z
+        return (
+            math.exp(rate * (z - 1)) / (1 + math.exp(-rate))
+            if z <= 0
+            else 1 - math.exp(-rate * z) / (1 + math.exp(-rate))
+        )
+
+    edges = [0.0, *(below(z * width) for z in range(-reach + 1, reach + 1)), 1.0]
+    law = {at: edges[at + reach + 1] - edges[at + reach] for at in range(-reach, reach + 1)}
+    assert surprise(bins.tolist(), law) > FALSE_ALARM  # type: ignore[arg-type]
+    own = np.array([client.randomised(1, entropy) for _ in range(DRAWS)])
+    sd = math.sqrt(2) / rate
+    # The mean of 20,000 cells is off by five standard errors once in 1.7 million.
+    assert abs(own[:, 1].mean() - client.GRID) < 5 * sd / math.sqrt(DRAWS)
+    assert abs(own[:, 0].mean()) < 5 * sd / math.sqrt(DRAWS)
+
+
+FAULTS = {
+    "grr": ("if chance(OWN, entropy):", "if chance(OWN + OWN // 10, entropy):"),
+    "oue": (
+        "chance(OWN if v == value else OTHER, entropy)",
+        "chance(OWN if v == value else OTHER - OTHER // 8, entropy)",
+    ),
+    "ss": ("if chance(OWN, entropy):", "if chance(OWN + OWN // 10, entropy):"),
+    "hr": ("column ^= row & -row", "column ^= 1"),
+    "pgr": ("times(coordinate, factor)", "coordinate"),
+    "sw": ("value + below(WIDTH, entropy)", "value + below(WIDTH - 1, entropy)"),
+    "tree": ("below(len(NODES), entropy)", "below(len(NODES), entropy) // 2"),
+    "haar_hrr": ("value >> at & 1", "value & 1"),
+}
+
+
+@pytest.mark.parametrize("key", FAULTS)
+def test_a_client_with_a_fault_is_found(key: str) -> None:
+    right, wrong = FAULTS[key]
+    k, epsilon = (20, 1.3) if key == "pgr" else (9, 1.0)
+    source = client_file(made(key, k, epsilon))
+    assert source.count(right) == 1
+    client = module_of(source.replace(right, wrong))
+    law, value = law_of(key, k, epsilon, 7), 7
+    seen = draws(client, key, value)
+    assert not set(seen) <= law.keys() or surprise(seen, law) < FALSE_ALARM
+
+
+@pytest.mark.parametrize(("key", "hashing"), EVERY)
+def test_the_audit_takes_a_client_as_it_is_and_finds_no_more_than_is_promised(key: str, hashing: str) -> None:
+    """False alarm: 1e-4 for each of 16 audits; the randomness is the system's, as on a device."""
+    client = client_of(made(key, 9, 2.0, hashing))
+    found = audit_client(client.audited, 9, 2.0, key, trials=1_200, alpha=1e-4, hash=hashing)
+    assert 0 < found.epsilon_lower_bound <= 2.0
+
+
+def test_the_audit_finds_a_client_that_spends_more() -> None:
+    source = client_file(made("grr", 9, 2.0)).replace("if chance(OWN, entropy):", "if chance(2**64 - 2**58, entropy):")
+    found = audit_client(module_of(source).audited, 9, 2.0, "grr", trials=1_000, alpha=1e-4)
+    assert found.epsilon_lower_bound > 2.0
+
+
+def test_a_client_is_for_one_setting() -> None:
+    client = client_of(made("grr", 9, 0.1))
+    assert client.audited(3, 9, 0.1) in range(9)
+    for k, epsilon in ((9, 1.0), (8, 0.1)):
+        with pytest.raises(ValueError, match=r"k = 9 and epsilon = 0\.1"):
+            client.audited(3, k, epsilon)
+
+
+@pytest.mark.parametrize(("key", "hashing"), [each for each in EVERY if PROTOCOLS[each[0]].report_kind in READABLE])
+def test_lines_are_read_as_reports(key: str, hashing: str, tmp_path: Path) -> None:
+    k, epsilon = 40, 1.0
+    client, protocol = client_of(made(key, k, epsilon, hashing)), PROTOCOLS[key](k, epsilon)
+    entropy = seeded(4)
+    native = [client.randomised(value % k, entropy) for value in range(200)]
+    path = tmp_path / "reports.csv"
+    path.write_text("".join(f"{client.line(report)}\n" for report in native))
+    hashed = {"hash": hashing} if isinstance(protocol, LocalHashing) else {}
+    steps = parameters(key, k, epsilon).whole("GRID") if key == "she" else None
+    read = read_reports(str(path), key, epsilon, k=k, header=False, steps=steps, **hashed)
+    rows = np.array(native) if steps is None else np.array(native) / steps
+    if isinstance(protocol, LocalHashing):
+        protocol, rows = type(protocol)(k, epsilon, hash=hashing), rows[:, ::-1]
+    expected = protocol.tally(rows)
+    assert read.tally.n == expected.n == 200
+    np.testing.assert_allclose(read.tally.counts, expected.counts, rtol=0, atol=0 if steps is None else 1e-9)
+    assert read.plausible
+
+
+@pytest.fixture
+def templates(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
+    """The clients of all protocols as they lie in this package; what they share is imported from beside them."""
+    monkeypatch.syspath_prepend(str(FILES))
+    before = set(sys.modules)
+    yield sorted(FILES.glob("*/client.py"))
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
+def test_templates_run_as_they_are_and_are_clients_of_a_setting(templates: list[Path]) -> None:
+    """Their own functions are what is written, and their constants those of the protocol and setting they name."""
+    assert {path.parent.name for path in templates} == {FOLDERS.get(key, key) for key in PROTOCOLS}
+
+    def check(path: Path) -> None:
+        source = path.read_text(encoding="utf-8")
+        template = module_of(source)
+        key = {"bits": "oue", "hashing": "olh"}.get(path.parent.name, path.parent.name)
+        written = client_of(made(key, template.K, 1.0))
+        constants = {each.name: each.value for each in parameters(key, template.K, 1.0).constants}
+        assert {name: getattr(template, name) for name in constants} == {
+            name: list(value) if isinstance(value, tuple) else value for name, value in constants.items()
+        }
+        for seed in range(50):
+            report = template.randomised(seed % template.K, seeded(seed))
+            assert template.line(report) == written.report(seed % template.K, seeded(seed))
+
+    assert failures(templates, check) == {}
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed")
+def test_templates_in_javascript_run_as_they_are_and_make_the_same_lines(tmp_path: Path, templates: list[Path]) -> None:
+    names = [path.parent.name for path in templates]
+    known_bytes = BROWSER_CHECK[BROWSER_CHECK.index("const knownBytes") : BROWSER_CHECK.index("const known =")]
+    imports = "".join(f'import * as {name} from "{(FILES / name / "client.mjs").as_uri()}";\n' for name in names)
+    lines = "seeds.map((seed) => one.line(one.randomised(seed % 2, knownBytes(seed))))"
+    (tmp_path / "try.mjs").write_text(
+        f"{imports}{known_bytes}const seeds = [...Array(50).keys()];\n"
+        f"console.log(JSON.stringify([{', '.join(names)}].map((one) => {lines})));\n"
+    )
+    done = subprocess.run([str(NODE), "try.mjs"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    check = module_of((TEMPLATES / "check.py").read_text(encoding="utf-8"))
+    for path, of_browser in zip(templates, json.loads(done.stdout), strict=True):
+        client = module_of(path.read_text(encoding="utf-8"))
+        here = [client.line(client.randomised(seed % 2, check.known_bytes(seed))) for seed in range(50)]
+        assert of_browser == here, path
+
+
+def replies(*parts: bytes) -> Callable[[int], bytes]:
+    """Return a source of these words; what is missing in front of 8 bytes are zeros."""
+    words = iter(parts)
+    return lambda count: next(words).rjust(count, b"\0")
+
+
+def test_what_would_favour_small_numbers_is_drawn_again() -> None:
+    client = client_of(made("grr", 4, 1.0))
+    assert client.below(3, replies(b"\xff" * 8, b"\x05")) == 2  # 2^64 is 1 modulo 3: the last word is one too many
+    assert client.below(3, replies(b"\xff" * 7 + b"\xfe")) == 2
+    assert client.below(4, replies(b"\xff" * 8)) == 3
+    assert client.chance(7, replies(b"\x06"))
+    assert not client.chance(7, replies(b"\x07"))
+
+
+def test_python_clients_need_nothing_but_secrets_and_no_floating_point() -> None:
+    def check(cell: tuple[str, str]) -> None:
+        key, hashing = cell
+        for k in (5, 20, 40):
+            tree = ast.parse(client_file(made(key, k, 1.3, hashing)))
+            imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+            assert [ast.unparse(node) for node in imports] == ["import secrets"]
+            # The budget is a figure to compare with, and the audit looks at cells as numbers: no report depends on
+            # these.
+            body = [node for node in tree.body if "EPSILON" not in ast.unparse(node).partition("\n")[0]]
+            body = [node for node in body if getattr(node, "name", "") != "audited"]
+            for node in (each for statement in body for each in ast.walk(statement)):
+                assert not (isinstance(node, ast.Constant) and isinstance(node.value, float))
+                assert not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div))
+                assert not (isinstance(node, ast.Name) and node.id in ("float", "round"))
+
+    assert failures(EVERY, check) == {}
+
+
+def test_browser_clients_need_nothing_and_no_other_randomness() -> None:
+    def check(cell: tuple[str, str]) -> None:
+        key, hashing = cell
+        source = client_file(made(key, 40, 1.3, hashing), "client.mjs")
+        for word in ("import", "require", "Math.random", "Math.exp", "Math.log", "Date", "performance"):
+            assert word not in source
+        assert source.count("crypto.getRandomValues(") == 1
+
+    assert failures(EVERY, check) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(NODE is None, reason="node is not installed")
+@pytest.mark.parametrize(("key", "hashing"), EVERY)
+def test_both_languages_make_the_same_lines_from_the_same_bytes(key: str, hashing: str, tmp_path: Path) -> None:
+    for number, (k, epsilon) in enumerate([(2, 1.0), (20, 1.3), (70, 0.5), (256, 5.5)]):
+        collection = made(key, k, epsilon, hashing)
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "client.mjs").write_text(client_file(collection, "client.mjs"))
+        (folder / "test_vectors.json").write_text(vectors(collection))
+        (folder / "check.mjs").write_text(BROWSER_CHECK)
+        command = [str(NODE), "check.mjs"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        count = len(json.loads(vectors(collection))["vectors"])
+        assert done.stdout == f"client.mjs makes the {count} reports of test_vectors.json\n"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(NODE is None, reason="node is not installed")
+def test_the_check_in_javascript_finds_another_client(tmp_path: Path) -> None:
+    collection = made("grr", 20, 1.0)
+    (tmp_path / "client.mjs").write_text(
+        client_file(collection, "client.mjs").replace("return other >= value", "return other > value")
+    )
+    (tmp_path / "test_vectors.json").write_text(vectors(collection))
+    (tmp_path / "check.mjs").write_text(BROWSER_CHECK)
+    done = subprocess.run([str(NODE), "check.mjs"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "client.mjs: seed" in done.stderr
+
+
+JAVASCRIPT = """
+import { below, chance, report } from "./client.mjs";
+const replies = (...words) => (count) => {
+  const bytes = new DataView(new ArrayBuffer(count));
+  bytes.setBigUint64(0, words.shift());
+  return new Uint8Array(bytes.buffer);
+};
+const refused = [4, -1, 1.5, "1", true, null, NaN].map((answer) => {
+  try { report(answer); return "taken"; } catch (error) { return error.constructor.name; }
+});
+console.log(JSON.stringify([
+  below(3, replies(2n ** 64n - 1n, 5n)), below(3, replies(2n ** 64n - 2n)), below(4, replies(2n ** 64n - 1n)),
+  chance(7n, replies(6n)), chance(7n, replies(7n)), refused, typeof report(3),
+]));
+"""
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed")
+def test_the_browser_client_draws_again_too_and_refuses_what_is_no_answer(tmp_path: Path) -> None:
+    (tmp_path / "client.mjs").write_text(
+        f"{client_file(made('grr', 4, 1.0), 'client.mjs')}\nexport {{ below, chance }};\n"
+    )
+    (tmp_path / "try.mjs").write_text(JAVASCRIPT)
+    done = subprocess.run([str(NODE), "try.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == [2, 2, 3, True, False, ["RangeError"] * 7, "string"]
+
+
+@pytest.mark.parametrize("answer", [4, -1, 1.0, "1", True, None])
+def test_a_client_refuses_what_is_no_answer(answer: Any) -> None:
+    client = client_of(made("grr", 4, 1.0))
+    with pytest.raises(ValueError, match="a whole number from 0 to 3"):
+        client.report(answer)
+
+
+def test_a_client_takes_labels() -> None:
+    labels = ("it's", 'a "quote"', "back\\slash", "ünïcödé ☃")
+    collection = made("grr", 4, 8.0, labels=labels)
+    client = client_of(collection)
+    assert [client.number_of(label) for label in labels] == [0, 1, 2, 3]
+    with pytest.raises(ValueError, match="one of the 4 labels"):
+        client.report("it")
+    assert [each["answer"] for each in json.loads(vectors(collection))["vectors"][:4]] == list(labels)
+
+
+def test_settings_that_cannot_be_have_no_client() -> None:
+    with pytest.raises(ValueError, match="epsilon must be between"):
+        parameters("grr", 4, 100.0)
+    with pytest.raises(ValueError, match="method em is not for reports of grr"):
+        Collection("grr", "em", 4, 1.0)
+
+
+SENDING = """
+import { report } from "./client.mjs";
+const [value, users] = process.argv.slice(2).map(Number);
+for (let user = 0; user < users; user += 1) console.log(report(value));
+"""
+PARSED: dict[str, Callable[[str], Any]] = {
+    "grr": int,
+    "oue": lambda line: [int(bit) for bit in line],
+    "olh": lambda line: [int(part) for part in reversed(line.split(","))],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(NODE is None, reason="node is not installed")
+@pytest.mark.parametrize("key", PARSED)
+def test_browser_clients_with_the_randomness_of_the_system_pass_law_audit_and_reading(key: str, tmp_path: Path) -> None:
+    """False alarm: 1e-6 for the law of grr and oue, 1e-4 for each audit."""
+    k, epsilon, users = 4, 1.0, 4_000
+    (tmp_path / "client.mjs").write_text(client_file(made(key, k, epsilon), "client.mjs"))
+    (tmp_path / "send.mjs").write_text(SENDING)
+    command = [str(NODE), "send.mjs"]
+    sent = [
+        subprocess.run([*command, str(v), str(users)], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        for v in range(k)
+    ]
+    path = tmp_path / "reports.csv"
+    path.write_text(sent[1])
+    read = read_reports(str(path), key, epsilon, k=k, header=False)
+    assert (read.tally.n, read.plausible) == (users, True)
+    reports = [[PARSED[key](line) for line in lines.split()] for lines in sent]
+    if key != "olh":
+        seen = [tuple(report) if key == "oue" else report for report in reports[1]]
+        assert surprise(seen, law_of(key, k, epsilon, 1)) > FALSE_ALARM
+    queues = [iter(each) for each in reports]
+
+    def browser(value: int, k: int, epsilon: float) -> Any:  # noqa: ARG001 - as the audit calls it
+        return next(queues[value])
+
+    found = audit_client(browser, k, epsilon, key, trials=users, alpha=1e-4)
+    assert 0 < found.epsilon_lower_bound <= epsilon

@@ -1,0 +1,131 @@
+"""Probabilities of clients: whole numbers out of 2^64 that keep the promise, and the largest that do."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from advisor.answers.clients.exact import WORD, exact, exp_below, log_above, ratio, threshold
+from advisor.answers.clients.parameters import Parameters, parameters
+from simulator import PROTOCOLS
+from tests.cells import failures
+
+EPSILONS = (1e-6, 0.1, 0.5, 1.0, math.log(3), 4.0, 10.0, 32.0)
+SETTINGS = [(2, 1.0), (3, 0.1), (16, 0.5), (40, 4.0), (300, 1.0), (1000, 1e-6), (100, 32.0)]
+
+
+def power_of_e(x: Fraction) -> tuple[Fraction, Fraction]:
+    """Return bounds of e^x by another way: correctly rounded decimals of 120 digits, and one unit to either side."""
+    with localcontext(prec=120):
+        near = (Decimal(x.numerator) / Decimal(x.denominator)).exp()
+        unit = near * Decimal(10) ** -100
+        return Fraction(near - unit), Fraction(near + unit)
+
+
+def test_the_bound_of_a_power_of_e_lies_below_it_and_near() -> None:
+    def check(epsilon: float) -> None:
+        low, high = power_of_e(exact(epsilon))
+        bound = exp_below(exact(epsilon))
+        assert bound <= high
+        assert low - bound < low / 2**200
+
+    assert failures(EPSILONS, check) == {}
+
+
+def test_a_budget_is_taken_as_it_is_written() -> None:
+    assert exact(0.1) == Fraction(1, 10) != Fraction(0.1)
+
+
+def test_thresholds_are_the_largest_that_keep_the_promise() -> None:
+    def check(cell: tuple[float, tuple[int, int]]) -> None:
+        epsilon, (own, other) = cell
+        chance = threshold(epsilon, own, other)
+        low, high = power_of_e(exact(epsilon))
+        assert ratio(chance, own, other) <= low
+        assert ratio(chance + 1, own, other) > high
+
+    assert failures(itertools.product(EPSILONS, [(1, 1), (1, 255), (7, 30), (128, 900)]), check) == {}
+
+
+@pytest.mark.parametrize("number", [Fraction(3, 2), Fraction(2), Fraction(10**30 + 1, 10**30), Fraction(10**13)])
+def test_logarithms_are_rounded_up(number: Fraction) -> None:
+    shown = Fraction(log_above(number))
+    assert power_of_e(shown)[1] >= number
+    assert power_of_e(shown * (1 - Fraction(1, 10**20)))[1] < number
+
+
+@pytest.mark.parametrize("key", PROTOCOLS)
+def test_every_client_keeps_the_promise_and_spends_nearly_all_of_it(key: str) -> None:
+    def check(cell: tuple[int, float]) -> None:
+        k, epsilon = cell
+        made = parameters(key, k, epsilon)
+        assert made.kept
+        assert Fraction(made.exact_epsilon) <= exact(epsilon)
+        # Out of 2^64 and 2^40: what rounding costs is less than 1e-4 of the budget; bits of THE spend less by
+        # themselves.
+        assert key == "the" or float(made.exact_epsilon) > (1 - 1e-4) * epsilon
+
+    assert failures(SETTINGS, check) == {}
+
+
+def chances_of_bits(made: Parameters, k: int) -> list[list[Fraction]]:
+    own, other = (Fraction(each.value, WORD) for each in made.constants if isinstance(each.value, int))
+    result = []
+    for value in range(k):
+        one = [own if v == value else other for v in range(k)]
+        sets = [set(some) for size in range(k + 1) for some in combinations(range(k), size)]
+        result.append([math.prod(p if v in some else 1 - p for v, p in enumerate(one)) for some in sets])
+    return result
+
+
+def test_the_largest_ratio_of_all_strings_of_bits_is_the_one_that_is_stated() -> None:
+    def check(cell: tuple[float, str]) -> None:
+        epsilon, key = cell
+        made = parameters(key, 3, epsilon)
+        rows = chances_of_bits(made, 3)
+        assert max(a / b for one in rows for two in rows for a, b in zip(one, two, strict=True)) == made.ratio
+
+    assert failures(itertools.product([0.1, 1.0, 4.0], ["rappor", "oue", "the"]), check) == {}
+
+
+@pytest.mark.parametrize("key", ["grr", "hr", "pgr", "sw", "ss"])
+def test_the_thresholds_are_the_probabilities_of_the_protocol(key: str) -> None:
+    made = parameters(key, 37, 1.5)
+    own = made.whole("OWN")
+    p = made.protocol.p * getattr(made.protocol, "width", 1)  # type: ignore[attr-defined]
+    np.testing.assert_allclose(own / WORD, p, rtol=1e-12)
+
+
+def test_the_page_of_the_documentation_states_these_figures() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "code.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([\d.]+) \|$", page, flags=re.MULTILINE))
+    assert rows == {key: parameters(key, 256, 1.0).exact_epsilon for key in PROTOCOLS}
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.01, 1.0, 32.0])
+def test_steps_of_noise_are_small(epsilon: float) -> None:
+    grid, rate, unit = (parameters("she", 4, epsilon).whole(name) for name in ("GRID", "RATE", "UNIT"))
+    assert rate * 1024 <= unit  # a step is a part of the scale, which is unit / rate steps
+    np.testing.assert_allclose(2 * grid * rate / unit, epsilon, rtol=1e-5)
+
+
+def test_clients_and_servers_take_the_same_probabilities_but_for_rounding() -> None:
+    def check(cell: tuple[tuple[int, float], str]) -> None:
+        (k, epsilon), key = cell
+        made = parameters(key, k, epsilon)
+        words = {each.name: each.value for each in made.constants if each.word}
+        own, other = words["OWN"], words.get("OTHER")
+        assert isinstance(own, int)
+        assert abs(own / WORD - made.protocol.p) < 1e-15  # type: ignore[attr-defined]
+        assert other is None or (isinstance(other, int) and abs(other / WORD - made.protocol.q) < 1e-15)  # type: ignore[attr-defined]
+
+    cells = itertools.product([(16, 0.5), (300, 1.0), (100, 12.0)], ["grr", "rappor", "oue", "the", "olh", "ss"])
+    assert failures(cells, check) == {}
