@@ -15,7 +15,7 @@ from advisor.question.request import RankSettings
 from advisor.question.settings import Picture
 from advisor.show.pictures import PICTURES, require_matplotlib, save
 from advisor.show.pictures.pareto import pareto_figure
-from advisor.show.rank.pareto_document import pareto_document, pareto_sections
+from advisor.show.rank.pareto import pareto_document, pareto_sections
 
 
 def pareto_command(

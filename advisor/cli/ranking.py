@@ -297,6 +297,6 @@ def matrix_page(answer: Answer) -> Document:
 
 def rank_sections(answer: Answer) -> tuple[Section, ...]:
     """Return what pages show of an answer besides its document."""
-    from advisor.show.rank.page import page_sections  # for pages alone
+    from advisor.show.rank.document import page_sections  # for pages alone
 
     return page_sections(answer.rankings, outlook(answer.first), why_of(answer.first))

@@ -13,7 +13,6 @@ from advisor.show.model import (
     Column,
     Document,
     Json,
-    Part,
     Records,
     Role,
     Row,
@@ -22,12 +21,13 @@ from advisor.show.model import (
     Table,
     Tone,
     Verdict,
+    figure_cell,
+    sentences,
 )
-from advisor.show.rank.answer_words import summary, verdict
+from advisor.show.rank.answer import compromise_sentences, verdict
 from advisor.show.rank.data import rank_data
+from advisor.show.rank.notes import note_sentences, setting_text
 from advisor.show.rank.table import BASELINE_NAMES, best_of_own
-from advisor.show.rank.trade_offs import compromise_sentences
-from advisor.show.rank.words import note_sentences, setting_text
 from simulator import METRICS
 from simulator.ranking import Pair
 
@@ -50,14 +50,17 @@ def matrix_document(rankings: tuple[Ranking, ...]) -> Document:
     entries = {ranking.metric: _entries(ranking) for ranking in rankings}
     pairs = tuple(dict.fromkeys(pair for ranking in rankings for pair in entries[ranking.metric]))
     best = [_best_sentence(ranking) for ranking in rankings if ranking.recommendations]
-    parts: list[Part] = [Sentence(text, Role.WARNING) for text in first.warnings]
-    parts += compromise_sentences(rankings)
-    parts += [_table(pairs, entries, rankings), Sentence(MARKS, Role.NOTE), *note_sentences(first)]
     return Document(
         title="Errors of all pairs in all metrics",
         verdict=_verdict(first, best),
-        parts=tuple(parts),
-        data={**rank_data(rankings, summary), "matrix": [_row_data(pair, entries) for pair in pairs]},
+        parts=(
+            *sentences(first.warnings, Role.WARNING),
+            *compromise_sentences(rankings),
+            _table(pairs, entries, rankings),
+            Sentence(MARKS, Role.NOTE),
+            *note_sentences(first),
+        ),
+        data={**rank_data(rankings), "matrix": [_row_data(pair, entries) for pair in pairs]},
         records=_records(pairs, entries),
         value="\n".join(
             f"{ranking.metric} {' '.join(_lowest(ranking).pair)}" for ranking in rankings if ranking.recommendations
@@ -131,9 +134,8 @@ def _beside(row: Baseline, rankings: tuple[Ranking, ...], *, one: bool, pairs: t
     protocol, method = row.protocol or "–", row.method or "(no data)"
     here = row.protocol in (None, pairs[0][0])
     names = ((method if here else f"{protocol} {method}"),) if one else (protocol, method)
-    cells = ("–" if error is None else f"{number(error)}  " for error in errors)
-    note = f"◂ {BASELINE_NAMES[row.kind]}"
-    return Row((*names, *cells, note), (*(None for _ in names), *errors, None), Tone.MARKED, extra=True)
+    cells = (figure_cell(error, lambda error: f"{number(error)}  ") for error in errors)
+    return Row.of((*names, *cells, f"◂ {BASELINE_NAMES[row.kind]}"), Tone.MARKED, extra=True)
 
 
 def _row(pair: Pair, entries: Matrix, *, one: bool, note: str, kept: bool) -> Row:
@@ -159,10 +161,10 @@ def _row_data(pair: Pair, entries: Matrix) -> dict[str, Json]:
 
 
 def _records(pairs: tuple[Pair, ...], entries: Matrix) -> Records:
-    rows: list[tuple[Scalar, ...]] = []
-    for pair in pairs:
-        found = [column.get(pair) for column in entries.values()]
-        errors = (None if entry is None else entry.error for entry in found)
-        tiers = (None if entry is None else entry.tier for entry in found)
-        rows.append((*pair, *errors, *tiers))
-    return Records(("protocol", "method", *entries, *(f"{metric}_tier" for metric in entries)), tuple(rows))
+    rows: list[dict[str, Scalar]] = []
+    for protocol, method in pairs:
+        found = {metric: column.get((protocol, method)) for metric, column in entries.items()}
+        errors = {metric: entry and entry.error for metric, entry in found.items()}
+        tiers = {f"{metric}_tier": entry and entry.tier for metric, entry in found.items()}
+        rows.append({"protocol": protocol, "method": method, **errors, **tiers})
+    return Records.of(rows, ("protocol", "method", *entries, *(f"{metric}_tier" for metric in entries)))
