@@ -246,7 +246,7 @@ class Dial:
     name: str  # what it is, in words
     texts: tuple[str, ...]  # its values, as people read them
     at: int  # the number of the value that was asked about
-    values: tuple[float, ...] = ()  # the values themselves
+    values: tuple[float, ...]  # the values themselves
 
 
 @dataclass(frozen=True)
@@ -266,9 +266,7 @@ class Explorer:
     dials: tuple[Dial, Dial]
     names: tuple[str, ...]  # of the figures
     figures: tuple[tuple[tuple[str, ...], ...], ...]  # texts for each value of the first dial, and of the second
-    # along: values of the first dial, where they are figures; axis: what the curves measure
-    along: tuple[float, ...] = ()
-    axis: str = ""
+    axis: str = ""  # what the curves measure
     curves: tuple[Curve, ...] = ()
 
 
