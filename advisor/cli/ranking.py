@@ -16,6 +16,7 @@ from advisor.answers.rank.result import Answer
 from advisor.answers.rank.verdict import USELESS
 from advisor.answers.rank.why import explained, why_of
 from advisor.checks import path
+from advisor.cli.examples import MissingBudgetError, missing_budget
 from advisor.cli.options import Bundle, Only
 from advisor.cli.progress import DelayedProgress
 from advisor.cli.run import SideFile
@@ -38,7 +39,6 @@ from advisor.question.settings import (
     Simulation,
 )
 from advisor.question.shape_request import shape_request
-from advisor.show.examples import MissingBudgetError, missing_budget
 from advisor.show.model import Document, Role, Section, Sentence
 from advisor.show.pictures import PICTURES, require_matplotlib, save
 from advisor.show.pictures.frequencies import frequencies_figure
