@@ -16,7 +16,7 @@ from advisor.question.settings import Picture
 from advisor.show.budgets import budgets_document
 from advisor.show.model import Figure, Section
 from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
-from advisor.show.pictures.budgets import budgets_figure
+from advisor.show.pictures.ranking import budgets_figure
 
 Requests = tuple[Request, ...]
 

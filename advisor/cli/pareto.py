@@ -14,7 +14,7 @@ from advisor.question.central import CentralPromise
 from advisor.question.request import RankSettings
 from advisor.question.settings import Picture
 from advisor.show.pictures import PICTURES, require_matplotlib, save
-from advisor.show.pictures.pareto import pareto_figure
+from advisor.show.pictures.ranking import pareto_figure
 from advisor.show.rank.pareto import pareto_document, pareto_sections
 
 

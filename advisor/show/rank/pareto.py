@@ -27,7 +27,7 @@ from advisor.show.model import (
     sentences,
 )
 from advisor.show.pictures import to_svg
-from advisor.show.pictures.pareto import pareto_figure
+from advisor.show.pictures.ranking import pareto_figure
 from advisor.show.rank.answer import verdict
 from advisor.show.rank.data import ROW_FIELDS, row_data
 from advisor.show.rank.notes import note_sentences, setting_text
