@@ -128,11 +128,19 @@ class Row:
         object.__setattr__(self, "tones", self.tones or (Tone.PLAIN,) * len(self.cells))
 
     @classmethod
-    def of(cls, cells: Iterable[Cell], tone: Tone = Tone.PLAIN, *, kept: bool = False, extra: bool = False) -> Row:
+    def of(
+        cls,
+        cells: Iterable[Cell],
+        tone: Tone = Tone.PLAIN,
+        *,
+        kept: bool = False,
+        extra: bool = False,
+        tones: tuple[Tone, ...] = (),
+    ) -> Row:
         """Return a row of cells, each a text, or a text and the figure behind it."""
         pairs = [(cell, None) if isinstance(cell, str) else cell for cell in cells]
         texts, values = zip(*pairs, strict=True)
-        return cls(texts, values, tone, kept=kept, extra=extra)
+        return cls(texts, values, tone, kept=kept, extra=extra, tones=tones)
 
 
 @dataclass(frozen=True)

@@ -98,55 +98,52 @@ def _best_sentence(ranking: Ranking) -> str:
 
 def _table(pairs: tuple[Pair, ...], entries: Matrix, rankings: tuple[Ranking, ...]) -> Table:
     """Return the table: pairs in rank order, and, in any case, those of the caller's own and those to compare with."""
-    one = len({protocol for protocol, _ in pairs}) == 1
-    names = (Column("method", text=True),) if one else (Column("protocol", text=True), Column("method", text=True))
+    protocol = Column("protocol", text=True)
     columns = (
-        *names,
+        protocol,
+        Column("method", text=True),
         *(
             Column(metric, f"{METRICS[metric].title} ({METRICS[metric].unit})", drop=place)
             for place, metric in enumerate(entries)
         ),
         Column("", text=True, drop=len(entries)),
     )
-    notes = {
-        (row.protocol, row.method): f"◂ {BASELINE_NAMES[row.kind]}"
-        for row in rankings[0].baselines
-        if row.protocol is not None and row.method is not None
-    }
+    baselines = rankings[0].baselines
+    notes = {_pair(row): f"◂ {BASELINE_NAMES[row.kind]}" for row in baselines}
     own = best_of_own(pairs)
-    rows = [_row(pair, entries, one=one, note=notes.get(pair, ""), kept=pair in own) for pair in pairs]
-    rows += [_beside(row, rankings, one=one, pairs=pairs) for row in rankings[0].baselines if _pair(row) not in pairs]
-    return Table(columns, tuple(rows), noun="pairs")
+    only = pairs[0][0] if len({name for name, _ in pairs}) == 1 else None
+    rows = [_row(pair, entries, note=notes.get(pair, ""), kept=pair in own) for pair in pairs]
+    rows += [_beside(row, rankings, only) for row in baselines if _pair(row) not in pairs]
+    table = Table(columns, tuple(rows), noun="pairs")
+    return table if only is None else table.without(protocol)
 
 
 def _pair(row: Baseline) -> tuple[str | None, str | None]:
     return row.protocol, row.method
 
 
-def _beside(row: Baseline, rankings: tuple[Ranking, ...], *, one: bool, pairs: tuple[Pair, ...]) -> Row:
-    """Return a row to compare with that is not ranked."""
+def _beside(row: Baseline, rankings: tuple[Ranking, ...], only: str | None) -> Row:
+    """Return a row to compare with that is not ranked.
+
+    only: the one protocol of all others, whose name is left out; None where there are several.
+    """
     errors = [
-        next(
-            (other.error for other in ranking.baselines if (other.kind, *_pair(other)) == (row.kind, *_pair(row))), None
-        )
+        {(one.kind, *_pair(one)): one.error for one in ranking.baselines}.get((row.kind, *_pair(row)))
         for ranking in rankings
     ]
-    protocol, method = row.protocol or "–", row.method or "(no data)"
-    here = row.protocol in (None, pairs[0][0])
-    names = ((method if here else f"{protocol} {method}"),) if one else (protocol, method)
+    method = row.method or "(no data)"
+    if only is not None and row.protocol not in (None, only):
+        method = f"{row.protocol} {method}"
     cells = (figure_cell(error, lambda error: f"{number(error)}  ") for error in errors)
-    return Row.of((*names, *cells, f"◂ {BASELINE_NAMES[row.kind]}"), Tone.MARKED, extra=True)
+    return Row.of((row.protocol or "–", method, *cells, f"◂ {BASELINE_NAMES[row.kind]}"), Tone.MARKED, extra=True)
 
 
-def _row(pair: Pair, entries: Matrix, *, one: bool, note: str, kept: bool) -> Row:
-    names = pair[1:] if one else pair
+def _row(pair: Pair, entries: Matrix, *, note: str, kept: bool) -> Row:
     found = [column.get(pair) for column in entries.values()]
-    cells = tuple("–" if entry is None else f"{number(entry.error)} {entry.mark or ' '}" for entry in found)
-    marked = (Tone.GOOD if entry is not None and entry.mark else Tone.PLAIN for entry in found)
-    values = (None if entry is None else entry.error for entry in found)
-    kept = kept or bool(note) or any(entry is not None and entry.mark == LOWEST for entry in found)
-    tones = (*(Tone.PLAIN for _ in names), *marked, Tone.PLAIN)
-    return Row((*names, *cells, note), (*(None for _ in names), *values, None), tones=tones, kept=kept)
+    cells = ("–" if one is None else (f"{number(one.error)} {one.mark or ' '}", one.error) for one in found)
+    marks = [one.mark if one is not None else "" for one in found]
+    tones = (Tone.PLAIN, Tone.PLAIN, *(Tone.GOOD if mark else Tone.PLAIN for mark in marks), Tone.PLAIN)
+    return Row.of((*pair, *cells, note), tones=tones, kept=kept or bool(note) or LOWEST in marks)
 
 
 def _row_data(pair: Pair, entries: Matrix) -> dict[str, Json]:
