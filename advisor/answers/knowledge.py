@@ -11,9 +11,10 @@ from advisor.answers.rank.look_up import look_up
 from advisor.answers.rank.prediction import frequencies_of
 from advisor.answers.rank.result import Ranking
 from advisor.errors import InputError, listed, reason
+from advisor.names import resolve
 from advisor.question.request import Request
 from knowledge import build as builder
-from knowledge import cells, model
+from knowledge import cells, model, policy
 from knowledge.judging import questions, scores
 from knowledge.judging.holdout import Histogram, holdout
 from knowledge.making.workers import Workers, WorkersError
@@ -45,6 +46,35 @@ class CellRow:
     error: float | None  # simulated error of the method recommended, None where it was not simulated
 
 
+@dataclass(frozen=True)
+class NearCells:
+    """The simulated populations nearest to a look-up, the nearest first, and the look-up."""
+
+    advice: Ranking
+    rows: tuple[CellRow, ...]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The decision tree of a metric: the conditions of each rule, and the pair that it names."""
+
+    metric: str
+    ordered: bool
+    rules: tuple[tuple[policy.Conditions, policy.Leaf], ...]
+
+
+def rules_of(metric: str, *, ordered: bool) -> Rules:
+    """Return the decision tree of a metric as rules.
+
+    Raises InputError if the metric is unknown, has no tree, or needs an order.
+    """
+    key = resolve("metric", metric)
+    try:
+        return Rules(key, ordered, tuple(policy.leaves(policy.tree_for(key, ordered=ordered))))
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
 def evaluate(
     histograms: Sequence[Histogram],
     *,
@@ -71,7 +101,7 @@ def evaluate(
     return tuple(judgements)
 
 
-def look_up_categories(request: Request) -> Ranking:
+def _look_up_categories(request: Request) -> Ranking:
     """Answer a request by what the cells have: protocols for categories, and their methods.
 
     Raises InputError if the cells have none of what was asked about, or not the metric.
@@ -91,13 +121,12 @@ def look_up_categories(request: Request) -> Ranking:
     return look_up(replace(request, protocols=protocols, methods=methods))[0]
 
 
-def nearest_cells(advice: Ranking, count: int) -> tuple[CellRow, ...]:
-    """Return the simulated populations that are nearest to a look-up, and what was best in them; nearest first.
+def nearest_cells(request: Request, count: int) -> NearCells:
+    """Return the simulated populations that are nearest to a question, and what was best in them.
 
-    Raises InputError if the advice was simulated, or has no recommendation.
+    Raises InputError if the cells have none of what is asked about, or not the metric.
     """
-    if advice.source != "grid" or not advice.recommendations:
-        raise InputError("knowledge cells needs a look-up that recommends a pair: leave the file out, or relax limits")
+    advice = _look_up_categories(request)
     request, best = advice.request, advice.best
     profiles = model.profiles_of(frequencies_of(request), request.n)
     noise = model.noises_of(request.k, request.epsilon, request.n, [best.protocol])[best.protocol]
@@ -106,7 +135,7 @@ def nearest_cells(advice: Ranking, count: int) -> tuple[CellRow, ...]:
     for near in cells.nearest(profiles, noise, count):
         own = near.best(advice.metric, [best.method], 1)
         rows.append(CellRow(near, near.best(advice.metric, methods, METHODS_SHOWN), own[0][1] if own else None))
-    return tuple(rows)
+    return NearCells(advice, tuple(rows))
 
 
 def check_folder(option: str, folder: str, *, force: bool) -> None:

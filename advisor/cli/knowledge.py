@@ -79,7 +79,7 @@ def rules_command(
 ) -> None:
     """Print the decision tree of a metric as rules, for ordered categories unless --unordered is given."""
     metric, ordered = question.one_metric("knowledge rules"), domain.ordered is not False
-    run(Job.of(lambda: document.rules_document(metric, ordered=ordered)), output)
+    run(Job.of(lambda: document.rules_document(answer.rules_of(metric, ordered=ordered))), output)
 
 
 def cells_command(
@@ -121,8 +121,8 @@ def cells_command(
                 else sample_request(sample, settings, domain, columns, cleaning, instant=True)
             ),
             warnings=lambda request: request.warnings,
-            answer=lambda request, progress: answer.look_up_categories(request),  # noqa: ARG005
-            document=partial(document.cells_document, count=count),
+            answer=lambda request, progress: answer.nearest_cells(request, count),  # noqa: ARG005
+            document=document.cells_document,
             inputs=[sample, cleaning.domain],
             progress=silence,
             unprotected=sample is not None,

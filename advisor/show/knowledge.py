@@ -9,11 +9,10 @@ from typing import cast
 
 import numpy as np
 
-from advisor.answers.knowledge import Judgement, nearest_cells
-from advisor.answers.rank.result import Ranking
-from advisor.errors import InputError, listed
+from advisor.answers.knowledge import Judgement, NearCells, Rules
+from advisor.errors import listed
 from advisor.figures import percent
-from advisor.names import pair_text, resolve
+from advisor.names import pair_text
 from advisor.question.units import unit_text
 from advisor.show.model import (
     Column,
@@ -123,18 +122,10 @@ def _figure(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
-def rules_document(metric: str, *, ordered: bool) -> Document:
-    """Return the decision tree of a metric as a table of rules: a page to pin to a wall.
-
-    Raises InputError if the metric is unknown, has no tree, or needs an order.
-    """
-    key = resolve("metric", metric)
-    try:
-        tree = policy.tree_for(key, ordered=ordered)
-    except ValueError as error:
-        raise InputError(str(error)) from None
-    rules = list(policy.leaves(tree))
-    what = f"{key}, categories {'with' if ordered else 'without'} an order"
+def rules_document(tree: Rules) -> Document:
+    """Return the decision tree of a metric as a table of rules: a page to pin to a wall."""
+    rules = tree.rules
+    what = f"{tree.metric}, categories {'with' if tree.ordered else 'without'} an order"
     asked = [name for name in policy.QUESTIONS if any(one.question == name for path, _ in rules for one in path)]
     columns = (
         *(Column(policy.QUESTIONS[name], text=True) for name in asked),
@@ -157,7 +148,7 @@ def rules_document(metric: str, *, ordered: bool) -> Document:
         title=f"Which protocol and post-processing method? {what}",
         verdict=Verdict("rules", text),
         parts=(Table(columns, tuple(rows), noun="rules", cut=False), *sentences(_RULES, Role.NOTE)),
-        data={"metric": key, "ordered": ordered, "rules": data},
+        data={"metric": tree.metric, "ordered": tree.ordered, "rules": data},
         records=Records.of(flat),
         value="\n".join(f"{rule['conditions'] or 'always'}: {rule['protocol']} {rule['method']}" for rule in flat),
     )
@@ -261,12 +252,10 @@ def _table(title: str, columns: tuple[Column, ...], rows: Sequence[tuple[str, ..
     return Table(columns, tuple(map(Row, rows)), title=title, cut=False)
 
 
-def cells_document(advice: Ranking, count: int) -> Document:
-    """Return the simulated populations nearest to a look-up, what was best in them, and what that says of its answer.
-
-    Raises InputError as `advisor.answers.knowledge.nearest_cells`.
-    """
-    cells, best, metric = nearest_cells(advice, count), advice.best, advice.metric
+def cells_document(near_cells: NearCells) -> Document:
+    """Return the simulated populations nearest to a look-up, and what was best in them."""
+    advice, cells = near_cells.advice, near_cells.rows
+    best, metric = advice.best, advice.metric
     unit = unit_text(metric, advice.request.bins)
     near = sum(row.error is not None and row.error <= PRACTICAL_RATIO * row.best[0][1] for row in cells)
     first = (
