@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from advisor.answers.clients.collection import Collection, client_file
@@ -20,6 +21,7 @@ from simulator.methods.processor import OF_DOMAIN
 from simulator.protocols import StandardProtocol
 
 Entry = dict[str, str | bool | tuple[str, ...]]
+Member = type[StandardProtocol] | PostProcessor | Metric
 EPSILON, K = 1.0, 16  # of the code of a protocol, unless others are given
 
 
@@ -51,43 +53,27 @@ def catalog() -> dict[str, tuple[Entry, ...]]:
     """Return all members of the tables of protocols, methods and metrics, those of other packages too."""
     return {
         "protocols": tuple(
-            {
-                "name": key,
-                "title": _title(key, member),
-                "sums_to_one": member.sums_to_one,
-                "ordered_only": member.ordered_only,
-                "promises": _protocol_words(member),
-                "cost": _cost(key),
-                "reference": _reference(member),
-            }
-            for key, member in PROTOCOLS.items()
+            _entry(key, one, _protocol_words(one), sums_to_one=one.sums_to_one, ordered_only=one.ordered_only)
+            for key, one in PROTOCOLS.items()
         ),
         "methods": tuple(
-            {
-                "name": key,
-                "title": method.title,
-                "nonnegative": method.nonnegative,
-                "sums_to_one": method.sums_to_one,
-                "ordered_only": method.uses_order,
-                "queries_only": method.queries_only,
-                "promises": _method_words(method),
-                "cost": _cost(key),
-                "reference": method.reference,
-            }
-            for key, method in POSTPROCESSORS.items()
+            _entry(
+                key, one, _method_words(one), nonnegative=one.nonnegative, sums_to_one=one.sums_to_one,
+                ordered_only=one.uses_order, queries_only=one.queries_only,
+            )
+            for key, one in POSTPROCESSORS.items()
         ),
         "metrics": tuple(
-            {
-                "name": key,
-                "title": metric.title,
-                "unit": metric.unit,
-                "ordered_only": metric.ordered_only,
-                "promises": (_order_words(ordered=metric.ordered_only),),
-                "cost": _cost(key),
-            }
-            for key, metric in METRICS.items()
+            _entry(key, one, (_order_words(ordered=one.ordered_only),), unit=one.unit, ordered_only=one.ordered_only)
+            for key, one in METRICS.items()
         ),
-    }
+    }  # fmt: skip
+
+
+def _entry(key: str, member: Member, promises: tuple[str, ...], **facts: str | bool) -> Entry:
+    source: Entry = {} if isinstance(member, Metric) else {"reference": _reference(member)}
+    cost = CARDS[key].cost if key in CARDS else ""
+    return {"name": key, "title": _title(key, member), **facts, "promises": promises, "cost": cost, **source}
 
 
 def explanation(name: str, epsilon: float | None = None, k: int | None = None) -> Explanation:
@@ -95,7 +81,10 @@ def explanation(name: str, epsilon: float | None = None, k: int | None = None) -
 
     Raises InputError if no protocol, method or metric is called so, or a budget is given for what has none.
     """
-    kind, key = _member(name)
+    found = member_named(name, TABLES)
+    if found is None:
+        raise _unknown(name)
+    kind, key = found
     if kind != "protocol":
         given = [flag for flag, value in (("--eps", epsilon), ("--k", k)) if value is not None]
         refuse(given, f"does not go with {key}, a {kind}: only the code of protocols is written for a setting")
@@ -137,26 +126,28 @@ def _source(member: PostProcessor | Metric) -> str | None:
         return None
 
 
-def _member(name: str) -> tuple[str, str]:
-    """Return the kind and the key of what a person named."""
+def member_named(name: str, kinds: Iterable[str]) -> tuple[str, str] | None:
+    """Return the kind and the key of what a person named; None if nothing of these kinds is called so.
+
+    Raises InputError if it names a file that has no such member.
+    """
     if FORM in name:
         return member_in_file(name)
-    for kind in TABLES:
-        try:
+    for kind in kinds:
+        with suppress(InputError):
             return kind, resolve(kind, name)
-        except InputError:
-            continue
+    return None
+
+
+def _unknown(name: str) -> InputError:
     every = [key for table in TABLES.values() for key in table]
     keys = {squash(key): key for key in every}
     close = closest(squash(name), keys)
     miss = f"; did you mean {keys[close]!r}?" if close else ""
-    raise InputError(
+    return InputError(
         f"no protocol, method or metric is called {name!r}: there are {listed(every, most=40)}{miss} "
         "(ldp-advise list describes them)"
     )
-
-
-Member = type[StandardProtocol] | PostProcessor | Metric
 
 
 def _title(key: str, member: Member) -> str:
@@ -165,10 +156,6 @@ def _title(key: str, member: Member) -> str:
 
 def _reference(member: Member) -> str:
     return getattr(member, "reference", "")  # metrics and protocols of other packages need none
-
-
-def _cost(key: str) -> str:
-    return CARDS[key].cost if key in CARDS else ""
 
 
 def _some_protocols(method: PostProcessor) -> bool:

@@ -19,11 +19,10 @@ from advisor.inputs.frames import applied_to, in_order_of, is_pandas
 from advisor.show.model import Document, Section
 from advisor.show.pictures.frequencies import frequencies_figure
 from advisor.show.pictures.ranking import ranking_figure
-from advisor.show.rank.answer_words import summary
+from advisor.show.rank.answer import summary
 from advisor.show.rank.data import row_data
-from advisor.show.rank.document import rank_document
-from advisor.show.rank.page import page_sections
-from advisor.show.rank.words import setting_text
+from advisor.show.rank.document import page_sections, rank_document
+from advisor.show.rank.notes import setting_text
 
 if TYPE_CHECKING:
     import pandas as pd

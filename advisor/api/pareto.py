@@ -8,8 +8,8 @@ from advisor.answers.rank.pareto import Frontier, frontier_of
 from advisor.answers.rank.result import Ranking
 from advisor.api.shown import Shown
 from advisor.show.model import Document, Section
-from advisor.show.pictures.pareto import pareto_figure
-from advisor.show.rank.pareto_document import pareto_document, pareto_sections
+from advisor.show.pictures.ranking import pareto_figure
+from advisor.show.rank.pareto import pareto_document, pareto_sections
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,11 +13,11 @@ import typer
 
 from advisor.cli import options
 from advisor.cli.arguments import COMMANDS
+from advisor.cli.examples import MissingBudgetError
 from advisor.cli.groups import MAIN, app_for, command_of, commands_with
 from advisor.cli.run import answered
 from advisor.errors import InputError, listed, near_miss, one_line, printable
 from advisor.show.data import error_json
-from advisor.show.examples import MissingBudgetError
 from simulator.foreign import blame
 
 # Typer's own errors of usage (unknown option, missing value) share this base, which it does not export by name.

@@ -17,8 +17,8 @@ from advisor.question.question import Question
 from advisor.question.ranking import ranking_requests
 from advisor.question.settings import Picture
 from advisor.show.pictures import PICTURES, require_matplotlib, save
-from advisor.show.pictures.pareto import pareto_figure
-from advisor.show.rank.pareto_document import pareto_document, pareto_sections
+from advisor.show.pictures.ranking import pareto_figure
+from advisor.show.rank.pareto import pareto_document, pareto_sections
 
 
 def pareto_command(

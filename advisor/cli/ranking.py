@@ -20,6 +20,7 @@ from advisor.answers.rank.simulate import simulated_answer
 from advisor.answers.rank.verdict import USELESS
 from advisor.answers.rank.why import explained, why_of
 from advisor.checks import path
+from advisor.cli.examples import missing_budget
 from advisor.cli.options import Only
 from advisor.cli.progress import DelayedProgress
 from advisor.cli.run import Job, Output, SideFile, run
@@ -31,15 +32,12 @@ from advisor.question.request import Request
 from advisor.question.rules import PREDICTED, check_ranking
 from advisor.question.settings import Instant, Picture, Reasons, Usefulness
 from advisor.show.budgets import budgets_document
-from advisor.show.examples import missing_budget
 from advisor.show.model import Document, Figure, Role, Section, Sentence
 from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
-from advisor.show.pictures.budgets import budgets_figure
 from advisor.show.pictures.frequencies import frequencies_figure
-from advisor.show.pictures.ranking import ranking_figure
-from advisor.show.rank.document import rank_document
+from advisor.show.pictures.ranking import budgets_figure, ranking_figure
+from advisor.show.rank.document import page_sections, rank_document
 from advisor.show.rank.matrix import matrix_document
-from advisor.show.rank.page import page_sections
 from simulator._version import __version__
 from simulator.benchmark import Runs
 

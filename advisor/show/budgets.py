@@ -35,7 +35,6 @@ from advisor.show.model import (
     figure_cell,
     sentences,
 )
-from advisor.show.rank.answer_words import summary
 from advisor.show.rank.data import rank_data
 from advisor.show.rank.table import ATTACK, attacker_text
 from advisor.show.sentences import assumed_sentences, domain_text, total_text
@@ -229,7 +228,7 @@ def _data(budgets: Budgets, rows: Sequence[Priced]) -> dict[str, Json]:
         "summary": verdict_sentence(main) if main else nothing_left_sentence(request.removals),
         "warnings": list(budgets.warnings),
         "budgets": [priced_data(row) for row in rows],
-        "answers": [{**envelope(), **rank_data(answer.rankings, summary)} for answer in budgets.answers],
+        "answers": [{**envelope(), **rank_data(answer.rankings)} for answer in budgets.answers],
     }
 
 

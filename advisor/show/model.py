@@ -23,10 +23,13 @@ Cell: TypeAlias = str | tuple[str, float | None]  # what a cell shows, and the f
 TOP = 10  # rows of a table that are shown unless somebody says otherwise
 
 
-def _clean(part: object, *names: str) -> None:
-    """Write what would steer a terminal as escapes, wherever a text of the user's may stand; line ends stay."""
-    for name in names:
-        object.__setattr__(part, name, printable_lines(getattr(part, name)))
+class _Printable:
+    """Writes what would steer a terminal as escapes, wherever a text of the user's may stand; line ends stay."""
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if isinstance(value, str):
+                object.__setattr__(self, name, printable_lines(value))
 
 
 class Role(StrEnum):
@@ -50,15 +53,12 @@ class Tone(StrEnum):
 
 
 @dataclass(frozen=True)
-class Sentence:
+class Sentence(_Printable):
     """A sentence, or a few that belong together."""
 
     text: str
     role: Role = Role.DETAIL
     tone: Tone = Tone.PLAIN
-
-    def __post_init__(self) -> None:
-        _clean(self, "text")
 
 
 def sentences(texts: Iterable[str], role: Role = Role.DETAIL, tone: Tone = Tone.PLAIN) -> list[Sentence]:
@@ -88,7 +88,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Column:
+class Column(_Printable):
     """A column of a table."""
 
     header: str  # what stands above it
@@ -100,9 +100,6 @@ class Column:
     # what is said instead of the column where it is the same in all rows, with ``{}`` for the cell; "" to keep it
     shared: str = ""
     path: bool = False  # whether its cells may lose their beginning where space is short: the end of a path says most
-
-    def __post_init__(self) -> None:
-        _clean(self, "header", "meaning")
 
 
 def figure_cell(value: float | None, form: Callable[[float], str]) -> Cell:
@@ -131,15 +128,23 @@ class Row:
         object.__setattr__(self, "tones", self.tones or (Tone.PLAIN,) * len(self.cells))
 
     @classmethod
-    def of(cls, cells: Iterable[Cell], tone: Tone = Tone.PLAIN, *, kept: bool = False, extra: bool = False) -> Row:
+    def of(
+        cls,
+        cells: Iterable[Cell],
+        tone: Tone = Tone.PLAIN,
+        *,
+        kept: bool = False,
+        extra: bool = False,
+        tones: tuple[Tone, ...] = (),
+    ) -> Row:
         """Return a row of cells, each a text, or a text and the figure behind it."""
         pairs = [(cell, None) if isinstance(cell, str) else cell for cell in cells]
         texts, values = zip(*pairs, strict=True)
-        return cls(texts, values, tone, kept=kept, extra=extra)
+        return cls(texts, values, tone, kept=kept, extra=extra, tones=tones)
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(_Printable):
     """A table."""
 
     # columns, rows: what it holds; every row has a cell for each column
@@ -155,7 +160,7 @@ class Table:
     further: bool = False  # whether it goes beyond the answer, and is left out where nothing but the answer is wanted
 
     def __post_init__(self) -> None:
-        _clean(self, "title", "noun")
+        super().__post_init__()
         for row in self.rows:
             if len(row.cells) != len(self.columns):
                 raise ValueError(f"a row must have {len(self.columns)} cells, got {len(row.cells)}")
@@ -165,20 +170,16 @@ class Table:
         if top is None or not self.cut:
             return self
         kept: list[Row] = []
-        gaps: set[int] = set()
+        gaps: dict[int, int] = {}  # by the number of rows that were left out before: the row behind them
         ranked = left_out = 0
-        before = False
         for row in self.rows:
             ranked += not row.extra
             if ranked > top and not (row.kept or row.extra):
                 left_out += 1
-                before = True
-                continue
-            if before:
-                gaps.add(len(kept))
-            kept.append(row)
-            before = False
-        return replace(self, rows=tuple(kept), gaps=frozenset(gaps), hidden=left_out)
+            else:
+                gaps.setdefault(left_out, len(kept))
+                kept.append(row)
+        return replace(self, rows=tuple(kept), gaps=frozenset(gaps.values()) - {0}, hidden=left_out)
 
     def folded(self) -> tuple[Table, tuple[Sentence, ...]]:
         """Return the table without columns that are the same in all rows of the ranking, and what they say."""
@@ -188,8 +189,8 @@ class Table:
             cells = {row.cells[place] for row in ranked}
             if column.shared and len(cells) == 1:
                 same[column] = cells.pop()
-        sentences = (Sentence(column.shared.format(cell), Role.NOTE) for column, cell in same.items())
-        return self.without(*same), tuple(sentences)
+        notes = sentences((column.shared.format(cell) for column, cell in same.items()), Role.NOTE)
+        return self.without(*same), tuple(notes)
 
     def without(self, *columns: Column) -> Table:
         """Return the table without some columns."""
@@ -210,14 +211,12 @@ class Table:
 
     def shortened(self, most: int) -> Table:
         """Return the table with at most so many characters in the cells of paths."""
-        paths = {place for place, column in enumerate(self.columns) if column.path}
-        rows = (
-            replace(
-                row, cells=tuple(_end(cell, most) if place in paths else cell for place, cell in enumerate(row.cells))
-            )
-            for row in self.rows
-        )
-        return replace(self, rows=tuple(rows))
+
+        def short(row: Row) -> Row:
+            cells = zip(row.cells, self.columns, strict=True)
+            return replace(row, cells=tuple(_end(cell, most) if column.path else cell for cell, column in cells))
+
+        return replace(self, rows=tuple(map(short, self.rows)))
 
     @property
     def name(self) -> str:
@@ -231,27 +230,21 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Code:
+class Code(_Printable):
     """Text that is shown as it is, fit to be copied, under a title."""
 
     text: str
     title: str = ""
     role: Role = Role.ANSWER
 
-    def __post_init__(self) -> None:
-        _clean(self, "text", "title")
-
 
 @dataclass(frozen=True)
-class Figure:
+class Figure(_Printable):
     """A picture, which only pages show; `draw` returns an ``<svg>`` element."""
 
     title: str
     label: str
     draw: Callable[[], str] = field(repr=False)
-
-    def __post_init__(self) -> None:
-        _clean(self, "title", "label")
 
 
 @dataclass(frozen=True)
@@ -261,7 +254,7 @@ class Dial:
     name: str  # what it is, in words
     texts: tuple[str, ...]  # its values, as people read them
     at: int  # the number of the value that was asked about
-    values: tuple[float, ...] = ()  # the values themselves
+    values: tuple[float, ...]  # the values themselves
 
 
 @dataclass(frozen=True)
@@ -281,9 +274,7 @@ class Explorer:
     dials: tuple[Dial, Dial]
     names: tuple[str, ...]  # of the figures
     figures: tuple[tuple[tuple[str, ...], ...], ...]  # texts for each value of the first dial, and of the second
-    # along: values of the first dial, where they are figures; axis: what the curves measure
-    along: tuple[float, ...] = ()
-    axis: str = ""
+    axis: str = ""  # what the curves measure
     curves: tuple[Curve, ...] = ()
 
 
@@ -316,7 +307,7 @@ class Records:
 
 
 @dataclass(frozen=True)
-class Document:
+class Document(_Printable):
     """An answer in all its forms."""
 
     title: str  # what the answer is about, in a few words
@@ -328,9 +319,6 @@ class Document:
     setting: str = ""  # what was asked, in a line, for the head of a page
     # what pages show besides; called only when a page is written
     sections: Callable[[], tuple[Section, ...]] = field(default=tuple, repr=False)
-
-    def __post_init__(self) -> None:
-        _clean(self, "title", "value", "setting")
 
     @property
     def every_part(self) -> tuple[Part, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import astuple
+from itertools import product
 
 from advisor.answers.rank.result import finite
 from advisor.answers.sweep.result import Cell, PairError, SweepResult, Winner
@@ -111,15 +112,15 @@ def winners_table(sweep: SweepResult, k: int, *, per_protocol: bool) -> Table:
         *(Column(f"n = {n:,}", text=True) for n in question.users),
     )
     rows = []
-    for epsilon in question.epsilons:
-        line = [cells[epsilon, n, k] for n in question.users]
-        if not per_protocol:
-            rows.append(_row((f"{epsilon:g}",), [(cell, cell.winner) for cell in line], per_protocol=False))
-            continue
-        for protocol in question.protocols:
-            winners = [(cell, winner) for cell in line if (winner := cell.best_of(protocol)) is not None]
-            if len(winners) == len(line):
-                rows.append(_row((f"{epsilon:g}", protocol), winners, per_protocol=True))
+    for epsilon, protocol in product(question.epsilons, question.protocols if per_protocol else [None]):
+        winners = [
+            (cell, winner)
+            for cell in (cells[epsilon, n, k] for n in question.users)
+            if (winner := cell.winner if protocol is None else cell.best_of(protocol)) is not None
+        ]
+        if len(winners) == len(question.users):
+            names = (f"{epsilon:g}",) if protocol is None else (f"{epsilon:g}", protocol)
+            rows.append(_row(names, winners, per_protocol=per_protocol))
     return Table(columns, tuple(rows), title=f"k = {k:,}")
 
 

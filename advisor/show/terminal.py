@@ -131,7 +131,7 @@ def _drawn(table: Table) -> RichTable:
     for column in table.columns:
         drawn.add_column(Text(column.header), justify="left" if column.text else "right")
     for place, row in enumerate(table.rows):
-        if place in table.gaps and place:
+        if place in table.gaps:
             drawn.add_section()
         cells = (Text(cell, style=TONES.get(tone, "")) for cell, tone in zip(row.cells, row.tones, strict=True))
         drawn.add_row(*cells, style=TONES.get(row.tone))

@@ -18,9 +18,9 @@ from advisor.question.question import Question
 from advisor.question.ranking import ranking_request
 from advisor.question.settings import Menu, Simulation, Terms
 from advisor.show.model import Role, Sentence
-from advisor.show.rank.answer_words import summary
+from advisor.show.rank.answer import summary
 from advisor.show.rank.document import rank_document
-from advisor.show.rank.words import note_sentences
+from advisor.show.rank.notes import note_sentences
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.detection import smallest_detectable
 from simulator.populations import apportion, frequencies

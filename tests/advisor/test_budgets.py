@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from advisor import advise
+from advisor.cli import examples
 from advisor.cli.groups import COMMANDS, MAIN, _function
 from advisor.cli.options import flags_of, spread
-from advisor.show import examples
 from simulator import PROTOCOLS
 from tests.advisor.conftest import Run
 from tests.advisor.schemas import schema
@@ -175,7 +175,7 @@ def test_an_example_never_hides_the_error_and_no_pipe_is_read_for_it(
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("advisor.show.examples.look_up", broken)
+    monkeypatch.setattr("advisor.cli.examples.look_up", broken)
     assert run(states) == (2, "", refused)
 
 

@@ -21,7 +21,7 @@ from advisor.question.estimate_request import COLLECTIONS, SIMULATED, build_esti
 from advisor.question.question import Question
 from advisor.question.settings import Simulation, Terms
 from advisor.show.model import View
-from advisor.show.rank.answer_words import summary
+from advisor.show.rank.answer import summary
 from advisor.show.rank.document import rank_document
 from advisor.show.text import plain_text
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, frequency_oracles

@@ -58,14 +58,14 @@ def test_everywhere_else_it_is_the_prediction_times_one_factor(advice: Advice, e
     n, profile = 30_000, profile_of(COUNTS, 30_000)
     request = advice.request
     errors = {}
-    for epsilon in explorer.along:
+    for epsilon in explorer.dials[0].values:
         there = look_up(
             profile, epsilon, n, "l1", ordered=request.ordered, protocols=request.protocols, methods=request.methods
         )
         errors[epsilon] = {(row.protocol, row.method): row.error for row in there.rows}
     factor = advice.best.error / errors[1.0][pair]
     assert f"{factor:.2f}" in explorer.note
-    for place, epsilon in enumerate(explorer.along):
+    for place, epsilon in enumerate(explorer.dials[0].values):
         value = explorer.curves[0].values[second][place]
         assert value is not None
         # The pair of the answer, or where another is more than 5 % better, one of the first.
@@ -105,8 +105,8 @@ def test_what_cannot_be_predicted_has_its_own_figures_alone() -> None:
 )
 def test_the_budgets_hold_the_one_that_was_asked_about_and_stay_where_predictions_are_made(epsilon: float) -> None:
     explorer = shown_outlook(advise(epsilon, k=16, n=10_000, shape="zipf", protocol=["grr", "oue"]))
-    assert explorer.along[explorer.dials[0].at] == epsilon
-    assert list(explorer.along) == sorted(set(explorer.along))
-    assert len(explorer.along) == 9
-    assert min(explorer.along) >= 0.1
-    assert max(explorer.along) <= 16
+    assert explorer.dials[0].values[explorer.dials[0].at] == epsilon
+    assert list(explorer.dials[0].values) == sorted(set(explorer.dials[0].values))
+    assert len(explorer.dials[0].values) == 9
+    assert min(explorer.dials[0].values) >= 0.1
+    assert max(explorer.dials[0].values) <= 16

@@ -16,7 +16,7 @@ import pytest
 from advisor import InputError, advise
 from advisor.answers.rank.prediction import stays
 from advisor.answers.rank.why import explain
-from advisor.show.rank.words import note_sentences
+from advisor.show.rank.notes import note_sentences
 from knowledge.describe.profile import profile_of
 from knowledge.menu import CURVE_PROTOCOLS
 from knowledge.model import load

@@ -13,7 +13,7 @@ from advisor.answers.catalog import explanation
 from advisor.answers.rank.why import explain
 from advisor.extensions.code.question import saved_pair
 from advisor.names import method_name
-from advisor.show.rank.answer_words import summary
+from advisor.show.rank.answer import summary
 from simulator import METRICS, PROTOCOLS
 from simulator.methods.summaries import POSTERIOR_MEAN, POSTERIOR_MEDIAN, SUMMARIES
 from simulator.populations import apportion, frequencies

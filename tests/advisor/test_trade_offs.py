@@ -13,9 +13,8 @@ from advisor import advise
 from advisor.answers.rank.trade_offs import best_for_single_categories, predicted_for_single_categories
 from advisor.names import pair_text, protocol_text
 from advisor.show.page import fragment_html
-from advisor.show.rank.answer_words import summary
+from advisor.show.rank.answer import compromise_sentences, summary
 from advisor.show.rank.document import rank_document
-from advisor.show.rank.trade_offs import compromise_sentences
 from simulator.confidence import ratio_over_truths
 from simulator.ranking import RatioOf, paired_ratio
 from tests.advisor.conftest import Run

@@ -25,7 +25,7 @@ from advisor.answers.rank.verdict import (
 )
 from advisor.question.option import options_of
 from advisor.question.settings import Limits
-from advisor.show.rank.answer_words import answer_sentences, summary
+from advisor.show.rank.answer import answer_sentences, summary
 from advisor.show.rank.explorer import explorer_of
 from advisor.show.rank.table import ranked_table
 from advisor.show.terminal import fitted

@@ -30,8 +30,8 @@ from advisor.show.model import Code, Document, Part, Role, Sentence, Table
 from advisor.show.page import RESTS_ON, explorer_html, page_html, pieces_html, section_html, svg_html
 from advisor.show.pictures import to_svg
 from advisor.show.pictures.frequencies import frequencies_figure
+from advisor.show.rank.document import reasons_section
 from advisor.show.rank.explorer import explorer_of
-from advisor.show.rank.page import reasons_section
 
 CHANGE = "change"  # what the table of changes that would be enough begins with
 drawing = Lock()  # matplotlib draws one picture at a time

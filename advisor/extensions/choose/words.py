@@ -23,7 +23,7 @@ from advisor.extensions.choose.question import LIMITS
 from advisor.figures import lower_end, users
 from advisor.names import pair_text
 from advisor.question.rules import USERS_LOW
-from advisor.show.rank.answer_words import hidden_sentences
+from advisor.show.rank.answer import hidden_sentences
 from advisor.show.sentences import meaning_sentences
 
 ASSUMED = (

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from advisor.answers.catalog import member_named
 from advisor.checks import shown
 from advisor.errors import InputError, listed, reason
 from advisor.extensions.cite.paragraph import Cited, Used, methods_paragraph
-from advisor.members import FORM, member_in_file
 from advisor.names import TABLES, resolve
 from advisor.show.catalog import bibtex, source_data
 from advisor.show.model import Code, Document, Records
@@ -36,13 +36,9 @@ def used_in(names: Sequence[str]) -> Used:
 
 
 def _member(name: str) -> tuple[str, str]:
-    if FORM in name:
-        return member_in_file(name)
-    for kind in ("protocol", "method"):
-        try:
-            return kind, resolve(kind, name)
-        except InputError:
-            continue
+    found = member_named(name, ("protocol", "method"))
+    if found is not None:
+        return found
     every = listed([*TABLES["protocol"], *TABLES["method"]], most=40)
     raise InputError(
         f"{shown(name)} is no protocol, no method, and no JSON file of an answer: there are {every}; an answer is "

@@ -42,17 +42,18 @@ def curve_of(explorer: Explorer) -> dict[str, object]:
     with its figure; None for one without a label. lines: a kind, the value of the second dial, and points of each.
     dots: of the first curve, for each value of the second dial and of the first; None where there is none.
     """
-    x = _Scale(explorer.along, LEFT, WIDTH - RIGHT)
+    values = explorer.dials[0].values
+    x = _Scale(values, LEFT, WIDTH - RIGHT)
     every = (value for curve in explorer.curves for row in curve.values for value in row if value is not None)
     y = _Scale(every, HEIGHT - BOTTOM, TOP)
-    along = tuple(map(x, explorer.along))
+    along = tuple(map(x, values))
     dots = [
         [[(a, y(value)) if value else None for a, value in zip(along, row, strict=True)] for row in curve.values]
         for curve in explorer.curves
     ]
     columns: list[tuple[float, float | None]] = []
     last = -math.inf
-    for at, value in zip(along, explorer.along, strict=True):
+    for at, value in zip(along, values, strict=True):
         labelled = at - last >= NEAR
         columns.append((at, value if labelled else None))
         last = at if labelled else last

@@ -1,13 +1,16 @@
-"""Dot plot of the top pairs: error and interval of each, the first tier shaded."""
+"""Pictures of rankings: the errors of the top pairs, of several budgets, and of a Pareto frontier."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
+from advisor.answers.budgets import Budgets
+from advisor.answers.rank.pareto import Frontier
 from advisor.answers.rank.result import Baseline, Ranking, Recommendation
-from advisor.figures import number
+from advisor.figures import number, percent
 from advisor.question.units import unit_text
-from advisor.show.pictures.style import BAND, BLUE, INK, PAPER, QUIET, picture
+from advisor.show.pictures.style import BAND, BLUE, INK, PAPER, QUIET, log_axis, picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
 
 ROWS = 15
 NAMES = {"raw": "raw estimate", "default": "usual default"}
+SHADES = "Blues"  # light to dark in the first colour of all pictures: darker where a report gives more away
+NEAR = 0.035  # of the height of the picture: labels that are nearer than that are written one below the other
 
 
 def ranking_figure(advice: Ranking) -> Figure:
@@ -65,3 +70,88 @@ def _mark_without_data(axes: Axes, error: float, guess: str) -> None:
         ha="right" if error > axes.get_xlim()[1] / 2 else "left", va="bottom", xytext=(0, 2),
         textcoords="offset points",
     )  # fmt: skip
+
+
+def budgets_figure(budgets: Budgets) -> Figure:
+    """Return the error with its interval at each ε, the pair where it changes, and what no data would give."""
+    rows = sorted(budgets.priced(budgets.metrics[0]), key=lambda row: row.epsilon)
+    metric, request = rows[0].ranking.metric, rows[0].ranking.request
+    xs, best = [row.epsilon for row in rows], [row.ranking.best for row in rows]
+    with picture(6.2, 3.8) as (figure, axes):
+        axes.fill_between(
+            xs, [one.error_low for one in best], [one.error_high for one in best], color=BAND, linewidth=0,
+            label="95 % interval",
+        )  # fmt: skip
+        axes.plot(xs, [one.error for one in best], "o-", color=BLUE, markersize=5, linewidth=1.6, label="pair to use")
+        without = rows[0].ranking.error_without_data
+        if without is not None:
+            guess = rows[0].ranking.guess_without_data
+            axes.axhline(without, color=INK, linestyle=":", linewidth=1, label=f"without any data: {guess}")
+        for place, (x, one) in enumerate(zip(xs, best, strict=True)):
+            if place == 0 or one.pair != best[place - 1].pair:
+                axes.annotate(
+                    f"{one.protocol} {one.method}", (x, one.error), xytext=(6, 8), textcoords="offset points",
+                    fontsize=8,
+                )  # fmt: skip
+        if len(xs) > 1:
+            log_axis(axes.xaxis)
+        axes.margins(x=0.2, y=0.12)
+        axes.set_ylim(0, 1.3 * axes.get_ylim()[1])  # room for the legend above the lines
+        unit = unit_text(metric, request.bins)
+        axes.set(xlabel="privacy budget ε of one report", ylabel=f"{metric} error ({unit})")
+        axes.legend(loc="upper right")
+        axes.set_title(f"k = {request.k:,}, n = {request.n:,}", pad=14)
+    return figure
+
+
+def pareto_figure(frontier: Frontier) -> Figure:
+    """Return the pairs of the frontier with their names, and the others as dots behind them."""
+    request, metric = frontier.advice.request, frontier.advice.metric
+    beaten = [row for row, _ in frontier.dominated]
+    with picture(7.2, 4.5) as (figure, axes):
+        axes.scatter(
+            [row.report_bits for row in beaten], [row.error for row in beaten], s=10, color=QUIET, linewidths=0,
+            alpha=0.5, label="other pairs",
+        )  # fmt: skip
+        marks = axes.scatter(
+            [row.report_bits for row in frontier.rows],
+            [row.error for row in frontier.rows],
+            c=[100 * row.attack_success for row in frontier.rows],
+            cmap=SHADES, vmin=0, s=50, edgecolors=INK, linewidths=0.8, zorder=3, label="worth considering",
+        )  # fmt: skip
+        log_axis(axes.xaxis)
+        log_axis(axes.yaxis)
+        axes.margins(x=0.16, y=0.08)
+        _name(axes, frontier)
+        axes.set(
+            xlabel="size of a report (bits)",
+            ylabel=f"{metric} error ({unit_text(metric, request.bins)})",
+            title=f"ε = {request.epsilon:g}, k = {request.k:,}, n = {request.n:,}",
+        )
+        figure.colorbar(marks, ax=axes, label="attack success (%)")
+        axes.legend(loc="best")
+        figure.set_label(
+            "Pairs that no other beats in error, size and attack: "
+            + "; ".join(
+                f"{row.protocol} {row.method}: {metric} error {number(row.error, 3)}, {row.report_bits:,} bits, attack "
+                f"{percent(row.attack_success)}"
+                for row in frontier.rows
+            )
+        )
+    return figure
+
+
+def _name(axes: Axes, frontier: Frontier) -> None:
+    """Write the names beside their marks, from the top down, none over another."""
+    axes.autoscale_view()
+    low, high = (math.log(end) for end in axes.get_ylim())
+    rows = sorted(frontier.rows, key=lambda row: row.error)
+    heights = [(math.log(row.error) - low) / (high - low) for row in rows]
+    for place in range(len(rows) - 2, -1, -1):
+        heights[place] = min(heights[place], heights[place + 1] - NEAR)
+    for place, row in enumerate(rows):
+        height = max(heights[place], (place + 1) * NEAR)  # not below the axis
+        axes.annotate(
+            f"{row.protocol} {row.method}", (row.report_bits, row.error), textcoords=("offset points", "axes fraction"),
+            xytext=(7, height), fontsize=8, va="center", zorder=4,
+        )  # fmt: skip

@@ -116,14 +116,8 @@ def curves_figure(sweep: SweepResult) -> Figure:
                 else [(epsilon, int(fixed), k) for epsilon in question.epsilons]
             )
             xs = [place[1] if along_n else place[0] for place in places]
-            series = {
-                method: [
-                    min((e for (_, m), e in cells[place].errors.items() if m == method), default=math.nan)
-                    for place in places
-                ]
-                for method in shown
-            }
-            draw_curves(axes, xs, series, powers=along_n)
+            series = {method: [_lowest(cells[place], method, math.nan) for place in places] for method in shown}
+            _draw_curves(axes, xs, series, powers=along_n)
             axes.set_title(f"ε = {fixed:g}, k = {k:,}" if along_n else f"n = {fixed:,.0f}, k = {k:,}")
         for axes in every[len(panels) :]:
             axes.set_visible(False)
@@ -145,22 +139,24 @@ def curves_figure(sweep: SweepResult) -> Figure:
 
 def _methods(sweep: SweepResult) -> list[str]:
     """Return the methods to draw: those with the lowest errors, the caller's own and the raw estimate in any case."""
-    ranked: dict[str, float] = {}
-    for method in sweep.question.methods:
-        ratios = [
-            min((e for (_, m), e in cell.errors.items() if m == method), default=math.inf)
-            / max(cell.winner.error, 1e-300)
-            for cell in sweep.cells
-        ]
-        ranked[method] = sum(math.log(max(ratio, 1e-300)) for ratio in ratios)
-    first = sorted((method for method in ranked if method != "none"), key=lambda method: ranked[method])
-    own = [method for method in first if method in REGISTERED]
-    others = [method for method in first if method not in own][: max(1, METHODS_SHOWN - 1 - len(own))]
-    best = sorted([*own, *others], key=lambda method: ranked[method])
-    return [*best, "none"] if "none" in ranked else best
+
+    def distance(method: str) -> float:
+        ratios = (_lowest(cell, method, math.inf) / max(cell.winner.error, 1e-300) for cell in sweep.cells)
+        return sum(math.log(max(ratio, 1e-300)) for ratio in ratios)
+
+    methods = sweep.question.methods
+    ranked = sorted((method for method in methods if method != "none"), key=distance)
+    others = [method for method in ranked if method not in REGISTERED]
+    left_out = others[max(1, METHODS_SHOWN - 1 - (len(ranked) - len(others))) :]
+    return [method for method in (*ranked, *({"none"} & {*methods})) if method not in left_out]
 
 
-def draw_curves(
+def _lowest(cell: Cell, method: str, missing: float) -> float:
+    """Return the lowest error of a method in a cell, over its protocols."""
+    return min((error for (_, name), error in cell.errors.items() if name == method), default=missing)
+
+
+def _draw_curves(
     axes: Axes, xs: Sequence[float], series: Mapping[str, Sequence[float]], *, powers: bool = False
 ) -> None:
     """Draw errors against budgets or numbers of users: one line for each name, NaN where there is none.

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from advisor.answers.rank.result import Ranking, Recommendation
 from advisor.answers.rank.trade_offs import compromise
 from advisor.question.units import data_error
 from advisor.show.model import Json, Records, Scalar
+from advisor.show.rank.answer import summary
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.foreign import REGISTERED, SOURCES
 
 ROW_FIELDS = (*Recommendation._fields, "data_error")
-Summary = Callable[[Ranking], str]  # says an answer in a sentence
 
 
-def rank_data(rankings: tuple[Ranking, ...], summary: Summary) -> dict[str, Json]:
+def rank_data(rankings: tuple[Ranking, ...]) -> dict[str, Json]:
     """Return the fields of the JSON object: the first metric's ranking, and under ``further_metrics`` the others'."""
     first, request, both = rankings[0], rankings[0].request, compromise(rankings)
     plan = request.plan
@@ -56,8 +56,8 @@ def rank_data(rankings: tuple[Ranking, ...], summary: Summary) -> dict[str, Json
         "warnings": list(first.warnings),
         "constraints": [removal._asdict() for removal in request.removals],
         "compromise": None if both is None else both._asdict() | {"ratios": dict(both.ratios)},
-        **_ranking_data(first, summary),
-        "further_metrics": [{"metric": ranking.metric, **_ranking_data(ranking, summary)} for ranking in rankings[1:]],
+        **_ranking_data(first),
+        "further_metrics": [{"metric": ranking.metric, **_ranking_data(ranking)} for ranking in rankings[1:]],
     }
 
 
@@ -77,7 +77,7 @@ def own_members(protocols: Sequence[str], methods: Sequence[str]) -> list[Json]:
     ]
 
 
-def _ranking_data(ranking: Ranking, summary: Summary) -> dict[str, Json]:
+def _ranking_data(ranking: Ranking) -> dict[str, Json]:
     """Return the fields of one metric's ranking."""
     why, later, single = ranking.why, ranking.next_round, ranking.single_categories
     return {
@@ -99,7 +99,7 @@ def _ranking_data(ranking: Ranking, summary: Summary) -> dict[str, Json]:
         "recommendations": [row_data(row, ranking) for row in ranking.recommendations],
         "other_users": [other._asdict() for other in ranking.other_users],
         "why": None if why is None else why._asdict() | {"changes": [change._asdict() for change in why.changes]},
-        "next_round": None if later is None else _ranking_data(later, summary),
+        "next_round": None if later is None else _ranking_data(later),
     }
 
 
@@ -110,9 +110,11 @@ def row_data(row: Recommendation, ranking: Ranking) -> dict[str, Scalar]:
 
 def rank_records(rankings: tuple[Ranking, ...]) -> Records:
     """Return all rows of all rankings: the metric, the fields of a recommendation, whether it is for the next round."""
-    rows: list[tuple[Scalar, ...]] = []
-    for ranking in rankings:
-        for table in (ranking, ranking.next_round):
-            every = () if table is None else (row_data(row, ranking).values() for row in table.recommendations)
-            rows += [(ranking.metric, *row, table is not ranking) for row in every]
-    return Records(("metric", *ROW_FIELDS, "next_round"), tuple(rows))
+    rows = [
+        {"metric": ranking.metric, **row_data(row, ranking), "next_round": table is not ranking}
+        for ranking in rankings
+        for table in (ranking, ranking.next_round)
+        if table is not None
+        for row in table.recommendations
+    ]
+    return Records.of(rows, ("metric", *ROW_FIELDS, "next_round"))

@@ -1,19 +1,23 @@
-"""The document of a ranking, for all its metrics."""
+"""The document of a ranking, for all its metrics, and what its page shows besides."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from advisor.answers.rank.meaning import meaning
-from advisor.answers.rank.result import Ranking
-from advisor.figures import number
-from advisor.show.model import Column, Document, Part, Role, Row, Sentence, Table
-from advisor.show.rank.answer_words import answer_sentences, summary, verdict
+from advisor.answers.rank.outlook import Outlook
+from advisor.answers.rank.result import Ranking, Why
+from advisor.figures import number, times
+from advisor.question.budget import Plan
+from advisor.question.solutions import Solution
+from advisor.show.model import Column, Document, Figure, Part, Role, Row, Section, Sentence, Table, Tone, sentences
+from advisor.show.pictures import to_svg
+from advisor.show.pictures.frequencies import frequencies_figure
+from advisor.show.pictures.ranking import ranking_figure
+from advisor.show.rank.answer import answer_sentences, attack_sentences, compromise_sentences, verdict
 from advisor.show.rank.data import rank_data, rank_records
-from advisor.show.rank.solutions import solution_parts
-from advisor.show.rank.table import ranked_table
-from advisor.show.rank.trade_offs import compromise_sentences
-from advisor.show.rank.words import (
+from advisor.show.rank.explorer import explorer_of
+from advisor.show.rank.notes import (
     central_verdict,
     detail_sentences,
     next_round_sentence,
@@ -21,42 +25,46 @@ from advisor.show.rank.words import (
     setting_text,
     why_sentences,
 )
+from advisor.show.rank.table import ranked_table
 from advisor.show.sentences import meaning_sentences
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, FrequencyOracle
+
+SOLUTIONS = {
+    "smp": "sample one (SMP)",
+    "spl": "report all (SPL)",
+    "rsfd": "fake the rest (RS+FD)",
+    "rsrfd": "realistic fakes (RS+RFD)",
+}
 
 
 def rank_document(rankings: tuple[Ranking, ...]) -> Document:
     """Return the document of a ranking for each metric."""
     first, request = rankings[0], rankings[0].request
-    parts: list[Part] = [Sentence(text, Role.WARNING) for text in first.warnings]
+    parts: list[Part] = [*sentences(first.warnings, Role.WARNING)]
     for ranking in rankings:
         parts += [verdict(ranking).sentence] if ranking is not first else []
         parts += _ranking_parts(ranking)
     parts += compromise_sentences(rankings)
     if first.why is not None:
-        parts += [
-            Sentence(text, Role.ANSWER if place == 0 else Role.DETAIL)
-            for place, text in enumerate(why_sentences(first.why, first))
-        ]
+        reason, *others = why_sentences(first.why, first)
+        parts += [Sentence(reason, Role.ANSWER), *sentences(others)]
     parts += note_sentences(first)
-    if first.recommendations and request.plan is not None and request.plan.solutions:
-        parts += solution_parts(request.plan)
+    best = "nothing is left"
     if first.recommendations:
+        parts += [] if request.plan is None else _solution_parts(request.plan)
         parts += _details(first)
+        best = f"{PROTOCOLS[first.best.protocol].title} with {POSTPROCESSORS[first.best.method].title}"
     several = len(rankings) > 1
     pairs = (
         f"{f'{ranking.metric} ' if several else ''}{ranking.best.protocol} {ranking.best.method}"
         for ranking in rankings
         if ranking.recommendations
     )
-    best = "nothing is left"
-    if first.recommendations:
-        best = f"{PROTOCOLS[first.best.protocol].title} with {POSTPROCESSORS[first.best.method].title}"
     return Document(
         title=f"{best}: advice on local differential privacy",
         verdict=verdict(first),
         parts=tuple(parts),
-        data=rank_data(rankings, summary),
+        data=rank_data(rankings),
         records=rank_records(rankings),
         value="\n".join(pairs),
         setting=f"{setting_text(request)}, {METRICS[first.metric].title}",
@@ -97,7 +105,79 @@ def _details(ranking: Ranking) -> list[Part]:
     promise = meaning_sentences(meaning(ranking.best.epsilon or request.epsilon, request.k, ranking.best.protocol))
     return [
         Table(columns, tuple(rows), "Protocols at this ε and k", verbose=True, cut=False),
-        *(Sentence(text, Role.LEGEND) for text in detail_sentences(ranking)),
-        Sentence(f"Experiment {ranking.experiment_id}.", Role.LEGEND),
-        *(Sentence(text, Role.LEGEND) for text in promise),
+        *sentences((*detail_sentences(ranking), f"Experiment {ranking.experiment_id}.", *promise), Role.LEGEND),
     ]
+
+
+def _solution_parts(plan: Plan) -> list[Part]:
+    """Return what each way to collect several attributes promises, and how exact it is; nothing for one attribute."""
+    if not plan.solutions:
+        return []
+    columns = (
+        Column("promise", "between which users ε holds: any two, or two who differ in one attribute", text=True),
+        Column("how", text=True),
+        Column("protocol", "the one with the lowest error of its raw estimates", text=True),
+        Column("ε report", "budget of one report", drop=3),
+        Column("ε any two", "what is lost at most between any two users", drop=1),
+        Column("ε one differs", "the same between users who differ in one attribute", drop=2),
+        Column("error", "root mean squared error of a raw estimate, against the frequencies of all users"),
+        Column("to best", "over the lowest error at the same promise"),
+    )
+    rows = tuple(map(_solution_row, plan.solutions))
+    sentence = (
+        "With fakes nobody learns which attribute a user reported; that costs accuracy at the same promise. As "
+        "published, RS+FD keeps its ε only between users who differ in one attribute."
+    )
+    return [
+        Table(columns, rows, f"Ways to collect {plan.attributes} attributes at the same promise", cut=False),
+        Sentence(sentence, Role.NOTE),
+    ]
+
+
+def _solution_row(row: Solution) -> Row:
+    fake = "" if row.fake is None else f" (fakes {row.fake})"
+    cells = (
+        "any two users" if row.promise == "tuple" else "one attribute",
+        SOLUTIONS[row.solution],
+        row.protocol + fake,
+        *((f"{epsilon:.3g}", epsilon) for epsilon in (row.epsilon_report, row.epsilon_tuple, row.epsilon_attribute)),
+        (number(row.error, 3), row.error),
+        (times(row.ratio), row.ratio),
+    )
+    return Row.of(cells, Tone.GOOD if row.ratio == 1 else Tone.PLAIN)
+
+
+def page_sections(rankings: tuple[Ranking, ...], outlook: Outlook | None, why: Why | None) -> tuple[Section, ...]:
+    """Return the sections of the page of a ranking, whose first pair has this outlook and this explanation."""
+    first = rankings[0]
+    if not first.recommendations:
+        return ()
+    pictures = (
+        Figure("Top pairs", "errors of pairs", lambda: to_svg(ranking_figure(first), "ranking")),
+        Figure(
+            "Frequencies", "frequencies of one collection", lambda: to_svg(frequencies_figure(first), "frequencies")
+        ),
+    )
+    explorer = () if outlook is None else (Section("What to expect", (explorer_of(outlook),), first=True),)
+    return (*explorer, Section("Pictures", pictures), reasons_section(first, why))
+
+
+def reasons_section(ranking: Ranking, why: Why | None) -> Section:
+    """Return why the first pair is first."""
+    note, texts = _reasons(ranking, why)
+    return Section("Why", (*sentences(note, Role.NOTE), *sentences(texts)))
+
+
+def _reasons(ranking: Ranking, why: Why | None) -> tuple[list[str], list[str]]:
+    """Return what the reasons rest on, if that is not the answer itself, and the reasons."""
+    if ranking.request.threat is not None:
+        note = "The rules and the model behind predictions know no fake users; these reasons are of the simulation."
+        return [note], attack_sentences(ranking)
+    if why is None:
+        return [], ["The model behind predictions does not cover this question, so it has no reasons to give."]
+    if ranking.source == "grid":
+        return [], why_sentences(why, ranking)
+    texts = why_sentences(why)
+    if why.method != ranking.best.method:
+        texts.insert(1, f"The simulation of this very case decides, and it puts {ranking.best.method} first.")
+    return ["The ranking was simulated; these are the reasons of the rules and the model behind predictions."], texts

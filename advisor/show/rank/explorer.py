@@ -43,7 +43,6 @@ def explorer_of(outlook: Outlook) -> Explorer:
         ),
         names=(f"Expected {axis}", *NAMES),
         figures=tuple(tuple(_texts(point, advice) for point in row) for row in outlook.points),
-        along=budgets,
         axis=axis,
         curves=() if len(budgets) < 2 else (
             curve("with the pair to use", lambda point: point.error),

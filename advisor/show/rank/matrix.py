@@ -13,7 +13,6 @@ from advisor.show.model import (
     Column,
     Document,
     Json,
-    Part,
     Records,
     Role,
     Row,
@@ -22,12 +21,13 @@ from advisor.show.model import (
     Table,
     Tone,
     Verdict,
+    figure_cell,
+    sentences,
 )
-from advisor.show.rank.answer_words import summary, verdict
+from advisor.show.rank.answer import compromise_sentences, verdict
 from advisor.show.rank.data import rank_data
+from advisor.show.rank.notes import note_sentences, setting_text
 from advisor.show.rank.table import BASELINE_NAMES, best_of_own
-from advisor.show.rank.trade_offs import compromise_sentences
-from advisor.show.rank.words import note_sentences, setting_text
 from simulator import METRICS
 from simulator.ranking import Pair
 
@@ -50,14 +50,17 @@ def matrix_document(rankings: tuple[Ranking, ...]) -> Document:
     entries = {ranking.metric: _entries(ranking) for ranking in rankings}
     pairs = tuple(dict.fromkeys(pair for ranking in rankings for pair in entries[ranking.metric]))
     best = [_best_sentence(ranking) for ranking in rankings if ranking.recommendations]
-    parts: list[Part] = [Sentence(text, Role.WARNING) for text in first.warnings]
-    parts += compromise_sentences(rankings)
-    parts += [_table(pairs, entries, rankings), Sentence(MARKS, Role.NOTE), *note_sentences(first)]
     return Document(
         title="Errors of all pairs in all metrics",
         verdict=_verdict(first, best),
-        parts=tuple(parts),
-        data={**rank_data(rankings, summary), "matrix": [_row_data(pair, entries) for pair in pairs]},
+        parts=(
+            *sentences(first.warnings, Role.WARNING),
+            *compromise_sentences(rankings),
+            _table(pairs, entries, rankings),
+            Sentence(MARKS, Role.NOTE),
+            *note_sentences(first),
+        ),
+        data={**rank_data(rankings), "matrix": [_row_data(pair, entries) for pair in pairs]},
         records=_records(pairs, entries),
         value="\n".join(
             f"{ranking.metric} {' '.join(_lowest(ranking).pair)}" for ranking in rankings if ranking.recommendations
@@ -95,56 +98,52 @@ def _best_sentence(ranking: Ranking) -> str:
 
 def _table(pairs: tuple[Pair, ...], entries: Matrix, rankings: tuple[Ranking, ...]) -> Table:
     """Return the table: pairs in rank order, and, in any case, those of the caller's own and those to compare with."""
-    one = len({protocol for protocol, _ in pairs}) == 1
-    names = (Column("method", text=True),) if one else (Column("protocol", text=True), Column("method", text=True))
+    protocol = Column("protocol", text=True)
     columns = (
-        *names,
+        protocol,
+        Column("method", text=True),
         *(
             Column(metric, f"{METRICS[metric].title} ({METRICS[metric].unit})", drop=place)
             for place, metric in enumerate(entries)
         ),
         Column("", text=True, drop=len(entries)),
     )
-    notes = {
-        (row.protocol, row.method): f"◂ {BASELINE_NAMES[row.kind]}"
-        for row in rankings[0].baselines
-        if row.protocol is not None and row.method is not None
-    }
+    baselines = rankings[0].baselines
+    notes = {_pair(row): f"◂ {BASELINE_NAMES[row.kind]}" for row in baselines}
     own = best_of_own(pairs)
-    rows = [_row(pair, entries, one=one, note=notes.get(pair, ""), kept=pair in own) for pair in pairs]
-    rows += [_beside(row, rankings, one=one, pairs=pairs) for row in rankings[0].baselines if _pair(row) not in pairs]
-    return Table(columns, tuple(rows), noun="pairs")
+    only = pairs[0][0] if len({name for name, _ in pairs}) == 1 else None
+    rows = [_row(pair, entries, note=notes.get(pair, ""), kept=pair in own) for pair in pairs]
+    rows += [_beside(row, rankings, only) for row in baselines if _pair(row) not in pairs]
+    table = Table(columns, tuple(rows), noun="pairs")
+    return table if only is None else table.without(protocol)
 
 
 def _pair(row: Baseline) -> tuple[str | None, str | None]:
     return row.protocol, row.method
 
 
-def _beside(row: Baseline, rankings: tuple[Ranking, ...], *, one: bool, pairs: tuple[Pair, ...]) -> Row:
-    """Return a row to compare with that is not ranked."""
+def _beside(row: Baseline, rankings: tuple[Ranking, ...], only: str | None) -> Row:
+    """Return a row to compare with that is not ranked.
+
+    only: the one protocol of all others, whose name is left out; None where there are several.
+    """
     errors = [
-        next(
-            (other.error for other in ranking.baselines if (other.kind, *_pair(other)) == (row.kind, *_pair(row))), None
-        )
+        {(one.kind, *_pair(one)): one.error for one in ranking.baselines}.get((row.kind, *_pair(row)))
         for ranking in rankings
     ]
-    protocol, method = row.protocol or "–", row.method or "(no data)"
-    here = row.protocol in (None, pairs[0][0])
-    names = ((method if here else f"{protocol} {method}"),) if one else (protocol, method)
-    cells = ("–" if error is None else f"{number(error)}  " for error in errors)
-    note = f"◂ {BASELINE_NAMES[row.kind]}"
-    return Row((*names, *cells, note), (*(None for _ in names), *errors, None), Tone.MARKED, extra=True)
+    method = row.method or "(no data)"
+    if only is not None and row.protocol not in (None, only):
+        method = f"{row.protocol} {method}"
+    cells = (figure_cell(error, lambda error: f"{number(error)}  ") for error in errors)
+    return Row.of((row.protocol or "–", method, *cells, f"◂ {BASELINE_NAMES[row.kind]}"), Tone.MARKED, extra=True)
 
 
-def _row(pair: Pair, entries: Matrix, *, one: bool, note: str, kept: bool) -> Row:
-    names = pair[1:] if one else pair
+def _row(pair: Pair, entries: Matrix, *, note: str, kept: bool) -> Row:
     found = [column.get(pair) for column in entries.values()]
-    cells = tuple("–" if entry is None else f"{number(entry.error)} {entry.mark or ' '}" for entry in found)
-    marked = (Tone.GOOD if entry is not None and entry.mark else Tone.PLAIN for entry in found)
-    values = (None if entry is None else entry.error for entry in found)
-    kept = kept or bool(note) or any(entry is not None and entry.mark == LOWEST for entry in found)
-    tones = (*(Tone.PLAIN for _ in names), *marked, Tone.PLAIN)
-    return Row((*names, *cells, note), (*(None for _ in names), *values, None), tones=tones, kept=kept)
+    cells = ("–" if one is None else (f"{number(one.error)} {one.mark or ' '}", one.error) for one in found)
+    marks = [one.mark if one is not None else "" for one in found]
+    tones = (Tone.PLAIN, Tone.PLAIN, *(Tone.GOOD if mark else Tone.PLAIN for mark in marks), Tone.PLAIN)
+    return Row.of((*pair, *cells, note), tones=tones, kept=kept or bool(note) or LOWEST in marks)
 
 
 def _row_data(pair: Pair, entries: Matrix) -> dict[str, Json]:
@@ -159,10 +158,10 @@ def _row_data(pair: Pair, entries: Matrix) -> dict[str, Json]:
 
 
 def _records(pairs: tuple[Pair, ...], entries: Matrix) -> Records:
-    rows: list[tuple[Scalar, ...]] = []
-    for pair in pairs:
-        found = [column.get(pair) for column in entries.values()]
-        errors = (None if entry is None else entry.error for entry in found)
-        tiers = (None if entry is None else entry.tier for entry in found)
-        rows.append((*pair, *errors, *tiers))
-    return Records(("protocol", "method", *entries, *(f"{metric}_tier" for metric in entries)), tuple(rows))
+    rows: list[dict[str, Scalar]] = []
+    for protocol, method in pairs:
+        found = {metric: column.get((protocol, method)) for metric, column in entries.items()}
+        errors = {metric: entry and entry.error for metric, entry in found.items()}
+        tiers = {f"{metric}_tier": entry and entry.tier for metric, entry in found.items()}
+        rows.append({"protocol": protocol, "method": method, **errors, **tiers})
+    return Records.of(rows, ("protocol", "method", *entries, *(f"{metric}_tier" for metric in entries)))

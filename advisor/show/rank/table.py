@@ -84,6 +84,11 @@ def _baseline_row(row: Baseline, columns: tuple[Column, ...], ranking: Ranking) 
     return Row.of((shown.get(column.header, "") for column in columns), Tone.MARKED, extra=True)
 
 
+def error_cell(row: Recommendation, ranking: Ranking) -> tuple[str, float]:
+    """Return the error of a row with its 95 % interval, and the figure alone."""
+    return error_text(row.error, row.error_low, row.error_high, ranges=ranking.over_populations), row.error
+
+
 def _in_unit(ranking: Ranking) -> str:
     return "" if ranking.request.bins is None else f"in {ranking.request.bins.name}"
 
@@ -105,12 +110,11 @@ def _versus_raw(row: Recommendation) -> Cell:
 
 def _fields(ranking: Ranking) -> list[Field]:
     """Return the columns that say something of a ranking."""
-    request, metric, over = ranking.request, ranking.metric, ranking.over_populations
+    request, metric = ranking.request, ranking.metric
     simulated, threatened = ranking.source != "grid", request.threat is not None
     estimate = any(row.probability_best is not None for row in ranking.recommendations)
 
-    def error(row: Recommendation) -> Cell:
-        return error_text(row.error, row.error_low, row.error_high, ranges=over), row.error
+    meaning = "" if not simulated else ERROR if ranking.over_populations else REPEATED
 
     def worth(row: Recommendation) -> Cell:
         ratio = None if row.equivalent_users is None else row.equivalent_users / request.n
@@ -121,7 +125,7 @@ def _fields(ranking: Ranking) -> list[Field]:
         (True, Column("rank", RANK), lambda row: (f"{row.rank}=" if row.tied else str(row.rank), row.rank)),
         (True, Column("protocol", text=True), lambda row: row.protocol),
         (True, Column("method", text=True), lambda row: row.method),
-        (True, Column(f"{metric} error", (ERROR if over else REPEATED) if simulated else ""), error),
+        (True, Column(f"{metric} error", meaning), lambda row: error_cell(row, ranking)),
         (
             data_error(metric, 0.0, request.bins) is not None,
             Column(_in_unit(ranking), "the error in the unit of the data: bins times their width", drop=2),

@@ -105,7 +105,7 @@ def test_command_line_and_python_give_the_same(
     names: dict[str, object] = {}
     exec(code, names)  # noqa: S102 - what people copy
     advice = names["advice"]
-    assert rank_data((advice,), lambda _: "")["recommendations"] == first  # type: ignore[arg-type]
+    assert rank_data((advice,))["recommendations"] == first  # type: ignore[arg-type]
 
 
 def test_a_file_is_read_as_the_command_line_reads_it(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +118,7 @@ def test_a_file_is_read_as_the_command_line_reads_it(run: Run, tmp_path: Path, m
     assert there["recommendations"] == answer.ranking.document.data["recommendations"]
     names: dict[str, object] = {}
     exec(answer.python, names)  # noqa: S102 - what people copy
-    assert rank_data((names["advice"],), lambda _: "")["recommendations"] == there["recommendations"]  # type: ignore[arg-type]
+    assert rank_data((names["advice"],))["recommendations"] == there["recommendations"]  # type: ignore[arg-type]
 
 
 def test_a_plan_begins_with_its_verdict_and_names_no_pair_where_guessing_is_good_enough() -> None:
@@ -212,7 +212,7 @@ def test_python_repairs_the_same_estimate(address: str) -> None:
     assert "estimate={" in answer.python
     names: dict[str, object] = {}
     exec(answer.python, names)  # noqa: S102 - what people copy
-    there = rank_data((names["advice"],), lambda _: "")["recommendations"]  # type: ignore[arg-type]
+    there = rank_data((names["advice"],))["recommendations"]  # type: ignore[arg-type]
     assert there == answer.ranking.document.data["recommendations"]
 
 
@@ -233,7 +233,7 @@ def test_python_of_a_plan_decides_and_ranks(capsys: pytest.CaptureFixture[str]) 
     exec(answer.python, names)  # noqa: S102 - what people copy
     assert answer.decision is not None
     assert answer.decision.document.parts[0].text in " ".join(capsys.readouterr().out.split())  # type: ignore[union-attr]
-    there = rank_data((names["advice"],), lambda _: "")["recommendations"]  # type: ignore[arg-type]
+    there = rank_data((names["advice"],))["recommendations"]  # type: ignore[arg-type]
     assert there == answer.ranking.document.data["recommendations"]
 
 

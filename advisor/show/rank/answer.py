@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from advisor.answers.rank.result import Ranking, Recommendation
+from collections.abc import Sequence
+
+from advisor.answers.rank.result import Defence, Ranking, Recommendation
+from advisor.answers.rank.trade_offs import NAMED, NEAR, compromise
 from advisor.answers.rank.verdict import MARGINAL, MOST_UNDETECTABLE, NOT_CERTAIN, NOTHING_LEFT, USELESS
-from advisor.figures import error_text, number, points, rounded, users
+from advisor.figures import number, points, rounded, users, whole_percent
 from advisor.names import method_name, method_text, pair_text, protocol_text, protocol_with_report
 from advisor.question.removals import nothing_left_sentence
 from advisor.question.request import Request
 from advisor.question.units import data_text, unit_text
-from advisor.show.model import Role, Sentence, Tone, Verdict
-from advisor.show.rank.table import BASELINE_NAMES
-from advisor.show.rank.threat_words import defence_sentences, remedy_sentences
-from advisor.show.rank.trade_offs import single_category_sentences
+from advisor.show.model import Role, Sentence, Tone, Verdict, sentences
+from advisor.show.rank.table import BASELINE_NAMES, error_cell
 from advisor.show.sentences import total_text
 from knowledge.implementations import DEPLOYED
 from simulator import POSTPROCESSORS
@@ -25,11 +26,7 @@ UNSURE = 0.25  # probability of being within 2 % of the best below which a pick 
 TIGHT = 0.02  # relative half width of an interval up to which three digits of a figure mean something
 NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 PER_CATEGORY = ("l1", "mae")  # metrics that the error of a category says all about
-
-
-def error_with_margin(row: Recommendation, *, ranges: bool = False) -> str:
-    """Return the error of a row with its 95 % interval."""
-    return error_text(row.error, row.error_low, row.error_high, ranges=ranges)
+NO_MORE = 1.005  # ratio of two errors below which a figure would say "0 %"
 
 
 def verdict(ranking: Ranking) -> Verdict:
@@ -57,21 +54,19 @@ def answer_sentences(ranking: Ranking) -> list[Sentence]:
     """Return what follows the verdict: the error in users, what can be seen, and how many others are as good."""
     if not ranking.recommendations:
         return []
+    attacked = sentences(_defence_sentences(ranking), Role.ANSWER)
+    instead = [*sentences(_remedy_sentences(ranking)), *_worth_it_sentences(ranking)]
     if ranking.verdict == USELESS:
-        lines = [Sentence(text, Role.ANSWER) for text in defence_sentences(ranking)]
-        lines += [Sentence(text) for text in remedy_sentences(ranking)]
-        return [*lines, *_worth_it_sentences(ranking)]
+        return [*attacked, *instead]
     return [
-        *(Sentence(text, Role.ANSWER) for text in defence_sentences(ranking)),
+        *attacked,
         Sentence(_size(ranking), Role.ANSWER),
-        *(Sentence(text, Role.ANSWER, Tone.DOUBTFUL) for text in hidden_sentences(ranking)),
-        *(Sentence(text, Role.ANSWER) for text in _sum_sentences(ranking)),
-        *(Sentence(text, Role.ANSWER, Tone.DOUBTFUL) for text in _beaten_sentences(ranking)),
-        *(Sentence(text) for text in remedy_sentences(ranking)),
-        *_worth_it_sentences(ranking),
-        *single_category_sentences(ranking),
-        Sentence(_ties(ranking), Role.NOTE),
-        *(Sentence(text, Role.NOTE) for text in (*_summary_sentences(ranking), *_deployed_sentences(ranking))),
+        *sentences(hidden_sentences(ranking), Role.ANSWER, Tone.DOUBTFUL),
+        *sentences(_sum_sentences(ranking), Role.ANSWER),
+        *sentences(_beaten_sentences(ranking), Role.ANSWER, Tone.DOUBTFUL),
+        *instead,
+        *sentences(_single_category_sentences(ranking)),
+        *sentences((_ties(ranking), *_summary_sentences(ranking), *_deployed_sentences(ranking)), Role.NOTE),
     ]
 
 
@@ -119,10 +114,9 @@ def _use(ranking: Ranking) -> str:
     without = ranking.error_without_data or 0.0
     if NOT_CERTAIN in ranking.reasons:
         return f"Use {what}, with care: it is not certain that its error is below that of an answer without any data."
-    share = f"{100 * best.error / without:.0f} %"
     return (
-        f"Marginal{_if_fake(ranking)}: {what} has {share} of the error of an answer without any data "
-        f"({ranking.guess_without_data})."
+        f"Marginal{_if_fake(ranking)}: {what} has {whole_percent(best.error / without)} of the error of an "
+        f"answer without any data ({ranking.guess_without_data})."
     )
 
 
@@ -151,7 +145,7 @@ def _if_fake(ranking: Ranking) -> str:
 
 
 def _error(ranking: Ranking) -> str:
-    return error_with_margin(ranking.best, ranges=ranking.over_populations)
+    return error_cell(ranking.best, ranking)[0]
 
 
 def _size(ranking: Ranking) -> str:
@@ -174,14 +168,11 @@ def _beaten_sentences(ranking: Ranking) -> list[str]:
     """Return which rows to compare with beat a member of the caller's own that stands first because it stands alone."""
     if REGISTERED.keys().isdisjoint(ranking.best.pair):
         return []
-    better = [
-        row for row in ranking.baselines if row.protocol and row.ratio_to_best and row.ratio_to_best < 1 / AS_GOOD
-    ]
     return [
         f"{pair_text(row.protocol, row.method)}, the {BASELINE_NAMES[row.kind]}, is not among the pairs asked for and "
-        f"has {100 * (1 - row.ratio_to_best):.0f} % less error."
-        for row in better
-        if row.protocol and row.method and row.ratio_to_best
+        f"has {whole_percent(1 - row.ratio_to_best)} less error."
+        for row in ranking.baselines
+        if row.protocol and row.method and row.ratio_to_best and row.ratio_to_best < 1 / AS_GOOD
     ]
 
 
@@ -219,7 +210,7 @@ def _ties(ranking: Ranking) -> str:
     sure = ""
     if best.probability_best is not None:
         only = "only " if best.probability_best < UNSURE else ""
-        sure = f"It is within 2 % of the best {what} with probability {only}{100 * best.probability_best:.0f} %. "
+        sure = f"It is within 2 % of the best {what} with probability {only}{whole_percent(best.probability_best)}. "
     if len(ranking.recommendations) == 1:
         failed = FAILURES.keys() & {*ranking.request.protocols, *ranking.request.methods}
         why = "the others failed and are left out" if failed else f"no other {what} was asked for"
@@ -254,7 +245,7 @@ def _summary_sentences(ranking: Ranking) -> list[str]:
 def _more(row: Recommendation, best: Recommendation) -> str:
     """Return how much more error a row has than another one."""
     more = max(0.0, (row.ratio_to_best or 0.0) / (best.ratio_to_best or 1.0) - 1)
-    return f"{100 * more:.0f} % more error" if more >= AS_GOOD - 1 else "no more than 1 % more error"
+    return f"{whole_percent(more)} more error" if more >= AS_GOOD - 1 else "no more than 1 % more error"
 
 
 def _sum_sentences(ranking: Ranking) -> list[str]:
@@ -295,8 +286,119 @@ def _deployed_sentences(ranking: Ranking) -> list[str]:
     if near is None or (near.ratio_to_best or 0.0) >= PRACTICAL_RATIO * best.ratio_to_best:
         return []
     more = max(0.0, (near.ratio_to_best or 0.0) / best.ratio_to_best - 1)
-    cost = f"{100 * more:.0f} % more error" if more >= AS_GOOD - 1 else "no more error"
+    cost = f"{whole_percent(more)} more error" if more >= AS_GOOD - 1 else "no more error"
     return [
         f"{pair_text(*near.pair)} has {cost}, and {DEPLOYED[near.protocol]} runs {protocol_text(near.protocol)}; "
         f"{protocol_text(best.protocol)} runs in no known product. --deployable keeps to protocols that do."
     ]
+
+
+def _single_category_sentences(ranking: Ranking) -> list[str]:
+    """Return what the first pair gives up of single categories for the distribution as a whole."""
+    single = ranking.single_categories
+    if single is None:
+        return []
+    return [
+        "This is for the distribution as a whole. For single categories use "
+        f"{pair_text(single.protocol, single.method)}: its error per category is "
+        f"{whole_percent(1 - 1 / single.ratio)} lower."
+    ]
+
+
+def attack_sentences(ranking: Ranking) -> list[str]:
+    """Return what the choice is worth under the attack, and without it, and what remedies are worth."""
+    return [*_defence_sentences(ranking), *_remedy_sentences(ranking)]
+
+
+def _defence_sentences(ranking: Ranking) -> list[str]:
+    """Return the error without and under the attack, before and after the choice, and what the choice costs."""
+    defence, metric, best = ranking.defence, ranking.metric, ranking.best
+    if defence is None:
+        return []
+    usual, chosen = pair_text(defence.protocol, defence.method), pair_text(*best.pair)
+    if best.pair == (defence.protocol, defence.method):
+        lines = [
+            f"It is also the choice if nobody attacks: {metric} error {number(defence.unattacked)} then, and "
+            f"{number(defence.attacked)} under the attack."
+        ]
+    else:
+        lines = [
+            f"The attack raises the {metric} error of {usual}, the best choice if nobody attacks, from "
+            f"{number(defence.unattacked)} to {number(defence.attacked)}; {chosen} keeps it at "
+            f"{number(defence.best_attacked)}.",
+            _cost(ranking.metric, defence),
+            *_either_way(ranking),
+        ]
+    if "suspects" in POSTPROCESSORS[best.method].needs:
+        lines.append(
+            "It needs the reports one by one, and works because the fake users promote "
+            f"{len(ranking.request.promoted)} categories at once: who promotes one alone does not stand out."
+        )
+    return lines
+
+
+def _cost(metric: str, defence: Defence) -> str:
+    figures = f"{metric} error {number(defence.best_unattacked)} instead of {number(defence.unattacked)}"
+    more = defence.best_unattacked / defence.unattacked if defence.unattacked else 1.0
+    price = f"has {more:.2g} times the error"
+    if more < NO_MORE:
+        price = "costs nothing"
+    elif more < 2:
+        price = f"costs {whole_percent(more - 1)} more error"
+    return f"If nobody attacks, this choice {price}: {figures}."
+
+
+def _either_way(ranking: Ranking) -> list[str]:
+    """Return the pair whose error is lowest in the worse of both cases, where it is another one."""
+    cases = {row: max(row.error, row.error_unattacked or 0.0) for row in ranking.recommendations}
+    safest = min(cases, key=lambda row: cases[row])
+    if safest.pair == ranking.best.pair or cases[safest] * PRACTICAL_RATIO > cases[ranking.recommendations[0]]:
+        return []
+    return [
+        f"If you do not know whether anybody attacks, {pair_text(*safest.pair)} is the safest: {ranking.metric} error "
+        f"{number(safest.error)} under the attack, and {number(safest.error_unattacked or 0.0)} without."
+    ]
+
+
+def _remedy_sentences(ranking: Ranking) -> list[str]:
+    """Return what the remedies are worth beside the ordinary methods."""
+    if ranking.defence is None:
+        return []
+    best = ranking.best
+    helped = POSTPROCESSORS[best.method].is_remedy
+    others = [row for row in ranking.recommendations if POSTPROCESSORS[row.method].is_remedy != helped]
+    first = min(others, key=lambda row: row.error, default=None)
+    if first is None:
+        return []
+    if helped:
+        return [
+            f"Without a remedy the lowest error under the attack is {number(first.error)}, that of "
+            f"{pair_text(*first.pair)}."
+        ]
+    return [
+        f"No remedy for poisoning does better here: the best of them, {pair_text(*first.pair)}, has {ranking.metric} "
+        f"error {number(first.error)} under the attack."
+    ]
+
+
+def compromise_sentences(rankings: Sequence[Ranking]) -> list[Sentence]:
+    """Return which pair is good at all metrics that were asked for."""
+    best = compromise(rankings)
+    if best is None:
+        return []
+    every = "both" if len(rankings) == 2 else f"all {len(rankings)} metrics"
+    pair, (metric, worst) = pair_text(best.protocol, best.method), best.worst
+    if best.first:
+        return [Sentence(f"{pair} is the first choice for {every}.", Role.ANSWER)]
+    if len(rankings) <= NAMED:
+        *others, last = (f"{number(ratio, 3)} times the lowest {name} error" for name, ratio in best.ratios)
+        figures = f"{', '.join(others)} and {last}"
+    else:
+        figures = f"at most {number(worst, 3)} times the lowest error of each (that much for {metric})"
+    if best.in_first_tier:
+        verdict = f"In the first tier for {every}: {pair}"
+    elif worst <= NEAR:
+        verdict = f"Good at {every}: {pair}"
+    else:
+        verdict = f"No pair is within {whole_percent(NEAR - 1)} of the lowest error for {every}. Nearest to it: {pair}"
+    return [Sentence(f"{verdict}, {figures}.", Role.ANSWER)]

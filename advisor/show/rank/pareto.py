@@ -11,6 +11,7 @@ from advisor.figures import number, percent, times
 from advisor.names import pair_text
 from advisor.question.removals import nothing_left_sentence
 from advisor.show.model import (
+    Cell,
     Column,
     Document,
     Figure,
@@ -23,13 +24,14 @@ from advisor.show.model import (
     Sentence,
     Table,
     Verdict,
+    sentences,
 )
 from advisor.show.pictures import to_svg
-from advisor.show.pictures.pareto import pareto_figure
-from advisor.show.rank.answer_words import error_with_margin, verdict
+from advisor.show.pictures.ranking import pareto_figure
+from advisor.show.rank.answer import verdict
 from advisor.show.rank.data import ROW_FIELDS, row_data
-from advisor.show.rank.table import ATTACK, attacker_text
-from advisor.show.rank.words import note_sentences, setting_text
+from advisor.show.rank.notes import note_sentences, setting_text
+from advisor.show.rank.table import ATTACK, attacker_text, error_cell
 from simulator import METRICS
 
 WHAT = (
@@ -45,7 +47,7 @@ def pareto_document(frontier: Frontier) -> Document:
     found = Verdict("worth_considering" if frontier.rows else NOTHING_LEFT, summary(frontier), own.tone, own.reasons)
     if own.kind == USELESS:
         found = replace(own, text=f"{own.text} {found.text}")
-    parts: list[Part] = [Sentence(text, Role.WARNING) for text in advice.warnings]
+    parts: list[Part] = [*sentences(advice.warnings, Role.WARNING)]
     if frontier.rows:
         # What depends on the first row of the ranking alone is no matter here.
         notes = note_sentences(replace(advice, detectable_frequency=None, elsewhere=None))
@@ -55,7 +57,7 @@ def pareto_document(frontier: Frontier) -> Document:
         verdict=found,
         parts=tuple(parts),
         data=_data(frontier),
-        records=Records(ROW_FIELDS, tuple(tuple(row_data(row, advice).values()) for row in frontier.rows)),
+        records=Records.of([row_data(row, advice) for row in frontier.rows], ROW_FIELDS),
         value="\n".join(f"{row.protocol} {row.method}" for row in frontier.rows),
         setting=f"{setting_text(advice.request)}, {METRICS[advice.metric].title}",
     )
@@ -80,10 +82,10 @@ def summary(frontier: Frontier) -> str:
 
 
 def _table(frontier: Frontier) -> Table:
-    ranges = frontier.advice.over_populations
-    columns = _columns(frontier.advice, Column("to best", "error over the lowest one", drop=1))
+    advice = frontier.advice
+    columns = _columns(advice, Column("to best", "error over the lowest one", drop=1))
     rows = (
-        _row(row, error_with_margin(row, ranges=ranges), (times(row.ratio_to_best), row.ratio_to_best))
+        Row.of(_cells(row, error_cell(row, advice), (times(row.ratio_to_best), row.ratio_to_best)))
         for row in frontier.rows
     )
     return Table(columns, tuple(rows), noun="pairs")
@@ -95,11 +97,9 @@ def _columns(advice: Ranking, *more: Column) -> tuple[Column, ...]:
     return *names, Column(f"{advice.metric} error"), *more, Column("bits", "size of one report"), attack
 
 
-def _row(row: Recommendation, error: str, *more: tuple[str, float | None], beaten_by: str = "") -> Row:
+def _cells(row: Recommendation, error: Cell, *more: Cell) -> tuple[Cell, ...]:
     bits, attack = (f"{row.report_bits:,}", row.report_bits), (percent(row.attack_success), row.attack_success)
-    figures = [(row.protocol, None), (row.method, None), (error, row.error), *more, bits, attack]
-    cells, values = zip(*figures, *([(beaten_by, None)] if beaten_by else []), strict=True)
-    return Row(cells, values)
+    return row.protocol, row.method, error, *more, bits, attack
 
 
 def _data(frontier: Frontier) -> dict[str, Json]:
@@ -142,7 +142,10 @@ def pareto_sections(frontier: Frontier) -> tuple[Section, ...]:
 
     picture = Figure("Error against bits per report", "the frontier", lambda: to_svg(pareto_figure(frontier), "pareto"))
     beaten_by = Column("beaten by", "a pair that is at least as good in all three", text=True)
+    rows = (
+        Row.of((*_cells(row, (number(row.error), row.error)), pair_text(*better.pair)))
+        for row, better in frontier.dominated
+    )
     columns = (*_columns(frontier.advice), beaten_by)
-    rows = (_row(row, number(row.error), beaten_by=pair_text(*better.pair)) for row, better in frontier.dominated)
     others = Section("Other pairs", (Table(columns, tuple(rows), noun="pairs"),))
     return (Section(picture.title, (picture,)), *([others] if frontier.dominated else []))

@@ -5,16 +5,15 @@ from __future__ import annotations
 from advisor.answers.rank.result import Ranking, Recommendation, Why
 from advisor.answers.rank.verdict import USELESS
 from advisor.errors import listed
-from advisor.figures import number, points, times, users
+from advisor.figures import number, percent, points, times, users
 from advisor.names import pair_text, protocol_text
 from advisor.question.removals import removal_sentences
 from advisor.question.request import BOOTSTRAP, CURVES, Request
-from advisor.show.model import Role, Sentence
-from advisor.show.rank.answer_words import error_with_margin
-from advisor.show.rank.table import SQUARED
-from advisor.show.rank.threat_words import threat_sentences
-from advisor.show.sentences import central_sentences, plan_sentences
+from advisor.show.model import Role, Sentence, sentences
+from advisor.show.rank.table import SQUARED, error_cell
+from advisor.show.sentences import assumed_sentences, central_sentences, domain_text, plan_sentences
 from knowledge.model import simulated_populations
+from simulator import PROTOCOLS
 from simulator._normal import normal_quantile
 from simulator.detection import LEVEL, smallest_detectable
 
@@ -27,9 +26,8 @@ WITHIN = "is predicted within 5 % of the lowest error, that of {}, and has the c
 
 def setting_text(request: Request) -> str:
     """Return what was asked, in a line."""
-    order = "ordered" if request.ordered else "unordered"
     promise = f"ε = {request.epsilon:g}" if request.central is None else request.central.text
-    return f"{promise}, k = {request.k:,} {order} categories, n = {request.n:,}"
+    return f"{promise}, {domain_text(request.k, ordered=request.ordered)}, n = {request.n:,}"
 
 
 def note_sentences(ranking: Ranking) -> list[Sentence]:
@@ -44,17 +42,14 @@ def note_sentences(ranking: Ranking) -> list[Sentence]:
         lines += central_sentences(request.central, ranking.best.protocol, request.protocols)
     lines += removal_sentences(request.removals)
     if request.threat is not None:
-        lines += threat_sentences(ranking)
-    lines += [text for text in [tree_sentence(ranking)] if text is not None]
-    lines += _other_users_sentences(ranking)
+        lines += _threat_sentences(ranking)
+    lines += [*_tree_sentences(ranking), *_other_users_sentences(ranking)]
     if not ranking.resolved and request.collected is None and ranking.source != "grid":
         lines.append(
             f"Not settled after {ranking.repetitions} repetitions: some pairs of rank 1 may be more than 5 % "
             "worse than the lowest error; --max-reps adds repetitions."
         )
-    if request.assumptions:
-        lines.append("Assumed: " + "; ".join(request.assumptions) + ".")
-    return [Sentence(line, Role.NOTE) for line in lines]
+    return sentences([*lines, *assumed_sentences(request.assumptions)], Role.NOTE)
 
 
 def _source_sentence(ranking: Ranking) -> str:
@@ -165,7 +160,7 @@ def next_round_sentence(ranking: Ranking) -> str:
         wider = normal_quantile(1 - LEVEL / 2 / max(others, 1)) / normal_quantile(1 - LEVEL / 2)
         better = all(_surely_above(row, wider, best.ratio_to_best or 1.0) for row in rows)
         answer = f"{pair} would do better than {used}" if better else f"that any does better than {used} is not certain"
-    figure = f"{ranking.metric} error {error_with_margin(best, ranges=ranking.over_populations)}"
+    figure = f"{ranking.metric} error {error_cell(best, ranking)[0]}"
     return (
         f"For the next round, with the same ε, k and n: {answer}. Top pair: {pair}, {figure}, from "
         f"{ranking.repetitions} collections."
@@ -183,13 +178,13 @@ def _difference(ratio: float) -> str:
     return f"The model predicts {abs(more):.0f} % {'more' if more >= 0 else 'less'} error with it."
 
 
-def tree_sentence(ranking: Ranking) -> str | None:
-    """Return that the model overrules the decision tree, and by how much; None where it does not."""
+def _tree_sentences(ranking: Ranking) -> list[str]:
+    """Return that the model overrules the decision tree, and by how much; nothing where it does not."""
     tree = ranking.tree
     if tree is None or tree == ranking.best.pair:
-        return None
+        return []
     row = next(row for row in ranking.recommendations if row.pair == tree)
-    return f"The decision tree names {pair_text(*tree)}. {_difference(row.error / ranking.best.error)}"
+    return [f"The decision tree names {pair_text(*tree)}. {_difference(row.error / ranking.best.error)}"]
 
 
 def _other_users_sentences(ranking: Ranking) -> list[str]:
@@ -258,3 +253,28 @@ def central_verdict(ranking: Ranking) -> list[Sentence]:
             "error at the same promise."
         )
     return [Sentence(text)]
+
+
+def _threat_sentences(ranking: Ranking) -> list[str]:
+    """Return what is simulated of the attack, and what else would help."""
+    request = ranking.request
+    targets = list(request.promoted)
+    holders = float(request.counts[targets].sum() / request.counts.sum())
+    fakes = max(1, round(request.threat * request.n)) if request.threat is not None else 0
+    hashes = any(PROTOCOLS[name].report_kind == "hash" for name in request.protocols)
+    how = "that are known" if request.targets else "drawn at random"
+    lines = [
+        f"The attack: {fakes:,} of the n = {request.n:,} users are fake and promote {len(targets)} "
+        f"{'category' if len(targets) == 1 else 'categories'}, {how}, that {percent(holders)} of users hold. They send "
+        f"the reports that help most{'; with local hashing, of any hash function' if hashes else ''}. Errors are "
+        "against the frequencies of the honest users. A gain is how much the estimates of the promoted categories rise "
+        "together, with such reports (max.) or with random ones (random)."
+    ]
+    if request.collected is not None:
+        lines.append(
+            "Detection of fakes (drop_fakes) is not ranked: it needs the reports one by one, and what was collected "
+            "has only their sum left."
+        )
+    if not request.targets:
+        lines.append("If you know what fake users would promote, say so with --targets: two more remedies use it.")
+    return lines
