@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from advisor.inputs.numbers import number
+from advisor.inputs.numbers import decimal_signs, number, real_number
 from advisor.inputs.orders.fit import WORDS, Fit, alternatives, fit
 
 _FAMILIES = [alternatives(table) for table in WORDS["units"]]
@@ -35,7 +35,6 @@ _ABOVE_AFTER = re.compile(
     r"y más|o más|upwards)\s*((?:[^\W\d_]+)?)"
 )
 _BRACKETS = re.compile(r"[\[(]\s*(-?(?:inf|\d+(?:\.\d*)?))\s*[,;]\s*(\+?-?(?:inf|\d+(?:\.\d*)?))\s*[\])]")
-_GROUPS = {",": re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?"), ".": re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?")}
 _SPACED = re.compile(r"[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d+)?")
 _SPREADSHEET = re.compile(r"(?:\d{1,2}-[a-z]{3}|[a-z]{3}-\d{2})")
 _YEAR_SPAN = 10  # years that a range with a short second year, 2023-24, has at most
@@ -55,7 +54,7 @@ def range_fit(labels: list[str]) -> Fit | None:
     texts = {label: " ".join(label.casefold().split()) for label in labels}
     numbers = [text for label in labels[:10_000] for text in re.findall(r"\d[\d.,]*\d", label)]
     point = [text for text in numbers if "." in text]
-    dots_group = bool(point) and all(_GROUPS["."].fullmatch(text) for text in point)
+    dots_group = bool(point) and all(decimal_signs(text)[0] for text in point)
     found = _fit_of(texts, dots_group=dots_group)
     if found is None or not dots_group:
         return found
@@ -133,13 +132,8 @@ def _amount(text: str, *, dots_group: bool) -> float | None:
     """Return a number with separators of thousands, or a decimal comma; None if it is none."""
     if " " in text and not _SPACED.fullmatch(text):  # two numbers: row and column of a map
         return None
-    text = text.replace(" ", "")
-    if _GROUPS["." if dots_group else ","].fullmatch(text):
-        text = text.replace(".", "").replace(",", ".") if dots_group else text.replace(",", "")
-    try:
-        return float(text.replace(",", "."))
-    except ValueError:
-        return None
+    values = (real_number(text.replace(" ", ""), comma=comma) for comma in (dots_group, not dots_group))
+    return next((value for value in values if isinstance(value, float)), None)
 
 
 def _unit(word: str) -> str:

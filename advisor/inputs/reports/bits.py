@@ -14,7 +14,7 @@ from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import Table
 from advisor.inputs.labels import check_domain, plural, shortened
 from advisor.inputs.numbers import MOST_LABELS
-from advisor.inputs.reports.counting import CellCounting, Cells
+from advisor.inputs.reports.counting import Cells, Counting, summed
 from advisor.inputs.reports.settings import Settings, column_note, named_column, place_names
 
 _BITS = frozenset({"0", "1"})
@@ -30,7 +30,7 @@ def bits_have_header(first: Sequence[str], usual: bool, settings: Settings) -> b
     return usual and not any(cell[:1].isdecimal() for cell in cells)
 
 
-def count_bits(rows: Rows, settings: Settings) -> CellCounting:
+def count_bits(rows: Rows, settings: Settings) -> Counting:
     """Return how the bits of rappor, oue or the are added up, category by category.
 
     Raises InputError for columns that do not fit the domain, and a first report that is not k characters 0 and 1.
@@ -63,7 +63,7 @@ def _length(table: Table, at: int) -> int:
 
 def counting_of_vectors(
     table: Table, settings: Settings, k: int, at: int | None, what: str, sums: Callable[[Block], Cells]
-) -> CellCounting:
+) -> Counting:
     """Return how reports of one bit or number a category are added up.
 
     at: the column of whole reports; None where every category has its own.
@@ -74,12 +74,12 @@ def counting_of_vectors(
     """
     order, labels, notes = _categories_of_columns(table, settings, k, what=what, columns=at is None)
     domain = labels if settings.domain is not None or labels != place_names(k) else None
-    return CellCounting(
+    return Counting(
         table.without_rows(),
         replace(settings, k=k, domain=domain),
         notes if at is None else (*column_note(table, at), *notes),
         None if at is None else [at],
-        partial(_placed, sums, order),
+        partial(summed, partial(_placed, sums, order)),
     )
 
 

@@ -19,7 +19,7 @@ from advisor.inputs.columns import Table
 from advisor.inputs.labels import plural, shortened
 from advisor.inputs.numbers import is_finite
 from advisor.inputs.reports.bits import counting_of_vectors
-from advisor.inputs.reports.counting import CellCounting, Cells
+from advisor.inputs.reports.counting import Cells, Counting
 from advisor.inputs.reports.settings import Settings, named_column, place_names
 from simulator._types import FloatArray
 
@@ -39,7 +39,7 @@ def cells_have_header(first: Sequence[str]) -> bool:
     return "" not in cells and len(set(cells)) == len(cells) and not all(map(is_finite, cells))
 
 
-def count_cells(rows: Rows, settings: Settings) -> CellCounting:
+def count_cells(rows: Rows, settings: Settings) -> Counting:
     """Return how reports of k numbers are added up, in steps of 2^-64.
 
     Raises InputError for columns that do not fit the domain.

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, TypeAlias
 
-import numpy as np
 from numpy.typing import NDArray
 
 from advisor.inputs.blocks import Block
@@ -47,35 +46,17 @@ Counted: TypeAlias = CellCounts | LabelCounts
 
 
 @dataclass(frozen=True)
-class Counting(ABC):
+class Counting:
     """How the blocks of one file are counted: what its head and the user have decided. It can be sent elsewhere."""
 
     table: Table  # for messages
     settings: Settings  # with k and the domain, as far as they are known by now
     notes: tuple[str, ...]  # what was decided for the user, one sentence each
     columns: Sequence[int] | None  # that are read; None for all
-
-    @property
-    def even(self) -> bool:
-        """Whether all rows have the same number of cells."""
-        return True
-
-    @abstractmethod
-    def count(self, blocks: Iterable[Block]) -> Counted:
-        """Count at least one block of reports; raise InputError for the first one that is none."""
+    count: Callable[[Iterable[Block]], Counted]  # counts blocks; raises InputError for the first report that is none
+    even: bool = True  # whether all rows have the same number of cells
 
 
-@dataclass(frozen=True)
-class CellCounting(Counting):
-    """Counts reports block by block into cells that are known."""
-
-    cells: Callable[[Block], Cells]  # the counts ``(m,)`` of one block
-
-    def count(self, blocks: Iterable[Block]) -> CellCounts:
-        """Count at least one block of reports; raise InputError for the first one that is none."""
-        n, cells = 0, np.zeros(0, dtype=np.int64)
-        for block in blocks:
-            more = self.cells(block)
-            cells = cells + more if n else more
-            n += len(block)
-        return CellCounts(n, cells)
+def summed(cells: Callable[[Block], Cells], blocks: Iterable[Block]) -> CellCounts:
+    """Return the counts of at least one block, of which `cells` returns those ``(m,)`` of a single one."""
+    return reduce(CellCounts.__add__, (CellCounts(len(block), cells(block)) for block in blocks))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import cast
 
 import numpy as np
 
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import Table
 from advisor.inputs.reports.bits import bits_of, plain_bits, wrong_bits
-from advisor.inputs.reports.counting import CellCounting, Cells
+from advisor.inputs.reports.counting import Cells, Counting, summed
 from advisor.inputs.reports.settings import Settings
 from advisor.inputs.reports.symbols import Column, number_of, numbers_of, two_columns
 from simulator._types import IntArray
@@ -21,14 +22,12 @@ _NODE_NAMES = frozenset({"node", "nodes", "bits", "report", "reports"})
 _LONGEST = 7  # digits of a number that is counted without looking at it: counts go up to the largest
 
 
-def count_nodes(rows: Rows, settings: Settings) -> CellCounting:
+def count_nodes(rows: Rows, settings: Settings) -> Counting:
     """Return how the nodes of all heights are counted.
 
     Raises InputError for a table of one column, or of which nobody can tell what is in which.
     """
-    table, tree = rows.table, settings.oracle(settings.k or 0)
-    if not isinstance(tree, Tree):
-        raise TypeError(f"{settings.protocol} is no tree")
+    table, tree = rows.table, cast(Tree, settings.oracle(settings.k or 0))
     height_at, node_at = two_columns(table, settings, ("height", "node"), _HEIGHT_NAMES, _NODE_NAMES)
     top = len(tree.inner)
     allowed = f"{settings} and k={tree.k} has the heights 0 (the leaves) to {top - 1}; k may be wrong"
@@ -37,7 +36,7 @@ def count_nodes(rows: Rows, settings: Settings) -> CellCounting:
         "what is said of the nodes there"
     )
     cells = partial(_tally, table.without_rows(), Column(height_at, "height", top, allowed), node_at, tree)
-    return CellCounting(table.without_rows(), settings, (note,), [height_at, node_at], cells)
+    return Counting(table.without_rows(), settings, (note,), [height_at, node_at], partial(summed, cells))
 
 
 def _tally(table: Table, height: Column, node_at: int, tree: Tree, block: Block) -> Cells:

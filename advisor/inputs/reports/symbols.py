@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from advisor.errors import InputError
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import Table
 from advisor.inputs.labels import shortened
-from advisor.inputs.reports.counting import CellCounting, Cells
+from advisor.inputs.reports.counting import Cells, Counting, summed
 from advisor.inputs.reports.settings import Settings, column_note, named_column, no_such_column
 from simulator import Protocol
 from simulator.hashing import LONGEST_SEEDS
@@ -36,15 +36,13 @@ class Column(NamedTuple):
     allowed: str
 
 
-def count_hashes(rows: Rows, settings: Settings) -> CellCounting:
+def count_hashes(rows: Rows, settings: Settings) -> Counting:
     """Return how the categories that each report's hash function sends to its symbol are counted.
 
     Raises InputError for a table of one column, or of which nobody can tell what is in which.
     """
     table, k = rows.table, settings.k or 0
-    oracle = settings.oracle(k)
-    if not isinstance(oracle, LocalHashing):
-        raise TypeError(f"{settings.protocol} is no local hashing")
+    oracle = cast(LocalHashing, settings.oracle(k))
     seed_at, symbol_at = two_columns(table, settings, ("seed", "symbol"), _SEED_NAMES, _SYMBOL_NAMES)
     bits = LONGEST_SEEDS[oracle.hash]
     symbols = f"{settings} has g={oracle.g} symbols, from 0 to {oracle.g - 1}; another g: --hash-range"
@@ -59,7 +57,7 @@ def count_hashes(rows: Rows, settings: Settings) -> CellCounting:
     return _counting(table, replace(settings, hash=oracle.hash), notes, columns, oracle)
 
 
-def count_symbols(rows: Rows, settings: Settings) -> CellCounting:
+def count_symbols(rows: Rows, settings: Settings) -> Counting:
     """Return how symbols, or the categories that each of them supports, are counted.
 
     Raises InputError where nobody can tell which column holds them.
@@ -88,10 +86,10 @@ def count_symbols(rows: Rows, settings: Settings) -> CellCounting:
 
 def _counting(
     table: Table, settings: Settings, notes: tuple[str, ...], columns: tuple[Column, ...], oracle: Protocol
-) -> CellCounting:
+) -> Counting:
     """Return how reports of one whole number each, or two, are counted."""
     cells = partial(_tally, table.without_rows(), columns, oracle)
-    return CellCounting(table.without_rows(), settings, notes, [column.at for column in columns], cells)
+    return Counting(table.without_rows(), settings, notes, [column.at for column in columns], partial(summed, cells))
 
 
 def _tally(table: Table, columns: tuple[Column, ...], oracle: Protocol, block: Block) -> Cells:
