@@ -3,36 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from typing import BinaryIO
 
-import numpy as np
-from numpy.typing import NDArray
-
 from advisor.errors import InputError
-from advisor.inputs.bins import Bins, Cut
+from advisor.inputs.bins import Cut
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import Choice, Table, choose_columns, find_column
 from advisor.inputs.head import Expected
 from advisor.inputs.labels import plural, shortened
 from advisor.inputs.number_tally import NumberTally, names_numbers
 from advisor.inputs.table import opened_rows
-from advisor.inputs.tally import Tally
+from advisor.inputs.tally import RawHistogram, Tally
 from advisor.inputs.transactions import tally_items
-
-
-@dataclass(frozen=True)
-class RawHistogram:
-    """What was read, and what was decided on the way."""
-
-    labels: tuple[str, ...]  # the distinct labels without surrounding whitespace, in order of first appearance
-    counts: NDArray[np.int64]  # ``(len(labels),)`` users per label; 0 is possible
-    from_histogram: bool  # True if the file held labels with their counts, False if it held one row a user
-    assumptions: tuple[str, ...]  # what was decided for the user, one sentence each
-    warnings: tuple[str, ...]  # what the user should look at, one sentence each
-    bins: Bins | None = None  # the bins that the labels are, None for labels as they were
-    column: str = ""  # what the file calls the labels
 
 
 def read_histogram(
@@ -91,8 +75,7 @@ def read_histogram(
             raise InputError(
                 f"{option} cannot be used with --transactions: there every column is an item; leave it out"
             )
-        tallied, assumptions = tally_items(path, keep_top, header, stdin)
-        return RawHistogram(tallied.labels, tallied.counts, False, assumptions, tallied.warnings)
+        return tally_items(path, keep_top, header, stdin)
     names_columns = None if cut is None else names_numbers
     expected = Expected("users", header, (column, counts), names_columns, decimals=cut is not None)
     with opened_rows(path, expected, stdin) as rows:
@@ -102,9 +85,7 @@ def read_histogram(
     assumptions = (*rows.assumptions, *note, *_assumed_columns(rows.table, choice))
     warnings = (*rows.warnings(), *rows.doubts, *tallied.warnings, *_odd_labels(rows, tallied.labels))
     column = rows.table.names[choice.label] if rows.table.names else ""
-    return RawHistogram(
-        tallied.labels, tallied.counts, choice.count is not None, assumptions, warnings, tallied.bins, column
-    )
+    return replace(tallied, assumptions=assumptions, warnings=warnings, column=column)
 
 
 def read_columns(
@@ -128,7 +109,7 @@ def read_columns(
             name = f"column {table.called(place)}"
             own = tuple(f"{name}: {warning}" for warning in (*tallied.warnings, *_odd_labels(rows, tallied.labels)))
             warnings = (*shared, *own) if not result else own
-            result.append(RawHistogram(tallied.labels, tallied.counts, False, rows.assumptions, warnings))
+            result.append(replace(tallied, assumptions=rows.assumptions, warnings=warnings))
     return tuple(result)
 
 

@@ -13,7 +13,7 @@ from advisor.inputs.bins import Bins, Cut, edge_text, exact
 from advisor.inputs.columns import Table
 from advisor.inputs.labels import plural, shortened
 from advisor.inputs.numbers import EMPTY, MISSING, NO_NUMBER, NOT_FINITE, TWO_WAYS, looks_numeric, real_number
-from advisor.inputs.tally import Tallied, Tally
+from advisor.inputs.tally import RawHistogram, Tally
 
 MOST_NUMBERS = 10_000_000
 """Most distinct numbers that are kept where the edges depend on them: 16 bytes each."""
@@ -67,7 +67,7 @@ class NumberTally(Tally):
         if sum(map(len, self._numbers)) > 2 * max(self._kept, 1 << 18):
             self._merge()
 
-    def result(self, *, drop_missing: bool) -> Tallied:
+    def result(self, *, drop_missing: bool) -> RawHistogram:
         """Return the users of every bin, without those whose number is missing or infinite if they may be dropped.
 
         Raises InputError if numbers are missing and may not be dropped, or lie outside of the edges, or no user
@@ -96,7 +96,7 @@ class NumberTally(Tally):
                 f"all numbers are whole, and bins of width {edge_text(bins.width)} are not: {what}; a whole "
                 "--bin-width avoids that"
             )
-        return Tallied(bins.labels, counts, tuple(warnings), bins)
+        return RawHistogram(bins.labels, counts, self._last is not None, warnings=tuple(warnings), bins=bins)
 
     def _refusal(self, label: str, place: int, reason: str) -> InputError:
         what = "holds" if self._column is None else f"column {shortened(self._column)} holds"
@@ -153,7 +153,7 @@ class NumberTally(Tally):
         )
 
 
-def binned(name: str, column: str, users: Mapping[str, int], cut: Cut) -> Tallied:
+def binned(name: str, column: str, users: Mapping[str, int], cut: Cut) -> RawHistogram:
     """Return the users of every bin of numbers in memory.
 
     name, column: what the sample, and what the numbers are called ("" for nothing).

@@ -19,13 +19,16 @@ _WORTH_FINDING = MISSING_SPELLINGS | {""}
 
 
 @dataclass(frozen=True)
-class Tallied:
-    """Labels in order of first appearance, their users, and what to tell the user about the reading."""
+class RawHistogram:
+    """What was read, and what was decided on the way."""
 
-    labels: tuple[str, ...]
-    counts: NDArray[np.int64]
-    warnings: tuple[str, ...]
+    labels: tuple[str, ...]  # the distinct labels without surrounding whitespace, in order of first appearance
+    counts: NDArray[np.int64]  # ``(len(labels),)`` users per label; 0 is possible
+    from_histogram: bool  # True if the file held labels with their counts, False if it held one row a user
+    assumptions: tuple[str, ...] = ()  # what was decided for the user, one sentence each
+    warnings: tuple[str, ...] = ()  # what the user should look at, one sentence each
     bins: Bins | None = None  # the bins that the labels are, None for labels as they were
+    column: str = ""  # what the file calls the labels
 
 
 class Tally:
@@ -76,7 +79,7 @@ class Tally:
         self.add_block(users, lambda word: places[labels.index(word)])
         self._last = labels[-1], cells[-1], places[-1]
 
-    def result(self, *, drop_missing: bool) -> Tallied:
+    def result(self, *, drop_missing: bool) -> RawHistogram:
         """Return labels and counts, without the missing values if they may be dropped.
 
         Raises InputError if values are missing and may not be dropped, if no user is left, or if the last row adds up
@@ -89,7 +92,7 @@ class Tally:
             why = "every value is missing" if missing else "all counts are 0"
             raise InputError(f"{self.table.source}: holds no user ({why}); at least one is needed")
         counts = np.fromiter(self.users.values(), dtype=np.int64, count=len(self.users))
-        return Tallied(tuple(self.users), counts, tuple(warnings))
+        return RawHistogram(tuple(self.users), counts, self._last is not None, warnings=tuple(warnings))
 
     def _warnings_of_counts(self) -> list[str]:
         """Return what is said of a histogram; raise InputError if its last row adds up all others."""

@@ -15,14 +15,12 @@ from advisor.inputs.labels import OTHER_LABEL
 from advisor.inputs.numbers import MOST_LABELS
 from advisor.inputs.source import Source, opened
 from advisor.inputs.table import TextRows
-from advisor.inputs.tally import Tallied
+from advisor.inputs.tally import RawHistogram
 
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "whitespace"}
 
 
-def tally_items(
-    path: str, keep_top: int | None, header: bool | None, stdin: BinaryIO | None
-) -> tuple[Tallied, tuple[str, ...]]:
+def tally_items(path: str, keep_top: int | None, header: bool | None, stdin: BinaryIO | None) -> RawHistogram:
     """Give every row its most frequent item; reads the input twice, standard input from a copy on disk.
 
     An item that is never the most frequent one of a row has 0 users; users without a kept item are `OTHER_LABEL`.
@@ -36,7 +34,7 @@ def tally_items(
             return _tally(again, keep_top, header)
 
 
-def _tally(source: Source, keep_top: int | None, header: bool | None) -> tuple[Tallied, tuple[str, ...]]:
+def _tally(source: Source, keep_top: int | None, header: bool | None) -> RawHistogram:
     expected = Expected("items", bool(header), items=True)
     rows = TextRows(source, expected)
     separator = rows.form.delimiter or " "
@@ -60,7 +58,7 @@ def _tally(source: Source, keep_top: int | None, header: bool | None) -> tuple[T
         f"each row taken as the items of one user, separated by {_SEPARATORS[separator]}",
         f"each user keeps the item that is in most rows, among {kept} of {len(rows_with)} items",
     )
-    return Tallied(tuple(labels), np.array(counts, dtype=np.int64), rows.warnings()), assumptions
+    return RawHistogram(tuple(labels), np.array(counts, dtype=np.int64), False, assumptions, rows.warnings())
 
 
 def _count_rows(rows: TextRows) -> tuple[Counter[str], int]:

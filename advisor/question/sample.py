@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from advisor.errors import InputError, printable
 from advisor.inputs.domain import build_domain, read_domain
 from advisor.inputs.held import remembered
-from advisor.inputs.histogram import RawHistogram, read_histogram
+from advisor.inputs.histogram import read_histogram
 from advisor.inputs.memory import sample_in_memory
 from advisor.inputs.number_tally import binned
 from advisor.inputs.numbers import all_numbers
+from advisor.inputs.tally import RawHistogram
 from advisor.question.central import central_budgets
 from advisor.question.cleaning import Cleaning
 from advisor.question.constraints import bounded, constrained
@@ -60,7 +61,7 @@ def from_memory(
     if cleaning.cut is not None:
         users = {label: count for label, count in zip(read.labels, read.counts.tolist(), strict=True) if count}
         cut = binned(read.name, column, users, cleaning.cut)
-        histogram = RawHistogram(cut.labels, cut.counts, read.in_order, (), cut.warnings, cut.bins, column)
+        histogram = replace(cut, from_histogram=read.in_order, column=column)
     if domain.ordered is None and cleaning.cut is None:
         domain = replace(domain, ordered=read.ordered)
     return over_domain(histogram, read.name, domain, cleaning)

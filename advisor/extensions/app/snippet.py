@@ -10,7 +10,7 @@ from advisor.cli.arguments import COMMANDS
 from advisor.extensions.app.answers import Answered, in_full
 from advisor.extensions.app.goals import ESTIMATE, REPORTS
 from advisor.inputs.held import HeldFile
-from advisor.inputs.histogram import RawHistogram
+from advisor.inputs.tally import RawHistogram
 
 
 def _members(names: str) -> str | list[str]:

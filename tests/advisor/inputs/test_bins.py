@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from advisor.errors import InputError
 from advisor.inputs import number_tally, source, table
 from advisor.inputs.bins import Cut
-from advisor.inputs.histogram import RawHistogram, read_histogram
+from advisor.inputs.histogram import read_histogram
+from advisor.inputs.tally import RawHistogram
 
 DECIMALS = st.integers(-10_000_000, 10_000_000).map(lambda number: str(Decimal(number).scaleb(-3)))
 
