@@ -15,9 +15,8 @@ from advisor.inputs.domain import build_domain, read_domain
 from advisor.inputs.held import remembered
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.memory import sample_in_memory
-from advisor.inputs.number_tally import binned
 from advisor.inputs.numbers import all_numbers
-from advisor.inputs.tally import RawHistogram
+from advisor.inputs.tally import RawHistogram, binned
 from advisor.question.central import central_budgets
 from advisor.question.cleaning import Cleaning
 from advisor.question.constraints import bounded, constrained

@@ -18,8 +18,7 @@ from advisor.inputs.columns import Table
 from advisor.inputs.domain import Domain, build_domain
 from advisor.inputs.labels import missing_labels, plural, shortened, value_of
 from advisor.inputs.numbers import MOST_LABELS, all_numbers, number
-from advisor.inputs.reports.counting import Counting, LabelCounts
-from advisor.inputs.reports.settings import Settings, column_note, named_column, no_such_column
+from advisor.inputs.reports.settings import Counting, LabelCounts, Settings, column_note, named_column, no_such_column
 from simulator.protocols.subset import SubsetSelection
 
 _SEPARATORS = {";": "semicolons", "|": "vertical bars", ",": "commas", None: "blanks"}

@@ -15,8 +15,16 @@ import numpy as np
 
 from advisor.errors import InputError, printable, reason
 from advisor.inputs.reports.categories import joined
-from advisor.inputs.reports.counting import CellCounts, Counted, LabelCounts
-from advisor.inputs.reports.settings import PARAMETERS, Settings, check_parameters, check_report_options, lowest_count
+from advisor.inputs.reports.settings import (
+    PARAMETERS,
+    CellCounts,
+    Counted,
+    LabelCounts,
+    Settings,
+    check_parameters,
+    check_report_options,
+    lowest_count,
+)
 from simulator import __version__
 
 FORMAT, VERSION = "ldp-advise tally", 1
