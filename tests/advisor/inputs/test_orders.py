@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from advisor import advise
 from advisor.inputs.domain import Domain, arranged, build_domain, given_order
-from advisor.inputs.orders import recognised
-from advisor.inputs.orders.ranges import range_fit
+from advisor.inputs.orders import range_fit, recognised
 from simulator import PROTOCOLS
 from tests.advisor.conftest import Run
 from tests.cells import failures
