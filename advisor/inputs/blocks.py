@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.inputs.columns import Table
+from advisor.inputs.columns import Table, read_number
 from advisor.inputs.head import Dialect
-from advisor.inputs.labels import plural, shortened
+from advisor.inputs.labels import plural
 from advisor.inputs.numbers import DecimalSign, is_finite
 
 if TYPE_CHECKING:
@@ -195,14 +195,13 @@ def real_numbers(
     plain = None if table.decimal_comma else block.real(columns)
     if plain is not None:
         return plain
-    result = []
-    for place, *row in zip(block.places, *map(block.cells, columns), strict=True):
-        for cell, sign in zip(row, signs, strict=True):
-            value = sign.number(cell)
-            if isinstance(value, str):
-                raise table.bad(place, f"the {what}{f' {shortened(cell)}' if cell else ''} {value}{hint}")
-            result.append(value)
-    return np.array(result).reshape(-1, len(columns))
+    rows = zip(block.places, *map(block.cells, columns), strict=True)
+    return np.array(
+        [
+            [read_number(table, sign, place, cell, what, hint) for cell, sign in zip(row, signs, strict=True)]
+            for place, *row in rows
+        ]
+    )
 
 
 class Rows(ABC):

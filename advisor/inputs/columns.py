@@ -10,7 +10,7 @@ from functools import cached_property
 from advisor.checks import shown
 from advisor.errors import InputError, listed, near_miss, printable
 from advisor.inputs.labels import shortened
-from advisor.inputs.numbers import DecimalSign, looks_numeric, whole_count
+from advisor.inputs.numbers import TWO_WAYS, DecimalSign, looks_numeric, whole_count
 
 COUNT_NAMES = frozenset({"count", "counts", "cnt", "freq", "frequency"})
 _COUNT_LIKE = COUNT_NAMES | {"n", "num", "number", "users", "total", "population", "size"}
@@ -102,6 +102,21 @@ def bad_count(table: Table, place: int, cell: str, reason: str, column: str = ""
         f'{table.source}: {what}; a count is a whole number of users, 0 or more, e.g. 12, 12.0, 1e6 or "1,000"; '
         "a raw estimate is for ldp-advise estimate"
     )
+
+
+def read_number(table: Table, sign: DecimalSign, place: int, cell: str, what: str, hint: str = "") -> float:
+    """Return the number in a cell, in any spelling.
+
+    sign: the decimal sign of its column.
+    what, hint: what a number is called ("coordinate"), and what else to say of a cell that is none.
+
+    Raises InputError if it is no finite number.
+    """
+    value = sign.number(cell)
+    if isinstance(value, str):
+        hint = "; write all with the same decimal sign" if value == TWO_WAYS else hint
+        raise table.bad(place, f"the {what}{f' {shortened(cell)}' if cell else ''} {value}{hint}")
+    return value
 
 
 def refuse_total(

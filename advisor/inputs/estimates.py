@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError
 from advisor.inputs.blocks import Rows
-from advisor.inputs.columns import Table, find_column, refuse_total
+from advisor.inputs.columns import Table, find_column, read_number, refuse_total
 from advisor.inputs.head import Expected
 from advisor.inputs.labels import missing_labels, shortened, value_of
 from advisor.inputs.numbers import (
     MOST_LABELS,
-    TWO_WAYS,
     DecimalSign,
     all_numbers,
     is_missing,
@@ -84,15 +83,15 @@ def read_estimates(
     >>> read.labels, read.values.tolist()
     (('apple', 'pear'), [1.02, -0.02])
     """
-    expected = Expected(
-        "estimates", header, (column, estimates), names_columns=_names_columns, decimals=True, blanks=True
-    )
+    expected = Expected("estimates", header, (column, estimates), _names_columns, decimals=True, blanks=True)
     with opened_rows(path, expected, stdin) as rows:
         label_at, value_at = _columns(rows.table, column, estimates)
         labels, cells, places = _read(rows, label_at, value_at)
     table = rows.table
     sign = DecimalSign(may_be_comma=table.decimal_comma).learn(cells)
-    values = _values(table, sign, cells, places)
+    hint = "; an estimate is a number, negative or not, e.g. 0.25, -0.013 or 1e-3"
+    numbered = zip(cells, places, strict=True)
+    values = np.array([read_number(table, sign, place, cell, "estimate", hint) for cell, place in numbered])
     if label_at is None:
         labels = [str(at) for at in range(len(cells))]
         note = f"one column: its {len(cells)} rows read as the estimates of the categories 0 to {len(cells) - 1}"
@@ -115,14 +114,10 @@ def read_estimates(
 
 
 def _names_columns(first: Sequence[str], rest: Sequence[Sequence[str]], usual: bool) -> bool:
-    """Tell a header from a first row of data, which holds a number."""
-    if any(map(looks_numeric, first)):
-        return False
+    """Tell a header from a first row of data: "NaN" or no cell above numbers is a missing one, and names nothing."""
     below = [[looks_numeric(cell.strip()) for cell in row] for row in rest if len(row) == len(first)]
-    if any(all(column) for column in zip(*below, strict=True)):
-        # "NaN" or an empty cell on the first line is a missing estimate, and no name for the column.
-        return not all(is_missing(cell) for cell, number in zip(first, below[0], strict=True) if number)
-    return usual
+    above = [cell for cell, *numbers in zip(first, *below, strict=True) if numbers and all(numbers)]
+    return not all(map(is_missing, above)) if above and not any(map(looks_numeric, first)) else usual
 
 
 def _columns(table: Table, column: str | None, estimates: str | None) -> tuple[int | None, int]:
@@ -174,22 +169,6 @@ def _read(rows: Rows, label_at: int | None, value_at: int) -> tuple[list[str], l
         if len(cells) > MOST_LABELS:
             raise InputError(f"{rows.table.source}: has more than {MOST_LABELS} rows, the most a domain may have")
     return labels, cells, places
-
-
-def _values(table: Table, sign: DecimalSign, cells: list[str], places: list[int]) -> NDArray[np.float64]:
-    values = np.empty(len(cells))
-    for at, (cell, place) in enumerate(zip(cells, places, strict=True)):
-        value = sign.number(cell)
-        if isinstance(value, str):
-            got = f" {shortened(cell)}" if cell else ""
-            hint = "write all estimates with the same decimal sign" if value == TWO_WAYS else ""
-            raise table.bad(
-                place,
-                f"the estimate{got} {value}; "
-                + (hint or "an estimate is a number, negative or not, e.g. 0.25, -0.013 or 1e-3"),
-            )
-        values[at] = value
-    return values
 
 
 def _check_labels(table: Table, labels: list[str], places: list[int]) -> None:

@@ -251,59 +251,42 @@ def _in_cells(
                 )
             low, high = np.minimum(low, degrees.min(axis=0)), np.maximum(high, degrees.max(axis=0))
             np.column_stack([degrees, np.ones(len(degrees)) if block.users is None else block.users]).tofile(waiting)
-        area = _area(table.source, low, high, cell_km, size)
-        result = np.zeros(area.rows * area.columns, dtype=np.int64)
+        corner, middle = (float(low[0]), float(high[1])), float(low[1] + high[1]) / 2
+        reach = _plane(np.array([[high[0], low[1]]]), *corner, middle)[0]
+        cells = _cells_over(table.source, reach, cell_km, size)
+        shift = (np.array(cells) * cell_km - reach) / 2
+        result = np.zeros(cells[0] * cells[1], dtype=np.int64)
         waiting.seek(0)
         while len(part := np.fromfile(waiting, count=3 * BLOCK).reshape(-1, 3)):
-            _add(result, area.cells(part[:, 0], part[:, 1]), part[:, 2].astype(np.int64))
+            at = ((_plane(part[:, :2], *corner, middle) + shift) // cell_km).astype(np.int64)
+            at = np.minimum(at, np.array(cells) - 1)
+            _add(result, at[:, 0] * cells[1] + at[:, 1], part[:, 2].astype(np.int64))
     note = (
-        f"{area.rows}x{area.columns} cells of {cell_km:g} km around latitude {area.latitude:.3f}, longitude "
+        f"{cells[0]}x{cells[1]} cells of {cell_km:g} km around latitude {middle:.3f}, longitude "
         f"{(low[0] + high[0]) / 2:.3f}; the first row is the northernmost"
     )
-    return (area.rows, area.columns), result, (note,)
+    return cells, result, (note,)
 
 
-@dataclass(frozen=True)
-class _Area:
-    """Cells of a plane that is true at the middle latitude, which serves a town or a region; reaches are in km."""
+def _plane(degrees: NDArray[np.float64], west: float, north: float, middle: float) -> NDArray[np.float64]:
+    """Return how far places are south and east of a corner ``(n, 2)`` (km), given their longitudes and latitudes.
 
-    rows: int
-    columns: int
-    cell_km: float
-    west: float
-    north: float
-    latitude: float
-    reach: tuple[float, float]
-
-    def cells(self, longitude: NDArray[np.float64], latitude: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the cell of each place, the first in the north-west."""
-        east, south = _plane(longitude, latitude, self.west, self.north, self.latitude)
-        row, column = (
-            np.minimum(((values + (cells * self.cell_km - most) / 2) // self.cell_km).astype(np.int64), cells - 1)
-            for values, cells, most in ((south, self.rows, self.reach[0]), (east, self.columns, self.reach[1]))
-        )
-        return row * self.columns + column
+    The plane is true at the middle latitude, which serves a town or a region.
+    """
+    south, east = (north - degrees[:, 1]) * KM_PER_DEGREE, (degrees[:, 0] - west) * KM_PER_DEGREE
+    return np.column_stack([south, east * math.cos(math.radians(middle))])
 
 
-def _plane(
-    longitude: NDArray[np.float64], latitude: NDArray[np.float64], west: float, north: float, middle: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return how far places are east and south of a corner (km)."""
-    return (longitude - west) * KM_PER_DEGREE * math.cos(math.radians(middle)), (north - latitude) * KM_PER_DEGREE
-
-
-def _area(
-    source: str, low: NDArray[np.float64], high: NDArray[np.float64], cell_km: float, size: tuple[int, int] | None
-) -> _Area:
-    middle = float(low[1] + high[1]) / 2
-    east, south = _plane(high[:1], low[1:], float(low[0]), float(high[1]), middle)
-    reach = float(south[0]), float(east[0])
-    needed = reach[0] // cell_km + 1, reach[1] // cell_km + 1  # floats: infinite where cells are of almost no size
-    wanted = (max(needed[0], 2), max(needed[1], 2)) if size is None else size
+def _cells_over(
+    source: str, reach: NDArray[np.float64], cell_km: float, size: tuple[int, int] | None
+) -> tuple[int, int]:
+    """Return rows and columns of cells that places reach over (km); raise InputError if those are too many."""
+    needed = [side // cell_km + 1 for side in reach.tolist()]  # floats: infinite where cells are of almost no size
+    wanted = [max(cells, 2) for cells in needed] if size is None else size
     if wanted[0] < needed[0] or wanted[1] < needed[1] or wanted[0] * wanted[1] > MOST_CELLS:
         allowed = f"at most {MOST_CELLS:,} cells" if size is None else f"--grid {size[0]}x{size[1]}"
         raise InputError(
             f"{source}: the places reach over {needed[0]:,.6g} rows and {needed[1]:,.6g} columns of {cell_km:g} km, "
             f"allowed: {allowed}; take larger cells, or leave out far-off places"
         )
-    return _Area(int(wanted[0]), int(wanted[1]), cell_km, float(low[0]), float(high[1]), middle, reach)
+    return int(wanted[0]), int(wanted[1])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.inputs.arrangement import Arrangement, arranged, given_order
+from advisor.inputs.domain import Arrangement, arranged, given_order
 from advisor.inputs.labels import by_value, check_domain, shortened, value_of
 from advisor.inputs.numbers import all_numbers
 from advisor.inputs.reports.plausibility import implausible

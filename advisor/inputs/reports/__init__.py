@@ -35,16 +35,21 @@ from advisor.errors import InputError, printable
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.head import Expected
 from advisor.inputs.labels import check_domain
-from advisor.inputs.reports.bits import bits_have_header, count_bits
 from advisor.inputs.reports.categories import count_sets, count_values, domain_of_labels, labels_have_header
-from advisor.inputs.reports.cells import cells_have_header, count_cells, real_sums
-from advisor.inputs.reports.counting import Counted, Counting, LabelCounts
 from advisor.inputs.reports.files import alike, digest_of, named_files
-from advisor.inputs.reports.nodes import count_nodes
 from advisor.inputs.reports.plausibility import implausible
-from advisor.inputs.reports.settings import Parameters, Settings, check_report_options, place_names
-from advisor.inputs.reports.symbols import count_hashes, count_symbols
+from advisor.inputs.reports.settings import (
+    Counted,
+    Counting,
+    LabelCounts,
+    Parameters,
+    Settings,
+    check_report_options,
+    place_names,
+)
+from advisor.inputs.reports.symbols import count_hashes, count_nodes, count_symbols
 from advisor.inputs.reports.tallies import Part, ReportFile, added, difference, is_tally, merge_tallies
+from advisor.inputs.reports.vectors import bits_have_header, cells_have_header, count_bits, count_cells, real_sums
 from advisor.inputs.source import opened
 from advisor.inputs.table import opened_rows
 from knowledge.making.workers import Workers, WorkersError

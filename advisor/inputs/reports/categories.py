@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
-from functools import cached_property, partial
+from functools import partial
 from itertools import chain
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
 
@@ -18,8 +18,7 @@ from advisor.inputs.columns import Table
 from advisor.inputs.domain import Domain, build_domain
 from advisor.inputs.labels import missing_labels, plural, shortened, value_of
 from advisor.inputs.numbers import MOST_LABELS, all_numbers, number
-from advisor.inputs.reports.counting import Counting, LabelCounts
-from advisor.inputs.reports.settings import Settings, column_note, named_column, no_such_column
+from advisor.inputs.reports.settings import Counting, LabelCounts, Settings, column_note, named_column, no_such_column
 from simulator.protocols.subset import SubsetSelection
 
 _SEPARATORS = {";": "semicolons", "|": "vertical bars", ",": "commas", None: "blanks"}
@@ -39,53 +38,43 @@ def labels_have_header(first: Sequence[str], usual: bool, settings: Settings) ->
     return usual
 
 
-@dataclass(frozen=True)
-class LabelCounting(Counting):
-    """Counts the labels of reports that name categories; looks at each label that is new where it is met first."""
+def _counted(
+    table: Table, domain: tuple[str, ...] | None, labels: Callable[[Block], Labels], blocks: Iterable[Block]
+) -> LabelCounts:
+    """Count the labels of reports; look at each label that is new where it is met first.
 
-    labels: Callable[[Block], Labels]  # of one block
+    Raises InputError for the first report that is none.
+    """
+    known = frozenset(domain or ()) | frozenset(map(value_of, domain) if domain and all_numbers(domain) else ())
+    n = 0
+    users: Counter[str] = Counter()
+    seen: dict[str, str] = {}
+    for block in blocks:
+        held, first_places = labels(block)
+        n += len(block)
+        new = held.keys() - users.keys()
+        users.update(held)
+        if new:
+            places = first_places()
+            for label in held:
+                if label in new:
+                    if not label or (domain is not None and not {label, number(label)} & known):
+                        raise _no_category(table, label, places[label], domain or ())
+                    seen[label] = table.at(places[label])
+        if len(users) > MOST_LABELS:
+            raise _too_many(table.source)
+    return LabelCounts(n, users, seen)
 
-    @property
-    def even(self) -> bool:
-        """Whether all rows have the same number of cells: not where each member of a set has its own."""
-        return self.columns is not None
 
-    def count(self, blocks: Iterable[Block]) -> LabelCounts:
-        """Count at least one block of reports; raise InputError for the first one that is none."""
-        n = 0
-        users: Counter[str] = Counter()
-        seen: dict[str, str] = {}
-        for block in blocks:
-            held, first_places = self.labels(block)
-            n += len(block)
-            new = held.keys() - users.keys()
-            users.update(held)
-            if new:
-                places = first_places()
-                for label in held:
-                    if label in new:
-                        self._check_new(label, places[label])
-                        seen[label] = self.table.at(places[label])
-            if len(users) > MOST_LABELS:
-                raise _too_many(self.table.source)
-        return LabelCounts(n, users, seen)
-
-    @cached_property
-    def _known(self) -> frozenset[str | Decimal]:
-        domain = self.settings.domain or ()
-        return frozenset(domain) | frozenset(map(value_of, domain) if all_numbers(domain) else ())
-
-    def _check_new(self, label: str, place: int) -> None:
-        table, domain = self.table, self.settings.domain
-        if not label:
-            raise table.bad(place, "the report is missing (an empty cell); fill it in, or remove the row")
-        if domain is not None and not {label, number(label)} & self._known:
-            hint = f"; it has {listed(domain, most=6)}"
-            if table.names is None and table.places and place == table.places[0]:
-                hint += "; if the line names the columns, say --header"
-            else:
-                hint = near_miss(label, domain) or hint
-            raise table.bad(place, f"{shortened(label)} is not in the domain{hint}")
+def _no_category(table: Table, label: str, place: int, domain: Sequence[str]) -> InputError:
+    if not label:
+        return table.bad(place, "the report is missing (an empty cell); fill it in, or remove the row")
+    hint = f"; it has {listed(domain, most=6)}"
+    if table.names is None and table.places and place == table.places[0]:
+        hint += "; if the line names the columns, say --header"
+    else:
+        hint = near_miss(label, domain) or hint
+    return table.bad(place, f"{shortened(label)} is not in the domain{hint}")
 
 
 def _too_many(source: str) -> InputError:
@@ -95,7 +84,7 @@ def _too_many(source: str) -> InputError:
     )
 
 
-def count_values(rows: Rows, settings: Settings) -> LabelCounting:
+def count_values(rows: Rows, settings: Settings) -> Counting:
     """Return how the values of generalised randomised response are counted.
 
     Raises InputError where nobody can tell which column holds them.
@@ -104,24 +93,25 @@ def count_values(rows: Rows, settings: Settings) -> LabelCounting:
     at = named_column(table, settings.column)
     if at is None:
         raise no_such_column(table, f"a report of {settings.protocol} is one value")
-    return LabelCounting(table.without_rows(), settings, column_note(table, at), [at], partial(_values, at))
+    where = table.without_rows()
+    count = partial(_counted, where, settings.domain, partial(_values, at))
+    return Counting(where, settings, column_note(table, at), [at], count)
 
 
-def count_sets(rows: Rows, settings: Settings) -> LabelCounting:
+def count_sets(rows: Rows, settings: Settings) -> Counting:
     """Return how the reports that hold each category are counted, for subset selection."""
     table = rows.table
     at = named_column(table, settings.column)
-    oracle = settings.oracle(settings.k or 0)
-    if not isinstance(oracle, SubsetSelection):
-        raise TypeError(f"{settings.protocol} is no subset selection")
+    oracle = cast(SubsetSelection, settings.oracle(settings.k or 0))
     separator = None if at is None else _separator(table.cells(at), set(settings.domain or ()))
     notes: tuple[str, ...] = ("each column read as one member of the set",)
     if at is not None:
         separated = f"members of a set separated by {_SEPARATORS[separator]}"
         notes = (*column_note(table, at), *([separated] if oracle.omega > 1 else []))
     size = f"{settings} and k={settings.k} has sets of omega={oracle.omega}"
-    labels = partial(_sets, table.without_rows(), at, separator, oracle.omega, size)
-    return LabelCounting(table.without_rows(), settings, notes, None if at is None else [at], labels)
+    where = table.without_rows()
+    count = partial(_counted, where, settings.domain, partial(_sets, where, at, separator, oracle.omega, size))
+    return Counting(where, settings, notes, None if at is None else [at], count, even=at is not None)
 
 
 def _values(at: int, block: Block) -> Labels:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from advisor.errors import InputError
-from advisor.inputs.reports.cells import split_numbers
+from advisor.inputs.reports.vectors import split_numbers
 from advisor.inputs.source import opened
 from simulator.protocols import PROTOCOLS
 from simulator.protocols.grr import GRR

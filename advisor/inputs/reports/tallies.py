@@ -15,8 +15,16 @@ import numpy as np
 
 from advisor.errors import InputError, printable, reason
 from advisor.inputs.reports.categories import joined
-from advisor.inputs.reports.counting import CellCounts, Counted, LabelCounts
-from advisor.inputs.reports.settings import PARAMETERS, Settings, check_parameters, check_report_options, lowest_count
+from advisor.inputs.reports.settings import (
+    PARAMETERS,
+    CellCounts,
+    Counted,
+    LabelCounts,
+    Settings,
+    check_parameters,
+    check_report_options,
+    lowest_count,
+)
 from simulator import __version__
 
 FORMAT, VERSION = "ldp-advise tally", 1
@@ -48,13 +56,9 @@ class Part:
 
 def added(settings: Settings, total: Counted | None, part: Counted, source: str) -> Counted:
     """Add up counts of the same settings; raise InputError where labels do not go together."""
-    if total is None:
-        total = LabelCounts(0, {}) if isinstance(part, LabelCounts) else CellCounts(0, np.zeros_like(part.cells))
-    if isinstance(total, LabelCounts) and isinstance(part, LabelCounts):
-        return joined(settings, total, part, source)
-    if isinstance(total, CellCounts) and isinstance(part, CellCounts):
-        return total + part
-    raise TypeError("counts of two kinds")
+    if isinstance(part, LabelCounts):
+        return joined(settings, total if isinstance(total, LabelCounts) else LabelCounts(0, {}), part, source)
+    return total + part if isinstance(total, CellCounts) else part
 
 
 def difference(one: Settings, other: Settings) -> str | None:

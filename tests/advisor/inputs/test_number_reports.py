@@ -13,7 +13,7 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.inputs import table
-from advisor.inputs.reports.cells import LARGEST, exact_sums, real_sums
+from advisor.inputs.reports.vectors import LARGEST, exact_sums, real_sums
 from simulator import PROTOCOLS, rng_for
 from tests.advisor.inputs.reading import read_reports
 from tests.cells import failures

@@ -14,10 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor import advise
-from advisor.inputs.arrangement import arranged, given_order
-from advisor.inputs.domain import Domain, build_domain
-from advisor.inputs.orders import recognised
-from advisor.inputs.orders.ranges import range_fit
+from advisor.inputs.domain import Domain, arranged, build_domain, given_order
+from advisor.inputs.orders import range_fit, recognised
 from simulator import PROTOCOLS
 from tests.advisor.conftest import Run
 from tests.cells import failures

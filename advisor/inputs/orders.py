@@ -1,0 +1,428 @@
+"""The order that labels have for people: ranges, dates, weekdays, sizes, answers on a scale (words: orders.toml)."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from importlib.resources import files
+from itertools import chain, islice, pairwise
+from typing import Any, TypeAlias
+
+from advisor.inputs.numbers import decimal_signs, number, real_number
+
+Key: TypeAlias = tuple[float, ...]
+
+WORDS: dict[str, Any] = tomllib.loads(files(__package__).joinpath("orders.toml").read_text("utf-8"))
+NO_ANSWERS = frozenset(WORDS["no_answers"])
+STRANGERS = 20  # labels without a place, at most, besides those that are no answer
+SHARE = 10  # and one in so many labels
+
+
+def alternatives(table: Mapping[str, float]) -> dict[str, float]:
+    """Return the number of each word of a table whose keys are words with "|" between them."""
+    return {word: number for words, number in table.items() for word in words.split("|")}
+
+
+@dataclass(frozen=True)
+class Fit:
+    """An order, and the place of the labels that have one in it."""
+
+    name: str  # what the labels are, in the plural: "months"
+    keys: dict[str, Key]  # by which they are sorted; equal where two labels stand for the same
+    outside: tuple[str, ...]  # labels without a place
+    cyclic: bool = False  # whether the last is followed by the first again
+    numeric: bool = False  # whether they are ranges of numbers, or numbers with units, which have an order unasked
+    doubts: tuple[str, ...] = ()  # what else the labels could mean, or what is odd about them
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels that have a place, sorted."""
+        return sorted(self.keys, key=lambda label: (self.keys[label], label))
+
+
+def fit(
+    name: str,
+    labels: Sequence[str],
+    key: Callable[[str], Key | None],
+    *,
+    cyclic: bool = False,
+) -> Fit | None:
+    """Return how labels fit an order, whose `key` is None for a label without a place; None if too many have none.
+
+    Labels that are no answer ("unknown") may be there; of others without a place one in ten.
+    """
+    keys: dict[str, Key] = {}
+    outside: list[str] = []
+    strangers = 0
+    most = max(1, min(len(labels) // SHARE, STRANGERS))
+    for label in labels:
+        place = key(label)
+        if place is not None:
+            keys[label] = place
+            continue
+        outside.append(label)
+        strangers += label.casefold().strip().rstrip(".").replace("’", "'") not in NO_ANSWERS
+        if strangers > most:
+            return None
+    least = 3 if strangers else 2
+    if len(set(keys.values())) < least or len(keys) < len(outside):
+        return None
+    return Fit(name, keys, tuple(outside), cyclic)
+
+
+def recognised(labels: Sequence[str]) -> tuple[Fit, Fit | None] | None:
+    """Return the order that labels fit best, and another one that they fit as well and that differs; None if none.
+
+    Best is what leaves the fewest labels without a place; of those the first of ranges, dates and words.
+
+    >>> recognised(["5-9", "10-14", "0-4"])[0].labels, recognised(["apple", "pear"])
+    (['0-4', '5-9', '10-14'], None)
+    """
+    names = list(labels)
+    ranges = range_fit(names)
+    every = list(chain([] if ranges is None else [ranges], date_fits(names), word_fits(names)))
+    if not every:
+        return None
+    fewest = min(len(one.outside) for one in every)
+    first, *others = (one for one in every if len(one.outside) == fewest)
+    return first, next((one for one in others if one.labels not in (first.labels, first.labels[::-1])), None)
+
+
+# --- words ------------------------------------------------------------------------------------------------------
+
+_SCALES = [
+    (scale["name"], alternatives({words: at for at, words in enumerate(scale["places"])}), scale.get("cyclic", False))
+    for scale in WORDS["scales"]
+]
+_LONGEST = max(len(places) for _, places, _ in _SCALES)
+_NUMBERED = re.compile(r"\(?(?P<number>\d{1,4})\s*[).:=–-]\s*(?=[^\W\d_])")
+_COUNTED = re.compile(r"(?P<before>[^\W\d][\D]*?)\s*(?P<number>\d{1,9})(?P<after>\D*)")
+_ORDINAL = re.compile(r"(?P<number>\d{1,4})(?:st|nd|rd|th)\b(?P<after>.*)")
+
+
+def plain_words(label: str) -> str:
+    """Return a label in lower case, with single blanks for hyphens and underscores, and without a point at its end.
+
+    >>> plain_words(" Strongly-Disagree."), plain_words("B-")
+    ('strongly disagree', 'b -')
+    """
+    text = label.casefold().strip().rstrip(".")
+    if re.fullmatch(r"[a-f][-−]", text):
+        return f"{text[0]} -"
+    return " ".join(text.replace("_", " ").replace("-", " ").replace("’", "'").split())
+
+
+def word_fits(labels: list[str]) -> Iterator[Fit]:
+    """Yield the scales that the labels are words of, and the order of labels that are numbered."""
+    if len(labels) <= 2 * _LONGEST:
+        words = {label: plain_words(label) for label in labels}
+        for name, places, cyclic in _SCALES:
+            keys = {label: (places[word],) for label, word in words.items() if word in places}
+            if found := fit(name, labels, keys.get, cyclic=cyclic):
+                yield found
+    texts = {label: label.casefold().strip() for label in labels}
+    for name, match in (
+        ("numbered labels", _NUMBERED.match),
+        ("labels with a number", _COUNTED.fullmatch),
+        ("ordinals", _ORDINAL.fullmatch),
+    ):
+        matches = {label: one.groupdict() for label, text in texts.items() if (one := match(text))}
+        # By a number where all around it is the same ("Band 2"), or follows it.
+        numbers = {label: (float(parts.pop("number")),) for label, parts in matches.items()}
+        first = next((matches[label] for label in islice(labels, 3) if label in matches), None)
+        same = {label: numbers[label] for label, parts in matches.items() if parts == first}
+        if found := fit(name, labels, same.get):
+            yield found
+
+
+# --- dates and times: 2024-01-31, Jan 2024, 2024Q1, 31.01.2024, 08:30, 8 pm -------------------------------------
+
+_FORMATS = ("%Y %m %d", "%Y %m", "%m %Y", "%b %Y", "%B %Y", "%Y %b", "%Y %B", "%d %b %Y", "%d %B %Y", "%b %d %Y",
+            "%B %d %Y", "%b %y", "%B %y")  # fmt: skip
+_DAY_FIRST, _MONTH_FIRST = ("%d %m %Y", "%d %m %y"), ("%m %d %Y", "%m %d %y")
+_BETWEEN = re.compile(r"(?<=\d)(?:st|nd|rd|th)?[-/., ']+(?=\w)|(?<=[a-z])[-/., ']+(?=\w)")
+_YEARS = range(1500, 2200)  # others are rather other numbers
+_YEAR = r"((?:1[5-9]|20|21)\d\d)"
+_PART = re.compile(rf"(?:{_YEAR}[ -]?)?(?:(q|h|w)(?:eek )?|(week|quarter) )0?(\d\d?)(?:[ /-]?{_YEAR})?")
+_TIME = r"(?:([01]?\d|2[0-4])(?::|h|\.)([0-5]\d)(?::([0-5]\d))?|(1[0-2]|0?[1-9]))\s?([ap])?(?:\.?m\.?)?"
+_CLOCK_TIME = re.compile(rf"{_TIME}(?:\s*(?:-|–|to)\s*{_TIME})?")
+_TIME_WORDS = {"midnight": 0.0, "noon": 12 * 3600.0, "midday": 12 * 3600.0}
+
+
+def date_fits(labels: list[str]) -> Iterator[Fit]:
+    """Yield the orders of dates and times that the labels fit."""
+    texts = {label: " ".join(label.casefold().split()) for label in labels}
+    for name, key in (("dates", _date), ("parts of years", _part)):
+        if found := _fit_of(name, texts, key):
+            yield found
+    yield from _numeric_dates(texts)
+    for name, key in (("times", _time), ("quarters, halves or weeks", _part_alone)):
+        if found := _fit_of(name, texts, key, cyclic=True):
+            yield found
+
+
+def _fit_of(name: str, texts: dict[str, str], key: Callable[[str], Key | None], *, cyclic: bool = False) -> Fit | None:
+    return fit(name, list(texts), lambda label: key(texts[label]), cyclic=cyclic)
+
+
+def _date(text: str) -> Key | None:
+    """Return year, month, day and time of a date without doubts about which is which; 0 where it has no day."""
+    if ":" not in text:
+        return _parsed(text, _FORMATS)
+    with suppress(ValueError):
+        return _key(datetime.fromisoformat(text.upper()))
+    return None
+
+
+def _parsed(text: str, formats: Sequence[str]) -> Key | None:
+    """Return the key of a date in one of some formats, which have a blank wherever a text may have other marks."""
+    plain = _BETWEEN.sub(" ", text).replace("sept ", "sep ")
+    for form in formats:
+        with suppress(ValueError):
+            return _key(datetime.strptime(plain, form), day="%d" in form)
+    return None
+
+
+def _key(moment: datetime, *, day: bool = True) -> Key | None:
+    year, month, *rest = moment.timetuple()[:6]
+    return (year, month, *(rest if day else [0] * 4)) if year in _YEARS else None
+
+
+def _numeric_dates(texts: dict[str, str]) -> Iterator[Fit]:
+    """Yield the order of dates like 31/01/2024: the day first, or the month where only that can be."""
+    first, second = (
+        _fit_of(f"dates, {name}", texts, partial(_parsed, formats=formats))
+        for name, formats in (("day before month", _DAY_FIRST), ("month before day", _MONTH_FIRST))
+    )
+    points = any(re.fullmatch(r"\d+\.\d+\.\d+", text) for text in texts.values())  # nobody writes a month first so
+    if first and second and not points and not first.outside and not second.outside:
+        if first.labels != second.labels:
+            example = texts[next(iter(texts))]
+            doubt = f"dates such as {example} can be read in two ways, and are taken with the day first"
+            first = replace(first, doubts=(*first.doubts, doubt))
+        yield first
+        return
+    found = [one for one in (first, None if points else second) if one is not None]
+    yield from sorted(found, key=lambda one: len(one.outside))[:1]
+
+
+def _part(text: str) -> Key | None:
+    """Return year and number of a quarter, half or week."""
+    match = _PART.fullmatch(text)
+    if match is None or (match[1] is None) == (match[5] is None):
+        return None
+    number = _part_number(match)
+    return None if number is None else (float(match[1] or match[5]), *number)
+
+
+def _part_alone(text: str) -> Key | None:
+    match = _PART.fullmatch(text)
+    return None if match is None or match[1] or match[5] else _part_number(match)
+
+
+def _part_number(match: re.Match[str]) -> Key | None:
+    """Return what kind of part it is, and its number; None if no year has so many."""
+    kind, number = (match[2] or match[3])[0], int(match[4])
+    return ("qhw".index(kind), number) if 1 <= number <= {"q": 4, "h": 2, "w": 53}[kind] else None
+
+
+def _time(text: str) -> Key | None:
+    """Return the seconds since midnight at which a time, or a range of times, begins and ends."""
+    if text in _TIME_WORDS:
+        return _TIME_WORDS[text], 0.0
+    match = _CLOCK_TIME.fullmatch(text)
+    if match is None:
+        return None
+    start, end = match.groups()[:5], match.groups()[5:]
+    half = start[4] or end[4]  # 8-10 pm
+    begins, ends = _seconds(start, half), _seconds(end, end[4])
+    if begins is None or ((end[0] or end[3]) and ends is None):
+        return None
+    return begins, ends or 0.0
+
+
+def _seconds(parts: tuple[str | None, ...], half: str | None) -> float | None:
+    """Return the seconds since midnight of hour, minute, second, hour alone and half of the day."""
+    hour, minute, second, alone, _ = parts
+    if (hour is None and alone is None) or (alone is not None and half is None):
+        return None
+    hours = float(hour or alone or 0)
+    if half is not None:
+        if not 1 <= hours <= 12:
+            return None
+        hours = hours % 12 + (12 if half == "p" else 0)
+    return 3600 * hours + 60 * float(minute or 0) + float(second or 0)
+
+
+# --- ranges of numbers, numbers with units: 5-9, under 18, 65+, $25,000 to $49,999, 1-2 hours, (0, 5] -----------
+
+_FAMILIES = [alternatives(table) for table in WORDS["units"]]
+_CURRENCY = r"(?:[$€£¥]|\b(?:usd|eur|gbp|chf)\b)"
+_WORD = r"(?!(?:to|until|through|bis|à|a|and|or|plus|und|et|y|o|am|pm)\b)[^\W\d_]+(?=\W|$)"
+_VALUE = rf"([-−]?)\s*{_CURRENCY}?\s*([-−]?)((?:\d[\d., ]*)?\d)\s*{_CURRENCY}?\s*((?:%|°\s?[cf]|{_WORD})?)"
+_TO = r"\s*(?:-|–|—|−|\.\.+|…|\b(?:to|until|through|bis|à|a|and)\b)\s*"
+_ABOUT = re.compile(r"(?:\b(?:aged?|ages|between|from)\b|\b(?:years?|yrs?)[ -](?:old|of age)\b|\bp\.?a\.?$)")
+_RANGE = re.compile(rf"{_VALUE}{_TO}{_VALUE}")
+_ONE = re.compile(_VALUE)
+_BELOW = re.compile(
+    r"(?:<=?|≤|under|below|less than|fewer than|younger than|up to|at most|until|unter|bis(?: zu)?|moins de|menos de)"
+    rf"\s*{_VALUE}"
+)
+_BELOW_AFTER = re.compile(
+    rf"{_VALUE}\s*(?:(?:or|and) (?:less|under|fewer|below|younger|lower)|und (?:jünger|weniger)|et moins|o menos)"
+)
+_ABOVE = re.compile(
+    r"(?:>=?|≥|over|above|more than|older than|at least|über|ab|mehr als|plus de|más de)" + rf"\s*{_VALUE}"
+)
+_ABOVE_AFTER = re.compile(
+    rf"{_VALUE}\s*(?:\+|plus\b|(?:or|and) (?:more|over|older|above|up|higher|greater)|und (?:älter|mehr)|et plus|"
+    r"y más|o más|upwards)\s*((?:[^\W\d_]+)?)"
+)
+_BRACKETS = re.compile(r"[\[(]\s*(-?(?:inf|\d+(?:\.\d*)?))\s*[,;]\s*(\+?-?(?:inf|\d+(?:\.\d*)?))\s*[\])]")
+_SPACED = re.compile(r"[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d+)?")
+_SPREADSHEET = re.compile(r"(?:\d{1,2}-[a-z]{3}|[a-z]{3}-\d{2})")
+_YEAR_SPAN = 10  # years that a range with a short second year, 2023-24, has at most
+
+
+@dataclass(frozen=True)
+class _Range:
+    """A range as it is written: two ends in their unit."""
+
+    low: float
+    high: float
+    units: tuple[str, str]
+
+
+def range_fit(labels: list[str]) -> Fit | None:
+    """Return how labels fit an order of ranges and numbers, written with a decimal point or comma."""
+    texts = {label: " ".join(label.casefold().split()) for label in labels}
+    numbers = [text for label in labels[:10_000] for text in re.findall(r"\d[\d.,]*\d", label)]
+    point = [text for text in numbers if "." in text]
+    dots_group = bool(point) and all(decimal_signs(text)[0] for text in point)
+    found = _ranges_fit(texts, dots_group=dots_group)
+    if found is None or not dots_group:
+        return found
+    other = _ranges_fit(texts, dots_group=False)
+    if other is None or other.labels == found.labels:
+        return found
+    doubt = f"points between digits are taken for thousands ({point[0]} is {point[0].replace('.', '')})"
+    return replace(found, doubts=(*found.doubts, doubt))
+
+
+def _ranges_fit(texts: dict[str, str], *, dots_group: bool) -> Fit | None:
+    parsed: dict[str, _Range] = {}
+
+    def key(label: str) -> tuple[float, ...] | None:
+        one = _range_in(texts[label], dots_group=dots_group)
+        if one is None:
+            return None
+        parsed[label] = one
+        return one.low, one.high
+
+    rough = fit("ranges", list(texts), key)
+    factors = None if rough is None else _factors(parsed.values())
+    if rough is None or factors is None:
+        return None
+    keys = {label: _scaled(one, factors) for label, one in parsed.items()}
+    if any(low > high for low, high in keys.values()):
+        return None
+    codes = any(number(label) is None and label.isdigit() for label in parsed)  # 02138
+    plain = all(number(label) is not None for label in parsed)
+    in_order = sorted(keys, key=lambda label: (keys[label], label))
+    overlap, gap = _overlap(in_order, keys), _gap(in_order, keys)
+    excel = [label for label in rough.outside if _SPREADSHEET.fullmatch(texts[label])]
+    doubts = [
+        *([f"{overlap[0]!r} and {overlap[1]!r} overlap"] if overlap else []),
+        *([f"no label covers what lies between {gap[0]!r} and {gap[1]!r}"] if gap else []),
+        *([f"{excel[0]!r} looks like a range that a spreadsheet has turned into a date"] if excel else []),
+    ]
+    words = any(unit for one in parsed.values() for unit in one.units)
+    spans = any(low != high for low, high in keys.values())
+    name = "ranges" if spans else "numbers with units" if words else "numbers"
+    return Fit(name, dict(keys), rough.outside, numeric=not (codes or plain or overlap), doubts=tuple(doubts))
+
+
+def _range_in(text: str, *, dots_group: bool) -> _Range | None:
+    """Return what a text says in numbers, or None."""
+    if match := _BRACKETS.fullmatch(text):
+        return _Range(float(match[1]), float(match[2]), ("", ""))
+    text = " ".join(_ABOUT.sub(" ", text).split()).removesuffix(" old")
+
+    def value(groups: tuple[str, ...]) -> float | None:
+        amount = _amount(groups[2], dots_group=dots_group)
+        return -amount if amount is not None and (groups[0] or groups[1]) else amount
+
+    if match := _RANGE.fullmatch(text):
+        low, high = value(match.groups()[:4]), value(match.groups()[4:])
+        if low is None or high is None:
+            return None
+        if high < low and 1000 <= low < 10_000 and high < 100:  # 2023-24
+            high += low // 100 * 100 + (100 if high < low % 100 else 0)
+            return _Range(low, high, ("", "")) if low < high <= low + _YEAR_SPAN else None
+        return _Range(low, high, (_unit(match[4]), _unit(match[8])))
+    for pattern in (_BELOW, _BELOW_AFTER, _ABOVE, _ABOVE_AFTER, _ONE):
+        if match := pattern.fullmatch(text):
+            amount = value(match.groups()[:4])
+            if amount is None:
+                return None
+            low = -math.inf if pattern in (_BELOW, _BELOW_AFTER) else amount
+            high = math.inf if pattern in (_ABOVE, _ABOVE_AFTER) else amount
+            unit = _unit(match[4]) or (_unit(match[5]) if pattern is _ABOVE_AFTER else "")
+            return _Range(low, high, (unit, unit))
+    return None
+
+
+def _amount(text: str, *, dots_group: bool) -> float | None:
+    """Return a number with separators of thousands, or a decimal comma; None if it is none."""
+    if " " in text and not _SPACED.fullmatch(text):  # two numbers: row and column of a map
+        return None
+    values = (real_number(text.replace(" ", ""), comma=comma) for comma in (dots_group, not dots_group))
+    return next((value for value in values if isinstance(value, float)), None)
+
+
+def _unit(word: str) -> str:
+    """Return a unit in the singular."""
+    word = word.replace(" ", "")
+    return word[:-1] if len(word) > 3 and word.endswith("s") else word
+
+
+def _factors(ranges: Iterable[_Range]) -> dict[str, float] | None:
+    """Return what each unit that occurs is worth; None if they do not go together."""
+    used = {unit for one in ranges for unit in one.units if unit}
+    if len(used) <= 1:
+        scale = _FAMILIES[0]
+        return {unit: scale.get(unit, 1.0) for unit in used}
+    return next((family for family in _FAMILIES if used <= family.keys()), None)
+
+
+def _scaled(one: _Range, factors: dict[str, float]) -> tuple[float, float]:
+    """Return the ends in the smallest unit; a unit that stands at the end alone is that of both, if that is a range."""
+    first, last = one.units
+    low, high = one.low * factors.get(first, 1.0), one.high * factors.get(last, 1.0)
+    shared = one.low * factors.get(first or last, 1.0)
+    return (shared if shared <= high else low), high
+
+
+def _overlap(labels: list[str], keys: dict[str, tuple[float, float]]) -> tuple[str, str] | None:
+    """Return two labels of which one begins before the other ends."""
+    return next(((one, two) for one, two in pairwise(labels) if keys[two][0] < keys[one][1]), None)
+
+
+def _gap(labels: list[str], keys: dict[str, tuple[float, float]]) -> tuple[str, str] | None:
+    """Return two neighbours that lie farther apart than neighbours usually do here: what is between has no label."""
+    steps = {(one, two): round(keys[two][0] - keys[one][1], 9) for one, two in pairwise(labels)}
+    if len(steps) < 2 or all(low == high for low, high in keys.values()):
+        return None
+    usual, times = Counter(steps.values()).most_common(1)[0]
+    wide = [pair for pair, step in steps.items() if step > usual and step > 1]
+    return wide[0] if wide and 2 * times > len(steps) else None
+
+
+__all__ = ["Fit", "recognised"]
