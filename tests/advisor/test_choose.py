@@ -142,7 +142,7 @@ def test_what_is_enough_for_fewer_than_nine_of_ten_predictions_is_no_reason_to_c
 
 def simulated(choice: Choice) -> float:
     """The error of the pair that is named, over the shapes that the prediction is averaged over."""
-    best, (people, answers) = choice.best, (choice.people, choice.answers)
+    best, (people, answers) = choice.best, (choice.case.people, choice.case.answers)
     logs = []
     for shares in AssumedSkew(answers).histograms(people):
         experiment = Experiment(
@@ -167,7 +167,7 @@ def test_nine_of_ten_collections_that_are_advised_are_as_accurate_as_asked() -> 
     least = 0.9 * len(advised)
     assert least > 54
     # If 97 of 100 keep to it, fewer than nine of ten do in two of a thousand cases; to what is predicted, two thirds.
-    assert sum(error <= choice.within for error, choice in zip(errors, advised, strict=True)) >= least
+    assert sum(error <= choice.case.within for error, choice in zip(errors, advised, strict=True)) >= least
     assert sum(error <= choice.best.error for error, choice in zip(errors, advised, strict=True)) < least
 
 
@@ -175,7 +175,7 @@ def test_asking_more_often_leaves_less_for_each_time() -> None:
     once, often = with_answers(20_000, 18, 1), with_answers(20_000, 18, 1, times=4)
     assert often.changes.times is not None
     assert 1 <= often.changes.times < 4
-    assert (once.limit, often.limit) == (2.0, 0.5)
+    assert (once.case.limit, often.case.limit) == (2.0, 0.5)
     assert once.reason == "reached"
     assert often.reason == "out_of_reach"
     text = "\n".join(row.cells[0] for part in choice_document(often).parts for row in getattr(part, "rows", ()))
@@ -200,22 +200,22 @@ def test_answers_with_an_order_may_take_less() -> None:
 )  # fmt: skip
 def test_the_advice_keeps_its_promises(people: int, answers: int, within: float, sensitive: str, times: int) -> None:
     choice = with_answers(people, answers, within, sensitive, times)
-    assert choice.limit * times <= LIMITS[sensitive] * (1 + 1e-9)
+    assert choice.case.limit * times <= LIMITS[sensitive] * (1 + 1e-9)
     if choice.epsilon is not None:
-        assert choice.epsilon <= choice.limit
+        assert choice.epsilon <= choice.case.limit
         assert choice.there.verdict != "no_better_than_no_data"
-        assert kept(choice.best) <= choice.within
-        assert choice.best.error == choice.there.ranking.best.error
+        assert kept(choice.best) <= choice.case.within
+        assert choice.best.error == choice.there.best.error
     elif choice.reason == "just_enough":
-        assert shown(choice.best.error) <= choice.within < kept(choice.best)
+        assert shown(choice.best.error) <= choice.case.within < kept(choice.best)
     elif choice.reason in ("out_of_reach", "just_short"):
-        assert shown(choice.best.error) > choice.within
-        assert choice.reason == "out_of_reach" or choice.best.error_low <= choice.within * 1.01
+        assert shown(choice.best.error) > choice.case.within
+        assert choice.reason == "out_of_reach" or choice.best.error_low <= choice.case.within * 1.01
     elif choice.reason == "not_covered":
-        assert choice.limit < 0.1
-        assert not choice.priced
+        assert choice.case.limit < 0.1
+        assert not choice.prices
     else:
-        assert choice.reason == "unsure" or choice.within >= choice.without
+        assert choice.reason == "unsure" or choice.case.within >= choice.case.without
     document = choice_document(choice)
     SCHEMA.validate({"schema_version": 1, "tool_version": "0", **document.data})
     assert document.value == ("do_not_collect" if choice.epsilon is None else f"{choice.epsilon:g}")
@@ -320,7 +320,7 @@ def test_every_smaller_number_of_answers_is_enough_too(run: Run) -> None:
 def test_two_answers_of_two_million_are_worth_collecting() -> None:
     choice = chosen(Wishes(people=2_000_000, answers=2, within=1, sensitive="medium", times=1))
     assert choice.reason == "reached"
-    best = choice.there.ranking.best
+    best = choice.there.best
     assert best.error_high < 2 * best.error
 
 
@@ -378,7 +378,7 @@ def test_without_a_file_the_second_sentence_says_what_is_assumed(run: Run) -> No
 def test_figures_are_rounded_to_the_side_that_keeps_the_promise() -> None:
     for value in (0.01, 0.333, 1.0, 1.25, 3.999, 12.34):
         assert rounded(value, up=False) <= value <= rounded(value, up=True)
-    assert with_answers(1000, 4, 1, "high", 10**6).limit == 1e-6  # the least that a budget may be
+    assert with_answers(1000, 4, 1, "high", 10**6).case.limit == 1e-6  # the least that a budget may be
 
 
 def test_every_format_works(run: Run) -> None:

@@ -128,7 +128,7 @@ def test_the_error_of_the_named_pair_is_that_of_its_repetitions_one_by_one(town:
     mechanism, metric = advice.mechanisms[best.pair[0]], METRICS["emd"].with_options(ground=request.places)
     by_hand = []
     for repetition in range(5):
-        rng = rng_for(request.seed, "collect", best.pair[0], repetition)
+        rng = rng_for(question.simulation.seed, "collect", best.pair[0], repetition)
         observed = observe(mechanism.protocol, mechanism.protocol.sample_tally(request.counts, rng), request.domain)
         by_hand.append(float(metric(POSTPROCESSORS[best.pair[1]].apply(observed), request.truth)))
     assert best.error == pytest.approx(np.mean(by_hand), rel=1e-9)

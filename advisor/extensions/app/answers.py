@@ -19,11 +19,10 @@ from advisor.extensions.app.goals import REPORTS
 from advisor.extensions.app.state import Asked
 from advisor.extensions.choose.answer import Choice, choose
 from advisor.extensions.choose.document import choice_document
-from advisor.extensions.places.answer import answer_places
-from advisor.extensions.places.document import places_document, places_sections
+from advisor.extensions.places.answer import PlacesAdvice, answer_places
+from advisor.extensions.places.document import places_document
 from advisor.extensions.places.question import PlacesQuestion
 from advisor.extensions.places.reading import places_request
-from advisor.extensions.places.result import PlacesAdvice
 from advisor.inputs.held import HeldFile, held_files
 from advisor.inputs.tally import RawHistogram
 from advisor.members import as_named
@@ -91,7 +90,7 @@ def answered(asked: Asked, value: Any = None) -> Answered:
     if isinstance(known, Choice):
         return Answered(asked, known, choice_document(known))
     if isinstance(known, PlacesAdvice):
-        return Answered(asked, known, replace(places_document(known), sections=partial(places_sections, known)))
+        return Answered(asked, known, places_document(known))
     document = rank_document(known.rankings)
     return Answered(asked, known, replace(document, sections=partial(sections_of, known)))
 

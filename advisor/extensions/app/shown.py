@@ -23,7 +23,7 @@ from advisor.extensions.app.attacker import attacker_section, promise_section
 from advisor.extensions.app.state import State, decision, ranking
 from advisor.extensions.app.wording import blamed, worded, worded_document, worded_section
 from advisor.extensions.choose.answer import Choice
-from advisor.extensions.choose.case import NOTHING_ASKED
+from advisor.extensions.choose.case import Reason
 from advisor.extensions.code.answer import files_of
 from advisor.show.data import csv_text
 from advisor.show.model import Code, Document, Part, Role, Sentence, Table
@@ -83,7 +83,7 @@ class PageAnswer:
         then, blocks = pieces_html(ranked)
         best = f'<section class="at"><h2>The best pair with ε = {self.epsilon:g}</h2>{then}</section>'
         choice = choice_of(self.decision)
-        if choice is not None and choice.reason == NOTHING_ASKED:  # no pair is to be used
+        if choice is not None and choice.reason == Reason.NOTHING_ASKED:  # no pair is to be used
             best, blocks = "", ()
         return verdict + "".join(html for _, html in changes), f"{best}{_blocks_html(blocks)}{details}"
 
@@ -207,7 +207,7 @@ def choice_of(chosen: Answered | None) -> Choice | None:
 
 def budget_of(choice: Choice | None) -> float | None:
     """Return the budget that a decision is about: the one to collect with, or the largest."""
-    return None if choice is None else choice.epsilon or choice.limit
+    return None if choice is None else choice.epsilon or choice.case.limit
 
 
 def faults(state: State, error: BaseException) -> dict[str, str]:

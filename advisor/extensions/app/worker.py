@@ -20,7 +20,7 @@ NICENESS = 3  # a simulation gives way to the pages, but does not starve beside 
 DONE, WRONG, STEP = "done", "wrong", "step"
 # What simulations import when they first need it: none of them has to wait for it.
 PRELOADED = (
-    "advisor.extensions.app.worker", "advisor.answers.rank.simulate", "advisor.extensions.choose.simulation",
+    "advisor.extensions.app.worker", "advisor.answers.rank.simulate", "advisor.extensions.choose.answer",
     "advisor.extensions.places.answer", "charset_normalizer", "numpy.random",
     "numpy.testing", "pydantic.type_adapter", "scipy.optimize", "scipy.sparse", "scipy.special",
     "simulator.surrogate",

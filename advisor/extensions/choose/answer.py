@@ -6,25 +6,29 @@ of the answers is suggested only if with it the same decision is to collect.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-from advisor.answers.budgets import Budgets, Priced
-from advisor.answers.plan.result import Progress
-from advisor.answers.rank.result import Recommendation
-from advisor.answers.rank.verdict import ENOUGH
-from advisor.extensions.choose.case import METRIC, NOTHING_ASKED, REACHED, Case
-from advisor.extensions.choose.changes import Changes, changes_of
-from advisor.extensions.choose.decision import Decision, predicted
+from advisor.answers.budgets import Priced
+from advisor.answers.plan.answer import make_plan
+from advisor.answers.plan.result import PlanRow, Progress
+from advisor.answers.rank.result import Ranking, Recommendation
+from advisor.answers.rank.simulate import simulated_answer
+from advisor.answers.rank.verdict import ENOUGH, WORTH_IT
+from advisor.extensions.choose.case import LEAST, METRIC, Case, Changes, Need, Reason, changes_of, reason_of
 from advisor.extensions.choose.question import Wishes, limit_of, rounded
-from advisor.extensions.choose.simulation import simulated
 from advisor.question.frequencies import Frequencies
+from advisor.question.plan import plan_question
+from advisor.question.question import Question
+from advisor.question.ranking import ranking_request
 from advisor.question.rules import USERS_LOW
-from advisor.question.settings import Categories
+from advisor.question.settings import Categories, Goal, Terms
 
 EXAMPLES = (0.5, 1.0, 2.0, 4.0)
 SIMULATED = 256  # possible answers of a file up to which simulations take seconds
 SHOWN = 0.999  # so that an error that is shown as half of that without data is no more than half of it
 OPEN = 0.01  # stands for an accuracy that is not yet known
+STEP = 1.03  # by which a budget is raised that a plan calls enough and whose own simulation is just above the accuracy
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,71 +36,26 @@ class Choice:
     """What the answers lead to."""
 
     case: Case
-    sensitive: str
-    times: int
-    decision: Decision
-    budgets: Budgets  # what some budgets buy, among them that of the decision, or the limit; none if not covered
-    changes: Changes  # what would be enough instead
-    data_words: tuple[str, ...]  # words of a command line that name the data; none where a skew is assumed
-    open_accuracy: bool  # whether the accuracy was left open: then it is what makes a collection worth it
-    instant: bool  # whether predictions were asked for where a file could be simulated
+    reason: Reason
+    epsilon: float | None = None  # the budget to collect with; None where collecting is no good
+    simulations: Mapping[float, Ranking] = field(default_factory=dict)  # what some budgets buy, where not predicted
+    changes: Changes = Changes()  # what would be enough instead
+    prices: tuple[Priced, ...] = ()  # what some budgets buy, `epsilon` or the limit among them; none if not covered
+    data_words: tuple[str, ...] = ()  # words of a command line that name the data; none where a skew is assumed
+    open_accuracy: bool = False  # whether the accuracy was left open: then it is what makes a collection worth it
+    instant: bool = False  # whether predictions were asked for where a file could be simulated
 
     @property
-    def reason(self) -> str:
-        """Why to collect or not: `REACHED`, or another reason of `advisor.extensions.choose.case`."""
-        return self.decision.reason
-
-    @property
-    def epsilon(self) -> float | None:
-        """The budget to collect with; None where collecting is no good."""
-        return self.decision.epsilon
-
-    @property
-    def people(self) -> int:
-        """How many people answer."""
-        return self.case.people
-
-    @property
-    def answers(self) -> int:
-        """How many possible answers there are."""
-        return self.case.answers
-
-    @property
-    def within(self) -> float:
-        """How far off a share may be, as a share."""
-        return self.case.within
-
-    @property
-    def limit(self) -> float:
-        """The largest budget of one report."""
-        return self.case.limit
-
-    @property
-    def ordered(self) -> bool:
-        """Whether the answers have an order."""
-        return self.case.at_limit.ranking.request.ordered
-
-    @property
-    def without(self) -> float:
-        """The error of the better of two guesses without data."""
-        return self.case.without
-
-    @property
-    def priced(self) -> tuple[Priced, ...]:
-        """What each budget buys."""
-        return self.budgets.priced(METRIC) if self.budgets.epsilons else ()
-
-    @property
-    def there(self) -> Priced:
+    def there(self) -> Ranking:
         """What the budget to collect with buys, or else the limit, or the nearest budget that is covered."""
         nearest = self.case.nearest
         at = nearest.limit if self.epsilon is None else self.epsilon
-        return self.decision.at(at) or nearest.priced(at)
+        return self.simulations.get(at) or nearest.predicted(at)
 
     @property
     def best(self) -> Recommendation:
         """The pair to use there, and its error."""
-        return self.there.ranking.best
+        return self.there.best
 
 
 def choose(
@@ -113,42 +72,96 @@ def choose(
     instant: predict for such data too instead of simulating. An accuracy that is left open is what makes a collection
     worth it.
     """
-    people, answers, times = wishes.people or 1, wishes.answers or 2, wishes.times or 1
-    sensitive, within = wishes.sensitive or "high", wishes.within
-    share = OPEN if within is None else float(f"{within / 100:.12g}")  # 2.2 points are 0.022
-    case = Case(people, Categories(k=answers, ordered=wishes.ordered), share, limit_of(sensitive, times), frequencies)
+    sensitive, times, within = wishes.sensitive or "high", wishes.times or 1, wishes.within
+    case = Case(
+        people=wishes.people or 1,
+        domain=Categories(k=wishes.answers or 2, ordered=wishes.ordered),
+        within=OPEN if within is None else float(f"{within / 100:.12g}"),  # 2.2 points are 0.022
+        sensitive=sensitive,
+        times=times,
+        limit=limit_of(sensitive, times),
+        frequencies=frequencies,
+    )
     if within is None and case.without > 0:
         case = replace(case, within=rounded(SHOWN * ENOUGH * case.without, up=False))
-    decision = _decision(case, instant=instant, progress=progress)
-    refused = decision.reason not in (REACHED, NOTHING_ASKED)
-    changes = Changes()
-    if refused:
-        at_limit = decision.at(case.limit) or case.nearest.at_limit
-        changes = changes_of(case, sensitive, times, people=decision.people, budget=decision.budget, at_limit=at_limit)
-    return Choice(
-        case, sensitive, times, decision, _prices(case, decision), changes, data_words,
-        open_accuracy=within is None, instant=instant,
-    )  # fmt: skip
+    if case.reason == Reason.NOTHING_ASKED:
+        choice = Choice(case, Reason.NOTHING_ASKED)
+    elif frequencies is None or instant or case.answers > SIMULATED or case.people < USERS_LOW:
+        choice = _predicted(case)
+    else:
+        choice = _simulated(case, frequencies, progress)
+    return replace(choice, prices=_prices(choice), data_words=data_words, open_accuracy=within is None, instant=instant)
 
 
-def _decision(case: Case, *, instant: bool, progress: Progress | None) -> Decision:
-    if case.frequencies is None or instant or case.answers > SIMULATED or case.people < USERS_LOW:
-        return predicted(case)
-
-    return simulated(case, case.frequencies, _silence if progress is None else progress)
-
-
-def _silence(words: str) -> None:
-    """Show nothing of what is being done."""
+def _predicted(case: Case) -> Choice:
+    """Return the decision by predictions, which take no time."""
+    if case.reason == Reason.REACHED:
+        return Choice(case, case.reason, case.least_budget())
+    return Choice(case, case.reason, changes=changes_of(case, case.people_needed(), case.nearest.at_limit))
 
 
-def _prices(case: Case, decision: Decision) -> Budgets:
+@dataclass(frozen=True, eq=False)
+class _Simulation:
+    """What the commands that are suggested answer for a case with data of earlier years."""
+
+    case: Case
+    frequencies: Frequencies
+    progress: Progress | None
+    rankings: dict[float, Ranking] = field(default_factory=dict)
+
+    def at(self, epsilon: float) -> Ranking:
+        """Return what the main command answers at a budget."""
+        if epsilon not in self.rankings:
+            if self.progress is not None:
+                self.progress(f"simulating {self.case.people:,} people at epsilon = {epsilon:g}")
+            question = Question(terms=Terms(epsilon=epsilon, n=self.case.people, metric=(METRIC,)))
+            self.rankings[epsilon] = simulated_answer(ranking_request(question, self.frequencies)).first
+        return self.rankings[epsilon]
+
+    def reason(self, epsilon: float) -> Reason:
+        """Return whether a budget is enough, or why it is not."""
+        return reason_of(self.at(epsilon), self.case.within)
+
+    def plan(self, *, epsilon: float | None = None, n: int | None = None) -> PlanRow:
+        """Return the best row of ``ldp-advise plan`` for the accuracy, at a budget or a number of people."""
+        terms = Terms(epsilon=epsilon, n=n, metric=(METRIC,))
+        question = plan_question(Question(terms=terms, goal=Goal(target=self.case.within)), self.frequencies)
+        return make_plan(question, progress=self.progress).best
+
+    def least_budget(self) -> float | None:
+        """Return the least budget that is enough; None where the limit is not."""
+        case, needed = self.case, self.plan(n=self.case.people).value
+        first = case.limit if needed is None else max(min(LEAST, case.limit), rounded(needed, up=True))
+        below = [one for one in (first, rounded(STEP * first, up=True)) if one < case.limit]
+        return next((one for one in (*below, case.limit) if self.reason(one) == Reason.REACHED), None)
+
+
+def _simulated(case: Case, frequencies: Frequencies, progress: Progress | None) -> Choice:
+    """Return the decision by simulations, with the figures that the suggested commands give too."""
+    simulation, guess = _Simulation(case, frequencies, progress), case.at_limit
+    # Where predictions leave no doubt, the limit itself need not be simulated.
+    clear = not case.gaps and guess.verdict == WORTH_IT and guess.best.error_high <= case.within
+    if clear or simulation.reason(case.limit) == Reason.REACHED:
+        epsilon = simulation.least_budget()
+        if epsilon is not None:
+            rankings = simulation.rankings
+            own = {one: rankings[one] for one in (epsilon, case.limit) if one in rankings}
+            return Choice(case, Reason.REACHED, epsilon, own)
+    at_limit, people = simulation.at(case.limit), None
+    reason = simulation.reason(case.limit)
+    if reason != Reason.JUST_ENOUGH:
+        row = simulation.plan(epsilon=case.limit)
+        if row.value is not None and row.value > case.people:
+            people = Need(row.value, row.low or row.value, row.high or row.value, simulated=True)
+    return Choice(case, reason, None, {case.limit: at_limit}, changes_of(case, people, at_limit))
+
+
+def _prices(choice: Choice) -> tuple[Priced, ...]:
     """Return what some budgets buy: simulated where that was done, else predicted."""
-    if decision.reason == NOTHING_ASKED or (case.gaps and not decision.simulated):
-        return Budgets((), ())
-    own = {case.limit} if decision.epsilon is None else {case.limit, decision.epsilon}
+    case, simulations = choice.case, choice.simulations
+    if choice.reason == Reason.NOTHING_ASKED or (case.gaps and not simulations):
+        return ()
+    own = {case.limit, choice.epsilon or case.limit}
     # Beside figures that are simulated, predicted ones would seem to be of their kind.
-    others = () if case.gaps or decision.simulated else (one for one in EXAMPLES if one < case.limit)
-    epsilons = tuple(sorted(own.union(others)))
-    known = dict(decision.simulated)
-    return Budgets(epsilons, tuple(known.get(one) or case.answer(one) for one in epsilons))
+    others = () if case.gaps or simulations else (one for one in EXAMPLES if one < case.limit)
+    return tuple(Priced(one, simulations.get(one) or case.predicted(one)) for one in sorted(own.union(others)))

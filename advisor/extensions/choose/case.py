@@ -1,15 +1,23 @@
-"""One decision: whether to collect, from who is asked what, how accurate it is to be, and what the limit is."""
+"""One case: who is asked what, how accurate it is to be, and the limit; what is predicted for it and its changes.
+
+A change of each answer is looked for alone, and counts only if with it the same decision is to collect.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import lru_cache
+from itertools import takewhile
 from typing import Any
 
-from advisor.answers.budgets import Priced
+from advisor.answers.plan.result import PlanRow
 from advisor.answers.rank.look_up import look_up
-from advisor.answers.rank.result import Answer, Recommendation
+from advisor.answers.rank.result import Ranking, Recommendation, first_need
 from advisor.answers.rank.verdict import USELESS
+from advisor.extensions.choose.question import LIMITS, limit_of, rounded
 from advisor.question.frequencies import Frequencies
 from advisor.question.question import Question
 from advisor.question.ranking import looked_up_frequencies, ranking_request
@@ -18,9 +26,44 @@ from knowledge.menu import EPSILON, USERS
 from knowledge.ranking import range_warnings
 
 METRIC = "mae"  # how far the share of an answer is off, on average over the answers
-REACHED, NOTHING_ASKED, JUST_ENOUGH, JUST_SHORT = "reached", "nothing_asked", "just_enough", "just_short"
-OUT_OF_REACH, UNSURE, NOT_COVERED = "out_of_reach", "unsure", "not_covered"
+LEAST = 0.1  # budgets below are no advice: what is as private costs the same trouble
 NINE_IN_TEN = 1.2816 / 1.96  # of the upper half of a 95 % interval, on a log scale: below it lie nine of ten
+GROWTH = 4.0  # by which a figure is raised that is not enough
+
+
+class Reason(StrEnum):
+    """Why to collect, the first, or not."""
+
+    REACHED = "reached"
+    NOTHING_ASKED = "nothing_asked"
+    JUST_ENOUGH = "just_enough"
+    JUST_SHORT = "just_short"
+    OUT_OF_REACH = "out_of_reach"
+    UNSURE = "unsure"
+    NOT_COVERED = "not_covered"
+
+
+@dataclass(frozen=True)
+class Need:
+    """A figure that is about enough, with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+    simulated: bool = False  # whether it was settled by simulation, as `ldp-advise plan` does it
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Figures of which each alone, in place of the answer, leads to a collection; None where there is none."""
+
+    people: Need | None = None
+    within: Need | None = None
+    answers: int | None = None  # so many, and every smaller number that was tried
+    times: int | None = None
+    # The budget of one report that reaches the accuracy: above the limit, and so no advice
+    epsilon: Need | None = None
+    once: Changes | None = None  # where asking less often is not enough: what is, besides asking once
 
 
 def shown(error: float) -> float:
@@ -35,30 +78,42 @@ def sure(row: Recommendation) -> float:
     return float(row.error * (row.error_high / row.error) ** NINE_IN_TEN)
 
 
+def reason_of(ranking: Ranking, within: float) -> Reason:
+    """Return whether the best pair of a ranking is accurate enough: `REACHED`, or why it is not."""
+    best, useless = ranking.best, ranking.verdict == USELESS
+    if shown(best.error) > within:
+        return Reason.JUST_SHORT if shown(best.error_low) <= within and not useless else Reason.OUT_OF_REACH
+    if useless:
+        return Reason.UNSURE
+    return Reason.REACHED if shown(sure(best)) <= within else Reason.JUST_ENOUGH
+
+
 @dataclass(frozen=True, eq=False)
 class Case:
     """What decides: who is asked what, how accurate it is to be, and the largest budget of one report."""
 
     people: int
     domain: Categories
-    within: float
-    limit: float
+    within: float  # how far off a share may be, as a share
+    sensitive: str
+    times: int  # how often the same people are asked
+    limit: float  # what all their reports may spend, divided by `times`
     frequencies: Frequencies | None = None  # of published or pilot data; None: a skew is assumed
 
     @property
     def answers(self) -> int:
         """Number of possible answers."""
-        return self.at_limit.ranking.request.k
+        return self.at_limit.request.k
 
     @property
     def without(self) -> float:
         """The error of the better of two guesses without data."""
-        return self.at_limit.ranking.error_without_data or 0.0
+        return self.at_limit.error_without_data or 0.0
 
     @property
-    def at_limit(self) -> Priced:
-        """What the limit buys."""
-        return self.priced(self.limit)
+    def at_limit(self) -> Ranking:
+        """What the limit is predicted to buy."""
+        return self.predicted(self.limit)
 
     @property
     def gaps(self) -> tuple[str, ...]:
@@ -75,37 +130,132 @@ class Case:
         return replace(self, people=max(self.people, USERS[0]), limit=max(self.limit, EPSILON[0]))
 
     @property
-    def reason(self) -> str:
-        """Why to collect (`REACHED`) or not, with the limit."""
+    def reason(self) -> Reason:
+        """Why predictions say to collect with the limit (`REACHED`) or not."""
         if self.within >= self.without > 0:
-            return NOTHING_ASKED
+            return Reason.NOTHING_ASKED
+        if not self.gaps:
+            return reason_of(self.at_limit, self.within)
         nearest = self.nearest
-        row = nearest.at_limit
-        if self.gaps:
-            certain = not nearest.gaps and shown(row.ranking.best.error_low) > self.within
-            return OUT_OF_REACH if certain else NOT_COVERED
-        if shown(row.ranking.best.error) > self.within:
-            close = shown(row.ranking.best.error_low) <= self.within and row.verdict != USELESS
-            return JUST_SHORT if close else OUT_OF_REACH
-        if row.verdict == USELESS:
-            return UNSURE
-        return REACHED if shown(sure(row.ranking.best)) <= self.within else JUST_ENOUGH
+        certain = not nearest.gaps and shown(nearest.at_limit.best.error_low) > self.within
+        return Reason.OUT_OF_REACH if certain else Reason.NOT_COVERED
 
     def collects(self, **changes: Any) -> bool:
-        """Return the decision once something is changed."""
-        return replace(self, **changes).reason == REACHED
+        """Tell whether predictions say to collect once something is changed."""
+        return replace(self, **changes).reason == Reason.REACHED
 
-    def priced(self, epsilon: float) -> Priced:
+    def predicted(self, epsilon: float) -> Ranking:
         """Return what a budget is predicted to buy."""
-        return Priced(epsilon, self.answer(epsilon).first)
+        return _predicted(epsilon, self.people, self.domain, self.frequencies)
 
-    def answer(self, epsilon: float) -> Answer:
-        """Return what is predicted at a budget."""
-        return _answer(epsilon, self.people, self.domain, self.frequencies)
+    def least_budget(self) -> float:
+        """Return about the least budget, two digits, that is predicted to be enough, where the limit is."""
+        least = min(LEAST, self.limit)
+        if self.collects(limit=least):
+            return least
+        return _between(lambda epsilon: self.collects(limit=epsilon), least, self.limit)
+
+    def people_needed(self) -> Need | None:
+        """Return how many people are predicted to be enough, by the first answer of a plan."""
+        nearest = self.nearest
+        if nearest.limit != self.limit:
+            return None
+        row = first_need(nearest.at_limit, self.within, n=True)
+        return _need(row, lambda people: self.collects(people=int(people)), float(nearest.people), USERS[1])
+
+    def budget_needed(self) -> Need | None:
+        """Return which ε is predicted to be enough, by the first answer of a plan."""
+        nearest = self.nearest
+        if nearest.people != self.people:
+            return None
+        row = first_need(nearest.at_limit, self.within, n=False)
+        return _need(row, lambda epsilon: self.collects(limit=epsilon), nearest.limit, EPSILON[1])
 
 
-@lru_cache(maxsize=8)  # a decision looks at one answer several times
-def _answer(epsilon: float, people: int, domain: Categories, frequencies: Frequencies | None) -> Answer:
+@lru_cache(maxsize=8)  # a decision looks at one ranking several times
+def _predicted(epsilon: float, people: int, domain: Categories, frequencies: Frequencies | None) -> Ranking:
     terms = Terms(epsilon=epsilon, n=people, metric=(METRIC,))
     question = Question(terms=terms, domain=domain, instant=Instant(instant=True))
-    return Answer(look_up(ranking_request(question, frequencies or looked_up_frequencies(question))))
+    return look_up(ranking_request(question, frequencies or looked_up_frequencies(question)))[0]
+
+
+def changes_of(case: Case, people: Need | None, at_limit: Ranking) -> Changes:
+    """Return the smallest change of each answer with which the decision is to collect.
+
+    people: the users that the accuracy takes. at_limit: what the limit buys.
+    """
+    total = LIMITS[case.sensitive]
+    often = min(case.times - 1, int(total / EPSILON[0]))  # smaller budgets are not covered
+    less_often = next((one for one in _falling(often) if case.collects(limit=limit_of(case.sensitive, one))), None)
+    once = None
+    if case.times > 1 and less_often is None:
+        alone = replace(case, limit=total)
+        once = Changes(people=alone.people_needed(), within=_coarser(alone, alone.at_limit))
+    return Changes(
+        people=people,
+        within=_coarser(case, at_limit),
+        answers=None if case.frequencies is not None else _fewer(case),
+        times=less_often,
+        epsilon=case.budget_needed(),
+        once=once,
+    )
+
+
+def _need(row: PlanRow | None, works: Callable[[float], bool], least: float, most: float) -> Need | None:
+    """Return what a plan needs, two digits, raised where the decision there is not yet to collect."""
+    first = least if row is None or row.value is None else min(most, max(least, rounded(row.value, up=True)))
+    value = _least(works, first, most)
+    if value is None:
+        return None
+    low, high = (value, value) if row is None or row.low is None or row.high is None else (row.low, row.high)
+    high = min(high, most)
+    return Need(value, min(value, rounded(low, up=False)), max(value, rounded(high, up=True)))
+
+
+def _coarser(case: Case, at_limit: Ranking) -> Need | None:
+    """Return the accuracy that the limit reaches, where that is better than no data."""
+    simulated = at_limit.repetitions > 0
+    if at_limit.verdict == USELESS or (case.gaps and not simulated):
+        return None
+    best = at_limit.best
+    reached = shown(sure(best))
+    nearest = float(f"{reached:.2g}")
+    value = nearest if reached <= nearest else rounded(reached, up=True)
+    if not case.within < value < case.without:
+        return None
+    return Need(value, best.error_low, best.error_high, simulated)
+
+
+def _fewer(case: Case) -> int | None:
+    """Return the most possible answers with which the decision is to collect, as it is with every smaller number tried.
+
+    What it takes does not fall steadily with the number of answers: one that happens to be enough, above others that
+    are not, is no advice.
+    """
+    tried = [one for one in _falling(case.answers - 1) if one >= 2]
+    enough = list(takewhile(lambda one: case.collects(domain=replace(case.domain, k=one)), reversed(tried)))
+    return enough[-1] if enough else None
+
+
+def _falling(value: int) -> Iterator[int]:
+    """Yield whole numbers down to 1, a tenth lower each: nothing is said to be finer than that."""
+    while value >= 1:
+        yield value
+        value -= max(1, value // 10)
+
+
+def _least(works: Callable[[float], bool], start: float, most: float) -> float | None:
+    """Return about the least value from `start` on, two digits, that works; None if none does up to `most`."""
+    low = high = start
+    while not works(high):
+        if high >= most:
+            return None
+        low, high = high, min(float(most), rounded(high * GROWTH, up=True))
+    return _between(works, low, high) if low < high else high
+
+
+def _between(works: Callable[[float], bool], low: float, high: float) -> float:
+    """Return about the least value above `low`, two digits, that works; `high` does."""
+    while low < (middle := rounded(math.sqrt(low * high), up=True)) < high:
+        low, high = (low, middle) if works(middle) else (middle, high)
+    return high

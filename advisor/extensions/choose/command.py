@@ -14,10 +14,10 @@ from advisor.cli.progress import DelayedWords
 from advisor.cli.run import Job, WholeOutput, run
 from advisor.extensions.choose.answer import Choice, choose
 from advisor.extensions.choose.document import choice_document, reproduce
-from advisor.extensions.choose.prompts import asked
+from advisor.extensions.choose.prompts import ask
 from advisor.extensions.choose.question import Wishes
 from advisor.question.frequencies import Frequencies
-from advisor.question.option import Option, options_of, refuse, require
+from advisor.question.option import options_of, refuse, require
 from advisor.question.question import Question
 from advisor.question.rules import check_data
 from advisor.question.sample import sample_frequencies
@@ -56,9 +56,10 @@ def choose_command(
     if asks:
         # A file shows whether there is an order, and --k stands beside --ordered.
         order = ["ordered"] if sample is None and wishes.answers is None else []
-        complete = asked(wishes, [*names, *order])
+        complete = ask(wishes, [*names, *order])
         names.remove("within")  # which may be left open
-    require(*((spec.flags[0], getattr(complete, name), EXAMPLES[name]) for name, spec in _options() if name in names))
+    options_needed = [(item.name, spec) for item, spec in options_of(Wishes) if item.name in names]
+    require(*((spec.flags[0], getattr(complete, name), EXAMPLES[name]) for name, spec in options_needed))
     domain = Categories(k=complete.answers, ordered=complete.ordered)
     data = replace(data, domain=domain)
     words = () if sample is None else (sample, *data.columns.typed(), *data.cleaning.typed(), *domain.typed())
@@ -82,8 +83,3 @@ def choose_command(
         ),
         output,
     )
-
-
-def _options() -> list[tuple[str, Option]]:
-    """Return the options that have to be known, each by the name of its field."""
-    return [(item.name, spec) for item, spec in options_of(Wishes) if item.name in EXAMPLES]

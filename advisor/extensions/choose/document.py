@@ -3,110 +3,86 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
-from typing import Any
 
 from advisor.answers.budgets import Priced
 from advisor.answers.rank.verdict import ENOUGH, against_nothing
+from advisor.extensions.choose import words
 from advisor.extensions.choose.answer import Choice
-from advisor.extensions.choose.case import JUST_ENOUGH, JUST_SHORT, METRIC, NOT_COVERED, NOTHING_ASKED, REACHED
-from advisor.extensions.choose.changes import Changes
+from advisor.extensions.choose.case import METRIC, Changes, Reason
 from advisor.extensions.choose.question import rounded
-from advisor.extensions.choose.words import (
-    ASSUMED,
-    answer_lines,
-    finds_budget,
-    interval,
-    meaning_lines,
-    note_lines,
-    over_limit,
-    people_text,
-    size,
-)
 from advisor.figures import percent, users
+from advisor.question.settings import Categories
 from advisor.show.budgets import TONES, priced_data
-from advisor.show.model import (
-    Code,
-    Column,
-    Document,
-    Json,
-    Part,
-    Records,
-    Role,
-    Row,
-    Sentence,
-    Table,
-    Tone,
-    Verdict,
-)
+from advisor.show.model import Code, Column, Document, Part, Records, Role, Row, Scalar, Sentence, Table, Tone, Verdict
 from advisor.show.rank.table import ATTACK, attacker_text
 
 CHANGES = "Each of these changes alone would be enough, give or take the 95 % interval in brackets:"
 NO_CHANGE = "No change of one of the answers alone is predicted to be enough."
 COLLECT, REFRAIN = "collect", "do_not_collect"
+REQUEST = ("n", "k", "within", "sensitive", "times", "ordered")  # facts that were asked
 
 
 def choice_document(choice: Choice) -> Document:
     """Return the verdict, what it rests on, the prices of some budgets, and the commands to go on with."""
-    good = choice.epsilon is not None
-    first, *rest = answer_lines(choice)
-    assumed = [] if choice.data_words else [ASSUMED]
-    changes = _change_rows(choice)
-    refused = choice.reason not in (REACHED, NOTHING_ASKED)
-    if refused:
-        rest += [*over_limit(choice), CHANGES if changes else NO_CHANGE]
-    parts: list[Part] = [Sentence(text, Role.WARNING) for text in choice.budgets.warnings]
-    parts += [Sentence(text, Role.ANSWER, Tone.DOUBTFUL) for text in assumed]
-    parts += map(Sentence, rest)
-    if changes:
-        parts.append(_changes_table(changes))
-    means = meaning_lines(choice)
-    parts += [Sentence(text, Role.NOTE) for text in means]
-    if choice.priced:
-        parts.append(_price_table(choice.priced))
-    parts += [Sentence(text, Role.NOTE) for text in note_lines(choice)]
-    again, further = reproduce(choice), _further(choice)
-    parts.append(Code(again, "Reproduce this"))
-    if good:
-        parts.append(Code(_ranking(choice), "Compare with all other pairs"))
-    parts.append(Code(further, _title(choice)))
+    case, good, facts = choice.case, choice.epsilon is not None, _facts(choice)
+    first, *rest = words.answer_lines(choice)
+    assumed = [] if choice.data_words else [words.ASSUMED]
+    changes, means = _change_rows(choice), words.meaning_lines(choice)
+    if choice.reason not in (Reason.REACHED, Reason.NOTHING_ASKED):
+        rest += [*words.over_limit(choice), CHANGES if changes else NO_CHANGE]
+    warnings = list(dict.fromkeys(text for row in choice.prices for text in row.ranking.warnings))
+    again, (title, further) = reproduce(choice), _next(choice)
+    parts: list[Part] = [
+        *(Sentence(text, Role.WARNING) for text in warnings),
+        *(Sentence(text, Role.ANSWER, Tone.DOUBTFUL) for text in assumed),
+        *map(Sentence, rest),
+        *([_changes_table(changes)] if changes else []),
+        *(Sentence(text, Role.NOTE) for text in means),
+        *([_price_table(choice.prices)] if choice.prices else []),
+        *(Sentence(text, Role.NOTE) for text in words.note_lines(choice)),
+        Code(again, "Reproduce this"),
+        *([Code(_ranking(choice), "Compare with all other pairs")] if good else []),
+        Code(further, title),
+    ]
     return Document(
         title="Collect, and with which ε" if good else "Do not collect like this",
         verdict=Verdict(
             COLLECT if good else REFRAIN,
             first,
             Tone.PLAIN if good else Tone.DOUBTFUL,
-            () if good else (choice.reason,),
-            _figures(choice),
+            () if good else (choice.reason.value,),
+            {
+                "eps": choice.epsilon,
+                "within": case.within,
+                **_errors(choice),
+                "error_without_data": case.without,
+            },
         ),
         parts=tuple(parts),
-        data=_data(choice, [first, *assumed, *rest, *means], again, further),
-        records=Records(tuple(_facts(choice)), (tuple(_facts(choice).values()),)),
-        value=f"{choice.epsilon:g}" if choice.epsilon is not None else REFRAIN,
-        setting=f"{choice.people:,} people, {choice.answers:,} possible answers",
+        data={
+            "request": {name: facts[name] for name in REQUEST},
+            **{name: value for name, value in facts.items() if name not in REQUEST},
+            "summary": first,
+            "sentences": [first, *assumed, *rest, *means],
+            "command": again,
+            "next_command": further,
+            "warnings": warnings,
+            "budgets": [priced_data(row) for row in choice.prices],
+        },
+        records=Records(tuple(facts), (tuple(facts.values()),)),
+        value=REFRAIN if choice.epsilon is None else f"{choice.epsilon:g}",
+        setting=f"{case.people:,} people, {case.answers:,} possible answers",
     )
-
-
-def _figures(choice: Choice) -> dict[str, float | None]:
-    best = None if choice.reason == NOT_COVERED else choice.best
-    return {
-        "eps": choice.epsilon,
-        "within": choice.within,
-        "error": None if best is None else best.error,
-        "error_low": None if best is None else best.error_low,
-        "error_high": None if best is None else best.error_high,
-        "error_without_data": choice.without,
-    }
 
 
 def _change_rows(choice: Choice) -> list[Row]:
     """Return what would be enough instead: each row alone."""
-    new = choice.changes
-    often = _times(choice.times)
+    new, case = choice.changes, choice.case
+    fewer = None if new.answers is None else f"{new.answers:,} or fewer"
     rows = [
         *_figure_rows(choice, new),
-        ("fewer possible answers", f"{choice.answers:,}", None if new.answers is None else f"{new.answers:,} or fewer"),
-        ("asked less often", often, None if new.times is None else _times(new.times)),
+        ("fewer possible answers", f"{case.answers:,}", fewer),
+        ("asked less often", _times(case.times), None if new.times is None else _times(new.times)),
     ]
     if new.once is not None:
         rows += [(f"asked once, and {name}", before, after) for name, before, after in _figure_rows(choice, new.once)]
@@ -114,13 +90,13 @@ def _change_rows(choice: Choice) -> list[Row]:
 
 
 def _figure_rows(choice: Choice, new: Changes) -> list[tuple[str, str, str | None]]:
-    people = None if new.people is None else people_text(new.people)
+    people = None if new.people is None else words.people_text(new.people)
     off, within = new.within, None
     if off is not None:
-        within = f"about {size(off.value)} ({interval(off.low, off.high, simulated=off.simulated)})"
+        within = f"about {words.size(off.value)} ({words.interval(off.low, off.high, simulated=off.simulated)})"
     return [
-        ("more people", f"{choice.people:,}", people),
-        ("less accuracy, in points", size(choice.within), within),
+        ("more people", f"{choice.case.people:,}", people),
+        ("less accuracy, in points", words.size(choice.case.within), within),
     ]
 
 
@@ -144,25 +120,19 @@ def _price_table(rows: tuple[Priced, ...]) -> Table:
         Column("people", f"the same in people of {request.n:,}", drop=2),
         Column("than no data", "what collecting adds to an answer without any data", text=True),
         Column("detects", "people with the rarest answer that can be detected", drop=3),
-        Column(
-            "guessed",
-            f"{ATTACK}, {attacker_text(request)}",
-            drop=4,
-        ),
+        Column("guessed", f"{ATTACK}, {attacker_text(request)}", drop=4),
     )
     return Table(columns, tuple(map(_price, rows)), noun="budgets", cut=False)
 
 
 def _price(row: Priced) -> Row:
     best = row.ranking.best
+    margin = words.interval(best.error_low, best.error_high, simulated=row.ranking.repetitions > 0)
     cells: tuple[tuple[str, float | None], ...] = (
         (f"{row.epsilon:g}", row.epsilon),
         (best.protocol, None),
         (best.method, None),
-        (
-            f"{size(best.error)} ({interval(best.error_low, best.error_high, simulated=row.ranking.repetitions > 0)})",
-            best.error,
-        ),
+        (f"{words.size(best.error)} ({margin})", best.error),
         ("–" if row.off is None else users(row.off), row.off),
         (against_nothing(row.ranking.reasons), None),
         ("–" if row.detectable is None else users(row.detectable), row.detectable),
@@ -173,109 +143,97 @@ def _price(row: Priced) -> Row:
 
 def reproduce(choice: Choice) -> str:
     """Return the command that gives the same answer without questions."""
-    return _again(choice, choice.within)
+    return _again(choice, choice.case.within)
 
 
 def _again(choice: Choice, within: float) -> str:
+    case = choice.case
     return _command(
-        "choose", "--n", str(choice.people), *_domain(choice), "--within", f"{100 * within:.12g}",
-        "--sensitive", choice.sensitive, "--times", str(choice.times), *(["--instant"] if choice.instant else []),
+        "choose", "--n", str(case.people), *_domain(choice), "--within", f"{100 * within:.12g}",
+        "--sensitive", case.sensitive, "--times", str(case.times), *(["--instant"] if choice.instant else []),
     )  # fmt: skip
 
 
-def _command(*words: str) -> str:
-    return shlex.join(["ldp-advise", *words])
+def _command(*parts: str) -> str:
+    return shlex.join(["ldp-advise", *parts])
 
 
 def _domain(choice: Choice) -> tuple[str, ...]:
     """Return the words that name the data, or the number of answers and their order."""
-    order = {True: ["--ordered"], False: ["--unordered"], None: []}[choice.case.domain.ordered]
-    return choice.data_words or ("--k", str(choice.answers), *order)
+    order = Categories(ordered=choice.case.domain.ordered).typed()
+    return choice.data_words or ("--k", str(choice.case.answers), *order)
 
 
 def _ranking(choice: Choice) -> str:
     """Return the command that ranks all pairs with the budget."""
-    rounds = ("rounds", "--rounds", str(choice.times)) if choice.times > 1 else ()
-    instant = ("--instant",) if choice.data_words and not choice.decision.simulated else ()
-    setting = ("--eps", f"{choice.epsilon:g}", "--n", str(choice.people), "--metric", METRIC, *instant)
+    case = choice.case
+    rounds = ("rounds", "--rounds", str(case.times)) if case.times > 1 else ()
+    instant = ("--instant",) if choice.data_words and not choice.simulations else ()
+    setting = ("--eps", f"{choice.epsilon:g}", "--n", str(case.people), "--metric", METRIC, *instant)
     return _command(*rounds, *setting, *_domain(choice))
 
 
-def _further(choice: Choice) -> str:
-    """Return the command to go on with: code to collect, a question that asks for something, or a simulated plan."""
+def _next(choice: Choice) -> tuple[str, str]:
+    """Return what to go on with: code to collect, a question that asks for something, or a simulated plan.
+
+    And the command that does it.
+    """
+    case = choice.case
     if choice.epsilon is not None:
         protocol, method = choice.best.pair
-        return _command(
+        return "Next: write the code that collects", _command(
             "code", "--protocol", protocol, "--method", method, "--eps", f"{choice.epsilon:g}",
-            "--k", str(choice.answers), "--to", "collection",
+            "--k", str(case.answers), "--to", "collection",
         )  # fmt: skip
-    if choice.reason == NOTHING_ASKED:
-        return _again(choice, rounded(ENOUGH * choice.without, up=False) if choice.without else choice.within)
-    given = ("--n", str(choice.people)) if finds_budget(choice) else ("--eps", f"{choice.limit:g}")
-    return _command("plan", "--target", f"{choice.within:.12g}", "--metric", METRIC, *given, *_domain(choice))
-
-
-def _title(choice: Choice) -> str:
-    if choice.epsilon is not None:
-        return "Next: write the code that collects"
-    if choice.reason == NOTHING_ASKED:
-        return "Next: ask for what would be worth a collection"
-    if finds_budget(choice):
-        return f"Next: simulate which ε it takes; collect if it is at most {choice.limit:g}"
-    if (
-        choice.case.domain.ordered and not choice.data_words
-    ):  # of the shapes that predictions average, a plan simulates one
-        return (
+    if choice.reason == Reason.NOTHING_ASKED:
+        within = rounded(ENOUGH * case.without, up=False)
+        return "Next: ask for what would be worth a collection", _again(choice, within)
+    plan = ("plan", "--target", f"{case.within:.12g}", "--metric", METRIC)
+    if words.finds_budget(choice):
+        title = f"Next: simulate which ε it takes; collect if it is at most {case.limit:g}"
+        return title, _command(*plan, "--n", str(case.people), *_domain(choice))
+    title = "Next: simulate how many people it takes"
+    if case.domain.ordered and not choice.data_words:  # of the shapes that predictions average, a plan simulates one
+        title = (
             "Next: simulate how many people one such shape takes, its most common answers first; others may take more"
         )
-    rule = f"; collect if it is at most {choice.people:,}" if choice.reason in (JUST_ENOUGH, JUST_SHORT) else ""
-    return f"Next: simulate how many people it takes{rule}"
+    elif choice.reason in words.CLOSE:
+        title += f"; collect if it is at most {case.people:,}"
+    return title, _command(*plan, "--eps", f"{case.limit:g}", *_domain(choice))
 
 
-def _facts(choice: Choice) -> dict[str, Any]:
+def _facts(choice: Choice) -> dict[str, Scalar]:
     """Return the answers, and what they lead to, as figures."""
-    covered = choice.reason != NOT_COVERED
-    best, new = choice.best if covered else None, choice.changes
-    eps = choice.epsilon if new.epsilon is None else new.epsilon.value
+    case, new = choice.case, choice.changes
+    best = None if choice.reason == Reason.NOT_COVERED else choice.best
     return {
-        "n": choice.people,
-        "k": choice.answers,
-        "within": choice.within,
-        "sensitive": choice.sensitive,
-        "times": choice.times,
-        "ordered": choice.ordered,
-        "choice": COLLECT if choice.epsilon is not None else REFRAIN,
-        "reason": choice.reason,
+        "n": case.people,
+        "k": case.answers,
+        "within": case.within,
+        "sensitive": case.sensitive,
+        "times": case.times,
+        "ordered": case.at_limit.request.ordered,
+        "choice": REFRAIN if choice.epsilon is None else COLLECT,
+        "reason": choice.reason.value,
         "eps": choice.epsilon,
-        "eps_limit": choice.limit,
-        "eps_needed": eps,
+        "eps_limit": case.limit,
+        "eps_needed": choice.epsilon if new.epsilon is None else new.epsilon.value,
         "protocol": None if best is None else best.protocol,
         "method": None if best is None else best.method,
-        "error": None if best is None else best.error,
-        "error_low": None if best is None else best.error_low,
-        "error_high": None if best is None else best.error_high,
-        "error_without_data": choice.without,
-        "verdict": choice.there.verdict if covered else None,
+        **_errors(choice),
+        "error_without_data": case.without,
+        "verdict": None if best is None else choice.there.verdict,
         "people_needed": None if new.people is None else round(new.people.value),
         "people_needed_low": None if new.people is None else new.people.low,
         "people_needed_high": None if new.people is None else new.people.high,
         "within_possible": None if new.within is None else new.within.value,
         "answers_possible": new.answers,
         "times_possible": new.times,
-        "source": "simulation" if choice.decision.simulated else "grid",
+        "source": "simulation" if choice.simulations else "grid",
     }
 
 
-def _data(choice: Choice, lines: list[str], again: str, further: str) -> Mapping[str, Json]:
-    facts = _facts(choice)
-    names = ("n", "k", "within", "sensitive", "times", "ordered")
-    return {
-        "request": {name: facts.pop(name) for name in names},
-        **facts,
-        "summary": lines[0],
-        "sentences": lines,
-        "command": again,
-        "next_command": further,
-        "warnings": list(choice.budgets.warnings),
-        "budgets": [priced_data(row) for row in choice.priced],
-    }
+def _errors(choice: Choice) -> dict[str, float | None]:
+    """Return the error of the best pair and its interval; None where predictions do not cover the case."""
+    best, names = choice.best, ("error", "error_low", "error_high")
+    return {name: None if choice.reason == Reason.NOT_COVERED else getattr(best, name) for name in names}

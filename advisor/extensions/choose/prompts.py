@@ -14,22 +14,10 @@ from advisor.checks import shown
 from advisor.errors import InputError
 from advisor.extensions.choose.question import Wishes
 
-UNKNOWN = frozenset(
-    {
-        "",
-        "?",
-        "-",
-        "don't know",
-        "dont know",
-        "don’t know",
-        "do not know",
-        "i don't know",
-        "not sure",
-        "dk",
-        "unknown",
-        "no idea",
-    }
-)
+UNKNOWN = (
+    "", "?", "-", "don't know", "dont know", "don’t know", "do not know", "i don't know", "not sure", "dk", "unknown",
+    "no idea",
+)  # fmt: skip
 # A number with words around it: about 2,000 people
 COUNTED = re.compile(r"(?:about |around |ca\.? ?|~ ?)?([\d.,_]+ ?[km%]?)(?: [a-z ]+)?")
 
@@ -40,9 +28,8 @@ class Prompt:
 
     question: str
     again: str  # what is said when something else is typed than may be
-    words: Mapping[str, object] = field(
-        default_factory=dict
-    )  # what may be typed besides figures, and what it stands for
+    # What may be typed besides figures, and what it stands for
+    words: Mapping[str, object] = field(default_factory=dict)
     needed: bool = False  # whether there is no answer to fall back on
     default: object = None  # what stands for an empty answer, or for "don't know"; None leaves it open
 
@@ -56,10 +43,8 @@ class Prompt:
             if self.needed:
                 raise InputError(f"This has to be known, if only roughly. {self.again}")
             return self.default
-        value = self.words.get(text, text)
         number = COUNTED.fullmatch(text)
-        if text not in self.words and number is not None:
-            value = number[1].replace(" ", "")
+        value = self.words.get(text, text if number is None else number[1].replace(" ", ""))
         if name == "ordered" and not isinstance(value, bool):
             raise InputError(f"{self.again} Got {shown(line.strip())}.")
         try:
@@ -113,7 +98,7 @@ PROMPTS = {
 }
 
 
-def asked(wishes: Wishes, names: Sequence[str]) -> Wishes:
+def ask(wishes: Wishes, names: Sequence[str]) -> Wishes:
     """Return the wishes with answers, typed on a terminal, to what they leave open.
 
     Raises typer.Abort if the input ends before.

@@ -23,21 +23,18 @@ from advisor.show.model import (
 )
 from simulator import METRICS
 
-FIELDS = (
-    "column", "k", "share", "reports", "epsilon", "protocol", "method", "metric", "error", "error_low", "error_high",
-    "mean_absolute_error", "report_bits", "raw_error", "verdict",
-)  # fmt: skip
+FIGURES = ("error", "error_low", "error_high", "mean_absolute_error", "report_bits")  # of the best pair of a column
 
 
 def joint_document(plan: JointPlan) -> Document:
     """Return who reports what, how exact it is, and what it rests on."""
-    question, rows = plan.question, [_fields(one) for one in plan.columns]
+    question, rows = plan.question, [_record(one) for one in plan.columns]
     useless = _useless(plan)
-    answers = (*useless, _answer(plan))
+    summary = " ".join([*useless, _answer(plan)])
     every = all(one.ranking.verdict == USELESS for one in plan.columns)
     verdict = Verdict(
         USELESS if every else plan.solution,
-        " ".join(answers),
+        summary,
         Tone.DOUBTFUL if useless else Tone.PLAIN,
         ("useless_columns",) if useless else (),
     )
@@ -58,15 +55,16 @@ def joint_document(plan: JointPlan) -> Document:
         },
         "source": plan.columns[0].ranking.source,
         "seed": question.core.simulation.seed,
-        "summary": " ".join(answers),
+        "summary": summary,
         "solution": plan.solution,
         "error": plan.error,
         "advantage": plan.advantage,
         "warnings": warnings,
-        "columns": [dict(zip(FIELDS, row, strict=True)) for row in rows],
+        "columns": rows,
     }
-    value = "\n".join(f"{row[0]} {row[5]} {row[6]} {row[4]:.6g} {row[3]}" for row in rows)
-    return Document(f"Plan for {len(rows)} columns", verdict, tuple(parts), data, Records(FIELDS, tuple(rows)), value)
+    records = Records(tuple(rows[0]), tuple(tuple(row.values()) for row in rows))
+    value = "\n".join("{column} {protocol} {method} {epsilon:.6g} {reports}".format_map(row) for row in rows)
+    return Document(f"Plan for {len(rows)} columns", verdict, tuple(parts), data, records, value)
 
 
 def _own_warnings(plan: JointPlan) -> list[str]:
@@ -75,14 +73,22 @@ def _own_warnings(plan: JointPlan) -> list[str]:
     return [f"{one.name}: {text}" for one in plan.columns for text in one.ranking.warnings if text not in known]
 
 
-def _fields(one: ColumnPlan) -> tuple[Scalar, ...]:
-    metric = one.ranking.metric
-    own = (one.name, one.k, one.share, one.reports, one.epsilon)
-    if not one.ranking.recommendations:
-        return (*own, None, None, metric, None, None, None, None, None, one.error, None)
-    best = one.ranking.best
-    figures = (best.error, best.error_low, best.error_high, best.mean_absolute_error, best.report_bits)
-    return (*own, best.protocol, best.method, metric, *figures, one.error, one.ranking.verdict)
+def _record(one: ColumnPlan) -> dict[str, Scalar]:
+    """Return the figures of a column by name; constraints may leave no pair for it."""
+    request, best = one.ranking.request, next(iter(one.ranking.recommendations), None)
+    return {
+        "column": one.name,
+        "k": request.k,
+        "share": one.share,
+        "reports": request.n,
+        "epsilon": request.epsilon,
+        "protocol": best and best.protocol,
+        "method": best and best.method,
+        "metric": one.ranking.metric,
+        **{name: best and getattr(best, name) for name in FIGURES},
+        "raw_error": one.error,
+        "verdict": one.ranking.verdict,
+    }
 
 
 def _answer(plan: JointPlan) -> str:
@@ -135,14 +141,13 @@ def _table(plan: JointPlan) -> Table:
 
 
 def _row(one: ColumnPlan) -> Row:
-    pair, error, value, verdict = ("–", "–"), "–", None, one.ranking.verdict
+    pair, error, value, words, request = ("–", "–"), "–", None, "–", one.ranking.request
     if one.ranking.recommendations:
         best = one.ranking.best
-        pair, value = best.pair, best.error
+        pair, value, words = best.pair, best.error, against_nothing(one.ranking.reasons)
         error = error_text(best.error, best.error_low, best.error_high, ranges=one.ranking.over_populations)
-    cells = (one.name, f"{one.k:,}", percent(one.share), f"{one.reports:,}", f"{one.epsilon:.3g}")
-    values = (None, one.k, one.share, one.reports, one.epsilon, None, None, value, None, one.error)
-    words = "–" if verdict is None else against_nothing(one.ranking.reasons)
+    cells = (one.name, f"{request.k:,}", percent(one.share), f"{request.n:,}", f"{request.epsilon:.3g}")
+    values = (None, request.k, one.share, request.n, request.epsilon, None, None, value, None, one.error)
     return Row((*cells, *pair, error, words, number(one.error, 3)), values, Tone.PLAIN)
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from advisor.extensions.places.menu import places_menu
-from advisor.extensions.places.request import PlacesRequest
-from advisor.extensions.places.result import Mechanism, Pictured, PlacesAdvice
-from simulator import METRICS, POSTPROCESSORS, Metric
+from advisor.extensions.places.mechanisms import Mechanism, places_menu
+from advisor.extensions.places.reading import PlacesRequest
+from advisor.question.removals import Removal
+from simulator import METRICS, POSTPROCESSORS
 from simulator.benchmark import Experiment
 from simulator.channels import Channel, Update
 from simulator.methods import observe
@@ -18,8 +18,39 @@ from simulator.methods.maximum_likelihood import remembered_maxima
 from simulator.metrics import EMD_SLACK
 from simulator.protocols.protocol import Tally
 from simulator.race import race
-from simulator.ranking import rank
+from simulator.ranking import Standing, rank
 from simulator.seeding import rng_for
+
+
+@dataclass(frozen=True, eq=False)
+class PlacesAdvice:
+    """The answer: for each metric a ranking of pairs."""
+
+    request: PlacesRequest
+    mechanisms: Mapping[str, Mechanism]  # what competed, by key
+    removals: tuple[Removal, ...]  # what each constraint took off the menu
+    warnings: tuple[str, ...]
+    rankings: Mapping[str, tuple[Standing, ...]]  # for each metric the standings, the best first
+    uniform_errors: Mapping[str, float]  # for each metric the error of equal frequencies, which need no data
+    emd_error: float | None  # largest proven relative error of the earth mover's distances, None without that metric
+    repetitions: int  # most repetitions behind any row of the rankings
+
+    @property
+    def metric(self) -> str:
+        """The metric that was named first."""
+        return next(iter(self.rankings))
+
+    def best(self, metric: str) -> Standing:
+        """Return the first of the ranking of a metric."""
+        return self.rankings[metric][0]
+
+    def error_of(self, metric: str, protocol: str, method: str) -> float | None:
+        """Return the mean error of a pair, None if it did not compete."""
+        return next((row.error for row in self.rankings[metric] if row.pair == (protocol, method)), None)
+
+    def unit_of(self, metric: str) -> str:
+        """Return the unit of a metric's errors."""
+        return self.request.unit if metric == "emd" else METRICS[metric].unit
 
 
 def answer_places(
@@ -29,72 +60,64 @@ def answer_places(
 
     Raises InputError if a channel leaks more than is promised, or constraints leave nothing.
     """
-    request, menu = places_menu(request)
+    question, names = request.question, request.question.metrics
+    options = question.metric_settings.resolved(request.places.k).options(question.simulation.seed)
+    menu, removals, warnings = places_menu(request)
+    metrics = {name: METRICS[name] for name in names} | ({EMD_SLACK.name: EMD_SLACK} if "emd" in names else {})
     experiment = Experiment(
         counts=request.counts,
         oracles={key: one.protocol for key, one in menu.items()},
         methods=POSTPROCESSORS,
-        metrics=_metrics(request),
+        metrics={name: one.with_options(**options, ground=request.places) for name, one in metrics.items()},
         pairs=tuple((key, method) for key, one in menu.items() for method in one.methods),
-        seed=request.seed,
+        seed=question.simulation.seed,
         domain=request.domain,
     )
     runs = race(
         experiment,
-        request.metrics,
+        names,
         repetitions=request.repetitions,
         max_repetitions=request.max_repetitions,
         jobs=jobs,
         progress=progress,
     )
     cost = {key: (float(one.protocol.report_bits),) for key, one in menu.items()}
-    rankings = {metric: rank(runs.of(metric), cost) for metric in request.metrics}
     uniform = np.full(request.places.k, 1 / request.places.k)
-    slack = runs.of(EMD_SLACK.name).values() if "emd" in request.metrics else ()
+    slack = runs.of(EMD_SLACK.name).values() if "emd" in names else ()
     return PlacesAdvice(
-        request,
-        {key: _measured(key, one, request) for key, one in menu.items()},
-        rankings,
-        {metric: float(experiment.metrics[metric](uniform, request.truth)) for metric in request.metrics},
-        max((float(block.max()) for block in slack), default=0.0) if "emd" in request.metrics else None,
-        runs.repetitions,
-        {key: _picture(key, one, request) for key, one in menu.items()},
+        request=request,
+        mechanisms={key: _with_collections(key, one, request) for key, one in menu.items()},
+        removals=removals,
+        warnings=(*request.warnings, *warnings),
+        rankings={metric: rank(runs.of(metric), cost) for metric in names},
+        uniform_errors={metric: float(experiment.metrics[metric](uniform, request.truth)) for metric in names},
+        emd_error=max((float(block.max()) for block in slack), default=None),
+        repetitions=runs.repetitions,
     )
 
 
-def _metrics(request: PlacesRequest) -> dict[str, Metric]:
-    """Return the metrics asked for with their ground distance, and how far off the earth mover's distance can be."""
-    metrics = {name: METRICS[name] for name in request.metrics}
-    if "emd" in metrics:
-        metrics[EMD_SLACK.name] = EMD_SLACK
-    return {
-        name: metric.with_options(**request.metric_values.options(request.seed), ground=request.places)
-        for name, metric in metrics.items()
-    }
+def _with_collections(key: str, one: Mechanism, request: PlacesRequest) -> Mechanism:
+    """Return a mechanism with what comes out of its simulated collections, each of them drawn again."""
 
+    def collection(repetition: int) -> Tally:
+        rng = rng_for(request.question.simulation.seed, "collect", key, repetition)
+        return one.protocol.sample_tally(request.counts, rng)
 
-def _collection(key: str, one: Mechanism, request: PlacesRequest, repetition: int) -> Tally:
-    """Return one of the simulated collections again."""
-    return one.protocol.sample_tally(request.counts, rng_for(request.seed, "collect", key, repetition))
-
-
-def _measured(key: str, one: Mechanism, request: PlacesRequest) -> Mechanism:
-    """Return a mechanism with how far its reports are off, and how well the likeliest frequencies were found."""
-    moved = None
+    first, methods = collection(0), {name: POSTPROCESSORS[name] for name in one.methods}
+    needs = frozenset[str]().union(*(method.needs for method in methods.values()))
+    observed = observe(one.protocol, first, request.domain, needs=needs)
+    moved, reported = None, None
     if one.channel is not None:
         moved = one.channel.expected_distance(request.truth, request.places.distances())
+        reported = first.counts / request.n
     fits: tuple[Update, ...] = ()
-    if isinstance(one.protocol, Channel) and "ibu" in one.methods:
-        likelihood = one.protocol.likelihood
-        every = [_collection(key, one, request, repetition).counts for repetition in range(request.repetitions)]
-        fits = tuple(remembered_maxima(likelihood, np.stack(every)))
-    return replace(one, expected_distance=moved, ibu_fits=fits)
-
-
-def _picture(key: str, one: Mechanism, request: PlacesRequest) -> Pictured:
-    methods = {name: POSTPROCESSORS[name] for name in one.methods}
-    tally = _collection(key, one, request, 0)
-    needs = frozenset[str]().union(*(method.needs for method in methods.values()))
-    observed = observe(one.protocol, tally, request.domain, needs=needs)
-    reported = tally.counts / request.n if one.channel is not None else None
-    return Pictured(reported, {name: method.apply(observed) for name, method in methods.items()})
+    if isinstance(one.protocol, Channel) and "ibu" in methods:
+        every = [collection(repetition).counts for repetition in range(request.repetitions)]
+        fits = tuple(remembered_maxima(one.protocol.likelihood, np.stack(every)))
+    return replace(
+        one,
+        expected_distance=moved,
+        ibu_fits=fits,
+        reported=reported,
+        estimates={name: method.apply(observed) for name, method in methods.items()},
+    )

@@ -11,12 +11,11 @@ from advisor.cli.arguments import Sample
 from advisor.cli.options import Only
 from advisor.cli.progress import DelayedProgress
 from advisor.cli.run import Job, Output, SideFile, run
-from advisor.extensions.places.answer import answer_places
-from advisor.extensions.places.document import places_document, places_sections
+from advisor.extensions.places.answer import PlacesAdvice, answer_places
+from advisor.extensions.places.document import places_document
 from advisor.extensions.places.picture import places_figure
 from advisor.extensions.places.question import PlacesQuestion
 from advisor.extensions.places.reading import places_request
-from advisor.extensions.places.result import PlacesAdvice
 from advisor.question.settings import Picture
 from advisor.show.model import TOP
 from advisor.show.pictures import PICTURES, require_matplotlib, save
@@ -41,22 +40,21 @@ def places_command(
 
     Example: ldp-advise places visits.csv --grid 32x32 --columns row,col --privacy metric --radius 3 --eps 2
     """
-    asked = replace(question, sample=sample)
-    asked.check_places()
+    question = replace(question, sample=sample)
+    question.check_places()
     run(
         Job(
-            read=lambda: places_request(asked),
-            answer=partial(answer_places, jobs=asked.simulation.jobs or 1),
+            read=lambda: places_request(question),
+            answer=partial(answer_places, jobs=question.simulation.jobs or 1),
             document=places_document,
-            sections=places_sections,
             progress=partial(DelayedProgress, "simulating"),
-            inputs=[sample, asked.places_menu.channel],
+            inputs=[sample, question.places_menu.channel],
             files=[SideFile("--plot", picture.plot, PICTURES, _draw, require_matplotlib)],
             unprotected=True,
         ),
         output,
         # Channels are few: all of them are shown, so that the trade-off is in one table.
-        top=None if asked.privacy.privacy == "metric" else TOP,
+        top=None if question.privacy.privacy == "metric" else TOP,
     )
 
 

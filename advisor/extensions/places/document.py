@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
+from advisor.extensions.places import words
+from advisor.extensions.places.answer import PlacesAdvice
 from advisor.extensions.places.picture import places_figure
-from advisor.extensions.places.result import PlacesAdvice, unit_of
-from advisor.extensions.places.words import (
-    METHODS_LEGEND,
-    answer_sentences,
-    describe,
-    footer_sentences,
-    leak,
-    promise_sentences,
-    quality_sentence,
-    summary,
-    verdict,
-)
 from advisor.figures import change, error_text, number, percent, times
 from advisor.show.model import (
     Column,
@@ -39,40 +30,40 @@ from simulator.ranking import Standing
 
 def places_document(advice: PlacesAdvice) -> Document:
     """Return for each metric the answer and the ranking, then the promise and what it rests on."""
-    request, metrics = advice.request, advice.request.metrics
-    parts: list[Part] = [Sentence(text, Role.WARNING) for text in request.warnings]
+    request, metrics = advice.request, tuple(advice.rankings)
+    parts: list[Part] = [Sentence(text, Role.WARNING) for text in advice.warnings]
     for metric in metrics:
-        sentences = answer_sentences(advice, metric)
-        quality = quality_sentence(advice, metric)
-        parts += [verdict(advice, metric).sentence] if metric != metrics[0] else []
-        parts += [sentence for sentence in sentences if sentence.role is Role.ANSWER]
-        parts += [] if quality is None else [Sentence(quality)]
-        parts += [sentence for sentence in sentences if sentence.role is not Role.ANSWER]
-        parts.append(_table(advice, metric))
-        parts.append(Sentence(_without_data(advice, metric)))
-    parts += [Sentence(text) for text in promise_sentences(advice)]
-    parts += [Sentence(text, Role.NOTE) for text in footer_sentences(advice)]
-    parts.append(Sentence(METHODS_LEGEND, Role.LEGEND))
+        sentences, error = words.answer_sentences(advice, metric), number(advice.uniform_errors[metric])
+        sentences[1:1] = [Sentence(text) for text in words.quality_sentences(advice, metric)]
+        parts += [words.verdict(advice, metric).sentence] if metric != metrics[0] else []
+        parts += [
+            *sentences,
+            _table(advice, metric),
+            Sentence(
+                f"Without any data (every place equally frequent): {metric} error {error} {advice.unit_of(metric)}."
+            ),
+        ]
+    parts += [Sentence(text) for text in words.promise_sentences(advice)]
+    parts += [Sentence(text, Role.NOTE) for text in words.footer_sentences(advice)]
+    parts.append(Sentence(words.METHODS_LEGEND, Role.LEGEND))
     several = len(metrics) > 1
-    best = " with ".join(advice.best().pair)
     return Document(
-        title=f"{best}: LDP advice for places",
-        verdict=verdict(advice, metrics[0]),
+        title=f"{' with '.join(advice.best(metrics[0]).pair)}: LDP advice for places",
+        verdict=words.verdict(advice, metrics[0]),
         parts=tuple(parts),
         data=_data(advice),
         records=_records(advice),
         value="\n".join(f"{f'{one} ' if several else ''}{' '.join(advice.best(one).pair)}" for one in metrics),
-        setting=f"{describe(request)}; n = {request.n:,}",
+        setting=f"{words.describe(request)}; n = {request.n:,}",
+        sections=partial(_sections, advice),
     )
 
 
-def _without_data(advice: PlacesAdvice, metric: str) -> str:
-    error = number(advice.uniform_errors[metric])
-    return f"Without any data (every place equally frequent): {metric} error {error} {unit_of(metric, advice.request)}."
-
-
 def _table(advice: PlacesAdvice, metric: str) -> Table:
-    near = advice.request.privacy == "metric"
+    near = (
+        Column("ε near", "largest log-ratio for places within the radius", drop=2),
+        Column("per unit", "largest log-ratio per unit of distance", drop=7),
+    )
     columns = (
         Column("rank"),
         Column("protocol", text=True),
@@ -81,22 +72,19 @@ def _table(advice: PlacesAdvice, metric: str) -> Table:
         Column("to best", "error over the lowest one", drop=1),
         Column("vs raw", "change against the raw estimate of the same protocol", drop=4),
         Column("moved", "mean distance between the true and the reported place", drop=1),
-        *((
-            Column("ε near", "largest log-ratio for places within the radius", drop=2),
-            Column("per unit", "largest log-ratio per unit of distance", drop=7),
-        ) if near else ()),
+        *(() if advice.request.radius is None else near),
         Column("any two", "largest log-ratio for any two places", drop=3),
         Column("bits", "size of one report", drop=8),
         Column("attack", "how often the best guess from one report is the user's place", drop=6),
-    )  # fmt: skip
-    rows = tuple(_row(advice, metric, row, near=near) for row in advice.rankings[metric])
-    return Table(columns, rows, noun="pairs")
+    )
+    return Table(columns, tuple(_row(advice, metric, row) for row in advice.rankings[metric]), noun="pairs")
 
 
-def _row(advice: PlacesAdvice, metric: str, row: Standing, *, near: bool) -> Row:
+def _row(advice: PlacesAdvice, metric: str, row: Standing) -> Row:
     protocol, method = row.pair
-    member, raw = advice.mechanisms[protocol], advice.error_of(metric, protocol, "none")
-    moved, ratio = member.expected_distance, _finite(row.ratio.value)
+    one, raw = advice.mechanisms[protocol], advice.error_of(metric, protocol, "none")
+    moved, ratio, (within, per_unit, anywhere) = one.expected_distance, _finite(row.ratio.value), one.leakage
+    near = [(words.leak(within), within), (words.leak(per_unit), per_unit)]
     cells: list[tuple[str, float | None]] = [
         (f"{row.rank}=" if row.tied else str(row.rank), row.rank),
         (protocol, None),
@@ -105,19 +93,13 @@ def _row(advice: PlacesAdvice, metric: str, row: Standing, *, near: bool) -> Row
         (times(ratio), ratio),
         ("–" if raw is None else change(row.error, raw), row.error / raw if raw else None),
         ("–" if moved is None else f"{number(moved, 3)} {advice.request.unit}", moved),
+        *([] if advice.request.radius is None else near),
+        (words.leak(anywhere), _finite(anywhere)),
+        (f"{one.protocol.report_bits:,}", one.protocol.report_bits),
+        (percent(one.attack_success), one.attack_success),
     ]
-    cells += (
-        [(leak(member.leakage.within), member.leakage.within), (leak(member.leakage.per_unit), member.leakage.per_unit)]
-        if near
-        else []
-    )
-    cells += [
-        (leak(member.leakage.anywhere), _finite(member.leakage.anywhere)),
-        (f"{member.protocol.report_bits:,}", member.protocol.report_bits),
-        (percent(member.attack_success), member.attack_success),
-    ]
-    tone = Tone.GOOD if row.rank == 1 else Tone.PLAIN
-    return Row(tuple(text for text, _ in cells), tuple(value for _, value in cells), tone)
+    texts, values = zip(*cells, strict=True)
+    return Row(texts, values, Tone.GOOD if row.rank == 1 else Tone.PLAIN)
 
 
 def _finite(value: float | None) -> float | None:
@@ -154,27 +136,27 @@ def _figures(advice: PlacesAdvice, metric: str, row: Standing) -> dict[str, Scal
 
 
 def _data(advice: PlacesAdvice) -> dict[str, Json]:
-    request, places = advice.request, advice.request.places
+    request, places, question = advice.request, advice.request.places, advice.request.question
     rankings: list[dict[str, Json]] = [
         {
             "metric": metric,
-            "unit": unit_of(metric, request),
-            "summary": summary(advice, metric),
+            "unit": advice.unit_of(metric),
+            "summary": words.summary(advice, metric),
             "error_without_data": advice.uniform_errors[metric],
-            "recommendations": [_figures(advice, metric, row) for row in advice.rankings[metric]],
+            "recommendations": [_figures(advice, metric, row) for row in rows],
         }
-        for metric in request.metrics
+        for metric, rows in advice.rankings.items()
     ]
     first, *others = rankings
     return {
         "request": {
-            "eps": request.epsilon,
-            "privacy": request.privacy,
+            "eps": question.epsilon,
+            "privacy": question.privacy.privacy,
             "radius": request.radius,
             "k": places.k,
             "n": request.n,
-            "metric": request.metrics[0],
-            "metrics": list(request.metrics),
+            "metric": advice.metric,
+            "metrics": list(advice.rankings),
             "sample": request.sample,
             "repetitions": request.repetitions,
             "max_repetitions": request.max_repetitions,
@@ -187,10 +169,10 @@ def _data(advice: PlacesAdvice) -> dict[str, Json]:
             "cell_width": places.width,
             "unit": request.unit,
         },
-        "promise": promise_sentences(advice),
+        "promise": words.promise_sentences(advice),
         "source": "simulation",
         "repetitions": advice.repetitions,
-        "seed": request.seed,
+        "seed": question.simulation.seed,
         "emd_relative_error": advice.emd_error,
         "ibu": {
             key: {
@@ -200,9 +182,9 @@ def _data(advice: PlacesAdvice) -> dict[str, Json]:
             for key, member in advice.mechanisms.items()
             if member.ibu_fits
         },
-        "constraints": [removal._asdict() for removal in request.removals],
+        "constraints": [removal._asdict() for removal in advice.removals],
         "assumptions": list(request.assumptions),
-        "warnings": list(request.warnings),
+        "warnings": list(advice.warnings),
         **first,
         "further_metrics": others,
     }
@@ -210,16 +192,21 @@ def _data(advice: PlacesAdvice) -> dict[str, Json]:
 
 def _records(advice: PlacesAdvice) -> Records:
     """Return all rankings: metric, promise, then the figures of a row."""
-    request = advice.request
-    promise = (request.privacy, request.epsilon, request.radius)
-    rows = [(metric, _figures(advice, metric, row)) for metric in request.metrics for row in advice.rankings[metric]]
-    return Records(
-        ("metric", "privacy", "eps", "radius", *rows[0][1]),
-        tuple((metric, *promise, *figures.values()) for metric, figures in rows),
-    )
+    question = advice.request.question
+    promise: dict[str, Scalar] = {
+        "privacy": question.privacy.privacy,
+        "eps": question.epsilon,
+        "radius": question.privacy.radius,
+    }
+    rows: list[dict[str, Scalar]] = [
+        {"metric": metric, **promise, **_figures(advice, metric, row)}
+        for metric, ranking in advice.rankings.items()
+        for row in ranking
+    ]
+    return Records(tuple(rows[0]), tuple(tuple(row.values()) for row in rows))
 
 
-def places_sections(advice: PlacesAdvice) -> tuple[Section, ...]:
+def _sections(advice: PlacesAdvice) -> tuple[Section, ...]:
     """Return the maps for a page."""
     return (
         Section("Maps", (Figure("Maps", "maps of one collection", lambda: to_svg(places_figure(advice), "maps")),)),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.extensions.places.result import PlacesAdvice, unit_of
+from advisor.extensions.places.answer import PlacesAdvice
 from advisor.extensions.places.words import describe
 from advisor.figures import number
 from advisor.show.pictures.style import BLUE, INK, ORANGE, PAPER, empty, settings
@@ -26,18 +26,11 @@ PANEL = 2.3  # width of a map, in inches
 SHADES = ("#6b2f00", ORANGE, PAPER, BLUE, "#001f33")  # from below 0 to above
 
 
-def best_of(advice: PlacesAdvice, protocol: str) -> str | None:
-    """Return the best method of a protocol but for its raw estimate."""
-    metric = advice.request.metrics[0]
-    return next(
-        (row.pair[1] for row in advice.rankings[metric] if row.pair[0] == protocol and row.pair[1] != "none"), None
-    )
-
-
 def places_figure(advice: PlacesAdvice) -> Figure:
     """Return the best protocols, one a row, all maps on one scale: logarithmic, blue above 0 and orange below."""
-    request, metric = advice.request, advice.request.metrics[0]
-    keys = list(dict.fromkeys(row.pair[0] for row in advice.rankings[metric]))[:MOST_ROWS]
+    request, ranking = advice.request, advice.rankings[advice.metric]
+    keys = list(dict.fromkeys(row.pair[0] for row in ranking))[:MOST_ROWS]
+    maps = [_maps(advice, key) for key in keys]
     line = request.places.rows == 1
     ratio = request.places.rows * request.places.height / (request.places.columns * request.places.width)
     height = 0.6 if line else min(2.0, ratio)
@@ -46,8 +39,8 @@ def places_figure(advice: PlacesAdvice) -> Figure:
     with settings():
         figure = empty(4 * PANEL + 1.4, (PANEL * height + 0.6) * len(keys) + 0.5)
         axes = figure.subplots(len(keys), 4, squeeze=False, sharey="all" if line else "none")
-        for key, row in zip(keys, axes, strict=True):
-            for axis, (title, values) in zip(row, _maps(advice, key), strict=True):
+        for own, row in zip(maps, axes, strict=True):
+            for axis, (title, values) in zip(row, own, strict=True):
                 axis.set_title(title, fontsize=8)
                 if values is None:
                     axis.set_axis_off()
@@ -68,27 +61,26 @@ def places_figure(advice: PlacesAdvice) -> Figure:
         )  # fmt: skip
         figure.set_label(
             "Maps of the true frequencies, the reported places, the raw estimate and the best post-processed one: "
-            + "; ".join(title.replace("\n", " ") for key in keys for title, _ in _maps(advice, key)[2:])
+            + "; ".join(title.replace("\n", " ") for own in maps for title, _ in own[2:])
         )
     return figure
 
 
 def _maps(advice: PlacesAdvice, key: str) -> list[tuple[str, NDArray[np.float64] | None]]:
     """Return what stands in the row of a protocol: titles, and frequencies where there are any."""
-    metric, seen, method = advice.request.metrics[0], advice.pictured[key], best_of(advice, key)
+    metric, one = advice.metric, advice.mechanisms[key]
+    own = [row.pair[1] for row in advice.rankings[metric] if row.pair[0] == key]
 
-    def title(name: str, pair: str) -> str:
-        error = advice.error_of(metric, key, pair)
-        return f"{key}: {name}" + (
-            "" if error is None else f"\n{metric} {number(error, 3)} {unit_of(metric, advice.request)}"
-        )
+    def title(name: str, method: str) -> str:
+        error = advice.error_of(metric, key, method)
+        return f"{key}: {name}" + ("" if error is None else f"\n{metric} {number(error, 3)} {advice.unit_of(metric)}")
 
-    raw = seen.estimates.get("none")
+    raw, best = one.estimates.get("none"), next((method for method in own if method != "none"), None)
     return [
         ("true", advice.request.truth),
-        (f"{key}: reported" if seen.reported is not None else f"{key}:\na report is no place", seen.reported),
+        (f"{key}: reported" if one.reported is not None else f"{key}:\na report is no place", one.reported),
         (title("raw", "none") if raw is not None else f"{key}: no raw estimate", raw),
-        (f"{key}: not post-processed", None) if method is None else (title(method, method), seen.estimates[method]),
+        (f"{key}: not post-processed", None) if best is None else (title(best, best), one.estimates[best]),
     ]
 
 

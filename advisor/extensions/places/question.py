@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from advisor.checks import choice, path, real, text
 from advisor.errors import InputError, listed, near_miss
+from advisor.names import ALIASES, squash
 from advisor.question.option import Settings, like, option, require
 from advisor.question.question import Question
 from advisor.question.settings import Menu
@@ -24,11 +25,8 @@ METHODS = tuple(
     if not (method.queries_only or method.is_remedy) and "order" not in method.needs
 )
 CHANNELS = ("krr", "planar_geometric", "planar_laplace")
-METHOD_ALIASES = {
-    "inversion": "none", "raw": "none", "base": "none", "normmul": "norm_mul", "normsub": "norm_sub", "cls": "norm_sub"
-}  # fmt: skip
+METHOD_ALIASES = ALIASES["method"] | {"inversion": "none"}
 CHANNEL_ALIASES = {"grr": "krr", "flat": "krr", "geometric": "planar_geometric", "laplace": "planar_laplace"}
-PROTOCOL_ALIASES = {"krr": "grr", "sue": "rappor"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +103,7 @@ class PlacesQuestion(Question):
         """The protocols on the menu: channels that are calibrated to the promise, or those of local privacy."""
         if self.privacy.privacy == "metric":
             return _named("protocol", self.places_menu.protocol, CHANNELS, CHANNEL_ALIASES)
-        return _named("protocol", self.places_menu.protocol, frequency_oracles(), PROTOCOL_ALIASES)
+        return _named("protocol", self.places_menu.protocol, frequency_oracles(), ALIASES["protocol"])
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -145,8 +143,7 @@ class PlacesQuestion(Question):
             ),
             ("--columns", in_a_row or self.ground.columns, "both coordinates, for example --columns lon,lat"),
         )
-        if located and (self.columns.column or self.domain.k is not None):
-            flags = ", ".join(self.given("columns:column", "domain:k"))
+        if located and (flags := ", ".join(self.given("columns:column", "domain:k"))):
             raise InputError(f"{flags}: this is about one column of values; places have two, --columns row,col")
         _ = self.protocols, self.methods, self.metrics  # each refuses a name that it does not know
         self.metric_settings.refuse_unused(self.terms, "emd")
@@ -155,11 +152,11 @@ class PlacesQuestion(Question):
 def _named(kind: str, names: Iterable[str], table: Iterable[str], aliases: dict[str, str]) -> tuple[str, ...]:
     """Return the members of a table that were named (any case, hyphens), all of them if none was."""
     members = list(table)
-    chosen = []
+    known = aliases | {squash(member): member for member in members}
+    chosen = set()
     for name in names:
-        plain = name.lower().replace("-", "_")
-        plain = aliases.get(plain, plain)
-        if plain not in members:
-            raise InputError(f"unknown {kind} {name!r} here: allowed are {listed(members)}{near_miss(plain, members)}")
-        chosen.append(plain)
+        member = known.get(squash(name), name.lower())
+        if member not in members:
+            raise InputError(f"unknown {kind} {name!r} here: allowed are {listed(members)}{near_miss(member, members)}")
+        chosen.add(member)
     return tuple(one for one in members if one in chosen or not chosen)

@@ -1,19 +1,62 @@
-"""A sample of places, read and joined with the options."""
+"""A question about places that can be answered: joined with the sample, and with a channel if there is one."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
 from advisor.errors import InputError
 from advisor.extensions.places.question import PlacesQuestion
-from advisor.extensions.places.request import PlacesRequest
 from advisor.inputs.channel import read_channel
-from advisor.inputs.domain import build_domain
-from advisor.inputs.histogram import read_histogram
 from advisor.inputs.places import MOST_CELLS, PlacesRead, read_places
-from advisor.question.sample import sample_name
+from advisor.question.sample import sample_frequencies, sample_name
+from simulator.channels import Channel
+from simulator.domain import Domain
 from simulator.places import Places
 from simulator.populations import apportion
 
 FULL_RACE_CELLS = 256  # above it the most repetitions fall as 1/k: what a collection costs grows faster than that
+
+
+@dataclass(frozen=True, eq=False)
+class PlacesRequest:
+    """A question about places that can be answered."""
+
+    question: PlacesQuestion
+    # places, counts, unit: the cells, the users who hold each ``(k,)``, and the unit of distances
+    places: Places
+    counts: NDArray[np.int64] = field(repr=False)
+    unit: str
+    sample: str
+    # repetitions, max_repetitions: to start with, and at most, for the pairs that lead
+    repetitions: int
+    max_repetitions: int
+    channel: Channel | None  # the user's own, or None
+    assumptions: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def n(self) -> int:
+        """Number of users."""
+        return int(self.counts.sum())
+
+    @property
+    def truth(self) -> NDArray[np.float64]:
+        """True frequencies ``(k,)``."""
+        result: NDArray[np.float64] = self.counts / self.n
+        return result
+
+    @property
+    def domain(self) -> Domain:
+        """What methods may know of the cells: how far apart they are."""
+        return Domain(ground=self.places)
+
+    @property
+    def radius(self) -> float | None:
+        """How near places are between which a metric promise holds; None where it holds for any two."""
+        return self.question.privacy.radius
 
 
 def places_request(question: PlacesQuestion) -> PlacesRequest:
@@ -21,41 +64,32 @@ def places_request(question: PlacesQuestion) -> PlacesRequest:
 
     Raises InputError if the sample, the channel or a setting is wrong.
     """
-    sample = question.path
-    read = _grid(sample, question) if question.ground.columns is not None else _line(sample, question)
-    assumed, counts, n = list(read.assumptions), read.counts, question.terms.n
+    read = _line(question) if question.ground.columns is None else _grid(question, question.ground.columns)
+    assumed, counts, n, k = list(read.assumptions), read.counts, question.terms.n, read.places.k
     users = int(counts.sum())
     if n is not None and n != users:
         assumed.append(f"the frequencies of the sample's {users:,} users stand for those of n")
         counts = apportion(counts, n)
     channel = None
     if question.places_menu.channel is not None:
-        channel, notes = read_channel(question.places_menu.channel, read.places.k)
+        channel, notes = read_channel(question.places_menu.channel, k)
         assumed += notes
     first, most = question.repetitions
-    if question.simulation.max_repetitions is None and read.places.k > FULL_RACE_CELLS:
-        most = max(first, most * FULL_RACE_CELLS // read.places.k)
+    if question.simulation.max_repetitions is None and k > FULL_RACE_CELLS:
+        most = max(first, most * FULL_RACE_CELLS // k)
         assumed.append(f"at most {most} repetitions, because there are many cells (--max-reps says otherwise)")
-    values, metrics = question.metric_settings.resolved(read.places.k), question.metrics
+    assumed += question.metric_settings.resolved(k).assumptions(question.metrics)
     return PlacesRequest(
-        privacy=question.privacy.privacy,
-        epsilon=question.epsilon,
-        radius=question.privacy.radius,
+        question=question,
         places=read.places,
         counts=counts,
         unit=read.unit,
-        metrics=metrics,
-        metric_values=values,
-        protocols=question.protocols,
-        methods=question.methods,
-        seed=question.simulation.seed,
+        sample=sample_name(question.path),
         repetitions=first,
         max_repetitions=most,
-        sample=sample_name(sample),
         channel=channel,
-        assumptions=(*assumed, *values.assumptions(metrics)),
+        assumptions=tuple(assumed),
         warnings=(*read.warnings, *_short_radius(question.privacy.radius, question.epsilon, read)),
-        limits=question.limits,
     )
 
 
@@ -72,39 +106,30 @@ def _short_radius(radius: float | None, epsilon: float, read: PlacesRead) -> tup
     )
 
 
-def _grid(sample: str, question: PlacesQuestion) -> PlacesRead:
+def _grid(question: PlacesQuestion, columns: str) -> PlacesRead:
     """Read two columns of coordinates."""
-    ground, columns = question.ground, question.columns
+    ground = question.ground
     return read_places(
-        sample,
-        columns=ground.columns or "",
+        question.path,
+        columns=columns,
         grid=ground.grid,
         cell_km=ground.cell_km,
         ground=ground.distance or "euclidean",
-        counts=columns.counts,
-        header=columns.header,
+        counts=question.columns.counts,
+        header=question.columns.header,
     )
 
 
-def _line(sample: str, question: PlacesQuestion) -> PlacesRead:
+def _line(question: PlacesQuestion) -> PlacesRead:
     """Read ordered categories, which are places in a row."""
-    columns = question.columns
-    read = read_histogram(sample, column=columns.label, counts=columns.counts, header=columns.header)
-    built = build_domain(
-        read.labels,
-        read.counts,
-        from_histogram=read.from_histogram,
-        k=question.domain.k,
-        ordered=question.domain.ordered,
-    )
-    if not built.ordered:
+    read = sample_frequencies(question)
+    if not read.ordered:
         raise InputError(
             "--privacy metric needs places: --grid and --columns, or an ordered domain (--ordered if the order of the "
             "categories means something)"
         )
-    k = len(built.labels)
-    if k > MOST_CELLS:
-        raise InputError(f"--privacy metric takes at most {MOST_CELLS:,} categories, got {k:,}")
-    notes = (*read.assumptions, *built.assumptions, "neighbouring categories are one step apart")
-    places = Places(1, k, question.ground.distance or "euclidean")
-    return PlacesRead(places, built.counts, "steps", notes, (*read.warnings, *built.warnings))
+    if read.k > MOST_CELLS:
+        raise InputError(f"--privacy metric takes at most {MOST_CELLS:,} categories, got {read.k:,}")
+    notes = (*read.assumptions, "neighbouring categories are one step apart")
+    places = Places(1, read.k, question.ground.distance or "euclidean")
+    return PlacesRead(places, read.counts(read.users or 0), "steps", notes, read.warnings)

@@ -7,10 +7,11 @@ import math
 import numpy as np
 
 from advisor.answers.rank.verdict import USELESS, WORTH_IT
-from advisor.extensions.places.request import PlacesRequest
-from advisor.extensions.places.result import Mechanism, PlacesAdvice, unit_of
+from advisor.extensions.places.answer import PlacesAdvice
+from advisor.extensions.places.mechanisms import Mechanism
+from advisor.extensions.places.reading import PlacesRequest
 from advisor.figures import error_text, number
-from advisor.names import method_text, pair_text, protocol_text
+from advisor.names import method_text, pair_text, protocol_text, title_inside
 from advisor.question.removals import removal_sentences
 from advisor.show.model import Role, Sentence, Tone, Verdict
 
@@ -44,17 +45,16 @@ def length(value: float, unit: str) -> str:
 
 def promise_sentences(advice: PlacesAdvice) -> list[str]:
     """Return what is protected and what is not."""
-    request = advice.request
-    if request.privacy == "ldp":
+    radius, unit, epsilon = advice.request.radius, advice.request.unit, advice.request.question.epsilon
+    if radius is None:
         return [
-            f"Promise: ε-local differential privacy, ε = {request.epsilon:g}: no report is more than "
-            f"{odds(request.epsilon)} times likelier from one place than from any other, however far apart they are."
+            f"Promise: ε-local differential privacy, ε = {epsilon:g}: no report is more than {odds(epsilon)} times "
+            "likelier from one place than from any other, however far apart they are."
         ]
-    assert request.radius is not None  # noqa: S101 - for the type checker: a metric promise has a radius
-    near = length(request.radius, request.unit)
+    near = length(radius, unit)
     lines = [
-        f"Promise: within {near}, ε = {request.epsilon:.4g}: no report is more than {odds(request.epsilon)} times "
-        f"likelier from one place than from another at most {near} away.",
+        f"Promise: within {near}, ε = {epsilon:.4g}: no report is more than {odds(epsilon)} times likelier from one "
+        f"place than from another at most {near} away.",
         f"Protected: where exactly within about {near} somebody is. Not protected in the same way: in which part of "
         "the map; noise that falls with the distance tells places that are far apart from each other.",
         "This is d-privacy, not ε-local differential privacy with the same ε: do not compare these errors with those "
@@ -63,13 +63,13 @@ def promise_sentences(advice: PlacesAdvice) -> list[str]:
     spread = [
         f"{key} up to {odds(member.leakage.anywhere)} times (ε = {leak(member.leakage.anywhere)})"
         for key, member in advice.mechanisms.items()
-        if member.leakage.anywhere > request.epsilon * (1 + 1e-9)
+        if member.leakage.anywhere > epsilon * (1 + 1e-9)
     ]
     if spread:
         lines.append("For the two places easiest to tell apart: " + ", ".join(spread) + ".")
     if "krr" in advice.mechanisms:
         lines.append(
-            f"krr at the same promise keeps ε = {request.epsilon:.4g} between any two places: a stronger promise, "
+            f"krr at the same promise keeps ε = {epsilon:.4g} between any two places: a stronger promise, "
             "which costs accuracy, and reports come from anywhere."
         )
     return lines
@@ -98,7 +98,7 @@ def _is_useless(advice: PlacesAdvice, metric: str) -> bool:
 
 def _error(advice: PlacesAdvice, metric: str) -> str:
     best = advice.best(metric)
-    return f"{metric} error {error_text(best.error, best.low, best.high)} {unit_of(metric, advice.request)}"
+    return f"{metric} error {error_text(best.error, best.low, best.high)} {advice.unit_of(metric)}"
 
 
 def answer_sentences(advice: PlacesAdvice, metric: str) -> list[Sentence]:
@@ -106,27 +106,24 @@ def answer_sentences(advice: PlacesAdvice, metric: str) -> list[Sentence]:
     rows = advice.rankings[metric]
     if _is_useless(advice, metric):
         return []
-    use = [Sentence(f"Expect {_error(advice, metric)}.", Role.ANSWER)]
     ties = sum(row.rank == 1 for row in rows)
-    if len(rows) == 1:
-        return [*use, Sentence("There is no other pair to compare with: no other pair was asked for.")]
-    if ties == 1:
-        return [*use, Sentence("No other pair comes within 5 % of it.")]
     others = "1 other pair is" if ties == 2 else f"{ties - 1} other pairs are"
-    return [
-        *use,
-        Sentence(
-            f"{others} within 5 % of the lowest error, or cannot be separated from it. This one is listed first "
-            f"because {_why_first(advice, metric)}."
-        ),
-    ]
+    compared = (
+        f"{others} within 5 % of the lowest error, or cannot be separated from it. This one is listed first because "
+        f"{_why_first(advice, metric)}."
+    )
+    if ties == 1:
+        compared = "No other pair comes within 5 % of it."
+    if len(rows) == 1:
+        compared = "There is no other pair to compare with: no other pair was asked for."
+    return [Sentence(f"Expect {_error(advice, metric)}.", Role.ANSWER), Sentence(compared)]
 
 
 def _in_full(member: Mechanism) -> str:
     """Return the name of a protocol as commands take it, what it stands for, and the size of its report."""
     protocol = member.protocol
-    title = (protocol.title if member.channel is None else member.channel.title).replace(" (", ", ").replace(")", "")
-    return f"{protocol_text(protocol.key)} ({title[:1].lower()}{title[1:]}, {protocol.report_bits:,}-bit reports)"
+    title = title_inside(protocol.title if member.channel is None else member.channel.title)
+    return f"{protocol_text(protocol.key)} ({title}, {protocol.report_bits:,}-bit reports)"
 
 
 def summary(advice: PlacesAdvice, metric: str) -> str:
@@ -145,17 +142,17 @@ def _why_first(advice: PlacesAdvice, metric: str) -> str:
     return "no report is shorter, and of those its error is the lowest"
 
 
-def quality_sentence(advice: PlacesAdvice, metric: str) -> str | None:
+def quality_sentences(advice: PlacesAdvice, metric: str) -> list[str]:
     """Return how far the best pair's reports are from the truth, beside those of randomised response."""
     best = advice.mechanisms[advice.best(metric).pair[0]]
     if best.expected_distance is None:
-        return None
+        return []
     unit = advice.request.unit
     flat = advice.mechanisms.get("krr")
     other = ""
     if flat is not None and flat is not best and flat.expected_distance is not None:
         other = f"; krr: {number(flat.expected_distance, 3)} {unit}"
-    return f"Its reports are {number(best.expected_distance, 3)} {unit} from the truth on average{other}."
+    return [f"Its reports are {number(best.expected_distance, 3)} {unit} from the truth on average{other}."]
 
 
 def footer_sentences(advice: PlacesAdvice) -> list[str]:
@@ -165,22 +162,22 @@ def footer_sentences(advice: PlacesAdvice) -> list[str]:
     more = f" (up to {advice.repetitions} for the leading pairs)" if advice.repetitions > request.repetitions else ""
     lines = [
         f"Simulated from {request.sample}: {shape}, {places.ground} distance in {request.unit}, n = {request.n:,}; "
-        f"{request.repetitions} repetitions{more}, seed {request.seed}; intervals are 95 %."
+        f"{request.repetitions} repetitions{more}, seed {request.question.simulation.seed}; intervals are 95 %.",
+        *removal_sentences(advice.removals),
     ]
-    lines += removal_sentences(request.removals)
-    if "emd" in request.metrics and advice.emd_error:
+    if advice.emd_error:
         lines.append(
             "emd: earth mover's distance on the ground, a fast value proven to be within "
             f"{100 * advice.emd_error:.2g} % of the exact one."
         )
-    fits = {key: member.ibu_fits for key, member in advice.mechanisms.items() if member.ibu_fits}
+    fits = ", ".join(
+        f"{key} {np.mean([fit.log_likelihood for fit in one.ibu_fits]):.4f} (at most "
+        f"{max(fit.gap for fit in one.ibu_fits):.1g} below the highest)"
+        for key, one in advice.mechanisms.items()
+        if one.ibu_fits
+    )
     if fits:
-        each = ", ".join(
-            f"{key} {np.mean([fit.log_likelihood for fit in own]):.4f} (at most "
-            f"{max(fit.gap for fit in own):.1g} below the highest)"
-            for key, own in fits.items()
-        )
-        lines.append(f"ibu: mean log-likelihood of a report in nats: {each}.")
+        lines.append(f"ibu: mean log-likelihood of a report in nats: {fits}.")
     if request.assumptions:
         lines.append("Assumed: " + "; ".join(request.assumptions) + ".")
     return lines
@@ -195,6 +192,7 @@ METHODS_LEGEND = (
 
 def describe(request: PlacesRequest) -> str:
     """Return the promise in a few words, for titles."""
+    epsilon = request.question.epsilon
     if request.radius is None:
-        return f"ε = {request.epsilon:g}, any two places"
-    return f"ε = {request.epsilon:.4g} within {length(request.radius, request.unit)}"
+        return f"ε = {epsilon:g}, any two places"
+    return f"ε = {epsilon:.4g} within {length(request.radius, request.unit)}"

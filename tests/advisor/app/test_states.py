@@ -131,7 +131,7 @@ def test_a_plan_begins_with_its_verdict_and_names_no_pair_where_guessing_is_good
         verdict = answer.decision.document.verdict
         assert verdict is not None
         assert f">{escape(worded(verdict.text, answer.state.goal))}</p>" in first.partition("\n")[0]
-        guessing = within / 100 >= choice.without > 0
+        guessing = within / 100 >= choice.case.without > 0
         assert ("The best pair with" in rest) != guessing
         assert not guessing or not re.search("Use |recommended", rest)
 

@@ -1,0 +1,154 @@
+"""What competes on places: channels calibrated to one promise, or all protocols of local differential privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.errors import InputError
+from advisor.extensions.places.question import CHANNEL_METHODS
+from advisor.extensions.places.reading import PlacesRequest
+from advisor.question.constraints import removals_of
+from advisor.question.removals import Removal, removal_sentences
+from simulator import POSTPROCESSORS, PROTOCOLS, channels
+from simulator.channels import Channel, SingularChannelError, Update
+from simulator.methods import possible
+from simulator.places import Places
+from simulator.protocols.protocol import Protocol
+
+LEAK_SLACK = 1e-9  # relative: rounding of logarithms
+PLANAR: dict[str, Callable[[Places, float], Channel]] = {
+    "planar_geometric": channels.planar_geometric,
+    "planar_laplace": channels.planar_laplace,
+}
+MOST_MEASURED = 1500  # cells up to which the leakage by distance takes seconds, not minutes
+
+
+class Leakage(NamedTuple):
+    """What reports give away at most."""
+
+    # within, per_unit, anywhere: largest log-ratio of two places within the radius (None without one), per unit of
+    # distance (None where it was not measured), and of any two
+    within: float | None
+    per_unit: float | None
+    anywhere: float
+
+
+@dataclass(frozen=True, eq=False)
+class Mechanism:
+    """One protocol on places, what its reports give away, and what it costs."""
+
+    protocol: Protocol
+    leakage: Leakage
+    channel: Channel | None  # its matrix, if a report is a place
+    methods: tuple[str, ...] = ()  # those that go with it
+    expected_distance: float | None = None  # mean distance between the true and the reported place; None without
+    ibu_fits: tuple[Update, ...] = ()  # how the iterative Bayesian update of each collection with a channel ended
+    # reported, estimates: of one collection the shares of the reported places, if a report is one, and the estimates by
+    # method, ``(k,)`` each
+    reported: NDArray[np.float64] | None = field(default=None, repr=False)
+    estimates: Mapping[str, NDArray[np.float64]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def attack_success(self) -> float:
+        """How often the best guess from one report is the user's place: worked out once."""
+        return self.protocol.attack_success
+
+
+def places_menu(request: PlacesRequest) -> tuple[dict[str, Mechanism], tuple[Removal, ...], list[str]]:
+    """Return what competes by key, what each constraint removed, and warnings about what cannot compete.
+
+    Raises InputError if a channel leaks more than is promised, or nothing is left.
+    """
+    every, warnings = _competitors(request)
+    named = request.question.methods
+    protocols = {key: one.protocol for key, one in every.items()}
+    limits, methods = request.question.limits, {name: POSTPROCESSORS[name] for name in named}
+    removals = removals_of(protocols, methods, request.n, limits)
+    gone = {name for removal in removals for name in (*removal.protocols, *removal.methods)}
+    named = tuple(name for name in named if name not in gone)
+    left = {
+        key: replace(one, methods=tuple(name for name in named if _possible(one, name, request)))
+        for key, one in every.items()
+        if key not in gone
+    }
+    if not any(one.methods for one in left.values()):
+        why = " ".join(removal_sentences(removals)) or "no method here goes with these protocols."
+        raise InputError(f"nothing is left to rank: {why}")
+    if {"none", "norm_mul", "norm_sub"} & {*named}:
+        warnings += [text for key, one in left.items() for text in _without_inversion(key, one.protocol)]
+    return left, removals, warnings
+
+
+def _competitors(request: PlacesRequest) -> tuple[dict[str, Mechanism], list[str]]:
+    """Return what may compete by key, and why others cannot."""
+    question, places, k, warnings = request.question, request.places, request.places.k, list[str]()
+    mechanisms: dict[str, Mechanism] = {}
+    if request.radius is None:
+        for name in question.protocols:
+            protocol = PROTOCOLS[name](k, question.epsilon)
+            channel = channels.krr(k, question.epsilon) if protocol.report_kind == "value" else None
+            mechanisms[name] = Mechanism(protocol, Leakage(None, None, question.epsilon), channel)
+    else:
+        for name in question.protocols:
+            rate = question.epsilon / request.radius if name in PLANAR else None
+            try:
+                channel = channels.krr(k, question.epsilon) if rate is None else PLANAR[name](places, rate)
+                leakage = _leakage(channel, request, rate)
+            except ValueError as error:
+                warnings.append(f"{name} is left out: {error}")
+            else:
+                mechanisms[name] = Mechanism(channel, leakage, channel)
+    if (own := request.channel) is not None:
+        square = own.report_kind == "value"
+        mechanisms[own.key] = Mechanism(own, _leakage(own, request, None), own if square else None)
+    if not mechanisms:
+        raise InputError("nothing is left to compare: " + "; ".join(warnings))
+    return mechanisms, warnings
+
+
+def _leakage(channel: Channel, request: PlacesRequest, rate: float | None) -> Leakage:
+    """Return what a channel gives away.
+
+    rate: that of noise which falls with the distance, by construction: measuring it takes seconds.
+
+    Raises InputError if that is more than is promised.
+    """
+    places, epsilon, within, per_unit = request.places, request.question.epsilon, None, rate
+    if request.radius is not None:
+        by_construction = rate is not None and places.k > MOST_MEASURED
+        within = epsilon if by_construction else channels.epsilon_within(channel, places, request.radius)
+    if rate is None and (channel.key == "krr" or places.k <= MOST_MEASURED):
+        per_unit = channels.epsilon_per_unit(channel, places)
+    leak = channel.epsilon if within is None else within
+    if leak > epsilon * (1 + LEAK_SLACK):
+        where = "any two places" if within is None else f"places at most {request.radius:g} {request.unit} apart"
+        raise InputError(
+            f"{channel.title} leaks more than is promised: its largest log-ratio for {where} is {leak:.6g}, "
+            f"--eps claims {epsilon:g}"
+        )
+    return Leakage(within, per_unit, channel.epsilon)
+
+
+def _possible(one: Mechanism, method: str, request: PlacesRequest) -> bool:
+    if isinstance(one.protocol, Channel):
+        line = 1 in (request.places.rows, request.places.columns)
+        if method not in CHANNEL_METHODS or (line and method == "wavelet_eb"):
+            return False
+    return possible(POSTPROCESSORS[method], one.protocol, request.domain, request.n)
+
+
+def _without_inversion(key: str, protocol: Protocol) -> list[str]:
+    """Warn of a channel whose estimates have to do without matrix inversion."""
+    if not isinstance(protocol, Channel) or protocol.offers("estimate"):
+        return []
+    try:
+        protocol.decoder  # noqa: B018 - worked out when it is first asked for
+    except SingularChannelError as error:
+        return [f"{key} without matrix inversion: {error}"]
+    return []
