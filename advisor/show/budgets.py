@@ -13,7 +13,7 @@ from advisor.answers.rank.verdict import (
     WORTH_IT,
     against_nothing,
 )
-from advisor.figures import error_text, number, percent, points, rounded, users
+from advisor.figures import number, percent, points, rounded, users
 from advisor.names import pair_text, protocol_in_full
 from advisor.question.removals import nothing_left_sentence
 from advisor.question.request import Request
@@ -36,7 +36,7 @@ from advisor.show.model import (
     sentences,
 )
 from advisor.show.rank.data import rank_data
-from advisor.show.rank.table import ATTACK, attacker_text
+from advisor.show.rank.table import ATTACK, attacker_text, error_cell
 from advisor.show.sentences import assumed_sentences, domain_text, total_text
 from simulator import POSTPROCESSORS
 
@@ -99,12 +99,12 @@ def price_table(rows: Sequence[Priced]) -> Table:
 
 
 def _row(row: Priced) -> Row:
-    best, over = row.ranking.best, row.ranking.over_populations
+    best = row.ranking.best
     cells: tuple[Cell, ...] = (
         (f"{row.epsilon:g}", row.epsilon),
         best.protocol,
         best.method,
-        (error_text(best.error, best.error_low, best.error_high, ranges=over), best.error),
+        error_cell(best, row.ranking),
         figure_cell(row.off, lambda off: users(rounded(off, 2))),
         figure_cell(row.detectable, users),
         (f"{best.report_bits:,}", best.report_bits),

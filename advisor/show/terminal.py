@@ -55,10 +55,8 @@ def show(document: Document, view: View, console: Console | None = None) -> None
         if isinstance(part, Table):
             fitting = fitted(part, console)
             dropped += [column for column in part.columns if column not in fitting.columns and column not in dropped]
-            if part.title:
-                _print(
-                    Text(part.title, style="bold"), console
-                )  # a title of rich's would be folded to the table's width
+            if part.title:  # one of rich's own would be folded to the table's width
+                _print(Text(part.title, style="bold"), console)
             # Where not even the words fit, a table would be cut.
             fits = _widths(fitting, console).minimum <= console.width
             _print(_drawn(fitting) if fits else _turned(fitting), console)

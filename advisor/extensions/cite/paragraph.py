@@ -100,22 +100,16 @@ def _how(answer: Mapping[str, Any], pairs: int, tool: str) -> str:
         return f"Errors were predicted by {tool}, from a model of simulated collections and an assumed skew."
     rows = answer.get("recommendations", [answer])  # a sweep repeats all its cells equally often
     runs = [row["repetitions"] for row in rows if isinstance(row.get("repetitions"), int)]
-    often = "" if not runs else f" {min(runs):,} to {max(runs):,} times" if min(runs) < max(runs) else _times(runs[0])
+    ends = dict.fromkeys(f"{end:,}" for end in (min(runs), max(runs))) if runs else ()
+    often = f" {' to '.join(ends)} times" if ends else ""
     seed = f" (seed {answer['seed']})" if "seed" in answer else ""
     if answer.get("judged"):
         return f"{tool} read errors off {runs[0]:,} draws of the frequencies that may be behind the estimate{seed}."
     what = "it" if pairs == 1 else "each pair"
     behind = answer.get("source") == "surrogate"
-    of = "populations that may be behind the data" if behind else f"the frequencies of {_sample(answer)}"
+    sample = _escaped(str(answer["request"].get("sample", "a sample")))
+    of = "populations that may be behind the data" if behind else f"the frequencies of {sample}"
     return f"{tool} simulated {what}{often} with {of}{seed}."
-
-
-def _times(runs: int) -> str:
-    return f" {runs:,} times"
-
-
-def _sample(answer: Mapping[str, Any]) -> str:
-    return _escaped(str(answer["request"].get("sample", "a sample")))
 
 
 def _first_ranked(answer: Mapping[str, Any], pairs: int) -> str:

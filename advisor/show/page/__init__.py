@@ -67,9 +67,9 @@ def page_html(document: Document, command: str = "") -> str:
         document=document,
         answer=answer,
         first=[section for section in sections if section.first],
-        contents=sum(bool(title) for title, _ in blocks) > 2,
+        contents=sum(bool(block.title) for block in blocks) > 2,
         sections=[
-            *(Section(title, tuple(parts)) for title, parts in blocks),
+            *blocks,
             *(section for section in sections if not section.first),
             Section("Reproduce this", (*again, Sentence(_versions(), Role.NOTE))),
         ],
@@ -82,7 +82,7 @@ def pieces_html(document: Document) -> tuple[str, tuple[tuple[str, str], ...]]:
     For a page that has more around them.
     """
     answer, blocks = _arranged(document)
-    return _made("parts", answer), tuple((title, _made("parts", parts)) for title, parts in blocks)
+    return _made("parts", answer), tuple((block.title, _made("parts", block.parts)) for block in blocks)
 
 
 def section_html(section: Section) -> str:
@@ -118,7 +118,7 @@ def _made(macro: str, value: object) -> str:
     return str(getattr(PARTS, macro)(value))
 
 
-def _arranged(document: Document) -> tuple[list[Part], list[tuple[str, list[Part]]]]:
+def _arranged(document: Document) -> tuple[list[Part], list[Section]]:
     """Return the sentences of the answer, then the warnings, and all that follows under its headings."""
     parts = document.every_part
     warnings = [part for part in parts if isinstance(part, Sentence) and part.role is Role.WARNING]
@@ -127,29 +127,23 @@ def _arranged(document: Document) -> tuple[list[Part], list[tuple[str, list[Part
     return [*answer, *warnings], _blocks(_shortened(others[len(answer) :]))
 
 
-def _blocks(parts: Sequence[Part]) -> list[tuple[str, list[Part]]]:
+def _blocks(parts: Iterable[Part]) -> list[Section]:
     """Return parts under the headings of their tables, what follows the last of these under one of its own."""
-    blocks: list[tuple[str, list[Part]]] = []
+    blocks: list[Section] = []
     pending: list[Part] = []
     for part in parts:
         pending.append(part)
         if isinstance(part, Table) and part.heading:
-            blocks.append((part.heading, pending))
+            blocks.append(Section(part.heading, tuple(pending)))
             pending = []
-    return [*blocks, (RESTS_ON if blocks else "", pending)] if pending else blocks
+    return [*blocks, Section(RESTS_ON if blocks else "", tuple(pending))] if pending else blocks
 
 
-def _shortened(parts: Iterable[Part]) -> list[Part]:
+def _shortened(parts: Sequence[Part]) -> list[Part]:
     """Return the parts of a document, the first table whole and the others cut."""
-    shown: list[Part] = []
-    whole = True
-    for part in parts:
-        if isinstance(part, Table) and part.cut:
-            shown.append(part if whole else part.head(PRINTED))
-            whole = False
-        else:
-            shown.append(part)
-    return shown
+    tables = {place: part for place, part in enumerate(parts) if isinstance(part, Table) and part.cut}
+    cut = {place: table.head(PRINTED) for place, table in list(tables.items())[1:]}
+    return [cut.get(place, part) for place, part in enumerate(parts)]
 
 
 def _folds(parts: Iterable[Part]) -> list[tuple[bool, list[Part]]]:

@@ -242,10 +242,10 @@ def _summary_sentences(ranking: Ranking) -> list[str]:
     ]
 
 
-def _more(row: Recommendation, best: Recommendation) -> str:
-    """Return how much more error a row has than another one."""
+def _more(row: Recommendation, best: Recommendation, nothing: str = "no more than 1 % more error") -> str:
+    """Return how much more error a row has than another one; `nothing` where that is less than 1 %."""
     more = max(0.0, (row.ratio_to_best or 0.0) / (best.ratio_to_best or 1.0) - 1)
-    return f"{whole_percent(more)} more error" if more >= AS_GOOD - 1 else "no more than 1 % more error"
+    return f"{whole_percent(more)} more error" if more >= AS_GOOD - 1 else nothing
 
 
 def _sum_sentences(ranking: Ranking) -> list[str]:
@@ -285,11 +285,10 @@ def _deployed_sentences(ranking: Ranking) -> list[str]:
     near = min(rows, key=lambda row: row.ratio_to_best or 0.0, default=None)
     if near is None or (near.ratio_to_best or 0.0) >= PRACTICAL_RATIO * best.ratio_to_best:
         return []
-    more = max(0.0, (near.ratio_to_best or 0.0) / best.ratio_to_best - 1)
-    cost = f"{whole_percent(more)} more error" if more >= AS_GOOD - 1 else "no more error"
     return [
-        f"{pair_text(*near.pair)} has {cost}, and {DEPLOYED[near.protocol]} runs {protocol_text(near.protocol)}; "
-        f"{protocol_text(best.protocol)} runs in no known product. --deployable keeps to protocols that do."
+        f"{pair_text(*near.pair)} has {_more(near, best, 'no more error')}, and {DEPLOYED[near.protocol]} runs "
+        f"{protocol_text(near.protocol)}; {protocol_text(best.protocol)} runs in no known product. --deployable keeps "
+        "to protocols that do."
     ]
 
 
