@@ -220,7 +220,7 @@ def _paste(table: Table) -> str:
 def _is_tally(table: Table, column: int) -> bool:
     """Tell whether a column of two holds whole numbers, beside labels of which none is there twice."""
     labels = table.cells(_other(table, column))
-    return len(labels) > 1 and len(set(labels)) == len(labels) and _share_of_counts(table, column) == 1
+    return len(labels) > 1 and len(set(labels)) == len(labels) and _are_counts(table, column)
 
 
 def _other(table: Table, column: int) -> int:
@@ -256,7 +256,7 @@ def _count_column(table: Table, label: int | None) -> int | None:
     # Among other columns a "size" or "n" is more likely a property of each user than a number of users.
     telling = _COUNT_LIKE if two else COUNT_NAMES
     candidates = [at for at, name in enumerate(table.names) if name.casefold() in telling and at != label]
-    whole = [at for at in candidates if _share_of_counts(table, at) == 1]
+    whole = [at for at in candidates if _are_counts(table, at)]
     strong = [at for at in whole if table.names[at].casefold() in COUNT_NAMES]
     for found in (whole, strong):
         if len(found) == 1:
@@ -278,10 +278,9 @@ def _count_column(table: Table, label: int | None) -> int | None:
     return None
 
 
-def _share_of_counts(table: Table, index: int) -> float:
+def _are_counts(table: Table, index: int) -> bool:
     cells = table.cells(index)
-    good = sum(isinstance(_whole(table, cell), int) for cell in cells)
-    return good / len(cells) if cells else 0.0
+    return bool(cells) and all(isinstance(_whole(table, cell), int) for cell in cells)
 
 
 def _whole(table: Table, cell: str) -> int | str:
@@ -296,11 +295,7 @@ def _report_bad_count(table: Table, index: int) -> None:
 
 
 def _refuse_ambiguous(table: Table, label: int | None) -> None:
-    if label is not None or table.width != 2:
-        return
-    labels = table.cells(0)
-    counted = _share_of_counts(table, 1) == 1
-    if counted and len(set(labels)) == len(labels):
+    if label is None and table.width == 2 and _is_tally(table, 1):
         raise InputError(
             f"{table.source}: has 2 columns and no header line; if they are label and number of users say "
             "--counts 2, if each line is one user say --column 1 or --column 2"

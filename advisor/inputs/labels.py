@@ -100,13 +100,9 @@ def place_in_domain(users: Mapping[str, int], domain: Sequence[str]) -> tuple[di
             if value is not None and value in spelled:
                 known[label] = spelled[value]
     inside = dict.fromkeys(domain, 0)
-    outside: dict[str, int] = {}
-    for label, number_of_users in users.items():
-        if label in known:
-            inside[known[label]] += number_of_users
-        else:
-            outside[label] = outside.get(label, 0) + number_of_users
-    return inside, outside
+    for label in users.keys() & known.keys():
+        inside[known[label]] += users[label]
+    return inside, {label: count for label, count in users.items() if label not in known}
 
 
 def refuse_outside(outside: Collection[str], domain: Sequence[str]) -> None:

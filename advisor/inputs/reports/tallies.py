@@ -136,19 +136,15 @@ def read_tally(path: str) -> Part:
     """
     name = printable(path)
     try:
-        if Path(path).stat().st_size > LARGEST:
-            raise InputError(
-                f"{name}: is no tally (larger than {LARGEST >> 20} MiB); leave out --merge to read reports"
-            )
-        content = json.loads(Path(path).read_bytes())
+        content = json.loads(Path(path).read_bytes()) if Path(path).stat().st_size <= LARGEST else None
     except OSError as error:
         raise InputError(f"{name}: cannot be read ({reason(error)})") from None
     except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(
             f"{name}: is no tally, or was cut short; --merge adds up what --tally wrote, without it reports are read"
-        ) from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise InputError(f"{name}: is no tally; --merge adds up what --tally wrote, without it reports are read")
+        )
     if content.get("version") != VERSION:
         raise InputError(
             f"{name}: is a tally of version {content.get('version')}, version {VERSION} is read; make it again"
