@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from statistics import NormalDist
 
 import numpy as np
 
-from simulator._normal import normal_quantile
 from simulator.protocols.protocol import Linear, Protocol
 
 LEVEL, POWER = 0.05, 0.8
@@ -27,7 +27,7 @@ def threshold(protocol: Protocol, n: int, categories: int | None = None) -> floa
     Raises ValueError if the protocol has no raw estimate.
     """
     looked_at = protocol.k if categories is None else categories
-    quantile = normal_quantile(1 - LEVEL / looked_at)
+    quantile = NormalDist().inv_cdf(1 - LEVEL / looked_at)
     sd = math.sqrt(_variance(protocol, n, 0.0))
     p, q = getattr(protocol, "p", None), getattr(protocol, "q", None)
     if p is None or q is None:
@@ -120,7 +120,7 @@ def smallest_detectable(protocol: Protocol, n: int, categories: int | None = Non
 
     categories: as in `threshold`.
     """
-    least, reach = threshold(protocol, n, categories), normal_quantile(POWER)
+    least, reach = threshold(protocol, n, categories), NormalDist().inv_cdf(POWER)
     now, last = least, 0.0
     while now - last > 1e-12 * now:  # it rises, ever more slowly, as the variance grows at most in proportion
         last, now = now, least + reach * math.sqrt(_variance(protocol, n, now))

@@ -5,17 +5,12 @@ Members of this project are called as they are: what they raise is a fault of ou
 
 from __future__ import annotations
 
-import io
-import mmap
 import os
-import signal
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from types import FrameType
-from typing import TextIO, TypeVar
+from contextlib import contextmanager, redirect_stdout
+from typing import TypeVar
 
 import numpy as np
 
@@ -33,9 +28,6 @@ REFUSED: dict[tuple[str, str], str] = {}
 
 T = TypeVar("T")
 _packages: dict[str, str] = {}  # the same by the package that the code is in
-_watch = threading.Event()  # interrupts of the user are told from those that foreign code raises
-_interrupt = threading.Event()  # the user has interrupted, whatever foreign code made of it
-_fork = mmap.mmap(-1, 1)  # shared with child processes
 
 
 class PluginWarning(UserWarning):
@@ -67,7 +59,7 @@ def short(value: object, write: Callable[[object], str] = str, longest: int = LO
     try:
         line = " ".join(write(value).split())
         line = "".join(character if character.isprintable() else "?" for character in line)
-    except BaseException:  # noqa: BLE001 - foreign objects may raise anything
+    except Exception:  # noqa: BLE001 - foreign objects may raise anything
         return ""
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
@@ -78,36 +70,13 @@ def described(error: BaseException, longest: int = LONGEST) -> str:
 
 
 def guard(call: Callable[[], T], longest: int = LONGEST) -> T:
-    """Return what foreign code gives.
-
-    Raises ForeignError for whatever it raises, KeyboardInterrupt if the user has interrupted (which is certain inside
-    `containment`). A child process that it has forked, and that comes back here, ends.
-    """
-    process, tracer = os.getpid(), sys.gettrace()
+    """Return what foreign code gives; raises ForeignError for what it raises, an exit of the program included."""
     try:
-        result = call()
-    except BaseException as error:
-        sys.settrace(tracer)
-        _end_of_child(process)
-        # Where interrupts end the process, they raise nothing.
-        raised = callable(signal.getsignal(signal.SIGINT)) and not _watch.is_set()
-        if _interrupt.is_set() or (isinstance(error, KeyboardInterrupt) and raised):
-            raise KeyboardInterrupt from None
+        return call()
+    except ForeignError:
+        raise
+    except (Exception, SystemExit) as error:
         raise ForeignError(described(error, longest)) from error
-    sys.settrace(tracer)  # one that it has set would be called by all that follows, and may raise
-    _end_of_child(process)
-    if _interrupt.is_set():
-        raise KeyboardInterrupt
-    if _fork[0]:
-        _fork[0] = 0
-        raise ForeignError("it forks, and the child process comes back")
-    return result
-
-
-def _end_of_child(process: int) -> None:
-    if os.getpid() != process:
-        _fork[0] = 1
-        os._exit(0)
 
 
 def attempt(name: str, call: Callable[[], T], fault: Callable[[T], str | None]) -> T | None:
@@ -163,107 +132,21 @@ def fault_of_figures(result: object, shape: tuple[int, ...]) -> str | None:
     return None if (np.abs(result) < LARGEST).all() else f"it returns figures above {LARGEST:g}"
 
 
-class _Lent(io.TextIOBase):
-    """A stream that foreign code may write to, and cannot close."""
-
-    def __init__(self, stream: TextIO, *, steers: bool) -> None:
-        self._stream = stream
-        self._steers = steers  # whether what is written may steer a terminal, as progress does
-
-    def write(self, text: str) -> int:
-        if not self._steers:
-            text = "".join(mark if mark.isprintable() or mark in "\n\t" else "?" for mark in text)
-        return self._stream.write(text)
-
-    def flush(self) -> None:
-        self._stream.flush()
-
-    def fileno(self) -> int:
-        return self._stream.fileno()
-
-    def isatty(self) -> bool:
-        return self._stream.isatty()
-
-    @property
-    def encoding(self) -> str:  # type: ignore[override]
-        return self._stream.encoding
-
-    def close(self) -> None:
-        """Keep it open."""
-
-
 @contextmanager
-def containment() -> Iterator[Callable[[], None]]:
-    """Send what foreign code, or a program that it starts, prints to standard error: the answer has the other.
-
-    Both streams are there again afterwards, whatever it closed; and what interrupts it is the user's doing or its own.
-    Gives what raises ForeignError where it has closed one.
-    """
-    streams = sys.stdout, sys.stderr
-    streams[0].flush()
-    kept = [_copy(1), _copy(2)]
-    handler = _watching()
-    if kept[1] is not None:
+def containment() -> Iterator[None]:
+    """Send what foreign code, or a program that it starts, prints to standard error: the answer has the other."""
+    sys.stdout.flush()
+    try:
+        stdout = os.dup(1)
         os.dup2(2, 1)
-    sys.stdout, sys.stderr = _Lent(streams[1], steers=False), _Lent(streams[1], steers=True)
-    sys.unraisablehook, hook = _nothing, sys.unraisablehook
-
-    def check() -> None:
-        if kept[1] is not None and None in map(_kind, (1, 2)):
-            raise ForeignError("it closes standard output or standard error")
-
+    except OSError:  # one of them is closed: no other program can print there
+        stdout = None
     try:
-        yield check
+        with redirect_stdout(sys.stderr):
+            yield
     finally:
-        for stream in (*streams, sys.__stdout__, sys.__stderr__):  # they can be reached under these names too
-            with suppress(OSError, ValueError, AttributeError):
-                stream.flush()  # type: ignore[union-attr]
-        for number, copy in enumerate(kept, start=1):
-            if copy is not None:
-                with suppress(OSError):
-                    os.dup2(copy, number)
-                    os.close(copy)
-        sys.stdout, sys.stderr = (
-            os.fdopen(number, "w", closefd=False) if stream.closed else stream
-            for number, stream in enumerate(streams, start=1)
-        )
-        sys.unraisablehook = hook
-        if handler is not None:
-            signal.signal(signal.SIGINT, handler)
-            _watch.clear()
-            _interrupt.clear()
-
-
-def _nothing(problem: object) -> None:
-    """Say nothing of what foreign objects raise when they go: the interpreter would print a traceback."""
-
-
-def _copy(number: int) -> int | None:
-    """Return a copy of a file descriptor; None where it is closed."""
-    try:
-        return os.dup(number)
-    except OSError:
-        return None
-
-
-def _kind(number: int) -> int | None:
-    """Return what a file descriptor is open on; None where it is closed."""
-    try:
-        return os.fstat(number).st_mode
-    except OSError:
-        return None
-
-
-def _watching() -> Callable[[int, FrameType | None], object] | None:
-    """Note interrupts of the user from now on; return what handled them before, None where that stays."""
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before) or _watch.is_set():
-        return None
-
-    def note(number: int, frame: FrameType | None) -> None:
-        _interrupt.set()
-        before(number, frame)
-
-    _watch.set()
-    signal.signal(signal.SIGINT, note)
-    return before
+        if sys.__stdout__ is not None:  # standard output can be reached under this name too
+            sys.__stdout__.flush()
+        if stdout is not None:
+            os.dup2(stdout, 1)
+            os.close(stdout)

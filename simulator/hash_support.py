@@ -2,12 +2,11 @@
 
 The reference is `simulator.hashing`: ``HASHES[name](values, seeds[:, None], g) == symbols[:, None]``, added up. Here
 the same bits in fewer steps: blocks of hashes that stay in the cache of a core, every step in place; what hashes have
-in common (a seed, a value, the first digits of a text) computed once; and no division, see `_Symbols`.
+in common (a seed, a value, the first digits of a text) computed once; and no remainders, see `_Symbols`.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
@@ -63,7 +62,7 @@ def count_supports(name: str, seeds: IntArray, symbols: IntArray, k: int, g: int
     return result
 
 
-def _count_block(hashes: _Hashes, symbols: _Symbols, k: int, result: IntArray) -> None:
+def _count_block(hashes: _Mix64 | _Xxh32, symbols: _Symbols, k: int, result: IntArray) -> None:
     """Add the supports of one block of reports to `result`."""
     shape = (ROWS, len(symbols))
     words, spare = np.empty(shape, dtype=hashes.word), np.empty(shape, dtype=hashes.word)
@@ -77,69 +76,41 @@ def _count_block(hashes: _Hashes, symbols: _Symbols, k: int, result: IntArray) -
 
 
 class _Symbols:
-    """Which words leave the remainder that was reported when they are divided by g, without a division.
+    """Which words leave the remainder that was reported when they are divided by g.
 
-    For g = 2^e m with an odd m, ``x - s`` (modulo 2^w) times the inverse of m modulo 2^w, its e lowest bits rotated to
-    the top, is the quotient where g divides it, and more than any quotient otherwise: Granlund, Montgomery, "Division
-    by invariant integers using multiplication", PLDI 1994, section 9. Where x is below s, x - s wraps around to more
-    than ``2^w - 1 - s``, so the largest quotient is that of ``2^w - 1 - s``.
+    By the quotient: numpy divides by one number with multiplications, and takes remainders by a division each.
     """
 
     def __init__(self, symbols: IntArray, g: int, word: type[Word]) -> None:
-        self._bits = 8 * np.dtype(word).itemsize
         self._symbols = symbols.astype(word)
-        self._twos = (g & -g).bit_length() - 1
-        self._mask = word(min(g, 1 << self._bits) - 1) if g >= 1 << self._bits or g == 1 << self._twos else None
-        if self._mask is None:
-            quotient, remainder = divmod((1 << self._bits) - 1, g)
-            self._inverse = word(pow(g >> self._twos, -1, 1 << self._bits))
-            self._most = np.where(symbols <= remainder, word(quotient), word(quotient - 1))
+        self._g = word(g) if g <= np.iinfo(word).max else None
 
     def __len__(self) -> int:
         return len(self._symbols)
 
     def compare(self, words: Words, spare: Words, hits: NDArray[np.bool_]) -> None:
         """Set `hits` where a word leaves the symbol of its column; all are ``(rows, n)``, and words are used up."""
-        if self._mask is not None:
-            np.bitwise_and(words, self._mask, out=words)
-            np.equal(words, self._symbols, out=hits)
-            return
-        np.subtract(words, self._symbols, out=words)
-        np.multiply(words, self._inverse, out=words)
-        if self._twos:
-            _rotate(words, self._bits - self._twos, spare)
-        np.less_equal(words, self._most, out=hits)
+        if self._g is not None:
+            np.floor_divide(words, self._g, out=spare)
+            np.multiply(spare, self._g, out=spare)
+            np.subtract(words, spare, out=words)
+        np.equal(words, self._symbols, out=hits)
 
 
-class _Hashes(ABC):
-    """The words of one family under some seeds, ``(n,)``."""
-
-    word: ClassVar[type[Word]]
-
-    @abstractmethod
-    def __init__(self, seeds: IntArray) -> None: ...
-
-    @abstractmethod
-    def runs(self, k: int) -> Iterator[tuple[int, int]]:
-        """Yield the values 0 to k - 1 in runs that are hashed together: the first one, and how many."""
-
-    @abstractmethod
-    def fill(self, first: int, words: Words, spare: Words) -> None:
-        """Hash so many values as there are rows from `first` on: fill `words` ``(rows, n)``."""
-
-
-class _Mix64(_Hashes):
+class _Mix64:
     """`simulator.hashing.mix64`: the first product is that of the seed and that of the value, added up."""
 
-    word = np.uint64
+    word: ClassVar[type[Word]] = np.uint64
 
     def __init__(self, seeds: IntArray) -> None:
         self._seeds = (seeds.astype(np.uint64) << np.uint64(32)) * _GAMMA + np.uint64(0xD1B54A32D192ED03)
 
     def runs(self, k: int) -> Iterator[tuple[int, int]]:
+        """Yield the values 0 to k - 1 in runs that are hashed together: the first one, and how many."""
         return ((first, min(ROWS, k - first)) for first in range(0, k, ROWS))
 
     def fill(self, first: int, words: Words, spare: Words) -> None:
+        """Hash so many values as there are rows from `first` on: fill `words` ``(rows, n)``."""
         values = np.arange(first, first + len(words), dtype=np.uint64) * _GAMMA
         np.add(values[:, None], self._seeds, out=words)
         _mix(words, 30, spare)
@@ -149,13 +120,13 @@ class _Mix64(_Hashes):
         _mix(words, 31, spare)
 
 
-class _Xxh32(_Hashes):
+class _Xxh32:
     """`simulator.hashing.xxh32_text`: values of equally many digits that differ in the last step alone are one run.
 
     xxHash32 takes a text of under 16 bytes four bytes at a time, and what is left byte by byte.
     """
 
-    word = np.uint32
+    word: ClassVar[type[Word]] = np.uint32
 
     def __init__(self, seeds: IntArray) -> None:
         self._seeds = seeds.astype(np.uint32)
@@ -225,4 +196,4 @@ def _rotate(words: Words, bits: int, spare: Words) -> None:
     np.bitwise_or(words, spare, out=words)
 
 
-_FAMILIES: dict[str, type[_Hashes]] = {"mix64": _Mix64, "xxh32": _Xxh32}
+_FAMILIES: dict[str, type[_Mix64] | type[_Xxh32]] = {"mix64": _Mix64, "xxh32": _Xxh32}

@@ -47,10 +47,6 @@ RESERVED = frozenset({"all", *SUMMARIES})  # "all": what people write for "every
 TRIED = (4, 1.0)  # domain size and epsilon at which a protocol is tried before it is taken in
 
 
-class _Refused(Exception):  # noqa: N818 - never leaves this module
-    """Why a member cannot be taken in."""
-
-
 _settled: set[EntryPoint] = set()
 
 
@@ -117,7 +113,7 @@ def take_in(
             continue
         try:
             member = _member(entry, tables)
-        except _Refused as refusal:
+        except ForeignError as refusal:
             left_out.append(f"{_source(entry)} is left out: {refusal}")
             REFUSED[GROUPS[entry.group], entry.name] = left_out[-1]
         else:
@@ -148,51 +144,42 @@ def _being_imported(module: str) -> bool:
 def _member(entry: EntryPoint, tables: dict[str, dict[str, Any]]) -> Any:
     """Import one member and check that it may enter its table."""
     if not NAME.fullmatch(entry.name) or entry.name in RESERVED:
-        raise _Refused(
+        raise ForeignError(
             "a name is lower-case words joined by underscores, begins with a letter, and is none of "
             f"{', '.join(sorted(RESERVED))}"
         )
     for table in tables.values():
         for name in table:
             if name.replace("_", "") == entry.name.replace("_", ""):  # people write names without the underscores
-                raise _Refused(f"the name is taken by {name!r}")
-    try:
-        member = guard(entry.load)
-        wanted, name = guard(lambda: _CHECKS[GROUPS[entry.group]](member))
-    except ForeignError as error:
-        raise _Refused(str(error)) from error
+                raise ForeignError(f"the name is taken by {name!r}")
+    member, table_name = guard(entry.load), GROUPS[entry.group]
+    wanted = guard(lambda: _missing(member, table_name))
     if wanted is not None:
-        raise _Refused(f"{entry.value} is {_described(member)}, not {wanted}")
+        raise ForeignError(f"{entry.value} is {_described(member)}, not {wanted}")
     for field in ("title", "reference", "unit"):
         if not str(getattr(member, field, "")).isprintable():
-            raise _Refused(f"its {field} has characters that cannot be printed")
+            raise ForeignError(f"its {field} has characters that cannot be printed")
+    name = member.key if table_name == "PROTOCOLS" else member.name
     if name != entry.name:
-        raise _Refused(f"{entry.value} calls itself {name!r}, and the entry point must be called the same")
+        raise ForeignError(f"{entry.value} calls itself {name!r}, and the entry point must be called the same")
     return member
 
 
-def _check_protocol(member: Any) -> tuple[str | None, Any]:
-    """Return what the member should be and is not (or None), and its name for itself."""
+def _missing(member: Any, table: str) -> str | None:
+    """Return what a member should be and is not."""
+    if table == "POSTPROCESSORS":
+        return None if isinstance(member, PostProcessor) else "a PostProcessor"
+    if table == "METRICS":
+        return None if isinstance(member, Metric) else "a Metric"
     if not (isinstance(member, type) and issubclass(member, FrequencyOracle)) or inspect.isabstract(member):
-        return "a subclass of FrequencyOracle that defines all it leaves open", None
+        return "a subclass of FrequencyOracle that defines all it leaves open"
     if not all(isinstance(getattr(member, field, None), str) for field in ("key", "title", "reference")):
-        return "one with the texts key, title and reference", None
+        return "one with the texts key, title and reference"
     one = member(*TRIED)  # what is asked of every protocol, before any is simulated
     figures = (one.report_bits, one.attack_success, one.noise(10).variance_at_zero, one.server_operations(10))
     if not all(np.isfinite(figures)):
-        return f"one whose report_bits, attack_success and noise are numbers, got {figures}", None
-    return None, member.key
-
-
-def _check_method(member: Any) -> tuple[str | None, Any]:
-    return (None, member.name) if isinstance(member, PostProcessor) else ("a PostProcessor", None)
-
-
-def _check_metric(member: Any) -> tuple[str | None, Any]:
-    return (None, member.name) if isinstance(member, Metric) else ("a Metric", None)
-
-
-_CHECKS = {"PROTOCOLS": _check_protocol, "POSTPROCESSORS": _check_method, "METRICS": _check_metric}
+        return f"one whose report_bits, attack_success and noise are numbers, got {figures}"
+    return None
 
 
 def _described(member: Any) -> str:

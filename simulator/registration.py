@@ -61,16 +61,12 @@ def register(member: Any, kind: str | None = None, *, source: str | None = None)
             name = guard(lambda: _checked(made, wanted, table))
         except ForeignError as error:
             form = f" ({CALLED[wanted]})" if wanted in CALLED and "breaks its contract" in str(error) else ""
-            raise ValueError(f"{called}: {str(error).removeprefix('_Broken: ')}{form}") from None
+            raise ValueError(f"{called}: {error}{form}") from None
     table[KINDS[wanted]][name] = made
     register_source(name, called, str(getattr(member, "__module__", "")))
     REGISTERED[name] = called
     FAILURES.pop(name, None)
     return name
-
-
-class _Broken(Exception):  # noqa: N818 - never leaves this module
-    """Why a member cannot be taken."""
 
 
 def _kind_of(member: Any) -> str | None:
@@ -85,7 +81,7 @@ def _made(member: Any, kind: str, called: str) -> Any:
         return member
     if isinstance(member, type):
         made_as = "a Metric" if kind == "metric" else "a PostProcessor"
-        raise _Broken(f"this is a class, a {kind} is a function or {made_as}")
+        raise ForeignError(f"this is a class, a {kind} is a function or {made_as}")
     function: Callable[..., Any] = member
     name = str(getattr(function, "__name__", ""))
     if kind == "metric":
@@ -105,22 +101,22 @@ def _checked(member: Any, kind: str, tables: dict[str, dict[str, Any]]) -> str:
     """Return the name of a member that keeps its contract."""
     if _kind_of(member) != kind:
         got = f"a {_kind_of(member)}" if _kind_of(member) else f"a {type(member).__name__}"
-        raise _Broken(f"this is {got}, a {kind} is needed")
+        raise ForeignError(f"this is {got}, a {kind} is needed")
     if kind == "protocol" and not issubclass(member, StandardProtocol):
-        raise _Broken("a protocol is a subclass of FrequencyOracle")
+        raise ForeignError("a protocol is a subclass of FrequencyOracle")
     if kind == "protocol" and (missing := _left_open(member)):
-        raise _Broken(f"it lacks {', '.join(missing)} (examples/sampled_bit.py is a whole protocol)")
+        raise ForeignError(f"it lacks {', '.join(missing)} (examples/sampled_bit.py is a whole protocol)")
     field = "key" if kind == "protocol" else "name"
     name = getattr(member, field)
     if not isinstance(name, str) or not plugins.NAME.fullmatch(name) or name in plugins.RESERVED:
-        raise _Broken(
+        raise ForeignError(
             f"its {field} must be lower-case words joined by underscores, begin with a letter, and be none of "
             f"{', '.join(sorted(plugins.RESERVED))}, got {name!r}"
         )
     same = (one for table in tables.values() for one in table if one.replace("_", "") == name.replace("_", ""))
     for taken in same:
         if taken not in REGISTERED or taken not in tables[KINDS[kind]]:
-            raise _Broken(f"the name {name} is taken by {taken!r}: rename it")
+            raise ForeignError(f"the name {name} is taken by {taken!r}: rename it")
     try:
         if kind == "protocol":
             check_protocol(member)
@@ -129,5 +125,5 @@ def _checked(member: Any, kind: str, tables: dict[str, dict[str, Any]]) -> str:
         else:
             check_metric(member)
     except ConformanceError as error:
-        raise _Broken(f"it breaks its contract: {error}") from None
+        raise ForeignError(f"it breaks its contract: {error}") from None
     return name

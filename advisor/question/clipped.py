@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 
 from simulator import Noise
-from simulator._normal import normal_quantile
 from simulator._types import FloatArray
 from simulator.seeding import rng_for
 
@@ -33,7 +33,7 @@ def positive_sum(values: FloatArray, noise: Noise) -> float:
     ``d = quantile(1 - z)`` sd above it, and takes ``sd (density(d) - d z)`` off each on average.
     """
     zeros = float((values == 0).mean())
-    d = normal_quantile(1 - zeros)
+    d = NormalDist().inv_cdf(1 - zeros)
     density = math.exp(-(d**2) / 2) / math.sqrt(2 * math.pi)
     return 1 + len(values) * noise.sd * (density - d * zeros)
 
@@ -47,7 +47,7 @@ def restored(values: FloatArray, noise: Noise) -> tuple[FloatArray, float]:
 
     scale = positive_sum(values, noise) if abs(float(values.sum()) - 1) < ONE else 1.0
     zeros = values == 0
-    d = min(max(normal_quantile(1 - float(zeros.mean())), 0.0), FARTHEST)
+    d = min(max(NormalDist().inv_cdf(1 - float(zeros.mean())), 0.0), FARTHEST)
     below = rng_for(0, "clipped").random(int(zeros.sum())) * ndtr(-d)
     result = scale * values
     result[zeros] = noise.sd * (d + ndtri(below))

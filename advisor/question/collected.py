@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,6 @@ from advisor.question.clipped import is_clipped, positive_sum, restored
 from advisor.question.doubts import spread_doubt, sum_doubt
 from advisor.question.request import Collected
 from simulator import FrequencyOracle, Noise, Observed, Tally
-from simulator._normal import normal_quantile
 from simulator.domain import Domain
 from simulator.methods import observe
 
@@ -302,7 +302,7 @@ def _sd_at_zero(values: FloatArray, noise: Noise) -> FloatArray:
 def _check_spread(values: FloatArray, noise: Noise, *, lost: bool) -> None:
     """Raise InputError if the estimate spreads more or less than its noise allows, chance aside."""
     k, own = len(values), _sd_at_zero(values, noise)
-    allowed = normal_quantile(1 - CHANCE / k)
+    allowed = NormalDist().inv_cdf(1 - CHANCE / k)
     in_sd = np.divide(np.minimum(values, 0.0), own, out=np.zeros(k), where=own > 0)
     squares, farthest = float((in_sd**2).sum()), int(in_sd.argmin())
     lowest, sd = float(values[farthest]), float(own[farthest])

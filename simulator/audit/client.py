@@ -95,8 +95,8 @@ def audit_client(
         read = reader_by_function(support, label, k, epsilon)
     else:
         read = reader_by_type(str(reports), label, k, epsilon, hash, symbols)
-    with containment() as check:
-        call = _caller(client, label, k, epsilon, check)
+    with containment():
+        call = _caller(client, label, k, epsilon)
         run = _Run(call, read, (seed, k, epsilon), _adding(progress, 2 * trials))
         if values is not None:
             tried, looked_for = 2, values
@@ -296,8 +296,8 @@ def _seeded(seed: int) -> Iterator[None]:
         np.random.set_state(legacy)  # noqa: NPY002
 
 
-def _caller(client: Client, label: str, k: int, epsilon: float, check: Callable[[], None]) -> Call:
-    """Return what calls a client so many times for one value; `check` is that of `containment`."""
+def _caller(client: Client, label: str, k: int, epsilon: float) -> Call:
+    """Return what calls a client so many times for one value."""
     try:
         takes_rng = "rng" in inspect.signature(client).parameters
     except (TypeError, ValueError, AttributeError):  # builtins may have no signature
@@ -308,9 +308,7 @@ def _caller(client: Client, label: str, k: int, epsilon: float, check: Callable[
             return client(value, k, epsilon, rng=rng) if takes_rng else client(value, k, epsilon)
 
         try:
-            reports = [guard(once, LONGEST) for _ in range(times)]
-            check()
-            return reports
+            return [guard(once, LONGEST) for _ in range(times)]
         except ForeignError as error:
             raise ClientError(f"{label} failed for value {value}, k={k}, epsilon={epsilon:g}: {error}") from error
 

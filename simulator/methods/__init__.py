@@ -6,13 +6,15 @@ with consistency", NDSS 2020.
 
 from __future__ import annotations
 
+from functools import partial
+
 from simulator.methods.bayesian_update import closed_form
 from simulator.methods.empirical_bayes import eb_ns
 from simulator.methods.maximum_likelihood import ibu
 from simulator.methods.observed import Observed, observe
 from simulator.methods.ordered import ORDERED_METHODS
 from simulator.methods.power import power, power_ns
-from simulator.methods.processor import NEARNESS, PostProcessor, possible
+from simulator.methods.processor import NEARNESS, PostProcessor, possible, proper
 from simulator.methods.recovery import drop_fakes, norm_min, recover, recover_known, subtract_fakes
 from simulator.methods.simple import base_cut, base_pos, none, norm, norm_mul
 from simulator.methods.simplex import mle_apx, norm_cut, norm_sub
@@ -26,6 +28,7 @@ _JIA = "Jia, Gong, INFOCOM 2019; Wang et al., NDSS 2020"
 _ANY = frozenset({"estimate"})  # whatever the noise is
 _IID = frozenset({"estimate", "iid"})
 
+# Where values have noise of their own, the larger of two may be cut by base_cut and the smaller one stay.
 _METHODS = [
     PostProcessor(
         "none",
@@ -33,8 +36,8 @@ _METHODS = [
         none,
         nonnegative=False,
         sums_to_one=False,
-        reference=_WANG,
         unbiased=True,
+        reference=_WANG,
         needs=_ANY,
     ),
     PostProcessor("base_pos", "Base-Pos", base_pos, nonnegative=True, sums_to_one=False, reference=_WANG, needs=_ANY),
@@ -44,106 +47,61 @@ _METHODS = [
         none,
         nonnegative=False,
         sums_to_one=False,
-        reference=_WANG,
         queries_only=True,
+        reference=_WANG,
         needs=_ANY,
     ),
-    # Where values have noise of their own, the larger of two may be cut and the smaller one stay.
     PostProcessor(
         "base_cut", "Base-Cut", base_cut, nonnegative=True, sums_to_one=False, reference=_WANG, keeps_order=False
     ),
     PostProcessor(
-        "norm", "Norm", norm, nonnegative=False, sums_to_one=True, reference=_WANG, unbiased=True, needs=_ANY
+        "norm", "Norm", norm, nonnegative=False, sums_to_one=True, unbiased=True, reference=_WANG, needs=_ANY
     ),
-    PostProcessor("norm_mul", "Norm-Mul", norm_mul, nonnegative=True, sums_to_one=True, reference=_WANG, needs=_ANY),
-    PostProcessor(
-        "norm_sub", "Norm-Sub (CLS)", norm_sub, nonnegative=True, sums_to_one=True, reference=_WANG, needs=_ANY
-    ),
+    proper("norm_mul", "Norm-Mul", norm_mul, reference=_WANG, needs=_ANY),
+    proper("norm_sub", "Norm-Sub (CLS)", norm_sub, reference=_WANG, needs=_ANY),
     PostProcessor("norm_cut", "Norm-Cut", norm_cut, nonnegative=True, sums_to_one=False, reference=_WANG, needs=_ANY),
-    PostProcessor("mle_apx", "MLE-Apx", mle_apx, nonnegative=True, sums_to_one=True, reference=_WANG),
+    proper("mle_apx", "MLE-Apx", mle_apx, reference=_WANG),
     PostProcessor("power", "Power", power, nonnegative=True, sums_to_one=False, reference=_JIA),
-    PostProcessor("power_ns", "PowerNS", power_ns, nonnegative=True, sums_to_one=True, reference=_JIA),
-    PostProcessor(
-        "ibu",
-        "IBU (reports of one value)",
-        ibu,
-        nonnegative=True,
-        sums_to_one=True,
-        reference=_IBU,
-        needs=frozenset({"likelihood"}),
-    ),
-    PostProcessor(
-        "ibu_pseudo",
-        "IBU on a pseudo-likelihood",
-        closed_form,
-        nonnegative=True,
-        sums_to_one=True,
-        reference=_IBU,
-        needs=_IID | {"pseudo_likelihood"},
-    ),
-    PostProcessor(
-        "eb_ns",
-        "Empirical Bayes",
-        eb_ns,
-        nonnegative=True,
-        sums_to_one=True,
-        reference="Jiang, Zhang, Ann. Statist. 2009; this project",
-    ),
-    PostProcessor(
+    proper("power_ns", "PowerNS", power_ns, reference=_JIA),
+    proper("ibu", "IBU (reports of one value)", ibu, reference=_IBU, needs=frozenset({"likelihood"})),
+    proper("ibu_pseudo", "IBU on a pseudo-likelihood", closed_form, reference=_IBU, needs=_IID | {"pseudo_likelihood"}),
+    proper("eb_ns", "Empirical Bayes", eb_ns, reference="Jiang, Zhang, Ann. Statist. 2009; this project"),
+    proper(
         "wavelet_eb",
         "Wavelet empirical Bayes",
         wavelet_eb_near,
-        nonnegative=True,
-        sums_to_one=True,
-        reference="Johnstone, Silverman, Ann. Statist. 2005; this project",
         keeps_order=False,
         needs=_IID | {"ground"},
+        reference="Johnstone, Silverman, Ann. Statist. 2005; this project",
     ),
 ]
 
 _CAO, _SUN = "Cao, Jia, Gong, USENIX Security 2021", "Sun et al., ICDE 2024"
 _FEARED = _ANY | {"attackers"}
+# What is taken off positive estimates alone may put one below another.
+_remedy = partial(proper, keeps_order=False)
 _REMEDIES = [
-    PostProcessor("norm_min", "Min-Norm", norm_min, nonnegative=True, sums_to_one=True, reference=_CAO, needs=_FEARED),
-    # What is taken off positive estimates alone may put one below another.
-    PostProcessor(
-        "recover",
-        "LDPRecover",
-        recover,
-        nonnegative=True,
-        sums_to_one=True,
-        reference=_SUN,
-        keeps_order=False,
-        needs=_FEARED | {"pq"},
-    ),
-    PostProcessor(
+    proper("norm_min", "Min-Norm", norm_min, reference=_CAO, needs=_FEARED),
+    _remedy("recover", "LDPRecover", recover, reference=_SUN, needs=_FEARED | {"pq"}),
+    _remedy(
         "recover_known",
         "LDPRecover with known targets",
         recover_known,
-        nonnegative=True,
-        sums_to_one=True,
         reference=_SUN,
-        keeps_order=False,
         needs=_FEARED | {"pq", "targets"},
     ),
-    PostProcessor(
+    _remedy(
         "subtract_fakes",
         "Subtraction of the maximal gain",
         subtract_fakes,
-        nonnegative=True,
-        sums_to_one=True,
         reference=f"{_SUN}; {_CAO}; this project",
-        keeps_order=False,
         needs=_FEARED | {"pq", "targets"},
     ),
-    PostProcessor(
+    _remedy(
         "drop_fakes",
         "Fake-report detection",
         drop_fakes,
-        nonnegative=True,
-        sums_to_one=True,
         reference=f"{_CAO}; this project",
-        keeps_order=False,
         needs=_ANY | {"pq", "suspects"},
     ),
 ]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from simulator._types import FloatArray
 from simulator.methods.expectation import em, ems
-from simulator.methods.processor import PostProcessor
+from simulator.methods.processor import PostProcessor, proper
 from simulator.methods.simple import norm
 from simulator.methods.smooth import em_stopped
 from simulator.methods.tree import tree_eb
@@ -50,48 +52,17 @@ _LI = "Li, Wang, Lopuhaä-Zwakenberg, Li, Škorić, SIGMOD 2020"
 _CORMODE = "Cormode, Kulkarni, Srivastava, VLDB 2019"
 _ESTIMATE, _LIKELIHOOD = frozenset({"estimate", "order"}), frozenset({"local_likelihood", "order"})
 
+_ordered = partial(proper, keeps_order=False)
 _METHODS = (
-    PostProcessor(
-        "iso_cdf",
-        "Isotonic CDF",
-        iso_cdf,
-        nonnegative=True,
-        sums_to_one=True,
-        reference=_CORMODE,
-        keeps_order=False,
-        needs=_ESTIMATE,
-    ),
-    PostProcessor(
-        "tree_eb",
-        "Tree empirical Bayes",
-        tree_eb,
-        nonnegative=True,
-        sums_to_one=True,
-        reference="this project",
-        keeps_order=False,
-        needs=_ESTIMATE | {"haar"},
-    ),
-    PostProcessor(
-        "em", "EM", em, nonnegative=True, sums_to_one=True, reference=_LI, keeps_order=False, needs=_LIKELIHOOD
-    ),
-    PostProcessor(
-        "ems",
-        "EM with smoothing",
-        ems,
-        nonnegative=True,
-        sums_to_one=True,
-        reference=_LI,
-        keeps_order=False,
-        needs=_LIKELIHOOD,
-    ),
-    PostProcessor(
+    _ordered("iso_cdf", "Isotonic CDF", iso_cdf, reference=_CORMODE, needs=_ESTIMATE),
+    _ordered("tree_eb", "Tree empirical Bayes", tree_eb, reference="this project", needs=_ESTIMATE | {"haar"}),
+    _ordered("em", "EM", em, reference=_LI, needs=_LIKELIHOOD),
+    _ordered("ems", "EM with smoothing", ems, reference=_LI, needs=_LIKELIHOOD),
+    _ordered(
         "em_stopped",
         "EM from a smooth curve, stopped early",
         em_stopped,
-        nonnegative=True,
-        sums_to_one=True,
         reference=f"{_LI}; this project",
-        keeps_order=False,
         needs=_LIKELIHOOD,
     ),
 )

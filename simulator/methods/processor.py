@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import KW_ONLY, InitVar, dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -161,6 +161,10 @@ class PostProcessor:
         if observed.estimate is None:
             raise ValueError(f"method {self.name} needs an estimate, and there is none")
         return cast("OfNoise", self.function)(observed.estimate, observed.noise)
+
+
+proper = partial(PostProcessor, nonnegative=True, sums_to_one=True)
+"""A method whose results are frequencies: none below 0, and of sum 1."""
 
 
 def possible(method: PostProcessor, protocol: Protocol, domain: Domain, n: int) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
+
 import numpy as np
 
-from simulator._normal import normal_quantile
 from simulator._types import FloatArray
 from simulator.protocols.oracle import Noise
 
@@ -28,7 +29,7 @@ def base_cut(estimate: FloatArray, noise: Noise) -> FloatArray:
     noise, which differs between the blocks of Hadamard response.
     """
     k = estimate.shape[-1]
-    quantile = normal_quantile(1 - FALSE_POSITIVES / k) if k > 2 * FALSE_POSITIVES else 0.0
+    quantile = NormalDist().inv_cdf(1 - FALSE_POSITIVES / k) if k > 2 * FALSE_POSITIVES else 0.0
     at_zero, _ = noise.line(estimate)
     return np.where(estimate >= quantile * np.sqrt(at_zero), np.maximum(estimate, 0.0), 0.0)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 
 import numpy as np
 
@@ -63,7 +62,7 @@ class SHE(FrequencyOracle):
         tail = math.exp(-h) / 2
         above = -math.expm1(k * math.log1p(-tail)) / (k * 2 * tail)
         panels = max(1, math.ceil(h / PANEL))
-        nodes, weights = _legendre()
+        nodes, weights = np.polynomial.legendre.leggauss(NODES)
         s = (np.arange(panels)[:, None] + (nodes + 1) / 2) * (h / panels)
         values = np.exp(s - h + (k - 1) * np.log1p(-np.exp(-s) / 2)) / 2
         return below + above + float((values * weights).sum()) * h / (2 * panels)
@@ -99,18 +98,6 @@ class SHE(FrequencyOracle):
     def noise(self, n: int) -> Noise:
         check_users(n)
         return Noise(n, None, None, 2 * self.scale**2 / n, 0.0, self.sums_to_one)
-
-
-@lru_cache(maxsize=1)
-def _legendre() -> tuple[FloatArray, FloatArray]:
-    """Return Gauss-Legendre nodes and weights on (-1, 1) from an eigenvalue problem (Golub, Welsch 1969).
-
-    numpy.polynomial has them too; to import it takes a tenth of the time of a look-up, which asks for them once.
-    """
-    order = np.arange(1, NODES)
-    beside = order / np.sqrt(4.0 * order**2 - 1)
-    nodes, vectors = np.linalg.eigh(np.diag(beside, 1) + np.diag(beside, -1))
-    return nodes, 2 * vectors[0] ** 2
 
 
 class THE(UnaryEncoding):

@@ -8,7 +8,7 @@ import numpy as np
 
 from simulator._types import FloatArray
 from simulator.methods.observed import Observed
-from simulator.methods.processor import PostProcessor
+from simulator.methods.processor import proper
 from simulator.methods.summaries import POSTERIOR_MEAN, POSTERIOR_MEDIAN
 from simulator.surrogate import known_frequencies
 
@@ -54,15 +54,7 @@ def _of_draws(name: str, summary: Callable[[FloatArray], FloatArray]) -> Callabl
 
 
 METHODS = {
-    name: PostProcessor(
-        name=name,
-        title=title,
-        function=_of_draws(name, summary),
-        nonnegative=True,
-        sums_to_one=True,
-        reference="this project",
-        keeps_order=False,
-    )
+    name: proper(name, title, _of_draws(name, summary), reference="this project", keeps_order=False)
     for name, title, summary in (
         (POSTERIOR_MEAN, "Posterior mean", mean_of),
         (POSTERIOR_MEDIAN, "Posterior median", median_of),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
 from simulator import PROTOCOLS, rng_for
-from simulator._normal import normal_quantile
 from simulator.detection import (
     FEW,
     LEVEL,
@@ -77,7 +77,7 @@ def test_without_the_skewness_of_its_counts_a_threshold_gives_false_alarms() -> 
     oracle = PROTOCOLS[protocol](k, epsilon)
     estimates, _ = collections(protocol, k, epsilon, n, 0)
     assert oracle.linear is not None
-    normal = normal_quantile(1 - LEVEL / k) * float(oracle.linear.covariance(n).entry(np.zeros(k)).mean()) ** 0.5
+    normal = NormalDist().inv_cdf(1 - LEVEL / k) * float(oracle.linear.covariance(n).entry(np.zeros(k)).mean()) ** 0.5
     assert (estimates[:, 2:] > normal).any(axis=1).mean() > LEVEL + rate_bound(LEVEL)
 
 
@@ -100,7 +100,7 @@ def test_the_smallest_detectable_frequency_is_detected_with_power_of_eighty_perc
 def test_the_noise_is_that_of_the_frequency_itself() -> None:
     oracle, n = PROTOCOLS["olh"](8, 4.0), 100_000
     own = smallest_detectable(oracle, n)
-    at_zero = threshold(oracle, n) + normal_quantile(POWER) * oracle.noise(n).sd
+    at_zero = threshold(oracle, n) + NormalDist().inv_cdf(POWER) * oracle.noise(n).sd
     assert power(oracle, n, at_zero) < power(oracle, n, own)
     assert own > at_zero
     assert power(oracle, n, own) == pytest.approx(POWER, abs=1e-9)

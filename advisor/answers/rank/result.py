@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +23,6 @@ from advisor.question.plan_shuffled import Shuffled
 from advisor.question.removals import nothing_left_sentence
 from advisor.question.request import DEFAULT_PAIR, Request
 from simulator import Protocol
-from simulator._normal import normal_quantile
 from simulator.benchmark import Runs
 from simulator.detection import LEVEL, POWER
 from simulator.methods.summaries import SUMMARIES
@@ -352,7 +352,7 @@ class Ranking:
         linear = request.oracle(self.best.protocol).linear
         if linear is None:
             return None
-        reach = normal_quantile(1 - LEVEL / 2) + normal_quantile(POWER)
+        reach = NormalDist().inv_cdf(1 - LEVEL / 2) + NormalDist().inv_cdf(POWER)
         return reach * math.sqrt(float(linear.covariance(request.n).entry(request.counts / request.counts.sum()).min()))
 
     @property

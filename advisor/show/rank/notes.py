@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
+
 from advisor.answers.rank.result import Ranking, Recommendation, Why
 from advisor.answers.rank.verdict import USELESS
 from advisor.errors import listed
@@ -14,7 +16,6 @@ from advisor.show.rank.table import SQUARED, error_cell
 from advisor.show.sentences import assumed_sentences, central_sentences, domain_text, plan_sentences
 from knowledge.model import simulated_populations
 from simulator import PROTOCOLS
-from simulator._normal import normal_quantile
 from simulator.detection import LEVEL, smallest_detectable
 
 MADE = {
@@ -157,7 +158,7 @@ def next_round_sentence(ranking: Ranking) -> str:
     elif not any(row.tier == 1 for row in rows):
         # As many protocols could have seemed better by chance as there are.
         others = len({row.protocol for row in ranking.recommendations}) - 1
-        wider = normal_quantile(1 - LEVEL / 2 / max(others, 1)) / normal_quantile(1 - LEVEL / 2)
+        wider = NormalDist().inv_cdf(1 - LEVEL / 2 / max(others, 1)) / NormalDist().inv_cdf(1 - LEVEL / 2)
         better = all(_surely_above(row, wider, best.ratio_to_best or 1.0) for row in rows)
         answer = f"{pair} would do better than {used}" if better else f"that any does better than {used} is not certain"
     figure = f"{ranking.metric} error {error_cell(best, ranking)[0]}"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -13,7 +14,6 @@ from knowledge.describe.order import order_figures
 from knowledge.describe.profile import profile_of
 from knowledge.describe.values import value_figures
 from simulator import PROTOCOLS
-from simulator._normal import normal_quantile
 from simulator.methods.simple import FALSE_POSITIVES
 from simulator.populations import frequencies
 from tests.cells import failures
@@ -55,7 +55,7 @@ def test_what_methods_move_is_what_they_do_to_the_mean_estimate() -> None:
         assert found["log_shrunk_emd"] == pytest.approx(emd(shrunk), rel=0.01, abs=2e-3)
         below = f @ (np.where(f[:, None] + sd[:, None] * Z <= level, DENSITY, 0).sum(axis=1))
         assert found["log_zeroed"] == pytest.approx(below, rel=0.02, abs=1e-4)
-        threshold = normal_quantile(1 - FALSE_POSITIVES / k) * noise.sd
+        threshold = NormalDist().inv_cdf(1 - FALSE_POSITIVES / k) * noise.sd
         assert found["log_cut_emd"] == pytest.approx(emd(mean_of(f, sd, threshold, 0.0) - f), rel=0.02, abs=1e-3)
         assert found["log_norm_cut_emd"] == pytest.approx(emd(mean_of(f, sd, cut_level, 0.0) - f), rel=0.02, abs=1e-3)
 
