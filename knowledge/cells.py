@@ -21,7 +21,7 @@ from knowledge.model import DATA, load
 from simulator import Noise
 from simulator._types import FloatArray, IntArray
 
-FILE = "cells.npz"
+FILE, SAMPLE = "cells.npz", "ordered_cells.npz"
 STEP, GROWTH = 0.01, 3.0  # of the code: its first step in log error, and how many steps it takes to grow e-fold
 BEST_STEP = 0.01  # log error
 LEVELS = 255  # of a feature between the ends of its range
@@ -47,7 +47,7 @@ PLACES = [NAMES.index(name) for name in FEATURES]
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # holds arrays
-class Cells:
+class CellArchive:
     """Simulated cells."""
 
     index: IntArray  # number of each cell, ``(C,)``: with the seed it draws the cell
@@ -94,9 +94,8 @@ class Neighbour:
         """
         if metric not in (*self.metrics, "mae"):
             raise ValueError(f"metric must be one of {', '.join(self.metrics)} or mae, got {metric!r}")
-        errors = self.errors[:, self.metrics.index("l1" if metric == "mae" else metric)] / (
-            self.k if metric == "mae" else 1
-        )
+        own, unit = ("l1", self.k) if metric == "mae" else (metric, 1)
+        errors = self.errors[:, self.metrics.index(own)] / unit
         names = dict.fromkeys(ALIASES.get(name, name) for name in methods)
         places = sorted((METHODS.index(name) for name in names if name in METHODS), key=lambda place: errors[place])
         return tuple((METHODS[place], float(errors[place])) for place in places[:count])
@@ -115,37 +114,33 @@ def nearest(profiles: Sequence[Profile], noise: Noise, count: int = 5) -> tuple[
     differences = (archive.features - features[:, None, None]) / scale
     distances = np.sqrt((differences**2).mean(axis=-1)).min(axis=0)
     order = np.argsort(distances, axis=None, kind="stable")[:count]
-    places = zip(*np.unravel_index(order, distances.shape), strict=True)
-    metrics = predictor.provenance.metrics
-    return tuple(_neighbour(archive, metrics, int(cell), int(population), float(distances[cell, population]))
-                 for cell, population in places)  # fmt: skip
-
-
-def _neighbour(cells: Cells, metrics: tuple[str, ...], cell: int, population: int, distance: float) -> Neighbour:
-    return Neighbour(
-        index=int(cells.index[cell]),
-        family=str(cells.family[cell, population]),
-        parameter=float(cells.parameter[cell, population]),
-        k=int(cells.k[cell]),
-        n=int(cells.n[cell]),
-        epsilon=float(cells.epsilon[cell]),
-        protocol=str(cells.protocol[cell]),
-        noise_to_uniform=float(np.exp(cells.features[cell, population, FEATURES.index("log_noise")])),
-        distance=distance,
-        metrics=metrics,
-        errors=np.exp(cells.log_errors[cell, population]),
+    return tuple(
+        Neighbour(
+            index=int(archive.index[cell]),
+            family=str(archive.family[cell, population]),
+            parameter=float(archive.parameter[cell, population]),
+            k=int(archive.k[cell]),
+            n=int(archive.n[cell]),
+            epsilon=float(archive.epsilon[cell]),
+            protocol=str(archive.protocol[cell]),
+            noise_to_uniform=float(np.exp(archive.features[cell, population, FEATURES.index("log_noise")])),
+            distance=float(distances[cell, population]),
+            metrics=predictor.provenance.metrics,
+            errors=np.exp(archive.log_errors[cell, population]),
+        )
+        for cell, population in zip(*np.unravel_index(order, distances.shape), strict=True)
     )
 
 
 @cache
-def load_cells(folder: Path = DATA) -> Cells:
+def load_cells(folder: Path = DATA) -> CellArchive:
     """Load the cells of a folder, the shipped ones by default; each folder is read once.
 
     Raises FileNotFoundError if the folder holds no cells.
     """
     with np.load(folder / FILE, allow_pickle=False) as stored:
         low, high = stored["feature_low"], stored["feature_high"]
-        return Cells(
+        return CellArchive(
             index=stored["index"].astype(np.int64),
             k=stored["k"].astype(np.int64),
             n=stored["n"].astype(np.int64),
@@ -158,7 +153,7 @@ def load_cells(folder: Path = DATA) -> Cells:
         )
 
 
-def save(cells: Cells, folder: Path) -> None:
+def save(cells: CellArchive, folder: Path) -> None:
     """Write cells where `load_cells` finds them."""
     low, high = cells.features.min(axis=(0, 1)), cells.features.max(axis=(0, 1))
     best, regret = _encoded(cells.log_errors)
@@ -199,30 +194,19 @@ def _decoded(low_high: NDArray[np.uint8], codes: NDArray[np.uint8]) -> FloatArra
     return regret + BEST_STEP * best[..., None, :]
 
 
-SAMPLE = "ordered_cells.npz"
+def load_ordered_sample(folder: Path = DATA) -> tuple[IntArray, FloatArray]:
+    """Return what was measured in a few small cells of ordered domains, to compare with simulating them again.
+
+    Numbers of the cells ``(C,)``, and log errors ``(C, P, pairs, metrics)``: first of the pairs of
+    `knowledge.menu.LEAVES`, then of `CURVES`.
+
+    Raises FileNotFoundError if the folder holds no sample.
+    """
+    with np.load(folder / SAMPLE, allow_pickle=False) as stored:
+        return stored["index"].astype(np.int64), stored["log_errors"].astype(np.float64)
 
 
-@dataclass(frozen=True, eq=False, repr=False)  # holds arrays
-class OrderedSample:
-    """What was measured in a few small cells of ordered domains, to compare with what simulating them again gives."""
-
-    index: IntArray  # number of each cell, ``(C,)``
-    log_errors: FloatArray  # ``(C, P, pairs, metrics)``, first those of `knowledge.menu.LEAVES`, then of `CURVES`
-
-    def save(self, folder: Path) -> None:
-        """Write it where `load` finds it."""
-        np.savez_compressed(
-            folder / SAMPLE,
-            allow_pickle=False,
-            index=self.index.astype(np.uint32),
-            log_errors=self.log_errors.astype(np.float16),
-        )
-
-    @classmethod
-    def load(cls, folder: Path = DATA) -> OrderedSample:
-        """Read the sample of a folder.
-
-        Raises FileNotFoundError if the folder holds none.
-        """
-        with np.load(folder / SAMPLE, allow_pickle=False) as stored:
-            return cls(stored["index"].astype(np.int64), stored["log_errors"].astype(np.float64))
+def save_ordered_sample(index: IntArray, log_errors: FloatArray, folder: Path) -> None:
+    """Write a sample where `load_ordered_sample` finds it."""
+    halves = log_errors.astype(np.float16)
+    np.savez_compressed(folder / SAMPLE, allow_pickle=False, index=index.astype(np.uint32), log_errors=halves)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from typing import NamedTuple
 
 from knowledge.menu import EPSILON, USERS
-from knowledge.model import Frequencies, Prediction, first_of, predicted
-from knowledge.ranking import LookUp, rank
+from knowledge.predict import Frequencies, first_of
+from knowledge.ranking import LookUp
 
 STEP = 2**0.25  # ratio of neighbouring values that are tried
 SKEW_STEP, SKEW_MOST = 0.1, 3.0
@@ -16,19 +16,10 @@ HALVINGS = 6
 COMMON_USERS = (10_000, 100_000, 1_000_000, 10_000_000)
 
 Pair = tuple[str, str]
-Choice = Callable[[LookUp], Pair]
+PairChoice = Callable[[LookUp], Pair]
 
 
-class Predictions(Protocol):
-    """What predicts, as `knowledge.model.predicted` does."""
-
-    def __call__(
-        self, frequencies: Frequencies, epsilon: float, n: int, protocols: tuple[str, ...] | None, *, ordered: bool
-    ) -> Prediction:
-        """Return a prediction."""
-
-
-class Change(NamedTuple):
+class NearestChange(NamedTuple):
     """The nearest value of one part of the question that changes the answer."""
 
     what: str  # ``epsilon``, ``n`` or ``skew``
@@ -38,43 +29,27 @@ class Change(NamedTuple):
     method: str
 
 
-def best_pair(answer: LookUp) -> Pair:
-    """Return the pair with the lowest predicted error."""
-    return answer.best.protocol, answer.best.method
-
-
 def nearest_changes(
     frequencies: Frequencies,
     epsilon: float,
     n: int,
-    metric: str,
+    look_up: Callable[[Frequencies, float, int], LookUp],
     *,
+    choose: PairChoice,
     of_skew: Callable[[float], Frequencies] | None = None,
-    ordered: bool = True,
-    protocols: Sequence[str] | None = None,
-    methods: Sequence[str] | None = None,
-    choose: Choice = best_pair,
-    predictions: Predictions = predicted,
-) -> tuple[Change, ...]:
+) -> tuple[NearestChange, ...]:
     """Find for epsilon, n and skew the nearest value that changes the answer; none where no value in range does.
 
-    frequencies, epsilon, n, metric, ordered, protocols, methods: the question, as in `knowledge.ranking.look_up`.
-    of_skew: what makes a question of a skew; None when the histogram is given and its skew no option.
+    frequencies, epsilon, n: the question, as in `knowledge.ranking.look_up`.
+    look_up: what answers such questions.
     choose: what counts as the answer.
-    predictions: what predicts; by default the shipped models. A caller who asks about several metrics may give one that
-        remembers.
+    of_skew: what makes a question of a skew; None when the histogram is given and its skew no option.
 
     Returns at most one change each of epsilon, n and skew: the nearest by ratio, for skew by difference.
     """
-
-    def answer(of: Frequencies, budget: float, users: float) -> LookUp:
-        menu = None if protocols is None else tuple(protocols)
-        prediction = predictions(of, budget, round(users), menu, ordered=ordered)
-        return rank(prediction, metric, epsilon=budget, n=round(users), ordered=ordered, methods=methods)
-
     searches: list[tuple[str, float, list[list[float]], Callable[[float], LookUp]]] = [
-        ("epsilon", epsilon, _ladders(epsilon, *EPSILON), lambda value: answer(frequencies, value, n)),
-        ("n", float(n), _ladders(float(n), *USERS), lambda value: answer(frequencies, epsilon, value)),
+        ("epsilon", epsilon, _ladders(epsilon, *EPSILON), lambda value: look_up(frequencies, value, n)),
+        ("n", float(n), _ladders(float(n), *USERS), lambda value: look_up(frequencies, epsilon, round(value))),
     ]
     if of_skew is not None:
         skew = first_of(frequencies).skew
@@ -83,8 +58,8 @@ def nearest_changes(
             [skew + step for step in steps if skew + step < SKEW_MOST],
             [skew - step for step in steps if skew > step],
         )
-        searches.append(("skew", skew, [up, [*down, 0.0]], lambda value: answer(of_skew(value), epsilon, n)))
-    now = choose(answer(frequencies, epsilon, n))
+        searches.append(("skew", skew, [up, [*down, 0.0]], lambda value: look_up(of_skew(value), epsilon, n)))
+    now = choose(look_up(frequencies, epsilon, n))
     changes = (_nearest(what, start, ladders, ask, now, choose) for what, start, ladders, ask in searches)
     return tuple(change for change in changes if change is not None)
 
@@ -101,8 +76,8 @@ def _nearest(
     ladders: list[list[float]],
     ask: Callable[[float], LookUp],
     now: Pair,
-    choose: Choice,
-) -> Change | None:
+    choose: PairChoice,
+) -> NearestChange | None:
     """Walk up and down in turns, so that the nearer change is met first, and halve the last step."""
     for step in range(max(map(len, ladders))):
         for ladder in ladders:
@@ -116,5 +91,5 @@ def _nearest(
                     same = middle
                 else:
                     other, there = middle, tried
-            return Change(what, other, *choose(there))
+            return NearestChange(what, other, *choose(there))
     return None

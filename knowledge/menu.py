@@ -41,14 +41,14 @@ Labels = tuple[str, str]  # protocol and method
 
 
 @dataclass(frozen=True)
-class Table:
+class ErrorTable:
     """What is predicted: errors of pairs in metrics."""
 
     pairs: tuple[Labels, ...]  # without a protocol where its noise is all that matters
     metrics: tuple[str, ...]
 
     @classmethod
-    def of(cls, names: Iterable[str], metrics: tuple[str, ...]) -> Table:
+    def of(cls, names: Iterable[str], metrics: tuple[str, ...]) -> ErrorTable:
         """Return the table of pairs by name: a method, or protocol and method with a plus between."""
         return cls(tuple((protocol, method) for protocol, _, method in (n.rpartition("+") for n in names)), metrics)
 
@@ -68,13 +68,13 @@ class Table:
         return np.array([[applies(m, metric, ordered=True) for metric in self.metrics] for _, m in self.pairs])
 
 
-CATEGORIES = Table.of(METHODS, MEASURED)
+CATEGORIES = ErrorTable.of(METHODS, MEASURED)
 # For ordered domains there are cells of their own: with more methods for the same protocols, beside two to compare
 # with, and with protocols whose error is not a matter of one noise scale.
 ORDERED_DOMAIN = 2048
-LEAVES = Table.of(("norm_sub", "eb_ns", "iso_cdf", "tree_eb"), MEASURED)
+LEAVES = ErrorTable.of(("norm_sub", "eb_ns", "iso_cdf", "tree_eb"), MEASURED)
 _LINEAR = ("none", "base_pos", "post_pos", "norm", "norm_mul", "norm_sub", "norm_cut", "iso_cdf", "tree_eb")
-CURVES = Table(
+CURVES = ErrorTable(
     (
         *((protocol, method) for protocol in ("tree", "tree_half", "haar_hrr") for method in _LINEAR),
         *(("sw", method) for method in ("em", "ems", "em_stopped")),

@@ -1,10 +1,10 @@
-"""The models: predicted errors of pairs and metrics for a histogram, each fitted to simulated cells."""
+"""The models: networks fitted to simulated cells, how they were made, and the files that hold them."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -12,30 +12,130 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.describe.assumption import AssumedSkew
-from knowledge.describe.features import describe
-from knowledge.describe.heights import heights_of
-from knowledge.describe.profile import Profile
-from knowledge.describe.reference import Description, log_curve_reference, log_reference
-from knowledge.describe.waves import wave_figures
-from knowledge.menu import CURVE_PROTOCOLS, Labels, Table
-from knowledge.network import Network
-from knowledge.provenance import Provenance
-from knowledge.provenance import load as load_provenance
-from knowledge.provenance import save as save_provenance
-from simulator import Noise, frequency_oracles
-from simulator._types import FloatArray, IntArray
+from knowledge.describe.features import Description, log_reference
+from knowledge.menu import ErrorTable
+from simulator._types import FloatArray, RealArray, SingleArray
 
 DATA = Path(__file__).parent / "data"
 OWN = ("low", "high", "spread", "own_spread")  # arrays of a model that belong to no network
-REFERENCE = "oue"  # what protocols for ordered domains are described by the noise of, beside their own
-
 # The models: of protocols whose noise of one scale is all that matters; of more methods and metrics for the same, on
 # ordered domains; and of protocols for ordered domains, by budget and users.
 CATEGORIES, LEAVES, CURVES = "model", "leaves", "curves"
 
-# What a question says of the frequencies: a histogram; several of one k, if any of them may be true; or a skew.
-Frequencies = Profile | Sequence[Profile] | AssumedSkew
+Range = tuple[float, float]
+Layers = tuple[tuple[SingleArray, SingleArray], ...]
+SCALES = ("centre", "scale", "output_centre", "output_scale")  # arrays of a network that are no layers
+ROWS = 4  # that go through together: larger products start BLAS threads, which take longer than the work
+
+
+class Network(NamedTuple):
+    """A small neural network in plain numpy, which maps features ``(P, F)`` to outputs ``(P, O)``."""
+
+    # centre, scale: of the features, ``(F,)``; features are clipped to 4 scales around the centre
+    centre: SingleArray
+    scale: SingleArray
+    # output_centre, output_scale: of the outputs, ``(O,)``
+    output_centre: SingleArray
+    output_scale: SingleArray
+    layers: Layers  # weights and offsets
+
+    def __call__(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the outputs, ``(P, O)``."""
+        inputs = standardised(features, self.centre, self.scale)
+        parts = [inputs[start : start + ROWS] for start in range(0, len(inputs), ROWS)]
+        outputs = np.concatenate([layer_values(self.layers, part)[-1] for part in parts])
+        return (outputs * self.output_scale + self.output_centre).astype(np.float64)
+
+    def to_arrays(self) -> dict[str, NDArray[np.float32]]:
+        """Return all arrays by name, for a file."""
+        arrays = {name: getattr(self, name) for name in SCALES}
+        for depth, (weights, offsets) in enumerate(self.layers):
+            arrays[f"weights_0_{depth}"], arrays[f"offsets_0_{depth}"] = weights, offsets
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[np.float32]]) -> Network:
+        """Return the network that `to_arrays` took apart."""
+        depths = range(sum(name.startswith("weights") for name in arrays))
+        layers = tuple((arrays[f"weights_0_{depth}"], arrays[f"offsets_0_{depth}"]) for depth in depths)
+        return cls(**{name: arrays[name] for name in SCALES}, layers=layers)
+
+
+def standardised(features: RealArray, centre: SingleArray, scale: SingleArray) -> SingleArray:
+    """Return features in units of their spread, clipped to 4 of them."""
+    result = features - centre
+    result /= scale
+    return np.clip(result, -4.0, 4.0, out=result).astype(np.float32)
+
+
+def layer_values(layers: Layers, inputs: SingleArray) -> list[SingleArray]:
+    """Return the values of every layer; between layers ``x / (1 + exp(-x))``."""
+    values = [inputs]
+    for depth, (weights, offsets) in enumerate(layers):
+        sums = values[-1] @ weights
+        sums += offsets
+        values.append(sums)
+        if depth + 1 < len(layers):
+            values.append(sums * sigmoid(sums))
+    return values
+
+
+def sigmoid(x: SingleArray) -> SingleArray:
+    """Return ``1 / (1 + exp(-x))``, which does not overflow so."""
+    return np.float32(0.5) * (np.tanh(np.float32(0.5) * x) + 1)
+
+
+@dataclass(frozen=True)
+class Networks:
+    """Number of the networks that were fitted, units per hidden layer, passes over the rows, and features."""
+
+    number: int
+    width: int
+    epochs: int
+    folds: int  # parts of the cells; each network leaves one out
+    features: tuple[str, ...]
+    # Standard deviations of the networks that are added to what they say on average: the lowest of many predicted
+    # errors is likely too low, and that was found, on shapes left out, to make up for it.
+    caution: float = 0.5
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """How the data was made."""
+
+    # tool_version, seed: what made it
+    tool_version: str
+    seed: int
+    # cells, populations, repetitions: how much was simulated
+    cells: int
+    populations: int
+    repetitions: str
+    # methods, metrics, protocols, shapes: what was simulated; protocols with their shares of the cells
+    methods: tuple[str, ...]
+    metrics: tuple[str, ...]
+    protocols: Mapping[str, float]
+    shapes: tuple[str, ...]
+    # covers, simulated: ranges that look-ups cover, and that were simulated: lowest and highest by name
+    covers: Mapping[str, Range]
+    simulated: Mapping[str, Range]
+    networks: Networks  # what was fitted
+    # seconds, finished: how long it took, and when it was done (ISO date)
+    seconds: int = 0
+    finished: str = ""
+
+    @property
+    def predicted(self) -> tuple[str, ...]:
+        """Metrics that are predicted: those that were simulated, and mae, which is l1 / k."""
+        return (self.metrics[0], "mae", *self.metrics[1:])
+
+    @property
+    def largest(self) -> int:
+        """Largest domain that was simulated."""
+        return int(self.simulated["k"][1])
+
+    def to_json(self) -> dict[str, object]:
+        """Return JSON types."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # holds arrays, which do not compare to one truth
@@ -55,9 +155,9 @@ class Model:
     folder: Path = DATA  # where it is, and the others beside it
 
     @cached_property
-    def table(self) -> Table:
+    def table(self) -> ErrorTable:
         """What is predicted."""
-        return Table.of(self.provenance.methods, self.provenance.metrics)
+        return ErrorTable.of(self.provenance.methods, self.provenance.metrics)
 
     @property
     def populations(self) -> int:
@@ -93,223 +193,23 @@ def load(folder: Path = DATA, part: str = CATEGORIES) -> Model:
     with np.load(folder / f"{part}.npz", allow_pickle=False) as stored:
         arrays = dict(stored)
     own = {name: arrays.pop(name).astype(np.float64) for name in OWN}
-    return Model(Network.from_arrays(arrays), **own, provenance=load_provenance(folder, part), folder=folder)
+    return Model(Network.from_arrays(arrays), **own, provenance=_provenance(folder, part), folder=folder)
+
+
+def _provenance(folder: Path, part: str) -> Provenance:
+    stored = json.loads(_provenance_file(folder, part).read_text(encoding="utf-8"))
+    names = {name: tuple(stored[name]) for name in ("methods", "metrics", "shapes")}
+    ranges = {name: {of: (low, high) for of, (low, high) in stored[name].items()} for name in ("covers", "simulated")}
+    networks = Networks(**{**stored["networks"], "features": tuple(stored["networks"]["features"])})
+    return Provenance(**{**stored, **names, **ranges, "networks": networks})
+
+
+def _provenance_file(folder: Path, part: str) -> Path:
+    return folder / ("provenance.json" if part == CATEGORIES else f"{part}.json")
 
 
 def save(model: Model, folder: Path, part: str = CATEGORIES) -> None:
     """Write a model where `load` finds it."""
     np.savez(folder / f"{part}.npz", allow_pickle=False, **model.to_arrays())
-    save_provenance(model.provenance, folder, part)
-
-
-@dataclass(frozen=True, eq=False, repr=False)  # holds arrays
-class Block:
-    """What one model predicts for one question: errors of pairs in metrics."""
-
-    places: Mapping[Labels, int]  # pairs and their numbers
-    metrics: tuple[str, ...]
-    logs: FloatArray  # log errors ``(profiles, pairs, metrics)``
-    # spread, own_spread: as in the model, for each of the pairs
-    spread: FloatArray
-    own_spread: FloatArray
-    # outside, described: by how much features are out of the simulated range, in shares of it, ``(P, F)``, and which
-    # row of that belongs to each pair
-    outside: FloatArray
-    described: IntArray
-    largest: int  # domain that was simulated
-
-    @cached_property
-    def means(self) -> FloatArray:
-        """Log errors, mean over the profiles."""
-        result: FloatArray = self.logs.mean(axis=0)
-        return result
-
-    @property
-    def protocols(self) -> tuple[str, ...]:
-        """Protocols that there are pairs of."""
-        return tuple(dict.fromkeys(protocol for protocol, _ in self.places))
-
-
-@dataclass(frozen=True, eq=False, repr=False)  # holds arrays
-class Prediction:
-    """What is predicted for one question: every pair and metric."""
-
-    k: int  # domain size
-    noises: Mapping[str, Noise]  # noise of each protocol that has one of one scale
-    blocks: tuple[Block, ...]  # of a pair that several have in a metric, the first says it
-    models: tuple[Model, ...]  # who predicts
-    skew: float | None = None  # of frequencies of which no more was said
-
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        """Metrics that are predicted: those that were simulated, and mae, which is l1 / k."""
-        first, *others = dict.fromkeys(metric for block in self.blocks for metric in block.metrics)
-        return (first, "mae", *others)
-
-    def mean(self, pair: Labels, metric: str) -> float:
-        """Return the log error of a pair by the first model that has it, NaN if none has."""
-        for block in self.blocks:
-            place = block.places.get(pair)
-            if place is not None and metric in block.metrics:
-                return float(block.means[place, block.metrics.index(metric)])
-        return math.nan
-
-
-class Collection(NamedTuple):
-    """What a question on an ordered domain says beside the frequencies and the noises."""
-
-    epsilon: float
-    n: int
-    protocols: tuple[str, ...]  # those asked about that are predicted by budget and users
-
-
-def predicted(
-    frequencies: Frequencies,
-    epsilon: float,
-    n: int,
-    protocols: Iterable[str] | None = None,
-    *,
-    ordered: bool,
-    model: Model | None = None,
-    budgets: Mapping[str, float] | None = None,
-) -> Prediction:
-    """Predict the errors of protocols by name, of all by default; see `predict`.
-
-    budgets: of protocols that have another one than the rest.
-    """
-    menu = None if protocols is None else tuple(protocols)
-    noises = noises_of(first_of(frequencies).k, epsilon, n, menu, budgets)
-    if not ordered:
-        return predict(frequencies, noises, model=model)
-    # Two categories have no order to speak of: there, all of them are randomised response by other names.
-    alike = len(noises) > 0 and first_of(frequencies).k == 2
-    own = tuple(name for name in CURVE_PROTOCOLS if (menu is None or name in menu) and not alike)
-    return predict(frequencies, noises, collection=Collection(epsilon, n, own), model=model)
-
-
-def predict(
-    frequencies: Frequencies,
-    noises: Mapping[str, Noise],
-    *,
-    collection: Collection | None = None,
-    model: Model | None = None,
-) -> Prediction:
-    """Predict the errors of every method for protocols given by their noise, and of protocols for ordered domains.
-
-    frequencies: the histogram. Several of one k, when it is not certain: their log errors are averaged, and what they
-        differ by goes into the intervals. Or a skew that is assumed, for several that have it.
-    noises: by protocol.
-    collection: on an ordered domain, what is asked of it.
-    model: default: the shipped one; those of ordered domains are in the same folder.
-    """
-    predictor = load() if model is None else model
-    profiles = profiles_of(
-        frequencies, max(noise.n for noise in noises.values()) if collection is None else collection.n
-    )
-    k, models = profiles[0].k, [predictor] if collection is None else [predictor, load(predictor.folder, LEAVES)]
-    every = list(noises.values())
-    if collection is not None:
-        every.append(_reference(k, collection.epsilon, collection.n))
-    description = describe(profiles, every)
-    blocks = [_by_noise(one, description.of(slice(len(noises))), tuple(noises)) for one in models if noises]
-    if collection is not None and collection.protocols:
-        models.append(load(predictor.folder, CURVES))
-        blocks.append(_by_heights(models[-1], profiles, description.of(slice(-1, None)), collection))
-    skew = frequencies.skew if isinstance(frequencies, AssumedSkew) else None
-    return Prediction(k, noises, tuple(blocks), tuple(models), skew)
-
-
-def _reference(k: int, epsilon: float, n: int) -> Noise:
-    return frequency_oracles()[REFERENCE](k, epsilon).noise(n)
-
-
-def _by_noise(model: Model, description: Description, protocols: tuple[str, ...]) -> Block:
-    logs, outside = model.log_errors(description)
-    few = int(description.few)
-    pairs = [(protocol, method) for protocol in protocols for _, method in model.table.pairs]
-    return Block(
-        places={pair: place for place, pair in enumerate(pairs)},
-        metrics=model.table.metrics,
-        logs=logs.reshape(len(logs), len(pairs), -1),
-        spread=np.tile(model.spread[few], (len(protocols), 1)),
-        own_spread=np.tile(model.own_spread[few], (len(protocols), 1)),
-        outside=outside,
-        described=np.repeat(np.arange(len(protocols)), model.spread.shape[1]),
-        largest=model.provenance.largest,
-    )
-
-
-def _by_heights(model: Model, profiles: Sequence[Profile], description: Description, collection: Collection) -> Block:
-    features, reference = _curve_inputs(profiles, description, collection.epsilon, collection.n)
-    ratios, outside = model.log_ratios(features)
-    pairs = model.table.pairs
-    return Block(
-        places={pair: place for place, pair in enumerate(pairs) if pair[0] in collection.protocols},
-        metrics=model.table.metrics,
-        logs=ratios + reference,
-        spread=model.spread[int(description.few)],
-        own_spread=model.own_spread[int(description.few)],
-        outside=outside[None],
-        described=np.zeros(len(pairs), dtype=np.int64),
-        largest=model.provenance.largest,
-    )
-
-
-def curve_inputs(profiles: Sequence[Profile], epsilon: float, n: int) -> tuple[FloatArray, FloatArray]:
-    """Return features ``(S, F)`` and log reference errors ``(S, pairs, metrics)`` of protocols for ordered domains."""
-    description = describe(profiles, [_reference(profiles[0].k, epsilon, n)])
-    return _curve_inputs(profiles, description, epsilon, n)
-
-
-def _curve_inputs(
-    profiles: Sequence[Profile], description: Description, epsilon: float, n: int
-) -> tuple[FloatArray, FloatArray]:
-    heights = heights_of(profiles, epsilon, n)
-    waves = wave_figures([profile.smoothness for profile in profiles], heights.k, epsilon, n)
-    features = np.concatenate([description.features[:, 0], heights.features, waves], axis=1)
-    return features, log_curve_reference(description, heights)
-
-
-def predicted_metrics(*, ordered: bool, model: Model | None = None) -> tuple[str, ...]:
-    """Return the metrics that are predicted, on a domain with or without an order."""
-    first = load() if model is None else model
-    every = load(first.folder, LEAVES).provenance.predicted if ordered else ()
-    return tuple(dict.fromkeys((*first.provenance.predicted, *every)))
-
-
-def simulated_populations(*, ordered: bool) -> int:
-    """Return how many simulated populations stand behind look-ups, on a domain with or without an order."""
-    return load().populations + (load(DATA, CURVES).populations if ordered else 0)
-
-
-def predicted_protocols() -> tuple[str, ...]:
-    """Return the protocols that are predicted."""
-    return (*frequency_oracles(), *CURVE_PROTOCOLS)
-
-
-def profiles_of(frequencies: Frequencies, n: int) -> tuple[Profile, ...]:
-    """Return the histograms that a question asks about, as `n` users hold them."""
-    if isinstance(frequencies, AssumedSkew):
-        return frequencies.profiles(n)
-    return (frequencies,) if isinstance(frequencies, Profile) else tuple(frequencies)
-
-
-def first_of(frequencies: Frequencies) -> Profile | AssumedSkew:
-    """Return what has the domain size and the skew of a question."""
-    return frequencies if isinstance(frequencies, Profile | AssumedSkew) else frequencies[0]
-
-
-def noises_of(
-    k: int,
-    epsilon: float,
-    n: int,
-    protocols: Iterable[str] | None = None,
-    budgets: Mapping[str, float] | None = None,
-) -> dict[str, Noise]:
-    """Return the noise of protocols by name, of all by default, if it is of one scale.
-
-    budgets: of protocols that have another one than the rest.
-    """
-    every, own = frequency_oracles(), budgets or {}
-    menu = every if protocols is None else protocols
-    return {name: every[name](k, own.get(name, epsilon)).noise(n) for name in menu if name in every}
+    text = json.dumps(model.provenance.to_json(), indent=1) + "\n"
+    _provenance_file(folder, part).write_text(text, encoding="utf-8")

@@ -20,7 +20,7 @@ FILE = "policies.json"
 QUESTIONS: Mapping[str, str] = {"epsilon": "ε", "k": "k", "n": "n", "skew": "skew"}  # what a tree asks, and in words
 
 
-class Case(NamedTuple):
+class PolicyCase(NamedTuple):
     """What a tree asks about: budget, categories, users, and Zipf-equivalent exponent of the frequencies."""
 
     epsilon: float
@@ -90,7 +90,7 @@ def narrowed(path: Conditions, split: Split, *, below: bool) -> Conditions:
     return tuple(known[question] for question in QUESTIONS if question in known)
 
 
-def leaf_of(node: Node, case: Case) -> tuple[Leaf, Conditions]:
+def leaf_of(node: Node, case: PolicyCase) -> tuple[Leaf, Conditions]:
     """Walk down a tree; return the leaf, and where the figures of the case lie on the way."""
     path: Conditions = ()
     while isinstance(node, Split):

@@ -1,26 +1,30 @@
-"""Look-ups: pairs of protocol and method, ranked by their predicted error in one metric."""
+"""Look-ups: pairs of protocol and method, ranked by their predicted error in one metric, and what to use first."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from knowledge.describe.features import NAMES
 from knowledge.menu import ALIASES, COVERED, DOMAIN, EPSILON, USERS, Labels, applies
-from knowledge.model import Block, Frequencies, Model, Prediction, predicted
-from knowledge.policy import FILE, Case, leaf_of, tree_for
-from simulator import POSTPROCESSORS, Noise
+from knowledge.model import DATA, Model
+from knowledge.policy import FILE, Conditions, Leaf, PolicyCase, leaf_of, tree_for
+from knowledge.predict import Frequencies, ModelBlock, PredictedErrors, predicted
+from simulator import POSTPROCESSORS, PROTOCOLS, Noise
 from simulator._types import FloatArray
-from simulator.ranking import PRACTICAL_RATIO
+from simulator.ranking import PRACTICAL_RATIO, Cost, Place, places
 
 INTERPOLATED, ASYMPTOTIC, EXTRAPOLATED = "interpolated", "asymptotic", "extrapolated"
 SHAPE_FEATURES = ("entropy_gap", "zeros", "skew", "neighbours", "log_variation", "log_displacement")
 WIDER = {INTERPOLATED: 1.0, ASYMPTOTIC: 2.0, EXTRAPOLATED: 3.0}  # intervals, in those of interpolated figures
 INTERVAL = 1.96  # half width of a 95 % interval, in standard deviations
 SAME_METHOD = 0.25  # of the interval of a ratio, for one method under two protocols: what it errs by is mostly the same
+MOST = 1.25  # over the lowest predicted error: more than that is no tie, however unsure the prediction is
 SLACK = 0.02  # how far outside what was simulated, in shares of that range, still counts as inside
 
 
@@ -28,7 +32,7 @@ class RangeWarning(UserWarning):
     """A question lies outside what was simulated: the figures are extrapolated."""
 
 
-class Row(NamedTuple):
+class LookUpRow(NamedTuple):
     """Predicted error of one pair."""
 
     protocol: str
@@ -47,6 +51,11 @@ class Row(NamedTuple):
     by_shape: tuple[float, ...]  # predicted error for each of the histograms asked about
     origin: str  # ``interpolated``: predicted among simulated cells; ``asymptotic`` past them; or ``extrapolated``
 
+    @property
+    def pair(self) -> Labels:
+        """Protocol and method."""
+        return self.protocol, self.method
+
 
 class LookUp(NamedTuple):
     """Answer of the model to one question."""
@@ -57,7 +66,7 @@ class LookUp(NamedTuple):
     epsilon: float
     n: int
     ordered: bool
-    rows: tuple[Row, ...]  # pairs by rising predicted error; pairs that differ by rounding only, in table order
+    rows: tuple[LookUpRow, ...]  # pairs by rising predicted error; pairs that differ by rounding only, in table order
     warnings: tuple[RangeWarning, ...]  # why figures are extrapolated
     missing: tuple[str, ...]  # methods of the menu that the model does not predict (those of other packages)
     # tree, overruled: without data the pair that the decision tree names, where it is there, and whether the model is
@@ -66,7 +75,7 @@ class LookUp(NamedTuple):
     overruled: bool = False
 
     @property
-    def best(self) -> Row:
+    def best(self) -> LookUpRow:
         """The pair with the lowest predicted error."""
         return self.rows[0]
 
@@ -85,7 +94,7 @@ def look_up(
 ) -> LookUp:
     """Predict the error of every pair for a histogram, without simulating.
 
-    frequencies: as in `knowledge.model.predict`.
+    frequencies: as in `knowledge.predict.predicted`.
     epsilon, n: privacy budget of one report, and users who report.
     metric: one of `Provenance.predicted` of the model.
     ordered: whether the categories have an order.
@@ -97,18 +106,10 @@ def look_up(
     pair is left.
     """
     prediction = predicted(frequencies, epsilon, n, protocols, ordered=ordered, model=model, budgets=budgets)
-    return rank(prediction, metric, epsilon=epsilon, n=n, ordered=ordered, methods=methods)
+    return rank(prediction, metric, methods)
 
 
-def rank(
-    prediction: Prediction,
-    metric: str,
-    *,
-    epsilon: float,
-    n: int,
-    ordered: bool = True,
-    methods: Iterable[str] | None = None,
-) -> LookUp:
+def rank(prediction: PredictedErrors, metric: str, methods: Iterable[str] | None = None) -> LookUp:
     """Rank the pairs of a prediction by their error in one metric; see `look_up`."""
     if metric not in prediction.metrics:
         raise ValueError(
@@ -117,8 +118,9 @@ def rank(
         )
     ordinary = (name for name, method in POSTPROCESSORS.items() if not method.is_remedy)
     menu = tuple(dict.fromkeys(ordinary if methods is None else methods))
-    warnings = range_warnings(prediction.k, epsilon, n)
-    fitting = [name for name in menu if in_menu(name, metric, ordered=ordered)]
+    warnings = range_warnings(prediction.k, prediction.epsilon, prediction.n)
+    missing = tuple(name for name in menu if ALIASES.get(name, name) not in COVERED)
+    fitting = [name for name in menu if name not in missing and applies(name, metric, ordered=prediction.ordered)]
     parts = _parts(prediction, "l1" if metric == "mae" else metric, fitting, warned=bool(warnings))
     if not parts:
         raise ValueError(
@@ -126,33 +128,28 @@ def rank(
             f"{', '.join(menu)}: give a sample to simulate"
         )
     rows = _rows(parts, prediction.noises, math.log(prediction.k), per_category=metric == "mae")
-    named = _by_tree(prediction, metric, rows, Case(epsilon, prediction.k, n, prediction.skew or 0.0), ordered=ordered)
-    return LookUp(
+    answer = LookUp(
         metric=metric,
         k=prediction.k,
-        epsilon=epsilon,
-        n=n,
-        ordered=ordered,
+        epsilon=prediction.epsilon,
+        n=prediction.n,
+        ordered=prediction.ordered,
         rows=rows,
         warnings=warnings,
-        missing=tuple(name for name in menu if ALIASES.get(name, name) not in COVERED),
-        tree=None if named is None else (named.protocol, named.method),
-        overruled=named is not None and named.ratio_low > PRACTICAL_RATIO,
+        missing=missing,
     )
-
-
-def _by_tree(prediction: Prediction, metric: str, rows: Iterable[Row], case: Case, *, ordered: bool) -> Row | None:
-    """Return the row of the pair that the tree names; None with data, which say more, and where it is not there."""
     folder = prediction.models[0].folder
-    if prediction.skew is None or not (folder / FILE).exists():
-        return None
-    leaf, _ = leaf_of(tree_for(metric, ordered=ordered, folder=folder), case)
-    return next((row for row in rows if (row.protocol, row.method) == leaf.pair), None)
+    if prediction.skew is None or not (folder / FILE).exists():  # data say more than the tree sees
+        return answer
+    pair = _leaf(answer, prediction.skew, folder)[0].pair
+    named = [row for row in rows if row.pair == pair]
+    return answer._replace(tree=pair, overruled=named[0].ratio_low > PRACTICAL_RATIO) if named else answer
 
 
-def in_menu(method: str, metric: str, *, ordered: bool) -> bool:
-    """Tell whether some model predicts the error of a method in a metric, on a domain with or without an order."""
-    return ALIASES.get(method, method) in COVERED and applies(method, metric, ordered=ordered)
+def _leaf(answer: LookUp, skew: float, folder: Path) -> tuple[Leaf, Conditions]:
+    """Return the leaf of the tree of a metric, and where the figures of the question lie on the way to it."""
+    tree = tree_for(answer.metric, ordered=answer.ordered, folder=folder)
+    return leaf_of(tree, PolicyCase(answer.epsilon, answer.k, answer.n, skew))
 
 
 class _Part(NamedTuple):
@@ -169,7 +166,7 @@ class _Part(NamedTuple):
     origins: list[str]
 
 
-def _parts(prediction: Prediction, metric: str, methods: Sequence[str], *, warned: bool) -> list[_Part]:
+def _parts(prediction: PredictedErrors, metric: str, methods: Sequence[str], *, warned: bool) -> list[_Part]:
     """Return the possible pairs, each as predicted by the first model that has the metric."""
     parts: list[_Part] = []
     present: set[Labels] = set()
@@ -178,11 +175,14 @@ def _parts(prediction: Prediction, metric: str, methods: Sequence[str], *, warne
             continue
         pairs = [
             (protocol, method)
-            for protocol in block.protocols
+            for protocol in dict.fromkeys(protocol for protocol, _ in block.places)
             for method in methods
             if (protocol, ALIASES.get(method, method)) in block.places
             and (protocol, method) not in present
-            and (protocol not in prediction.noises or _fits(method, prediction, protocol))
+            and (
+                protocol not in prediction.noises
+                or POSTPROCESSORS[method].accepts(prediction.noises[protocol], prediction.k)
+            )
         ]
         if pairs:
             present.update(pairs)
@@ -190,77 +190,61 @@ def _parts(prediction: Prediction, metric: str, methods: Sequence[str], *, warne
     return parts
 
 
-def _fits(method: str, prediction: Prediction, protocol: str) -> bool:
-    return POSTPROCESSORS[method].accepts(prediction.noises[protocol], prediction.k)
-
-
-def _part(block: Block, metric: str, pairs: tuple[Labels, ...], prediction: Prediction, *, warned: bool) -> _Part:
+def _part(
+    block: ModelBlock, metric: str, pairs: tuple[Labels, ...], prediction: PredictedErrors, *, warned: bool
+) -> _Part:
     column = block.metrics.index(metric)
     own = [(protocol, ALIASES.get(method, method)) for protocol, method in pairs]
     places = np.array([block.places[pair] for pair in own])
     raw = {protocol: prediction.mean((protocol, "none"), metric) for protocol in dict.fromkeys(p for p, _ in pairs)}
     origins = _origins(prediction.k, block, warned=warned)
-    l1 = block.means[places, block.metrics.index("l1")]
-    first = prediction.blocks[0]
-    if block is not first:
-        for place, pair in enumerate(own):
-            if pair in first.places:  # asked for another metric, the first answers
-                l1[place] = first.means[first.places[pair], first.metrics.index("l1")]
     return _Part(
         pairs,
         block.logs[:, places, column],
         np.array([raw[protocol] for protocol, _ in pairs]),
-        l1,
+        np.array([prediction.mean(pair, "l1") for pair in own]),
         block.spread[places, column],
         block.own_spread[places, column],
         [origins[at] for at in block.described[places]],
     )
 
 
-def _rows(parts: Sequence[_Part], noises: Mapping[str, Noise], log_k: float, *, per_category: bool) -> tuple[Row, ...]:
+def _rows(
+    parts: Sequence[_Part], noises: Mapping[str, Noise], log_k: float, *, per_category: bool
+) -> tuple[LookUpRow, ...]:
     """Return the rows of all pairs by rising error; errors over k `per_category`."""
     pairs = [pair for part in parts for pair in part.pairs]
     origins = [origin for part in parts for origin in part.origins]
-    by_profile = np.concatenate([part.logs for part in parts], axis=1) - log_k * per_category
-    order = np.argsort(by_profile.mean(axis=0), kind="stable")
-    raw, l1, spread, own, wider = (
-        np.concatenate(figures)[order]
-        for figures in (
-            [part.raw - log_k * per_category for part in parts],
-            [part.l1 - log_k for part in parts],
-            [part.spread for part in parts],
-            [part.own for part in parts],
-            [[WIDER[origin] for origin in origins]],
-        )
+    by_profile, raw, l1, spread, own = (
+        np.concatenate(figures, axis=-1)
+        for figures in zip(*((part.logs, part.raw, part.l1, part.spread, part.own) for part in parts), strict=True)
     )
+    by_profile = by_profile - log_k * per_category
+    order = np.argsort(by_profile.mean(axis=0), kind="stable")
+    by_profile, raw, l1 = by_profile[:, order], raw[order] - log_k * per_category, l1[order] - log_k
+    spread, own, wider = spread[order], own[order], np.array([WIDER[origin] for origin in origins])[order]
     number = np.repeat(np.arange(len(parts)), [len(part.pairs) for part in parts])[order]
-    by_profile = by_profile[:, order]
     errors = by_profile.mean(axis=0)
     ratios = errors - errors[0]
     width = INTERVAL * np.hypot(wider * spread, by_profile.std(axis=0))
     # What two models err by is not shared.
     apart = np.where(number == number[0], np.hypot(own, own[0]), np.hypot(spread, spread[0]))
     apart = INTERVAL * np.hypot(wider * apart, (by_profile - by_profile[:, :1]).std(axis=0))
-    sorted_pairs = [pairs[at] for at in order.tolist()]
+    sorted_pairs: list[Labels] = [pairs[at] for at in order.tolist()]
     (first, method), *_ = sorted_pairs
     if first in noises:
         apart[[other == method and protocol in noises for protocol, other in sorted_pairs]] *= SAME_METHOD
     apart[0] = 0.0
     figures = np.exp([errors, errors - width, errors + width, ratios, ratios - apart, ratios + apart, raw, l1])
-    each = np.exp(by_profile).T.tolist()
     return tuple(
-        Row._make(
-            (
-                *pair,
-                *of_pair[:6],
-                None if math.isnan(of_pair[6]) else of_pair[6],
-                of_pair[7],
-                tuple(shapes),
-                origins[at],
-            )
+        LookUpRow(
+            *pair, error, low, high, ratio, ratio_low, ratio_high,
+            None if math.isnan(raw_error) else raw_error, mean_absolute, tuple(by_shape), origins[at],
         )
-        for pair, of_pair, shapes, at in zip(sorted_pairs, figures.T.tolist(), each, order.tolist(), strict=True)
-    )
+        for pair, (error, low, high, ratio, ratio_low, ratio_high, raw_error, mean_absolute), by_shape, at in zip(
+            sorted_pairs, figures.T.tolist(), np.exp(by_profile).T.tolist(), order.tolist(), strict=True
+        )
+    )  # fmt: skip
 
 
 def range_warnings(k: int, epsilon: float, n: int) -> tuple[RangeWarning, ...]:
@@ -280,7 +264,7 @@ def _plain(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:g}"
 
 
-def _origins(k: int, block: Block, *, warned: bool) -> list[str]:
+def _origins(k: int, block: ModelBlock, *, warned: bool) -> list[str]:
     """Return how figures were made for each row of features ``(P, F)``, from how far they are out of range."""
     if warned:
         return [EXTRAPOLATED] * len(block.outside)
@@ -289,3 +273,56 @@ def _origins(k: int, block: Block, *, warned: bool) -> list[str]:
     beyond = block.outside > SLACK
     shape = [NAMES.index(name) for name in SHAPE_FEATURES]
     return [EXTRAPOLATED if row[shape].any() else ASYMPTOTIC if row.any() else INTERPOLATED for row in beyond]
+
+
+def costs_of(protocols: Iterable[str], k: int, epsilon: float) -> dict[str, Cost]:
+    """Return what a report of each protocol costs."""
+    return {name: PROTOCOLS[name](k, epsilon).cost for name in dict.fromkeys(protocols)}
+
+
+def first_pair(answer: LookUp) -> Labels:
+    """Return the pair that a look-up lists first."""
+    costs = costs_of((row.protocol for row in answer.rows), answer.k, answer.epsilon)
+    return answer.rows[placed(answer, costs)[0].at].pair
+
+
+def placed(answer: LookUp, costs: Mapping[str, Cost]) -> tuple[Place, ...]:
+    """Return the order of the rows of a look-up; see `simulator.ranking.places`.
+
+    Tied is what is predicted within 5 % of the lowest error, or within 25 % and not surely above it. The pair that the
+    tree names comes first, unless it is overruled.
+
+    costs: of a report of each protocol.
+    """
+    rows = answer.rows
+    named = [at for at, row in enumerate(rows) if row.pair == answer.tree and not answer.overruled]
+    ties = [row.ratio < PRACTICAL_RATIO or (row.ratio_low <= 1 and row.ratio <= MOST) for row in rows]
+    return places([row.ratio for row in rows], ties, [costs[row.protocol] for row in rows], *named)
+
+
+@dataclass(frozen=True)
+class TreeReasons:
+    """What the tree says of a look-up."""
+
+    leaf: Leaf
+    conditions: Conditions  # where the figures of the question lie on the way to the leaf
+    # Predicted error of the leaf's pair over that of the answer's; None where it does not compete
+    ratio: float | None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the tree's pair is that of the answer, or within 5 % of it."""
+        return self.ratio is not None and self.ratio <= PRACTICAL_RATIO
+
+
+def tree_reasons(answer: LookUp, skew: float, pair: Labels, *, folder: Path = DATA) -> TreeReasons:
+    """Hold the pair that a look-up answers with against the tree of its metric, which sees ε, k, n and skew alone.
+
+    skew: Zipf-equivalent exponent of the frequencies.
+
+    Raises ValueError if the metric has no tree.
+    """
+    leaf, conditions = _leaf(answer, skew, folder)
+    errors = {row.pair: row.error for row in answer.rows}
+    ratio = errors[leaf.pair] / errors[pair] if leaf.pair in errors else None
+    return TreeReasons(leaf, conditions, ratio)

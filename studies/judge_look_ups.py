@@ -21,10 +21,9 @@ from footer import footer
 
 from advisor.inputs.domain import build_domain
 from advisor.inputs.histogram import read_histogram
-from knowledge.judging.holdout import Histogram, holdout
-from knowledge.judging.questions import Judging, Setting, settings
+from knowledge.judging.questions import Histogram, JudgedSetting, Judging, holdout, settings
 from knowledge.judging.scores import MODEL, PAIR, SINGLE, evaluate
-from knowledge.making.workers import in_processes
+from knowledge.making.workers import Workers
 from simulator import rng_for
 from simulator._types import FloatArray
 from simulator.populations import apportion
@@ -128,28 +127,28 @@ def sets(files: Sequence[str], seed: int) -> dict[str, list[Histogram]]:
 
 def judged(
     histograms: Mapping[str, Sequence[Histogram]], judging: Judging, jobs: int
-) -> dict[str, tuple[Setting, ...]]:
+) -> dict[str, tuple[JudgedSetting, ...]]:
     """Return the settings of each set; processes take a histogram each."""
     every = [one for group in histograms.values() for one in group]
-    results = _shown(in_processes(settings, (((one,), judging) for one in every), jobs, ordered=True), len(every))
+    results = _shown(Workers(jobs).results(settings, (((one,), judging) for one in every), ordered=True), len(every))
     return {name: tuple(setting for _ in group for setting in next(results)) for name, group in histograms.items()}
 
 
-def _shown(results: Iterator[tuple[Setting, ...]], number: int) -> Iterator[tuple[Setting, ...]]:
+def _shown(results: Iterator[tuple[JudgedSetting, ...]], number: int) -> Iterator[tuple[JudgedSetting, ...]]:
     """Yield what comes, and say how much has come."""
     for done, result in enumerate(results, start=1):
         sys.stderr.write(f"\r{done} of {number} histograms")
         yield result
 
 
-def scores(done: Sequence[Setting]) -> FloatArray:
+def scores(done: Sequence[JudgedSetting]) -> FloatArray:
     """Return regret, closed gap, and the regret of the single best choice, ``(metrics, 3)``."""
     every = {(score.metric, score.chooser): score for score in evaluate(done, tasks=(PAIR,))}
     rows = [(every[metric, MODEL], every[metric, SINGLE]) for metric in METRICS]
     return np.array([(own.regret, own.closed_gap, single.regret) for own, single in rows])
 
 
-def jackknife(done: Sequence[Setting]) -> FloatArray:
+def jackknife(done: Sequence[JudgedSetting]) -> FloatArray:
     """Return the standard errors of `scores`: settings of one curve or column are not independent."""
     names = {setting.histogram: _without_number(setting.histogram) for setting in done}
     groups = tuple(dict.fromkeys(names.values()))

@@ -15,7 +15,7 @@ from advisor.errors import InputError, closest, listed
 from advisor.members import FORM, member_in_file
 from advisor.names import TABLES, resolve, squash
 from advisor.question.option import refuse
-from knowledge.cards import CARDS, Card, card_of
+from knowledge.cards import Card, cards
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Metric, PostProcessor
 from simulator.methods.processor import OF_DOMAIN
 from simulator.protocols import StandardProtocol
@@ -72,7 +72,7 @@ def catalog() -> dict[str, tuple[Entry, ...]]:
 
 def _entry(key: str, member: Member, promises: tuple[str, ...], **facts: str | bool) -> Entry:
     source: Entry = {} if isinstance(member, Metric) else {"reference": _reference(member)}
-    cost = CARDS[key].cost if key in CARDS else ""
+    cost = cards()[key].cost if key in cards() else ""
     return {"name": key, "title": _title(key, member), **facts, "promises": promises, "cost": cost, **source}
 
 
@@ -91,7 +91,7 @@ def explanation(name: str, epsilon: float | None = None, k: int | None = None) -
     budget, size = EPSILON if epsilon is None else epsilon, K if k is None else k
     written = kind == "protocol" and key in BUILDERS
     member = TABLES[kind][key]
-    known = card_of(key)  # members of other packages come without one
+    known = cards().get(key)  # members of other packages come without one
     card = Card(formula="", good_for="", pitfalls="", cost="") if known is None else known
     return Explanation(
         name=key,

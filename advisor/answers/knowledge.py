@@ -13,12 +13,11 @@ from advisor.answers.rank.result import Ranking
 from advisor.errors import InputError, listed, reason
 from advisor.question.request import Request
 from knowledge import build as builder
-from knowledge import cells, model
+from knowledge import cells, model, predict
 from knowledge.judging import questions, scores
-from knowledge.judging.holdout import Histogram, holdout
+from knowledge.judging.questions import Histogram, holdout
 from knowledge.making.workers import Workers, WorkersError
 from knowledge.menu import ALIASES, METHODS
-from knowledge.provenance import Provenance
 from simulator import frequency_oracles
 
 METHODS_SHOWN = 3  # of a simulated cell
@@ -97,9 +96,9 @@ def nearest_cells(request: Request, count: int) -> NearestCells:
                 f"knowledge cells has no cells of {listed(names)}: give --{what} one of {listed(every, most=20)}"
             )
     advice = look_up(replace(request, protocols=protocols, methods=methods))[0]
-    profiles = model.profiles_of(frequencies_of(advice.request), request.n)
+    profiles = predict.profiles_of(frequencies_of(advice.request), request.n)
     best, metric = advice.best, advice.metric
-    noise = model.noises_of(request.k, request.epsilon, request.n, [best.protocol])[best.protocol]
+    noise = predict.noises_of(request.k, request.epsilon, request.n, [best.protocol])[best.protocol]
     menu = dict.fromkeys(row.method for row in advice.recommendations)
     rows = []
     for near in cells.nearest(profiles, noise, count):
@@ -128,7 +127,9 @@ def check_folder(option: str, folder: str, *, force: bool) -> None:
         )
 
 
-def build(folder: str, workers: Workers, *, quick: bool, seed: int, progress: Progress | None = None) -> Provenance:
+def build(
+    folder: str, workers: Workers, *, quick: bool, seed: int, progress: Progress | None = None
+) -> model.Provenance:
     """Build the knowledge in a folder, going on where an earlier build there was stopped.
 
     Raises InputError if the backend is not installed, the folder holds another build, or cannot be written.

@@ -27,7 +27,7 @@ from advisor.question.ranking import ranking_requests
 from advisor.question.rules import BUDGET, check_data
 from advisor.question.settings import Categories, Columns, Instant, Simulation, Terms
 from advisor.show import knowledge as document
-from knowledge.judging.holdout import Histogram
+from knowledge.judging.questions import Histogram
 
 CELLS, CELLS_MAX = 5, 100  # shown, and at most
 EVALUATIONS, EVALUATIONS_MIN = 100, 10  # repetitions that tell which choice is the best

@@ -14,7 +14,7 @@ from advisor.errors import InputError, listed
 from advisor.question.removals import Removal
 from advisor.question.request import Request
 from advisor.question.settings import Limits
-from knowledge.implementations import DEPLOYED
+from knowledge.deployments import DEPLOYED
 from simulator import POSTPROCESSORS, PostProcessor
 from simulator.methods import possible
 from simulator.poisoning.attack import SMALLEST_SET

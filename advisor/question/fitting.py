@@ -7,7 +7,7 @@ from collections.abc import Container
 from advisor.errors import InputError, listed
 from advisor.members import as_named
 from advisor.question.settings import Menu, Terms, Threat
-from knowledge.model import predicted_protocols
+from knowledge.predict import predicted_protocols
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.foreign import REGISTERED
 

@@ -14,7 +14,7 @@ from advisor.question.question import Question
 from advisor.question.rules import USERS_LOW
 from advisor.question.sample import simulated_frequencies
 from advisor.question.settings import N_MAX, Menu
-from knowledge.implementations import DEPLOYED
+from knowledge.deployments import DEPLOYED
 from simulator import PROTOCOLS, frequency_oracles
 from simulator.protocols import EPSILON_MAX, StandardProtocol
 from simulator.ranking import Pair

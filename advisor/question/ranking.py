@@ -22,7 +22,7 @@ from advisor.question.request import Request
 from advisor.question.sample import sample_frequencies
 from advisor.question.settings import N_MAX
 from knowledge.describe.assumption import USERS
-from knowledge.model import predicted_metrics
+from knowledge.predict import predicted_metrics
 from simulator.populations import apportion
 from simulator.seeding import rng_for
 from simulator.surrogate import sample_posterior

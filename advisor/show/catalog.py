@@ -8,7 +8,7 @@ from dataclasses import asdict
 from advisor.answers.catalog import Entry, Explanation
 from advisor.errors import InputError
 from advisor.show.model import Code, Column, Document, Part, Records, Role, Row, Scalar, Sentence, Table
-from knowledge.sources import Source, sources_of
+from knowledge.sources import Publication, sources_of
 from simulator.foreign import REGISTERED
 
 NOTATION = "e: raw estimate of a frequency; s: its noise sd at frequency 0; k: categories; n: users"
@@ -114,12 +114,12 @@ def bibtex_document(name: str, reference: str) -> Document:
     )
 
 
-def bibtex(sources: Iterable[Source]) -> str:
+def bibtex(sources: Iterable[Publication]) -> str:
     """Return the entries, a blank line between them."""
     return "\n".join(source.bibtex for source in sources)
 
 
-def source_data(source: Source) -> dict[str, Scalar]:
+def source_data(source: Publication) -> dict[str, Scalar]:
     """Return the fields of a source."""
     return {
         "key": source.key,

@@ -19,7 +19,6 @@ from knowledge import model, policy
 from knowledge.cells import Neighbour
 from knowledge.judging.scores import MODEL, SINGLE, Score
 from knowledge.menu import CURVE_PROTOCOLS
-from knowledge.provenance import Provenance
 from simulator.ranking import PRACTICAL_RATIO
 
 T = TypeVar("T")
@@ -319,7 +318,7 @@ def _cell(near: Neighbour) -> dict[str, Scalar]:
     return {"cell": near.index, **{name: getattr(near, name) for name in names}}
 
 
-def built_document(folder: str, made: Provenance) -> Document:
+def built_document(folder: str, made: model.Provenance) -> Document:
     """Return where a finished build is."""
     facts: dict[str, Scalar] = {"folder": folder, "populations": made.populations, "seconds": made.seconds}
     words = f"Built in {folder}: {made.populations:,} populations in {made.seconds:,} seconds."

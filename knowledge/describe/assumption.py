@@ -60,7 +60,8 @@ class AssumedSkew(NamedTuple):
 
     def profiles(self, n: int) -> tuple[Profile, ...]:
         """Return the histograms, as `n` users hold them."""
-        return _profiles(self, min(n, EXACT_USERS * self.k))
+        users = min(n, EXACT_USERS * self.k)
+        return assumed_profiles(self.k, users, skew=self.skew, ordered=self.ordered)
 
     def histograms(self, n: int) -> tuple[FloatArray, ...]:
         """Return the frequencies ``(k,)`` of each of them."""
@@ -75,10 +76,6 @@ class AssumedSkew(NamedTuple):
 
 
 @lru_cache(maxsize=8)  # what would change an answer is looked up for one skew under a hundred noises
-def _profiles(of: AssumedSkew, n: int) -> tuple[Profile, ...]:
-    return assumed_profiles(of.k, n, skew=of.skew, ordered=of.ordered)
-
-
 def assumed_profiles(k: int, n: int = USERS, *, skew: float = SKEW, ordered: bool = False) -> tuple[Profile, ...]:
     """Return the histograms that a skew stands for; see `AssumedSkew`.
 

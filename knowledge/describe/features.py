@@ -1,21 +1,20 @@
-"""Features of a histogram under a noise: the inputs of the model."""
+"""What a histogram is under a noise: the inputs of the model, and the errors that its outputs are relative to."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from knowledge.describe.histograms import histograms_of
-from knowledge.describe.levels import LEVEL_FEATURES, has_few, level_figures
-from knowledge.describe.noises import columns_of
-from knowledge.describe.normal import SINGLE
-from knowledge.describe.order import ORDER_FEATURES, order_figures
+from knowledge.describe.arrays import SINGLE, columns_of, histograms_of
+from knowledge.describe.order_features import ORDER_FEATURES, order_figures
 from knowledge.describe.profile import Profile
-from knowledge.describe.reference import Description, set_error
-from knowledge.describe.values import VALUE_FEATURES, value_figures
+from knowledge.describe.value_features import LEVEL_FEATURES, VALUE_FEATURES, has_few, value_figures
+from knowledge.menu import ErrorTable
 from simulator import Noise
-from simulator._types import SingleArray
+from simulator._types import FloatArray
+from simulator.metrics import SET_SHARE
 
 # Models may have been fitted to the first of them only: new ones are added at the end.
 NAMES = (*VALUE_FEATURES, *ORDER_FEATURES, *LEVEL_FEATURES)
@@ -23,6 +22,21 @@ ADDED = [*VALUE_FEATURES.values(), *ORDER_FEATURES.values(), *LEVEL_FEATURES.val
 LOGS = np.array([place for place, added in enumerate(ADDED) if added is not None])
 LEAST_STEPS = 1e-3  # bins: deciles that no repetition misses are not told from those that a few thousand miss once
 OFFSETS = np.array([added for added in ADDED if added is not None], dtype=SINGLE)[:, None, None]
+
+
+class Description(NamedTuple):
+    """Features and reference errors of S histograms under P noise settings."""
+
+    features: FloatArray  # ``(S, P, F)``
+    raw: dict[str, FloatArray]  # for each metric ``(S, P)``: about the error of the raw estimate
+    # For each metric about the largest error a method that keeps to frequencies makes: a number or ``(S, 1)``
+    cap: dict[str, FloatArray | float]
+    few: bool = False  # whether in each histogram many categories share few frequencies: see `has_few`
+
+    def of(self, noises: slice) -> Description:
+        """Return the same under some of the noises."""
+        raw = {metric: figures[:, noises] for metric, figures in self.raw.items()}
+        return Description(self.features[:, noises], raw, self.cap, self.few)
 
 
 # Matrix products in single precision may raise the flag for lanes of a register that hold nothing, so what comes out is
@@ -38,15 +52,12 @@ def describe(profiles: Sequence[Profile], noises: Sequence[Noise]) -> Descriptio
     columns, histograms = columns_of(noises), histograms_of(tuple(profiles))
     values = value_figures(histograms, columns)
     order = order_figures(histograms, columns, values)
-    levels = level_figures(histograms, columns, values.raw_l1, values.total, values.raw_kl)
-    shape = len(histograms.values), len(noises)
-    table = np.concatenate(
-        [
-            _rows(values.figures, VALUE_FEATURES, shape)[:, histograms.which],
-            _rows(order.figures, ORDER_FEATURES, (len(profiles), len(noises))),
-            _rows(levels, LEVEL_FEATURES, shape)[:, histograms.which],
-        ]
-    )
+    table = np.empty((len(NAMES), len(profiles), len(noises)), dtype=SINGLE)
+    for row, name in zip(table, NAMES, strict=True):
+        if name in ORDER_FEATURES:
+            row[...] = order.figures[name]
+        else:
+            row[...] = np.broadcast_to(values.figures[name], values.total.shape)[histograms.which]
     table[LOGS] = np.log(table[LOGS] + OFFSETS)
     if not np.isfinite(table).all():
         unknown = [name for name, rows in zip(NAMES, table, strict=True) if not np.isfinite(rows).all()]
@@ -91,9 +102,26 @@ def describe(profiles: Sequence[Profile], noises: Sequence[Noise]) -> Descriptio
     )
 
 
-def _rows(figures: Mapping[str, SingleArray], names: Mapping[str, object], shape: tuple[int, int]) -> SingleArray:
-    """Return figures as rows of a table ``(F, *shape)`` in the order of names."""
-    table = np.empty((len(names), *shape), dtype=SINGLE)
-    for row, name in zip(table, names, strict=True):
-        row[...] = figures[name]
-    return table
+def set_error(k: int, squares: FloatArray, squared_total: FloatArray | float) -> FloatArray:
+    """Return the mean squared error of a random subset from the sum of squared errors and their squared sum."""
+    size = min(k, max(1, round(SET_SHARE * k)))
+    pairs = (size - 1) / (k - 1)
+    return size / k * ((1 - pairs) * squares + pairs * squared_total)
+
+
+def log_reference(description: Description, table: ErrorTable) -> FloatArray:
+    """Return logarithms of the errors ``(S, P, pairs, metrics)`` that the model's outputs are relative to.
+
+    About what the raw estimate gives, and for methods that keep to frequencies never much more than the largest error
+    that one such makes: so the logarithm of the ratio stays near 0 from no noise to noise alone.
+    """
+    raw, cap = np.empty((2, *description.features.shape[:2], len(table.metrics)))
+    for column, metric in enumerate(table.metrics):
+        raw[..., column], cap[..., column] = description.raw[metric], description.cap[metric]
+    return bounded(raw[..., None, :], cap[..., None, :], table)
+
+
+def bounded(raw: FloatArray, cap: FloatArray, table: ErrorTable) -> FloatArray:
+    """Return log raw errors, for methods that keep to frequencies bounded by the largest error of such a method."""
+    logs = np.log(np.maximum([raw, raw * cap / (raw + cap)], 1e-300))
+    return np.where(table.free, logs[0], logs[1])

@@ -9,13 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from knowledge.describe.shifts import shifted_haar
-from knowledge.describe.waves import Smoothness, smoothness_of
+from knowledge.describe.haar import haar_squares, mean_squares_by_depth, residual_squares, shifted_haar, squares_above
+from knowledge.describe.log_density import Smoothness, smoothness_of
 from simulator._types import FloatArray, IntArray
-from simulator.methods.tree import INTERPOLATED
 from simulator.metrics import TOP_SHARE
 from simulator.populations import apportion
-from simulator.protocols.dyadic import halves
 
 FULL = 256  # values that are looked at; of larger domains, groups of them
 FEW, ATOMS = 64, 16  # values that are enough to find a level, and to find a Bayes risk
@@ -29,6 +27,14 @@ RANK_LOGS = np.log(np.arange(1, HEAD + 1, dtype=np.float64))
 EXACT_USERS = 100  # users per category from which rounding to whole users is left out
 SKEW_MAX = 8.0
 TINY = 1e-12
+
+
+class Groups(NamedTuple):
+    """Values in falling order: mean and variance of each group, and how many values it has, each ``(G,)``."""
+
+    means: FloatArray
+    sizes: FloatArray
+    variances: FloatArray
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # holds arrays, which do not compare to one truth
@@ -45,35 +51,22 @@ class Profile:
     neighbours: float  # correlation of neighbours along the order
     variation: float  # half the sum of absolute differences of neighbours (frequency)
     displacement: float  # earth mover's distance to equal frequencies, as a share of the domain
-    # values, weights: frequencies in falling order, and how many categories each stands for
-    values: FloatArray
-    weights: FloatArray
-    # few_values, few_weights: the same in at most 64 groups
-    few_values: FloatArray
-    few_weights: FloatArray
-    # atoms, atom_weights, atom_spreads: the same in at most 16 groups, and the variance of the values of each
-    atoms: FloatArray
-    atom_weights: FloatArray
-    atom_spreads: FloatArray
-    # levels, level_weights, level_spreads: the same in at most 16 groups whose values differ most
-    levels: FloatArray
-    level_weights: FloatArray
-    level_spreads: FloatArray
+    # values, few, atoms: frequencies in falling order, in at most 256, 64 and 16 groups
+    values: Groups
+    few: Groups
+    atoms: Groups
+    levels: Groups  # the same in at most 16 groups whose values differ most
     distinct: float  # how many of the frequencies are different
     points: FloatArray  # frequencies ``(V,)`` that the categories of a block have
     # Categories of each block with each of these frequencies ``(B, V)``; None where every category is a block
     counts: FloatArray | None
     ends: FloatArray  # number of categories up to the end of each block ``(B,)``
     cumulated: FloatArray  # frequency up to the end of each block ``(B,)``
-    # details, detail_weights: squared coefficients of the Haar transform, finest level first, and how many each stands
-    # for
-    details: FloatArray
-    detail_weights: FloatArray
-    finest: int  # how many of these are of the finest level
-    # residuals, residual_weights: the same of what is left of the differences after what the masses of the neighbours
-    # of each node suggest (average interpolation)
-    residuals: FloatArray
-    residual_weights: FloatArray
+    details: Groups  # squared coefficients of the Haar transform, finest level first
+    finest: int  # how many of these groups are of the finest level
+    # The same of what is left of the differences after what the masses of the neighbours of each node suggest (average
+    # interpolation)
+    residuals: Groups
     depths: FloatArray  # mean squared coefficient of the finest level, and of three thirds of the others ``(4,)``
     # How many of the places of `paths` are spread evenly over the domain; the others are those of top values
     spread_places: int
@@ -106,10 +99,8 @@ def profile_of(weights: FloatArray | IntArray, n: int | None = None) -> Profile:
     occurring = falling[falling > 0]
     centred = f - 1 / k
     spread = float((centred**2).sum())
-    values, few, fewest = (_grouped(falling, most) for most in (FULL, FEW, ATOMS))
-    levels = _clustered(values, ATOMS)
-    haar = _haar(f)
-    pooled, rest = ([_grouped(-np.sort(-squares), DETAILS) for squares in of] for of in (haar, _residuals(f)))
+    values = _grouped(falling, FULL)
+    haar = haar_squares(f)
     top = _top(f, falling, max(1, round(TOP_SHARE * k)))
     points, counts, ends = _blocks(f)
     spread_places = _spaced(k, PLACES)
@@ -126,30 +117,22 @@ def profile_of(weights: FloatArray | IntArray, n: int | None = None) -> Profile:
         neighbours=float((centred[1:] * centred[:-1]).sum()) / spread if spread > TINY**2 else 1.0,
         variation=float(np.abs(np.diff(f)).sum()) / 2,
         displacement=float(np.abs(np.cumsum(centred)).sum()) / k,
-        values=values.means,
-        weights=values.sizes,
-        few_values=few.means,
-        few_weights=few.sizes,
-        atoms=fewest.means,
-        atom_weights=fewest.sizes,
-        atom_spreads=fewest.variances,
-        levels=levels.means,
-        level_weights=levels.sizes,
-        level_spreads=levels.variances,
+        values=values,
+        few=_grouped(falling, FEW),
+        atoms=_grouped(falling, ATOMS),
+        levels=_clustered(values, ATOMS),
         distinct=1.0 + np.count_nonzero(np.diff(falling)),
         points=points,
         counts=counts,
         ends=ends,
         cumulated=np.cumsum(f)[ends.astype(np.int64) - 1],
-        details=np.concatenate([squares.means for squares in pooled]),
-        detail_weights=np.concatenate([squares.sizes for squares in pooled]),
-        finest=len(pooled[0].means),
-        residuals=np.concatenate([squares.means for squares in rest]),
-        residual_weights=np.concatenate([squares.sizes for squares in rest]),
-        depths=_depths(haar),
+        details=_grouped_levels(haar),
+        finest=min(len(haar[0]), DETAILS),
+        residuals=_grouped_levels(residual_squares(f)),
+        depths=mean_squares_by_depth(haar),
         spread_places=len(spread_places),
         place_values=f[places],
-        paths=_above(haar, places),
+        paths=squares_above(haar, places),
         energies=energies,
         parts=parts,
     )
@@ -183,14 +166,6 @@ def rank_sum(k: int, power: float) -> float:
     return head + a ** (1 - power) * math.log(b / a) * (math.expm1(grown) / grown if grown else 1.0)
 
 
-class Groups(NamedTuple):
-    """Values in falling order: mean and variance of each group, and how many values it has, each ``(G,)``."""
-
-    means: FloatArray
-    sizes: FloatArray
-    variances: FloatArray
-
-
 def _grouped(falling: FloatArray, most: int) -> Groups:
     """Return at most `most` groups: of equal values where these are few enough.
 
@@ -215,6 +190,12 @@ def _grouped(falling: FloatArray, most: int) -> Groups:
     missing = most - len(sizes)
     sizes, variances = (np.pad(of, (0, missing)) for of in (sizes, variances))
     return Groups(np.pad(means, (0, missing), mode="edge"), sizes, variances)
+
+
+def _grouped_levels(levels: list[FloatArray]) -> Groups:
+    """Return the groups of each level, one after the other."""
+    groups = [_grouped(-np.sort(-squares), DETAILS) for squares in levels]
+    return Groups(*(np.concatenate(figures) for figures in zip(*groups, strict=True)))
 
 
 def _clustered(groups: Groups, most: int) -> Groups:
@@ -254,48 +235,6 @@ def _clustered(groups: Groups, most: int) -> Groups:
         np.pad(number, (0, missing)),
         np.pad(np.maximum(squares - means**2, 0.0), (0, missing)),
     )
-
-
-def _haar(f: FloatArray) -> list[FloatArray]:
-    """Return squared orthonormal Haar coefficients by level, finest first; the end is padded with the mean."""
-    smooth = f
-    levels = []
-    scale = 0.5
-    while len(smooth) > 1:
-        if len(smooth) % 2:
-            smooth = np.append(smooth, smooth.mean())
-        levels.append((smooth[0::2] - smooth[1::2]) ** 2 * scale)
-        smooth = smooth[0::2] + smooth[1::2]
-        scale /= 2
-    return levels
-
-
-def _residuals(f: FloatArray) -> list[FloatArray]:
-    """Return what average interpolation leaves of squared orthonormal Haar coefficients by level, finest first."""
-    nodes, levels, scale = f, [], 0.5
-    while len(nodes) > 1:
-        left, right = halves(nodes)
-        single = len(nodes) % 2 > 0  # the last node has one half only: nothing divides it
-        nodes = left + right
-        around = np.concatenate([nodes[:1], nodes, nodes[-1:]])
-        residual = left - right - INTERPOLATED * (around[:-2] - around[2:])
-        residual[len(residual) - single :] = 0.0
-        levels.append(residual**2 * scale)
-        scale /= 2
-    return levels
-
-
-def _depths(levels: list[FloatArray]) -> FloatArray:
-    energies, numbers = np.zeros(4), np.zeros(4)
-    for level, squares in enumerate(levels):
-        place = 0 if level == 0 else min(3, 1 + 3 * (level - 1) // max(1, len(levels) - 1))
-        energies[place] += squares.sum()
-        numbers[place] += len(squares)
-    return energies / np.maximum(numbers, 1.0)
-
-
-def _above(levels: list[FloatArray], places: IntArray) -> FloatArray:
-    return np.stack([squares[places >> (depth + 1)] for depth, squares in enumerate(levels)], axis=1)
 
 
 def _top(f: FloatArray, falling: FloatArray, size: int) -> IntArray:

@@ -10,11 +10,10 @@ import math
 
 import numpy as np
 
-from knowledge.describe.histograms import Histograms
-from knowledge.describe.noises import Noises
-from knowledge.describe.normal import SINGLE, normal
-from simulator._types import SingleArray
+from knowledge.describe.arrays import SINGLE, Histograms, Noises
+from simulator._types import RealArray, SingleArray
 
+DENSITY = SINGLE(1 / math.sqrt(2 * math.pi))  # of a standard normal variable at 0
 FIRST_STEPS, STEPS = 3, 5  # to the two levels
 ROUNDING = SINGLE(1e-5)  # by how much a step may leave the interval where the level is
 LEAST_EXCESS = 2e-6  # a sum in single precision is not known better
@@ -30,7 +29,7 @@ def thresholds(histograms: Histograms, noises: Noises) -> tuple[SingleArray, Sin
     ``sum E (f + noise) [f + noise > t]`` hardly above 1. At t = 0 both sums are at least 1, and they fall; the second
     is searched as t^2, as its slope is 0 at t = 0. Where a step would leave the interval that is left, that is halved.
     """
-    value, weight = histograms.few_values, histograms.few_weights
+    value, weight, _ = histograms.few
     sd = np.sqrt(noises.variance(value))
     per_sd = 1 / sd
     scaled, weight_per_sd = value * per_sd, per_sd * weight
@@ -89,3 +88,24 @@ def _parabola(step: SingleArray, slope: SingleArray, total: SingleArray, bend: S
 def _exponential(excess: SingleArray, goal: SingleArray, slope: SingleArray, rate: SingleArray) -> SingleArray:
     """Return the step where the sum comes down to 1 like an exponential function of the same slope and curvature."""
     return np.asarray(np.log1p((goal - excess) * rate / slope) / -rate)
+
+
+def normal(x: RealArray) -> tuple[RealArray, RealArray]:
+    """Return the normal distribution function, to 2e-5, and the density.
+
+    Half of 1 and a hyperbolic tangent; the coefficients are those of the least largest error.
+    """
+    density = x * x
+    squares = np.minimum(density, 49)  # further out the polynomial falls
+    below = squares * SINGLE(-3.15807e-4)
+    below += SINGLE(3.679826e-2)
+    below *= squares
+    below += SINGLE(0.7977178)
+    below *= x
+    np.tanh(below, out=below)
+    below += 1
+    below *= SINGLE(0.5)
+    density *= SINGLE(-0.5)
+    np.exp(density, out=density)
+    density *= DENSITY
+    return below, density

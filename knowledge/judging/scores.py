@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 
-from knowledge.judging.comparison import Comparison, log_ratios
-from knowledge.judging.questions import Progress, Setting
+from knowledge.judging.questions import JudgedSetting, PairErrors, Progress
 from knowledge.menu import ALIASES, Labels
-from simulator import frequency_oracles
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, frequency_oracles
+from simulator._types import FloatArray, IntArray
+from simulator.benchmark import Experiment, simulate
 
 WORSE = 1.05  # over the single best: from here on a choice counts as worse than it
+FIRST, LEAST = 40, 640  # repetitions, doubled from the first number on; and so many at most for large domains
+CATEGORIES = 1_310_720  # repetitions times categories: more repetitions than `LEAST` where these allow it
+CLEAR = 3.0  # standard errors that the ratio of two errors must be away from the limit
+ENOUGH = 0.01  # standard error of a log ratio that is known well enough, however near to the limit
 METHOD, PAIR = "method", "pair"
 MODEL, SINGLE = "model", "single best"
 RULES = (MODEL, "tree", "oue + norm_sub", "variance rule + norm_sub")
+
+
+class PairComparison(NamedTuple):
+    """The error of one (protocol, method) pair over that of another, in one metric."""
+
+    metric: str
+    choice: Labels
+    other: Labels
+
+
+Ratios = Mapping[tuple[int, PairComparison], float]  # log ratios, by the place of a setting and what is compared
 
 
 @dataclass(frozen=True)
@@ -50,7 +68,7 @@ class Score:
 
 
 def evaluate(
-    done: Sequence[Setting],
+    done: Sequence[JudgedSetting],
     *,
     tasks: Sequence[str] = (METHOD, PAIR),
     closer: bool = False,
@@ -67,48 +85,38 @@ def evaluate(
     seed, jobs, progress: of these repetitions.
     """
     contests: list[_Contest] = []
-    for metric in dict.fromkeys(metric for setting in done for metric in setting.measured):
+    for metric in dict.fromkeys(metric for setting in done for metric in setting.errors):
         for task in tasks:
             contests += _contests(metric, task, done)
     ratios = _ratios_to_single(contests, done, seed, jobs, progress) if closer else {}
     return tuple(_score(contest, ratios) for contest in contests)
 
 
-def _contests(metric: str, task: str, done: Sequence[Setting]) -> list[_Contest]:
-    questions = [
-        question
-        for place, setting in enumerate(done)
-        if metric in setting.measured
-        for question in _questions(metric, task, place, setting)
-    ]
-    single = _single_best([question.measured for question in questions])
-    contests = [
-        _Contest(
-            metric, task, chooser, questions, [question.fixed.get(chooser, single) for question in questions], single
-        )
-        for chooser in (*questions[0].fixed, SINGLE)
-    ]
+def _contests(metric: str, task: str, done: Sequence[JudgedSetting]) -> list[_Contest]:
+    questions = list(_questions(metric, task, done))
+    single = _single_best(questions)
+    picks = {
+        chooser: [question.picks.get(chooser, single) for question in questions]
+        for chooser in (*questions[0].picks, SINGLE)
+    }
     # A baseline whose protocol is not on the menu is left out.
     return [
-        one
-        for one in contests
-        if all(pick in question.measured for question, pick in zip(questions, one.picks, strict=True))
+        _Contest(metric, task, chooser, questions, own, single)
+        for chooser, own in picks.items()
+        if all(pick in question.options for question, pick in zip(questions, own, strict=True))
     ]
-
-
-Ratios = Mapping[tuple[int, Comparison], float]
 
 
 def _ratios_to_single(
-    contests: Sequence[_Contest], done: Sequence[Setting], seed: int, jobs: int, progress: Progress | None
+    contests: Sequence[_Contest], done: Sequence[JudgedSetting], seed: int, jobs: int, progress: Progress | None
 ) -> Ratios:
     """Return the log ratio of every choice of the model to the single best one, where the two are not the same."""
-    waiting: dict[int, list[Comparison]] = {}
+    waiting: dict[int, list[PairComparison]] = {}
     for contest in contests:
         for question, pick in zip(contest.questions, contest.picks, strict=True):
             if contest.chooser == MODEL and pick != contest.single:
                 waiting.setdefault(question.place, []).append(question.comparison(contest.metric, pick, contest.single))
-    log_ratio_by: dict[tuple[int, Comparison], float] = {}
+    log_ratio_by: dict[tuple[int, PairComparison], float] = {}
     for number, (place, comparisons) in enumerate(waiting.items(), start=1):
         setting = done[place]
         if setting.counts is None:
@@ -123,28 +131,21 @@ def _ratios_to_single(
 
 @dataclass(frozen=True)
 class _Question:
-    """One choice to make, in the setting at a place.
-
-    For each option, by name: its log error, those of the halves, the predicted one, and its pair; and what a look-up
-    lists first and rules would choose.
-    """
+    """One choice to make, in the setting at a place."""
 
     place: int
-    measured: Mapping[str, float]
-    halves: Mapping[str, tuple[float, float]]
-    predicted: Mapping[str, float]
-    fixed: Mapping[str, str]
-    pairs: Mapping[str, Labels]
+    options: Mapping[str, PairErrors]  # by name, IBU under one name
+    picks: Mapping[str, str]  # what a look-up lists first, and what rules would choose
 
-    def comparison(self, metric: str, choice: str, other: str) -> Comparison:
+    def comparison(self, metric: str, choice: str, other: str) -> PairComparison:
         """Return what to simulate to compare two options."""
-        return Comparison(metric, self.pairs[choice], self.pairs[other])
+        return PairComparison(metric, self.options[choice].pair, self.options[other].pair)
 
     @cached_property
     def best(self) -> float:
         """Log error of the best option: found on one half, measured on the other, both ways."""
-        best = [min(self.halves, key=lambda name: self.halves[name][half]) for half in (0, 1)]
-        return (self.halves[best[0]][1] + self.halves[best[1]][0]) / 2
+        halves = [one.halves for one in self.options.values()]
+        return (min(halves, key=itemgetter(0))[1] + min(halves, key=itemgetter(1))[0]) / 2
 
 
 @dataclass(frozen=True)
@@ -159,39 +160,22 @@ class _Contest:
     single: str
 
 
-def _questions(metric: str, task: str, place: int, setting: Setting) -> list[_Question]:
-    """Return the questions that a setting asks: with options by name, IBU under one name."""
-    choice = setting.choice[metric]
-    if task == PAIR:
-        names = {pair: _name(pair) for pair in setting.measured[metric]}
-        picks = (choice[""], setting.tree[metric], ("oue", "norm_sub"), (setting.smallest, "norm_sub"))
-        return [_question(metric, place, setting, names, dict(zip(RULES, map(_name, picks), strict=True)))]
-    return [
-        _question(
-            metric,
-            place,
-            setting,
-            {pair: _plain(pair[1]) for pair in setting.measured[metric] if pair[0] == protocol},
-            {MODEL: _plain(choice[protocol][1]), **dict.fromkeys(RULES[2:], "norm_sub")},  # the tree names pairs alone
-        )
-        for protocol in choice
-        if protocol in frequency_oracles()
-    ]
-
-
-def _question(
-    metric: str, place: int, setting: Setting, names: Mapping[Labels, str], picks: Mapping[str, str]
-) -> _Question:
-    """Return the question between the pairs that have a name."""
-    measured, halves, predicted = setting.measured[metric], setting.halves[metric], setting.predicted[metric]
-    return _Question(
-        place=place,
-        measured={name: measured[pair] for pair, name in names.items()},
-        halves={name: halves[pair] for pair, name in names.items()},
-        predicted={name: predicted[pair] for pair, name in names.items()},
-        fixed=picks,
-        pairs={name: pair for pair, name in names.items()},
-    )
+def _questions(metric: str, task: str, done: Sequence[JudgedSetting]) -> Iterator[_Question]:
+    """Yield the questions that settings ask: which pair to use, or which method with each protocol."""
+    for place, setting in enumerate(done):
+        if metric not in setting.errors:
+            continue
+        errors, choice = setting.errors[metric], setting.choice[metric]
+        if task == PAIR:
+            pairs = (choice[""], setting.tree[metric], ("oue", "norm_sub"), (setting.smallest, "norm_sub"))
+            picks = dict(zip(RULES, map(_name, pairs), strict=True))
+            yield _Question(place, {_name(one.pair): one for one in errors}, picks)
+            continue
+        for protocol in (name for name in choice if name in frequency_oracles()):
+            options = {_plain(one.pair[1]): one for one in errors if one.pair[0] == protocol}
+            # No tree: trees name pairs alone.
+            picks = {MODEL: _plain(choice[protocol][1]), **dict.fromkeys(RULES[2:], "norm_sub")}
+            yield _Question(place, options, picks)
 
 
 def _name(pair: Labels) -> str:
@@ -202,31 +186,34 @@ def _plain(method: str) -> str:
     return ALIASES.get(method, method)
 
 
-def _single_best(measured: Sequence[Mapping[str, float]]) -> str:
+def _single_best(questions: Sequence[_Question]) -> str:
     """Return the option with the lowest mean log error among those that every question has."""
-    common = set(measured[0]).intersection(*measured)
-    return min(sorted(common), key=lambda name: sum(options[name] for options in measured))
+    common = set(questions[0].options).intersection(*(question.options for question in questions))
+    return min(sorted(common), key=lambda name: sum(question.options[name].measured for question in questions))
 
 
 def _score(contest: _Contest, ratios: Ratios) -> Score:
     questions, single = contest.questions, contest.single
-    choices = list(zip(questions, contest.picks, strict=True))
+    choices = [question.options[pick] for question, pick in zip(questions, contest.picks, strict=True)]
     best = np.array([question.best for question in questions])
-    chosen, fixed = (
-        np.array([sum(question.halves[name]) / 2 for question, name in of])
-        for of in (choices, [(question, single) for question in questions])
-    )
+    chosen = np.array([sum(choice.halves) / 2 for choice in choices])
+    fixed = np.array([sum(question.options[single].halves) / 2 for question in questions])
     excess = [
         ratios.get((question.place, question.comparison(contest.metric, pick, single)), measured)
-        for (question, pick), measured in zip(choices, (chosen - fixed).tolist(), strict=True)
+        for question, pick, measured in zip(questions, contest.picks, (chosen - fixed).tolist(), strict=True)
     ]
-    whole = np.array([question.measured[pick] for question, pick in choices])
-    ranks = np.array([sum(v < error for v in q.measured.values()) for q, error in zip(questions, whole, strict=True)])
+    whole = np.array([choice.measured for choice in choices])
+    ranks = np.array(
+        [
+            sum(one.measured < choice.measured for one in question.options.values())
+            for question, choice in zip(questions, choices, strict=True)
+        ]
+    )
     regret = chosen - best
     gap = float((fixed - best).mean())
     miss = math.nan
     if contest.chooser == MODEL:
-        guess = np.array([question.predicted[pick] for question, pick in choices])
+        guess = np.array([choice.predicted for choice in choices])
         miss = float(np.expm1(np.median(np.abs(guess - whole))))
     return Score(
         metric=contest.metric,
@@ -243,3 +230,54 @@ def _score(contest: _Contest, ratios: Ratios) -> Score:
         prediction_error=miss,
         single_best=single,
     )
+
+
+def log_ratios(
+    counts: IntArray, epsilon: float, comparisons: Iterable[PairComparison], limit: float, seed: int = 0, jobs: int = 1
+) -> dict[PairComparison, float]:
+    """Return for each comparison the log ratio of the mean errors.
+
+    Those within three standard errors of `limit` (a log ratio) are simulated on until they are known to 1 %, or up to
+    640 repetitions, and more on domains of less than 2048 categories: the error of the top one of 16 varies by more
+    than itself, and the ratio of two mean errors of the top 13 of 128 is known to 2 % only after 1,280. None of the
+    repetitions is among those that a choice was made by.
+    """
+    waiting = list(dict.fromkeys(comparisons))
+    k = len(counts)
+    most = max(LEAST, CATEGORIES // k)
+    pairs = _pairs(waiting)
+    experiment = Experiment(
+        counts=counts,
+        oracles={protocol: PROTOCOLS[protocol](k, epsilon) for protocol, _ in pairs},
+        methods={method: POSTPROCESSORS[method] for _, method in pairs},
+        metrics={metric: METRICS[metric] for metric in dict.fromkeys(one.metric for one in waiting)},
+        pairs=pairs,
+        seed=seed,
+    )
+    errors: dict[tuple[str, Labels], list[FloatArray]] = {}
+    ratios: dict[PairComparison, float] = {}
+    done, until = 0, FIRST
+    while waiting:
+        runs = simulate(experiment, done, until - done, pairs=_pairs(waiting), jobs=jobs)
+        for metric in experiment.metrics:
+            for pair, block in runs.of(metric).items():
+                errors.setdefault((metric, pair), []).append(block)
+        still = []
+        for one in waiting:
+            ratio, error = _log_ratio(*(np.concatenate(errors[one.metric, pair]) for pair in (one.choice, one.other)))
+            ratios[one] = ratio
+            if abs(ratio - limit) < CLEAR * error and error > ENOUGH and until < most:
+                still.append(one)
+        waiting, done, until = still, until, 2 * until
+    return ratios
+
+
+def _pairs(comparisons: Iterable[PairComparison]) -> tuple[Labels, ...]:
+    return tuple(dict.fromkeys(pair for one in comparisons for pair in (one.choice, one.other)))
+
+
+def _log_ratio(errors: FloatArray, others: FloatArray) -> tuple[float, float]:
+    """Return the log ratio of the means and its standard error; repetitions with the same noise are paired."""
+    mean, other = (max(float(block.mean()), 1e-300) for block in (errors, others))
+    apart = errors / mean - others / other
+    return float(np.log(mean / other)), float(apart.std(ddof=1)) / len(apart) ** 0.5

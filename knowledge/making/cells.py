@@ -27,7 +27,7 @@ CLIPPED_ROWS = 4  # repetitions on which clipping the answers of queries is meas
 
 
 @dataclass(frozen=True)
-class Cell:
+class SimulatedCell:
     """A noise setting and the seed and number that draw its populations."""
 
     index: int
@@ -79,7 +79,7 @@ def setting(rng: np.random.Generator) -> tuple[float, int]:
     return log_uniform(epsilon_range, rng), round(log_uniform(n_range, rng))
 
 
-def cell(index: int, *, seed: int = 0, largest: int = SIMULATED_DOMAIN) -> Cell:
+def cell(index: int, *, seed: int = 0, largest: int = SIMULATED_DOMAIN) -> SimulatedCell:
     """Draw cell number `index`; domains up to `largest`."""
     rng = rng_for(seed, "cell", index)
     epsilon_range, n_range = COMMON if rng.random() < COMMON_SHARE else (EPSILON, USERS)
@@ -92,7 +92,7 @@ def cell(index: int, *, seed: int = 0, largest: int = SIMULATED_DOMAIN) -> Cell:
     families = [*rng.permutation(list(SHAPES))[:NAMED], *rng.permutation(COMPOSED)[: POPULATIONS - NAMED]]
     if index >= OF_ALL_KINDS:
         families = POPULATIONS * [LEVELS]
-    return Cell(index, k, protocol, epsilon, n, tuple(map(str, families)), seed)
+    return SimulatedCell(index, k, protocol, epsilon, n, tuple(map(str, families)), seed)
 
 
 def log_uniform(ends: tuple[float, float], rng: np.random.Generator) -> float:
@@ -112,7 +112,7 @@ class Record(TypedDict):
 class Measured:
     """Mean errors of a cell ``(populations, methods, metrics)`` and their relative variances."""
 
-    cell: Cell
+    cell: SimulatedCell
     error: FloatArray
     relative_variance: FloatArray
 
@@ -129,12 +129,7 @@ def _digits(value: float, digits: int = 5) -> float:
     return float(f"{value:.{digits}g}")
 
 
-def measured_from(record: Record, seed: int, largest: int) -> Measured:
-    """Return a stored cell."""
-    return measured_of(record, cell(record["index"], seed=seed, largest=largest))
-
-
-def measured_of(record: Record, one: Cell) -> Measured:
+def measured_of(record: Record, one: SimulatedCell) -> Measured:
     """Return what a record holds of its cell."""
     return Measured(
         one,
@@ -143,7 +138,12 @@ def measured_of(record: Record, one: Cell) -> Measured:
     )
 
 
-def simulate(cell: Cell) -> Measured:
+def record_of(index: int, seed: int, largest: int) -> Record:
+    """Simulate cell number `index` and return its record; what a worker runs."""
+    return simulate(cell(index, seed=seed, largest=largest)).to_record()
+
+
+def simulate(cell: SimulatedCell) -> Measured:
     """Simulate a cell: every method on the same noisy estimates of every population."""
     oracle, repetitions = frequency_oracles()[cell.protocol](cell.k, cell.epsilon), cell.repetitions
     counts = np.stack([apportion(population.frequencies, cell.n) for population in cell.populations()])

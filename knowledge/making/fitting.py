@@ -1,25 +1,102 @@
-"""The fit of the model: networks that each leave out some cells, measured on those, and one taught what all say."""
+"""Finished cells as rows, and the fit of a model to them.
+
+Networks each leave out some cells, and are measured on those; one network is taught what all say.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+
 import numpy as np
 
-from knowledge.describe.features import NAMES
-from knowledge.describe.levels import has_few
-from knowledge.making.dataset import EVEN, Dataset, weights_of
+from knowledge.describe.features import NAMES, describe, log_reference
+from knowledge.describe.profile import Profile, profile_of
+from knowledge.describe.value_features import has_few
+from knowledge.making.cells import Measured, SimulatedCell
 from knowledge.making.least_squares import fit
-from knowledge.menu import Table
-from knowledge.model import Model
-from knowledge.network import Network
-from knowledge.provenance import Provenance
+from knowledge.menu import CATEGORIES, ErrorTable
+from knowledge.model import Model, Network, Provenance
 from simulator import rng_for
-from simulator._types import FloatArray
+from simulator._types import FloatArray, IntArray, RealArray, SingleArray
+from simulator.populations import apportion
 
+OTHERS = 4  # noises under which the population of each row is described once more, without simulating
+LIMIT = 6.0  # log ratios beyond it say only that a method is out of the question
+EVEN, NEAR = 0.2, 0.3  # weight of all methods alike; log distance from the best at which the rest fades
 NETWORKS = 8
 GUESS_EPOCHS = 0.4  # passes of the networks that guess what is near the best, in those of the others
 PUPIL_EPOCHS = 0.6  # passes of the network that is taught, in those of the networks it is taught by
 PUPIL_EVEN = 0.05  # as `EVEN` for the network that is taught, which has no noise of simulation to average out
 PART = 8192  # rows at a time: bounds memory
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Rows to fit."""
+
+    features: FloatArray  # ``(rows, F)``
+    log_ratios: FloatArray  # ``(rows, methods, metrics)``: log errors in units of the reference error
+    log_reference: FloatArray  # ``(rows, methods, metrics)``
+    variance: FloatArray  # of the log ratios, from the number of repetitions
+    index: IntArray  # number of the cell, ``(rows,)``
+    parameter: FloatArray  # of the shape of each population, ``(rows,)``
+    # others, others_reference: features and reference error of the same population under other noises, ``(rows, OTHERS,
+    # F)`` and ``(rows, OTHERS, methods, metrics)``
+    others: SingleArray
+    others_reference: SingleArray
+
+
+def weights_of(errors: RealArray, table: ErrorTable, even: float = EVEN) -> FloatArray:
+    """Return what each log error ``(rows, methods, metrics)`` counts: `even`, and 1 more where the method is best.
+
+    That is what advice is about.
+    """
+    best = np.where(table.competing, errors, np.inf).min(axis=1, keepdims=True)
+    return even + np.exp(-np.maximum(errors - best, 0.0) / NEAR)
+
+
+def assemble(cells: Iterable[Measured]) -> Dataset:
+    """Turn finished cells into rows."""
+    return joined(rows_by_noise(measured, profiles_in(measured.cell), CATEGORIES) for measured in cells)
+
+
+def joined(parts: Iterable[Dataset]) -> Dataset:
+    """Put the rows of several together."""
+    every = tuple(parts)
+    return Dataset(*(np.concatenate([getattr(part, column.name) for part in every]) for column in fields(Dataset)))
+
+
+def rows_by_noise(measured: Measured, profiles: list[Profile], table: ErrorTable) -> Dataset:
+    """Return the rows of a cell, of which the noise is all that matters."""
+    cell = measured.cell
+    described, others = describe(profiles, [cell.noise]), describe(profiles, cell.other_noises(OTHERS))
+    return rows_of(
+        measured,
+        (described.features[:, 0], log_reference(described, table)[:, 0]),
+        (others.features, log_reference(others, table)),
+    )
+
+
+def profiles_in(cell: SimulatedCell) -> list[Profile]:
+    """Return the populations of a cell as its users hold them."""
+    return [profile_of(apportion(population.frequencies, cell.n) / cell.n) for population in cell.populations()]
+
+
+def rows_of(measured: Measured, own: tuple[FloatArray, FloatArray], others: tuple[FloatArray, FloatArray]) -> Dataset:
+    """Return the rows of a cell from features and reference errors, its own and those under other noises."""
+    (features, scale), cell = own, measured.cell
+    # The logarithm of a mean of few repetitions is too low by half its variance.
+    logs = np.log(np.maximum(measured.error, 1e-300)) + np.minimum(measured.relative_variance, 1.0) / 2
+    return Dataset(
+        features,
+        np.clip(logs - scale, -LIMIT, LIMIT),
+        scale,
+        np.minimum(measured.relative_variance, 1.0),
+        np.full(len(features), cell.index),
+        np.array([population.parameter for population in cell.populations()]),
+        *(each.astype(np.float32) for each in others),
+    )
 
 
 def fit_model(data: Dataset, provenance: Provenance, *stream: str) -> Model:
@@ -31,7 +108,7 @@ def fit_model(data: Dataset, provenance: Provenance, *stream: str) -> Model:
     stream: names of its random streams beside their own. With any, what is near the best is guessed first: rows have
         few repetitions.
     """
-    table = Table.of(provenance.methods, provenance.metrics)
+    table = ErrorTable.of(provenance.methods, provenance.metrics)
     seed, made = provenance.seed, provenance.networks
     width, epochs, folds = made.width, made.epochs, made.folds
     size = len(data.features)
@@ -44,37 +121,33 @@ def fit_model(data: Dataset, provenance: Provenance, *stream: str) -> Model:
     for number in range(NETWORKS):
         test = data.index % folds == number % folds
         rng = rng_for(seed, *stream, "network", number)
-        network = fit(data.features[~test], outputs[~test], flat[~test], [rng], width=width, epochs=epochs)
+        network = fit(data.features[~test], outputs[~test], flat[~test], rng, width=width, epochs=epochs)
         residual = (network(data.features[test]) - outputs[test]).reshape(-1, *data.log_ratios.shape[1:])
         left_out[test] += residual * (folds / NETWORKS)
         networks.append(network)
     low, high = np.percentile(data.features, [0.02, 99.98], axis=0)
     # Of few repetitions, much of what pairs do not share is sampling; those of one protocol share half of that.
-    few = has_few(*(data.features[:, NAMES.index(name)] for name in ("log_k", "log_distinct")))
-    spread, own = (
-        np.stack(of)
-        for of in zip(
-            *(
-                spreads(
-                    left_out[rows],
-                    (weights - EVEN)[rows],
-                    data.variance[rows],
-                    data.variance[rows] / 2 if stream else 0.0,
-                )
-                for rows in (np.full(size, True), few if few.any() else np.full(size, True))
-            ),
-            strict=True,
-        )
+    few, every = has_few(*(data.features[:, NAMES.index(name)] for name in ("log_k", "log_distinct"))), slice(None)
+    spread, own = np.stack(
+        [
+            spreads(
+                left_out[rows],
+                (weights - EVEN)[rows],
+                data.variance[rows],
+                data.variance[rows] / 2 if stream else 0.0,
+            )
+            for rows in (every, few if few.any() else every)
+        ],
+        axis=1,
     )
-    teachers = _joined(networks)
     others = np.clip(data.others.reshape(-1, data.features.shape[1]).astype(np.float64), low, high)
-    teacher_errors = _said(teachers, others, made.caution).reshape(-1, *weights.shape[1:])
+    teacher_errors = _together(networks, others, made.caution).reshape(-1, *weights.shape[1:])
     teacher_errors += data.others_reference.reshape(-1, *weights.shape[1:])
     rows = np.concatenate([np.clip(data.features, low, high), others])
     errors = np.concatenate([data.log_ratios + data.log_reference, teacher_errors])
     counts = weights_of(errors, table, PUPIL_EVEN).reshape(len(rows), -1)
     rng = rng_for(seed, *stream, "network", "taught")
-    pupil = distil(teachers, rows, counts, rng, width=width, epochs=epochs, caution=made.caution)
+    pupil = distil(networks, rows, counts, rng, width=width, epochs=epochs, caution=made.caution)
     return Model(pupil, low, high + 1e-6, spread, own, provenance)
 
 
@@ -88,13 +161,13 @@ def _first_guess(data: Dataset, rng: np.random.Generator, width: int, epochs: in
     for half in range(2):
         rest = data.index % 2 == half
         own = data.features[~rest], outputs[~rest], np.ones_like(outputs[~rest])
-        network = fit(*own, [rng], width=width, epochs=round(GUESS_EPOCHS * epochs))
+        network = fit(*own, rng, width=width, epochs=round(GUESS_EPOCHS * epochs))
         result[rest] = network(data.features[rest]).reshape(-1, *result.shape[1:])
     return result
 
 
 def distil(
-    teachers: Network,
+    teachers: Sequence[Network],
     features: FloatArray,
     weights: FloatArray,
     rng: np.random.Generator,
@@ -112,20 +185,20 @@ def distil(
     """
     return fit(
         features,
-        _said(teachers, features, caution),
+        _together(teachers, features, caution),
         weights,
-        [rng],
+        rng,
         width=width + width // 2,
         epochs=round(PUPIL_EPOCHS * epochs),
         batch=256,
     )
 
 
-def _said(networks: Network, features: FloatArray, caution: float) -> FloatArray:
+def _together(networks: Sequence[Network], features: FloatArray, caution: float) -> FloatArray:
     """Return what networks say together ``(rows, O)``: their mean, and `caution` standard deviations."""
     result = []
     for start in range(0, len(features), PART):
-        each = networks.each(features[start : start + PART])
+        each = np.stack([network(features[start : start + PART]) for network in networks])
         result.append(each.mean(axis=0) + caution * each.std(axis=0, ddof=1))
     return np.concatenate(result)
 
@@ -146,25 +219,3 @@ def spreads(
     squares = (near * ((residual - common) ** 2 - own_variance)).sum(axis=0) / total
     own = np.sqrt(np.maximum(squares, 0.0) + 1e-4)
     return spread, np.minimum(own, spread * 1.5)
-
-
-def _joined(networks: list[Network]) -> Network:
-    """Return one network of all members; each brings its own scales, which are folded into its first and last layer."""
-    members = []
-    first = networks[0]
-    for network in networks:
-        ((entry, entry_offset), *middle, (leaving, leaving_offset)) = network.members[0]
-        stretch = first.scale / network.scale
-        shift = (first.centre - network.centre) / network.scale
-        scale = network.output_scale / first.output_scale
-        members.append(
-            (
-                (entry * stretch[:, None], entry_offset + shift @ entry),
-                *middle,
-                (
-                    leaving * scale,
-                    leaving_offset * scale + (network.output_centre - first.output_centre) / first.output_scale,
-                ),
-            )
-        )
-    return Network(first.centre, first.scale, first.output_centre, first.output_scale, tuple(members))

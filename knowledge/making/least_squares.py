@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from knowledge.network import Layers, Network, layer_values, sigmoid, standardised
+from knowledge.model import Layers, Network, layer_values, sigmoid, standardised
 from simulator._types import RealArray, SingleArray
 
 RATE, DECAY = 2e-3, 1e-4  # first rate of the steps, and weight decay
@@ -16,16 +16,16 @@ def fit(
     features: RealArray,
     outputs: RealArray,
     weights: RealArray,
-    rngs: list[np.random.Generator],
+    rng: np.random.Generator,
     *,
     width: int = 128,
     epochs: int = 60,
     batch: int = 128,
 ) -> Network:
-    """Fit one network per generator by weighted least squares (AdamW, the rate falling as a half cosine).
+    """Fit a network by weighted least squares (AdamW, the rate falling as a half cosine).
 
     features, outputs, weights: ``(rows, F)``, ``(rows, O)``, and the weight of each output ``(rows, O)``.
-    rngs: one generator per network: first weights and order of the rows.
+    rng: for the first weights and the order of the rows.
     width, epochs, batch: units in each of the two hidden layers, passes over the rows, rows per step.
     """
     centre, scale = features.mean(axis=0), features.std(axis=0) + 1e-3
@@ -33,17 +33,16 @@ def fit(
     x = standardised(features, centre.astype(np.float32), scale.astype(np.float32))
     y = ((outputs - output_centre) / output_scale).astype(np.float32)
     w = (weights * output_scale**2 / np.mean(weights * output_scale**2)).astype(np.float32)
-    members = tuple(_fit_one(x, y, w, rng, width, epochs, batch) for rng in rngs)
     return Network(
         centre.astype(np.float32),
         scale.astype(np.float32),
         output_centre.astype(np.float32),
         output_scale.astype(np.float32),
-        members,
+        _layers(x, y, w, rng, width, epochs, batch),
     )
 
 
-def _fit_one(
+def _layers(
     x: SingleArray,
     y: SingleArray,
     w: SingleArray,

@@ -7,26 +7,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from knowledge.describe.features import describe
-from knowledge.describe.reference import log_reference
 from knowledge.making.cells import (
     NAMED,
     POPULATIONS,
     PROTOCOL_SHARES,
-    Cell,
     Measured,
     Record,
+    SimulatedCell,
     errors_of,
     log_uniform,
-    measured_of,
     setting,
 )
-from knowledge.making.dataset import OTHERS, Dataset, joined, profiles_in, rows_of
+from knowledge.making.fitting import OTHERS, Dataset, joined, profiles_in, rows_by_noise, rows_of
 from knowledge.making.populations import COLUMN, COMPOSED, LEVELS, OUTLYING
 from knowledge.making.populations import CURVES as SMOOTH_FAMILIES
 from knowledge.making.workers import Workers
 from knowledge.menu import CURVES, LEAVES, MEASURED, ORDERED_DOMAIN
-from knowledge.model import curve_inputs
+from knowledge.predict import curve_inputs
 from simulator import POSTPROCESSORS, PROTOCOLS, rng_for
 from simulator.domain import ORDERED
 from simulator.methods import observe
@@ -43,7 +40,7 @@ SLOW, SLOW_REPETITIONS = frozenset({("sw", "em"), ("sw", "ems")}), 6  # they tak
 
 
 @dataclass(frozen=True)
-class OrderedCell(Cell):
+class OrderedCell(SimulatedCell):
     """As a cell, with streams of its own; `protocol` is one of the oracles that collect besides all others."""
 
     def stream(self, name: str, *places: int | str) -> np.random.Generator:
@@ -74,17 +71,12 @@ def ordered_cell(index: int, *, seed: int = 0, largest: int = ORDERED_DOMAIN) ->
     return OrderedCell(index, k, protocol, epsilon, n, tuple(map(str, families)), seed)
 
 
-def ordered_record(index: int, seed: int, largest: int) -> Record:
+def record_of(index: int, seed: int, largest: int) -> Record:
     """Simulate cell number `index` and return its record."""
     return simulate_ordered(ordered_cell(index, seed=seed, largest=largest)).to_record()
 
 
-def ordered_measured(record: Record, seed: int, largest: int) -> Measured:
-    """Return a stored cell."""
-    return measured_of(record, ordered_cell(record["index"], seed=seed, largest=largest))
-
-
-def simulate_ordered(cell: Cell) -> Measured:
+def simulate_ordered(cell: SimulatedCell) -> Measured:
     """Simulate a cell: first what `LEAVES` has, with its own protocol, then what `CURVES` has."""
     counts = np.stack([apportion(population.frequencies, cell.n) for population in cell.populations()])
     rows = np.repeat(counts, cell.repetitions, axis=0)
@@ -116,16 +108,12 @@ def assemble_ordered(cells: Iterable[Measured], workers: Workers) -> tuple[Datas
 def _rows(measured: Measured) -> tuple[Dataset, Dataset]:
     cell = measured.cell
     profiles, own = profiles_in(cell), len(LEAVES.pairs)
-    described, others = describe(profiles, [cell.noise]), describe(profiles, cell.other_noises(OTHERS))
-    leaves = rows_of(
-        replace(measured, error=measured.error[:, :own], relative_variance=measured.relative_variance[:, :own]),
-        (described.features[:, 0], log_reference(described, LEAVES)[:, 0]),
-        (others.features, log_reference(others, LEAVES)),
-    )
+    first = replace(measured, error=measured.error[:, :own], relative_variance=measured.relative_variance[:, :own])
+    rest = replace(measured, error=measured.error[:, own:], relative_variance=measured.relative_variance[:, own:])
     elsewhere = [curve_inputs(profiles, *other) for other in cell.other_settings(OTHERS)]
     curves = rows_of(
-        replace(measured, error=measured.error[:, own:], relative_variance=measured.relative_variance[:, own:]),
+        rest,
         curve_inputs(profiles, cell.epsilon, cell.n),
         (np.stack([features for features, _ in elsewhere], axis=1), np.stack([logs for _, logs in elsewhere], axis=1)),
     )
-    return leaves, curves
+    return rows_by_noise(first, profiles, LEAVES), curves

@@ -15,8 +15,9 @@ from knowledge.describe.assumption import AssumedSkew
 from knowledge.making.cells import log_uniform
 from knowledge.making.workers import Workers
 from knowledge.menu import ORDERED_METRICS, Labels
-from knowledge.model import load, predicted, predicted_metrics
-from knowledge.policy import Case, Leaf, Node, Split
+from knowledge.model import load
+from knowledge.policy import Leaf, Node, PolicyCase, Split, leaf_of
+from knowledge.predict import predicted, predicted_metrics
 from knowledge.ranking import rank
 from simulator import PROTOCOLS, rng_for
 from simulator._types import FloatArray
@@ -37,21 +38,21 @@ THRESHOLDS: Mapping[str, tuple[float, ...]] = {  # those that people can remembe
 
 
 @dataclass(frozen=True)
-class Predictions:
+class PolicyCases:
     """What is predicted for some cases."""
 
-    cases: FloatArray  # ``(cases, 4)``, as `Case` has them
+    cases: FloatArray  # ``(cases, 4)``, as `PolicyCase` has them
     pairs: tuple[Labels, ...]
     logs: Mapping[str, FloatArray]  # for each metric ``(cases, pairs)`` log errors; infinite where a pair is not there
     bits: FloatArray  # of a report, ``(cases, pairs)``
 
 
-def case(index: int, seed: int, *, ordered: bool) -> Case:
+def case(index: int, seed: int, *, ordered: bool) -> PolicyCase:
     """Draw case number `index`."""
     rng = rng_for(seed, "policy", int(ordered), index)
     epsilon, k, n = (log_uniform(RANGES[name], rng) for name in ("epsilon", "k", "n"))
     skew = USUAL_SKEW if rng.random() < USUAL_SHARE else float(rng.uniform(*RANGES["skew"]))
-    return Case(epsilon, int(k), round(n), skew)
+    return PolicyCase(epsilon, int(k), round(n), skew)
 
 
 def grow_policies(folder: Path, cases: int, seed: int, workers: Workers) -> dict[str, Node]:
@@ -67,7 +68,7 @@ def grow_policies(folder: Path, cases: int, seed: int, workers: Workers) -> dict
     return trees
 
 
-Figures = tuple[Case, dict[str, dict[Labels, float]], dict[str, int]]
+Figures = tuple[PolicyCase, dict[str, dict[Labels, float]], dict[str, int]]
 
 
 def predict_case(index: int, seed: int, ordered: bool, metrics: Sequence[str], folder: Path) -> Figures:
@@ -77,15 +78,15 @@ def predict_case(index: int, seed: int, ordered: bool, metrics: Sequence[str], f
     prediction = predicted(assumed, one.epsilon, one.n, ordered=ordered, model=load(folder))
     logs = {}
     for metric in metrics:
-        answer = rank(prediction, metric, epsilon=one.epsilon, n=one.n, ordered=ordered)
-        logs[metric] = {(row.protocol, row.method): float(np.log(row.error)) for row in answer.rows}
+        answer = rank(prediction, metric)
+        logs[metric] = {row.pair: float(np.log(row.error)) for row in answer.rows}
     names = {protocol for protocol, _ in next(iter(logs.values()))}
     return one, logs, {name: PROTOCOLS[name](one.k, one.epsilon).report_bits for name in names}
 
 
-def _joined(every: Sequence[Figures], metrics: Sequence[str]) -> Predictions:
+def _joined(every: Sequence[Figures], metrics: Sequence[str]) -> PolicyCases:
     pairs = tuple(dict.fromkeys(pair for _, logs, _ in every for one in logs.values() for pair in one))
-    return Predictions(
+    return PolicyCases(
         np.array([one for one, _, _ in every], dtype=np.float64),
         pairs,
         {
@@ -108,7 +109,7 @@ class _Growing:
     children: tuple[_Growing, _Growing] | None = None
 
 
-def grow(known: Predictions, metric: str) -> Node:
+def grow(known: PolicyCases, metric: str) -> Node:
     """Grow the tree of a metric, the question that lowers the mean regret most first; return as much of it as pays off.
 
     The regret of a node is that of the one pair that is best in it. Of the cases that had no part in growing, as few
@@ -118,7 +119,7 @@ def grow(known: Predictions, metric: str) -> Node:
     regrets = np.minimum(logs - logs.min(axis=1, keepdims=True), MOST_REGRET)
     rows = np.arange(len(regrets))
     growing, held_out = rows[rows % HELD_OUT > 0], rows[rows % HELD_OUT == 0]
-    ask = partial(_asked, known.cases, regrets, max(2, round(LEAST_SHARE * len(growing))))
+    ask = partial(_best_question, known.cases, regrets, max(2, round(LEAST_SHARE * len(growing))))
     root = ask(growing)
     fringe, order = [root], []
     while fringe and len(fringe) < MOST_LEAVES and (best := max(fringe, key=lambda node: node.gain)).gain > 0:
@@ -129,25 +130,22 @@ def grow(known: Predictions, metric: str) -> Node:
     trees = [_pruned(root, set(order[:kept]), known, regrets) for kept in range(len(order) + 1)]
     places = {pair: place for place, pair in enumerate(known.pairs)}
     losses = np.array(
-        [[regrets[row, places[_leaf(tree, known.cases[row]).pair]] for row in held_out] for tree in trees]
+        [
+            [regrets[row, places[leaf_of(tree, PolicyCase(*known.cases[row]))[0].pair]] for row in held_out]
+            for tree in trees
+        ]
     )
     more = losses - losses[losses.mean(axis=1).argmin()]
     unsure = more.std(axis=1) / math.sqrt(max(1, len(held_out)))
     return trees[int(np.argmax(more.mean(axis=1) <= unsure))]
 
 
-def _leaf(node: Node, values: FloatArray) -> Leaf:
-    while isinstance(node, Split):
-        node = node.below if values[Case._fields.index(node.question)] <= node.at_most else node.above
-    return node
-
-
-def _asked(cases: FloatArray, regrets: FloatArray, least: int, rows: NDArray[np.int64]) -> _Growing:
+def _best_question(cases: FloatArray, regrets: FloatArray, least: int, rows: NDArray[np.int64]) -> _Growing:
     """Return a node with the question that lowers its regret the most."""
     own = regrets[rows]
     every = own.sum(axis=0)
     best = _Growing(rows, float(every.min()), 0, 0.0, 0.0)
-    for question, name in enumerate(Case._fields):
+    for question, name in enumerate(PolicyCase._fields):
         for threshold in THRESHOLDS[name]:
             below = cases[rows, question] <= threshold
             if min(np.count_nonzero(below), np.count_nonzero(~below)) < least:
@@ -159,7 +157,7 @@ def _asked(cases: FloatArray, regrets: FloatArray, least: int, rows: NDArray[np.
     return best
 
 
-def _pruned(node: _Growing, kept: set[int], known: Predictions, regrets: FloatArray) -> Node:
+def _pruned(node: _Growing, kept: set[int], known: PolicyCases, regrets: FloatArray) -> Node:
     """Return a tree of the questions that are kept."""
     if node.children is None or id(node) not in kept:
         means = regrets[node.rows].mean(axis=0)
@@ -174,4 +172,4 @@ def _pruned(node: _Growing, kept: set[int], known: Predictions, regrets: FloatAr
         share = below.share + above.share
         regret = math.expm1(sum(math.log1p(one.regret) * one.share for one in (below, above)) / share)
         return Leaf(*below.pair, round(regret, 4), round(share, 4))
-    return Split(Case._fields[node.question], node.at_most, below, above)
+    return Split(PolicyCase._fields[node.question], node.at_most, below, above)

@@ -57,7 +57,7 @@ class Workers:
         """
         if self.backend == "dask":
             return _on_dask(self, function, tasks, ordered=ordered)
-        return in_processes(function, tasks, self.jobs, self.backend, ordered=ordered)
+        return _on_this_machine(self, function, tasks, ordered=ordered)
 
 
 def _on_dask(
@@ -84,17 +84,24 @@ def _on_dask(
 
 @contextmanager
 def _cluster(workers: Workers) -> Iterator[Client]:
-    """Connect to a cluster, or make one on this machine.
+    """Connect to a cluster, or make one on this machine, which ends with the context.
 
     Raises WorkersError if there is none, and for what becomes of it.
     """
     from concurrent.futures import CancelledError
 
-    from distributed import KilledWorker
+    from distributed import Client, KilledWorker, LocalCluster
     from distributed.comm import CommClosedError
 
     with ExitStack() as stack:
-        client = _client(workers, stack)
+        address = workers.scheduler or stack.enter_context(
+            LocalCluster(n_workers=workers.jobs, threads_per_worker=1, dashboard_address=None, silence_logs="ERROR")
+        )
+        try:
+            client = stack.enter_context(Client(address, timeout=CONNECTED))
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except (OSError, ValueError) as error:
+            raise WorkersError(f"no Dask cluster with a worker at {address}: {error}") from None
         try:
             yield client
         except KilledWorker:
@@ -105,43 +112,20 @@ def _cluster(workers: Workers) -> Iterator[Client]:
             raise WorkersError(f"the connection to the Dask scheduler was lost ({error})") from None
 
 
-def _client(workers: Workers, stack: ExitStack) -> Client:
-    """Return a client; what is made for it ends with the stack."""
-    from distributed import Client, LocalCluster
-
-    if workers.scheduler is None:
-        made = LocalCluster(n_workers=workers.jobs, threads_per_worker=1, dashboard_address=None, silence_logs="ERROR")
-        return stack.enter_context(Client(stack.enter_context(made)))
-    try:
-        client = stack.enter_context(Client(workers.scheduler, timeout=CONNECTED))
-        client.wait_for_workers(1, timeout=PATIENCE)
-    except (OSError, ValueError) as error:
-        raise WorkersError(f"no Dask cluster with a worker at {workers.scheduler}: {error}") from None
-    return client
-
-
-def in_processes(
-    function: Callable[[Unpack[Task]], T],
-    tasks: Iterable[tuple[*Task]],
-    jobs: int,
-    backend: str = "loky",
-    *,
-    ordered: bool = False,
+def _on_this_machine(
+    workers: Workers, function: Callable[[Unpack[Task]], T], tasks: Iterable[tuple[*Task]], *, ordered: bool
 ) -> Iterator[T]:
-    """Yield ``function(*task)`` of each task, as `Workers.results` does.
-
-    Workers end soon after this process, however it ends.
-    """
-    if jobs == 1:
+    """Yield results of processes or threads, which end soon after this process, however it ends."""
+    if workers.jobs == 1:
         yield from (function(*task) for task in tasks)
         return
     from joblib import Parallel, delayed, parallel_config
 
     work = (delayed(_watched)(os.getpid(), function, task) for task in tasks)
     # How a matrix product is rounded depends on how many threads share it, and that must not depend on the jobs.
-    single = {"inner_max_num_threads": 1} if backend == "loky" else {}
-    with parallel_config(backend=backend, **single):
-        results = Parallel(n_jobs=jobs, return_as="generator" if ordered else "generator_unordered")(work)
+    single = {"inner_max_num_threads": 1} if workers.backend == "loky" else {}
+    with parallel_config(backend=workers.backend, **single):
+        results = Parallel(n_jobs=workers.jobs, return_as="generator" if ordered else "generator_unordered")(work)
     try:
         for result in results:  # noqa: UP028 - a generator that is closed closes the other in its own way
             yield result

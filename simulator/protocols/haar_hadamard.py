@@ -59,7 +59,7 @@ class HaarHadamard(StandardProtocol):
 
     @property
     def heights(self) -> range:
-        """Heights of the nodes that are halved."""
+        """TreeFigures of the nodes that are halved."""
         return range(1, height_of(self.k) + 1)
 
     @cached_property

@@ -22,7 +22,7 @@ from advisor.answers.usage import usage
 from advisor.show.catalog import explain_document
 from advisor.show.model import View
 from advisor.show.terminal import show
-from knowledge.cards import CARDS
+from knowledge.cards import cards
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Metric, Noise, PostProcessor
 from simulator.foreign import REGISTERED
 from simulator.methods.ordered import ORDERED_METHODS
@@ -97,8 +97,8 @@ def test_explain_shows_cost_and_recipes_as_they_are(run: Run, members: list[str]
             assert known["source"] == f"# {function.__module__}\n{inspect.getsource(function)}"
             assert known["source"] in out
             assert (known["client"], known["eps"], known["k"]) == (None, None, None)
-        if name in CARDS:
-            assert known["cost"] == CARDS[name].cost
+        if name in cards():
+            assert known["cost"] == cards()[name].cost
             assert f"Cost: {known['cost']}\n" in out
             assert known["description"] == ""
 
@@ -126,7 +126,7 @@ def test_list_names_promises_cost_and_source(run: Run) -> None:
     for kind, table in TABLES.items():
         for member in data[kind]:
             assert member["name"] in table
-            assert member["cost"] == (CARDS[member["name"]].cost if member["name"] in CARDS else "")
+            assert member["cost"] == (cards()[member["name"]].cost if member["name"] in cards() else "")
     promises = {member["name"]: member["promises"] for kind in TABLES for member in data[kind]}
     assert promises["norm_sub"] == ["≥ 0", "sums to 1", "any order"]
     assert promises["wavelet_eb"] == ["≥ 0", "sums to 1", "ordered only"]
@@ -224,13 +224,13 @@ def test_a_protocol_without_client_code_is_explained_and_says_so(
     run: Run, monkeypatch: pytest.MonkeyPatch, *, has_card: bool
 ) -> None:
     if has_card:  # as a new protocol of ours has before its code is written
-        monkeypatch.setitem(CARDS, "copied", CARDS["grr"])
+        monkeypatch.setitem(cards(), "copied", cards()["grr"])
     code, out, _ = run("explain", "copied")
     assert code == 0
     assert "There is no client of copied without this package." in out
     known = json.loads(run("explain", "copied", "--format", "json")[1])
     assert known["client"] is known["source"] is None
-    assert known["formula"] == (CARDS["grr"].formula if has_card else "")
+    assert known["formula"] == (cards()["grr"].formula if has_card else "")
     assert run("explain", "copied", "--bibtex")[0] == run("list")[0] == run("cite", "copied")[0] == 0
 
 
@@ -238,7 +238,7 @@ def test_a_protocol_without_client_code_is_explained_and_says_so(
 def test_members_without_a_client_are_not_deployed_even_with_a_card(
     run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setitem(CARDS, "copied", CARDS["grr"])
+    monkeypatch.setitem(cards(), "copied", cards()["grr"])
     settings = ("--method", "norm", "--eps", "1", "--k", "8", "--to", str(tmp_path / "new"))
     code, _, err = run("code", "--protocol", "copied", *settings)
     assert code == 2

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from advisor.names import protocol_text
-from knowledge.sources import OWN, SOURCES, sources_of
+from knowledge.sources import OWN, sources, sources_of
 from simulator import POSTPROCESSORS, PROTOCOLS, __version__
 from simulator.methods.summaries import SUMMARIES
 from tests.cells import failures
@@ -33,8 +33,8 @@ def test_every_source_that_a_member_names_has_an_entry() -> None:
     def has_an_entry(name: str) -> None:
         reference = (PROTOCOLS.get(name) or POSTPROCESSORS[name]).reference
         for part in (part.strip() for part in reference.split(";")):
-            assert part in SOURCES
-            source = SOURCES[part]
+            assert part in sources()
+            source = sources()[part]
             if part != OWN:
                 assert str(source.year) in part
                 first = part.split(" et al")[0].split(",")[0]
@@ -50,7 +50,7 @@ def test_entries_are_well_formed_and_used() -> None:
         for one in table.values()
         for source in sources_of(one.reference)
     }
-    assert used == set(SOURCES.values())
+    assert used == set(sources().values())
     for source in used:
         (entry,) = entries(source.bibtex).values()
         assert {"author", "title", "year"} <= entry.keys()
@@ -190,5 +190,5 @@ def test_the_citation_file_says_what_the_package_is() -> None:
     fields = dict(re.findall(r"^([a-z-]+): (.+)$", text, flags=re.MULTILINE))
     assert fields["version"] == __version__
     assert fields["license"] in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    assert SOURCES[OWN].title in text
-    assert SOURCES[OWN].authors[0].strip("{}") in text
+    assert sources()[OWN].title in text
+    assert sources()[OWN].authors[0].strip("{}") in text

@@ -13,7 +13,7 @@ import pytest
 from advisor.answers import knowledge as answer
 from advisor.answers.knowledge import Judgement, check_folder
 from advisor.errors import InputError
-from knowledge.judging.holdout import Histogram
+from knowledge.judging.questions import Histogram
 from knowledge.judging.scores import METHOD, MODEL, PAIR, SINGLE, Score
 from knowledge.model import load
 from tests.advisor.conftest import Run

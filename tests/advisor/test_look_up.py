@@ -20,8 +20,7 @@ from advisor.show.rank.notes import note_sentences
 from knowledge.describe.profile import profile_of
 from knowledge.menu import CURVE_PROTOCOLS
 from knowledge.model import load
-from knowledge.ranking import look_up
-from knowledge.tiers import MOST
+from knowledge.ranking import MOST, look_up
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate
 from simulator.populations import SHAPES, apportion, frequencies

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
+import tomllib
+from importlib.resources import files
 from itertools import product
 from pathlib import Path
 
@@ -29,7 +31,7 @@ from advisor.show.rank.answer import answer_sentences, summary
 from advisor.show.rank.explorer import explorer_of
 from advisor.show.rank.table import ranked_table
 from advisor.show.terminal import fitted
-from knowledge.implementations import DEPLOYED, IMPLEMENTATIONS
+from knowledge.deployments import DEPLOYED
 from simulator import PROTOCOLS
 from simulator.detection import smallest_detectable
 from simulator.populations import apportion, frequencies
@@ -244,8 +246,10 @@ def test_simulated_answers_agree_with_their_frontier() -> None:
 def test_deployable_keeps_to_protocols_that_run_in_products_and_each_has_a_source() -> None:
     advice = advise(1.0, k=64, deployable=True)
     assert {row.protocol for row in advice.recommendations} == set(DEPLOYED)
-    assert all(one.source for every in IMPLEMENTATIONS.values() for one in every)
-    assert IMPLEMENTATIONS.keys() <= PROTOCOLS.keys()
+    stored = tomllib.loads(files("knowledge").joinpath("deployments.toml").read_text("utf-8"))
+    implementations = stored["implementations"]
+    assert all(one["source"] for one in implementations)
+    assert {protocol for one in implementations for protocol in one["protocols"]} <= PROTOCOLS.keys()
     (help_text,) = (spec.help for item, spec in options_of(Limits) if item.name == "deployable")
     assert help_text.endswith(", ".join(DEPLOYED))
 

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.build import Size, build
+from knowledge.build import FOLDS, Size, build
 from knowledge.making import cells, ordered_cells
-from knowledge.making.build import FOLDS
 
 # As few cells as there are networks: each leaves one out.
 TINY = Size(cells=FOLDS, largest=24, width=16, epochs=8, ordered_cells=FOLDS, ordered_width=12, cases=8)
@@ -17,8 +16,8 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a very small build of few repetitions: right in form, not in its figures."""
     folder = tmp_path_factory.mktemp("tiny")
     with pytest.MonkeyPatch.context() as patched:
-        for kind in (cells.Cell, ordered_cells.OrderedCell):
+        for kind in (cells.SimulatedCell, ordered_cells.OrderedCell):
             patched.setattr(kind, "repetitions", 6)
-        patched.setattr("knowledge.making.build.ORDERED_FOLDS", FOLDS)
+        patched.setattr("knowledge.build.ORDERED_FOLDS", FOLDS)
         build(folder, size=TINY, seed=4)
     return folder

@@ -9,13 +9,11 @@ import pytest
 
 from knowledge.describe.assumption import AssumedSkew
 from knowledge.describe.profile import profile_of
-from knowledge.making.policies import MOST_LEAVES, THRESHOLDS, Predictions, case, grow
+from knowledge.making.policies import MOST_LEAVES, THRESHOLDS, PolicyCases, case, grow
 from knowledge.menu import ORDERED_METRICS
 from knowledge.model import load as load_model
-from knowledge.policy import Case, Interval, Leaf, Split, leaf_of, leaves, load, save, tree_for
-from knowledge.ranking import look_up
-from knowledge.tiers import first_pair
-from knowledge.why import why
+from knowledge.policy import Interval, Leaf, PolicyCase, Split, leaf_of, leaves, load, save, tree_for
+from knowledge.ranking import first_pair, look_up, tree_reasons
 from simulator import rng_for
 from simulator.populations import frequencies
 from simulator.ranking import PRACTICAL_RATIO
@@ -36,7 +34,7 @@ def test_a_case_ends_in_the_leaf_whose_conditions_it_meets(tmp_path: Path) -> No
     ]  # fmt: skip
     rng = rng_for(0, "policy walk")
     for _ in range(200):
-        one = Case(float(rng.uniform(0, 4)), int(rng.integers(2, 100)), 1000, 1.0)
+        one = PolicyCase(float(rng.uniform(0, 4)), int(rng.integers(2, 100)), 1000, 1.0)
         leaf, path = leaf_of(TREE, one)
         inside = [
             found
@@ -45,7 +43,7 @@ def test_a_case_ends_in_the_leaf_whose_conditions_it_meets(tmp_path: Path) -> No
         ]
         assert inside == [leaf]
         assert len({interval.question for interval in path}) == len(path)
-    assert leaf_of(TREE, Case(1.0, 40, 1, 0))[1] == (Interval("k", 16, 64),)
+    assert leaf_of(TREE, PolicyCase(1.0, 40, 1, 0))[1] == (Interval("k", 16, 64),)
 
 
 def test_growing_finds_the_questions_behind_the_regrets() -> None:
@@ -56,15 +54,15 @@ def test_growing_finds_the_questions_behind_the_regrets() -> None:
     best = np.where(small, 0, np.where(tight, 1, 2))
     logs = 0.02 * rng.standard_normal((1200, 3)) + 0.5 * (np.arange(3) != best[:, None])
     pairs = (("grr", "none"), ("oue", "none"), ("ss", "none"))
-    known = Predictions(cases, pairs, {"l1": logs}, np.ones((1200, 3)))
+    known = PolicyCases(cases, pairs, {"l1": logs}, np.ones((1200, 3)))
     tree = grow(known, "l1")
     assert {leaf.pair for _, leaf in leaves(tree)} == set(pairs)
-    named = [leaf_of(tree, Case(*one))[0].pair for one in cases.tolist()]
+    named = [leaf_of(tree, PolicyCase(*one))[0].pair for one in cases.tolist()]
     assert np.mean([pair == pairs[place] for pair, place in zip(named, best, strict=True)]) > 0.99
     assert all(end in (None, *THRESHOLDS[one.question]) for path, _ in leaves(tree) for one in path for end in one[1:])
     assert sum(leaf.share for _, leaf in leaves(tree)) == pytest.approx(1, abs=1e-3)
     # Held-out cases of pure noise let no question pay off.
-    noise = Predictions(cases, pairs, {"l1": 0.1 * rng.standard_normal((1200, 3))}, np.ones((1200, 3)))
+    noise = PolicyCases(cases, pairs, {"l1": 0.1 * rng.standard_normal((1200, 3))}, np.ones((1200, 3)))
     assert len(list(leaves(grow(noise, "l1")))) <= 4
 
 
@@ -73,7 +71,7 @@ def test_within_five_percent_the_shorter_report_is_named() -> None:
     for more, pair in ((1.04, ("hr", "none")), (1.06, ("oue", "none"))):
         logs = np.tile([0.0, np.log(more)], (400, 1))
         bits = np.tile([64.0, 7.0], (400, 1))
-        tree = grow(Predictions(cases, (("oue", "none"), ("hr", "none")), {"l1": logs}, bits), "l1")
+        tree = grow(PolicyCases(cases, (("oue", "none"), ("hr", "none")), {"l1": logs}, bits), "l1")
         assert isinstance(tree, Leaf)
         assert tree.pair == pair
 
@@ -90,7 +88,7 @@ def test_without_data_the_pair_of_the_leaf_is_named_unless_the_model_is_sure(tin
         if row is not None and not answer.overruled:
             kept += 1
             assert first_pair(answer) == leaf.pair
-        reasons = why(answer, one.skew, first_pair(answer), folder=tiny)
+        reasons = tree_reasons(answer, one.skew, first_pair(answer), folder=tiny)
         assert reasons.leaf == leaf
     assert kept
 

@@ -10,7 +10,8 @@ import pytest
 
 from knowledge.describe.profile import profile_of
 from knowledge.menu import MEASURED, METHODS, ORDERED_METRICS
-from knowledge.model import Model, load, predict
+from knowledge.model import Model, load
+from knowledge.predict import predict
 from knowledge.ranking import EXTRAPOLATED, RangeWarning, look_up, rank
 from simulator import PROTOCOLS, Noise, frequency_oracles
 from simulator.populations import frequencies
@@ -79,7 +80,7 @@ def test_the_menu_can_be_restricted(tiny: Path) -> None:
 
 def test_other_packages_protocols_are_served_by_their_noise(tiny: Path) -> None:
     noise = Noise(n=10_000, p=0.6, q=0.3, variance_at_zero=2e-4, variance_slope=1e-5, sums_to_one=False)
-    found = rank(predict(ZIPF, {"new": noise}, model=load(tiny)), "l2", epsilon=1.0, n=10_000)
+    found = rank(predict(ZIPF, {"new": noise}, 1.0, 10_000, model=load(tiny)), "l2")
     assert {row.protocol for row in found.rows} == {"new"}
 
 
@@ -113,13 +114,13 @@ def without(metrics: set[str], model: Model) -> Model:
     left = [place for place, name in enumerate(model.provenance.metrics) if name not in metrics]
     outputs = np.arange(len(METHODS) * len(MEASURED)).reshape(len(METHODS), -1)[:, left].ravel()
     network = model.network
-    (*inner, (weights, offsets)) = network.members[0]
+    (*inner, (weights, offsets)) = network.layers
     return replace(
         model,
         network=network._replace(
             output_centre=network.output_centre[outputs],
             output_scale=network.output_scale[outputs],
-            members=((*inner, (weights[:, outputs], offsets[outputs])),),
+            layers=(*inner, (weights[:, outputs], offsets[outputs])),
         ),
         spread=model.spread[:, :, left],
         own_spread=model.own_spread[:, :, left],
@@ -143,7 +144,7 @@ def test_data_that_was_built_before_a_metric_predicts_the_others_alike(tiny: Pat
 @pytest.mark.slow
 def test_a_look_up_loads_nothing_heavy() -> None:
     code = (
-        "import sys, knowledge.ranking, knowledge.why, knowledge.changes\n"
+        "import sys, knowledge.ranking, knowledge.changes\n"
         "print([name for name in ('pandas', 'scipy', 'sklearn', 'joblib') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

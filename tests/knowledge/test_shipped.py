@@ -9,17 +9,18 @@ from scipy.stats import binom
 
 import knowledge
 from knowledge import menu
-from knowledge.cells import FEATURES, OrderedSample, load_cells, nearest
+from knowledge.build import FOLDS, ORDERED_FOLDS
+from knowledge.cells import FEATURES, load_cells, load_ordered_sample, nearest
 from knowledge.describe.features import NAMES, describe
-from knowledge.describe.heights import NAMES as HEIGHT_NAMES
+from knowledge.describe.log_density import NAMES as DENSITY_NAMES
+from knowledge.describe.ordered_protocols import NAMES as TREE_NAMES
 from knowledge.describe.profile import profile_of
-from knowledge.describe.waves import NAMES as WAVE_NAMES
-from knowledge.making.build import FOLDS, ORDERED_FOLDS
 from knowledge.making.cells import cell
-from knowledge.making.dataset import profiles_in
+from knowledge.making.fitting import profiles_in
 from knowledge.making.ordered_cells import ordered_cell
 from knowledge.menu import MEASURED, METHODS
-from knowledge.model import CATEGORIES, CURVES, LEAVES, curve_inputs, load, noises_of
+from knowledge.model import CATEGORIES, CURVES, LEAVES, load
+from knowledge.predict import curve_inputs, noises_of
 from knowledge.ranking import look_up
 from simulator import METRICS, POSTPROCESSORS, frequency_oracles, rng_for
 from simulator.methods import Observed
@@ -40,7 +41,7 @@ def test_the_data_is_complete_and_small() -> None:
     assert load(part=LEAVES).table == menu.LEAVES
     assert load(part=CURVES).table == menu.CURVES
     features = load(part=CURVES).provenance.networks.features
-    assert features == (*NAMES, *HEIGHT_NAMES, *WAVE_NAMES)
+    assert features == (*NAMES, *TREE_NAMES, *DENSITY_NAMES)
     assert load(part=CURVES).provenance.networks.folds == load(part=LEAVES).provenance.networks.folds == ORDERED_FOLDS
     assert [load(part=part).provenance.networks.caution for part in (CATEGORIES, LEAVES, CURVES)] == [0.5, 0.5, 0.0]
     provenance = load().provenance
@@ -55,10 +56,10 @@ SMALL = 200  # domains that take no time to simulate again
 
 def test_the_model_of_ordered_domains_predicts_the_shipped_cells() -> None:
     """Half of the near-best errors within 15 %: the median miss of the model, with what few repetitions add."""
-    sample, provenance = OrderedSample.load(), load(part=CURVES).provenance
+    provenance = load(part=CURVES).provenance
     misses = []
-    for index, errors in zip(sample.index.tolist(), sample.log_errors, strict=True):
-        one = ordered_cell(index, seed=provenance.seed, largest=provenance.largest)
+    for index, errors in zip(*load_ordered_sample(), strict=True):
+        one = ordered_cell(int(index), seed=provenance.seed, largest=provenance.largest)
         model = load(part=CURVES)
         features, reference = curve_inputs(profiles_in(one), one.epsilon, one.n)
         logs = model.log_ratios(features)[0] + reference

@@ -8,19 +8,19 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from knowledge.cells import OrderedSample, load_cells
+from knowledge.cells import load_cells, load_ordered_sample
 from knowledge.making import ordered_cells
-from knowledge.making.cells import Cell, cell, simulate
+from knowledge.making.cells import SimulatedCell, cell, simulate
 from knowledge.making.ordered_cells import SLOW_REPETITIONS, OrderedCell, ordered_cell, simulate_ordered
 from knowledge.menu import MEASURED
 from knowledge.model import CURVES, load
 
 SMALL = 200  # domains that take no time to simulate again
-CATEGORIES, SAMPLE = load_cells(), OrderedSample.load()
+CATEGORIES, (SAMPLED, SAMPLED_ERRORS) = load_cells(), load_ordered_sample()
 FEW = np.flatnonzero(CATEGORIES.k <= SMALL).tolist()
 
 
-def of_categories(place: int) -> tuple[Cell, np.ndarray, np.ndarray]:
+def of_categories(place: int) -> tuple[SimulatedCell, np.ndarray, np.ndarray]:
     """Return a cell, its stored log errors, and by how much at most these are rounded."""
     provenance = load().provenance
     one, stored = cell(int(CATEGORIES.index[place]), seed=provenance.seed, largest=provenance.largest), CATEGORIES
@@ -33,11 +33,11 @@ def of_categories(place: int) -> tuple[Cell, np.ndarray, np.ndarray]:
     return one, errors, 0.011 + 0.182 * (errors - errors.min(axis=1, keepdims=True) + 0.05)
 
 
-def of_numbers(place: int) -> tuple[Cell, np.ndarray, np.ndarray]:
+def of_numbers(place: int) -> tuple[SimulatedCell, np.ndarray, np.ndarray]:
     """Return a cell of an ordered domain, its log errors and their rounding: half precision, to a thousandth."""
     provenance = load(part=CURVES).provenance
-    one = ordered_cell(int(SAMPLE.index[place]), seed=provenance.seed, largest=provenance.largest)
-    errors = SAMPLE.log_errors[place]
+    one = ordered_cell(int(SAMPLED[place]), seed=provenance.seed, largest=provenance.largest)
+    errors = SAMPLED_ERRORS[place]
     return one, errors, 1e-3 + 1e-3 * np.abs(errors)
 
 
@@ -49,7 +49,7 @@ LIMIT = 5.5
 SMOOTH = [place for place, name in enumerate(MEASURED) if name != "quantiles"]
 
 
-def collected_anew(one: Cell, budget: float) -> Cell:
+def collected_anew(one: SimulatedCell, budget: float) -> SimulatedCell:
     """Return the same populations, collected by other draws, more often, and at a multiple of the budget."""
 
     class Anew(type(one)):  # type: ignore[misc]
@@ -61,11 +61,11 @@ def collected_anew(one: Cell, budget: float) -> Cell:
             return TIMES * super().repetitions
 
     values = {field.name: getattr(one, field.name) for field in fields(one)}
-    made: Cell = Anew(**values | {"epsilon": budget * one.epsilon})
+    made: SimulatedCell = Anew(**values | {"epsilon": budget * one.epsilon})
     return made
 
 
-def distances(cells: Iterable[tuple[Cell, np.ndarray, np.ndarray]], *, budget: float = 1.0) -> np.ndarray:
+def distances(cells: Iterable[tuple[SimulatedCell, np.ndarray, np.ndarray]], *, budget: float = 1.0) -> np.ndarray:
     """Return how far the stored errors of each pair are from new ones beyond their rounding, in standard errors.
 
     Differences count in standard errors of both, and are averaged over metrics and over all populations. Those of
@@ -94,7 +94,7 @@ def distances(cells: Iterable[tuple[Cell, np.ndarray, np.ndarray]], *, budget: f
     ],
 )
 def test_errors_are_those_of_new_draws_and_not_of_another_budget(
-    stored: Callable[[int], tuple[Cell, np.ndarray, np.ndarray]],
+    stored: Callable[[int], tuple[SimulatedCell, np.ndarray, np.ndarray]],
     places: Iterable[int],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

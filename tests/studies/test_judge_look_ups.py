@@ -10,8 +10,7 @@ import judge_look_ups
 import numpy as np
 import pytest
 
-from knowledge.judging.holdout import holdout
-from knowledge.judging.questions import Judging, Setting, settings
+from knowledge.judging.questions import JudgedSetting, Judging, holdout, settings
 from knowledge.making.populations import ORDERED_FAMILIES
 from tests.cells import failures
 
@@ -37,11 +36,11 @@ def test_no_curve_has_a_part_in_the_knowledge_or_its_own_judging() -> None:
 
 
 @pytest.fixture(scope="module")
-def done() -> tuple[Setting, ...]:
+def done() -> tuple[JudgedSetting, ...]:
     return settings([judge_look_ups.histogram(name, 8) for name in ("ages", "gaps", "turn")], FEW)
 
 
-def test_the_jackknife_leaves_out_one_curve_at_a_time(done: tuple[Setting, ...]) -> None:
+def test_the_jackknife_leaves_out_one_curve_at_a_time(done: tuple[JudgedSetting, ...]) -> None:
     left = np.array([judge_look_ups.scores(done[:place] + done[place + 1 :]) for place in range(3)])
     errors = np.sqrt(((left - left.mean(axis=0)) ** 2).sum(axis=0) * 2 / 3)
     np.testing.assert_allclose(judge_look_ups.jackknife(done), errors, rtol=1e-12, atol=1e-15)
@@ -69,18 +68,18 @@ def test_curves_shapes_and_each_folder_are_sets(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_processes_judge_as_one_does(done: tuple[Setting, ...]) -> None:
+def test_processes_judge_as_one_does(done: tuple[JudgedSetting, ...]) -> None:
     ages, gaps, turn = (judge_look_ups.histogram(name, 8) for name in ("ages", "gaps", "turn"))
     found = judge_look_ups.judged({"some": [ages, gaps], "another": [turn]}, FEW, jobs=2)
     assert {name: [one.histogram for one in group] for name, group in found.items()} == {
         "some": ["ages 8", "gaps 8"],
         "another": ["turn 8"],
     }
-    assert [one.measured for group in found.values() for one in group] == [one.measured for one in done]
+    assert [one.errors for group in found.values() for one in group] == [one.errors for one in done]
 
 
 def test_the_study_prints_a_table(
-    done: tuple[Setting, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    done: tuple[JudgedSetting, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(judge_look_ups, "judged", lambda *_: {"curves": done[:2], "a/": done[1:]})
     judge_look_ups.app([], standalone_mode=False)

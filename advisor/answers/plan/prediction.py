@@ -15,10 +15,9 @@ from advisor.question.metric_settings import MetricSettings
 from advisor.question.plan import PlanQuestion
 from knowledge.describe.profile import profile_of
 from knowledge.menu import EPSILON, USERS
-from knowledge.model import Frequencies as Histogram
-from knowledge.model import predicted_metrics, predicted_protocols
-from knowledge.ranking import LookUp, look_up
-from knowledge.tiers import first_pair
+from knowledge.predict import Frequencies as Histogram
+from knowledge.predict import predicted_metrics, predicted_protocols
+from knowledge.ranking import LookUp, first_pair, look_up
 from simulator.ranking import Pair
 
 PLACES = 17

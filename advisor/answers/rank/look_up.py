@@ -19,11 +19,10 @@ from advisor.errors import InputError, listed
 from advisor.question.constraints import nothing_left
 from advisor.question.metric_settings import MetricSettings
 from advisor.question.request import DEFAULT_PAIR, Request
-from knowledge import model, ranking
+from knowledge import predict, ranking
 from knowledge.changes import COMMON_USERS
 from knowledge.describe.assumption import AssumedSkew
 from knowledge.menu import ALIASES, COVERED
-from knowledge.tiers import placed
 from simulator import METRICS
 from simulator.detection import detectable
 
@@ -35,15 +34,15 @@ class _Case:
     """A request with what is predicted for it."""
 
     request: Request
-    frequencies: model.Frequencies
-    prediction: model.Prediction
+    frequencies: predict.Frequencies
+    prediction: predict.PredictedErrors
 
     @property
     def truth(self) -> NDArray[np.float64]:
         """The frequencies ``(k,)``; of a skew, those of its first shape."""
         return self.request.counts / self.request.counts.sum()
 
-    def predicted(self, n: int, protocols: tuple[str, ...]) -> model.Prediction:
+    def predicted(self, n: int, protocols: tuple[str, ...]) -> predict.PredictedErrors:
         """Predict for other users or protocols."""
         return _predicted(self.request, self.frequencies, n, protocols)
 
@@ -62,10 +61,10 @@ def look_up(request: Request) -> tuple[Ranking, ...]:
 
 
 def _predicted(
-    request: Request, frequencies: model.Frequencies, n: int, protocols: tuple[str, ...]
-) -> model.Prediction:
+    request: Request, frequencies: predict.Frequencies, n: int, protocols: tuple[str, ...]
+) -> predict.PredictedErrors:
     own = None if request.central is None else request.central.local
-    return model.predicted(frequencies, request.epsilon, n, protocols, ordered=request.ordered, budgets=own)
+    return predict.predicted(frequencies, request.epsilon, n, protocols, ordered=request.ordered, budgets=own)
 
 
 def check_settings_known(request: Request) -> None:
@@ -84,19 +83,18 @@ def check_settings_known(request: Request) -> None:
             )
 
 
-def _ranked(metric: str, case: _Case, methods: tuple[str, ...], prediction: model.Prediction, n: int) -> ranking.LookUp:
+def _ranked(metric: str, methods: tuple[str, ...], prediction: predict.PredictedErrors) -> ranking.LookUp:
     if not any(ALIASES.get(method, method) in COVERED for method in methods):
         raise InputError(f"predictions do not cover {listed(methods)}: give a sample to simulate")
-    epsilon, ordered = case.request.epsilon, case.request.ordered
     try:
-        return ranking.rank(prediction, metric, epsilon=epsilon, n=n, ordered=ordered, methods=methods)
+        return ranking.rank(prediction, metric, methods)
     except ValueError as error:
         raise InputError(str(error)) from None
 
 
 def _advice(metric: str, case: _Case) -> Ranking:
     request, prediction = case.request, case.prediction
-    answer = _ranked(metric, case, request.methods, prediction, request.n)
+    answer = _ranked(metric, request.methods, prediction)
     rows = _recommendations(request, answer)
     uniform, zero = _without_data(metric, case)
     first = rows[0]
@@ -127,7 +125,7 @@ def _advice(metric: str, case: _Case) -> Ranking:
 def _recommendations(request: Request, answer: ranking.LookUp) -> tuple[Recommendation, ...]:
     """Return the rows of a look-up, with the figures of a simulation left empty."""
     oracles = {name: request.oracle(name) for name in {row.protocol for row in answer.rows}}
-    standing = placed(answer, {name: request.cost(name) for name in oracles})
+    standing = ranking.placed(answer, {name: request.cost(name) for name in oracles})
     return tuple(
         Recommendation(
             rank=place.rank,
@@ -190,7 +188,7 @@ def _other_users(metric: str, case: _Case, pair: tuple[str, str], without_data: 
     others = []
     for n in COMMON_USERS:
         prediction = case.prediction if n == request.n else case.predicted(n, request.protocols)
-        answer = _ranked(metric, case, request.methods, prediction, n)
+        answer = _ranked(metric, request.methods, prediction)
         chosen = choose(answer)
         row = next(one for one in answer.rows if (one.protocol, one.method) == chosen)
         # What an answer without data errs by does not depend on the number of users.
@@ -228,7 +226,7 @@ def _baselines(
             )
         protocol, method = pair
         prediction = case.prediction if protocol in case.request.protocols else case.predicted(n, (protocol,))
-        others = _ranked(metric, case, (method,), prediction, n).rows
+        others = _ranked(metric, (method,), prediction).rows
         single = next(row for row in others if row.protocol == protocol)
         return Baseline(kind, *pair, single.error, single.low, single.high, single.error / lowest, None, None)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from advisor.checks import budget, whole
 from advisor.names import resolve
-from knowledge.deployments import Deployment, nearest
+from knowledge.deployments import KnownDeployment, nearest
 from simulator import PROTOCOLS
 
 
@@ -26,7 +26,7 @@ class Meaning:
     prior: float
     protocol_guess: float | None  # the same for the protocol at hand
     flip_probability: float  # how often a yes/no answer would have to be flipped: 1 / (1 + e^ε)
-    deployments: tuple[Deployment, ...]  # the two nearest known deployments
+    deployments: tuple[KnownDeployment, ...]  # the two nearest known deployments
 
 
 def meaning(epsilon: float, k: int | None = None, protocol: str | None = None, guess: float | None = None) -> Meaning:

@@ -9,7 +9,7 @@ from advisor.answers.rank.prediction import frequencies_of, stays
 from advisor.answers.rank.result import Ranking
 from advisor.answers.rank.verdict import reasons_of
 from advisor.question.request import Request
-from knowledge import model, ranking
+from knowledge import predict, ranking
 from knowledge.menu import EPSILON, USERS
 from simulator import PROTOCOLS
 from simulator.detection import detectable
@@ -108,10 +108,8 @@ def _predicted(advice: Ranking, budgets: tuple[float, ...], users: tuple[float, 
         return None
 
     def point(epsilon: float, n: int) -> Point:
-        prediction = model.predicted(frequencies, epsilon, n, request.protocols, ordered=request.ordered)
-        answer = ranking.rank(
-            prediction, advice.metric, epsilon=epsilon, n=n, ordered=request.ordered, methods=request.methods
-        )
+        prediction = predict.predicted(frequencies, epsilon, n, request.protocols, ordered=request.ordered)
+        answer = ranking.rank(prediction, advice.metric, request.methods)
         own = (epsilon, n) == (request.epsilon, request.n)
         pair = advice.best.pair if own else choose(answer)
         one = next(one for one in answer.rows if (one.protocol, one.method) == pair)

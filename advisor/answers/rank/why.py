@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 
 from advisor.answers.rank.prediction import frequencies_of, stays
 from advisor.answers.rank.result import Change, Ranking, Why
-from knowledge import model, ranking
-from knowledge.changes import Predictions, nearest_changes
+from knowledge import predict, ranking
+from knowledge.changes import nearest_changes
 from knowledge.describe.assumption import AssumedSkew
-from knowledge.why import why
 
 WORDS = {"epsilon": "ε", "n": "n", "skew": "skew"}
 
@@ -22,9 +22,9 @@ def explained(advices: tuple[Ranking, ...]) -> tuple[Ranking, ...]:
     """
     if not advices[0].recommendations:
         return advices
-    predictions = lru_cache(maxsize=512)(model.predicted)
+    predicted = lru_cache(maxsize=512)(predict.predicted)
     frequencies = frequencies_of(advices[0].request)
-    return tuple(replace(advice, why=_explain(advice, frequencies, predictions)) for advice in advices)
+    return tuple(replace(advice, why=_explain(advice, frequencies, predicted)) for advice in advices)
 
 
 def explain(advice: Ranking) -> Why:
@@ -32,7 +32,7 @@ def explain(advice: Ranking) -> Why:
 
     Raises ValueError if the model behind predictions does not cover it.
     """
-    return _explain(advice, frequencies_of(advice.request), lru_cache(maxsize=512)(model.predicted))
+    return _explain(advice, frequencies_of(advice.request), lru_cache(maxsize=512)(predict.predicted))
 
 
 def why_of(advice: Ranking) -> Why | None:
@@ -45,30 +45,26 @@ def why_of(advice: Ranking) -> Why | None:
         return None
 
 
-def _explain(advice: Ranking, frequencies: model.Frequencies, predictions: Predictions) -> Why:
+def _explain(
+    advice: Ranking, frequencies: predict.Frequencies, predicted: Callable[..., predict.PredictedErrors]
+) -> Why:
     request, best = advice.request, advice.best_alone
     if best is None:
         raise ValueError("predictions cover methods alone, and none is there")
-    answer = ranking.rank(
-        predictions(frequencies, request.epsilon, request.n, request.protocols, ordered=request.ordered),
-        advice.metric,
-        epsilon=request.epsilon,
-        n=request.n,
-        ordered=request.ordered,
-        methods=request.methods,
-    )
-    reason = why(answer, model.first_of(frequencies).skew, best.pair)
+
+    def look_up(of: predict.Frequencies, epsilon: float, n: int) -> ranking.LookUp:
+        prediction = predicted(of, epsilon, n, request.protocols, ordered=request.ordered)
+        return ranking.rank(prediction, advice.metric, request.methods)
+
+    answer = look_up(frequencies, request.epsilon, request.n)
+    reason = ranking.tree_reasons(answer, predict.first_of(frequencies).skew, best.pair)
     changes = nearest_changes(
         frequencies,
         request.epsilon,
         request.n,
-        advice.metric,
+        look_up,
         of_skew=None if request.skew is None else lambda skew: AssumedSkew(request.k, skew, request.ordered),
-        ordered=request.ordered,
-        protocols=request.protocols,
-        methods=request.methods,
         choose=stays(best.pair),
-        predictions=predictions,
     )
     return Why(
         steps=tuple(map(str, reason.conditions)),

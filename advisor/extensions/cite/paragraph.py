@@ -8,7 +8,7 @@ from typing import Any
 
 from advisor.errors import printable
 from advisor.names import UNPROCESSED, method_name, protocol_text, title_inside
-from knowledge.sources import OWN, SOURCES, Source, sources_of
+from knowledge.sources import OWN_ENTRY, Publication, sources_of
 from simulator import METRICS
 
 SPECIAL = str.maketrans({mark: f"\\{mark}" for mark in "%_&#$"})  # what LaTeX takes for something else
@@ -24,7 +24,7 @@ class Cited:
     reference: str  # where it was published; "" for a function of the caller's own, which has no source
 
     @property
-    def sources(self) -> tuple[Source, ...]:
+    def sources(self) -> tuple[Publication, ...]:
         """Its publications."""
         return sources_of(self.reference)
 
@@ -54,15 +54,15 @@ class Used:
     pairs: int = 0  # that the answer compared
 
     @property
-    def sources(self) -> tuple[Source, ...]:
+    def sources(self) -> tuple[Publication, ...]:
         """The publications of all of it, each once, and this project's own entry last."""
         every = (source for one in (*self.protocols, *self.methods) for source in one.sources)
-        return tuple(dict.fromkeys([*(one for one in every if one != SOURCES[OWN]), SOURCES[OWN]]))
+        return tuple(dict.fromkeys([*(one for one in every if one != OWN_ENTRY), OWN_ENTRY]))
 
 
 def methods_paragraph(used: Used) -> str:
     """Return a paragraph for the methods section, with the keys of the sources as LaTeX cites them."""
-    tool = rf"ldp-advise {_version(used)} \cite{{{SOURCES[OWN].key}}}"
+    tool = rf"ldp-advise {_version(used)} \cite{{{OWN_ENTRY.key}}}"
     if used.answer is not None:
         return " ".join(_of_answer(used, used.answer, tool))
     sentences = []
@@ -148,7 +148,7 @@ def _figure(value: float) -> str:
 
 
 def _version(used: Used) -> str:
-    own = dict([SOURCES[OWN].venue])["version"]
+    own = dict(OWN_ENTRY.fields)["version"]
     return _escaped(str((used.answer or {}).get("tool_version", own)))
 
 

@@ -15,7 +15,7 @@ from advisor.question.units import data_text, unit_text
 from advisor.show.model import Role, Sentence, Tone, Verdict, sentences
 from advisor.show.rank.table import BASELINE_NAMES, error_cell
 from advisor.show.sentences import total_text
-from knowledge.implementations import DEPLOYED
+from knowledge.deployments import DEPLOYED
 from simulator import POSTPROCESSORS
 from simulator.foreign import FAILURES, REGISTERED
 from simulator.methods.summaries import POSTERIOR_MEAN, SUMMARIES

@@ -14,7 +14,7 @@ from advisor.question.request import BOOTSTRAP, CURVES, Request
 from advisor.show.model import Role, Sentence, sentences
 from advisor.show.rank.table import SQUARED, error_cell
 from advisor.show.sentences import assumed_sentences, central_sentences, domain_text, plan_sentences
-from knowledge.model import simulated_populations
+from knowledge.predict import simulated_populations
 from simulator import PROTOCOLS
 from simulator.detection import LEVEL, smallest_detectable
 

@@ -6,11 +6,10 @@ import math
 import numpy as np
 import pytest
 
-from knowledge.describe import shifts
-from knowledge.describe.features import NAMES, describe
+from knowledge.describe import haar
+from knowledge.describe.features import NAMES, describe, log_reference
+from knowledge.describe.haar import shifted_haar
 from knowledge.describe.profile import FULL, _top, profile_of, zipf_skew
-from knowledge.describe.reference import log_reference
-from knowledge.describe.shifts import shifted_haar
 from knowledge.menu import CATEGORIES
 from knowledge.model import load
 from simulator import METRICS, POSTPROCESSORS, frequency_oracles, rng_for
@@ -49,7 +48,7 @@ def test_the_largest_values_come_first_and_of_equal_ones_the_earlier() -> None:
 
 def test_few_users_are_whole_users() -> None:
     profile = profile_of(np.array([1.0, 1.0, 1.0]), n=4)
-    assert sorted(profile.values.tolist()) == [0.25, 0.25, 0.5]
+    assert sorted(profile.values.means.tolist()) == [0.25, 0.25, 0.5]
     assert profile_of(np.array([1.0, 1.0, 1.0]), n=300).top == pytest.approx(1 / 3)
 
 
@@ -62,10 +61,10 @@ def test_what_is_no_histogram_is_refused(weights: list[float]) -> None:
 def test_large_domains_stand_in_groups_that_keep_the_sums() -> None:
     f = frequencies("zipf_shuffled", 20_000, 1.1)
     profile = profile_of(f)
-    assert len(profile.values) <= FULL
-    assert profile.weights.sum() == 20_000
-    assert (profile.weights * profile.values).sum() == pytest.approx(1)
-    assert (profile.few_weights * profile.few_values).sum() == pytest.approx(1)
+    assert len(profile.values.means) <= FULL
+    assert profile.values.sizes.sum() == 20_000
+    assert (profile.values.sizes * profile.values.means).sum() == pytest.approx(1)
+    assert (profile.few.sizes * profile.few.means).sum() == pytest.approx(1)
     assert profile.counts is not None
     assert profile.counts.sum() == 20_000
     assert profile.counts.sum(axis=0) @ profile.points == pytest.approx(1)
@@ -162,7 +161,7 @@ def test_reference_errors_of_the_mean_the_deciles_and_the_largest_difference_hav
 def test_squares_added_up_by_stretches_are_those_of_the_whole_domain(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
     f = rng_for(k).dirichlet(np.ones(k))
     at_once, _ = shifted_haar(f, np.arange(2))
-    monkeypatch.setattr(shifts, "STRETCH", 7)
+    monkeypatch.setattr(haar, "STRETCH", 7)
     by_stretches, _ = shifted_haar(f, np.arange(2))
     np.testing.assert_allclose(by_stretches, at_once, rtol=1e-12, atol=0)
 

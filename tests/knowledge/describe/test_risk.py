@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from knowledge.describe.order_features import smoothing_risk
 from knowledge.describe.profile import profile_of
-from knowledge.describe.risk import NODES, SHARES, bayes_risk, smoothing_risk
+from knowledge.describe.value_features import NODES, SHARES, bayes_risk
 from simulator.methods.wavelet import half_differences
 
 

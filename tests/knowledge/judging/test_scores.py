@@ -10,26 +10,29 @@ import pytest
 from advisor import advise
 from advisor.answers.knowledge import Judgement
 from advisor.show.knowledge import brief_table, full_table
-from knowledge.judging.holdout import Histogram, holdout
-from knowledge.judging.questions import Judging, Setting, settings
+from knowledge.judging.questions import Histogram, JudgedSetting, Judging, PairErrors, holdout, settings
 from knowledge.judging.scores import METHOD, PAIR, evaluate
 from knowledge.model import load
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 
+Errors = dict[tuple[str, str], float]
 
-def setting(number: int, measured: dict[tuple[str, str], float], predicted: dict[tuple[str, str], float]) -> Setting:
-    return Setting(
+
+def setting(number: int, measured: Errors, predicted: Errors) -> JudgedSetting:
+    return JudgedSetting(
         histogram=f"h{number}",
         n=10_000,
         epsilon=1.0,
-        measured={"l1": {pair: math.log(error) for pair, error in measured.items()}},
-        halves={"l1": {pair: (math.log(error), math.log(error)) for pair, error in measured.items()}},
-        predicted={"l1": {pair: math.log(error) for pair, error in predicted.items()}},
+        errors={"l1": [exactly(pair, math.log(error), math.log(predicted[pair])) for pair, error in measured.items()]},
         tree={"l1": ("oue", "norm_sub")},
         smallest="grr",
         choice={"l1": {"": first(predicted), **{name: first(predicted, name) for name in ("oue", "grr")}}},
     )
+
+
+def exactly(pair: tuple[str, str], measured: float, predicted: float) -> PairErrors:
+    return PairErrors(pair, measured, (measured, measured), predicted)
 
 
 def first(predicted: dict[tuple[str, str], float], *protocols: str) -> tuple[str, str]:
@@ -77,8 +80,8 @@ def test_what_is_judged_is_what_a_look_up_lists_first() -> None:
         assert done.choice[metric][""] == advise(1.0, **asked).best.pair
         assert done.choice[metric]["hr"] == advise(1.0, protocol="hr", **asked).best.pair
         score = next(score for score in evaluate([done]) if (score.metric, score.task) == (metric, PAIR))
-        best = min(done.measured[metric].values())
-        assert (score.top_1 == 1) == (done.measured[metric][done.choice[metric][""]] == best)
+        measured = {one.pair: one.measured for one in done.errors[metric]}
+        assert (score.top_1 == 1) == (measured[done.choice[metric][""]] == min(measured.values()))
 
 
 def test_luck_is_no_regret() -> None:
@@ -86,14 +89,17 @@ def test_luck_is_no_regret() -> None:
     rng = rng_for(0, "tests", "luck")
     regrets = []
     for number in range(80):
-        halves = {("oue", f"m{place}"): tuple(rng.normal(size=2) * 0.1) for place in range(60)}
-        done = Setting(
+        halves = [tuple(rng.normal(size=2) * 0.1) for _ in range(60)]
+        done = JudgedSetting(
             histogram=f"h{number}",
             n=1000,
             epsilon=1.0,
-            measured={"l1": {pair: sum(two) / 2 for pair, two in halves.items()}},
-            halves={"l1": halves},
-            predicted={"l1": {pair: float(place) for place, pair in enumerate(halves)}},
+            errors={
+                "l1": [
+                    PairErrors(("oue", f"m{place}"), sum(two) / 2, two, float(place))
+                    for place, two in enumerate(halves)
+                ]
+            },
             tree={"l1": ("oue", "m0")},
             smallest="oue",
             choice={"l1": {"": ("oue", "m0"), "oue": ("oue", "m0")}},
@@ -150,9 +156,7 @@ def test_what_is_worse_is_told_by_fresh_repetitions(tiny: Path) -> None:
     lies = {none: 0.0, sub: math.log(2.0)}
     turned = replace(
         done,
-        measured={"l1": lies},
-        halves={"l1": {pair: (value, value) for pair, value in lies.items()}},
-        predicted={"l1": {pair: -value for pair, value in lies.items()}},
+        errors={"l1": [exactly(pair, value, -value) for pair, value in lies.items()]},
         tree={"l1": ("oue", "norm_sub")},
         choice={"l1": {"": sub, "oue": sub}},
     )

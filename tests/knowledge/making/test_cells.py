@@ -6,13 +6,14 @@ import os
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from knowledge.making.build import collect, record_of
-from knowledge.making.cells import OTHER_PROTOCOLS, Cell, cell, measured_from, simulate
+from knowledge.build import collect
+from knowledge.making.cells import OTHER_PROTOCOLS, SimulatedCell, cell, measured_of, record_of, simulate
 from knowledge.making.populations import ORDERED_FAMILIES, draw
 from knowledge.making.store import Store
 from knowledge.making.workers import Workers
@@ -22,6 +23,7 @@ from simulator import POSTPROCESSORS, frequency_oracles, rng_for
 from tests.cells import failures
 
 PLAN = {"seed": 0}
+SIMULATED = partial(record_of, seed=0, largest=8)
 
 
 def own_names(table: dict[str, object]) -> set[str]:
@@ -80,7 +82,7 @@ def test_other_noises_are_drawn_for_the_same_users_and_reproducibly() -> None:
 
 def test_simulated_errors_are_those_of_the_methods() -> None:
     """A cell by hand: one population, one method, the cell's own stream."""
-    one = Cell(7, 12, "oue", 1.0, 5_000, ("zipf", "uniform"))
+    one = SimulatedCell(7, 12, "oue", 1.0, 5_000, ("zipf", "uniform"))
     measured = simulate(one)
     assert measured.error.shape == (2, len(METHODS), len(MEASURED))
     assert (measured.error > 0).all()
@@ -94,31 +96,30 @@ def test_simulated_errors_are_those_of_the_methods() -> None:
 
 
 def test_deciles_that_no_repetition_misses_count_as_half_of_the_least_that_they_can_miss() -> None:
-    sure = Cell(7, 12, "oue", 16.0, 10**9, ("zipf", "gaussian"))
+    sure = SimulatedCell(7, 12, "oue", 16.0, 10**9, ("zipf", "gaussian"))
     deciles = simulate(sure).error[:, :, MEASURED.index("quantiles")]
     assert (deciles == 1 / 9 / (2 * sure.repetitions)).all()
 
 
 def test_a_stored_cell_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Cell, "repetitions", 6)
+    monkeypatch.setattr(SimulatedCell, "repetitions", 6)
     measured = simulate(cell(5, largest=16))
-    back = measured_from(json.loads(json.dumps(measured.to_record())), 0, 16)
-    assert back.cell == measured.cell
+    back = measured_of(json.loads(json.dumps(measured.to_record())), measured.cell)
     np.testing.assert_allclose(back.error, measured.error, rtol=1e-4)
 
 
 def test_a_killed_build_loses_one_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Cell, "repetitions", 2)
+    monkeypatch.setattr(SimulatedCell, "repetitions", 2)
     path = tmp_path / "cells.jsonl"
     store = Store(path, PLAN)
-    collect(store, 2, seed=0, largest=8, workers=Workers())
+    collect(store, 2, SIMULATED, Workers())
     whole = store.records()
     text = path.read_text()
     path.write_text(text[:-200])  # killed while it wrote the last line
     again = Store(path, PLAN)
     assert sorted(again.records()) == [0]
     steps: list[tuple[int, int]] = []
-    collect(again, 2, seed=0, largest=8, workers=Workers(), progress=lambda done, number: steps.append((done, number)))
+    collect(again, 2, SIMULATED, Workers(), lambda done, number: steps.append((done, number)))
     assert steps == [(2, 2)]
     assert again.records() == whole
 
@@ -143,8 +144,8 @@ def test_the_cells_of_another_build_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("backend", "jobs"), [("threading", 2), ("loky", 2)])
 def test_cells_do_not_depend_on_the_workers(tmp_path: Path, backend: str, jobs: int) -> None:
     store = Store(tmp_path / "cells.jsonl", PLAN)
-    collect(store, 4, seed=0, largest=8, workers=Workers(jobs, backend))
-    assert store.records() == {index: record_of(index, 0, 8) for index in range(4)}
+    collect(store, 4, SIMULATED, Workers(jobs, backend))
+    assert store.records() == {index: SIMULATED(index) for index in range(4)}
 
 
 @pytest.mark.slow
@@ -153,13 +154,13 @@ def test_workers_do_not_outlive_a_parent_that_is_killed(tmp_path: Path) -> None:
     script = """
 import os, sys, time
 from pathlib import Path
-from knowledge.making.workers import in_processes
+from knowledge.making.workers import Workers
 
 def work(folder, seconds):
     Path(folder, str(os.getpid())).touch()
     time.sleep(seconds)
 
-list(in_processes(work, [(sys.argv[1], 600), (sys.argv[1], 600)], 2))
+list(Workers(2).results(work, [(sys.argv[1], 600), (sys.argv[1], 600)]))
 """
     parent = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)])
     deadline = time.monotonic() + 120
@@ -188,8 +189,8 @@ def test_cells_do_not_depend_on_the_cluster(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed", reason="the extra ldp-advise[cluster] is not installed")
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
         store = Store(tmp_path / "cells.jsonl", PLAN)
-        collect(store, 4, seed=0, largest=8, workers=Workers(1, "dask", cluster.scheduler_address))
-    assert store.records() == {index: record_of(index, 0, 8) for index in range(4)}
+        collect(store, 4, SIMULATED, Workers(1, "dask", cluster.scheduler_address))
+    assert store.records() == {index: SIMULATED(index) for index in range(4)}
 
 
 @pytest.mark.parametrize(("backend", "scheduler"), [("loky", "tcp://127.0.0.1:1"), ("spark", None)])

@@ -6,8 +6,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from knowledge.making.cells import POPULATIONS, Cell, Measured, setting
-from knowledge.making.dataset import profiles_in
+from knowledge.making.cells import POPULATIONS, Measured, SimulatedCell, measured_of, setting
+from knowledge.making.fitting import profiles_in
 from knowledge.making.ordered_cells import (
     INLYING,
     OF_ALL_KINDS,
@@ -16,7 +16,6 @@ from knowledge.making.ordered_cells import (
     OrderedCell,
     assemble_ordered,
     ordered_cell,
-    ordered_measured,
     simulate_ordered,
 )
 from knowledge.making.populations import COLUMN, MARKS, OUTLYING, draw
@@ -34,7 +33,7 @@ from knowledge.menu import (
     ORDERED_DOMAIN,
     USERS,
 )  # fmt: skip
-from knowledge.model import curve_inputs
+from knowledge.predict import curve_inputs
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, frequency_oracles, rng_for
 from simulator.domain import ORDERED
 from simulator.methods import observe, possible
@@ -137,7 +136,7 @@ def test_most_bins_are_empty_where_a_value_lies_far_from_all_others() -> None:
 
 
 def test_their_streams_are_not_those_of_other_cells() -> None:
-    same = Cell(7, 12, "oue", 1.0, 5_000, ("zipf", "gaussian"))
+    same = SimulatedCell(7, 12, "oue", 1.0, 5_000, ("zipf", "gaussian"))
     assert [one.parameter for one in same.populations()] != [one.parameter for one in ONE.populations()]
 
 
@@ -161,8 +160,7 @@ def test_simulated_errors_are_those_of_the_pairs(pair: tuple[str, str]) -> None:
 def test_a_stored_cell_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(OrderedCell, "repetitions", 6)
     measured = simulate_ordered(ordered_cell(5, largest=16))
-    back = ordered_measured(json.loads(json.dumps(measured.to_record())), 0, 16)
-    assert back.cell == measured.cell
+    back = measured_of(json.loads(json.dumps(measured.to_record())), measured.cell)
     np.testing.assert_allclose(back.error, measured.error, rtol=1e-4)
 
 

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 from knowledge.describe.profile import profile_of
-from knowledge.ranking import LookUp, Row, look_up
-from knowledge.tiers import MOST, costs_of, first_pair, placed
+from knowledge.ranking import MOST, LookUp, LookUpRow, costs_of, first_pair, look_up, placed
 from simulator.populations import frequencies
 from simulator.ranking import PRACTICAL_RATIO
 from tests.cells import failures
@@ -10,15 +9,17 @@ from tests.cells import failures
 COSTS = {"long": (64, 0.1), "short": (3, 0.2)}
 
 
-def row(protocol: str, method: str, ratio: float, low: float = 0.9) -> Row:
-    return Row(protocol, method, ratio, ratio, ratio, ratio, min(low, ratio), 2.0, 1.0, 0.1, (ratio,), "interpolated")
+def row(protocol: str, method: str, ratio: float, low: float = 0.9) -> LookUpRow:
+    return LookUpRow(
+        protocol, method, ratio, ratio, ratio, ratio, min(low, ratio), 2.0, 1.0, 0.1, (ratio,), "interpolated"
+    )
 
 
-def answer_of(*rows: Row) -> LookUp:
+def answer_of(*rows: LookUpRow) -> LookUp:
     return LookUp("l1", 8, 1.0, 1000, False, tuple(sorted(rows, key=lambda one: one.ratio)), (), ())
 
 
-def first(*rows: Row) -> tuple[str, str]:
+def first(*rows: LookUpRow) -> tuple[str, str]:
     answer = answer_of(*rows)
     best = answer.rows[placed(answer, COSTS)[0].at]
     return best.protocol, best.method

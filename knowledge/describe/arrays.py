@@ -1,7 +1,8 @@
-"""Several histograms of one domain size side by side."""
+"""Several histograms of one domain size, and several noises, side by side in single precision."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache, partial
 from statistics import NormalDist
@@ -9,12 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from knowledge.describe.normal import SINGLE
-from knowledge.describe.profile import Profile
+from knowledge.describe.profile import Groups, Profile
+from simulator import Noise
 from simulator._types import FloatArray, IntArray, SingleArray
 from simulator.methods.simple import FALSE_POSITIVES
 from simulator.metrics import TOP_SHARE
 
+SINGLE = np.float32  # the precision of the features that the model was fitted to
+MEAN_ABSOLUTE = SINGLE(math.sqrt(2 / math.pi))  # of a standard normal variable
+LEAST_VARIANCE = 1e-3  # of that at f = 0: where a negative slope would leave none
+LEAST_GROWTH = -0.9  # of the variance, as a share of that at f = 0
 VALUE_FIGURES = ("entropy_gap", "participation", "zeros", "top", "skew", "distinct")
 ORDER_FIGURES = ("neighbours", "variation", "displacement")
 
@@ -30,27 +35,20 @@ class Histograms(NamedTuple):
     k: int
     top_size: int
     which: IntArray  # the set of values of each histogram, ``(S,)``
-    # values, weights: as in a `Profile`; ``weights`` once for all categories and once for the top ones, ``(U, V, 2)``
+    # values, weights: means and sizes of the `values` of a `Profile`; sizes once for all categories, and once for the
+    # top ones, ``(U, V, 2)``
     values: SingleArray
     weights: SingleArray
-    # value_squares, falling: squares of the values, and what they are below 0, ``(U, V)``, to search in
-    value_squares: SingleArray
-    falling: SingleArray
     # masses, shares: mass of the values up to each, and share of the categories, ``(U, V + 1)``
     masses: SingleArray
     shares: SingleArray
     tails: SingleArray  # mass of the values after each, smallest first: ``(U, V)``
     squares: SingleArray  # sum of squared frequencies of all categories and of the top ones, ``(U, 1, 2)``
-    # few_values, few_weights, atoms, atom_spreads, atom_weights: as in a `Profile`; the last as `weights`
-    few_values: SingleArray
-    few_weights: SingleArray
+    # few, atoms, levels: as in a `Profile`: means, sizes and variances of groups, ``(3, U, 1, G)``
+    few: SingleArray
     atoms: SingleArray
-    atom_spreads: SingleArray
-    atom_weights: SingleArray
-    # levels, level_weights, level_spreads: as in a `Profile`
     levels: SingleArray
-    level_weights: SingleArray
-    level_spreads: SingleArray
+    atom_weights: SingleArray  # sizes of the atoms as `weights`, ``(U, A, 2)``
     # points, ends, cumulated: as in a `Profile`
     points: SingleArray
     ends: SingleArray
@@ -99,16 +97,14 @@ def histograms_of(profiles: tuple[Profile, ...]) -> Histograms:
     distinct: list[Profile] = []
     which = [_place(profile, distinct) for profile in profiles]
 
-    column, of_values = partial(_column, profiles), partial(_column, distinct)
+    column = partial(_column, profiles)
     first, k = profiles[0], profiles[0].k
     top_size = max(1, round(TOP_SHARE * k))
-    values = of_values("values")
-    weights, atom_weights = (
-        np.stack([_with_top(getattr(profile, name), top_size) for profile in distinct])
-        for name in ("weights", "atom_weights")
-    )
+    values = _groups([profile.values for profile in distinct])[0]
+    weights = np.stack([_with_top(profile.values.sizes, top_size) for profile in distinct])
     sizes = weights[..., 0]
     points = column("points")
+    details, detail_sizes, _ = _groups([profile.details for profile in profiles])
     counts = None if first.counts is None else _by_level(column("counts")[:, 0])
     return Histograms(
         k=k,
@@ -116,28 +112,22 @@ def histograms_of(profiles: tuple[Profile, ...]) -> Histograms:
         which=np.array(which),
         values=values,
         weights=weights,
-        value_squares=values * values,
-        falling=-values[:, 0],
         masses=_up_to(values[:, 0] * sizes),
         shares=_up_to(sizes) / SINGLE(k),
         tails=_up_to((values[:, 0] * sizes)[:, ::-1])[:, :-1],
         squares=np.matmul(values * values, weights, dtype=SINGLE),
-        few_values=of_values("few_values"),
-        few_weights=of_values("few_weights"),
-        atoms=of_values("atoms"),
-        atom_spreads=of_values("atom_spreads"),
-        atom_weights=atom_weights,
-        levels=of_values("levels"),
-        level_weights=of_values("level_weights"),
-        level_spreads=of_values("level_spreads"),
+        few=_groups([profile.few for profile in distinct]),
+        atoms=_groups([profile.atoms for profile in distinct]),
+        levels=_groups([profile.levels for profile in distinct]),
+        atom_weights=np.stack([_with_top(profile.atoms.sizes, top_size) for profile in distinct]),
         points=points,
         ends=first.ends.astype(SINGLE),
         cumulated=column("cumulated"),
         sizes=np.ones_like(points) if counts is None else counts.sum(axis=-1)[:, None],
         block_sizes=np.diff(first.ends, prepend=0.0).astype(SINGLE),
         running=None if counts is None else np.cumsum(counts, axis=-1),
-        details=column("details"),
-        detail_weights=_of_all_and_first(column("detail_weights")[:, 0], first.finest),
+        details=details,
+        detail_weights=_of_all_and_first(detail_sizes[:, 0], first.finest),
         depths=column("depths"),
         place_values=column("place_values"),
         paths=_by_level(column("paths")),
@@ -146,7 +136,7 @@ def histograms_of(profiles: tuple[Profile, ...]) -> Histograms:
         halves=(0.5 ** np.arange(1, first.paths.shape[-1] + 1)).astype(SINGLE),
         place_weights=_spread_weights(len(first.place_values), first.spread_places),
         cut=SINGLE(NormalDist().inv_cdf(1 - FALSE_POSITIVES / k) if k > 2 * FALSE_POSITIVES else 0.0),
-        value_figures={name: of_values(name) for name in VALUE_FIGURES},
+        value_figures={name: _column(distinct, name) for name in VALUE_FIGURES},
         order_figures={name: column(name) for name in ORDER_FIGURES},
     )
 
@@ -154,6 +144,11 @@ def histograms_of(profiles: tuple[Profile, ...]) -> Histograms:
 def _column(profiles: Sequence[Profile], name: str) -> SingleArray:
     """Return an attribute of profiles, ``(S, 1, ...)``."""
     return np.stack([getattr(profile, name) for profile in profiles]).astype(SINGLE)[:, None]
+
+
+def _groups(every: Sequence[Groups]) -> SingleArray:
+    """Return means, sizes and variances ``(3, S, 1, G)``."""
+    return np.stack([np.stack(groups) for groups in every], axis=1).astype(SINGLE)[:, :, None]
 
 
 def _by_level(places: SingleArray) -> SingleArray:
@@ -181,7 +176,7 @@ def _spread_weights(size: int, spread: int) -> SingleArray:
 def _place(profile: Profile, among: list[Profile]) -> int:
     """Return the place of the first profile with the same values, up to rounding; put it there if there is none."""
     for place, other in enumerate(among):
-        if np.allclose(profile.values, other.values, rtol=1e-9, atol=0.0):
+        if np.allclose(profile.values.means, other.values.means, rtol=1e-9, atol=0.0):
             return place
     among.append(profile)
     return len(among) - 1
@@ -191,3 +186,42 @@ def _with_top(weights: FloatArray, size: int) -> SingleArray:
     """Return weights of falling values ``(V,)``, and how many of the `size` top categories each has: ``(V, 2)``."""
     before = np.cumsum(weights) - weights
     return np.stack([weights, np.clip(size - before, 0.0, weights)], axis=1).astype(SINGLE)
+
+
+class Noises(NamedTuple):
+    """Several noises as columns ``(P, 1)``."""
+
+    # at_zero, slope: variance at frequency 0, and how it grows with the frequency
+    at_zero: SingleArray
+    slope: SingleArray
+    users: SingleArray  # how many report
+    fixed: SingleArray  # what `_cancelling` says
+    shift: SingleArray  # what `_shift` says
+
+    def variance(self, frequency: SingleArray) -> SingleArray:
+        """Return the variance at frequencies ``(..., V)``: ``(..., P, V)``."""
+        result = self.slope * frequency
+        result += self.at_zero
+        return np.maximum(result, LEAST_VARIANCE * self.at_zero, out=result)
+
+    def growth(self, frequency: SingleArray | float) -> SingleArray:
+        """Return by what share the variance at a frequency exceeds that at 0, at least -0.9, ``(P,)``."""
+        return np.maximum(self.slope[:, 0] / self.at_zero[:, 0] * frequency, LEAST_GROWTH)
+
+
+def columns_of(noises: Sequence[Noise]) -> Noises:
+    """Return noises as columns."""
+    rows = [(one.variance_at_zero, one.variance_slope, one.n, _cancelling(one), _shift(one)) for one in noises]
+    return Noises(*np.array(rows, dtype=SINGLE).T[:, :, None])
+
+
+def _cancelling(noise: Noise) -> float:
+    """Return the share of the variances of all estimates that cancels in their sum; see `Noise.cancels`."""
+    return float(noise.sums_to_one) if noise.cancels is None else noise.cancels
+
+
+def _shift(noise: Noise) -> float:
+    """Return what randomised response adds to all frequencies alike; it decides where the IBU sets values to 0."""
+    if noise.p is None or noise.q is None:
+        return 1.0
+    return noise.q / (noise.p - noise.q)

@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from knowledge.describe.heights import LEAST, NAMES, PROTOCOLS, heights_of, variances
+from knowledge.describe.ordered_protocols import LEAST, NAMES, PROTOCOLS, tree_figures, variances
 from knowledge.describe.profile import profile_of
 from knowledge.menu import CURVES, MEASURED
-from knowledge.model import curve_inputs
+from knowledge.predict import curve_inputs
 from simulator import METRICS, rng_for
 from simulator import PROTOCOLS as TABLE
 from simulator.populations import apportion, frequencies
@@ -50,7 +50,7 @@ def test_features_and_references_are_finite(k: int) -> None:
     for epsilon, n in ((0.1, 1_000), (1.0, 100_000), (16.0, 1_000_000_000)):
         features, reference = curve_inputs(profiles, epsilon, n)
         assert features.shape == (4, features.shape[1])
-        assert heights_of(profiles, epsilon, n).features.shape == (4, len(NAMES))
+        assert tree_figures(profiles, epsilon, n).features.shape == (4, len(NAMES))
         assert reference.shape == (4, len(CURVES.pairs), len(MEASURED))
         assert np.isfinite(features).all()
         assert np.isfinite(reference).all()
@@ -58,16 +58,17 @@ def test_features_and_references_are_finite(k: int) -> None:
 
 def test_what_interpolation_leaves_of_a_parabola_is_nothing_inside() -> None:
     profile = profile_of((np.arange(64) + 10.0) ** 2)
-    inside = sorted(profile.residuals[:32])[:30]  # of the finest differences; those at both ends have one neighbour
+    # Of the finest differences; those at both ends have one neighbour.
+    inside = sorted(profile.residuals.means[:32])[:30]
     assert max(inside) < 1e-20
-    assert min(profile.details[:32]) > 1e-9
+    assert min(profile.details.means[:32]) > 1e-9
 
 
 def test_all_levels_of_what_is_left_are_there_for_domains_of_any_size() -> None:
     for k in (2, 3, 5, 100, 1000):
         profile = profile_of(frequencies("zipf", k))
-        assert profile.residual_weights.sum() == sum(len(level) for level in differences(np.ones(k)))
-        assert profile.residuals.shape == profile.details.shape
+        assert profile.residuals.sizes.sum() == sum(len(level) for level in differences(np.ones(k)))
+        assert profile.residuals.means.shape == profile.details.means.shape
 
 
 def spiked(k: int, share: float) -> np.ndarray:
@@ -83,7 +84,7 @@ def spiked(k: int, share: float) -> np.ndarray:
 @pytest.mark.parametrize("n", [10_000, 1_000_000])
 def test_running_sums_leave_the_least_of_what_they_are_and_of_their_noise(k: int, within: float, n: int) -> None:
     truth = spiked(k, 0.01)
-    described = heights_of([profile_of(truth)], 1.0, n)
+    described = tree_figures([profile_of(truth)], 1.0, n)
     for place, name in enumerate(PROTOCOLS):
         noise, running, least = float(described.raw_curve[place]), 0.0, 0.0
         for frequency in truth.tolist():
@@ -94,7 +95,7 @@ def test_running_sums_leave_the_least_of_what_they_are_and_of_their_noise(k: int
 
 
 def test_a_small_mass_far_from_the_rest_is_seen() -> None:
-    alone, both = (heights_of([profile_of(spiked(256, share))], 1.0, 100_000) for share in (0.0, 0.01))
+    alone, both = (tree_figures([profile_of(spiked(256, share))], 1.0, 100_000) for share in (0.0, 0.01))
     place = NAMES.index("tails_tree")
     assert alone.features[0, place] < both.features[0, place] - 0.5
 

@@ -1,8 +1,9 @@
-"""The Haar transform of a histogram at every shift, mirrored at the ends (Coifman, Donoho, 1995).
+"""Haar transforms of a histogram: squared coefficients by level, and the transform at every shift.
 
-A level takes the differences of neighbouring blocks of `half` values, and brings to a value the mean of what the shifts
-bring that put it into the left block, or with the other sign into the right one. Both follow from sums along the
-domain: of the values, and of these sums. They are odd and even about either end, so that one domain is enough.
+The latter is mirrored at the ends (Coifman, Donoho, 1995). A level takes the differences of neighbouring blocks of
+`half` values, and brings to a value the mean of what the shifts bring that put it into the left block, or with the
+other sign into the right one. Both follow from sums along the domain: of the values, and of these sums. They are odd
+and even about either end, so that one domain is enough.
 """
 
 from __future__ import annotations
@@ -10,9 +11,55 @@ from __future__ import annotations
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
+from simulator.methods.tree import INTERPOLATED
+from simulator.protocols.dyadic import halves
 
 STRETCH = 8192  # values whose squares are added up at once, in the processor's cache and on one core
 SHORT = 32  # up to this many values in a block they are added up themselves: differences of long sums lose digits
+
+
+def haar_squares(f: FloatArray) -> list[FloatArray]:
+    """Return squared orthonormal Haar coefficients by level, finest first; the end is padded with the mean."""
+    smooth = f
+    levels = []
+    scale = 0.5
+    while len(smooth) > 1:
+        if len(smooth) % 2:
+            smooth = np.append(smooth, smooth.mean())
+        levels.append((smooth[0::2] - smooth[1::2]) ** 2 * scale)
+        smooth = smooth[0::2] + smooth[1::2]
+        scale /= 2
+    return levels
+
+
+def residual_squares(f: FloatArray) -> list[FloatArray]:
+    """Return what average interpolation leaves of squared orthonormal Haar coefficients by level, finest first."""
+    nodes, levels, scale = f, [], 0.5
+    while len(nodes) > 1:
+        left, right = halves(nodes)
+        single = len(nodes) % 2 > 0  # the last node has one half only: nothing divides it
+        nodes = left + right
+        around = np.concatenate([nodes[:1], nodes, nodes[-1:]])
+        residual = left - right - INTERPOLATED * (around[:-2] - around[2:])
+        residual[len(residual) - single :] = 0.0
+        levels.append(residual**2 * scale)
+        scale /= 2
+    return levels
+
+
+def mean_squares_by_depth(levels: list[FloatArray]) -> FloatArray:
+    """Return the mean of the finest level, and of three thirds of the others, ``(4,)``."""
+    energies, numbers = np.zeros(4), np.zeros(4)
+    for level, squares in enumerate(levels):
+        place = 0 if level == 0 else min(3, 1 + 3 * (level - 1) // max(1, len(levels) - 1))
+        energies[place] += squares.sum()
+        numbers[place] += len(squares)
+    return energies / np.maximum(numbers, 1.0)
+
+
+def squares_above(levels: list[FloatArray], places: IntArray) -> FloatArray:
+    """Return the coefficients above each place ``(places, levels)``."""
+    return np.stack([squares[places >> (depth + 1)] for depth, squares in enumerate(levels)], axis=1)
 
 
 def shifted_haar(f: FloatArray, places: IntArray) -> tuple[FloatArray, FloatArray]:

@@ -9,12 +9,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from knowledge.describe.histograms import histograms_of
-from knowledge.describe.noises import columns_of
-from knowledge.describe.normal import normal
+from knowledge.describe.arrays import columns_of, histograms_of
 from knowledge.describe.profile import profile_of
-from knowledge.describe.thresholds import LEAST_EXCESS, NEARLY, STEPS
-from knowledge.describe.values import CHANCE, value_figures
+from knowledge.describe.thresholds import LEAST_EXCESS, NEARLY, STEPS, normal
+from knowledge.describe.value_features import CHANCE, value_figures
 from simulator import PROTOCOLS
 from simulator.populations import frequencies
 
@@ -75,8 +73,8 @@ def test_levels_are_those_of_the_equations(
     for name, parameter in SHAPES:
         f = frequencies(name, k, parameter)
         grouped = profile_of(f)
-        values, weights = grouped.few_values, grouped.few_weights
-        found = value_figures(histograms_of((grouped,)), columns_of(noises)).levels[:, 0, :, 0]
+        values, weights = grouped.few[:2]
+        found = value_figures(histograms_of((grouped,)), columns_of(noises)).thresholds[:, 0, :, 0]
         for place, noise in enumerate(noises):
             sd = np.sqrt(
                 np.maximum(noise.variance_at_zero + noise.variance_slope * values, 1e-3 * noise.variance_at_zero)
@@ -106,10 +104,10 @@ def test_what_does_not_occur_is_a_group_of_its_own() -> None:
     f = np.zeros(500)
     f[::5] = np.random.default_rng(1).dirichlet(np.ones(100))
     profile = profile_of(f)
-    for values, weights in ((profile.few_values, profile.few_weights), (profile.atoms, profile.atom_weights)):
+    for values, weights in (profile.few[:2], profile.atoms[:2]):
         assert weights[values == 0].sum() == 400
         assert values @ weights == pytest.approx(1)
-    inside = profile.atom_weights @ (profile.atom_spreads + profile.atoms**2)
+    inside = profile.atoms.sizes @ (profile.atoms.variances + profile.atoms.means**2)
     assert inside == pytest.approx((f**2).sum())
 
 

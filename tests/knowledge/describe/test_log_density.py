@@ -5,17 +5,17 @@ import math
 import numpy as np
 import pytest
 
-from knowledge.describe.profile import profile_of
-from knowledge.describe.waves import (
+from knowledge.describe.log_density import (
     NAMES,
     NUMBERS,
     PRIORS,
     VARIANCES,
     Smoothness,
     information,
+    log_density_figures,
     smoothness_of,
-    wave_figures,
 )
+from knowledge.describe.profile import profile_of
 from simulator import METRICS, rng_for
 from simulator.domain import ORDERED
 from simulator.methods import observe
@@ -80,14 +80,14 @@ def slow_figures(shape: Smoothness, k: int, epsilon: float, n: int) -> list[floa
 def test_figures_are_those_of_a_normal_model_of_each_wave(k: int, epsilon: float, n: int) -> None:
     shapes = [smoothness_of(frequencies(name, k)) for name in ("gaussian", "zipf", "steps")]
     slow = [slow_figures(shape, k, epsilon, n) for shape in shapes]
-    np.testing.assert_allclose(wave_figures(shapes, k, epsilon, n), slow, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(log_density_figures(shapes, k, epsilon, n), slow, rtol=1e-8, atol=1e-8)
 
 
 @pytest.mark.parametrize("k", [2, 3, 511, 513, 1500])
 def test_figures_are_finite(k: int) -> None:
     shapes = [profile_of(f).smoothness for f in (np.ones(k), np.eye(k)[0], frequencies("zipf", k))]
     for epsilon, n in ((0.1, 1_000), (1.0, 100_000), (16.0, 1_000_000_000)):
-        figures = wave_figures(shapes, k, epsilon, n)
+        figures = log_density_figures(shapes, k, epsilon, n)
         assert figures.shape == (3, len(NAMES))
         assert np.isfinite(figures).all()
     assert NUMBERS[-1] == max(number for _, number in PRIORS)
@@ -101,7 +101,7 @@ def test_where_more_error_is_expected_of_the_curve_the_method_makes_more() -> No
         counts = apportion(frequencies(name, k, parameter), n)
         tally = wave.sample_tally(np.broadcast_to(counts, (12, k)), rng_for(0, "waves", name, repr(parameter)))
         errors.append(float(METRICS["ks"](em_stopped(observe(wave, tally, ORDERED)), counts / n).mean()))
-        figures = wave_figures([smoothness_of(counts / n)], k, epsilon, n)
+        figures = log_density_figures([smoothness_of(counts / n)], k, epsilon, n)
         expected.append(float(figures[0, NAMES.index("wave_curve")]))
     assert expected == sorted(expected)
     assert errors == sorted(errors)

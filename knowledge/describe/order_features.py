@@ -6,17 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from knowledge.describe.histograms import Histograms
-from knowledge.describe.noises import LEAST_VARIANCE, MEAN_ABSOLUTE, Noises
-from knowledge.describe.normal import SINGLE, normal
+from knowledge.describe.arrays import LEAST_VARIANCE, MEAN_ABSOLUTE, SINGLE, Histograms, Noises
 from knowledge.describe.profile import TINY
-from knowledge.describe.risk import smoothing_risk
-from knowledge.describe.values import ValueFigures
-from simulator._types import SingleArray
+from knowledge.describe.thresholds import normal
+from knowledge.describe.value_features import ValueFigures
+from simulator._types import RealArray, SingleArray
 
 LEAST_MASS = SINGLE(1e-4)  # far above the rounding of a sum of frequencies
 
-# As `knowledge.describe.values.VALUE_FEATURES`.
+# As `knowledge.describe.value_features.VALUE_FEATURES`.
 ORDER_FEATURES: dict[str, float | None] = {
     "neighbours": None,
     "log_variation": 1e-4,
@@ -61,7 +59,7 @@ def order_figures(histograms: Histograms, noises: Noises, values: ValueFigures) 
     haar, finest, depths = _against_details(histograms, variance)
     local_l1, local_top, local_kl, smooth_l1, smooth_top, smooth_kl = _local_risk(histograms, variance)
     raw_emd, flattened, projected, lost = _against_order(histograms, noises)
-    zeroed, shrunk_l1, shrunk_emd, cut_emd, norm_cut_emd = _moved(histograms, noises, values.levels[:, which])
+    zeroed, shrunk_l1, shrunk_emd, cut_emd, norm_cut_emd = _moved(histograms, noises, values.thresholds[:, which])
     raw_l1, raw_kl, raw_top = values.raw_l1[which], values.raw_kl[which], values.raw_top[which]
     top_squares = histograms.squares[which, :, 1] / SINGLE(histograms.top_size)
     own = histograms.order_figures
@@ -162,3 +160,23 @@ def _moved(histograms: Histograms, noises: Noises, levels: SingleArray) -> tuple
     moved += below
     distance = histograms.over_domain(np.abs(histograms.up_to_blocks(moved))) / SINGLE(histograms.k)
     return -np.vecdot(below[0], histograms.sizes), np.vecdot(np.abs(moved[0]), histograms.sizes), *distance
+
+
+def smoothing_risk(parts: RealArray, energies: RealArray, variance: RealArray) -> RealArray:
+    """Return the squared error that smoothing leaves at places, ``(S, P, places)``.
+
+    The coefficients of the Haar transform at every shift are multiplied by what is signal in the mean square of their
+    level, the posterior mean under one Gaussian prior. The noise that is left is taken to be that of a transform at one
+    shift, which is a little more.
+
+    parts: what each level brings to the value at a place ``(S, L, places)``, finest first.
+    energies: mean square of each level, of coefficients of length 1, ``(S, L)``.
+    variance: of the noise of an estimate ``(S, P)``.
+    """
+    lost = variance[..., None] / (variance[..., None] + energies[:, None])
+    halves = (0.5 ** np.arange(1, energies.shape[-1] + 1)).astype(variance.dtype)
+    noise = (1 - lost) ** 2 @ halves * variance
+    risk = lost @ parts
+    risk *= risk
+    risk += noise[..., None]
+    return risk

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from knowledge.describe.histograms import histograms_of
-from knowledge.describe.noises import columns_of
-from knowledge.describe.order import order_figures
+from knowledge.describe.arrays import columns_of, histograms_of
+from knowledge.describe.order_features import order_figures
 from knowledge.describe.profile import profile_of
-from knowledge.describe.values import value_figures
+from knowledge.describe.value_features import value_figures
 from simulator import PROTOCOLS
 from simulator.methods.simple import FALSE_POSITIVES
 from simulator.populations import frequencies
@@ -30,7 +29,7 @@ def described(f: Floats, name: str, epsilon: float, n: int) -> tuple[dict[str, f
     values = value_figures(seen, columns)
     figures = {name: float(np.squeeze(figure)) for name, figure in order_figures(seen, columns, values).figures.items()}
     sd = np.sqrt(noise.variance_at_zero + noise.variance_slope * f)
-    return figures, sd, values.levels[:, 0, 0, 0].astype(np.float64)
+    return figures, sd, values.thresholds[:, 0, 0, 0].astype(np.float64)
 
 
 def mean_of(f: Floats, sd: Floats, threshold: float, taken: float) -> Floats:

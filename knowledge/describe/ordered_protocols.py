@@ -1,4 +1,4 @@
-"""Features of histograms under protocols for ordered domains: Haar differences of each height against their noise."""
+"""Features and reference errors of histograms under protocols for ordered domains: Haar differences against noise."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from knowledge.describe.arrays import MEAN_ABSOLUTE
+from knowledge.describe.features import Description, bounded
 from knowledge.describe.profile import DETAILS, Profile
+from knowledge.menu import CURVES, ORDERED_METRICS
+from simulator import METRICS
 from simulator._types import FloatArray, IntArray
 from simulator.protocols.dyadic import height_of, nodes_at
 from simulator.protocols.haar_hadamard import HaarHadamard
@@ -73,8 +77,8 @@ def _information(wave: SquareWave) -> FloatArray:
     return np.array(result)
 
 
-class Heights(NamedTuple):
-    """What S histograms of one domain size are against the noise of protocols of heights."""
+class TreeFigures(NamedTuple):
+    """What S histograms of one domain size are against the noise of these protocols."""
 
     k: int
     features: FloatArray  # ``(S, F)``, as `NAMES` calls them
@@ -83,7 +87,7 @@ class Heights(NamedTuple):
     raw_values: FloatArray
 
 
-def heights_of(profiles: Sequence[Profile], epsilon: float, n: int) -> Heights:
+def tree_figures(profiles: Sequence[Profile], epsilon: float, n: int) -> TreeFigures:
     """Describe histograms of one domain size for a budget and so many users."""
     k = profiles[0].k
     heights = np.arange(1, height_of(k) + 1)
@@ -101,7 +105,7 @@ def heights_of(profiles: Sequence[Profile], epsilon: float, n: int) -> Heights:
     features = np.concatenate(
         [own, np.stack(np.broadcast_arrays(*figures), axis=-1).reshape(len(profiles), -1)], axis=1
     )
-    return Heights(k, features, raw_curve, raw_values)
+    return TreeFigures(k, features, raw_curve, raw_values)
 
 
 def _tails(profiles: Sequence[Profile], raw_curve: FloatArray) -> FloatArray:
@@ -121,10 +125,25 @@ def _risks(profiles: Sequence[Profile], noise: FloatArray, groups: IntArray, nod
     The same for what interpolation leaves of the coefficients; and of that, if all of a height are shrunk alike.
     """
     limit, starts = np.repeat(noise, groups, axis=1), np.cumsum(groups) - groups
-    for squares, sizes in (("details", "detail_weights"), ("residuals", "residual_weights")):
-        values, weights = (
-            np.stack([getattr(profile, name) for profile in profiles])[:, None] for name in (squares, sizes)
-        )
+    for squares in ([profile.details for profile in profiles], [profile.residuals for profile in profiles]):
+        values, weights = (np.stack([of[at] for of in squares])[:, None] for at in (0, 1))
         yield np.add.reduceat(np.minimum(values, limit) * weights, starts, axis=-1)
     energy = np.add.reduceat(values * weights, starts, axis=-1) / nodes
     yield nodes * energy * noise / (energy + noise)
+
+
+def log_curve_reference(description: Description, tree: TreeFigures) -> FloatArray:
+    """Return log reference errors ``(S, pairs, metrics)`` of protocols for ordered domains; see `log_reference`.
+
+    Their raw error is that under the one noise of the description times the ratio of the noises, of running sums or of
+    values.
+    """
+    places = [PROTOCOLS.index(protocol) for protocol, _ in CURVES.pairs]
+    values = tree.raw_values[places] / description.raw["l2"][:, :1] ** 2
+    running = (MEAN_ABSOLUTE * tree.k) ** 2 * tree.raw_curve[places] / description.raw["emd"][:, :1] ** 2
+    raw, cap = np.empty((2, len(description.features), *CURVES.free.shape))
+    for column, metric in enumerate(CURVES.metrics):
+        ratio = running if metric in ORDERED_METRICS else values
+        raw[..., column] = description.raw[metric][:, :1] * ratio ** (METRICS[metric].degree / 2)
+        cap[..., column] = description.cap[metric]
+    return bounded(raw, cap, CURVES)

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from knowledge.judging import comparison as module
-from knowledge.judging.comparison import ENOUGH, FIRST, LEAST, Comparison, log_ratios
+from knowledge.judging import scores as module
+from knowledge.judging.scores import ENOUGH, FIRST, LEAST, PairComparison, log_ratios
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator._types import FloatArray
 from simulator.benchmark import simulate
@@ -31,7 +31,7 @@ def slow_mean(metric: str, pair: tuple[str, str], repetitions: int) -> tuple[flo
 
 @pytest.mark.parametrize("metric", ["l1", "topk"])
 def test_ratios_are_those_of_a_loop(metric: str) -> None:
-    wanted = [Comparison(metric, NONE, GRR), Comparison(metric, NORM, NONE)]
+    wanted = [PairComparison(metric, NONE, GRR), PairComparison(metric, NORM, NONE)]
     found = log_ratios(COUNTS, 1.0, wanted, math.log(1.05))
     for one in wanted:
         (error, own), (other, others) = (slow_mean(metric, pair, 400) for pair in (one.choice, one.other))
@@ -52,7 +52,7 @@ def test_clear_ratios_take_few_repetitions_and_close_ones_many(monkeypatch: pyte
     monkeypatch.setattr(module, "simulate", counted)
     monkeypatch.setattr(module, "CATEGORIES", 20 * 2 * LEAST)
     monkeypatch.setattr(module, "ENOUGH", 0.0)
-    clear = Comparison("l2", GRR, ("oue", "norm_sub"))
+    clear = PairComparison("l2", GRR, ("oue", "norm_sub"))
     ratio = log_ratios(COUNTS, 1.0, [clear], math.log(1.05))[clear]
     assert taken == {GRR: FIRST, ("oue", "norm_sub"): FIRST}
     assert ratio > math.log(1.05)
@@ -82,20 +82,20 @@ def test_what_is_known_to_a_percent_is_simulated_no_further(monkeypatch: pytest.
     ratio_of = module._log_ratio
     monkeypatch.setattr(module, "simulate", counted)
     monkeypatch.setattr(module, "_log_ratio", known)
-    one = Comparison("l1", GRR, ("oue", "norm_sub"))
+    one = PairComparison("l1", GRR, ("oue", "norm_sub"))
     assert log_ratios(COUNTS, 1.0, [one], 0.0) == {one: 0.0}
     assert FIRST < taken[-1] < module.CATEGORIES // 20
     assert errors[-1] <= ENOUGH < errors[-2]
 
 
 def test_nothing_to_tell_and_the_same_pair_twice() -> None:
-    assert log_ratios(COUNTS, 1.0, [Comparison("l1", NORM, NORM)], math.log(1.05)) == {
-        Comparison("l1", NORM, NORM): 0.0
+    assert log_ratios(COUNTS, 1.0, [PairComparison("l1", NORM, NORM)], math.log(1.05)) == {
+        PairComparison("l1", NORM, NORM): 0.0
     }
 
 
 def test_the_answer_does_not_depend_on_the_workers_but_on_the_seed() -> None:
-    one = Comparison("kl", ("oue", "norm_sub"), ("ss", "norm_sub"))
+    one = PairComparison("kl", ("oue", "norm_sub"), ("ss", "norm_sub"))
     alone = log_ratios(COUNTS, 1.0, [one], 1.0, seed=3)
     assert alone == log_ratios(COUNTS, 1.0, [one], 1.0, seed=3, jobs=2)
     assert alone != log_ratios(COUNTS, 1.0, [one], 1.0, seed=4)

@@ -114,7 +114,7 @@ def _cancelled(half_waves: FloatArray) -> FloatArray:
     return result
 
 
-def wave_figures(shapes: Sequence[Smoothness], k: int, epsilon: float, n: int) -> FloatArray:
+def log_density_figures(shapes: Sequence[Smoothness], k: int, epsilon: float, n: int) -> FloatArray:
     """Return the features ``(S, F)``, as `NAMES` calls them, for a budget and so many users."""
     squares, left = (np.stack([getattr(shape, name) for shape in shapes]) for name in ("squares", "left"))
     squares, known = squares[:, OF], n * information(shapes, k, epsilon)[:, OF]
