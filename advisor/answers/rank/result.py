@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from advisor.answers.rank.verdict import MOST_UNDETECTABLE, kind_of, reasons_of
+from advisor.answers.rank.verdict import MOST_UNDETECTABLE, WORTH_IT, kind_of, reasons_of
 from advisor.answers.rank.worth_it import WorthIt, worth_it_with
 from advisor.question.removals import nothing_left_sentence
 from advisor.question.request import DEFAULT_PAIR, Request
@@ -370,7 +370,10 @@ class Ranking:
     @cached_property
     def worth_it_with(self) -> WorthIt | None:
         """What would be worth it instead, predicted when it is asked for; None where the answer is."""
-        return worth_it_with(self)
+        without = self.error_without_data
+        if self.verdict in (None, WORTH_IT) or not without:
+            return None
+        return worth_it_with(self.request, self.metric, self.best.error, without)
 
     @property
     def best(self) -> Recommendation:

@@ -67,7 +67,7 @@ def predicted_people(case: Case) -> Need | None:
     """Return how many people are predicted to be enough, by the first answer of a plan."""
     if case.nearest.limit != case.limit:
         return None
-    row = first_need(case.nearest.at_limit.ranking, case.within, n=True)
+    row = _first_need(case, n=True)
     least = float(max(case.people, USERS[0]))
     return _need(row, lambda people: case.collects(people=int(people)), least, USERS[1])
 
@@ -76,8 +76,13 @@ def predicted_budget(case: Case) -> Need | None:
     """Return which ε is predicted to be enough, by the first answer of a plan."""
     if case.nearest.people != case.people:
         return None
-    row = first_need(case.nearest.at_limit.ranking, case.within, n=False)
+    row = _first_need(case, n=False)
     return _need(row, lambda epsilon: case.collects(limit=epsilon), case.nearest.limit, EPSILON[1])
+
+
+def _first_need(case: Case, *, n: bool) -> PlanRow | None:
+    ranking = case.nearest.at_limit.ranking
+    return first_need(ranking.request, ranking.metric, ranking.best.error, case.within, n=n)
 
 
 def _need(row: PlanRow | None, works: Callable[[float], bool], least: float, most: float) -> Need | None:
