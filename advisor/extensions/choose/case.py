@@ -15,8 +15,9 @@ from typing import Any
 
 from advisor.answers.plan.result import PlanRow
 from advisor.answers.rank.look_up import look_up
-from advisor.answers.rank.result import Ranking, Recommendation, first_need
+from advisor.answers.rank.result import Ranking, Recommendation
 from advisor.answers.rank.verdict import USELESS
+from advisor.answers.rank.worth_it import first_need
 from advisor.extensions.choose.question import LIMITS, limit_of, rounded
 from advisor.question.frequencies import Frequencies
 from advisor.question.question import Question
@@ -155,12 +156,16 @@ class Case:
             return least
         return _between(lambda epsilon: self.collects(limit=epsilon), least, self.limit)
 
+    def _first_need(self, *, n: bool) -> PlanRow | None:
+        limit = self.nearest.at_limit
+        return first_need(limit.request, limit.metric, limit.best.error, self.within, n=n)
+
     def people_needed(self) -> Need | None:
         """Return how many people are predicted to be enough, by the first answer of a plan."""
         nearest = self.nearest
         if nearest.limit != self.limit:
             return None
-        row = first_need(nearest.at_limit, self.within, n=True)
+        row = self._first_need(n=True)
         return _need(row, lambda people: self.collects(people=int(people)), float(nearest.people), USERS[1])
 
     def budget_needed(self) -> Need | None:
@@ -168,7 +173,7 @@ class Case:
         nearest = self.nearest
         if nearest.people != self.people:
             return None
-        row = first_need(nearest.at_limit, self.within, n=False)
+        row = self._first_need(n=False)
         return _need(row, lambda epsilon: self.collects(limit=epsilon), nearest.limit, EPSILON[1])
 
 

@@ -110,11 +110,59 @@ def _versus_raw(row: Recommendation) -> Cell:
 
 def _fields(ranking: Ranking) -> list[Field]:
     """Return the columns that say something of a ranking."""
-    request, metric = ranking.request, ranking.metric
-    simulated, threatened = ranking.source != "grid", request.threat is not None
-    estimate = any(row.probability_best is not None for row in ranking.recommendations)
+    threat = () if ranking.request.threat is None else _THREAT
+    return [*_result_fields(ranking), *threat, *_cost_fields(ranking)]
 
-    meaning = "" if not simulated else ERROR if ranking.over_populations else REPEATED
+
+def _result_fields(ranking: Ranking) -> list[Field]:
+    """Return the columns of the pair, its error, and what that is compared with."""
+    meaning = "" if ranking.source == "grid" else ERROR if ranking.over_populations else REPEATED
+    fields: list[Field] = [
+        (Column("rank", RANK), lambda row: (f"{row.rank}=" if row.tied else str(row.rank), row.rank)),
+        (Column("protocol", text=True), lambda row: row.protocol),
+        (Column("method", text=True), lambda row: row.method),
+        (Column(f"{ranking.metric} error", meaning), lambda row: error_cell(row, ranking)),
+    ]
+    if data_error(ranking.metric, 0.0, ranking.request.bins) is not None:
+        column = Column(_in_unit(ranking), "the error in the unit of the data: bins times their width", drop=2)
+        fields.append((column, partial(_in_data, ranking)))
+    fields += [
+        (
+            Column("to best", "error over the lowest one, paired over the repetitions that both have", drop=2),
+            lambda row: (times(row.ratio_to_best), row.ratio_to_best),
+        ),
+        (Column("95 % interval", drop=4), _interval),
+        (Column("vs no PP", "change against the raw estimate of the same protocol", drop=3), _versus_raw),
+    ]
+    if _is_estimate(ranking):
+        best = Column("best", "probability that the error is within 2 % of the lowest", drop=1)
+        fields.append((best, lambda row: figure_cell(row.probability_best, whole_percent)))
+    return fields
+
+
+def _is_estimate(ranking: Ranking) -> bool:
+    return any(row.probability_best is not None for row in ranking.recommendations)
+
+
+_THREAT: tuple[Field, ...] = (
+    (
+        Column("no attack", "mean error where nobody attacks", drop=1),
+        lambda row: figure_cell(row.error_unattacked, number),
+    ),
+    (
+        Column("random gain", "rise of the promoted frequencies when fake users send random reports", drop=3),
+        lambda row: figure_cell(row.gain_random_value, gain),
+    ),
+    (
+        Column("max. gain", "the same when they send the reports that help most", drop=1),
+        lambda row: "no bound" if row.gain_maximal is None else (gain(row.gain_maximal), row.gain_maximal),
+    ),
+)
+
+
+def _cost_fields(ranking: Ranking) -> list[Field]:
+    """Return the columns of what a pair costs, and of what its figures rest on."""
+    request, simulated = ranking.request, ranking.source != "grid"
 
     def worth(row: Recommendation) -> Cell:
         ratio = None if row.equivalent_users is None else row.equivalent_users / request.n
@@ -122,44 +170,8 @@ def _fields(ranking: Ranking) -> list[Field]:
 
     # Whether the column is there, the column, and how a cell of it is made.
     fields: list[tuple[bool, Column, Callable[[Recommendation], Cell]]] = [
-        (True, Column("rank", RANK), lambda row: (f"{row.rank}=" if row.tied else str(row.rank), row.rank)),
-        (True, Column("protocol", text=True), lambda row: row.protocol),
-        (True, Column("method", text=True), lambda row: row.method),
-        (True, Column(f"{metric} error", meaning), lambda row: error_cell(row, ranking)),
         (
-            data_error(metric, 0.0, request.bins) is not None,
-            Column(_in_unit(ranking), "the error in the unit of the data: bins times their width", drop=2),
-            partial(_in_data, ranking),
-        ),
-        (
-            True,
-            Column("to best", "error over the lowest one, paired over the repetitions that both have", drop=2),
-            lambda row: (times(row.ratio_to_best), row.ratio_to_best),
-        ),
-        (True, Column("95 % interval", drop=4), _interval),
-        (True, Column("vs no PP", "change against the raw estimate of the same protocol", drop=3), _versus_raw),
-        (
-            estimate,
-            Column("best", "probability that the error is within 2 % of the lowest", drop=1),
-            lambda row: figure_cell(row.probability_best, whole_percent),
-        ),
-        (
-            threatened,
-            Column("no attack", "mean error where nobody attacks", drop=1),
-            lambda row: figure_cell(row.error_unattacked, number),
-        ),
-        (
-            threatened,
-            Column("random gain", "rise of the promoted frequencies when fake users send random reports", drop=3),
-            lambda row: figure_cell(row.gain_random_value, gain),
-        ),
-        (
-            threatened,
-            Column("max. gain", "the same when they send the reports that help most", drop=1),
-            lambda row: "no bound" if row.gain_maximal is None else (gain(row.gain_maximal), row.gain_maximal),
-        ),
-        (
-            simulated and metric in SQUARED,
+            simulated and ranking.metric in SQUARED,
             Column("n′/n", "times the users that the raw estimate would need for the same mean squared error", drop=5),
             worth,
         ),
@@ -175,7 +187,7 @@ def _fields(ranking: Ranking) -> list[Field]:
             lambda row: (percent(row.attack_success), row.attack_success),
         ),
         (
-            simulated and not estimate,
+            simulated and not _is_estimate(ranking),
             Column("won", "share of the repetitions in which the row has the lowest error", drop=8),
             lambda row: figure_cell(row.win_share, whole_percent),
         ),
