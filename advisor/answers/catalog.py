@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from advisor.answers.clients.collection import Collection, client_file
+from advisor.answers.clients.collection import CodedCollection, client_file
 from advisor.answers.clients.parameters import BUILDERS
 from advisor.answers.usage import usage
 from advisor.errors import InputError, closest, listed
@@ -106,7 +106,7 @@ def explanation(name: str, epsilon: float | None = None, k: int | None = None) -
         reference=_reference(member),
         python=usage(kind, key, size, budget),
         source=None if isinstance(member, type) else _source(member),
-        client=client_file(Collection(key, _any_method(key), size, budget)) if written else None,
+        client=client_file(CodedCollection(key, _any_method(key), size, budget)) if written else None,
         eps=budget if written else None,
         k=size if written else None,
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.inputs.columns import Table, read_number
+from advisor.inputs.columns import InputTable, read_number
 from advisor.inputs.head import Dialect
 from advisor.inputs.labels import plural
 from advisor.inputs.numbers import DecimalSign, is_finite
@@ -183,7 +183,7 @@ class TextBlock(Block):
 
 
 def real_numbers(
-    block: Block, table: Table, columns: Sequence[int], signs: Sequence[DecimalSign], what: str, hint: str = ""
+    block: Block, table: InputTable, columns: Sequence[int], signs: Sequence[DecimalSign], what: str, hint: str = ""
 ) -> NDArray[np.float64]:
     """Return columns of real numbers ``(rows, columns)``, in any spelling.
 
@@ -214,7 +214,7 @@ class Rows(ABC):
     quoted: bool = True  # whether quotation marks enclose cells, and are no part of them
     doubts: tuple[str, ...] = ()  # what speaks against one value a line, where lines were not cut into cells
 
-    def __init__(self, table: Table, assumptions: tuple[str, ...]) -> None:
+    def __init__(self, table: InputTable, assumptions: tuple[str, ...]) -> None:
         self.table = table
         self.assumptions = assumptions
         self._blanks = 0

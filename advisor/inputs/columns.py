@@ -23,7 +23,7 @@ _TOTALS = frozenset({"total", "totals", "sum", "overall", "grandtotal", "all"})
 
 
 @dataclass(frozen=True)
-class Table:
+class InputTable:
     """The head of a table."""
 
     source: str  # the name for messages
@@ -77,7 +77,7 @@ class Table:
         """Word an error with the place where it is."""
         return InputError(f"{self.at(place)}: {what}")
 
-    def without_rows(self) -> Table:
+    def without_rows(self) -> InputTable:
         """Return the same without the rows of the head but the place of the first: as little as can be sent."""
         return replace(self, rows=(), places=tuple(self.places[:1]))
 
@@ -92,7 +92,7 @@ class Table:
         return listed(printable(name) or f"{at} (unnamed)" for at, name in enumerate(self.names, start=1))
 
 
-def bad_count(table: Table, place: int, cell: str, reason: str, column: str = "") -> InputError:
+def bad_count(table: InputTable, place: int, cell: str, reason: str, column: str = "") -> InputError:
     """Word the error for a number of users that is none, in a column that was only taken for that of the counts."""
     got = f" {shortened(cell)}" if cell else ""
     what = f"{table.unit} {place}: the count{got} {reason}"
@@ -104,7 +104,7 @@ def bad_count(table: Table, place: int, cell: str, reason: str, column: str = ""
     )
 
 
-def read_number(table: Table, sign: DecimalSign, place: int, cell: str, what: str, hint: str = "") -> float:
+def read_number(table: InputTable, sign: DecimalSign, place: int, cell: str, what: str, hint: str = "") -> float:
     """Return the number in a cell, in any spelling.
 
     sign: the decimal sign of its column.
@@ -120,7 +120,7 @@ def read_number(table: Table, sign: DecimalSign, place: int, cell: str, what: st
 
 
 def refuse_total(
-    table: Table, label: str, cell: str, place: int, excess: float, *, rows: int, rounding: float = 0
+    table: InputTable, label: str, cell: str, place: int, excess: float, *, rows: int, rounding: float = 0
 ) -> None:
     """Raise InputError if the last row adds up all others.
 
@@ -134,7 +134,7 @@ def refuse_total(
 
 
 @dataclass(frozen=True)
-class Choice:
+class ColumnChoice:
     """The columns to read: that of the labels, and that of the counts (None: one row is one user)."""
 
     label: int
@@ -152,7 +152,7 @@ def is_place(name: str, width: int) -> bool:
     return digits.isascii() and digits.isdecimal() and len(digits) < 10 and 1 <= int(digits) <= width
 
 
-def find_column(table: Table, name: str, option: str) -> int:
+def find_column(table: InputTable, name: str, option: str) -> int:
     """Return the index of a column given by name or by number from 1.
 
     Raises InputError if there is no such column, or several; the message lists the columns.
@@ -184,7 +184,7 @@ def find_column(table: Table, name: str, option: str) -> int:
     raise InputError(f"{table.source}: no column {shown(name)} for {option}; the columns are {table.columns()}{hint}")
 
 
-def choose_columns(table: Table, column: str | None, counts: str | None) -> Choice:
+def choose_columns(table: InputTable, column: str | None, counts: str | None) -> ColumnChoice:
     """Decide which column holds the labels, and which the counts if the file is a histogram.
 
     Raises InputError if the user has to say which; the message lists the columns and names the option.
@@ -193,7 +193,7 @@ def choose_columns(table: Table, column: str | None, counts: str | None) -> Choi
     if counts is not None:
         return _asked_counts(table, label, find_column(table, counts, "--counts"))
     if len(table.values) == 1 and label is None:
-        return Choice(table.values[0], None)
+        return ColumnChoice(table.values[0], None)
     count = _count_column(table, label)
     if label is None and count is not None and len(table.values) == 2:
         label = _other(table, count)
@@ -203,10 +203,10 @@ def choose_columns(table: Table, column: str | None, counts: str | None) -> Choi
             f"values with --column (and, if another holds the number of users, --counts){_paste(table)}; "
             "if the line is one value, put it in quotes"
         )
-    return Choice(label, count)
+    return ColumnChoice(label, count)
 
 
-def _paste(table: Table) -> str:
+def _paste(table: InputTable) -> str:
     """Return the options to paste where one of two columns may hold counts."""
     if table.names is None or len(table.values) != 2:
         return ""
@@ -217,19 +217,19 @@ def _paste(table: Table) -> str:
     return f": --column {label} --counts {count} if {printable(table.names[tallies[0]])} is a number of users"
 
 
-def _is_tally(table: Table, column: int) -> bool:
+def _is_tally(table: InputTable, column: int) -> bool:
     """Tell whether a column of two holds whole numbers, beside labels of which none is there twice."""
     labels = table.cells(_other(table, column))
     return len(labels) > 1 and len(set(labels)) == len(labels) and _are_counts(table, column)
 
 
-def _other(table: Table, column: int) -> int:
+def _other(table: InputTable, column: int) -> int:
     """Return the other one of two columns."""
     first, second = table.values
     return second if column == first else first
 
 
-def _asked_counts(table: Table, label: int | None, count: int) -> Choice:
+def _asked_counts(table: InputTable, label: int | None, count: int) -> ColumnChoice:
     if label is None:
         if len(table.values) != 2 or count not in table.values:
             raise InputError(
@@ -242,10 +242,10 @@ def _asked_counts(table: Table, label: int | None, count: int) -> Choice:
             f"{table.source}: --column and --counts both name column {table.called(count)}; "
             f"the columns are {table.columns()}"
         )
-    return Choice(label, count)
+    return ColumnChoice(label, count)
 
 
-def _count_column(table: Table, label: int | None) -> int | None:
+def _count_column(table: InputTable, label: int | None) -> int | None:
     """Return the column whose name and values are those of counts, None if each row is one user."""
     if table.names is None:
         _refuse_ambiguous(table, label)
@@ -278,23 +278,23 @@ def _count_column(table: Table, label: int | None) -> int | None:
     return None
 
 
-def _are_counts(table: Table, index: int) -> bool:
+def _are_counts(table: InputTable, index: int) -> bool:
     cells = table.cells(index)
     return bool(cells) and all(isinstance(_whole(table, cell), int) for cell in cells)
 
 
-def _whole(table: Table, cell: str) -> int | str:
+def _whole(table: InputTable, cell: str) -> int | str:
     return whole_count(cell, decimal_comma=table.decimal_comma)
 
 
-def _report_bad_count(table: Table, index: int) -> None:
+def _report_bad_count(table: InputTable, index: int) -> None:
     """Raise for the first value that is not a count: nearly all are, so the file is a damaged histogram."""
     for row, place in zip(table.rows, table.places, strict=True):
         if len(row) == table.width and isinstance(reason := _whole(table, row[index].strip()), str):
             raise bad_count(table, place, row[index].strip(), reason, table.called(index))
 
 
-def _refuse_ambiguous(table: Table, label: int | None) -> None:
+def _refuse_ambiguous(table: InputTable, label: int | None) -> None:
     if label is None and table.width == 2 and _is_tally(table, 1):
         raise InputError(
             f"{table.source}: has 2 columns and no header line; if they are label and number of users say "

@@ -154,7 +154,7 @@ _LONGEST_INTEGER = 10**15  # up to which one would count labels along
 
 
 @dataclass(frozen=True)
-class Domain:
+class LabelDomain:
     """The categories and how many users of the sample are in each."""
 
     labels: tuple[str, ...]  # the k labels; unobserved categories that have no name are "(unseen 1)", "(unseen 2)", …
@@ -186,7 +186,7 @@ def build_domain(
     other: bool = False,
     ordered: bool | None = None,
     transactions: bool = False,
-) -> Domain:
+) -> LabelDomain:
     """Order the labels, keep the frequent ones, and add the categories that nobody reported.
 
     Labels are numbers if every one of them is (leading zeros mark a code); numbers are sorted by value. Names
@@ -383,7 +383,7 @@ def _drop(draft: _Draft, rest: dict[str, int]) -> None:
     draft.warnings.append(f"{text}; --other keeps them as one category")
 
 
-def _finished(draft: _Draft, *, ordered: bool) -> Domain:
+def _finished(draft: _Draft, *, ordered: bool) -> LabelDomain:
     if len(draft.users) < 2:
         got = f"only the label {shortened(next(iter(draft.users)))}" if draft.users else "no label"
         raise InputError(
@@ -393,7 +393,7 @@ def _finished(draft: _Draft, *, ordered: bool) -> Domain:
     counts = np.fromiter(draft.users.values(), dtype=np.int64, count=len(draft.users))
     if counts.sum() < 1:
         raise InputError("no user is left in the domain; at least one is needed")
-    return Domain(tuple(draft.users), counts, ordered, tuple(draft.assumptions), tuple(draft.warnings))
+    return LabelDomain(tuple(draft.users), counts, ordered, tuple(draft.assumptions), tuple(draft.warnings))
 
 
 def read_domain(path: str) -> tuple[str, ...]:

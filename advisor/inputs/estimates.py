@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError
 from advisor.inputs.blocks import Rows
-from advisor.inputs.columns import Table, find_column, read_number, refuse_total
+from advisor.inputs.columns import InputTable, find_column, read_number, refuse_total
 from advisor.inputs.head import Expected
 from advisor.inputs.labels import missing_labels, shortened, value_of
 from advisor.inputs.numbers import (
@@ -120,7 +120,7 @@ def _names_columns(first: Sequence[str], rest: Sequence[Sequence[str]], usual: b
     return not all(map(is_missing, above)) if above and not any(map(looks_numeric, first)) else usual
 
 
-def _columns(table: Table, column: str | None, estimates: str | None) -> tuple[int | None, int]:
+def _columns(table: InputTable, column: str | None, estimates: str | None) -> tuple[int | None, int]:
     """Return the columns of the labels (None if there is none) and of the estimates."""
     label = None if column is None else find_column(table, column, "--column")
     value = _estimate_column(table, label) if estimates is None else find_column(table, estimates, "--estimates")
@@ -134,7 +134,7 @@ def _columns(table: Table, column: str | None, estimates: str | None) -> tuple[i
     return label, value
 
 
-def _estimate_column(table: Table, label: int | None) -> int:
+def _estimate_column(table: InputTable, label: int | None) -> int:
     if table.width == 1:
         if label is not None:
             raise InputError(f"{table.source}: has one column, no estimates beside the labels; add a column of them")
@@ -171,7 +171,7 @@ def _read(rows: Rows, label_at: int | None, value_at: int) -> tuple[list[str], l
     return labels, cells, places
 
 
-def _check_labels(table: Table, labels: list[str], places: list[int]) -> None:
+def _check_labels(table: InputTable, labels: list[str], places: list[int]) -> None:
     missing = set(missing_labels(labels))
     numeric = all_numbers([label for label in labels if label not in missing])
     seen: dict[str | Decimal, tuple[str, int]] = {}

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TypeAlias
 
 from advisor.errors import InputError, listed, printable
-from advisor.inputs.columns import Table, is_place, numbers_rows
+from advisor.inputs.columns import InputTable, is_place, numbers_rows
 from advisor.inputs.numbers import is_missing, looks_numeric
 
 HEAD_LINES = 1000
@@ -313,7 +313,7 @@ def _share(having: int, lines: list[str]) -> str:
 
 def find_columns(
     source: str, form: Dialect, found: HeadRecords, expected: Expected, *, cut: bool
-) -> tuple[Table, tuple[str, ...]]:
+) -> tuple[InputTable, tuple[str, ...]]:
     """Return the columns with the first rows below the header, and what was decided.
 
     Raises InputError if the file holds nothing but a header.
@@ -327,7 +327,7 @@ def find_columns(
             f"{source}: holds only a header line ({joined}), no {expected.what}; if the line is data, say --no-header"
         )
     kept = found.filled[1:] if named else found.filled
-    table = Table(
+    table = InputTable(
         source,
         tuple(first) if named else None,
         len(first),
@@ -369,7 +369,7 @@ def _names_columns(first: list[str], rest: list[list[str]], *, table: bool) -> b
     return table and not any(cell and cell in column for cell, column in zip(first, below, strict=True))
 
 
-def header_doubt(table: Table) -> tuple[str, ...]:
+def header_doubt(table: InputTable) -> tuple[str, ...]:
     """Say so if the first value of one column of words may be the column's name: there once, among repeated values."""
     first, *rest = table.cells(0)
     times = Counter(rest)

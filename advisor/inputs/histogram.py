@@ -14,13 +14,13 @@ import numpy as np
 from advisor.errors import InputError
 from advisor.inputs.bins import Cut
 from advisor.inputs.blocks import Block, Rows
-from advisor.inputs.columns import Choice, Table, choose_columns, find_column
+from advisor.inputs.columns import ColumnChoice, InputTable, choose_columns, find_column
 from advisor.inputs.head import Expected
 from advisor.inputs.labels import OTHER_LABEL, plural, shortened
 from advisor.inputs.numbers import MOST_LABELS
 from advisor.inputs.source import Source, opened
 from advisor.inputs.table import TextRows, opened_rows
-from advisor.inputs.tally import NumberTally, RawHistogram, Tally, names_numbers
+from advisor.inputs.tally import LabelTally, NumberTally, RawHistogram, names_numbers
 
 
 def read_histogram(
@@ -102,7 +102,7 @@ def read_columns(
         twice = [place for at, place in enumerate(places) if place in places[:at]]
         if twice:
             raise InputError(f"{table.source}: --column names column {table.called(twice[0])} twice: leave one out")
-        tallies = [Tally(table) for _ in places]
+        tallies = [LabelTally(table) for _ in places]
         for block in rows.blocks(places):
             for place, tally in zip(places, tallies, strict=True):
                 tally.add_block(block.tallied(place), partial(_place_of, block, place))
@@ -121,9 +121,9 @@ def _place_of(block: Block, column: int, value: str) -> int:
     return block.places[block.cells(column).index(value)]
 
 
-def _tallied(rows: Rows, choice: Choice, cut: Cut | None) -> Tally:
+def _tallied(rows: Rows, choice: ColumnChoice, cut: Cut | None) -> LabelTally:
     table, label, count = rows.table, choice.label, choice.count
-    tally = Tally(table) if cut is None else NumberTally(table, label, cut)
+    tally = LabelTally(table) if cut is None else NumberTally(table, label, cut)
     for block in rows.blocks([label] if count is None else [label, count]):
         if count is None:
             tally.add_block(block.tallied(label), partial(_place_of, block, label))
@@ -132,7 +132,7 @@ def _tallied(rows: Rows, choice: Choice, cut: Cut | None) -> Tally:
     return tally
 
 
-def _assumed_columns(table: Table, choice: Choice) -> tuple[str, ...]:
+def _assumed_columns(table: InputTable, choice: ColumnChoice) -> tuple[str, ...]:
     if choice.count is None:
         return (f"column {table.called(choice.label)} read as values, one row a user",) if table.width > 1 else ()
     return (f"column {table.called(choice.count)} read as counts, column {table.called(choice.label)} as labels",)

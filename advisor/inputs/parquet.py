@@ -9,7 +9,7 @@ from typing import Any
 
 from advisor.errors import InputError
 from advisor.inputs.blocks import Block, Rows
-from advisor.inputs.columns import Table
+from advisor.inputs.columns import InputTable
 from advisor.inputs.labels import shortened
 from advisor.inputs.source import LONGEST_LINE, Source
 
@@ -66,7 +66,7 @@ class ParquetRows(Rows):
             raise InputError(f"{source}: is empty; a table with at least one row is needed")
         stripped = tuple(name.strip() for name in self._names)
         rows = self._head()
-        super().__init__(Table(source, stripped, len(stripped), rows, range(1, len(rows) + 1), unit="row"), ())
+        super().__init__(InputTable(source, stripped, len(stripped), rows, range(1, len(rows) + 1), unit="row"), ())
 
     def _head(self) -> list[list[str]]:
         """Return the first rows; columns that cannot be read anyway are empty there."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError
 from advisor.inputs.blocks import Block, Rows, real_numbers
-from advisor.inputs.columns import COUNT_NAMES, Table, bad_count, find_column
+from advisor.inputs.columns import COUNT_NAMES, InputTable, bad_count, find_column
 from advisor.inputs.head import Expected
 from advisor.inputs.numbers import LARGEST_TOTAL, whole_count
 from advisor.inputs.table import opened_rows
@@ -147,7 +147,7 @@ def read_places(
 
 
 def _columns(
-    table: Table, names: Sequence[str], counts: str | None, axes: Mapping[str, frozenset[str]]
+    table: InputTable, names: Sequence[str], counts: str | None, axes: Mapping[str, frozenset[str]]
 ) -> tuple[list[int], int | None]:
     """Return the columns of the coordinates, in the order of their headers, and that of the counts (None: none).
 
@@ -191,7 +191,7 @@ def _users(rows: Rows, at: Sequence[int], count: int | None) -> Iterator[_Users]
         yield _Users(coordinates, users, block.places)
 
 
-def _counts(table: Table, block: Block, at: int) -> NDArray[np.int64]:
+def _counts(table: InputTable, block: Block, at: int) -> NDArray[np.int64]:
     plain = block.whole([at])
     if plain is not None:
         return plain[:, 0]
@@ -204,7 +204,7 @@ def _counts(table: Table, block: Block, at: int) -> NDArray[np.int64]:
     return np.array(numbers, dtype=np.int64)
 
 
-def _in_grid(table: Table, blocks: Iterable[_Users], size: tuple[int, int]) -> NDArray[np.int64]:
+def _in_grid(table: InputTable, blocks: Iterable[_Users], size: tuple[int, int]) -> NDArray[np.int64]:
     """Return the users of each cell; coordinates are rows and columns."""
     result = np.zeros(size[0] * size[1], dtype=np.int64)
     for block in blocks:
@@ -230,7 +230,7 @@ def _add(result: NDArray[np.int64], cells: NDArray[np.int64], users: NDArray[np.
 
 
 def _in_cells(
-    table: Table, blocks: Iterable[_Users], cell_km: float, size: tuple[int, int] | None
+    table: InputTable, blocks: Iterable[_Users], cell_km: float, size: tuple[int, int] | None
 ) -> tuple[tuple[int, int], NDArray[np.int64], tuple[str, ...]]:
     """Cut degrees into cells, and count the users of each.
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError
 from advisor.inputs.bins import Bins, Cut, edge_text, exact
-from advisor.inputs.columns import Table, bad_count, refuse_total
+from advisor.inputs.columns import InputTable, bad_count, refuse_total
 from advisor.inputs.labels import missing_labels, plural, shortened
 from advisor.inputs.numbers import (
     EMPTY,
@@ -44,10 +44,10 @@ class RawHistogram:
     column: str = ""  # what the file calls the labels
 
 
-class Tally:
+class LabelTally:
     """Users per label of one table."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: InputTable) -> None:
         self.table = table
         self.users: Counter[str] = Counter()
         self._missing_at: dict[str, int] = {}
@@ -140,14 +140,14 @@ MOST_NUMBERS = 10_000_000
 """Most distinct numbers that are kept where the edges depend on them: 16 bytes each."""
 
 
-class NumberTally(Tally):
+class NumberTally(LabelTally):
     """Users per bin of one table: while it is read where the edges are given, else once its numbers are known.
 
     table, label: the table, and its column with the numbers.
     cut: how numbers become bins.
     """
 
-    def __init__(self, table: Table, label: int, cut: Cut) -> None:
+    def __init__(self, table: InputTable, label: int, cut: Cut) -> None:
         super().__init__(table)
         self._cut, self._column = cut, table.names[label] if table.names else None
         self._bins = cut.bins(self._column)
@@ -281,7 +281,7 @@ def binned(name: str, column: str, users: Mapping[str, int], cut: Cut) -> RawHis
 
     Raises InputError as a file of these numbers would.
     """
-    tally = NumberTally(Table(name, (column,) if column else None, 1, (), ()), 0, cut)
+    tally = NumberTally(InputTable(name, (column,) if column else None, 1, (), ()), 0, cut)
     tally.add_block(users, lambda _: 0)
     return tally.result(drop_missing=False)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from advisor.question.solutions import Solution
 
 
-class Plan(NamedTuple):
+class BudgetUse(NamedTuple):
     """How a user's budget is used.
 
     Attributes

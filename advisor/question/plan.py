@@ -9,7 +9,7 @@ from advisor.errors import InputError, listed
 from advisor.question.fitting import fitting_methods, fitting_metrics, fitting_protocols
 from advisor.question.frequencies import Frequencies
 from advisor.question.metric_settings import MetricValues
-from advisor.question.plan_shuffled import Shuffled
+from advisor.question.plan_shuffled import PlanShuffling
 from advisor.question.question import Question
 from advisor.question.rules import USERS_LOW
 from advisor.question.sample import simulated_frequencies
@@ -50,7 +50,7 @@ class PlanQuestion:
     precision: float
     max_repetitions: int
     metric_values: MetricValues  # settings of the metric
-    shuffled: Shuffled | None = None  # the promise of shuffled reports, instead of a budget; n is then the unknown
+    shuffled: PlanShuffling | None = None  # the promise of shuffled reports, instead of a budget; n is then the unknown
 
     @property
     def unknown(self) -> str:
@@ -119,7 +119,7 @@ def plan_question(question: Question, frequencies: Frequencies | None = None) ->
     pairs = tuple(product(protocols, methods)) if menu.protocol and menu.method else ()
     shuffled = None
     if promise.central_epsilon is not None and promise.delta is not None:
-        shuffled = Shuffled(promise.central_epsilon, promise.delta, frequencies.k)
+        shuffled = PlanShuffling(promise.central_epsilon, promise.delta, frequencies.k)
     return PlanQuestion(
         frequencies=frequencies,
         metric=metric,

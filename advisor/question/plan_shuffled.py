@@ -17,7 +17,7 @@ PLACES = np.geomspace(1e3, 1e9, 7)  # numbers of users between which a first ans
 
 
 @dataclass(frozen=True)
-class Shuffled:
+class PlanShuffling:
     """A central promise that the shuffled reports of k categories keep, whatever the number of users.
 
     Raises InputError if the promise is below every budget, so that few users could not keep it.

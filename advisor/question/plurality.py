@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.question.budget import Plan
+from advisor.question.budget import BudgetUse
 from advisor.question.settings import SOLUTIONS, Plurality
 from advisor.question.solutions import ranked_solutions
 from simulator import PROTOCOLS, frequency_oracles
@@ -17,7 +17,7 @@ from simulator.protocols import EPSILON_MIN
 
 def make_plan(
     plurality: Plurality, epsilon: float, protocols: Iterable[str], frequencies: NDArray[np.float64], n: int
-) -> Plan | None:
+) -> BudgetUse | None:
     """Return how the budget is used, or None where there is one attribute and one round.
 
     Which solution is better is told from the mean squared error of the raw estimates: variance, and for sampling what
@@ -46,7 +46,7 @@ def make_plan(
     if d == 1:
         if rounds == 1:
             return None
-        return Plan(1, rounds, None, epsilon, epsilon, rounds * epsilon, n, n, None)
+        return BudgetUse(1, rounds, None, epsilon, epsilon, rounds * epsilon, n, n, None)
     protocols = tuple(protocols)
     squares = {
         "smp": raw_error(protocols, epsilon, n // d, frequencies)
@@ -55,7 +55,7 @@ def make_plan(
     }
     chosen = plurality.solution or min(SOLUTIONS, key=squares.__getitem__)
     other = "spl" if chosen == "smp" else "smp"
-    return Plan(
+    return BudgetUse(
         attributes=d,
         rounds=rounds,
         solution=chosen,

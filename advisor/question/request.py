@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.inputs.bins import Bins
-from advisor.question.budget import Plan
+from advisor.question.budget import BudgetUse
 from advisor.question.central import Central
 from advisor.question.metric_settings import MetricValues
 from advisor.question.removals import Removal
@@ -147,7 +147,7 @@ class Request:
     removals: tuple[Removal, ...] = ()
     threat: float | None = None
     targets: tuple[int, ...] = ()
-    plan: Plan | None = None
+    plan: BudgetUse | None = None
     bins: Bins | None = field(default=None, repr=False)
     data_words: tuple[str, ...] = field(default=(), repr=False)
     central: Central | None = None

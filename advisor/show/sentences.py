@@ -8,7 +8,7 @@ from advisor.answers.rank.meaning import Meaning
 from advisor.answers.shuffled import Shuffled
 from advisor.figures import number, percent
 from advisor.names import protocol_in_full
-from advisor.question.budget import Plan
+from advisor.question.budget import BudgetUse
 from advisor.question.central import Central
 
 
@@ -23,7 +23,7 @@ def assumed_sentences(assumptions: Iterable[str]) -> list[str]:
     return [f"Assumed: {every}."] if every else []
 
 
-def total_text(plan: Plan | None, *, each: bool = False) -> str:
+def total_text(plan: BudgetUse | None, *, each: bool = False) -> str:
     """Return what a user spends in all rounds, as a sentence behind others; nothing for one round.
 
     each: whether it is said of several budgets.
@@ -35,7 +35,7 @@ def total_text(plan: Plan | None, *, each: bool = False) -> str:
     return f" Each user spends ε = {plan.epsilon_total:g} in all {plan.rounds:,} rounds."
 
 
-def plan_sentences(plan: Plan) -> list[str]:
+def plan_sentences(plan: BudgetUse) -> list[str]:
     """Return which way the budget is used, and what a user spends in all."""
     lines = []
     if plan.solution is not None and plan.advantage is not None:

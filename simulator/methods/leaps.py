@@ -121,7 +121,7 @@ class Path:
 
 
 @dataclass(frozen=True)
-class Point:
+class Iterate:
     """Where a leap starts: frequencies ``(rows, k)`` after a number of steps, and how the next step changes them.
 
     logarithms, change: of cells, or of values where there are no cells.
@@ -136,11 +136,11 @@ class Point:
     lag: FloatArray
     detail: FloatArray | None
 
-    def of(self, rows: IntArray) -> Point:
+    def of(self, rows: IntArray) -> Iterate:
         """Return the same of some rows alone."""
         detail = None if self.detail is None else self.detail[rows]
         parts = (self.frequencies[rows], self.logarithms[rows], self.change[rows], self.lag[rows])
-        return Point(self.steps, *parts, detail)
+        return Iterate(self.steps, *parts, detail)
 
 
 class Leaps:
@@ -165,19 +165,19 @@ class Leaps:
         result._path = replace(self._path, shares=self._path.shares[rows])
         return result
 
-    def point(self, steps: int, frequencies: FloatArray, following: FloatArray) -> Point:
+    def point(self, steps: int, frequencies: FloatArray, following: FloatArray) -> Iterate:
         """Return where a leap starts after so many steps, given also the frequencies after the next."""
         if self._cells is None:
             first = _logarithms(frequencies)
-            return Point(steps, frequencies, first, _logarithms(following) - first, np.zeros((len(first), 1)), None)
+            return Iterate(steps, frequencies, first, _logarithms(following) - first, np.zeros((len(first), 1)), None)
         first = _logarithms(self._cells.sums(frequencies))
         change = _logarithms(self._cells.sums(following)) - first
         lag = change - self._path.change(first)
         # Smoothing keeps no detail.
         detail = None if self._path.smooth else _logarithms(following / np.maximum(frequencies, LEAST))
-        return Point(steps, frequencies, first, change, lag, detail)
+        return Iterate(steps, frequencies, first, change, lag, detail)
 
-    def reached(self, point: Point, former: Point | None, steps: FloatArray, most: int) -> FloatArray:
+    def reached(self, point: Iterate, former: Iterate | None, steps: FloatArray, most: int) -> FloatArray:
         """Return about the frequencies that so many steps ``(rows, 1)`` from a point reach, at most `most`.
 
         former: where the former leap started, if there was one.

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from advisor import audit
-from advisor.answers.clients.collection import Collection, client_file
+from advisor.answers.clients.collection import CodedCollection, client_file
 from advisor.extensions.code.reports import module_of
 from advisor.inputs.reports.lines import reports_of
 from simulator import PROTOCOLS
@@ -82,7 +82,7 @@ def test_a_right_client_is_not_whatever_the_order_of_its_lines(run: Run) -> None
 def test_lines_are_read_as_the_clients_write_them() -> None:
     def check(key: str) -> None:
         k, epsilon = 12, 1.0
-        client = module_of(client_file(Collection(key, "em_stopped" if key == "sw" else "none", k, epsilon)))
+        client = module_of(client_file(CodedCollection(key, "em_stopped" if key == "sw" else "none", k, epsilon)))
         entropy = random.Random(1).randbytes  # noqa: S311 - tests have to be repeatable
         reports = [client.randomised(value, entropy) for value in range(k) for _ in range(5)]
         read = reports_of([client.line(report) for report in reports], key, k, epsilon)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from advisor import InputError, advise
-from advisor.question.budget import Plan
+from advisor.question.budget import BudgetUse
 from advisor.question.plurality import make_plan
 from advisor.question.settings import Plurality
 from simulator import PROTOCOLS
@@ -21,7 +21,7 @@ COUNTS = apportion(ZIPF, 20_000)
 
 def plan(
     epsilon: float, d: int, *, rounds: int = 1, solution: str | None = None, protocols: tuple[str, ...] = ("oue",)
-) -> Plan:
+) -> BudgetUse:
     made = make_plan(Plurality(attributes=d, solution=solution, rounds=rounds), epsilon, protocols, ZIPF, 20_000)
     assert made is not None
     return made

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from advisor.answers.catalog import explanation
-from advisor.answers.clients.collection import Collection, client_file
+from advisor.answers.clients.collection import CodedCollection, client_file
 from advisor.answers.usage import usage
 from advisor.show.catalog import explain_document
 from advisor.show.model import View
@@ -88,7 +88,7 @@ def test_explain_shows_cost_and_recipes_as_they_are(run: Run, members: list[str]
         assert known["python"] == usage(known["kind"], name)
         assert known["python"] in out
         if known["kind"] == "protocol":
-            collection = Collection(name, "em_stopped" if name == "sw" else "none", 16, 1.0)
+            collection = CodedCollection(name, "em_stopped" if name == "sw" else "none", 16, 1.0)
             assert known["client"] == client_file(collection)
             assert known["client"] in out
             assert known["source"] is None
@@ -269,7 +269,7 @@ def test_members_of_other_packages_are_listed(run: Run) -> None:
 
 def test_the_code_of_a_protocol_has_the_settings_filled_in(run: Run) -> None:
     known = json.loads(run("explain", "pgr", "--eps", "1", "--k", "300", "--format", "json")[1])
-    collection = Collection("pgr", "none", 300, 1.0)
+    collection = CodedCollection("pgr", "none", 300, 1.0)
     assert known["client"] == client_file(collection)
     assert "K = 300 " in known["client"]
     assert 'PROTOCOLS["pgr"](k=300, epsilon=1.0)' in known["python"]

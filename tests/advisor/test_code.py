@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.answers.clients.collection import Collection
+from advisor.answers.clients.collection import CodedCollection
 from advisor.extensions.code.answer import MEANINGS, files_of
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.methods.summaries import SUMMARIES
@@ -39,7 +39,7 @@ def test_a_pair_becomes_files_that_pass_their_own_check(run: Run, folder: Path) 
     code, out, err = run("code", *PAIR, "--to", "new")
     assert (code, err) == (0, "")
     assert {each.name for each in (folder / "new").iterdir()} == MEANINGS.keys()
-    for name, text in files_of(Collection("olh", "eb_ns", 32, 1.0)).items():
+    for name, text in files_of(CodedCollection("olh", "eb_ns", 32, 1.0)).items():
         assert (folder / "new" / name).read_text(encoding="utf-8") == text
     assert out.startswith(
         "Wrote clients, server and test vectors for Optimised local hashing (olh) with Empirical Bayes (eb_ns) to new."
@@ -174,7 +174,7 @@ def test_a_file_that_is_read_is_never_written(run: Run, folder: Path) -> None:
 def test_a_summary_of_draws_is_not_written_as_if_it_left_the_estimate_alone() -> None:
     for name in SUMMARIES:
         with pytest.raises(ValueError, match=f"code writes one method, and {name} is of draws from what is known"):
-            Collection("oue", name, 8, 1.0)
+            CodedCollection("oue", name, 8, 1.0)
 
 
 @pytest.mark.usefixtures("folder")
@@ -230,7 +230,7 @@ def test_labels_give_the_number_of_answers(run: Run, folder: Path) -> None:
 
 def test_the_page_states_the_promise_and_what_is_not_promised() -> None:
     def states(key: str) -> None:
-        collection = Collection(key, "em_stopped" if key == "sw" else "norm", 40, 0.5)
+        collection = CodedCollection(key, "em_stopped" if key == "sw" else "norm", 40, 0.5)
         page = files_of(collection)["README.md"]
         assert page.count("\n") < 75  # one page
         assert "at most 1.649 times (e^ε) as likely with the user's answer" in page

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from advisor.answers.clients.collection import FOLDERS, Collection, client_file
+from advisor.answers.clients.collection import FOLDERS, CodedCollection, client_file
 from advisor.answers.clients.parameters import parameters
 from advisor.extensions.code.reports import TEMPLATES, module_of, vectors
 from advisor.inputs.reports.settings import READABLE
@@ -49,11 +49,13 @@ def any_method(key: str) -> str:
     return "em_stopped" if key == "sw" else "none"
 
 
-def made(key: str, k: int, epsilon: float, hashing: str = "mix64", labels: tuple[str, ...] | None = None) -> Collection:
-    return Collection(key, any_method(key), k, epsilon, labels, hashing)
+def made(
+    key: str, k: int, epsilon: float, hashing: str = "mix64", labels: tuple[str, ...] | None = None
+) -> CodedCollection:
+    return CodedCollection(key, any_method(key), k, epsilon, labels, hashing)
 
 
-def client_of(collection: Collection) -> ModuleType:
+def client_of(collection: CodedCollection) -> ModuleType:
     return module_of(client_file(collection))
 
 
@@ -367,7 +369,7 @@ def test_settings_that_cannot_be_have_no_client() -> None:
     with pytest.raises(ValueError, match="epsilon must be between"):
         parameters("grr", 4, 100.0)
     with pytest.raises(ValueError, match="method em is not for reports of grr"):
-        Collection("grr", "em", 4, 1.0)
+        CodedCollection("grr", "em", 4, 1.0)
 
 
 SENDING = """

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from advisor.answers.clients.collection import HASHED, Collection, client_file
+from advisor.answers.clients.collection import HASHED, CodedCollection, client_file
 from advisor.errors import InputError
 from advisor.extensions.code import reports
 from advisor.extensions.code.answer import files_of
@@ -33,13 +33,13 @@ def any_method(key: str) -> str:
     return "em_stopped" if key == "sw" else "norm_sub"
 
 
-def reports_of(collection: Collection, users: int) -> tuple[ModuleType, list[Any]]:
+def reports_of(collection: CodedCollection, users: int) -> tuple[ModuleType, list[Any]]:
     client, rng = module_of(client_file(collection)), random.Random(0)  # noqa: S311 - tests have to be repeatable
     values = [int(collection.k * rng.random() ** 3) for _ in range(users)]
     return client, [client.randomised(value, rng.randbytes) for value in values]
 
 
-def expected(collection: Collection, native: list[Any]) -> FloatArray:
+def expected(collection: CodedCollection, native: list[Any]) -> FloatArray:
     """Return what the protocol makes of reports as the client has them, whatever is read from lines."""
     rows = np.array(native)
     if collection.protocol == "she":
@@ -58,7 +58,7 @@ def test_frequencies_are_those_of_this_package(
 
     def check(setting: tuple[int, float]) -> None:
         k, epsilon = setting
-        collection = Collection(key, any_method(key), k, epsilon, hash=hashing)
+        collection = CodedCollection(key, any_method(key), k, epsilon, hash=hashing)
         client, native = reports_of(collection, 5 if k == 2 else 60 if key == "she" else 400)
         path.write_text("".join(f"{client.line(report)}\n" for report in native))
         module_of(files_of(collection)["server.py"])  # a script: it runs when it is read
@@ -87,7 +87,7 @@ def test_lines_that_are_no_reports_are_left_out_and_counted(monkeypatch: pytest.
     def check(cell: tuple[str, int]) -> None:
         key, size = cell
         monkeypatch.setattr(reports, "BLOCK", size)
-        collection = Collection(key, any_method(key), 16, 1.0)
+        collection = CodedCollection(key, any_method(key), 16, 1.0)
         client, native = reports_of(collection, 50)
         lines, setting = list(map(client.line, native)), (key, 1.0, 16, options_of(collection))
         strangers = [*STRANGE, *WRONG[collection.parameters.protocol.report_kind]]
@@ -106,7 +106,7 @@ def test_lines_that_are_no_reports_are_left_out_and_counted(monkeypatch: pytest.
 @pytest.mark.slow
 def test_a_server_runs_as_a_program_and_names_the_answers(tmp_path: Path) -> None:
     labels = ("Zürich, CH", 'a "quote"', "ok")
-    collection = Collection("grr", "norm_sub", 3, 2.0, labels)
+    collection = CodedCollection("grr", "norm_sub", 3, 2.0, labels)
     client, native = reports_of(collection, 200)
     (tmp_path / "server.py").write_text(files_of(collection)["server.py"], encoding="utf-8")
     (tmp_path / "reports.csv").write_text("".join(f"{client.line(each)}\n" for each in native) + "nonsense\n")
@@ -122,7 +122,7 @@ def test_a_server_runs_as_a_program_and_names_the_answers(tmp_path: Path) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", [True, False])
 def test_the_check_finds_another_client(fault: bool, tmp_path: Path) -> None:
-    for name, text in files_of(Collection("oue", "norm_sub", 8, 1.0)).items():
+    for name, text in files_of(CodedCollection("oue", "norm_sub", 8, 1.0)).items():
         wrong = fault and name == "client.py"
         (tmp_path / name).write_text(text.replace("OWN if v == value else OTHER", "OTHER") if wrong else text)
     done = subprocess.run([sys.executable, "check.py"], cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -40,7 +40,7 @@ ENVIRONMENTS = {f"client.{suffix}": environment(__package__, mark) for suffix, m
 
 
 @dataclass(frozen=True)
-class Shuffled:
+class ShuffledCollection:
     """What shuffled reports promise together, where the budget of one report rests on that."""
 
     epsilon: float
@@ -57,7 +57,7 @@ class Shuffled:
 
 
 @dataclass(frozen=True)
-class Collection:
+class CodedCollection:
     """What is collected: a protocol of this package with its settings, a method, and the answers there are.
 
     Raises ValueError if the protocol has no client, or the method is not one that goes with its reports.
@@ -69,7 +69,7 @@ class Collection:
     epsilon: float
     labels: tuple[str, ...] | None = None
     hash: str = DEFAULT_HASH
-    shuffled: Shuffled | None = None
+    shuffled: ShuffledCollection | None = None
 
     def __post_init__(self) -> None:
         protocol, method = self.protocol, self.method
@@ -113,7 +113,7 @@ class Collection:
         return f"{name} ({self.protocol}), epsilon = {self.parameters.epsilon}, {self.k} possible answers"
 
 
-def client_file(collection: Collection, name: str = "client.py") -> str:
+def client_file(collection: CodedCollection, name: str = "client.py") -> str:
     """Return the client of a collection, ``client.py`` or ``client.mjs``."""
     mark = "" if name == "client.py" else "// "
     rests_on = collection.rests_on.replace("ε", "epsilon").replace("δ", "delta")
@@ -131,7 +131,7 @@ def client_file(collection: Collection, name: str = "client.py") -> str:
     )
 
 
-def _constants(collection: Collection, name: str) -> Iterator[str]:
+def _constants(collection: CodedCollection, name: str) -> Iterator[str]:
     """Yield the lines that give the constants of a client their values."""
     yield _assignment(Constant("K", collection.k, "possible answers"), name)
     if name == "client.py":

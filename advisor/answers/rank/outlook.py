@@ -23,7 +23,7 @@ Stops: TypeAlias = tuple[tuple[float, ...], ...]  # values of ε, and of n
 
 
 @dataclass(frozen=True)
-class Expected:
+class Expectation:
     """What is expected at one budget and number of users."""
 
     epsilon: float
@@ -39,7 +39,7 @@ class Expected:
     per_category: float | None
     ranges: bool  # whether low and high are the range of a prediction
 
-    def times(self, factor: float) -> Expected:
+    def times(self, factor: float) -> Expectation:
         """Return the point with all errors multiplied."""
         return replace(
             self,
@@ -65,7 +65,7 @@ class Outlook:
     """What is expected at other budgets and numbers of users."""
 
     ranking: Ranking
-    points: tuple[tuple[Expected, ...], ...]  # by budget, then by users; at least the question's own
+    points: tuple[tuple[Expectation, ...], ...]  # by budget, then by users; at least the question's own
     at: tuple[int, int]  # where the question stands among them
     factor: float  # simulated over predicted error of the question, by which the predictions are multiplied
     covered: bool  # whether the model behind predictions covers the question
@@ -82,7 +82,7 @@ def outlook(ranking: Ranking, stops: Stops | None = None) -> Outlook | None:
     if not ranking.recommendations or request.threat is not None:
         return None
     best = ranking.best
-    own = Expected(
+    own = Expectation(
         request.epsilon, request.n, best.protocol, best.method, best.error, best.error_low, best.error_high,
         best.error_without_postprocessing, best.mean_absolute_error, ranking.over_populations,
     )  # fmt: skip
@@ -98,7 +98,7 @@ def outlook(ranking: Ranking, stops: Stops | None = None) -> Outlook | None:
     return Outlook(ranking, tuple(map(tuple, points)), at, factor, covered=True)
 
 
-def _predicted(advice: Ranking, budgets: tuple[float, ...], users: tuple[float, ...]) -> list[list[Expected]] | None:
+def _predicted(advice: Ranking, budgets: tuple[float, ...], users: tuple[float, ...]) -> list[list[Expectation]] | None:
     """Return what the model predicts, by budget and by number of users; None where it does not cover the question.
 
     A question about what was collected has no other budget, and a pair of other packages no prediction.
@@ -107,13 +107,15 @@ def _predicted(advice: Ranking, budgets: tuple[float, ...], users: tuple[float, 
     if request.collected is not None:
         return None
 
-    def point(epsilon: float, n: int) -> Expected:
+    def point(epsilon: float, n: int) -> Expectation:
         prediction = predict.predicted(frequencies, epsilon, n, request.protocols, ordered=request.ordered)
         answer = ranking.rank(prediction, advice.metric, request.methods)
         own = (epsilon, n) == (request.epsilon, request.n)
         pair = advice.best.pair if own else choose(answer)
         one = next(one for one in answer.rows if (one.protocol, one.method) == pair)
-        return Expected(epsilon, n, *pair, one.error, one.low, one.high, one.raw_error, one.per_category, ranges=True)
+        return Expectation(
+            epsilon, n, *pair, one.error, one.low, one.high, one.raw_error, one.per_category, ranges=True
+        )
 
     try:
         frequencies = frequencies_of(request)

@@ -12,7 +12,7 @@ from advisor.answers.rank.verdict import ENOUGH
 from advisor.members import as_named
 from advisor.question.frequencies import Frequencies
 from advisor.question.plan import MAX_REPETITIONS, PRECISION, PlanQuestion
-from advisor.question.plan_shuffled import Shuffled
+from advisor.question.plan_shuffled import PlanShuffling
 from advisor.question.request import Request
 from simulator.protocols import EPSILON_MIN
 
@@ -82,7 +82,7 @@ def _needed(
         epsilon=request.epsilon if n and central is None else None, n=None if n else request.n,
         protocols=request.protocols, methods=request.methods, named=(), restricted=False, seed=request.seed,
         precision=PRECISION, max_repetitions=MAX_REPETITIONS, metric_values=request.metric_values,
-        shuffled=None if central is None else Shuffled(central.epsilon, central.delta, request.k),
+        shuffled=None if central is None else PlanShuffling(central.epsilon, central.delta, request.k),
     )  # fmt: skip
     assumed = None if request.skew is None else frequencies_of(request)
     here, short = request.n if n else request.epsilon, max(error / target, 1.0)

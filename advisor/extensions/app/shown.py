@@ -12,7 +12,7 @@ from html import escape
 from threading import Lock
 from typing import Any
 
-from advisor.answers.clients.collection import Collection
+from advisor.answers.clients.collection import CodedCollection
 from advisor.answers.rank.apply import applied_csv
 from advisor.answers.rank.outlook import Stops, outlook
 from advisor.answers.rank.result import Answer, Ranking, Recommendation
@@ -156,7 +156,7 @@ class PageAnswer:
         best, request = _written(self.first), self.first.request
         budget = best.epsilon or request.epsilon
         try:
-            made = files_of(Collection(best.protocol, best.method, request.k, budget))
+            made = files_of(CodedCollection(best.protocol, best.method, request.k, budget))
         except ValueError as error:
             raise InputError(str(error)) from None
         target = io.BytesIO()

@@ -9,7 +9,7 @@ from advisor.api.shown import Shown
 from advisor.errors import InputError
 from advisor.extensions.audit.answer import Audits, answer
 from advisor.extensions.audit.document import audit_document, summary
-from advisor.extensions.audit.question import Attack, AuditQuestion, ForeignClient, Subjects
+from advisor.extensions.audit.question import AttackSettings, AuditQuestion, ForeignClient, Subjects
 from advisor.question.memoisation import Memoisation
 from advisor.question.settings import Grid, Menu, Simulation, names
 from advisor.show.model import Document
@@ -123,7 +123,9 @@ def audit(
             every=every, rounds=_several(rounds), attributes=_several(attributes), solution=names(solution),
             hashing_only=_several(lho),
         ),
-        attack=Attack(attack=attack, values=values or (), trials=trials, alpha=ALPHA if alpha is None else alpha),
+        attack=AttackSettings(
+            attack=attack, values=values or (), trials=trials, alpha=ALPHA if alpha is None else alpha
+        ),
         client=ForeignClient(
             target=target, files=tuple(files or ()), reports=reports, support=support, hash=hash, symbols=symbols
         ),

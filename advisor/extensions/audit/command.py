@@ -13,7 +13,7 @@ from advisor.cli.run import Job, WholeOutput, run
 from advisor.errors import InputError
 from advisor.extensions.audit.answer import answer
 from advisor.extensions.audit.document import audit_document
-from advisor.extensions.audit.question import Attack, AuditQuestion, ForeignClient, Leaks, Subjects
+from advisor.extensions.audit.question import AttackSettings, AuditQuestion, ForeignClient, Leaks, Subjects
 from advisor.question.memoisation import Memoisation
 from advisor.question.settings import Grid, Menu, Simulation
 
@@ -26,7 +26,7 @@ def audit_command(
     grid: Annotated[Grid, Only("epsilons", "sizes")],
     menu: Annotated[Menu, Only("protocol")],
     subjects: Subjects,
-    attack: Attack,
+    attack: AttackSettings,
     client: ForeignClient,
     more: More = None,
     memoisation: Annotated[Memoisation, Only("memoize", "epsilon_forever")],

@@ -55,10 +55,10 @@ class Subjects(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Attack(Settings):
+class AttackSettings(Settings):
     """How reports are attacked."""
 
-    panel: ClassVar[str] = "Attack"
+    panel: ClassVar[str] = "AttackSettings"
 
     attack: str | None = option(
         "--attack", read=choice((*ATTACKS, BOTH)), metavar="NAME",
@@ -152,7 +152,7 @@ class AuditQuestion:
     grid: Grid
     menu: Menu
     subjects: Subjects
-    attack: Attack
+    attack: AttackSettings
     client: ForeignClient
     memoisation: Memoisation
     simulation: Simulation

@@ -15,7 +15,7 @@ from advisor.answers.plan.result import PlanRow, Progress
 from advisor.answers.rank.result import Ranking, Recommendation
 from advisor.answers.rank.simulate import simulated_answer
 from advisor.answers.rank.verdict import ENOUGH, WORTH_IT
-from advisor.extensions.choose.case import LEAST, METRIC, Case, Changes, Need, Reason, changes_of, reason_of
+from advisor.extensions.choose.case import LEAST, METRIC, Alternatives, Case, Need, Reason, changes_of, reason_of
 from advisor.extensions.choose.question import Wishes, limit_of, rounded
 from advisor.question.frequencies import Frequencies
 from advisor.question.plan import plan_question
@@ -39,7 +39,7 @@ class Choice:
     reason: Reason
     epsilon: float | None = None  # the budget to collect with; None where collecting is no good
     simulations: Mapping[float, Ranking] = field(default_factory=dict)  # what some budgets buy, where not predicted
-    changes: Changes = Changes()  # what would be enough instead
+    changes: Alternatives = Alternatives()  # what would be enough instead
     prices: tuple[Priced, ...] = ()  # what some budgets buy, `epsilon` or the limit among them; none if not covered
     data_words: tuple[str, ...] = ()  # words of a command line that name the data; none where a skew is assumed
     open_accuracy: bool = False  # whether the accuracy was left open: then it is what makes a collection worth it

@@ -55,7 +55,7 @@ class Need:
 
 
 @dataclass(frozen=True)
-class Changes:
+class Alternatives:
     """Figures of which each alone, in place of the answer, leads to a collection; None where there is none."""
 
     people: Need | None = None
@@ -64,7 +64,7 @@ class Changes:
     times: int | None = None
     # The budget of one report that reaches the accuracy: above the limit, and so no advice
     epsilon: Need | None = None
-    once: Changes | None = None  # where asking less often is not enough: what is, besides asking once
+    once: Alternatives | None = None  # where asking less often is not enough: what is, besides asking once
 
 
 def shown(error: float) -> float:
@@ -184,7 +184,7 @@ def _predicted(epsilon: float, people: int, domain: Categories, frequencies: Fre
     return look_up(ranking_request(question, frequencies or looked_up_frequencies(question)))[0]
 
 
-def changes_of(case: Case, people: Need | None, at_limit: Ranking) -> Changes:
+def changes_of(case: Case, people: Need | None, at_limit: Ranking) -> Alternatives:
     """Return the smallest change of each answer with which the decision is to collect.
 
     people: the users that the accuracy takes. at_limit: what the limit buys.
@@ -195,8 +195,8 @@ def changes_of(case: Case, people: Need | None, at_limit: Ranking) -> Changes:
     once = None
     if case.times > 1 and less_often is None:
         alone = replace(case, limit=total)
-        once = Changes(people=alone.people_needed(), within=_coarser(alone, alone.at_limit))
-    return Changes(
+        once = Alternatives(people=alone.people_needed(), within=_coarser(alone, alone.at_limit))
+    return Alternatives(
         people=people,
         within=_coarser(case, at_limit),
         answers=None if case.frequencies is not None else _fewer(case),

@@ -8,7 +8,7 @@ from advisor.answers.budgets import Priced
 from advisor.answers.rank.verdict import ENOUGH, against_nothing
 from advisor.extensions.choose import words
 from advisor.extensions.choose.answer import Choice
-from advisor.extensions.choose.case import METRIC, Changes, Reason
+from advisor.extensions.choose.case import METRIC, Alternatives, Reason
 from advisor.extensions.choose.question import rounded
 from advisor.figures import percent, users
 from advisor.question.settings import Categories
@@ -89,7 +89,7 @@ def _change_rows(choice: Choice) -> list[Row]:
     return [Row((name, before, after)) for name, before, after in rows if after is not None]
 
 
-def _figure_rows(choice: Choice, new: Changes) -> list[tuple[str, str, str | None]]:
+def _figure_rows(choice: Choice, new: Alternatives) -> list[tuple[str, str, str | None]]:
     people = None if new.people is None else words.people_text(new.people)
     off, within = new.within, None
     if off is not None:

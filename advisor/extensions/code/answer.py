@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context
 from pathlib import Path
 
-from advisor.answers.clients.collection import Collection, client_file, environment
+from advisor.answers.clients.collection import CodedCollection, client_file, environment
 from advisor.answers.clients.parameters import Parameters
 from advisor.errors import InputError, listed, reason
 from advisor.extensions.code.reports import options_of, vectors
@@ -52,12 +52,12 @@ ENVIRONMENT.filters["folded"] = _folded
 class Deployed:
     """What was written."""
 
-    collection: Collection
+    collection: CodedCollection
     directory: str
     sizes: dict[str, int]  # bytes of each file, by name
 
 
-def files_of(collection: Collection) -> dict[str, str]:
+def files_of(collection: CodedCollection) -> dict[str, str]:
     """Return the files of a deployment by name."""
     made, labels = collection.parameters, collection.labels
     values = {
@@ -80,7 +80,7 @@ def files_of(collection: Collection) -> dict[str, str]:
     return {name: files[name] for name in MEANINGS}
 
 
-def audit_command(collection: Collection) -> str:
+def audit_command(collection: CodedCollection) -> str:
     """Return the command that audits the client."""
     hashing = "" if collection.hash == DEFAULT_HASH else f" --hash {collection.hash}"
     setting = f"{collection.protocol}{hashing} --eps {collection.parameters.epsilon} --k {collection.k}"
@@ -132,7 +132,7 @@ def check_directory(name: str, *, force: bool) -> None:
         )
 
 
-def written(collection: Collection, directory: str, *, force: bool, inputs: Sequence[str | None]) -> Deployed:
+def written(collection: CodedCollection, directory: str, *, force: bool, inputs: Sequence[str | None]) -> Deployed:
     """Write the files of a collection; each is whole or not there.
 
     Raises InputError if the directory or a file cannot be written.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.answers.clients.collection import Collection
+from advisor.answers.clients.collection import CodedCollection
 from advisor.cli.arguments import argument
 from advisor.cli.options import Only
 from advisor.cli.run import Job, WholeOutput, run, silence
@@ -38,7 +38,7 @@ def code_command(
     check_directory(directory, force=output.force)
     inputs = (answer, deployment.labels)
 
-    def write(collection: Collection, progress: None) -> Deployed:
+    def write(collection: CodedCollection, progress: None) -> Deployed:
         del progress
         return written(collection, directory, force=output.force, inputs=inputs)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from advisor.answers.clients.collection import HASHED, Collection, Shuffled
+from advisor.answers.clients.collection import HASHED, CodedCollection, ShuffledCollection
 from advisor.checks import budget, choice, path, real, share, whole
 from advisor.errors import InputError, reason
 from advisor.inputs.domain import read_domain
@@ -84,7 +84,7 @@ class Wanted:
             where,
         )
 
-    def read(self) -> Collection:
+    def read(self) -> CodedCollection:
         """Read what is to be read, and return what is to be deployed.
 
         Raises InputError if a file is not what it should be, or the settings do not go together.
@@ -106,12 +106,12 @@ class Wanted:
             raise InputError(f"{source} is {size}, but --labels {self.deployment.labels} has {len(labels)} labels")
         hashing = self.deployment.hash or DEFAULT_HASH
         try:
-            return Collection(protocol, method, size or len(labels or ()), epsilon, labels, hashing, shuffled)
+            return CodedCollection(protocol, method, size or len(labels or ()), epsilon, labels, hashing, shuffled)
         except ValueError as error:
             raise InputError(str(error)) from None
 
 
-def saved_pair(name: str) -> tuple[str, str, float, int, Shuffled | None]:
+def saved_pair(name: str) -> tuple[str, str, float, int, ShuffledCollection | None]:
     """Return protocol, method, budget and domain size of the first row of an answer saved with ``--format json``.
 
     And what shuffled reports promise, where the budget rests on that.
@@ -141,7 +141,7 @@ def saved_pair(name: str) -> tuple[str, str, float, int, Shuffled | None]:
             whole(2, MOST_LABELS)("k", request["k"]),
             None
             if central is None
-            else Shuffled(
+            else ShuffledCollection(
                 real(0)("eps", central["eps"]), share("delta", central["delta"]), whole(1)("n", request["n"])
             ),
         )

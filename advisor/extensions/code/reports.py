@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
 
-from advisor.answers.clients.collection import HASHED, Collection, client_file
+from advisor.answers.clients.collection import HASHED, CodedCollection, client_file
 from advisor.errors import InputError
 from advisor.inputs.reports import count_reports, with_categories
 from simulator import Tally
@@ -69,14 +69,14 @@ def _near(block: list[str], epsilon: float, options: Options) -> list[str]:
     return [line for line, kept in zip(block, near, strict=True) if kept]
 
 
-def options_of(collection: Collection) -> Options:
+def options_of(collection: CodedCollection) -> Options:
     """Return what lines depend on besides protocol, budget and number of answers: options of `counted`."""
     if collection.protocol in HASHED:
         return {"hash": collection.hash}
     return {"steps": collection.parameters.whole("GRID")} if collection.protocol == "she" else {}
 
 
-def frequencies(collection: Collection, lines: Iterable[str]) -> FloatArray:
+def frequencies(collection: CodedCollection, lines: Iterable[str]) -> FloatArray:
     """Return the frequencies ``(k,)`` that the server makes of lines."""
     tally, _ = counted(lines, collection.protocol, collection.epsilon, collection.k, options_of(collection))
     return POSTPROCESSORS[collection.method].apply(observe(collection.parameters.protocol, tally, ORDERED))
@@ -89,7 +89,7 @@ def module_of(source: str) -> ModuleType:
     return module
 
 
-def vectors(collection: Collection) -> str:
+def vectors(collection: CodedCollection) -> str:
     """Return the test vectors of a collection as JSON: the reports of client.py, and our frequencies from them."""
     device, labels, k = module_of(client_file(collection)), collection.labels, collection.k
     check = module_of((TEMPLATES / "check.py").read_text(encoding="utf-8"))

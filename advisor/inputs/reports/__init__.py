@@ -43,7 +43,7 @@ from advisor.inputs.reports.settings import (
     Counting,
     LabelCounts,
     Parameters,
-    Settings,
+    ReportSettings,
     check_report_options,
     place_names,
 )
@@ -55,7 +55,7 @@ from advisor.inputs.table import opened_rows
 from knowledge.making.workers import Workers, WorkersError
 from simulator import Tally
 
-_COUNTINGS: dict[str, Callable[[Rows, Settings], Counting]] = {
+_COUNTINGS: dict[str, Callable[[Rows, ReportSettings], Counting]] = {
     "value": count_values,
     "bits": count_bits,
     "subset": count_sets,
@@ -91,7 +91,7 @@ class RawReports:
 class _Heads:
     """What is decided and said of files while they are read."""
 
-    settings: Settings  # what the user says of the reports
+    settings: ReportSettings  # what the user says of the reports
     several: bool  # whether there is more than one file
     countings: list[Counting] = field(default_factory=list)
     assumptions: dict[str, None] = field(default_factory=dict)
@@ -170,7 +170,9 @@ def count_reports(
     if labels is not None and k not in (None, len(labels)):
         raise InputError(f"--k: got {k}, but the domain has {len(labels)} labels; leave out --k")
     size = k if labels is None else len(labels)
-    settings = Settings(protocol, epsilon, size, labels, column, hash, parameters or {}, steps, labels is not None)
+    settings = ReportSettings(
+        protocol, epsilon, size, labels, column, hash, parameters or {}, steps, labels is not None
+    )
     paths, twice = named_files([path] if isinstance(path, str) else path)
     several = len(paths) > 1
     heads = _Heads(settings, several)

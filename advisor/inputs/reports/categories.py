@@ -14,11 +14,18 @@ import numpy as np
 
 from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.blocks import Block, Rows
-from advisor.inputs.columns import Table
-from advisor.inputs.domain import Domain, build_domain
+from advisor.inputs.columns import InputTable
+from advisor.inputs.domain import LabelDomain, build_domain
 from advisor.inputs.labels import missing_labels, plural, shortened, value_of
 from advisor.inputs.numbers import MOST_LABELS, all_numbers, number
-from advisor.inputs.reports.settings import Counting, LabelCounts, Settings, column_note, named_column, no_such_column
+from advisor.inputs.reports.settings import (
+    Counting,
+    LabelCounts,
+    ReportSettings,
+    column_note,
+    named_column,
+    no_such_column,
+)
 from simulator.protocols.subset import SubsetSelection
 
 _SEPARATORS = {";": "semicolons", "|": "vertical bars", ",": "commas", None: "blanks"}
@@ -27,7 +34,7 @@ Labels: TypeAlias = tuple[Mapping[str, int], Callable[[], Mapping[str, int]]]
 """How many reports of a block hold each label, and what finds the first place of each."""
 
 
-def labels_have_header(first: Sequence[str], usual: bool, settings: Settings) -> bool:
+def labels_have_header(first: Sequence[str], usual: bool, settings: ReportSettings) -> bool:
     """Tell a header from a report; a cell that holds categories of the domain, or numbers, is a report."""
     known = set(settings.domain or ())
     marks: tuple[str | None, ...] = () if settings.kind == "value" else tuple(_SEPARATORS)
@@ -39,7 +46,7 @@ def labels_have_header(first: Sequence[str], usual: bool, settings: Settings) ->
 
 
 def _counted(
-    table: Table, domain: tuple[str, ...] | None, labels: Callable[[Block], Labels], blocks: Iterable[Block]
+    table: InputTable, domain: tuple[str, ...] | None, labels: Callable[[Block], Labels], blocks: Iterable[Block]
 ) -> LabelCounts:
     """Count the labels of reports; look at each label that is new where it is met first.
 
@@ -66,7 +73,7 @@ def _counted(
     return LabelCounts(n, users, seen)
 
 
-def _no_category(table: Table, label: str, place: int, domain: Sequence[str]) -> InputError:
+def _no_category(table: InputTable, label: str, place: int, domain: Sequence[str]) -> InputError:
     if not label:
         return table.bad(place, "the report is missing (an empty cell); fill it in, or remove the row")
     hint = f"; it has {listed(domain, most=6)}"
@@ -84,7 +91,7 @@ def _too_many(source: str) -> InputError:
     )
 
 
-def count_values(rows: Rows, settings: Settings) -> Counting:
+def count_values(rows: Rows, settings: ReportSettings) -> Counting:
     """Return how the values of generalised randomised response are counted.
 
     Raises InputError where nobody can tell which column holds them.
@@ -98,7 +105,7 @@ def count_values(rows: Rows, settings: Settings) -> Counting:
     return Counting(where, settings, column_note(table, at), [at], count)
 
 
-def count_sets(rows: Rows, settings: Settings) -> Counting:
+def count_sets(rows: Rows, settings: ReportSettings) -> Counting:
     """Return how the reports that hold each category are counted, for subset selection."""
     table = rows.table
     at = named_column(table, settings.column)
@@ -118,7 +125,7 @@ def _values(at: int, block: Block) -> Labels:
     return block.tallied(at), lambda: _first_places(block.cells(at), block.places)
 
 
-def _sets(table: Table, at: int | None, separator: str | None, omega: int, size: str, block: Block) -> Labels:
+def _sets(table: InputTable, at: int | None, separator: str | None, omega: int, size: str, block: Block) -> Labels:
     """Return the members of the sets of a block.
 
     Raises InputError for a set that does not have omega different members.
@@ -139,7 +146,7 @@ def _first_places(labels: Sequence[str], places: Sequence[int]) -> dict[str, int
     return dict(zip(reversed(labels), reversed(places), strict=True))
 
 
-def joined(settings: Settings, total: LabelCounts, part: LabelCounts, source: str) -> LabelCounts:
+def joined(settings: ReportSettings, total: LabelCounts, part: LabelCounts, source: str) -> LabelCounts:
     """Add up, in the order of the files: what is wrong is said of the first report that is.
 
     Raises InputError where a set is written in two ways, or there are more categories than there can be.
@@ -168,7 +175,7 @@ def joined(settings: Settings, total: LabelCounts, part: LabelCounts, source: st
     return result
 
 
-def domain_of_labels(settings: Settings, counted: LabelCounts, source: str) -> Domain:
+def domain_of_labels(settings: ReportSettings, counted: LabelCounts, source: str) -> LabelDomain:
     """Put the labels in order, with those that nobody reported; the order of the reports never matters.
 
     Raises InputError where they do not make a domain.
@@ -190,7 +197,7 @@ def domain_of_labels(settings: Settings, counted: LabelCounts, source: str) -> D
     return built if settings.k is not None else _of_unknown_size(built)
 
 
-def _of_unknown_size(built: Domain) -> Domain:
+def _of_unknown_size(built: LabelDomain) -> LabelDomain:
     """Say what it means that k is not known."""
     k = len(built.labels)
     assumed = f"k={k}, the categories reported: p and q depend on it, and categories that nobody reported are missed"
@@ -204,7 +211,7 @@ def _of_unknown_size(built: Domain) -> Domain:
     return replace(built, assumptions=(*built.assumptions, assumed), warnings=warnings)
 
 
-def _refuse_missing(settings: Settings, counted: LabelCounts) -> None:
+def _refuse_missing(settings: ReportSettings, counted: LabelCounts) -> None:
     """Refuse "NA" where it can only be a missing value: all else is numbers."""
     known = set(settings.domain or ())
     missing = [label for label in missing_labels(counted.seen) if label not in known]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.blocks import Block
-from advisor.inputs.columns import Table, find_column
+from advisor.inputs.columns import InputTable, find_column
 from advisor.inputs.numbers import MOST_LABELS
 from simulator import PROTOCOLS, Protocol
 from simulator.hashing import HASHES
@@ -122,7 +122,7 @@ def check_report_options(
 
 
 @dataclass(frozen=True)
-class Settings:
+class ReportSettings:
     """What the user says of the reports; `k` is that of the domain if there is one."""
 
     protocol: str
@@ -149,7 +149,7 @@ class Settings:
         return f"{self.protocol} with eps={self.epsilon:g}"
 
 
-def named_column(table: Table, column: str | None, names: frozenset[str] = _REPORT_NAMES) -> int | None:
+def named_column(table: InputTable, column: str | None, names: frozenset[str] = _REPORT_NAMES) -> int | None:
     """Return the only column, or that which is asked for or has a telling name; None if there is no such."""
     if column is not None:
         return find_column(table, column, "--column")
@@ -159,12 +159,12 @@ def named_column(table: Table, column: str | None, names: frozenset[str] = _REPO
     return found[0] if len(found) == 1 else None
 
 
-def column_note(table: Table, index: int) -> tuple[str, ...]:
+def column_note(table: InputTable, index: int) -> tuple[str, ...]:
     """Say which column was read, if there are others."""
     return (f"column {table.called(index)} read as reports",) if table.width > 1 else ()
 
 
-def no_such_column(table: Table, why: str) -> InputError:
+def no_such_column(table: InputTable, why: str) -> InputError:
     """Ask for the column of the reports."""
     return InputError(
         f"{table.source}: has {table.width} columns: {table.columns()}; {why}; say which one holds the reports with "
@@ -224,8 +224,8 @@ Counted: TypeAlias = CellCounts | LabelCounts
 class Counting:
     """How the blocks of one file are counted: what its head and the user have decided. It can be sent elsewhere."""
 
-    table: Table  # for messages
-    settings: Settings  # with k and the domain, as far as they are known by now
+    table: InputTable  # for messages
+    settings: ReportSettings  # with k and the domain, as far as they are known by now
     notes: tuple[str, ...]  # what was decided for the user, one sentence each
     columns: Sequence[int] | None  # that are read; None for all
     count: Callable[[Iterable[Block]], Counted]  # counts blocks; raises InputError for the first report that is none

@@ -12,9 +12,17 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError
 from advisor.inputs.blocks import Block, Rows
-from advisor.inputs.columns import Table
+from advisor.inputs.columns import InputTable
 from advisor.inputs.labels import shortened
-from advisor.inputs.reports.settings import Cells, Counting, Settings, column_note, named_column, no_such_column, summed
+from advisor.inputs.reports.settings import (
+    Cells,
+    Counting,
+    ReportSettings,
+    column_note,
+    named_column,
+    no_such_column,
+    summed,
+)
 from advisor.inputs.reports.vectors import bits_of, plain_bits, wrong_bits
 from simulator import Protocol
 from simulator._types import IntArray
@@ -29,7 +37,7 @@ _SYMBOL_NAMES = frozenset({"symbol", "symbols", "hash", "hashed", "report", "val
 _FLOAT_DIGITS = 15  # digits of a whole number that a table of floats always keeps
 
 
-class Column(NamedTuple):
+class NumberColumn(NamedTuple):
     """Where numbers are, what they are called, what they must be below, and what is allowed in words."""
 
     at: int
@@ -38,7 +46,7 @@ class Column(NamedTuple):
     allowed: str
 
 
-def count_hashes(rows: Rows, settings: Settings) -> Counting:
+def count_hashes(rows: Rows, settings: ReportSettings) -> Counting:
     """Return how the categories that each report's hash function sends to its symbol are counted.
 
     Raises InputError for a table of one column, or of which nobody can tell what is in which.
@@ -49,8 +57,8 @@ def count_hashes(rows: Rows, settings: Settings) -> Counting:
     bits = LONGEST_SEEDS[oracle.hash]
     symbols = f"{settings} has g={oracle.g} symbols, from 0 to {oracle.g - 1}; another g: --hash-range"
     columns = (
-        Column(seed_at, "seed", 2**bits, f"a seed is a whole number from 0 to {2**bits - 1}"),
-        Column(symbol_at, "symbol", oracle.g, symbols),
+        NumberColumn(seed_at, "seed", 2**bits, f"a seed is a whole number from 0 to {2**bits - 1}"),
+        NumberColumn(symbol_at, "symbol", oracle.g, symbols),
     )
     notes = (
         f"column {table.called(seed_at)} read as seeds, column {table.called(symbol_at)} as symbols",
@@ -59,7 +67,7 @@ def count_hashes(rows: Rows, settings: Settings) -> Counting:
     return _counting(table, replace(settings, hash=oracle.hash), notes, columns, oracle)
 
 
-def count_symbols(rows: Rows, settings: Settings) -> Counting:
+def count_symbols(rows: Rows, settings: ReportSettings) -> Counting:
     """Return how symbols, or the categories that each of them supports, are counted.
 
     Raises InputError where nobody can tell which column holds them.
@@ -82,25 +90,29 @@ def count_symbols(rows: Rows, settings: Settings) -> Counting:
         f"symbols of {settings.protocol} for the categories in order of the domain, which it numbers from 0 to {k - 1}"
         f"{more}"
     )
-    columns = (Column(at, "symbol", symbols, allowed),)
+    columns = (NumberColumn(at, "symbol", symbols, allowed),)
     return _counting(table, settings, (*column_note(table, at), note), columns, oracle)
 
 
 def _counting(
-    table: Table, settings: Settings, notes: tuple[str, ...], columns: tuple[Column, ...], oracle: Protocol
+    table: InputTable,
+    settings: ReportSettings,
+    notes: tuple[str, ...],
+    columns: tuple[NumberColumn, ...],
+    oracle: Protocol,
 ) -> Counting:
     """Return how reports of one whole number each, or two, are counted."""
     cells = partial(_tally, table.without_rows(), columns, oracle)
     return Counting(table.without_rows(), settings, notes, [column.at for column in columns], partial(summed, cells))
 
 
-def _tally(table: Table, columns: tuple[Column, ...], oracle: Protocol, block: Block) -> Cells:
+def _tally(table: InputTable, columns: tuple[NumberColumn, ...], oracle: Protocol, block: Block) -> Cells:
     reports = numbers_of(table, block, columns)
     return oracle.tally(reports if len(columns) > 1 else reports[:, 0]).counts
 
 
 def two_columns(
-    table: Table, settings: Settings, what: tuple[str, str], firsts: frozenset[str], seconds: frozenset[str]
+    table: InputTable, settings: ReportSettings, what: tuple[str, str], firsts: frozenset[str], seconds: frozenset[str]
 ) -> tuple[int, int]:
     """Return the columns of the two numbers of a report, by their names or else as they stand.
 
@@ -127,7 +139,7 @@ def two_columns(
     return 0, 1
 
 
-def numbers_of(table: Table, block: Block, columns: Sequence[Column]) -> NDArray[np.int64]:
+def numbers_of(table: InputTable, block: Block, columns: Sequence[NumberColumn]) -> NDArray[np.int64]:
     """Return columns of whole numbers below their bounds, ``(rows, columns)``.
 
     Raises InputError for the first cell that is none.
@@ -144,7 +156,7 @@ def numbers_of(table: Table, block: Block, columns: Sequence[Column]) -> NDArray
     return np.array(values, dtype=np.int64)
 
 
-def number_of(table: Table, place: int, cell: str, column: Column) -> int:
+def number_of(table: InputTable, place: int, cell: str, column: NumberColumn) -> int:
     """Read one number; "7.0" is what a table of floats makes of 7, "4.1e9" has lost digits of a seed."""
     what, allowed = column.what, column.allowed
     if not cell:
@@ -167,7 +179,7 @@ _NODE_NAMES = frozenset({"node", "nodes", "bits", "report", "reports"})
 _LONGEST = 7  # digits of a number that is counted without looking at it: counts go up to the largest
 
 
-def count_nodes(rows: Rows, settings: Settings) -> Counting:
+def count_nodes(rows: Rows, settings: ReportSettings) -> Counting:
     """Return how the nodes of all heights are counted.
 
     Raises InputError for a table of one column, or of which nobody can tell what is in which.
@@ -180,11 +192,11 @@ def count_nodes(rows: Rows, settings: Settings) -> Counting:
         f"column {table.called(height_at)} read as heights, from 0 for the leaves, column {table.called(node_at)} as "
         "what is said of the nodes there"
     )
-    cells = partial(_tally_nodes, table.without_rows(), Column(height_at, "height", top, allowed), node_at, tree)
+    cells = partial(_tally_nodes, table.without_rows(), NumberColumn(height_at, "height", top, allowed), node_at, tree)
     return Counting(table.without_rows(), settings, (note,), [height_at, node_at], partial(summed, cells))
 
 
-def _tally_nodes(table: Table, height: Column, node_at: int, tree: Tree, block: Block) -> Cells:
+def _tally_nodes(table: InputTable, height: NumberColumn, node_at: int, tree: Tree, block: Block) -> Cells:
     """Tally the nodes of all heights, as `Tree.tally` would: the reports themselves would take k numbers each."""
     heights, cells = numbers_of(table, block, [height])[:, 0], block.cells(node_at)
     parts = _parts(heights, cells, tree)
@@ -216,7 +228,7 @@ def _parts(heights: IntArray, cells: Sequence[str], tree: Tree) -> list[IntArray
     return result
 
 
-def _plain(table: Table, place: int, tree: Tree, height: int, cell: str) -> str:
+def _plain(table: InputTable, place: int, tree: Tree, height: int, cell: str) -> str:
     """Return what is said of the nodes of a height, a number in digits alone; raise InputError if it is wrong."""
     nodes = tree.inner[height].k
     if tree.inner[height].report_kind == "bits":
@@ -229,4 +241,4 @@ def _plain(table: Table, place: int, tree: Tree, height: int, cell: str) -> str:
         f"at height {height} {tree.key} with eps={tree.epsilon:g} and k={tree.k} reports one of {nodes} nodes by its "
         f"number, from 0 to {nodes - 1}; k or eps may be wrong"
     )
-    return str(number_of(table, place, cell, Column(0, "node", nodes, allowed)))
+    return str(number_of(table, place, cell, NumberColumn(0, "node", nodes, allowed)))

@@ -20,7 +20,7 @@ from advisor.inputs.reports.settings import (
     CellCounts,
     Counted,
     LabelCounts,
-    Settings,
+    ReportSettings,
     check_parameters,
     check_report_options,
     lowest_count,
@@ -44,7 +44,7 @@ class ReportFile:
 class Part:
     """The counts of some reports, and all that has to be the same for others to be added."""
 
-    settings: Settings  # with k and the domain, as far as the reports tell them
+    settings: ReportSettings  # with k and the domain, as far as the reports tell them
     counted: Counted
     files: tuple[ReportFile, ...]  # what was counted, in the order in which it was
 
@@ -54,14 +54,14 @@ class Part:
         return self.counted.n
 
 
-def added(settings: Settings, total: Counted | None, part: Counted, source: str) -> Counted:
+def added(settings: ReportSettings, total: Counted | None, part: Counted, source: str) -> Counted:
     """Add up counts of the same settings; raise InputError where labels do not go together."""
     if isinstance(part, LabelCounts):
         return joined(settings, total if isinstance(total, LabelCounts) else LabelCounts(0, {}), part, source)
     return total + part if isinstance(total, CellCounts) else part
 
 
-def difference(one: Settings, other: Settings) -> str | None:
+def difference(one: ReportSettings, other: ReportSettings) -> str | None:
     """Return what keeps counts of two settings from being added up, None if nothing does."""
     pairs: list[tuple[str, object, object]] = [
         ("protocol", one.protocol, other.protocol),
@@ -160,7 +160,7 @@ def read_tally(path: str) -> Part:
 
 def _part(content: Mapping[str, Any], name: str) -> Part:
     domain = content["domain"]
-    settings = Settings(
+    settings = ReportSettings(
         protocol=content["protocol"],
         epsilon=float(content["epsilon"]),
         k=content["k"],
@@ -182,7 +182,7 @@ def _part(content: Mapping[str, Any], name: str) -> Part:
     return part
 
 
-def _counts(content: Mapping[str, Any], settings: Settings, name: str) -> Counted:
+def _counts(content: Mapping[str, Any], settings: ReportSettings, name: str) -> Counted:
     """Return the counts; raise InputError where no reports have such."""
     n, counts = content["n"], content["counts"]
     if settings.kind in ("value", "subset"):

@@ -16,17 +16,25 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError
 from advisor.inputs.blocks import Block, Rows
-from advisor.inputs.columns import Table
+from advisor.inputs.columns import InputTable
 from advisor.inputs.labels import check_domain, plural, shortened
 from advisor.inputs.numbers import MOST_LABELS, is_finite
-from advisor.inputs.reports.settings import Cells, Counting, Settings, column_note, named_column, place_names, summed
+from advisor.inputs.reports.settings import (
+    Cells,
+    Counting,
+    ReportSettings,
+    column_note,
+    named_column,
+    place_names,
+    summed,
+)
 from simulator._types import FloatArray
 
 _BITS = frozenset({"0", "1"})
 _BETWEEN = " ;|,"  # bits in one cell
 
 
-def bits_have_header(first: Sequence[str], usual: bool, settings: Settings) -> bool:
+def bits_have_header(first: Sequence[str], usual: bool, settings: ReportSettings) -> bool:
     """Tell a header from a report; the labels of columns may be numbers."""
     cells = [cell.strip() for cell in first]
     if settings.column is None and len(cells) > 1:
@@ -35,7 +43,7 @@ def bits_have_header(first: Sequence[str], usual: bool, settings: Settings) -> b
     return usual and not any(cell[:1].isdecimal() for cell in cells)
 
 
-def count_bits(rows: Rows, settings: Settings) -> Counting:
+def count_bits(rows: Rows, settings: ReportSettings) -> Counting:
     """Return how the bits of rappor, oue or the are added up, category by category.
 
     Raises InputError for columns that do not fit the domain, and a first report that is not k characters 0 and 1.
@@ -55,7 +63,7 @@ def count_bits(rows: Rows, settings: Settings) -> Counting:
     return counting_of_vectors(table, settings, k, at, "bits", partial(_of_strings, table.without_rows(), at, k, whose))
 
 
-def _length(table: Table, at: int) -> int:
+def _length(table: InputTable, at: int) -> int:
     """Return the length of the first report."""
     first = plain_bits(table.cells(at)[0]) if table.cells(at) else ""
     if not 2 <= len(first) <= MOST_LABELS or set(first) - _BITS:
@@ -67,7 +75,7 @@ def _length(table: Table, at: int) -> int:
 
 
 def counting_of_vectors(
-    table: Table, settings: Settings, k: int, at: int | None, what: str, sums: Callable[[Block], Cells]
+    table: InputTable, settings: ReportSettings, k: int, at: int | None, what: str, sums: Callable[[Block], Cells]
 ) -> Counting:
     """Return how reports of one bit or number a category are added up.
 
@@ -97,7 +105,7 @@ def _placed(sums: Callable[[Block], Cells], order: Sequence[int], block: Block) 
 
 
 def _categories_of_columns(
-    table: Table, settings: Settings, k: int, *, what: str, columns: bool
+    table: InputTable, settings: ReportSettings, k: int, *, what: str, columns: bool
 ) -> tuple[Sequence[int], tuple[str, ...], tuple[str, ...]]:
     """Return the category of every bit or number, all labels, and what was decided."""
     names = table.names if columns else None
@@ -122,7 +130,7 @@ def _categories_of_columns(
     return [place[label] for label in labels], settings.domain, (f"{what} placed by the names of the header",)
 
 
-def _of_strings(table: Table, at: int, k: int, whose: str, block: Block) -> Cells:
+def _of_strings(table: InputTable, at: int, k: int, whose: str, block: Block) -> Cells:
     """Add up reports that are strings of k characters."""
     cells = block.cells(at)
     bits = bits_of(cells, k)
@@ -168,7 +176,7 @@ def wrong_bits(cell: str, k: int, whose: str) -> str | None:
     )
 
 
-def _of_columns(table: Table, block: Block) -> Cells:
+def _of_columns(table: InputTable, block: Block) -> Cells:
     """Add up reports that have a column for each bit."""
     bits = block.digits()
     if bits is not None and bits.max() <= 1:
@@ -200,7 +208,7 @@ def cells_have_header(first: Sequence[str]) -> bool:
     return "" not in cells and len(set(cells)) == len(cells) and not all(map(is_finite, cells))
 
 
-def count_cells(rows: Rows, settings: Settings) -> Counting:
+def count_cells(rows: Rows, settings: ReportSettings) -> Counting:
     """Return how reports of k numbers are added up, in steps of 2^-64.
 
     Raises InputError for columns that do not fit the domain.
@@ -221,7 +229,7 @@ def count_cells(rows: Rows, settings: Settings) -> Counting:
     return replace(counting, notes=(*counting.notes, *read_as))
 
 
-def _sums(table: Table, at: int | None, k: int, steps: int | None, block: Block) -> Cells:
+def _sums(table: InputTable, at: int | None, k: int, steps: int | None, block: Block) -> Cells:
     """Return the sums of one block, as Python's whole numbers."""
     numbers = block.real(range(k)) if at is None else _vectors(block.cells(at), k)
     whole = steps is None or (numbers is not None and bool((numbers == np.trunc(numbers)).all()))
@@ -238,7 +246,7 @@ def _vectors(cells: Sequence[str], k: int) -> FloatArray | None:
     return np.array([list(map(float, row)) for row in parts])
 
 
-def _wrong(table: Table, at: int | None, k: int, steps: int | None, block: Block) -> InputError:
+def _wrong(table: InputTable, at: int | None, k: int, steps: int | None, block: Block) -> InputError:
     """Return what is wrong with the first report that is none."""
     rows = block.rows() if at is None else map(split_numbers, block.cells(at))
     for row, place in zip(rows, block.places, strict=True):

@@ -8,7 +8,7 @@ from advisor.answers.rank.meaning import meaning
 from advisor.answers.rank.outlook import Outlook
 from advisor.answers.rank.result import Ranking, Why
 from advisor.figures import number, times
-from advisor.question.budget import Plan
+from advisor.question.budget import BudgetUse
 from advisor.question.solutions import Solution
 from advisor.show.model import Column, Document, Figure, Part, Role, Row, Section, Sentence, Table, Tone, sentences
 from advisor.show.pictures import to_svg
@@ -109,7 +109,7 @@ def _details(ranking: Ranking) -> list[Part]:
     ]
 
 
-def _solution_parts(plan: Plan) -> list[Part]:
+def _solution_parts(plan: BudgetUse) -> list[Part]:
     """Return what each way to collect several attributes promises, and how exact it is; nothing for one attribute."""
     if not plan.solutions:
         return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from advisor.answers.rank.meaning import meaning
-from advisor.answers.rank.outlook import Expected, Outlook
+from advisor.answers.rank.outlook import Expectation, Outlook
 from advisor.answers.rank.result import Ranking
 from advisor.answers.rank.verdict import against_nothing
 from advisor.figures import error_text, number, percent, points, users
@@ -31,7 +31,7 @@ def explorer_of(outlook: Outlook) -> Explorer:
     without = advice.error_without_data
     axis = f"{METRICS[advice.metric].title} ({unit_text(advice.metric, advice.request.bins)})"
 
-    def curve(name: str, of: Callable[[Expected], float | None]) -> Curve:
+    def curve(name: str, of: Callable[[Expectation], float | None]) -> Curve:
         return Curve(name, tuple(tuple(map(of, column)) for column in zip(*outlook.points, strict=True)))
 
     return Explorer(
@@ -65,7 +65,7 @@ def _note(outlook: Outlook) -> str:
     )
 
 
-def _texts(point: Expected, advice: Ranking) -> tuple[str, ...]:
+def _texts(point: Expectation, advice: Ranking) -> tuple[str, ...]:
     k = advice.request.k
     protocol = PROTOCOLS[point.protocol](k, point.epsilon)
     smallest, off, without = point.smallest(k), point.per_category, advice.error_without_data

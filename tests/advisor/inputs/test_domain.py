@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from advisor.errors import InputError
-from advisor.inputs.domain import Domain, build_domain, read_domain
+from advisor.inputs.domain import LabelDomain, build_domain, read_domain
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.labels import OTHER_LABEL
 from tests.cells import failures
@@ -23,7 +23,7 @@ def gz(data: bytes) -> bytes:
     return gzip.compress(data, mtime=0)
 
 
-def build(users: dict[str, int], **options) -> Domain:
+def build(users: dict[str, int], **options) -> LabelDomain:
     options.setdefault("from_histogram", False)
     built = build_domain(list(users), np.array(list(users.values()), dtype=np.int64), **options)
     assert built.counts.dtype == np.int64
@@ -33,7 +33,7 @@ def build(users: dict[str, int], **options) -> Domain:
     return built
 
 
-def pairs(built: Domain) -> list[tuple[str, int]]:
+def pairs(built: LabelDomain) -> list[tuple[str, int]]:
     return list(zip(built.labels, built.counts.tolist(), strict=True))
 
 

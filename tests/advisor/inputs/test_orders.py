@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor import advise
-from advisor.inputs.domain import Domain, arranged, build_domain, given_order
+from advisor.inputs.domain import LabelDomain, arranged, build_domain, given_order
 from advisor.inputs.orders import range_fit, recognised
 from simulator import PROTOCOLS
 from tests.advisor.conftest import Run
@@ -111,7 +111,7 @@ UNKNOWN = [
 ]  # fmt: skip
 
 
-def built(labels: list[str], **options: object) -> Domain:
+def built(labels: list[str], **options: object) -> LabelDomain:
     options.setdefault("from_histogram", False)
     return build_domain(labels, np.arange(1, len(labels) + 1), **options)  # type: ignore[arg-type]
 
