@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from advisor.answers.rank.result import Recommendation
-    from advisor.api.advice import Advice
+    from advisor.api.advice import Advice, pareto
     from advisor.api.advise import advise
-    from advisor.api.pareto import pareto
     from advisor.api.plan import Plan, plan
     from advisor.api.sweep import Sweep, sweep
     from advisor.errors import InputError
@@ -43,7 +42,7 @@ _HOMES = {
     "audit": "advisor.extensions.audit.audit",
     "AuditAnswer": "advisor.extensions.audit.audit",
     "memoise": "advisor.extensions.rounds.memoise",
-    "pareto": "advisor.api.pareto",
+    "pareto": "advisor.api.advice",
     "plan": "advisor.api.plan",
     "sweep": "advisor.api.sweep",
     "Advice": "advisor.api.advice",

@@ -11,8 +11,8 @@ from typing import Any
 
 import typer
 
-from advisor.cli.arguments import COMMANDS
 from advisor.cli.groups import app_for, panels_of
+from advisor.cli.options import COMMANDS
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 
 ROOT = Path(__file__).parent.parent

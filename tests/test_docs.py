@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.cli.arguments import COMMANDS
+from advisor.cli.options import COMMANDS
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, foreign
 from simulator.foreign import FAILURES, REGISTERED, SOURCES
 from tests.golden.words import assert_same, figures, in_words

@@ -12,8 +12,7 @@ from advisor.answers.rank.apply import applied_csv
 from advisor.answers.rank.result import Answer
 from advisor.answers.rank.simulate import simulated_answer
 from advisor.checks import path
-from advisor.cli.arguments import Sample
-from advisor.cli.options import Only
+from advisor.cli.options import Only, Sample
 from advisor.cli.progress import DelayedProgress
 from advisor.cli.ranking import RankOutput, SimulatedOutput, sections_of, useless
 from advisor.cli.run import Job, SideFile, run

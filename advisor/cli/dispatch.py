@@ -12,9 +12,9 @@ from typing import Any
 import typer
 
 from advisor.cli import options
-from advisor.cli.arguments import COMMANDS
 from advisor.cli.examples import MissingBudgetError
 from advisor.cli.groups import MAIN, app_for, command_of, commands_with
+from advisor.cli.options import COMMANDS
 from advisor.cli.run import answered
 from advisor.errors import InputError, listed, near_miss, one_line, printable
 from advisor.show.data import error_json

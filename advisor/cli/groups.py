@@ -15,8 +15,7 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
-from advisor.cli.arguments import COMMANDS
-from advisor.cli.options import HELP, flags_of, spread, verbose_help
+from advisor.cli.options import COMMANDS, HELP, flags_of, spread, verbose_help
 from advisor.errors import InputError, listed
 
 MAIN = "rank"

@@ -7,9 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from advisor.answers.rank.pareto import Frontier, frontier_of
-from advisor.cli.arguments import Sample
-from advisor.cli.options import Only
+from advisor.answers.rank.trade_offs import Frontier, frontier_of
+from advisor.cli.options import Only, Sample
 from advisor.cli.progress import DelayedProgress
 from advisor.cli.ranking import RANKED, check_ranked, ranking_answer
 from advisor.cli.run import Job, Output, SideFile, run

@@ -8,8 +8,7 @@ from typing import Annotated
 
 from advisor.answers.plan.answer import make_plan
 from advisor.answers.plan.result import PlanResult
-from advisor.cli.arguments import Sample
-from advisor.cli.options import Only
+from advisor.cli.options import Only, Sample
 from advisor.cli.progress import DelayedWords
 from advisor.cli.run import Job, Output, SideFile, run
 from advisor.question.plan import plan_question

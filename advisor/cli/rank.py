@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from advisor.cli.arguments import Sample
-from advisor.cli.options import Only
+from advisor.cli.options import Only, Sample
 from advisor.cli.ranking import RANKED, RankOutput, rank
 from advisor.question.question import Question
 from simulator._version import __version__

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from advisor.checks import path
-from advisor.cli.arguments import argument
 from advisor.cli.collected import COLLECTED, NextRound, needs, rank_collected
-from advisor.cli.options import Only
+from advisor.cli.options import Only, argument
 from advisor.cli.ranking import RankOutput, SimulatedOutput
 from advisor.cli.run import Job, SideFile, run, silence
 from advisor.errors import InputError

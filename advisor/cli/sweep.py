@@ -11,8 +11,7 @@ from advisor.answers.sweep.answer import run_sweep
 from advisor.answers.sweep.records import check_cell_file
 from advisor.answers.sweep.result import SweepResult
 from advisor.checks import path
-from advisor.cli.arguments import Sample
-from advisor.cli.options import Only
+from advisor.cli.options import Only, Sample
 from advisor.cli.progress import TimedProgress
 from advisor.cli.run import Job, Output, SideFile, run, say
 from advisor.question.cluster import Cluster, Resumption

@@ -11,8 +11,7 @@ from operator import attrgetter
 import numpy as np
 
 from advisor.errors import InputError, listed
-from advisor.question.removals import Removal
-from advisor.question.request import Request
+from advisor.question.request import Removal, Request
 from advisor.question.settings import Limits
 from knowledge.deployments import DEPLOYED
 from simulator import POSTPROCESSORS, PostProcessor

@@ -15,9 +15,7 @@ from advisor.answers.rank.verdict import (
 )
 from advisor.figures import number, percent, points, rounded, users
 from advisor.names import pair_text, protocol_in_full
-from advisor.question.removals import nothing_left_sentence
-from advisor.question.request import Request
-from advisor.question.units import unit_text
+from advisor.question.request import Request, nothing_left_sentence
 from advisor.show.data import envelope
 from advisor.show.model import (
     Cell,
@@ -37,7 +35,7 @@ from advisor.show.model import (
 )
 from advisor.show.rank.data import rank_data
 from advisor.show.rank.table import ATTACK, attacker_text, error_cell
-from advisor.show.sentences import assumed_sentences, domain_text, total_text
+from advisor.show.sentences import assumed_sentences, domain_text, total_text, unit_text
 from simulator import POSTPROCESSORS
 
 COLUMNS = (

@@ -13,8 +13,8 @@ from advisor.answers.knowledge import CellRow, Judgement, NearestCells
 from advisor.errors import InputError, listed
 from advisor.figures import percent
 from advisor.names import pair_text, resolve
-from advisor.question.units import unit_text
 from advisor.show.model import Column, Document, Json, Records, Role, Row, Scalar, Sentence, Table, Verdict
+from advisor.show.sentences import unit_text
 from knowledge import model, policy
 from knowledge.cells import Neighbour
 from knowledge.judging.scores import MODEL, SINGLE, Score

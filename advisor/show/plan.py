@@ -10,7 +10,6 @@ from advisor.answers.plan.result import PlanResult, PlanRow, value_text
 from advisor.figures import lower_end, number, times
 from advisor.names import pair_text, protocol_text
 from advisor.question.plan import PlanQuestion
-from advisor.question.units import data_text, unit_text
 from advisor.show.model import (
     Cell,
     Column,
@@ -26,7 +25,7 @@ from advisor.show.model import (
     plain,
     sentences,
 )
-from advisor.show.sentences import assumed_sentences, domain_text
+from advisor.show.sentences import assumed_sentences, data_text, domain_text, unit_text
 from simulator.detection import LEVEL, POWER
 
 REACHED, MET_AT_ONCE, OUT_OF_REACH = "reached", "met_at_once", "out_of_reach"

@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from advisor.answers.rank.meaning import Meaning
 from advisor.answers.shuffled import Shuffled
 from advisor.figures import number, percent
+from advisor.inputs.bins import Bins, edge_text
 from advisor.names import protocol_in_full
-from advisor.question.budget import BudgetUse
 from advisor.question.central import Central
+from advisor.question.plurality import BudgetUse
+from simulator import METRICS
 
 
 def domain_text(k: int, *, ordered: bool) -> str:
@@ -137,3 +139,33 @@ def shuffled_sentences(promise: Shuffled) -> list[str]:
         "For those who do, the next lines hold."
     )
     return lines
+
+
+def data_error(metric: str, error: float, bins: Bins | None) -> float | None:
+    """Return an error in the unit of the data; None where it is not in bins, or these have no common width."""
+    if bins is None or bins.width is None or METRICS[metric].unit != "bins":
+        return None
+    return error * bins.width
+
+
+def size_text(size: float) -> str:
+    """Return a figure with three significant digits: an error has no more.
+
+    >>> size_text(10268.1), size_text(1.6604)
+    ('10,300', '1.66')
+    """
+    return number(float(f"{size:.3g}"), 3)
+
+
+def data_text(metric: str, error: float, bins: Bins | None) -> str:
+    """Return an error in the unit of the data as what follows that in bins; nothing where there is none."""
+    size = data_error(metric, error, bins)
+    return "" if bins is None or size is None else f", about {size_text(size)} {bins.phrase}"
+
+
+def unit_text(metric: str, bins: Bins | None) -> str:
+    """Return the unit of a metric, with what a bin is."""
+    unit = METRICS[metric].unit
+    if bins is None or unit != "bins":
+        return unit
+    return f"bins of width {edge_text(bins.width)}" if bins.width else "bins of different widths"

@@ -9,7 +9,6 @@ from itertools import product
 from advisor.answers.rank.result import finite
 from advisor.answers.sweep.result import Cell, PairError, SweepResult, Winner
 from advisor.names import pair_text
-from advisor.question.units import unit_text
 from advisor.show.model import (
     Column,
     Document,
@@ -26,7 +25,7 @@ from advisor.show.model import (
     sentences,
 )
 from advisor.show.rank.data import own_members
-from advisor.show.sentences import assumed_sentences
+from advisor.show.sentences import assumed_sentences, unit_text
 from simulator import __version__
 
 CERTAIN = "*"  # a mark, which every format keeps; by colour or weight as well where a format has them

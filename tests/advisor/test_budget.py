@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from advisor import InputError, advise
-from advisor.question.budget import BudgetUse
-from advisor.question.plurality import make_plan
+from advisor.question.plurality import BudgetUse, make_plan
 from advisor.question.settings import Plurality
 from simulator import PROTOCOLS
 from simulator.populations import apportion, frequencies

@@ -10,8 +10,7 @@ import pytest
 
 from advisor import Advice, advise
 from advisor.answers.rank.apply import applied_csv
-from advisor.question.clipped import POSITIVE_PART
-from advisor.question.collected import collect
+from advisor.question.collected import POSITIVE_PART, collect
 from advisor.question.request import Collected
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.methods.summaries import SUMMARIES

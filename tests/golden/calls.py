@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from advisor.answers.rank.pareto import Frontier
+from advisor.answers.rank.trade_offs import Frontier
 from ldp_advise import advise, audit, memoise, pareto, plan, sweep
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, rng_for
 from simulator.methods import observe

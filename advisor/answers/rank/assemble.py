@@ -10,11 +10,10 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.answers.rank.central import central_rows
-from advisor.answers.rank.result import Baseline, Ranking, Recommendation, finite, usual_pair
+from advisor.answers.rank.result import Baseline, Ranking, Recommendation, central_rows, finite, usual_pair
 from advisor.answers.rank.trade_offs import best_for_single_categories
 from advisor.errors import InputError, listed
-from advisor.question.clipped import POSITIVE_PART
+from advisor.question.collected import POSITIVE_PART
 from advisor.question.request import DEFAULT_PAIR, Request
 from simulator import METRICS, POSTPROCESSORS
 from simulator.benchmark import Experiment, Runs

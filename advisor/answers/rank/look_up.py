@@ -10,9 +10,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.answers.rank.central import central_rows
 from advisor.answers.rank.prediction import frequencies_of, stays
-from advisor.answers.rank.result import Baseline, OtherUsers, Ranking, Recommendation, empty_rankings
+from advisor.answers.rank.result import Baseline, OtherUsers, Ranking, Recommendation, central_rows, empty_rankings
 from advisor.answers.rank.trade_offs import predicted_for_single_categories
 from advisor.answers.rank.verdict import kind_of, reasons_of
 from advisor.errors import InputError, listed

@@ -13,12 +13,14 @@ import numpy as np
 
 from advisor.answers.rank.verdict import MOST_UNDETECTABLE, WORTH_IT, kind_of, reasons_of
 from advisor.answers.rank.worth_it import WorthIt, worth_it_with
-from advisor.question.removals import nothing_left_sentence
-from advisor.question.request import DEFAULT_PAIR, Request
-from simulator import Protocol
+from advisor.question.request import DEFAULT_PAIR, Request, nothing_left_sentence
+from simulator import METRICS, Protocol
 from simulator.benchmark import Runs
 from simulator.detection import LEVEL, POWER
 from simulator.methods.summaries import SUMMARIES
+from simulator.ranking import mean_error
+from simulator.seeding import rng_for
+from simulator.shuffler import CentralHistogram
 
 EVEN, ZERO = "equal frequencies", "0 for all categories"  # guesses without data
 USUAL_ON_LIKELIHOODS = "ems"  # where a protocol has no estimate
@@ -434,3 +436,28 @@ class Answer:
     def first(self) -> Ranking:
         """The ranking for the first metric."""
         return self.rankings[0]
+
+
+REPETITIONS = 50
+CELLS = 20_000_000  # categories x repetitions
+
+
+def central_rows(metric: str, request: Request, lowest: float) -> tuple[Baseline, ...]:
+    """Return the row of a trusted server for a metric, if the request has a central promise.
+
+    lowest: the error of the best pair.
+    """
+    if request.central is None:
+        return ()
+
+    histogram = CentralHistogram(request.central.epsilon, request.central.delta)
+    counts = np.atleast_2d(request.counts if request.populations is None else request.populations)
+    measure = METRICS[metric].with_options(**request.metric_values.options(request.seed))
+    errors = []
+    for place in range(max(2, min(REPETITIONS, CELLS // request.k))):
+        row = counts[place % len(counts)]
+        estimate = histogram.estimate(row, rng_for(request.seed, "trusted server", place))
+        errors.append(measure(estimate, row / row.sum()))
+    figures = mean_error(np.array(errors, dtype=np.float64))
+    ratio = figures.error / lowest if lowest else None
+    return (Baseline("central", None, histogram.title, figures.error, figures.low, figures.high, ratio, None, None),)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from advisor.answers.rank.result import Ranking, Recommendation, SingleCategories
 from simulator import METRICS
-from simulator.ranking import Pair, Ratio, RatioOf
+from simulator.ranking import PRACTICAL_RATIO, Pair, Ratio, RatioOf, preference
 
 CLEARLY = 1.05  # times the lowest error, from which on a pair gives something up
 NEAR = 1.25  # times the lowest errors of all metrics, up to which one pair is good at all of them
@@ -85,3 +86,43 @@ def compromise(rankings: Sequence[Ranking]) -> Compromise | None:
         return not one.first, not one.in_first_tier, one.worst[1], sum(ratio for _, ratio in one.ratios)
 
     return min(map(of, common), key=order)
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """The Pareto frontier of an advice.
+
+    Attributes
+    ----------
+    advice
+        What was ranked.
+    rows
+        Pairs that are not dominated, the answer of the ranking first, then by rising error.
+    dominated
+        The others, each with the first of the pairs that dominate it.
+    """
+
+    advice: Ranking
+    rows: tuple[Recommendation, ...]
+    dominated: tuple[tuple[Recommendation, Recommendation], ...]
+
+
+def frontier_of(advice: Ranking) -> Frontier:
+    """Return the frontier of an advice: see `advisor.pareto`."""
+    ratios = {row: math.inf if row.ratio_to_best is None else row.ratio_to_best for row in advice.recommendations}
+    keys = {row: preference(ratio, advice.request.cost(row.protocol)) for row, ratio in ratios.items()}
+
+    def dominates(one: Recommendation, other: Recommendation) -> bool:
+        costs, others = ((max(ratios[row], PRACTICAL_RATIO), *_costs(row)) for row in (one, other))
+        better = other is not ranked[0] and (costs != others or place[one] < place[other])
+        return better and all(a <= b for a, b in zip(costs, others, strict=True))
+
+    ranked = sorted(ratios, key=lambda row: (row is not advice.recommendations[0], keys[row]))
+    place = {row: at for at, row in enumerate(ranked)}
+    rows = [row for row in ranked if not any(dominates(other, row) for other in ranked)]
+    beaten = ((row, next((other for other in rows if dominates(other, row)), None)) for row in ranked)
+    return Frontier(advice, tuple(rows), tuple((row, better) for row, better in beaten if better is not None))
+
+
+def _costs(row: Recommendation) -> tuple[float, float]:
+    return row.report_bits, round(row.attack_success, 9)

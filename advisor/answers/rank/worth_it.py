@@ -11,8 +11,7 @@ from advisor.answers.rank.prediction import frequencies_of
 from advisor.answers.rank.verdict import ENOUGH
 from advisor.members import as_named
 from advisor.question.frequencies import Frequencies
-from advisor.question.plan import MAX_REPETITIONS, PRECISION, PlanQuestion
-from advisor.question.plan_shuffled import PlanShuffling
+from advisor.question.plan import MAX_REPETITIONS, PRECISION, PlanQuestion, PlanShuffling
 from advisor.question.request import Request
 from simulator.protocols import EPSILON_MIN
 

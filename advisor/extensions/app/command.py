@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import typer
 
 from advisor.checks import whole
-from advisor.cli.arguments import argument
+from advisor.cli.options import argument
 from advisor.errors import InputError
 from advisor.question.option import Settings, like, option
 from advisor.question.settings import Menu

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
-from advisor.cli.arguments import COMMANDS
+from advisor.cli.options import COMMANDS
 from advisor.errors import printable
 from advisor.extensions.app.controls import Control, settings_of, wrong_controls
 from advisor.extensions.app.examples import example_file

@@ -10,8 +10,7 @@ from advisor.errors import InputError
 from advisor.extensions.audit.answer import Audits, answer
 from advisor.extensions.audit.document import audit_document, summary
 from advisor.extensions.audit.question import AttackSettings, AuditQuestion, ForeignClient, Subjects
-from advisor.question.memoisation import Memoisation
-from advisor.question.settings import Grid, Menu, Simulation, names
+from advisor.question.settings import Grid, Memoisation, Menu, Simulation, names
 from advisor.show.model import Document
 from simulator.audit import ALPHA
 from simulator.audit.client import Client

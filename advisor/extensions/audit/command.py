@@ -6,16 +6,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
-from advisor.cli.arguments import argument
-from advisor.cli.options import Only
+from advisor.cli.options import Only, argument
 from advisor.cli.progress import DelayedProgress
 from advisor.cli.run import Job, WholeOutput, run
 from advisor.errors import InputError
 from advisor.extensions.audit.answer import answer
 from advisor.extensions.audit.document import audit_document
 from advisor.extensions.audit.question import AttackSettings, AuditQuestion, ForeignClient, Leaks, Subjects
-from advisor.question.memoisation import Memoisation
-from advisor.question.settings import Grid, Menu, Simulation
+from advisor.question.settings import Grid, Memoisation, Menu, Simulation
 
 # A shell makes several words of --files v*.txt, and an option takes one.
 More = Annotated[list[str] | None, argument("FILE", "more files of --files", ForeignClient.panel)]

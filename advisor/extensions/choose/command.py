@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Annotated
 
 from advisor.cli import options
-from advisor.cli.arguments import Sample
-from advisor.cli.options import Only
+from advisor.cli.options import Only, Sample
 from advisor.cli.progress import DelayedWords
 from advisor.cli.run import Job, WholeOutput, run
 from advisor.extensions.choose.answer import Choice, choose

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from advisor.cli.arguments import argument
 from advisor.cli.catalog import Bibliography, References
-from advisor.cli.options import Only
+from advisor.cli.options import Only, argument
 from advisor.cli.run import Job, run
 from advisor.extensions.cite.document import citation_document, used_in
 from advisor.question.option import require

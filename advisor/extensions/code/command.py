@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from advisor.answers.clients.collection import CodedCollection
-from advisor.cli.arguments import argument
-from advisor.cli.options import Only
+from advisor.cli.options import Only, argument
 from advisor.cli.run import Job, WholeOutput, run, silence
 from advisor.extensions.code.answer import Deployed, check_directory, written
 from advisor.extensions.code.document import code_document

@@ -6,8 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
-from advisor.cli.arguments import Sample
-from advisor.cli.options import Only
+from advisor.cli.options import Only, Sample
 from advisor.cli.progress import DelayedProgress
 from advisor.cli.ranking import RANKED, RankOutput, check_ranked, rank
 from advisor.cli.run import Job, run

@@ -6,7 +6,7 @@ from advisor.answers.rank.verdict import USELESS, against_nothing
 from advisor.errors import listed
 from advisor.extensions.columns.answer import ColumnPlan, JointPlan
 from advisor.figures import error_text, number, percent, points, times, users
-from advisor.question.removals import nothing_left_sentence
+from advisor.question.request import nothing_left_sentence
 from advisor.show.model import (
     Column,
     Document,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from advisor.cli.arguments import Sample
-from advisor.cli.options import Only
+from advisor.cli.options import Only, Sample
 from advisor.cli.ranking import RANKED, SimulatedOutput, rank
 from advisor.question.option import require
 from advisor.question.question import Question

@@ -9,7 +9,7 @@ import numpy as np
 
 from advisor.extensions.places.mechanisms import Mechanism, places_menu
 from advisor.extensions.places.reading import PlacesRequest
-from advisor.question.removals import Removal
+from advisor.question.request import Removal
 from simulator import METRICS, POSTPROCESSORS
 from simulator.benchmark import Experiment
 from simulator.channels import Channel, Update

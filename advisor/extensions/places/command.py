@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from advisor.cli.arguments import Sample
-from advisor.cli.options import Only
+from advisor.cli.options import Only, Sample
 from advisor.cli.progress import DelayedProgress
 from advisor.cli.run import Job, Output, SideFile, run
 from advisor.extensions.places.answer import PlacesAdvice, answer_places

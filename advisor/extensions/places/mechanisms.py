@@ -14,7 +14,7 @@ from advisor.errors import InputError
 from advisor.extensions.places.question import CHANNEL_METHODS
 from advisor.extensions.places.reading import PlacesRequest
 from advisor.question.constraints import removals_of
-from advisor.question.removals import Removal, removal_sentences
+from advisor.question.request import Removal, removal_sentences
 from simulator import POSTPROCESSORS, PROTOCOLS, channels
 from simulator.channels import Channel, SingularChannelError, Update
 from simulator.methods import possible

@@ -12,7 +12,7 @@ from advisor.extensions.places.mechanisms import Mechanism
 from advisor.extensions.places.reading import PlacesRequest
 from advisor.figures import error_text, number
 from advisor.names import method_text, pair_text, protocol_text, title_inside
-from advisor.question.removals import removal_sentences
+from advisor.question.request import removal_sentences
 from advisor.show.model import Role, Sentence, Tone, Verdict
 
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from advisor.cli.arguments import Sample
-from advisor.cli.options import Only
+from advisor.cli.options import Only, Sample
 from advisor.cli.ranking import RANKED, RankOutput, rank
 from advisor.cli.run import Job, run, silence
 from advisor.extensions.rounds.answer import compare
 from advisor.extensions.rounds.document import rounds_document
 from advisor.extensions.rounds.question import check_rounds, rounds_question
-from advisor.question.memoisation import Memoisation
 from advisor.question.option import refuse, require
 from advisor.question.question import Question
 from advisor.question.rules import BUDGET, DATA
+from advisor.question.settings import Memoisation
 
 
 def rounds_command(

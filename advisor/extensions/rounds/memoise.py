@@ -11,9 +11,8 @@ from advisor.api.shown import Shown
 from advisor.extensions.rounds.answer import Comparison, compare
 from advisor.extensions.rounds.document import rounds_document, verdict
 from advisor.extensions.rounds.question import check_rounds, rounds_question
-from advisor.question.memoisation import Memoisation
 from advisor.question.question import Question
-from advisor.question.settings import budget_alias
+from advisor.question.settings import Memoisation, budget_alias
 from advisor.show.model import Document
 
 

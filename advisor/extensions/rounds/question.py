@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from advisor.errors import InputError, listed
-from advisor.question.memoisation import Memoisation
 from advisor.question.option import refuse, require
 from advisor.question.question import Question
 from advisor.question.rules import BUDGET, DATA, check_data
 from advisor.question.sample import simulated_frequencies
+from advisor.question.settings import Memoisation
 from knowledge.describe.assumption import USERS
 from simulator.memoisation import MEMOISED, Changes
 

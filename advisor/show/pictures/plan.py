@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.answers.plan.result import PlanResult, value_text
-from advisor.question.units import unit_text
 from advisor.show.pictures.style import BAND, BLUE, INK, ORANGE, QUIET, log_axis, picture
+from advisor.show.sentences import unit_text
 from simulator.detection import POWER
 
 if TYPE_CHECKING:

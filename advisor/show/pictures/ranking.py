@@ -6,11 +6,11 @@ import math
 from typing import TYPE_CHECKING
 
 from advisor.answers.budgets import Budgets
-from advisor.answers.rank.pareto import Frontier
 from advisor.answers.rank.result import Baseline, Ranking, Recommendation
+from advisor.answers.rank.trade_offs import Frontier
 from advisor.figures import number, percent
-from advisor.question.units import unit_text
 from advisor.show.pictures.style import BAND, BLUE, INK, PAPER, QUIET, log_axis, picture
+from advisor.show.sentences import unit_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

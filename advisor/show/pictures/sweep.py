@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.sweep.result import Cell, SweepResult
 from advisor.question.sweep import Place
-from advisor.question.units import unit_text
 from advisor.show.pictures.style import BAND, DASHES, MARKERS, PAPER, QUIET, SERIES, empty, log_axis, settings, tint
+from advisor.show.sentences import unit_text
 from simulator.foreign import REGISTERED
 
 if TYPE_CHECKING:

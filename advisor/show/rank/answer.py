@@ -9,12 +9,10 @@ from advisor.answers.rank.trade_offs import NAMED, NEAR, compromise
 from advisor.answers.rank.verdict import MARGINAL, MOST_UNDETECTABLE, NOT_CERTAIN, NOTHING_LEFT, USELESS
 from advisor.figures import number, points, rounded, users, whole_percent
 from advisor.names import method_name, method_text, pair_text, protocol_text, protocol_with_report
-from advisor.question.removals import nothing_left_sentence
-from advisor.question.request import Request
-from advisor.question.units import data_text, unit_text
+from advisor.question.request import Request, nothing_left_sentence
 from advisor.show.model import Role, Sentence, Tone, Verdict, sentences
 from advisor.show.rank.table import BASELINE_NAMES, error_cell
-from advisor.show.sentences import total_text
+from advisor.show.sentences import data_text, total_text, unit_text
 from knowledge.deployments import DEPLOYED
 from simulator import POSTPROCESSORS
 from simulator.foreign import FAILURES, REGISTERED

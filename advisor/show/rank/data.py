@@ -7,9 +7,9 @@ from dataclasses import asdict
 
 from advisor.answers.rank.result import Ranking, Recommendation
 from advisor.answers.rank.trade_offs import compromise
-from advisor.question.units import data_error
 from advisor.show.model import Json, Records, Scalar
 from advisor.show.rank.answer import summary
+from advisor.show.sentences import data_error
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.foreign import REGISTERED, SOURCES
 

@@ -9,9 +9,8 @@ from advisor.answers.rank.outlook import Expectation, Outlook
 from advisor.answers.rank.result import Ranking
 from advisor.answers.rank.verdict import against_nothing
 from advisor.figures import error_text, number, percent, points, users
-from advisor.question.units import unit_text
 from advisor.show.model import Curve, Dial, Explorer
-from advisor.show.sentences import meaning_sentences
+from advisor.show.sentences import meaning_sentences, unit_text
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 
 NAMES = (

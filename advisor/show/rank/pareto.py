@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from advisor.answers.rank.pareto import Frontier
 from advisor.answers.rank.result import Ranking, Recommendation
+from advisor.answers.rank.trade_offs import Frontier
 from advisor.answers.rank.verdict import NOTHING_LEFT, USELESS
 from advisor.figures import number, percent, times
 from advisor.names import pair_text
-from advisor.question.removals import nothing_left_sentence
+from advisor.question.request import nothing_left_sentence
 from advisor.show.model import (
     Cell,
     Column,

@@ -8,8 +8,8 @@ from functools import partial
 from advisor.answers.rank.result import Baseline, Ranking, Recommendation
 from advisor.figures import change, error_text, gain, number, percent, times, whole_percent
 from advisor.question.request import Request
-from advisor.question.units import data_error, size_text
 from advisor.show.model import Cell, Column, Row, Table, Tone, figure_cell
+from advisor.show.sentences import data_error, size_text
 from simulator.foreign import REGISTERED
 from simulator.ranking import Pair
 
