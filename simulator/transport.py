@@ -50,8 +50,7 @@ def differences(estimate: FloatArray, truth: FloatArray) -> FloatArray:
     need not sum to 1. Negative cells are debts, and moved like anything else.
     """
     rows = (estimate - truth).reshape(-1, truth.shape[-1])
-    result: FloatArray = rows - rows.mean(axis=1, keepdims=True)
-    return result
+    return rows - rows.mean(axis=1, keepdims=True)
 
 
 def transports(rows: FloatArray, places: Places, gap: float = GAP) -> FloatArray:
@@ -231,8 +230,7 @@ def _cosines(size: int) -> FloatArray:
 
 
 def _curvature(size: int) -> FloatArray:
-    result: FloatArray = 2 - 2 * np.cos(np.pi * np.arange(size) / size)
-    return result
+    return 2 - 2 * np.cos(np.pi * np.arange(size) / size)
 
 
 def _detour(places: Places) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from knowledge.describe.normal import SINGLE
 from knowledge.describe.profile import Profile
 from simulator._types import FloatArray, IntArray, SingleArray
-from simulator.methods.simple import FALSE_POSITIVES
+from simulator.methods.simplex import FALSE_POSITIVES
 from simulator.metrics import TOP_SHARE
 
 VALUE_FIGURES = ("entropy_gap", "participation", "zeros", "top", "skew", "distinct")

@@ -23,8 +23,8 @@ from knowledge.cards import CARDS
 from knowledge.recipes import Collection, method_code, metric_code, package_recipe, python_client, server
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Metric, Noise, PostProcessor
 from simulator.methods.ordered import ORDERED_METHODS
+from simulator.protocols import ORDERED_PROTOCOLS
 from simulator.protocols.grr import GRR
-from simulator.protocols.ordered import ORDERED_PROTOCOLS
 from tests.advisor.conftest import Run
 from tests.cells import failures
 

@@ -17,7 +17,7 @@ from knowledge.recipes.methods import method_recipe
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Noise, frequency_oracles
 from simulator.domain import Attackers, Domain
 from simulator.methods.ordered import ORDERED_METHODS
-from simulator.protocols.ordered import ORDERED_PROTOCOLS
+from simulator.protocols import ORDERED_PROTOCOLS
 from tests.cells import failures
 
 CODE = {"method": method_code, "metric": metric_code}

@@ -14,7 +14,7 @@ from knowledge.describe.order import order_figures
 from knowledge.describe.profile import profile_of
 from knowledge.describe.values import value_figures
 from simulator import PROTOCOLS
-from simulator.methods.simple import FALSE_POSITIVES
+from simulator.methods.simplex import FALSE_POSITIVES
 from simulator.populations import frequencies
 from tests.cells import failures
 
