@@ -20,6 +20,7 @@ from simulator.protocols.protocol import Counts, Covariance, Linear, Probabiliti
 ROW_SLACK = 1e-9  # how far the sum of a row may be from 1
 DRAWN_CELLS = 2**20  # counts that a batch of draws keeps at a time
 EQUAL = 1e-12  # relative difference up to which two probabilities are the same but for rounding
+WORST_CONDITION = 2**26.5  # times 1/sqrt(2^53), the least noise there can be: as large as all frequencies together
 
 
 @dataclass(frozen=True, eq=False)  # holds an array, which does not compare to one truth
@@ -279,9 +280,6 @@ class InversionCovariance(Covariance):
         weights = self._channel.decoder @ rows.T
         mean = matrix @ weights
         return ((weights.T * matrix.mean(axis=0)) @ weights - mean.T @ mean / k) / self._n
-
-
-WORST_CONDITION = 2**26.5  # times 1/sqrt(2^53), the least noise there can be: as large as all frequencies together
 
 
 class SingularChannelError(ValueError):

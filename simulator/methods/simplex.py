@@ -10,6 +10,7 @@ from simulator._types import FloatArray
 from simulator.protocols.oracle import Noise
 
 FALSE_POSITIVES = 2.0  # expected number of zero-frequency values that survive base_cut (Wang et al., Section IV-A)
+SUM_SLACK = 1e-12  # how far above 1 rounding may push a sum that is 1
 
 
 def none(estimate: FloatArray, noise: Noise) -> FloatArray:  # noqa: ARG001 - the interface of all methods
@@ -45,9 +46,6 @@ def norm_mul(estimate: FloatArray, noise: Noise) -> FloatArray:  # noqa: ARG001
     total = positive.sum(axis=-1, keepdims=True)
     uniform = np.full_like(positive, 1 / estimate.shape[-1])
     return np.divide(positive, total, out=uniform, where=total > 0)
-
-
-SUM_SLACK = 1e-12  # how far above 1 rounding may push a sum that is 1
 
 
 def norm_sub(estimate: FloatArray, noise: Noise) -> FloatArray:  # noqa: ARG001 - the interface of all methods

@@ -58,6 +58,7 @@ ODDS, ORDERED_ODDS = (1.0, 1.0), (0.3, 1.0, 2.0, 2.0, 2.0, 2.0)
 EVEN = 0.3  # odds of equal frequencies, of those of all models together
 SEEN = 4.0  # sd of the noise above which a frequency stands out of it
 TEMPER = 8.0  # log-likelihoods of models that are all wrong count as if there were an eighth of the estimates
+CENTRE = "tree_eb"  # the method that the bootstrap is made with
 
 
 @dataclass(frozen=True)
@@ -204,9 +205,6 @@ def surrogate_populations(
     if raw.ndim != 1 or len(raw) < 2 or not np.isfinite(raw).all():
         raise ValueError(f"an estimate must be at least 2 finite numbers (k,), got shape {raw.shape}")
     return _frequencies(surrogate.function(raw, noise, ordered, draws, rng))
-
-
-CENTRE = "tree_eb"  # the method that the bootstrap is made with
 
 
 def bootstrap_populations(
