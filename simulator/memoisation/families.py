@@ -15,7 +15,7 @@ from simulator.hashing import HASHES, SEED_BITS
 from simulator.memoisation.changes import Changes, Moments
 from simulator.memoisation.repeated import Report, remembered
 from simulator.memoisation.two_steps import TwoSteps, one_value_loss, two_bits_loss
-from simulator.protocols.grr import GRR, kept_or_moved
+from simulator.protocols.grr import GRR, kept_or_moved, kept_or_redrawn
 from simulator.protocols.local_hashing import BLH, OLH, LocalHashing
 from simulator.protocols.oracle import FrequencyOracle, binomial_support
 from simulator.protocols.unary import OUE, RAPPOR
@@ -37,9 +37,7 @@ class LongitudinalGRR(TwoSteps):
 
     def sample_again(self, supported: IntArray, n: int, rng: np.random.Generator) -> IntArray:
         del n  # every report supports one value
-        kept = binomial(supported, self.second[0] - self.second[1], rng)
-        rest = supported.sum(axis=-1) - kept.sum(axis=-1)
-        return kept + multinomial(rest, np.full(self.k, 1 / self.k), rng)
+        return kept_or_redrawn(supported, self.second[0] - self.second[1], rng)
 
     def loss(self, rounds: int) -> float:
         return one_value_loss(self.first[0], self.second, self.k, rounds)

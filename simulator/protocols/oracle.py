@@ -86,13 +86,13 @@ class Noise(Covariance):
 
     def of(self, rows: FloatArray) -> FloatArray:
         k = rows.shape[-1]
-        shared = self._shared / (k - 1)
+        shared = self.cancelled / (k - 1)
         sums = rows.sum(axis=-1)
         result: FloatArray = (1 + shared) * rows @ rows.T - shared * np.outer(sums, sums)
         return (self.variance_at_zero + self.variance_slope / k) * result
 
     def haar(self, k: int) -> tuple[FloatArray, ...]:
-        shared, result, half = self._shared / (k - 1), [], 1
+        shared, result, half = self.cancelled / (k - 1), [], 1
         while half < k:
             starts = np.arange(0, k, 2 * half)
             left = np.minimum(half, k - starts)
@@ -103,7 +103,8 @@ class Noise(Covariance):
         return tuple(result)
 
     @property
-    def _shared(self) -> float:
+    def cancelled(self) -> float:
+        """`cancels`, or what `sums_to_one` makes of it."""
         return float(self.sums_to_one) if self.cancels is None else self.cancels
 
     def offers(self, need: str, k: int) -> bool:

@@ -52,16 +52,11 @@ class SymbolOracle(SupportOracle):
 
     def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
         """Add up over all symbols: those that support the held value are e^epsilon times as likely as the others."""
-        first, second = (_supporting(self, value) for value in values)
-        if attack == "pair":
-            chance = (first & ~second).astype(np.float64)
-        else:
-            size = _supported_values(self)
-            chance = np.where(size > 0, first / np.maximum(size, 1), 1 / self.k)
-        rare = math.exp(-self.epsilon)
-        own, other = (float((chance * np.where(held, 1.0, rare)).sum()) for held in (first, second))
+        seen, rare = self.supports(np.arange(self.symbols), values), math.exp(-self.epsilon)
+        chance = seen.chances(attack)
+        own, other = (float((chance * np.where(held, 1.0, rare)).sum()) for held in (seen.first, seen.second))
         # Every value is supported by equally many symbols, so that both sums are of the same unit.
-        unit = self.p / int(first.sum())
+        unit = self.p / int(seen.first.sum())
         return own * unit, other * unit
 
     def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:

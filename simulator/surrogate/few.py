@@ -59,7 +59,6 @@ def _log_likelihoods(estimate: FloatArray, noise: Noise, frequencies: FloatArray
     where estimates sum to 1, k of them say as much as k - 1 would alone.
     """
     k = len(estimate)
-    shared = float(noise.sums_to_one) if noise.cancels is None else noise.cancels
-    variance = noise.entry(frequencies) * (1 + shared / (k - 1))
+    variance = noise.entry(frequencies) * (1 + noise.cancelled / (k - 1))
     squares = ((estimate - frequencies) ** 2 / variance).sum(axis=1)
-    return -(squares + (1 - shared / k) * np.log(variance).sum(axis=1)) / 2
+    return -(squares + (1 - noise.cancelled / k) * np.log(variance).sum(axis=1)) / 2
