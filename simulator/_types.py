@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 FloatArray: TypeAlias = "NDArray[np.float64]"
 RealArray: TypeAlias = "NDArray[Any]"  # of single or double precision, which the result has too

@@ -6,11 +6,15 @@ Al Bouna, Xiao, CIKM 2021). ``rsrfd``: the same with fakes of realistic values, 
 Couchot, Palamidessi, VLDB 2023).
 
 A promise holds between any two users (``tuple``), or only between users who differ in one attribute (``attribute``).
+
+Columns may also differ in how much of the users or of the budget they get: `sampling_shares` and `split_budgets` keep
+the mean over the columns of the mean squared error of a category low.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -20,6 +24,7 @@ from simulator.protocols import FrequencyOracle
 SOLUTIONS = ("smp", "spl", "rsfd", "rsrfd")
 PROMISES = ("tuple", "attribute")
 HALVINGS = 100
+PARTS = 64  # into which a budget is divided
 
 
 def published_budget(epsilon: float, attributes: int) -> float:
@@ -115,5 +120,46 @@ def hidden_variance(
     p, q = oracle.p or 0.0, oracle.q or 0.0
     holders, others = ((chance + (attributes - 1) * fakes) / attributes for chance in (p, q))
     mixed = frequency * holders * (1 - holders) + (1 - frequency) * others * (1 - others)
-    result: FloatArray = attributes**2 * mixed / (n * (p - q) ** 2)
-    return result
+    return attributes**2 * mixed / (n * (p - q) ** 2)
+
+
+def sampling_shares(single: FloatArray, spread: FloatArray) -> FloatArray:
+    """Return the share of the users that reports each column, ``(d,)``.
+
+    single: mean variance of the estimates of a category from one report at the whole budget, ``(d,)``.
+    spread: mean of ``f (1 - f)``, ``(d,)``: who reports a column is a sample of all users.
+
+    A column with share s has the error ``(single + spread) / (s n) - spread / n``, and by the inequality of Cauchy and
+    Schwarz their sum is lowest where s is as the square root of what it divides.
+    """
+    roots = np.sqrt(single + spread)
+    return roots / roots.sum()
+
+
+def sampling_errors(single: FloatArray, spread: FloatArray, shares: FloatArray, n: int) -> FloatArray:
+    """Return the mean squared error of a category of each column, ``(d,)``."""
+    return ((single + spread) / shares - spread) / n
+
+
+def split_budgets(error: Sequence[Callable[[float], float]], epsilon: float) -> FloatArray:
+    """Return the budgets ``(d,)`` of all columns that make the sum of their errors lowest, in parts of epsilon.
+
+    error: of each column at a budget, falling and convex. Then giving one part after the other to the column that it
+    helps most is best.
+
+    Raises
+    ------
+    ValueError
+        If there are more columns than parts.
+    """
+    d = len(error)
+    if d > PARTS:
+        raise ValueError(f"a budget has {PARTS} parts, got {d} columns")
+    parts = np.ones(d, dtype=np.int64)
+    now = np.array([one(epsilon / PARTS) for one in error])
+    after = np.array([one(2 * epsilon / PARTS) for one in error])
+    for _ in range(PARTS - d):
+        most = int(np.argmax(now - after))
+        parts[most] += 1
+        now[most], after[most] = after[most], error[most]((parts[most] + 1) * epsilon / PARTS)
+    return parts * epsilon / PARTS

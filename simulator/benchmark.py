@@ -84,8 +84,7 @@ class Experiment:
     @property
     def truth(self) -> FloatArray:
         """True frequencies ``(k,)``, the mean of all populations."""
-        mean: FloatArray = self.counts / self.n if self.counts.ndim == 1 else self.counts.mean(axis=0) / self.n
-        return mean
+        return self.counts / self.n if self.counts.ndim == 1 else self.counts.mean(axis=0) / self.n
 
     @cached_property
     def id(self) -> str:

@@ -29,8 +29,7 @@ def by_population(errors: FloatArray, populations: int) -> FloatArray:
         return errors
     if len(errors) % populations:
         raise ValueError(f"{len(errors)} repetitions cannot be shared evenly by {populations} populations")
-    result: FloatArray = errors.reshape(-1, populations).mean(axis=0)
-    return result
+    return errors.reshape(-1, populations).mean(axis=0)
 
 
 def widened_range(values: FloatArray) -> tuple[float, float]:

@@ -107,22 +107,14 @@ def crossing(
     near = curve.places[_place(rough, whole)]
     repetitions = min(max(first, _repetitions(near, precision)), most)
     final = _narrow(curve, rough, ends, repetitions, precision) if repetitions > first else rough
-    return _answer(curve, final, (low, high), _place(final, whole), repetitions, first, precision)
-
-
-def _answer(
-    curve: _Curve, final: float, limits: tuple[float, float], x: float, repetitions: int, first: int, precision: float
-) -> Crossing:
-    """Return what was measured at the place that was found, and how far off it may be."""
-    low, high = limits
-    ends = math.log(low), math.log(high)
+    x = _place(final, whole)
     errors = curve.places[x][:repetitions]
     mean, reach = float(errors.mean()), t_quantile(len(errors)) * float(errors.std(ddof=1)) / math.sqrt(len(errors))
     at_end = math.isclose(final, ends[1]) or math.isclose(final, ends[0])
     met = curve.above(errors) <= PART * precision
     inside = not at_end or abs(curve.above(errors)) <= PART * precision
     slope = min(curve.slope(final, ends, max(first, len(errors) // SLOPE_PART)), FLATTEST) if inside else -math.inf
-    wide = reach / max(mean, SMALL * curve.target) / -slope
+    wide = reach / max(mean, SMALL * target) / -slope
     return Crossing(
         x=x,
         low=max(low, x * math.exp(-wide)),

@@ -2,20 +2,18 @@
 
 The reference is `simulator.hashing`: ``HASHES[name](values, seeds[:, None], g) == symbols[:, None]``, added up. Here
 the same bits in fewer steps: blocks of hashes that stay in the cache of a core, every step in place; what hashes have
-in common (a seed, a value, the first digits of a text) computed once; and no remainders, see `_Symbols`.
+in common (a seed, a value, the first digits of a text) computed once; and no remainders, see `_count_block`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simulator._types import IntArray
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Word: TypeAlias = np.uint32 | np.uint64
 Words: TypeAlias = "NDArray[np.uint32 | np.uint64]"
@@ -58,43 +56,28 @@ def count_supports(name: str, seeds: IntArray, symbols: IntArray, k: int, g: int
     result = np.zeros(k, dtype=np.int64)
     for start in range(0, len(seeds), step):
         part = slice(start, start + step)
-        _count_block(family(seeds[part]), _Symbols(symbols[part], g, family.word), k, result)
+        _count_block(family(seeds[part]), symbols[part], g, k, result)
     return result
 
 
-def _count_block(hashes: _Mix64 | _Xxh32, symbols: _Symbols, k: int, result: IntArray) -> None:
-    """Add the supports of one block of reports to `result`."""
-    shape = (ROWS, len(symbols))
-    words, spare = np.empty(shape, dtype=hashes.word), np.empty(shape, dtype=hashes.word)
-    hits = np.empty(shape, dtype=np.bool_)
+def _count_block(hashes: _Mix64 | _Xxh32, symbols: IntArray, g: int, k: int, result: IntArray) -> None:
+    """Add the supports of one block of reports to `result`.
+
+    Remainders by way of quotients: numpy divides by one number with multiplications, and takes remainders by divisions.
+    """
+    word, shape = hashes.word, (ROWS, len(symbols))
+    words, spare, hits = np.empty(shape, dtype=word), np.empty(shape, dtype=word), np.empty(shape, dtype=np.bool_)
+    own, divisor = symbols.astype(word), word(g) if g <= np.iinfo(word).max else None
     for first, rows in hashes.runs(k):
         some, beside, hit = words[:rows], spare[:rows], hits[:rows]
         hashes.fill(first, some, beside)
-        symbols.compare(some, beside, hit)
+        if divisor is not None:
+            np.floor_divide(some, divisor, out=beside)
+            np.multiply(beside, divisor, out=beside)
+            np.subtract(some, beside, out=some)
+        np.equal(some, own, out=hit)
         for row in range(rows):
             result[first + row] += np.count_nonzero(hit[row])
-
-
-class _Symbols:
-    """Which words leave the remainder that was reported when they are divided by g.
-
-    By the quotient: numpy divides by one number with multiplications, and takes remainders by a division each.
-    """
-
-    def __init__(self, symbols: IntArray, g: int, word: type[Word]) -> None:
-        self._symbols = symbols.astype(word)
-        self._g = word(g) if g <= np.iinfo(word).max else None
-
-    def __len__(self) -> int:
-        return len(self._symbols)
-
-    def compare(self, words: Words, spare: Words, hits: NDArray[np.bool_]) -> None:
-        """Set `hits` where a word leaves the symbol of its column; all are ``(rows, n)``, and words are used up."""
-        if self._g is not None:
-            np.floor_divide(words, self._g, out=spare)
-            np.multiply(spare, self._g, out=spare)
-            np.subtract(words, spare, out=words)
-        np.equal(words, self._symbols, out=hits)
 
 
 class _Mix64:

@@ -7,14 +7,11 @@ the domain size is biased and is not offered.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simulator._types import IntArray
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 SEED_BITS = 32
 

@@ -74,8 +74,7 @@ class Places:
         row, column = np.divmod(np.arange(self.k), self.columns)
         down = np.abs(row[:, None] - row) * self.height
         across = np.abs(column[:, None] - column) * self.width
-        result: FloatArray = down + across if self.ground == "manhattan" else np.hypot(down, across)
-        return result
+        return down + across if self.ground == "manhattan" else np.hypot(down, across)
 
     def offsets(self, within: float = math.inf) -> Iterator[tuple[int, int, float]]:
         """Yield (rows, columns, distance) of every way two cells can lie, once for both directions, nearest first."""

@@ -147,8 +147,7 @@ def frequencies(name: str, k: int, parameter: float | None = None, *, seed: int 
         total = weights.sum()
     if not (np.isfinite(total) and total > 0 and weights.min() >= 0):
         raise refusal
-    normalised: FloatArray = weights / total
-    return normalised
+    return weights / total
 
 
 def apportion(weights: FloatArray | IntArray, n: int) -> IntArray:

@@ -30,8 +30,7 @@ def without_rounding(errors: FloatArray, unit: str) -> FloatArray:
 
     unit: of the metric; those of ``frequency²`` are squared.
     """
-    result: FloatArray = np.where(errors < FLOOR ** (2 if unit == SQUARED else 1), 0.0, errors)
-    return result
+    return np.where(errors < FLOOR ** (2 if unit == SQUARED else 1), 0.0, errors)
 
 
 class Ratio(NamedTuple):

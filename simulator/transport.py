@@ -50,11 +50,10 @@ def differences(estimate: FloatArray, truth: FloatArray) -> FloatArray:
     need not sum to 1. Negative cells are debts, and moved like anything else.
     """
     rows = (estimate - truth).reshape(-1, truth.shape[-1])
-    result: FloatArray = rows - rows.mean(axis=1, keepdims=True)
-    return result
+    return rows - rows.mean(axis=1, keepdims=True)
 
 
-def transports(rows: FloatArray, places: Places, gap: float = GAP) -> FloatArray:
+def transports(rows: FloatArray, places: Places) -> FloatArray:
     """Return value, low and high ``(3, rows)`` of the earth mover's distances of rows ``(rows, k)`` that sum to 0 each.
 
     Mass flows from cell to cell: to the 4 neighbours for the Manhattan distance, whose ways are exact, and to 16 (8 and
@@ -62,8 +61,8 @@ def transports(rows: FloatArray, places: Places, gap: float = GAP) -> FloatArray
     cheapest flow (Beckmann, 1952) is found by the primal-dual iteration of Jacobs, Léger, Li, Osher, "Solving
     large-scale optimization problems with a convergence rate independent of grid size", SIAM J. Numer. Anal. 2019,
     whose dual step inverts the Laplacian by cosine transforms. Its flow, made feasible, costs too much; its potential,
-    made feasible, proves too little: the two are the bounds, and `gap` is how far apart they may be, relatively. The
-    value is the geometric mean of the bounds, so its relative error is at most about ``(gap + detour) / 2``.
+    made feasible, proves too little: the two are the bounds, and `GAP` is how far apart they may be, relatively. The
+    value is the geometric mean of the bounds, so its relative error is at most about ``(GAP + detour) / 2``.
 
     On a line the running sums give the exact value. The cost of a step grows little faster than the number of cells.
     The iteration runs in single precision, many rows at once that do not see each other; the bounds of what it finds
@@ -75,11 +74,11 @@ def transports(rows: FloatArray, places: Places, gap: float = GAP) -> FloatArray
     block = max(1, BLOCK_CELLS // places.k)
     network = _network(places)
     return np.concatenate(
-        [_between(rows[start : start + block], network, gap) for start in range(0, len(rows), block)], axis=1
+        [_between(rows[start : start + block], network) for start in range(0, len(rows), block)], axis=1
     )
 
 
-def _between(rows: FloatArray, network: _Network, gap: float) -> FloatArray:
+def _between(rows: FloatArray, network: _Network) -> FloatArray:
     """Return value, low and high ``(3, rows)`` of a block of rows on a grid."""
     bounds = np.zeros((2, len(rows)))
     smooth = network.solve(rows)
@@ -103,7 +102,7 @@ def _between(rows: FloatArray, network: _Network, gap: float) -> FloatArray:
             low, high = _bounds(mass, flow / (dual * network.norm), potential.astype(np.float64), network)
             bounds[0, running] = np.maximum(bounds[0, running], low)
             bounds[1, running] = np.minimum(bounds[1, running], high)
-            left = bounds[1, running] > bounds[0, running] * (1 + gap)
+            left = bounds[1, running] > bounds[0, running] * (1 + GAP)
             running, mass, dual, push, potential = running[left], mass[left], dual[left], push[left], potential[left]
             flow, left_over, leaving = flow[:, left], left_over[left], leaving[left]
     bounds[0] /= network.detour
@@ -231,8 +230,7 @@ def _cosines(size: int) -> FloatArray:
 
 
 def _curvature(size: int) -> FloatArray:
-    result: FloatArray = 2 - 2 * np.cos(np.pi * np.arange(size) / size)
-    return result
+    return 2 - 2 * np.cos(np.pi * np.arange(size) / size)
 
 
 def _detour(places: Places) -> float:

@@ -26,7 +26,7 @@ from simulator.benchmark import Experiment, simulate
 from simulator.domain import ORDERED
 from simulator.methods.ordered import ORDERED_METHODS
 from simulator.populations import SHAPES, apportion, frequencies
-from simulator.protocols.ordered import ORDERED_PROTOCOLS
+from simulator.protocols import ORDERED_PROTOCOLS
 from simulator.ranking import Pair
 
 CATEGORICAL: Pair = ("ss", "wavelet_eb")

@@ -17,9 +17,9 @@ from footer import footer
 from scipy.stats import binom
 
 from simulator import frequency_oracles
-from simulator.protocols.blanket import Blanket
 from simulator.protocols.grr import GRR
 from simulator.protocols.hadamard import HadamardResponse
+from simulator.protocols.protocol import Blanket
 from simulator.shuffler.amplification import Shuffler, blanket_of, clones_2021, clones_2023
 
 HALVINGS, ERRORS = 10, 3.0

@@ -160,7 +160,7 @@ def _reference(member: Member) -> str:
 
 def _some_protocols(method: PostProcessor) -> bool:
     """Tell whether a method is for the reports of some protocols only."""
-    return method.condition is not None or not method.needs <= {"estimate", "iid", "haar", *OF_DOMAIN}
+    return method.fits is not None or not method.needs <= {"estimate", "iid", "haar", *OF_DOMAIN}
 
 
 def _order_words(*, ordered: bool) -> str:

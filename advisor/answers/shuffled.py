@@ -9,7 +9,7 @@ from advisor.errors import InputError
 from advisor.question.central import CentralPromise
 from advisor.question.option import Settings, like, option
 from simulator import PROTOCOLS
-from simulator.protocols.blanket import Blanket
+from simulator.protocols.protocol import Blanket
 from simulator.shuffler import Shuffler, clones_2021, clones_2023
 
 

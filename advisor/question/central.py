@@ -14,7 +14,7 @@ from advisor.question.option import Settings, option
 from advisor.question.settings import N_MAX
 from simulator import PROTOCOLS
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN
-from simulator.protocols.blanket import Blanket
+from simulator.protocols.protocol import Blanket
 from simulator.shuffler import Shuffler
 
 USUAL = "oue"  # what every answer is compared with

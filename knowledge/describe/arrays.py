@@ -13,7 +13,7 @@ import numpy as np
 from knowledge.describe.profile import Groups, Profile
 from simulator import Noise
 from simulator._types import FloatArray, IntArray, SingleArray
-from simulator.methods.simple import FALSE_POSITIVES
+from simulator.methods.simplex import FALSE_POSITIVES
 from simulator.metrics import TOP_SHARE
 
 SINGLE = np.float32  # the precision of the features that the model was fitted to

@@ -78,8 +78,7 @@ def attribute_subjects(
 
 def prior_of(k: int) -> FloatArray:
     """Return the frequencies ``(k,)`` from which audits draw realistic fakes: as 1/rank."""
-    result: FloatArray = frequencies("zipf", k)
-    return result
+    return frequencies("zipf", k)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +136,7 @@ class _Faked:
         more = math.expm1(self.oracle.epsilon)
         if self.prior is None:
             return 1 / (self.oracle.k + size * more) if self.way == "r" else np.ones(len(size))
-        result: FloatArray = 1 / (self.prior[reports] if self.way is None else 1 + more * (reports @ self.prior))
-        return result
+        return 1 / (self.prior[reports] if self.way is None else 1 + more * (reports @ self.prior))
 
     def threshold(self, trials: int, alpha: float) -> tuple[float, Probabilities | None]:
         """Return the log-ratio from which to say v1, and the probabilities of that, where there is a closed form.

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator._types import IntArray
+from simulator.attacks import Supports, of_values
 from simulator.foreign import ForeignError, guard, short
 from simulator.hashing import LONGEST_SEEDS
 from simulator.protocols import PROTOCOLS, FrequencyOracle
 from simulator.protocols.local_hashing import OLH, LocalHashing
 from simulator.protocols.protocol import StandardProtocol
 from simulator.protocols.tree import Tree
-from simulator.supports import Supports, of_values
 
 MOST_LINES = 10_000  # of different ones that are told apart
 LONGEST = 60  # characters of a foreign report or message that is repeated

@@ -14,7 +14,6 @@ from simulator.draws import binomial
 from simulator.hashing import HASHES
 from simulator.memoisation import TwoSteps
 from simulator.memoisation.families import LOLOHA
-from simulator.memoisation.two_steps import supports_of
 from simulator.protocols.oracle import FrequencyOracle
 
 ROUNDS_MAX = 2000  # the numbers of rounds in which two values are supported make a table of so many rows and columns
@@ -73,7 +72,7 @@ def fresh_subject(
     values independently.
     """
     _check(rounds)
-    p, q = supports_of(oracle)
+    p, q = oracle.probabilities
 
     def counts(value: int, users: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
         own, other = (p, q) if value == values[0] else (q, p)
@@ -149,13 +148,12 @@ def _law(member: TwoSteps, rounds: int) -> FloatArray:
     """Return the probabilities of both counts where v1 is held: ``(rounds + 1, rounds + 1)``, v1 by rows."""
     from scipy.stats import binom
 
-    (p1, q1), (p2, q2) = supports_of(member.permanent), member.second
+    (p1, q1), (p2, q2) = member.permanent.probabilities, member.second
     z = np.arange(rounds + 1)
     kept, other = binom.pmf(z, rounds, p2), binom.pmf(z, rounds, q2)
     own, strange = p1 * kept + (1 - p1) * other, q1 * kept + (1 - q1) * other
     if _by_bits(member):
-        result: FloatArray = np.outer(own, strange)
-        return result
+        return np.outer(own, strange)
     size, same = (member.g, 1 / member.g) if isinstance(member, LOLOHA) else (member.k, 0.0)  # same: hashes collide
     q1 = (1 - p1) / (size - 1)
     none = _trinomial(rounds, q2, q2) if size > 2 else np.zeros((rounds + 1, rounds + 1))
@@ -167,11 +165,10 @@ def _law(member: TwoSteps, rounds: int) -> FloatArray:
 def _fresh_law(oracle: FrequencyOracle, rounds: int) -> FloatArray:
     from scipy.stats import binom
 
-    (p, q), z = supports_of(oracle), np.arange(rounds + 1)
+    (p, q), z = oracle.probabilities, np.arange(rounds + 1)
     if not oracle.independent_supports:
         return _trinomial(rounds, p, q)
-    result: FloatArray = np.outer(binom.pmf(z, rounds, p), binom.pmf(z, rounds, q))
-    return result
+    return np.outer(binom.pmf(z, rounds, p), binom.pmf(z, rounds, q))
 
 
 def _by_bits(member: TwoSteps) -> bool:

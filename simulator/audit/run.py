@@ -12,13 +12,13 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from simulator._types import FloatArray
+from simulator.attacks import of_hashes, of_largest
 from simulator.audit.closed_form import hashing_only, log_ratio, most_supported
 from simulator.audit.confidence import ceiling, lowest_likely, ratio_bounds
 from simulator.hashing import HASHES, SEED_BITS
 from simulator.protocols import FrequencyOracle
 from simulator.protocols.protocol import Probabilities, Protocol
 from simulator.seeding import rng_for
-from simulator.supports import of_hashes, of_largest
 
 BLOCK_CELLS = 500_000  # trials x categories drawn from one stream: bounds memory, and jobs cannot change a number
 ATTACKS = ("guess", "pair")  # what they make of a report is the protocol's to say, `Protocol.chances`
@@ -30,7 +30,7 @@ Sampler = Callable[[int, int, np.random.Generator], FloatArray]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class AuditSetting:
     """What an audit is of.
 
     Attributes
@@ -83,7 +83,7 @@ class Setting:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Audit(Setting):
+class Audit(AuditSetting):
     """What one audit found.
 
     Attributes
@@ -123,7 +123,7 @@ class Audit(Setting):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Subject(Setting):
+class Subject(AuditSetting):
     """What is audited, how its reports are attacked, and what is known of it beforehand."""
 
     sampler: Sampler | None = None  # gives the chances that v1 is named; None where reports were attacked already
@@ -314,7 +314,7 @@ def conclude(subject: Subject, hits: int, confusions: int, *, trials: int, alpha
     analytic = log_ratio(subject.probabilities)
     promise = subject.epsilon_guaranteed
     return Audit(
-        **{field.name: getattr(subject, field.name) for field in fields(Setting)},
+        **{field.name: getattr(subject, field.name) for field in fields(AuditSetting)},
         trials=trials,
         alpha=alpha,
         hits=hits,

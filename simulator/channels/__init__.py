@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from simulator.channels.bayesian_update import Update, ibu
-from simulator.channels.channel import Channel, invert
-from simulator.channels.decoder import SingularChannelError
+from simulator.channels.channel import Channel, SingularChannelError, ibu, invert
 from simulator.channels.leakage import epsilon_per_unit, epsilon_within
 from simulator.channels.mechanisms import krr, planar_geometric, planar_laplace, truncated_geometric
+from simulator.methods.maximum_likelihood import Update
 
 __all__ = [
     "Channel",

@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
-from simulator.channels.decoder import SingularChannelError, left_inverse
 from simulator.draws import multinomial
-from simulator.protocols.fakes import group_sizes
+from simulator.methods.maximum_likelihood import MOST_UPDATES, TOLERANCE, Update, maximum
+from simulator.protocols.fakes import shared_by_best
 from simulator.protocols.likelihood import MatrixLikelihood
 from simulator.protocols.oracle import Noise, bits_for
 from simulator.protocols.protocol import Counts, Covariance, Linear, Probabilities, Protocol, Tally, users_of
@@ -20,6 +20,7 @@ from simulator.protocols.protocol import Counts, Covariance, Linear, Probabiliti
 ROW_SLACK = 1e-9  # how far the sum of a row may be from 1
 DRAWN_CELLS = 2**20  # counts that a batch of draws keeps at a time
 EQUAL = 1e-12  # relative difference up to which two probabilities are the same but for rounding
+WORST_CONDITION = 2**26.5  # times 1/sqrt(2^53), the least noise there can be: as large as all frequencies together
 
 
 @dataclass(frozen=True, eq=False)  # holds an array, which does not compare to one truth
@@ -235,8 +236,7 @@ class Channel(Protocol):
         """
         if attack == "guess":
             best = self.matrix >= self.matrix.max(axis=0) * (1 - EQUAL)
-            result: FloatArray = best[values[0]] / best.sum(axis=0)
-            return result
+            return best[values[0]] / best.sum(axis=0)
         first, second = self.matrix[list(values)]
         ratio = np.divide(first, second, out=np.where(first > 0, math.inf, 0.0), where=second > 0)
         return (ratio >= ratio.max() * (1 - EQUAL)).astype(np.float64)
@@ -249,11 +249,7 @@ class Channel(Protocol):
         """Return the outputs that inversion turns into the most of the targets; None where it cannot be inverted."""
         if not self._invertible:
             return None
-        helped = self.decoder[:, targets].sum(axis=1)
-        best = rng.permutation(np.flatnonzero(helped >= helped.max() * (1 - EQUAL)))
-        counts = np.zeros(self.outputs, dtype=np.int64)
-        counts[best] = group_sizes(fakes, len(best), keep_empty=True)
-        return Tally(counts, fakes)
+        return Tally(shared_by_best(self.decoder[:, targets].sum(axis=1), fakes, rng), fakes)
 
 
 def invert(channel: Channel, observed: Counts) -> FloatArray:
@@ -263,8 +259,7 @@ def invert(channel: Channel, observed: Counts) -> FloatArray:
 
     Raises SingularChannelError as `Channel.decoder`.
     """
-    result: FloatArray = observed / observed.sum(axis=-1, keepdims=True) @ channel.decoder
-    return result
+    return observed / observed.sum(axis=-1, keepdims=True) @ channel.decoder
 
 
 class InversionCovariance(Covariance):
@@ -277,13 +272,64 @@ class InversionCovariance(Covariance):
         """Return the variance of each estimate of the true frequencies ``(..., k)``."""
         matrix, weights = self._channel.matrix, self._channel.decoder
         mean, square = matrix @ weights, matrix @ weights**2
-        result: FloatArray = frequency @ (square - mean**2) / self._n
-        return result
+        return frequency @ (square - mean**2) / self._n
 
     def of(self, rows: FloatArray) -> FloatArray:
         """Return the covariance ``(m, m)`` of ``rows @ estimate`` at equal frequencies."""
         matrix, k = self._channel.matrix, self._channel.k
         weights = self._channel.decoder @ rows.T
         mean = matrix @ weights
-        result: FloatArray = ((weights.T * matrix.mean(axis=0)) @ weights - mean.T @ mean / k) / self._n
-        return result
+        return ((weights.T * matrix.mean(axis=0)) @ weights - mean.T @ mean / k) / self._n
+
+
+class SingularChannelError(ValueError):
+    """The frequencies cannot be told from the outputs, or not in any number of reports that can be counted."""
+
+
+def left_inverse(matrix: FloatArray, key: str) -> FloatArray:
+    """Return the matrix ``(outputs, inputs)`` that undoes a channel: the inverse, or the pseudo-inverse.
+
+    Raises SingularChannelError if there is none, or if it can magnify the noise in the shares of the outputs 2^26.5
+    times.
+    """
+    inputs, outputs = matrix.shape
+    if outputs < inputs:
+        raise SingularChannelError(
+            f"channel {key} has {inputs} inputs and only {outputs} outputs: its matrix has no inverse"
+        )
+    try:
+        inverse = np.asarray(np.linalg.inv(matrix) if outputs == inputs else np.linalg.pinv(matrix), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        raise SingularChannelError(f"the matrix of channel {key} is singular: it has no inverse") from None
+    magnified = float(np.abs(inverse).sum(axis=1).max())  # the condition: that of a row-stochastic matrix itself is 1
+    wrong = float(np.abs(matrix @ inverse - np.eye(inputs)).max())
+    if not (magnified <= WORST_CONDITION and wrong < 1 / inputs):
+        raise SingularChannelError(
+            f"the matrix of channel {key} is singular or nearly so (condition {magnified:.3g}, at most "
+            f"{WORST_CONDITION:.3g} is taken): its inverse would give nothing but magnified noise; use ibu"
+        )
+    inverse.flags.writeable = False
+    return inverse
+
+
+def ibu(
+    channel: Channel,
+    observed: IntArray,
+    *,
+    accelerate: bool = True,
+    tolerance: float = TOLERANCE,
+    most_updates: int = MOST_UPDATES,
+    closed: bool = True,
+) -> Update:
+    """Maximise the likelihood of the counts of outputs ``(outputs,)`` over the simplex, from equal frequencies.
+
+    Parameters and errors as for `simulator.methods.maximum_likelihood.maximum`.
+    """
+    return maximum(
+        channel.likelihood,
+        observed,
+        accelerate=accelerate,
+        tolerance=tolerance,
+        most_updates=most_updates,
+        closed=closed,
+    )

@@ -66,8 +66,7 @@ def _cells(
     x = (across[:, None] + nodes / 2) * places.width
     values = np.exp(-epsilon * np.hypot(y[:, None], x[:, None, :]))
     area = places.height * places.width / 4
-    result: FloatArray = np.einsum("cyx,y,x->c", values, weights, weights) * area
-    return result
+    return np.einsum("cyx,y,x->c", values, weights, weights) * area
 
 
 def _source(places: Places, epsilon: float) -> float:

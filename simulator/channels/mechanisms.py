@@ -113,8 +113,7 @@ def _laplace_line(k: int, epsilon: float) -> FloatArray:
     beyond = np.where(gap == 0, 1 - math.exp(-epsilon / 2) / 2, np.exp(-epsilon * (gap - 0.5)) / 2)
     ends = np.zeros(k, dtype=bool)
     ends[[0, -1]] = True
-    matrix: FloatArray = np.where(ends, beyond, inside)
-    return matrix
+    return np.where(ends, beyond, inside)
 
 
 def _clamped(places: Places, mass: LatticeMass) -> FloatArray:

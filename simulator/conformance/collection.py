@@ -7,7 +7,7 @@ from statistics import NormalDist
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
-from simulator.conformance.requirement import ROUNDING, ConformanceError, answer_of, require, text_of
+from simulator.conformance.requirement import ROUNDING, answer_of, require, require_texts
 from simulator.conformance.scores import z_of_means, z_of_two_means, z_of_two_variances
 from simulator.protocols.protocol import Protocol, Tally
 from simulator.seeding import rng_for
@@ -39,8 +39,7 @@ def check_collection(protocol: Protocol, *, seed: int = 0) -> None:
         On the first promise that is broken.
     """
     require(isinstance(protocol, Protocol), f"a protocol extends Protocol, got {protocol!r}")
-    for field in ("key", "title", "report_kind"):
-        require(bool(text_of(protocol, field)), f"{type(protocol).__name__}.{field} must be a text that is not empty")
+    require_texts(protocol, type(protocol).__name__, "key", "title", "report_kind")
     who = protocol.key
     require(protocol.report_bits >= 1, f"{who}: report_bits must be at least 1, got {protocol.report_bits}")
     require(0 < protocol.attack_success <= 1, f"{who}: attack_success must be a probability above 0")
@@ -62,8 +61,7 @@ def _limit(comparisons: int) -> float:
 
 def _require_near(z: FloatArray, sentence: str) -> None:
     worst = float(np.abs(z).max())
-    if worst > _limit(np.size(z)):
-        raise ConformanceError(f"{sentence}, but it is off by {worst:.3g} standard errors")
+    require(worst <= _limit(np.size(z)), f"{sentence}, but it is off by {worst:.3g} standard errors")
 
 
 def _check_tallies(protocol: Protocol, counts: IntArray, seed: int) -> None:

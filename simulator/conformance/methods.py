@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator._types import FloatArray
-from simulator.conformance.requirement import ROUNDING, ConformanceError, answer_of, require, text_of
+from simulator.conformance.requirement import ROUNDING, ConformanceError, answer_of, require, require_texts
 from simulator.domain import Attackers, Domain
 from simulator.methods import PostProcessor, observe, possible
 from simulator.protocols import PROTOCOLS, FrequencyOracle, Noise, StandardProtocol
@@ -38,8 +38,7 @@ def check_postprocessor(method: PostProcessor) -> None:
         On the first promise that is broken.
     """
     require(isinstance(method, PostProcessor), f"a method is a PostProcessor, got {method!r}")
-    for field in ("name", "title", "reference"):
-        require(bool(text_of(method, field)), f"PostProcessor.{field} must be a text that is not empty")
+    require_texts(method, "PostProcessor", "name", "title", "reference")
     fitted = False
     for labels, estimates in _estimates():
         k, closely = estimates.shape[-1], CLOSELY

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from simulator._types import FloatArray
-from simulator.conformance.requirement import answer_of, require, text_of
+from simulator.conformance.requirement import answer_of, require, require_texts
 from simulator.metrics import Metric
 from simulator.seeding import rng_for
 
@@ -27,8 +27,7 @@ def check_metric(metric: Metric) -> None:
         On the first promise that is broken.
     """
     require(isinstance(metric, Metric), f"a metric is a Metric, got {metric!r}")
-    for field in ("name", "title", "unit"):
-        require(bool(text_of(metric, field)), f"Metric.{field} must be a text that is not empty")
+    require_texts(metric, "Metric", "name", "title", "unit")
     shared: dict[str, float] = {"mix": 1e-3, "top_values": 2, "set_share": 0.2, "seed": 1}
     with_shared = answer_of(f"{metric.name}: with_options", lambda: metric.with_options(**shared, unheard_of=0))
     require("unheard_of" not in with_shared.options, f"{metric.name}: with_options must drop what is not known")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 import math
 import tracemalloc
+from functools import partial
 from statistics import NormalDist
 
 import numpy as np
 
 from simulator._types import IntArray
 from simulator.conformance.collection import check_collection
-from simulator.conformance.requirement import ROUNDING, ConformanceError, answer_of, require, text_of
+from simulator.conformance.requirement import ROUNDING, answer_of, require, require_refusal, require_texts
 from simulator.conformance.scores import z_of_means, z_of_two_means, z_of_two_variances, z_of_variance
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN, FrequencyOracle, Noise, StandardProtocol
 from simulator.seeding import rng_for
@@ -56,8 +57,7 @@ def check_protocol(cls: type[StandardProtocol], *, seed: int = 0) -> None:
         isinstance(cls, type) and issubclass(cls, StandardProtocol) and not inspect.isabstract(cls),
         f"a protocol is a subclass of FrequencyOracle or StandardProtocol that defines all it leaves open, got {cls!r}",
     )
-    for field in ("key", "title", "reference"):
-        require(bool(text_of(cls, field)), f"{cls.__name__}.{field} must be a text that is not empty")
+    require_texts(cls, cls.__name__, "key", "title", "reference")
     _check_refusals(cls)
     if not issubclass(cls, FrequencyOracle):
         for k, epsilon in SETTINGS:
@@ -79,11 +79,8 @@ def _named(oracle: FrequencyOracle) -> str:
 def _check_refusals(cls: type[StandardProtocol]) -> None:
     beyond = (0.0, -1.0, EPSILON_MIN / 2, EPSILON_MAX * 2, math.nan, math.inf)
     for k, epsilon in [(1, 1.0), (0, 1.0), *((8, epsilon) for epsilon in beyond)]:
-        try:
-            cls(k, epsilon)
-        except ValueError:
-            continue
-        raise ConformanceError(f"{cls.key} must refuse k={k}, epsilon={epsilon:g} with a ValueError, but takes it")
+        sentence = f"{cls.key} must refuse k={k}, epsilon={epsilon:g} with a ValueError, but takes it"
+        require_refusal(partial(cls, k, epsilon), sentence)
 
 
 def _check_figures(oracle: FrequencyOracle) -> None:
@@ -123,11 +120,7 @@ def _check_figures(oracle: FrequencyOracle) -> None:
         f"{who}: the class claims sums_to_one, and noise(n) must say the same",
     )
     for wrong in (0, -5):
-        try:
-            oracle.noise(wrong)
-        except ValueError:
-            continue
-        raise ConformanceError(f"{who}: noise(n={wrong}) must be refused with a ValueError")
+        require_refusal(partial(oracle.noise, wrong), f"{who}: noise(n={wrong}) must be refused with a ValueError")
 
 
 def _check_draws(oracle: FrequencyOracle, seed: int) -> None:

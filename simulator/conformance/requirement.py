@@ -53,3 +53,18 @@ def text_of(member: Any, field: str) -> str:
     """Return a text that a member should have, without blanks around it; empty if it has none."""
     value = getattr(member, field, "")
     return value.strip() if isinstance(value, str) else ""
+
+
+def require_texts(member: Any, who: str, *fields: str) -> None:
+    """Raise `ConformanceError` unless a member has these texts."""
+    for field in fields:
+        require(bool(text_of(member, field)), f"{who}.{field} must be a text that is not empty")
+
+
+def require_refusal(call: Callable[[], object], sentence: str) -> None:
+    """Raise `ConformanceError` unless a call is refused with a ValueError."""
+    try:
+        call()
+    except ValueError:
+        return
+    raise ConformanceError(sentence)

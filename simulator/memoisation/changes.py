@@ -103,8 +103,7 @@ class Changes:
         none = pairs - both - same - one
         between = both * moments.same_own + same * moments.same_other
         between += one * moments.moved_one + none * moments.moved_none
-        result: FloatArray = (self.rounds * once + between / n) / self.rounds**2
-        return result
+        return (self.rounds * once + between / n) / self.rounds**2
 
     @cached_property
     def values_held(self) -> float:
@@ -113,8 +112,7 @@ class Changes:
 
     def never_in(self, mass: FloatArray) -> FloatArray:
         """Return the probability that a user never holds a value of sets of these masses."""
-        result: FloatArray = (1 - mass) * (1 - self.redraw * mass) ** (self.rounds - 1)
-        return result
+        return (1 - mass) * (1 - self.redraw * mass) ** (self.rounds - 1)
 
     def mean_never_in(self, share: float) -> float:
         """Return the mean of `never_in` over random sets that hold each category with this probability.

@@ -15,7 +15,7 @@ from simulator.hashing import HASHES, SEED_BITS
 from simulator.memoisation.changes import Changes, Moments
 from simulator.memoisation.repeated import Report, remembered
 from simulator.memoisation.two_steps import TwoSteps, one_value_loss, two_bits_loss
-from simulator.protocols.grr import GRR
+from simulator.protocols.grr import GRR, kept_or_moved, kept_or_redrawn
 from simulator.protocols.local_hashing import BLH, OLH, LocalHashing
 from simulator.protocols.oracle import FrequencyOracle, binomial_support
 from simulator.protocols.unary import OUE, RAPPOR
@@ -33,13 +33,11 @@ class LongitudinalGRR(TwoSteps):
     kind = GRR
 
     def perturb_again(self, memos: Reports, rng: np.random.Generator) -> Reports:
-        return moved(memos, self.second[0], self.k, rng)
+        return kept_or_moved(memos, self.second[0], self.k, rng)
 
     def sample_again(self, supported: IntArray, n: int, rng: np.random.Generator) -> IntArray:
         del n  # every report supports one value
-        kept = binomial(supported, self.second[0] - self.second[1], rng)
-        rest = supported.sum(axis=-1) - kept.sum(axis=-1)
-        return kept + multinomial(rest, np.full(self.k, 1 / self.k), rng)
+        return kept_or_redrawn(supported, self.second[0] - self.second[1], rng)
 
     def loss(self, rounds: int) -> float:
         return one_value_loss(self.first[0], self.second, self.k, rounds)
@@ -131,14 +129,14 @@ class LOLOHA(TwoSteps):
 
         def report(values: IntArray, rng: np.random.Generator) -> Reports:
             symbols = HASHES[self.once.hash](values, seeds, self.g)
-            kept = remembered(memos, symbols, lambda one: moved(np.full(n, one), self.first[0], self.g, rng))
+            kept = remembered(memos, symbols, lambda one: kept_or_moved(np.full(n, one), self.first[0], self.g, rng))
             return np.stack([seeds, self.perturb_again(kept, rng)], axis=1)
 
         return report
 
     def perturb_again(self, memos: Reports, rng: np.random.Generator) -> Reports:
         """Return the symbols of a round from those that were kept."""
-        return moved(memos, self.second[0], self.g, rng)
+        return kept_or_moved(memos, self.second[0], self.g, rng)
 
     def sample_rounds(self, histories: IntArray, users: IntArray, rng: np.random.Generator) -> IntArray:
         """Return draws under a fully random hash: each category over all rounds, and each round over all categories.
@@ -192,12 +190,6 @@ class BiLOLOHA(LOLOHA):
     @cached_property
     def permanent(self) -> FrequencyOracle:
         return BLH(self.k, self.epsilon_forever)
-
-
-def moved(symbols: IntArray, p: float, size: int, rng: np.random.Generator) -> IntArray:
-    """Return each of some symbols with probability p, and else one of the others."""
-    kept = rng.random(len(symbols)) < p
-    return np.where(kept, symbols, (symbols + rng.integers(1, size, size=len(symbols))) % size)
 
 
 def published_second_step(k: int, epsilon_forever: float, epsilon: float) -> float:

@@ -52,12 +52,12 @@ class TwoSteps(Repeated):
     @property
     def first(self) -> Probabilities:
         """p1 and q1."""
-        return supports_of(self.permanent)
+        return self.permanent.probabilities
 
     @cached_property
     def second(self) -> Probabilities:
         """p2 and q2."""
-        (p, q), (p1, q1) = supports_of(self.once), self.first
+        (p, q), (p1, q1) = self.once.probabilities, self.first
         kept = (p - q) / (p1 - q1)
         other = max(0.0, q - q1 * kept)
         return other + kept, other
@@ -75,7 +75,7 @@ class TwoSteps(Repeated):
 
     @property
     def moments(self) -> Moments:
-        (p, q), (p1, q1) = supports_of(self.once), self.first
+        (p, q), (p1, q1) = self.once.probabilities, self.first
         once, forever = (p - q) ** 2, (p1 - q1) ** 2
         return Moments(p * (1 - p) / once, q * (1 - q) / once, p1 * (1 - p1) / forever, q1 * (1 - q1) / forever)
 
@@ -130,13 +130,6 @@ class TwoSteps(Repeated):
             mask = np.unpackbits(np.frombuffer(served, dtype=np.uint8), count=rounds).astype(np.bool_)
             supported[mask] += self.permanent.sample_support(counts, rng).astype(np.int64)
         return self.sample_again(supported, int(users.sum()), rng)
-
-
-def supports_of(oracle: FrequencyOracle) -> Probabilities:
-    """Return p and q of an oracle with support sets; raises TypeError for one without."""
-    if oracle.p is None or oracle.q is None:
-        raise TypeError(f"{oracle.key} has no p and q")
-    return oracle.p, oracle.q
 
 
 def one_value_loss(p1: float, second: Probabilities, size: int, rounds: int) -> float:

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from simulator.methods.bayesian_update import closed_form
 from simulator.methods.empirical_bayes import eb_ns
-from simulator.methods.maximum_likelihood import ibu
+from simulator.methods.maximum_likelihood import closed_form, ibu
 from simulator.methods.observed import Observed, observe
 from simulator.methods.ordered import ORDERED_METHODS
 from simulator.methods.power import power, power_ns
 from simulator.methods.processor import NEARNESS, PostProcessor, possible, proper
 from simulator.methods.recovery import drop_fakes, norm_min, recover, recover_known, subtract_fakes
-from simulator.methods.simple import base_cut, base_pos, none, norm, norm_mul
-from simulator.methods.simplex import mle_apx, norm_cut, norm_sub
+from simulator.methods.simplex import base_cut, base_pos, mle_apx, none, norm, norm_cut, norm_mul, norm_sub
 from simulator.methods.summaries import Methods
 from simulator.methods.wavelet_grid import wavelet_eb_near
 

@@ -7,7 +7,6 @@ from functools import lru_cache
 import numpy as np
 
 from simulator._types import FloatArray
-from simulator.methods.mixtures import mix
 from simulator.methods.simplex import norm_sub
 from simulator.protocols.oracle import Noise
 
@@ -50,7 +49,7 @@ def eb_ns(estimate: FloatArray, noise: Noise) -> FloatArray:
     posterior = (1 - step) * np.take_along_axis(means, left, 1) + step * np.take_along_axis(means, left + 1, 1)
     equal = kernel[:, np.argmin(np.abs(atoms - 1 / k))]
     gain = (counts * (np.log(likelihood) - np.log(equal))).sum(axis=1)
-    trust = np.where(low.all(axis=1), 1 / (1 + np.exp(np.clip(EVIDENCE - gain, -500, 500))), 1.0)[:, None]
+    trust = np.where(low.all(axis=1), sigmoid(gain - EVIDENCE), 1.0)[:, None]
     return norm_sub(np.where(low, trust * posterior + (1 - trust) / k, rows).reshape(shape), noise)
 
 
@@ -101,3 +100,16 @@ def _tilt(weights: FloatArray, distance: FloatArray) -> FloatArray:
         tilt += np.copysign(step, (force / (1 + tilt * distance)).sum(axis=1, keepdims=True))
         step /= 2
     return np.where(possible, tilt, 0.0)
+
+
+def mix(weights: FloatArray, kernel: FloatArray) -> FloatArray:
+    """Multiply each row of weights ``(rows, a)`` by ``(a, b)`` on its own.
+
+    One product for the whole batch would be faster, but the digits of a row would depend on how many others there are.
+    """
+    return (weights[:, None, :] @ kernel)[:, 0, :]
+
+
+def sigmoid(log_odds: FloatArray) -> FloatArray:
+    """Return probabilities from the logarithms of their odds."""
+    return 1 / (1 + np.exp(-np.clip(log_odds, -500, 500)))

@@ -174,5 +174,4 @@ def _crossing(earlier: float, before: FloatArray, later: float, after: FloatArra
     slope = (after - before) / math.log(later / earlier)
     falls = slope < 0
     power = np.divide(-after, slope, out=np.full_like(slope, FARTHEST), where=falls)
-    result: FloatArray = later * np.exp(np.minimum(power, FARTHEST))
-    return result
+    return later * np.exp(np.minimum(power, FARTHEST))

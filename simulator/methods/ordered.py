@@ -9,7 +9,7 @@ import numpy as np
 from simulator._types import FloatArray
 from simulator.methods.expectation import em, ems
 from simulator.methods.processor import PostProcessor, proper
-from simulator.methods.simple import norm
+from simulator.methods.simplex import norm
 from simulator.methods.smooth import em_stopped
 from simulator.methods.tree import tree_eb
 from simulator.protocols.oracle import Noise

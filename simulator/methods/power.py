@@ -134,8 +134,7 @@ class _Table:
         left, right = self.mean[cell], self.mean[cell + 1]
         rise = right - left
         bend_left, bend_right = self.slope[cell] - rise, rise - self.slope[cell + 1]
-        result: FloatArray = left + t * rise + t * (1 - t) * ((1 - t) * bend_left + t * bend_right)
-        return result
+        return left + t * rise + t * (1 - t) * ((1 - t) * bend_left + t * bend_right)
 
 
 def _far_from_zero(counts: FloatArray, exponent: float, sd: float) -> FloatArray:

@@ -48,7 +48,7 @@ class PostProcessor:
     keeps_order
         Whether a larger estimate never becomes smaller than a smaller one.
     fits
-        When it is made: a `condition` on noise and domain size, for methods whose needs have no name.
+        A condition on noise and domain size beside the needs, for methods whose needs have no name.
     unbiased
         Whether estimates that are right on average stay so.
     needs
@@ -58,8 +58,6 @@ class PostProcessor:
         ``"pseudo_likelihood"``, for reports that support several values; ``"order"``, an ordered domain; ``"ground"``,
         a domain on which some categories are near others; ``"attackers"``, the share of the users who may send what
         they like, and ``"targets"``, what they promote; ``"suspects"``, the reports that support every value of a set.
-    condition
-        Asked beside the needs, unless it is None.
     """
 
     name: str
@@ -72,20 +70,17 @@ class PostProcessor:
     ordered_only: InitVar[bool] = False
     queries_only: bool = False
     keeps_order: bool = True
-    fits: InitVar[Condition | None] = None
+    fits: Condition | None = None
     unbiased: bool = False
     needs: frozenset[str] = frozenset({"estimate", "iid"})
-    condition: Condition | None = None
 
-    def __post_init__(self, ordered_only: bool, fits: Condition | None) -> None:
+    def __post_init__(self, ordered_only: bool) -> None:
         unknown = self.needs - OF_DOMAIN - frozenset(NEEDS)
         if unknown:
             allowed = ", ".join(sorted({*NEEDS, *OF_DOMAIN}))
             raise ValueError(f"a method needs some of {allowed}, got {', '.join(sorted(unknown))}")
         if ordered_only:
             object.__setattr__(self, "needs", self.needs | {"order"})
-        if fits is not None:
-            object.__setattr__(self, "condition", fits)
 
     @property
     def uses_order(self) -> bool:
@@ -110,7 +105,7 @@ class PostProcessor:
     def accepts(self, noise: Noise, k: int) -> bool:
         """Tell whether the method is for estimates of k frequencies with this noise, on a domain that suits it."""
         return all(noise.offers(need, k) for need in self.needs - OF_DOMAIN) and (
-            self.condition is None or self.condition(noise, k)
+            self.fits is None or self.fits(noise, k)
         )
 
     def __call__(self, estimate: FloatArray, noise: Noise, domain: Domain = UNORDERED) -> FloatArray:
@@ -140,8 +135,8 @@ class PostProcessor:
         enough = self.needs & DANGER <= observed.domain.provides and all(
             observed.offers(need) for need in self.needs - OF_DOMAIN
         )
-        if enough and self.condition is not None and raw is not None:
-            enough = self.condition(observed.noise, raw.shape[-1])
+        if enough and self.fits is not None and raw is not None:
+            enough = self.fits(observed.noise, raw.shape[-1])
         if not enough:
             missing = " and ".join(sorted(self.needs & DANGER - observed.domain.provides))
             why = f"needs to know the {missing}" if missing else "is not for the noise of this protocol"
@@ -174,11 +169,11 @@ def possible(method: PostProcessor, protocol: Protocol, domain: Domain, n: int) 
         return False
     if not all(need in offered or protocol.offers(need) for need in method.needs):
         return False
-    if method.condition is None:
+    if method.fits is None:
         return True
     linear = protocol.linear
     noise = None if linear is None else linear.covariance(n)
-    return isinstance(noise, Noise) and method.condition(noise, protocol.k)
+    return isinstance(noise, Noise) and method.fits(noise, protocol.k)
 
 
 @lru_cache(maxsize=256)

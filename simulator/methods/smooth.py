@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
-from simulator.methods.cells import Cells
 from simulator.methods.expectation import Climb, in_blocks, squared
-from simulator.methods.leaps import CELL, LEAST, WINDOW
+from simulator.methods.leaps import CELL, LEAST, WINDOW, LineCells
 from simulator.methods.observed import Observed
 from simulator.protocols.protocol import Likelihood
 
@@ -138,15 +137,13 @@ class _Basis:
 
     def sums(self, weights: FloatArray) -> FloatArray:
         """Return the sums in each cell ``(3, cells)`` of weights ``(k,)`` times the powers of the places."""
-        result: FloatArray = np.add.reduceat(self.powers * weights, self.starts, axis=1)
-        return result
+        return np.add.reduceat(self.powers * weights, self.starts, axis=1)
 
     def curve(self, coefficients: FloatArray) -> FloatArray:
         """Return the sum of the waves with such coefficients at each value ``(k,)``."""
         own = (self.parabolas @ coefficients).take(self.cell, axis=1)
         own *= self.powers
-        result: FloatArray = own.sum(axis=0)
-        return result
+        return own.sum(axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,14 +169,12 @@ class _Posterior:
 
     def mean(self, weights: FloatArray) -> FloatArray:
         """Return the mean coefficients of the prior's waves over precisions, times the sum of their weights."""
-        result: FloatArray = self.directions @ (weights @ self.along)
-        return result
+        return self.directions @ (weights @ self.along)
 
     def drawn(self, precision: int, rng: np.random.Generator) -> FloatArray:
         """Draw coefficients of the prior's waves under one of the precisions."""
         noise = rng.standard_normal(self.along.shape[1]) / np.sqrt(self.sums[precision])
-        result: FloatArray = self.directions @ (self.along[precision] + noise)
-        return result
+        return self.directions @ (self.along[precision] + noise)
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,13 +247,13 @@ def _begun(climb: Climb) -> FloatArray:
     (k, outputs), coarser = climb.likelihood.shape, climb.likelihood.coarser(CELL, WINDOW)
     if coarser is not None:
         (cells, groups), counts = coarser.shape, climb.counts
-        climb = Climb(coarser, Cells(outputs, groups, k / cells).sums(counts))
+        climb = Climb(coarser, LineCells(outputs, groups, k / cells).sums(counts))
     number = climb.likelihood.shape[0]
     current = np.full((len(climb.counts), number), 1 / number)
     for _ in range(PILOT_STEPS):
         current = climb.step(current)[0]
     logarithms = np.log(current + LEAST)
-    return logarithms if coarser is None else Cells(k, number, k / number).spread(logarithms)
+    return logarithms if coarser is None else LineCells(k, number, k / number).spread(logarithms)
 
 
 def _curve(row: _Row, even: _Basis, start: FloatArray) -> FloatArray:
@@ -313,8 +308,7 @@ def excess(climb: Climb, frequencies: FloatArray) -> FloatArray:
     likely = climb.likelihood.forward(frequencies) + LEAST
     score = climb.likelihood.backward(climb.counts / likely) / users[:, None] - 1
     expected = climb.likelihood.backward_squares(1 / likely) - 1
-    result: FloatArray = (frequencies * (users[:, None] * score**2 - expected)).sum(axis=1)
-    return result
+    return (frequencies * (users[:, None] * score**2 - expected)).sum(axis=1)
 
 
 def cosines(places: FloatArray, number: int) -> FloatArray:

@@ -8,8 +8,8 @@ from functools import lru_cache
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
+from simulator.methods.empirical_bayes import sigmoid
 from simulator.methods.observed import Observed
-from simulator.methods.wavelet import odds
 from simulator.protocols.dyadic import differences, divided, nodes_at
 
 SCALES = np.array([0.0, 0.02, 0.05, 0.12, 0.3, 1.0])  # prior sd around what is expected, as shares of a node's mass
@@ -61,7 +61,7 @@ def _frequencies(rows: FloatArray, variances: tuple[FloatArray, ...], noise: Flo
         if nodes_at(k, height + 1) > ALIGNED:
             detail = shifted[height]
         result = divided(result, np.clip(detail, -result, result), nodes_at(k, height))
-    trust = odds(fit.gain - EVIDENCE)
+    trust = sigmoid(fit.gain - EVIDENCE)
     return trust * result + (1 - trust) / k
 
 
@@ -148,8 +148,7 @@ class _Level:
     def gain(self, weights: FloatArray) -> FloatArray:
         """Return the log-likelihood ``(rows, 1)`` gained over differences of 0."""
         gained = np.log(self._mixed(weights)) + self._top + self._details**2 / 2
-        result: FloatArray = gained.sum(axis=1, keepdims=True)
-        return result
+        return gained.sum(axis=1, keepdims=True)
 
     def means(self, weights: FloatArray) -> FloatArray:
         """Return the posterior means, between minus and plus the mass."""
@@ -158,8 +157,7 @@ class _Level:
         kept += (own @ around)[:, 0] * self._expected
         kept += self._likely[:, -1] * weights[:, -1:] * self._masses * np.tanh(self._side)
         kept /= self._mixed(weights)
-        means: FloatArray = np.clip(kept, -self._masses, self._masses) * self._sd
-        return means
+        return np.clip(kept, -self._masses, self._masses) * self._sd
 
 
 def _shifted(rows: FloatArray, fit: _Fit, noise: FloatArray) -> FloatArray:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
-from simulator.methods.mixtures import mix
+from simulator.methods.empirical_bayes import mix, sigmoid
 from simulator.methods.simplex import norm_sub
 from simulator.protocols.oracle import Noise
 
@@ -55,7 +55,7 @@ def wavelet_eb(estimate: FloatArray, noise: Noise) -> FloatArray:
             kept = priors.signal * detail + (1 - priors.signal) * kept
         # Each place is rebuilt from the two blocks it belongs to: as left half of one, and as right half of the other.
         smooth = ((smooth + kept) + np.roll(smooth - kept, 2**level, axis=1)) / 2
-    trust = odds(priors.gain - EVIDENCE)
+    trust = sigmoid(priors.gain - EVIDENCE)
     return norm_sub((trust * smooth[:, :k] + (1 - trust) / k).reshape(shape), noise)
 
 
@@ -111,7 +111,7 @@ def fit_priors(places: list[IntArray], sizes: list[float]) -> Priors:
         for level in group:
             every[level] = weights
         if group is coarse:
-            signal = odds(gained - SIGNAL)
+            signal = sigmoid(gained - SIGNAL)
     return Priors(every, gain, signal)
 
 
@@ -137,8 +137,3 @@ def fit_weights(shares: FloatArray, size: float, pseudo_counts: float) -> FloatA
         weights[:, 0] += pseudo_counts
         weights /= weights.sum(axis=1, keepdims=True)
     return weights
-
-
-def odds(log_ratio: FloatArray) -> FloatArray:
-    """Return the weight of the first of two answers from the logarithm of its odds."""
-    return 1 / (1 + np.exp(-np.clip(log_ratio, -500, 500)))

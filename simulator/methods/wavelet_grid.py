@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from simulator._types import FloatArray
+from simulator.methods.empirical_bayes import sigmoid
 from simulator.methods.observed import Observed
 from simulator.methods.simplex import norm_sub
-from simulator.methods.wavelet import COARSEST, EVIDENCE, bin_places, fit_priors, kept_shares, odds, wavelet_eb
+from simulator.methods.wavelet import COARSEST, EVIDENCE, bin_places, fit_priors, kept_shares, wavelet_eb
 from simulator.protocols.oracle import Noise
 
 SIGNS = ((1, -1, 1, -1), (1, 1, -1, -1), (1, -1, -1, 1))  # across, down, and diagonal details of four blocks
@@ -72,7 +73,7 @@ def wavelet_eb_grid(estimate: FloatArray, noise: Noise, rows: int, columns: int)
         # A cell is in four shifted squares, once in each of their quarters.
         rebuilt = [smooth + _signed([signs[corner] for signs in SIGNS], kept) for corner in range(4)]
         smooth = _signed((1, 1, 1, 1), [_four(part, half, 1)[corner] for corner, part in enumerate(rebuilt)]) / 4
-    trust = odds(priors.gain - EVIDENCE)[:, :, None]
+    trust = sigmoid(priors.gain - EVIDENCE)[:, :, None]
     result = trust * smooth[:, :rows, :columns] + (1 - trust) / k
     return norm_sub(result.reshape(shape), noise)
 

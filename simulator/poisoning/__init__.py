@@ -23,7 +23,7 @@ from simulator.domain import UNORDERED, Domain
 from simulator.foreign import attempt
 from simulator.methods import PostProcessor
 from simulator.methods.observed import Observed, observe
-from simulator.poisoning.attack import ATTACKS, MAXIMAL, NOBODY, RANDOM, Attack, PoisonedCollection, stacked
+from simulator.poisoning.attack import ATTACKS, MAXIMAL, NOBODY, RANDOM, Attack, stacked
 from simulator.poisoning.screening import frequent_set, suspects_of
 from simulator.populations import apportion
 from simulator.protocols.protocol import Protocol
@@ -95,7 +95,7 @@ def _gains_of(
     needs = frozenset[str]().union(*(method.needs for method in methods.values()))
     n = int(counts.sum())
     honest = apportion(counts, n - attacks[MAXIMAL].fakes(n))
-    observed: dict[str, Observed | None] = {}
+    observed: dict[str, Observed] = {}  # of the attacks that have such draws
     for kind, attack in attacks.items():
         users, rows = honest if kind == NOBODY else counts, []
         for repetition in range(repetitions):
@@ -104,22 +104,20 @@ def _gains_of(
             if row is None:
                 break
             rows.append(row)
-        observed[kind] = _observed(protocol, stacked(rows), domain, needs) if len(rows) == repetitions else None
-    before = observed[NOBODY]
+        if len(rows) == repetitions:
+            both = stacked(rows)
+            observed[kind] = observe(protocol, both.tally, domain, needs=needs, suspects=both.suspects)
+    before = observed.get(NOBODY)
     return {
         name: {
             kind: None
             if after is None or before is None
             else attempt(name, partial(_gain, method, before, after, np.array(attacks[kind].targets)), _fault_of_gain)
             for kind in ATTACKS
-            for after in (observed[kind],)
+            for after in (observed.get(kind),)
         }
         for name, method in methods.items()
     }
-
-
-def _observed(protocol: Protocol, collection: PoisonedCollection, domain: Domain, needs: frozenset[str]) -> Observed:
-    return observe(protocol, collection.tally, domain, needs=needs, suspects=collection.suspects)
 
 
 def _gain(method: PostProcessor, before: Observed, after: Observed, targets: IntArray) -> float:

@@ -100,5 +100,4 @@ def weights_of_differences(rows: FloatArray) -> list[FloatArray]:
 def spread_of(rows: FloatArray, mass: FloatArray) -> FloatArray:
     """Return the covariance of rows ``(m, nodes)`` of weights of one value drawn with these frequencies."""
     mean = rows @ mass
-    result: FloatArray = (rows * mass) @ rows.T - np.outer(mean, mean)
-    return result
+    return (rows * mass) @ rows.T - np.outer(mean, mean)

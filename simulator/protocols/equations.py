@@ -17,16 +17,13 @@ when zeros are put in front. The zero vector (no condition at all) comes last, a
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simulator._types import IntArray
 from simulator.draws import multinomial
 from simulator.protocols.fields import field
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 TABLE_CELLS = 4_000_000  # cells of a table that are worked out at once
 

@@ -5,23 +5,36 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator._types import IntArray
+from simulator._types import IntArray, RealArray
 
+EQUAL = 1e-12  # relative difference up to which two numbers are the same but for rounding
 GROUPS = 20  # fake users of one group send the same
 
 
-def group_sizes(fakes: int, groups: int, *, keep_empty: bool = False) -> IntArray:
+def group_sizes(fakes: int, groups: int) -> IntArray:
     """Split fake users into groups of nearly equal size."""
     sizes = np.full(groups, fakes // groups)
     sizes[: fakes % groups] += 1
-    return sizes if keep_empty else sizes[sizes > 0]
+    return sizes
+
+
+def shared_by_best(helped: RealArray, fakes: int, rng: np.random.Generator, most: int | None = None) -> IntArray:
+    """Share out fake users over the reports that help most, at most so many: ``(reports,)``, in random order.
+
+    helped: by how much each report raises the targets; those that are equal but for rounding count as such.
+    """
+    top = helped.max()
+    best = rng.permutation(np.flatnonzero(helped >= top - EQUAL * abs(top)))[:most]
+    result = np.zeros(len(helped), dtype=np.int64)
+    result[best] = group_sizes(fakes, len(best))
+    return result
 
 
 def shared_out(k: int, values: IntArray, supports: int, rng: np.random.Generator) -> IntArray:
     """Spread so many supports over some values as evenly as can be: ``(k,)``."""
     result = np.zeros(k, dtype=np.int64)
     if len(values):
-        result[rng.permutation(values)] = group_sizes(supports, len(values), keep_empty=True)
+        result[rng.permutation(values)] = group_sizes(supports, len(values))
     return result
 
 

@@ -7,12 +7,11 @@ import math
 import numpy as np
 
 from simulator._types import IntArray, Reports
+from simulator.attacks import Supports, of_values
 from simulator.draws import binomial, multinomial
-from simulator.protocols.blanket import Blanket
 from simulator.protocols.fakes import shared_out
 from simulator.protocols.oracle import FrequencyOracle, bits_for
-from simulator.protocols.protocol import Probabilities, Tally
-from simulator.supports import Supports, of_values
+from simulator.protocols.protocol import Blanket, Probabilities, Tally
 
 
 class GRR(FrequencyOracle):
@@ -53,19 +52,13 @@ class GRR(FrequencyOracle):
         return self.k
 
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
-        keep = rng.random(len(values)) < self.p
-        # Shifting by 1..k-1 reaches each of the other values equally often, and never the value itself.
-        shifted = (values + rng.integers(1, self.k, size=len(values))) % self.k
-        return np.where(keep, values, shifted)
+        return kept_or_moved(values, self.p, self.k, rng)
 
     def support(self, reports: Reports) -> IntArray:
         return np.bincount(reports, minlength=self.k)
 
     def sample_support(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
-        # Keeping with probability p-q and else drawing from all k values is the same channel.
-        kept = binomial(counts, self.p - self.q, rng)
-        rest = counts.sum(axis=-1) - kept.sum(axis=-1)
-        return kept + multinomial(rest, np.full(self.k, 1 / self.k), rng)
+        return kept_or_redrawn(counts, self.p - self.q, rng)
 
     def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
         return of_values(reports, self.k, values)
@@ -78,3 +71,20 @@ class GRR(FrequencyOracle):
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:
         return Tally(shared_out(self.k, targets, fakes, rng), fakes)
+
+
+def kept_or_moved(symbols: IntArray, p: float, size: int, rng: np.random.Generator) -> IntArray:
+    """Return each of some symbols with probability p, and else one of the others."""
+    kept = rng.random(len(symbols)) < p
+    # Shifting by 1..size-1 reaches each of the other symbols equally often, and never the symbol itself.
+    return np.where(kept, symbols, (symbols + rng.integers(1, size, size=len(symbols))) % size)
+
+
+def kept_or_redrawn(counts: IntArray, kept_share: float, rng: np.random.Generator) -> IntArray:
+    """Draw the counts ``(..., k)`` of reports of which each is the own value with a probability, and else any of all.
+
+    With probability p - q this is the channel that keeps with p, and else reports each other value with q.
+    """
+    kept = binomial(counts, kept_share, rng)
+    k, rest = counts.shape[-1], counts.sum(axis=-1) - kept.sum(axis=-1)
+    return kept + multinomial(rest, np.full(k, 1 / k), rng)

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
+from simulator.attacks import Supports
 from simulator.draws import binomial, multinomial
 from simulator.protocols.dyadic import (
     differences,
@@ -24,6 +25,7 @@ from simulator.protocols.dyadic import (
     weights_of_differences,
 )
 from simulator.protocols.fakes import group_sizes
+from simulator.protocols.hadamard import hadamard_transform
 from simulator.protocols.protocol import (
     Covariance,
     Linear,
@@ -32,7 +34,6 @@ from simulator.protocols.protocol import (
     Tally,
     users_of,
 )
-from simulator.supports import Supports
 
 
 @dataclass(frozen=True)
@@ -182,7 +183,7 @@ class HaarHadamard(StandardProtocol):
             row = np.repeat(np.arange(rows), len(targets))
             minus = _signed(np.tile(targets, rows), np.full(len(row), height), row).reshape(rows, -1).sum(axis=1)
             bits = (2 * minus <= len(targets)).astype(np.int64)
-            result[first + 2 * np.arange(rows) + bits] += rng.permutation(group_sizes(int(own), rows, keep_empty=True))
+            result[first + 2 * np.arange(rows) + bits] += rng.permutation(group_sizes(int(own), rows))
         return Tally(result, fakes)
 
 
@@ -227,16 +228,6 @@ class HaarHadamardCovariance(Covariance):
             noise = self._protocol.gain**-2 * weights @ weights.T - np.outer(mean, mean)
             result += len(self._protocol.heights) * noise
         return result / self._n
-
-
-def hadamard_transform(vectors: FloatArray) -> FloatArray:
-    """Return the products ``(..., rows)`` of vectors with the rows of the Hadamard matrix (Sylvester's order)."""
-    shape, result, size = vectors.shape, vectors, 1
-    while size < shape[-1]:
-        pairs = result.reshape(*shape[:-1], -1, 2, size)
-        result = np.stack([pairs[..., 0, :] + pairs[..., 1, :], pairs[..., 0, :] - pairs[..., 1, :]], axis=-2)
-        size *= 2
-    return result.reshape(shape)
 
 
 def _signed(values: IntArray, height: IntArray, row: IntArray) -> IntArray:

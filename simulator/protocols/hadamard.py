@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator._types import FloatArray, IntArray, Reports
+from simulator._types import FloatArray, IntArray, RealArray, Reports
 from simulator.draws import binomial
 from simulator.protocols.equations import evenly, spread
 from simulator.protocols.oracle import Noise, Support, bits_for, check_users
@@ -152,9 +152,8 @@ class HadamardResponse(SymbolOracle):
 
     def _decode(self, histogram: IntArray) -> IntArray:
         """Supporting less contradicting reports ``(rows, k)``: a Walsh-Hadamard transform of ``(rows, K)`` symbols."""
-        x = _walsh_hadamard(histogram, self.block_size)
-        by_row = x.reshape(len(x), self.blocks, self.block_size)[:, :, 1:].swapaxes(1, 2)
-        return by_row.reshape(len(x), -1)[:, : self.k]
+        x = hadamard_transform(histogram.reshape(-1, self.blocks, self.block_size))
+        return x[:, :, 1:].swapaxes(1, 2).reshape(len(x), -1)[:, : self.k]
 
     def supporting(self, value: int) -> NDArray[np.bool_]:
         result = np.zeros((self.blocks, self.block_size), dtype=np.bool_)
@@ -168,7 +167,7 @@ class HadamardResponse(SymbolOracle):
         rows[:, 1 : fewer + 1] = 1
         rows[:more, fewer + 1 : fewer + 2] = 1  # an empty stretch where no block has one more
         # Rows with a 1 at column y: half of (all rows + the Walsh-Hadamard transform of their indicator).
-        turned = _walsh_hadamard(rows, self.block_size).reshape(rows.shape)
+        turned = hadamard_transform(rows)
         return ((rows.sum(axis=1, keepdims=True) + turned) // 2).reshape(-1)
 
     def added_support(self, value: int) -> IntArray:
@@ -222,11 +221,11 @@ class BlockNoise(Noise):
         return of_block[..., np.arange(k) % self.blocks]
 
 
-def _walsh_hadamard(x: IntArray, size: int) -> IntArray:
-    """Walsh-Hadamard transform of every stretch of `size`, a power of 2, in rows ``(rows, m)``."""
-    half = 1
-    while half < size:
-        pairs = x.reshape(len(x), -1, 2, half)
-        x = np.stack([pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]], axis=2)
-        half *= 2
-    return x
+def hadamard_transform(vectors: RealArray) -> RealArray:
+    """Return the products ``(..., rows)`` of vectors with the rows of the Hadamard matrix (Sylvester's order)."""
+    shape, result, size = vectors.shape, vectors, 1
+    while size < shape[-1]:
+        pairs = result.reshape(*shape[:-1], -1, 2, size)
+        result = np.stack([pairs[..., 0, :] + pairs[..., 1, :], pairs[..., 0, :] - pairs[..., 1, :]], axis=-2)
+        size *= 2
+    return result.reshape(shape)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simulator._types import FloatArray, IntArray
 from simulator.protocols.protocol import Likelihood, Probabilities
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 EVEN = 1e-12  # relative: rows are divided by their sums
 

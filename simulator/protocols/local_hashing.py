@@ -9,18 +9,17 @@ from typing import ClassVar
 import numpy as np
 
 from simulator._types import IntArray, Reports
-from simulator.attacks import independent_support_attack
+from simulator.attacks import Supports, of_hashes
 from simulator.draws import binomial
 from simulator.hash_support import count_supports
 from simulator.hashing import DEFAULT_HASH, HASHES, SEED_BITS
-from simulator.protocols.blanket import Blanket
-from simulator.protocols.oracle import FrequencyOracle, binomial_support, bits_for
-from simulator.protocols.protocol import Tally
-from simulator.supports import Supports, of_hashes
+from simulator.protocols.grr import kept_or_moved
+from simulator.protocols.oracle import IndependentSupports, bits_for
+from simulator.protocols.protocol import Blanket, Tally
 
 
 @dataclass(frozen=True)
-class LocalHashing(FrequencyOracle):
+class LocalHashing(IndependentSupports):
     """Send a random hash function of the user's own and the perturbed symbol it gives.
 
     Reports are a ``(n, 2)`` integer array of (hash seed, symbol in 0..g-1). A report supports every value that its
@@ -42,7 +41,6 @@ class LocalHashing(FrequencyOracle):
 
     hash: str = DEFAULT_HASH
     report_kind: ClassVar[str] = "hash"
-    independent_supports: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -72,22 +70,13 @@ class LocalHashing(FrequencyOracle):
     def report_bits(self) -> int:
         return SEED_BITS + bits_for(self.g)
 
-    @property
-    def attack_success(self) -> float:
-        return independent_support_attack(self.k, self.p, self.q)
-
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
         seeds = rng.integers(0, 2**SEED_BITS, size=len(values))
         symbols = HASHES[self.hash](values, seeds, self.g)
-        keep = rng.random(len(values)) < self.p
-        shifted = (symbols + rng.integers(1, self.g, size=len(values))) % self.g
-        return np.stack([seeds, np.where(keep, symbols, shifted)], axis=1)
+        return np.stack([seeds, kept_or_moved(symbols, self.p, self.g, rng)], axis=1)
 
     def support(self, reports: Reports) -> IntArray:
         return count_supports(self.hash, reports[:, 0], reports[:, 1], self.k, self.g)
-
-    def sample_support(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
-        return binomial_support(counts, self.p, self.q, rng)
 
     def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
         return of_hashes(reports[:, 0], reports[:, 1], self.k, values, g=self.g, name=self.hash)
@@ -95,9 +84,6 @@ class LocalHashing(FrequencyOracle):
     @property
     def random_rate(self) -> float:
         return 1 / self.g  # of a symbol that does not look at any value
-
-    def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
-        return Tally(binomial(np.full(self.k, fakes), self.random_rate, rng), fakes)
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:
         """Return reports of hash functions that send all targets to one symbol.

@@ -10,7 +10,7 @@ from typing import ClassVar, TypeAlias, TypeVar
 import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
-from simulator.attacks import evenly_confused
+from simulator.attacks import Supports, evenly_confused, independent_support_attack, of_largest
 from simulator.draws import binomial, multinomial
 from simulator.protocols.likelihood import FlatLikelihood
 from simulator.protocols.protocol import (
@@ -23,7 +23,6 @@ from simulator.protocols.protocol import (
     Tally,
     users_of,
 )
-from simulator.supports import Supports, of_largest
 
 REPLAY_CELLS = 4_000_000  # users x categories held at once while users are replayed one by one
 ONE_VALUE = 1e-9  # how far p + (k - 1) q may lie from 1 by rounding
@@ -87,13 +86,13 @@ class Noise(Covariance):
 
     def of(self, rows: FloatArray) -> FloatArray:
         k = rows.shape[-1]
-        shared = self._shared / (k - 1)
+        shared = self.cancelled / (k - 1)
         sums = rows.sum(axis=-1)
         result: FloatArray = (1 + shared) * rows @ rows.T - shared * np.outer(sums, sums)
         return (self.variance_at_zero + self.variance_slope / k) * result
 
     def haar(self, k: int) -> tuple[FloatArray, ...]:
-        shared, result, half = self._shared / (k - 1), [], 1
+        shared, result, half = self.cancelled / (k - 1), [], 1
         while half < k:
             starts = np.arange(0, k, 2 * half)
             left = np.minimum(half, k - starts)
@@ -104,7 +103,8 @@ class Noise(Covariance):
         return tuple(result)
 
     @property
-    def _shared(self) -> float:
+    def cancelled(self) -> float:
+        """`cancels`, or what `sums_to_one` makes of it."""
         return float(self.sums_to_one) if self.cancels is None else self.cancels
 
     def offers(self, need: str, k: int) -> bool:
@@ -193,7 +193,7 @@ class FrequencyOracle(StandardProtocol):
             If `n` is below 1.
         """
         check_users(n)
-        p, q = self._probabilities
+        p, q = self.probabilities
         return (support / n - q) / (p - q)
 
     def variance(self, frequency: FloatArray | float, n: int) -> FloatArray:
@@ -213,10 +213,11 @@ class FrequencyOracle(StandardProtocol):
             If `n` is below 1.
         """
         check_users(n)
-        return Noise.of_supports(n, *self._probabilities, sums_to_one=self.sums_to_one)
+        return Noise.of_supports(n, *self.probabilities, sums_to_one=self.sums_to_one)
 
     @property
-    def _probabilities(self) -> Probabilities:
+    def probabilities(self) -> Probabilities:
+        """P and q of a protocol with support sets; raises TypeError for one without."""
         p, q = self.p, self.q
         if p is None or q is None:
             raise TypeError(f"{type(self).__name__} has no p and q, so it must define estimate and noise itself")
@@ -234,7 +235,7 @@ class FrequencyOracle(StandardProtocol):
 
     @property
     def likelihood(self) -> Likelihood | None:
-        return FlatLikelihood(self.k, *self._probabilities) if self.offers("likelihood") else None
+        return FlatLikelihood(self.k, *self.probabilities) if self.offers("likelihood") else None
 
     def offers(self, need: str) -> bool:
         if need == "suspects":  # only among reports that support several values do some stand out
@@ -262,7 +263,7 @@ class FrequencyOracle(StandardProtocol):
     def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities | None:  # noqa: ARG002
         if not self.independent_supports:
             return None
-        p, q = self._probabilities
+        p, q = self.probabilities
         return evenly_confused(self.attack_success, self.k) if attack == "guess" else (p * (1 - q), q * (1 - p))
 
     def sample_rounds(self, value: int, rounds: int, trials: int, rng: np.random.Generator) -> Support:
@@ -285,7 +286,7 @@ class FrequencyOracle(StandardProtocol):
     @property
     def random_rate(self) -> float:
         """How often an even draw of all reports supports a value, in protocols whose supports are independent."""
-        p, q = self._probabilities
+        p, q = self.probabilities
         return q + (p - q) / self.k
 
     def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally | None:
@@ -307,6 +308,34 @@ class FrequencyOracle(StandardProtocol):
         each = [self.support(reports[row : row + 1]) for row in range(FAKES_TRIED)]
         best = max(each, key=lambda support: int(support[targets].sum()))
         return Tally((best * fakes).astype(np.int64), fakes)
+
+
+class SupportOracle(FrequencyOracle):
+    """A frequency oracle that has support sets, and so p and q."""
+
+    @property
+    @abstractmethod
+    def p(self) -> float: ...
+
+    @property
+    @abstractmethod
+    def q(self) -> float: ...
+
+
+class IndependentSupports(SupportOracle):
+    """Reports that support each value by itself: the own one with probability p, any other one with probability q."""
+
+    independent_supports = True
+
+    @property
+    def attack_success(self) -> float:
+        return independent_support_attack(self.k, self.p, self.q)
+
+    def sample_support(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
+        return binomial_support(counts, self.p, self.q, rng)
+
+    def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
+        return Tally(binomial(np.full(self.k, fakes), self.random_rate, rng), fakes)
 
 
 def check_users(n: int) -> None:

@@ -6,20 +6,17 @@ import math
 from dataclasses import replace
 from functools import lru_cache
 from itertools import count
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.draws import binomial, multinomial
-from simulator.protocols.blanket import Blanket
 from simulator.protocols.equations import collect, evenly, numbers_of, points, solutions, spread, tally, vectors
 from simulator.protocols.fields import field, is_prime_power, smallest_divisor
 from simulator.protocols.oracle import Chance, Noise, bits_for, mean_variance
+from simulator.protocols.protocol import Blanket
 from simulator.protocols.symbols import SymbolOracle
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # Larger spaces are passed over: memory grows with points, time with steps of counting in.
 POINTS_MAX, STEPS_A_POINT = 2**23, 32

@@ -11,11 +11,11 @@ from typing import ClassVar
 import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
+from simulator.attacks import Supports
 from simulator.draws import binomial, multinomial
-from simulator.protocols.fakes import group_sizes
+from simulator.protocols.fakes import shared_by_best
 from simulator.protocols.oracle import bits_for
 from simulator.protocols.protocol import Likelihood, Probabilities, StandardProtocol, Tally, users_of
-from simulator.supports import Supports
 
 SMALL = 1e-3  # of epsilon: below, the best width is that of the series
 
@@ -126,10 +126,7 @@ class SquareWave(StandardProtocol):
         """Return reports of the places that are near most targets."""
         places = np.arange(self.symbols)
         helped = ((places[:, None] >= targets) & (places[:, None] < targets + self.width)).sum(axis=1)
-        best = rng.permutation(np.flatnonzero(helped == helped.max()))
-        counts = np.zeros(self.symbols, dtype=np.int64)
-        counts[best] = group_sizes(fakes, len(best), keep_empty=True)
-        return Tally(counts, fakes)
+        return Tally(shared_by_best(helped, fakes, rng), fakes)
 
 
 class SquareWaveLikelihood(Likelihood):

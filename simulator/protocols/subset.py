@@ -10,13 +10,12 @@ from typing import ClassVar
 import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
+from simulator.attacks import Supports, of_subsets
 from simulator.draws import binomial, multinomial
-from simulator.protocols.blanket import Blanket
 from simulator.protocols.fakes import shared_out, targets_and_others
 from simulator.protocols.grr import GRR
 from simulator.protocols.oracle import FrequencyOracle, Support, binomial_support, bits_for, mean_variance
-from simulator.protocols.protocol import Probabilities, Tally
-from simulator.supports import Supports, of_subsets
+from simulator.protocols.protocol import Blanket, Probabilities, Tally
 
 CHAIN_LIMIT = 10**9  # numpy draws hypergeometric variates from populations below this
 CHAIN_VARIANCE = 1000  # variance of a support count above which the Gaussian law of the aggregate is used

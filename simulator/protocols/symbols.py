@@ -10,25 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator._types import IntArray, Reports
+from simulator.attacks import Supports
 from simulator.draws import multinomial
-from simulator.protocols.fakes import GROUPS, group_sizes
-from simulator.protocols.oracle import FrequencyOracle, Support
+from simulator.protocols.fakes import GROUPS, shared_by_best
+from simulator.protocols.oracle import Support, SupportOracle
 from simulator.protocols.protocol import Probabilities, Tally
-from simulator.supports import Supports
 
 
-class SymbolOracle(FrequencyOracle):
+class SymbolOracle(SupportOracle):
     """Report one of K symbols: those that support the own value are e^epsilon times as likely as the others."""
 
     report_kind = "symbol"
-
-    @property
-    @abstractmethod
-    def p(self) -> float: ...
-
-    @property
-    @abstractmethod
-    def q(self) -> float: ...
 
     @property
     @abstractmethod
@@ -60,16 +52,11 @@ class SymbolOracle(FrequencyOracle):
 
     def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
         """Add up over all symbols: those that support the held value are e^epsilon times as likely as the others."""
-        first, second = (_supporting(self, value) for value in values)
-        if attack == "pair":
-            chance = (first & ~second).astype(np.float64)
-        else:
-            size = _supported_values(self)
-            chance = np.where(size > 0, first / np.maximum(size, 1), 1 / self.k)
-        rare = math.exp(-self.epsilon)
-        own, other = (float((chance * np.where(held, 1.0, rare)).sum()) for held in (first, second))
+        seen, rare = self.supports(np.arange(self.symbols), values), math.exp(-self.epsilon)
+        chance = seen.chances(attack)
+        own, other = (float((chance * np.where(held, 1.0, rare)).sum()) for held in (seen.first, seen.second))
         # Every value is supported by equally many symbols, so that both sums are of the same unit.
-        unit = self.p / int(first.sum())
+        unit = self.p / int(seen.first.sum())
         return own * unit, other * unit
 
     def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
@@ -77,10 +64,7 @@ class SymbolOracle(FrequencyOracle):
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:
         helped = np.sum([self.added_support(int(target)) for target in targets], axis=0)
-        best = rng.permutation(np.flatnonzero(helped == helped.max()))[:GROUPS]
-        histogram = np.zeros(len(helped), dtype=np.int64)
-        histogram[best] = group_sizes(fakes, len(best), keep_empty=True)
-        return Tally(self.decode(histogram), fakes)
+        return Tally(self.decode(shared_by_best(helped, fakes, rng, GROUPS)), fakes)
 
 
 @lru_cache(maxsize=8)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator._types import FloatArray, IntArray, Reports
+from simulator.attacks import Supports
 from simulator.draws import multinomial
 from simulator.protocols.dyadic import halves, height_of, nodes_at, rebuilt, sums_at
 from simulator.protocols.grr import GRR
@@ -18,7 +19,6 @@ from simulator.protocols.oracle import bits_for
 from simulator.protocols.protocol import Linear, Probabilities, StandardProtocol, Tally, users_of
 from simulator.protocols.tree_noise import HeightNoise, Inner, TreeCovariance
 from simulator.protocols.unary import OUE
-from simulator.supports import Supports
 
 
 @dataclass(frozen=True)
@@ -235,5 +235,4 @@ def binomial(trials: int, chance: float) -> FloatArray:
     number = np.arange(trials)
     ways = np.concatenate([[0.0], np.cumsum(np.log((trials - number) / (number + 1)))])
     successes = np.arange(trials + 1)
-    result: FloatArray = np.exp(ways + successes * math.log(chance) + (trials - successes) * math.log1p(-chance))
-    return result
+    return np.exp(ways + successes * math.log(chance) + (trials - successes) * math.log1p(-chance))

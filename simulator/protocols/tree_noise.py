@@ -92,8 +92,7 @@ class HeightNoise:
 
     def information(self, height: int) -> FloatArray:
         """Return the precision that one user adds to each difference of a height."""
-        result: FloatArray = np.tensordot(self.chances[:height], self.precision[height - 1], axes=1)
-        return result
+        return np.tensordot(self.chances[:height], self.precision[height - 1], axes=1)
 
     def share(self, height: int, lower: int) -> FloatArray:
         """Return the weight of what a lower height says of each difference of a height."""

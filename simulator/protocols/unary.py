@@ -3,36 +3,23 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 
 import numpy as np
 
 from simulator._types import IntArray, Reports
-from simulator.attacks import independent_support_attack
-from simulator.draws import binomial
-from simulator.protocols.blanket import Blanket
+from simulator.attacks import Supports, of_bits
 from simulator.protocols.fakes import targets_and_others
-from simulator.protocols.oracle import FrequencyOracle, binomial_support
-from simulator.protocols.protocol import Tally
-from simulator.supports import Supports, of_bits
+from simulator.protocols.oracle import IndependentSupports
+from simulator.protocols.protocol import Blanket, Tally
 
 
-class UnaryEncoding(FrequencyOracle):
+class UnaryEncoding(IndependentSupports):
     """Send k bits: the own one is 1 with probability p, every other one with probability q.
 
     Reports are a ``(n, k)`` array of 0 and 1.
     """
 
     report_kind = "bits"
-    independent_supports = True
-
-    @property
-    @abstractmethod
-    def p(self) -> float: ...
-
-    @property
-    @abstractmethod
-    def q(self) -> float: ...
 
     @property
     def blanket(self) -> Blanket:
@@ -41,10 +28,6 @@ class UnaryEncoding(FrequencyOracle):
     @property
     def report_bits(self) -> int:
         return self.k
-
-    @property
-    def attack_success(self) -> float:
-        return independent_support_attack(self.k, self.p, self.q)
 
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
         draws = rng.random((len(values), self.k))
@@ -55,9 +38,6 @@ class UnaryEncoding(FrequencyOracle):
 
     def support(self, reports: Reports) -> IntArray:
         return reports.sum(axis=0, dtype=np.int64)
-
-    def sample_support(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
-        return binomial_support(counts, self.p, self.q, rng)
 
     def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
         return of_bits(reports, self.k, values)
@@ -71,9 +51,6 @@ class UnaryEncoding(FrequencyOracle):
     @property
     def random_rate(self) -> float:
         return 0.5
-
-    def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
-        return Tally(binomial(np.full(self.k, fakes), self.random_rate, rng), fakes)
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:
         """Return reports that support all targets, and others too, so that each has as many ones as are usual."""

@@ -22,8 +22,7 @@ from functools import partial
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
-from simulator.protocols.blanket import Blanket
-from simulator.protocols.protocol import EPSILON_MAX, EPSILON_MIN, Protocol, StandardProtocol
+from simulator.protocols.protocol import EPSILON_MAX, EPSILON_MIN, Blanket, Protocol, StandardProtocol
 
 TOTALS = 192  # of the two counts that are looked at for each m; where more are likely, as many at even distances
 BLANKETS = 8  # numbers m that are looked at, where more are likely: each stands for those up to the next one

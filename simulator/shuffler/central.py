@@ -75,5 +75,4 @@ class CentralHistogram:
         else:
             chance = -math.expm1(-self.epsilon / REPLACED)
             noise = (rng.geometric(chance, counts.shape) - rng.geometric(chance, counts.shape)).astype(np.float64)
-        result: FloatArray = (counts + noise) / counts.sum(axis=-1, keepdims=True)
-        return result
+        return (counts + noise) / counts.sum(axis=-1, keepdims=True)

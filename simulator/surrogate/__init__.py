@@ -16,10 +16,12 @@ from functools import lru_cache
 import numpy as np
 
 from simulator._types import FloatArray
-from simulator.methods import POSTPROCESSORS
+from simulator.methods import POSTPROCESSORS, Observed, observe
+from simulator.methods.smooth import drawn_curves
+from simulator.populations import apportion
 from simulator.protocols.oracle import Noise
+from simulator.protocols.protocol import Protocol, Tally
 from simulator.seeding import rng_for
-from simulator.surrogate.bootstrap import bootstrap_populations, curve_populations
 from simulator.surrogate.curves import curve_posterior, rough_curve_posterior
 from simulator.surrogate.families import family_posterior
 from simulator.surrogate.few import few_populations, share_of_few
@@ -56,6 +58,7 @@ ODDS, ORDERED_ODDS = (1.0, 1.0), (0.3, 1.0, 2.0, 2.0, 2.0, 2.0)
 EVEN = 0.3  # odds of equal frequencies, of those of all models together
 SEEN = 4.0  # sd of the noise above which a frequency stands out of it
 TEMPER = 8.0  # log-likelihoods of models that are all wrong count as if there were an eighth of the estimates
+CENTRE = "tree_eb"  # the method that the bootstrap is made with
 
 
 @dataclass(frozen=True)
@@ -72,16 +75,15 @@ class Surrogate:
     ordered_only: bool = False  # whether it uses the order of the categories
 
 
-def _consistent(method: str) -> Callable[[FloatArray, Noise, bool, int, np.random.Generator], FloatArray]:
+def _consistent(method: str, words: str, reference: str = "this project", *, ordered_only: bool = False) -> Surrogate:
     """Return the surrogate that is the result of a post-processing method."""
 
-    def surrogate(
-        estimate: FloatArray, noise: Noise, ordered: bool, draws: int, rng: np.random.Generator
-    ) -> FloatArray:
+    def function(estimate: FloatArray, noise: Noise, ordered: bool, draws: int, rng: np.random.Generator) -> FloatArray:
         del ordered, draws, rng
         return POSTPROCESSORS[method](estimate[None, :], noise)
 
-    return surrogate
+    title = f"the estimate made consistent by {words}"
+    return Surrogate(method, title, function, reference=reference, ordered_only=ordered_only)
 
 
 def _ensemble(estimate: FloatArray, noise: Noise, ordered: bool, draws: int, rng: np.random.Generator) -> FloatArray:
@@ -138,21 +140,12 @@ def _frequencies(drawn: FloatArray) -> FloatArray:
     return np.divide(kept, totals, out=np.full_like(kept, 1 / kept.shape[1]), where=totals > 0)
 
 
-_WANG = "Wang et al., NDSS 2020, Section V-D"
 _ALL = [
     Surrogate("ensemble", "draws from what is known of the frequencies", _ensemble, reference="this project"),
-    Surrogate("norm_sub", "the estimate made consistent by Norm-Sub", _consistent("norm_sub"), reference=_WANG),
-    Surrogate("power_ns", "the estimate made consistent by PowerNS", _consistent("power_ns"), reference="this project"),
-    Surrogate(
-        "eb_ns", "the estimate made consistent by empirical Bayes", _consistent("eb_ns"), reference="this project"
-    ),
-    Surrogate(
-        "wavelet_eb",
-        "the estimate made consistent by wavelets",
-        _consistent("wavelet_eb"),
-        reference="this project",
-        ordered_only=True,
-    ),
+    _consistent("norm_sub", "Norm-Sub", "Wang et al., NDSS 2020, Section V-D"),
+    _consistent("power_ns", "PowerNS"),
+    _consistent("eb_ns", "empirical Bayes"),
+    _consistent("wavelet_eb", "wavelets", ordered_only=True),
 ]
 
 SURROGATES: dict[str, Surrogate] = {surrogate.name: surrogate for surrogate in _ALL}
@@ -212,3 +205,32 @@ def surrogate_populations(
     if raw.ndim != 1 or len(raw) < 2 or not np.isfinite(raw).all():
         raise ValueError(f"an estimate must be at least 2 finite numbers (k,), got shape {raw.shape}")
     return _frequencies(surrogate.function(raw, noise, ordered, draws, rng))
+
+
+def bootstrap_populations(
+    protocol: Protocol, observed: Observed, n: int, *, rng: np.random.Generator, draws: int
+) -> FloatArray:
+    """Return frequencies ``(draws, k)`` that may be behind what was observed of n users; rows sum to 1.
+
+    A parametric bootstrap (Efron, Tibshirani, "An introduction to the bootstrap", 1993, section 6.5): the first row is
+    the best-founded estimate of ours; each other row is the same estimate of a collection that is simulated from the
+    first. All rows are as smooth as that estimate is, which favours its method.
+    """
+    method = POSTPROCESSORS[CENTRE]
+    centre = method.apply(observed)
+    users = apportion(centre, n)
+    tallies = [protocol.sample_tally(users, rng) for _ in range(draws - 1)]
+    if not tallies:
+        return centre[None, :]
+    again = method.apply(observe(protocol, Tally.stack(tallies), observed.domain, needs=method.needs))
+    return np.concatenate([centre[None, :], again])
+
+
+def curve_populations(observed: Observed, *, rng: np.random.Generator, draws: int) -> FloatArray:
+    """Return the same where there is no estimate but a likelihood: `drawn_curves`.
+
+    Raises ValueError if there is none.
+    """
+    if observed.likelihood is None or observed.tally is None:
+        raise ValueError("curves need a likelihood and a tally, and there is none")
+    return drawn_curves(observed.likelihood, np.asarray(observed.tally.counts, dtype=np.float64), draws, rng)

@@ -80,8 +80,7 @@ class _Seen:
 
     def _log_likelihoods(self, frequencies: FloatArray, own: FloatArray | float = 0.0) -> FloatArray:
         variance = self.sizes * self.noise.variance_at_zero + self.noise.variance_slope * frequencies + own
-        result: FloatArray = -((self.estimate - frequencies) ** 2 / variance + np.log(variance)).sum(axis=-1) / 2
-        return result
+        return -((self.estimate - frequencies) ** 2 / variance + np.log(variance)).sum(axis=-1) / 2
 
 
 def _curves(normals: FloatArray, places: FloatArray, sizes: FloatArray, *, narrowest: float) -> FloatArray:
@@ -112,8 +111,7 @@ def _roughness(normals: FloatArray) -> FloatArray:
     from scipy.special import ndtr
 
     even, (low, high) = ndtr(normals[:, PARTS]), ROUGHNESS
-    result: FloatArray = np.where(even[:, 2] < FLAT, 0.0, low * (high / low) ** even[:, 3])[:, None]
-    return result
+    return np.where(even[:, 2] < FLAT, 0.0, low * (high / low) ** even[:, 3])[:, None]
 
 
 def _curve(
@@ -131,5 +129,4 @@ def _curve(
     right, left = ((np.exp(side * lean) / width).astype(np.float32)[:, None] for side in (-1, 1))
     logs = -power * np.log1p(np.abs(away * np.where(away < 0, left, right)) ** roundness / power)
     curve = sizes * np.exp(logs - logs.max(axis=1, keepdims=True))  # also where it peaks between two places
-    result: FloatArray = curve / curve.sum(axis=1, keepdims=True)
-    return result
+    return curve / curve.sum(axis=1, keepdims=True)

@@ -11,7 +11,7 @@ import numpy as np
 from simulator._types import FloatArray
 from simulator.methods.empirical_bayes import BIN, HIGHEST, LOWEST, mixture_model
 from simulator.protocols.oracle import Noise
-from simulator.surrogate.posterior import Posterior, gaussian_draws, gaussian_variance
+from simulator.surrogate.posterior import Posterior, drawn_columns, gaussian_draws, gaussian_variance
 
 POINTS, BODY = 256, 9  # that stand for a distribution, and for the scatter of frequencies around a law of ranks
 GAMMA = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 4.0, 12.0, 50.0, 200.0, 1e3, 1e4)  # shapes
@@ -56,10 +56,8 @@ def family_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.ran
     chosen = rng.choice(len(weights), size=draws, p=weights / weights.sum())
     populations, variance_of = np.empty((draws, k)), gaussian_variance(estimate, noise)
     for population, row in zip(populations, shares[chosen, : len(atoms)], strict=True):
-        odd = np.cumsum(kernel * (row + 1e-12), axis=1)[bins]
-        drawn = (odd < rng.random((k, 1)) * odd[:, -1:]).sum(axis=1)
-        free = gaussian_draws(estimate, variance_of, rng)
-        population[:] = np.where(low, atoms[np.minimum(drawn, len(atoms) - 1)], free)
+        drawn = drawn_columns(np.cumsum(kernel * (row + 1e-12), axis=1)[bins], rng)
+        population[:] = np.where(low, atoms[drawn], gaussian_draws(estimate, variance_of, rng))
     return Posterior(populations, float(np.log(np.exp(logs - logs.max()).sum() / PRIOR) + logs.max()))
 
 

@@ -49,8 +49,7 @@ def _frequencies(numbers: FloatArray, k: int) -> FloatArray:
         logs = np.sqrt(1 - share) * logs + np.sqrt(share) * smooth
     logs = np.exp(numbers[:, :1]) * logs
     frequencies = np.exp(logs - logs.max(axis=1, keepdims=True))
-    result: FloatArray = frequencies / frequencies.sum(axis=1, keepdims=True)
-    return result
+    return frequencies / frequencies.sum(axis=1, keepdims=True)
 
 
 def _log_likelihoods(estimate: FloatArray, noise: Noise, frequencies: FloatArray) -> FloatArray:
@@ -60,8 +59,6 @@ def _log_likelihoods(estimate: FloatArray, noise: Noise, frequencies: FloatArray
     where estimates sum to 1, k of them say as much as k - 1 would alone.
     """
     k = len(estimate)
-    shared = float(noise.sums_to_one) if noise.cancels is None else noise.cancels
-    variance = noise.entry(frequencies) * (1 + shared / (k - 1))
+    variance = noise.entry(frequencies) * (1 + noise.cancelled / (k - 1))
     squares = ((estimate - frequencies) ** 2 / variance).sum(axis=1)
-    result: FloatArray = -(squares + (1 - shared / k) * np.log(variance).sum(axis=1)) / 2
-    return result
+    return -(squares + (1 - noise.cancelled / k) * np.log(variance).sum(axis=1)) / 2

@@ -11,12 +11,12 @@ from simulator.methods.empirical_bayes import (
     HIGHEST,
     LOWEST,
     fit_weights,
+    mix,
     mixture_model,
+    sigmoid,
 )
-from simulator.methods.mixtures import mix
-from simulator.methods.wavelet import odds
 from simulator.protocols.oracle import Noise
-from simulator.surrogate.posterior import Posterior, gaussian_draws, gaussian_variance, log_free_prior
+from simulator.surrogate.posterior import Posterior, drawn_columns, gaussian_draws, gaussian_variance, log_free_prior
 
 
 def mixture_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.random.Generator) -> Posterior:
@@ -36,11 +36,10 @@ def mixture_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.ra
     gain = (np.log(mix(weights, kernel.T)) + likeliest - equal)[:, bins[low]].sum(axis=1)
     populations, variance = np.empty((draws, k)), gaussian_variance(estimate, noise)
     for population, row in zip(populations, weights, strict=True):
-        odd = np.cumsum(kernel * row, axis=1)[bins]
-        drawn = (odd < rng.random((k, 1)) * odd[:, -1:]).sum(axis=1)
-        population[:] = np.where(low, atoms[np.minimum(drawn, len(atoms) - 1)], gaussian_draws(estimate, variance, rng))
+        drawn = drawn_columns(np.cumsum(kernel * row, axis=1)[bins], rng)
+        population[:] = np.where(low, atoms[drawn], gaussian_draws(estimate, variance, rng))
     if low.all():
-        populations[rng.random(draws) >= odds(gain - EVIDENCE)] = 1 / k
+        populations[rng.random(draws) >= sigmoid(gain - EVIDENCE)] = 1 / k
     far = (estimate[~low] - 1 / k) ** 2 / (2 * (noise.variance_at_zero + noise.variance_slope / k))
     return Posterior(populations, float(gain.mean() + far.sum() + log_free_prior(estimate[~low], k, sd, HIGHEST * sd)))
 

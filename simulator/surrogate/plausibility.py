@@ -34,8 +34,7 @@ class PlausibilityRatio(NamedTuple):
     def logs(self, traits: FloatArray) -> FloatArray:
         """Return the logarithms ``(rows,)`` for traits ``(rows, traits)``."""
         within = standing(traits, self.lowest, self.highest)
-        result: FloatArray = within @ np.array(self.linear) + products(within) @ np.concatenate(self.products)
-        return result
+        return within @ np.array(self.linear) + products(within) @ np.concatenate(self.products)
 
 
 def standing(traits: FloatArray, lowest: tuple[float, ...], highest: tuple[float, ...]) -> FloatArray:
@@ -106,8 +105,7 @@ def _relative_sd(noise: Noise, k: int) -> float:
 
 
 def _spread(populations: FloatArray, sd: float) -> FloatArray:
-    result: FloatArray = populations.std(axis=1) * populations.shape[1] / sd
-    return result
+    return populations.std(axis=1) * populations.shape[1] / sd
 
 
 # Printed by ``python studies/fit_plausibility.py``

@@ -26,13 +26,18 @@ def even_sd(noise: Noise, k: int) -> float:
 def gaussian_variance(estimate: FloatArray, noise: Noise) -> FloatArray:
     """Return the variance of the noise of the size that each frequency has, the estimates ``(k,)`` being the truth."""
     at_zero, slope = noise.line(estimate)
-    result: FloatArray = at_zero + slope * np.clip(estimate, 0.0, 1.0)
-    return result
+    return at_zero + slope * np.clip(estimate, 0.0, 1.0)
 
 
 def gaussian_draws(estimate: FloatArray, variance: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Draw true frequencies under a flat prior: the estimate and noise."""
     return estimate + rng.standard_normal(estimate.shape) * np.sqrt(variance)
+
+
+def drawn_columns(running: FloatArray, rng: np.random.Generator) -> IntArray:
+    """Draw a column for each row of running sums of weights ``(rows, columns)``."""
+    drawn = (running < rng.random((len(running), 1)) * running[:, -1:]).sum(axis=1)
+    return np.minimum(drawn, running.shape[1] - 1)
 
 
 def log_free_prior(frequencies: FloatArray, k: int, sd: float, least: float) -> float:

@@ -39,8 +39,7 @@ def sample_posterior(counts: IntArray, draws: int, rng: np.random.Generator, *, 
         pseudo_users = [rng.choice(AROUND_A_CURVE, p=curve_weights(counts, curve)) for curve in curves]
         prior = (curves * np.array(pseudo_users)[:, None])[np.arange(draws) % len(curves)]
     gammas = rng.standard_gamma(counts + prior)
-    result: FloatArray = gammas / gammas.sum(axis=1, keepdims=True)
-    return result
+    return gammas / gammas.sum(axis=1, keepdims=True)
 
 
 def concentration_weights(counts: IntArray) -> FloatArray:
@@ -69,5 +68,4 @@ def curve_weights(counts: IntArray, curve: FloatArray) -> FloatArray:
 
 def _normalised(logs: FloatArray) -> FloatArray:
     weights = np.exp(logs - logs.max())
-    result: FloatArray = weights / weights.sum()
-    return result
+    return weights / weights.sum()

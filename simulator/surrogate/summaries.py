@@ -18,8 +18,7 @@ def mean_of(draws: FloatArray) -> FloatArray:
 
     Nor less expected Kullback-Leibler divergence.
     """
-    result: FloatArray = draws.mean(axis=0)
-    return result
+    return draws.mean(axis=0)
 
 
 def median_of(draws: FloatArray) -> FloatArray:
@@ -30,8 +29,7 @@ def median_of(draws: FloatArray) -> FloatArray:
     middle = np.median(draws, axis=0)
     if not middle.any():
         return mean_of(draws)
-    result: FloatArray = middle / middle.sum()
-    return result
+    return middle / middle.sum()
 
 
 def _of_draws(name: str, summary: Callable[[FloatArray], FloatArray]) -> Callable[[Observed], FloatArray]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
+from simulator.methods.empirical_bayes import sigmoid
 from simulator.methods.wavelet import (
     COARSEST,
     EVIDENCE,
@@ -19,11 +20,17 @@ from simulator.methods.wavelet import (
     half_differences,
     level_sd,
     level_sizes,
-    odds,
 )
 from simulator.populations import apportion
 from simulator.protocols.oracle import Noise
-from simulator.surrogate.posterior import Posterior, even_sd, gaussian_draws, gaussian_variance, log_free_prior
+from simulator.surrogate.posterior import (
+    Posterior,
+    drawn_columns,
+    even_sd,
+    gaussian_draws,
+    gaussian_variance,
+    log_free_prior,
+)
 
 PEAKS = (0, 1, 2, 4, 8, 16, 32)  # categories set aside from the curve; the evidence weighs the choices
 PEAK_SD = 4.0  # only estimates this many noise sd above 0 can be peaks
@@ -116,7 +123,7 @@ def _draw(curve: _Curve, sd: float, draws: int, rng: np.random.Generator) -> Flo
     for row in result:
         shift = int(rng.integers(2 * k))
         signal = bool(rng.random() < curve.priors.signal[0, 0])
-        if rng.random() >= odds(curve.priors.gain[0, 0] - EVIDENCE):
+        if rng.random() >= sigmoid(curve.priors.gain[0, 0] - EVIDENCE):
             row[:] = curve.estimate.mean()
             continue
         smooth = mirrored[(np.arange(window) + shift) % (2 * k)]
@@ -143,8 +150,6 @@ def _posterior_coefficients(
     if free:
         return detail + sd * gauss
     logs = np.log(np.maximum(weights, 1e-300)) - np.log(TOTAL) / 2 - (detail[:, None] / sd) ** 2 / (2 * TOTAL)
-    odd = np.cumsum(np.exp(logs - logs.max(axis=1, keepdims=True)), axis=1)
-    component = (odd < rng.random((len(detail), 1)) * odd[:, -1:]).sum(axis=1)
-    kept = (SCALES**2 / TOTAL)[np.minimum(component, len(SCALES) - 1)]
-    result: FloatArray = kept * detail + np.sqrt(kept) * sd * gauss
-    return result
+    component = drawn_columns(np.cumsum(np.exp(logs - logs.max(axis=1, keepdims=True)), axis=1), rng)
+    kept = (SCALES**2 / TOTAL)[component]
+    return kept * detail + np.sqrt(kept) * sd * gauss

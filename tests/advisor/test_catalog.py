@@ -26,8 +26,8 @@ from knowledge.cards import cards
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Metric, Noise, PostProcessor
 from simulator.foreign import REGISTERED
 from simulator.methods.ordered import ORDERED_METHODS
+from simulator.protocols import ORDERED_PROTOCOLS
 from simulator.protocols.grr import GRR
-from simulator.protocols.ordered import ORDERED_PROTOCOLS
 from tests.advisor.conftest import Run
 from tests.cells import failures
 

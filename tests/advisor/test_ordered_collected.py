@@ -22,7 +22,7 @@ from simulator.domain import ORDERED
 from simulator.methods import observe
 from simulator.methods.smooth import drawn_curves
 from simulator.populations import apportion
-from simulator.protocols.ordered import ORDERED_PROTOCOLS
+from simulator.protocols import ORDERED_PROTOCOLS
 from simulator.seeding import rng_for
 from tests.advisor.conftest import Run
 from tests.advisor.estimates import ALONE

@@ -11,7 +11,7 @@ import pytest
 from advisor.answers.usage import usage
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.methods.ordered import ORDERED_METHODS
-from simulator.protocols.ordered import ORDERED_PROTOCOLS
+from simulator.protocols import ORDERED_PROTOCOLS
 from tests.cells import failures
 
 KINDS: dict[str, Mapping[str, Any]] = {"protocol": PROTOCOLS, "method": POSTPROCESSORS, "metric": METRICS}

@@ -26,7 +26,7 @@ from simulator.methods.expectation import averaged
 from simulator.methods.observed import Observed
 from simulator.methods.ordered import ORDERED_METHODS
 from simulator.populations import apportion, frequencies
-from simulator.protocols.ordered import ORDERED_PROTOCOLS
+from simulator.protocols import ORDERED_PROTOCOLS
 from simulator.seeding import rng_for
 
 K, ROWS, TIMES = 1024, 20, 5

@@ -11,13 +11,12 @@ import pytest
 from scipy import stats
 
 from simulator import frequency_oracles
-from simulator.attacks import expected_inverse
+from simulator.attacks import Supports, expected_inverse
 from simulator.audit import ATTACKS, audit_protocol, ceiling, clopper_pearson, hashing_subject, run_audit
 from simulator.audit.closed_form import hashing_only, log_ratio
 from simulator.audit.confidence import lowest_likely, ratio_bounds
 from simulator.audit.run import protocol_subject
 from simulator.protocols import FrequencyOracle
-from simulator.supports import Supports
 from tests.cells import failures
 
 from .law import channel_of, oracle_of, stream

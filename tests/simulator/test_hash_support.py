@@ -13,8 +13,6 @@ from simulator.hash_support import count_supports
 from simulator.hashing import HASHES
 from tests.cells import failures
 
-WORDS = {"mix64": 64, "xxh32": 32}
-
 
 def by_definition(name, seeds, symbols, k, g):
     """Every value hashed under every seed, in the words of `simulator.hashing`."""
@@ -76,19 +74,6 @@ def test_a_symbol_that_is_none_supports_nothing_and_no_reports_support_nothing(n
     more = np.concatenate([seeds, [1, 2, 3]])
     assert count_supports(name, more, bad, 9, 3).tolist() == count_supports(name, seeds, symbols, 9, 3).tolist()
     assert count_supports(name, seeds[:0], symbols[:0], 9, 3).tolist() == [0] * 9
-
-
-@pytest.mark.parametrize("bits", [8, 32, 64])
-def test_remainders_without_division_are_right_at_both_ends_of_the_words(bits):
-    word = {8: np.uint8, 32: np.uint32, 64: np.uint64}[bits]
-    top = 2**bits - 1
-    words = [*range(256)] if bits == 8 else [*range(40), *range(top - 40, top + 1), *range(top // 2 - 9, top // 2 + 9)]
-    for g in [2, 3, 6, 7, 12, 100, 127, 128, 200]:
-        for symbol in {0, 1, g // 2, g - 1}:
-            symbols = hash_support._Symbols(np.full(len(words), symbol), g, word)
-            array, hits = np.array([words], dtype=word), np.empty((1, len(words)), dtype=bool)
-            symbols.compare(array, np.empty_like(array), hits)
-            assert hits[0].tolist() == [value % g == symbol for value in words], (g, symbol)
 
 
 def test_an_unknown_hash_is_refused():

@@ -10,7 +10,7 @@ import pytest
 from simulator import METRICS, PROTOCOLS
 from simulator.domain import ORDERED
 from simulator.methods import expectation, leaps, observe
-from simulator.methods.cells import Cells
+from simulator.methods.leaps import LineCells
 from simulator.methods.ordered import ORDERED_METHODS
 from simulator.populations import apportion, frequencies
 from simulator.protocols.square_wave import SquareWave
@@ -130,7 +130,7 @@ def test_leaps_by_cells_do_not_depend_on_what_else_is_in_a_block(name, monkeypat
 
 @pytest.mark.parametrize(("places", "cells", "size"), [(131, 41, 131 / 41), (20, 9, 2.0), (7, 2, 3.5)])
 def test_cells_share_places_by_what_they_have_of_them(places, cells, size):
-    cut, rows = Cells(places, cells, size), rng_for(0, "cells").random((3, places))
+    cut, rows = LineCells(places, cells, size), rng_for(0, "cells").random((3, places))
     edges = (places - cells * size) / 2 + size * np.arange(cells + 1)
     edges[0], edges[-1] = 0, places
     start = np.arange(places)
@@ -151,7 +151,7 @@ def test_the_square_wave_of_cells_is_about_that_of_their_values(epsilon):
     assert 1 < size <= leaps.CELL
     values = np.zeros((cells, 256))
     values[np.arange(cells), ((np.arange(cells) + 0.5) * size).astype(int)] = 1  # the value in the middle of a cell
-    of_values = Cells(fine.shape[1], outputs, size).sums(fine.forward(values))[:, 1:-1]
+    of_values = LineCells(fine.shape[1], outputs, size).sums(fine.forward(values))[:, 1:-1]
     of_cells = coarse.forward(np.eye(cells))
     np.testing.assert_allclose(of_cells.sum(axis=1), 1)
     near = abs(of_cells[:, 1:-1] / of_values - 1) < 0.02

@@ -16,8 +16,8 @@ from simulator.methods import observe, possible
 from simulator.methods.ordered import ORDERED_METHODS, isotonic
 from simulator.places import Places
 from simulator.populations import apportion, frequencies
+from simulator.protocols import ORDERED_PROTOCOLS
 from simulator.protocols.haar_hadamard import HaarHadamard
-from simulator.protocols.ordered import ORDERED_PROTOCOLS
 from simulator.protocols.tree import HalfTree, Tree
 from simulator.seeding import rng_for
 from tests.cells import failures

@@ -10,8 +10,8 @@ from scipy.stats import norm
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.methods import tree
 from simulator.methods.ordered import ORDERED_METHODS
+from simulator.protocols import ORDERED_PROTOCOLS
 from simulator.protocols.haar_hadamard import HaarHadamard
-from simulator.protocols.ordered import ORDERED_PROTOCOLS
 from simulator.protocols.tree import HalfTree, Tree
 from tests.cells import failures
 

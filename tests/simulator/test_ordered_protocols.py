@@ -18,9 +18,9 @@ from simulator.domain import ORDERED, UNORDERED
 from simulator.methods import POSTPROCESSORS, possible
 from simulator.methods.ordered import ORDERED_METHODS
 from simulator.populations import apportion, frequencies
+from simulator.protocols import ORDERED_PROTOCOLS
 from simulator.protocols.grr import GRR
 from simulator.protocols.haar_hadamard import HaarHadamard
-from simulator.protocols.ordered import ORDERED_PROTOCOLS
 from simulator.protocols.protocol import Covariance
 from simulator.protocols.square_wave import SquareWave
 from simulator.protocols.tree import HalfTree, Tree

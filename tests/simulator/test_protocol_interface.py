@@ -20,9 +20,9 @@ from simulator.metrics import EMD_SLACK
 from simulator.places import Places
 from simulator.poisoning import gains
 from simulator.populations import apportion, frequencies
+from simulator.protocols import ORDERED_PROTOCOLS
 from simulator.protocols.likelihood import MatrixLikelihood
 from simulator.protocols.oracle import Noise
-from simulator.protocols.ordered import ORDERED_PROTOCOLS
 from simulator.protocols.protocol import Covariance, Linear, Protocol, Tally, users_of
 from simulator.race import race
 from simulator.transport import emd_exact

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simulator import PROTOCOLS
-from simulator.sharing import PARTS, sampling_errors, sampling_shares, split_budgets
+from simulator.attributes import PARTS, sampling_errors, sampling_shares, split_budgets
 
 
 def test_no_other_shares_have_a_lower_mean_error() -> None:

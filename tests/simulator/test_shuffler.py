@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binom
 
 from simulator import PROTOCOLS
-from simulator.protocols.blanket import Blanket
+from simulator.protocols.protocol import Blanket
 from simulator.shuffler import CentralHistogram, Shuffler, amplification, blanket_share, clones_2021, clones_2023
 from simulator.shuffler.amplification import MARGIN, PRECISION, blanket_of, hockey_stick
 from tests.cells import failures

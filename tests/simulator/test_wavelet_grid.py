@@ -29,7 +29,7 @@ def noisy(repetitions: int = 1) -> np.ndarray:
 
 def test_the_transform_can_be_undone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wavelet_grid, "kept_shares", lambda weights: np.ones((len(weights), BINS)))
-    monkeypatch.setattr(wavelet_grid, "odds", lambda log_ratio: np.ones_like(log_ratio))
+    monkeypatch.setattr(wavelet_grid, "sigmoid", lambda log_ratio: np.ones_like(log_ratio))
     estimate = noisy(3)
     assert np.allclose(wavelet_eb_grid(estimate, NOISE, ROWS, COLUMNS), norm_sub(estimate, NOISE), rtol=0, atol=1e-12)
 

@@ -57,7 +57,7 @@ class Subjects(Settings):
 class AttackSettings(Settings):
     """How reports are attacked."""
 
-    panel: ClassVar[str] = "AttackSettings"
+    panel: ClassVar[str] = "Attack"
 
     attack: str | None = option(
         "--attack", read=choice((*ATTACKS, BOTH)), metavar="NAME",

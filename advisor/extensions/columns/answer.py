@@ -18,7 +18,7 @@ from advisor.question.frequencies import Frequencies
 from advisor.question.plurality import raw_error
 from advisor.question.question import Question
 from advisor.question.ranking import ranking_request
-from simulator.sharing import sampling_errors, sampling_shares, split_budgets
+from simulator.attributes import sampling_errors, sampling_shares, split_budgets
 
 Progress = Callable[[int, int], None]
 

@@ -11,8 +11,8 @@ from advisor.question.frequencies import Frequencies
 from advisor.question.option import refuse
 from advisor.question.question import Question
 from advisor.question.sample import doubted, over_domain, sample_name
+from simulator.attributes import PARTS
 from simulator.protocols import EPSILON_MIN
-from simulator.sharing import PARTS
 
 
 @dataclass(frozen=True, eq=False)  # holds arrays

@@ -13,7 +13,7 @@ from knowledge.describe.order_features import order_figures
 from knowledge.describe.profile import profile_of
 from knowledge.describe.value_features import value_figures
 from simulator import PROTOCOLS
-from simulator.methods.simple import FALSE_POSITIVES
+from simulator.methods.simplex import FALSE_POSITIVES
 from simulator.populations import frequencies
 from tests.cells import failures
 
