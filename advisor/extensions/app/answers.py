@@ -77,7 +77,7 @@ def answer(asked: Asked, progress: Progress | None = None) -> Any:
     def work() -> Any:
         held_files.set(asked.files)
         with containment() if SOURCES else nullcontext():
-            return _answer(asked, progress or _silence)
+            return _answer(asked, progress)
 
     return copy_context().run(work)
 
@@ -96,11 +96,7 @@ def answered(asked: Asked, value: Any = None) -> Answered:
     return Answered(asked, known, replace(document, sections=partial(sections_of, known)))
 
 
-def _silence(*what: object) -> None:
-    del what
-
-
-def _answer(asked: Asked, progress: Progress) -> Answer | Choice | PlacesAdvice:
+def _answer(asked: Asked, progress: Progress | None) -> Answer | Choice | PlacesAdvice:
     question, jobs = asked.question, asked.question.simulation.jobs
     if asked.wishes is not None:
         return _choice(asked, progress)
@@ -122,7 +118,7 @@ def _answer(asked: Asked, progress: Progress) -> Answer | Choice | PlacesAdvice:
     return simulated_answer(request, jobs=jobs, progress=progress)
 
 
-def _choice(asked: Asked, progress: Progress) -> Choice:
+def _choice(asked: Asked, progress: Progress | None) -> Choice:
     wishes, question = asked.wishes, asked.question
     assert wishes is not None  # noqa: S101 - it is a question of choose
     check_data(question)
