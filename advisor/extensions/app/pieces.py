@@ -21,7 +21,7 @@ from advisor.answers.rank.outlook import Stops, outlook
 from advisor.answers.rank.result import Answer, Ranking
 from advisor.answers.rank.why import why_of
 from advisor.errors import InputError
-from advisor.extensions.app.answers import Answered, answered
+from advisor.extensions.app.answers import Result, result_of
 from advisor.extensions.app.files import LARGEST, MEGABYTE
 from advisor.extensions.app.goals import SHAPES, goals
 from advisor.extensions.app.state import EXAMPLE, State, decision, ranking
@@ -68,8 +68,8 @@ class PageAnswer:
     """The answers for a state."""
 
     state: State
-    decision: Answered | None  # which ε, where that is asked
-    ranking: Answered
+    decision: Result | None  # which ε, where that is asked
+    ranking: Result
 
     @property
     def first(self) -> Ranking | None:
@@ -78,14 +78,14 @@ class PageAnswer:
         return value.first if isinstance(value, Answer) and value.first.recommendations else None
 
     @property
-    def answers(self) -> tuple[Answered, ...]:
+    def answers(self) -> tuple[Result, ...]:
         """The answers, that to the question of the page first."""
         return (self.ranking,) if self.decision is None else (self.decision, self.ranking)
 
     @property
     def key(self) -> tuple[object, ...]:
         """What the curve depends on besides the values of its dials."""
-        decided = () if self.decision is None else self.decision.asked.words
+        decided = () if self.decision is None else self.decision.inquiry.words
         return self.about, self.state.simulated, decided if self.state.simulated else ()
 
     @property
@@ -193,7 +193,7 @@ class PageAnswer:
         """Return the files that the command lines name and nobody has dropped: the assumed one, or the example."""
         if self.state.data.digest in self.state.files:
             return {}
-        return {name: held.content for one in self.answers for name, held in one.asked.files.items()}
+        return {name: held.content for one in self.answers for name, held in one.inquiry.files.items()}
 
 
 def page_answer(state: State, value: Any = None, choice: Any = None) -> PageAnswer:
@@ -201,12 +201,12 @@ def page_answer(state: State, value: Any = None, choice: Any = None) -> PageAnsw
 
     Raises InputError as the command line does.
     """
-    asked = decision(state)
-    chosen = None if asked is None else answered(asked, choice)
-    return PageAnswer(state, chosen, answered(ranking(state, budget_of(choice_of(chosen))), value))
+    inquiry = decision(state)
+    chosen = None if inquiry is None else result_of(inquiry, choice)
+    return PageAnswer(state, chosen, result_of(ranking(state, budget_of(choice_of(chosen))), value))
 
 
-def choice_of(chosen: Answered | None) -> Choice | None:
+def choice_of(chosen: Result | None) -> Choice | None:
     """Return what was chosen, where a budget was asked for."""
     return chosen.value if chosen is not None and isinstance(chosen.value, Choice) else None
 

@@ -76,8 +76,7 @@ class Page:
         self.send("work", {"words": words, "share": share, "running": running, "offers": offers})
 
     def begin(self, state: State) -> None:
-        """Begin to answer a state, and leave what is under way for another one."""
-        self.stop()
+        """Begin to answer a state."""
         with reactive.isolate():
             seen = self.current()
         self.answering.invoke(state, seen is not None and seen.state.question == state.question)
@@ -129,8 +128,8 @@ class Page:
             choice = value = None
             if state.simulated or self.goal.key not in PREDICTED:
                 ask = partial(self.workers.answer, step=self._step, niceness=NICENESS if state.simulated else 0)
-                asked = decision(state)
-                choice = None if asked is None else await ask(asked)
+                inquiry = decision(state)
+                choice = None if inquiry is None else await ask(inquiry)
                 value = await ask(ranking(state, budget_of(choice)))
             return await asyncio.to_thread(page_answer, state, value, choice)
         except (InputError, MemoryError) as error:

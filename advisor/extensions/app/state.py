@@ -102,7 +102,7 @@ class State:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class Inquiry:
     """A question of a page, and the files that it reads, by the names that it gives them."""
 
     kind: str  # the command that answers it: "" for the main one
@@ -139,20 +139,20 @@ def _in_order(control: Control, text: str) -> str:
     return ",".join(sorted(text.split(","), key=lambda one: places.get(one, -1))) if control.several else text
 
 
-def decision(state: State) -> Asked | None:
+def decision(state: State) -> Inquiry | None:
     """Return the question which ε to use; None where it is settled, or another page is asked."""
     if state.goal.key != PLAN or state.values["eps"]:
         return None
     (wishes,) = state.groups(("within", "sensitive", "times"))
-    asked = _on_sample(state, ())
+    inquiry = _on_sample(state, ())
     if state.data.shape == START and not state.simulated:  # what choose assumes itself
-        asked = Asked("", Question.with_groups(state.groups(("k", "ordered"))))
-    domain = asked.question.domain  # which choose asks for among its own questions
+        inquiry = Inquiry("", Question.with_groups(state.groups(("k", "ordered"))))
+    domain = inquiry.question.domain  # which choose asks for among its own questions
     wishes = replace(wishes, people=state.values["n"], answers=domain.k, ordered=domain.ordered)
-    return replace(asked, kind="choose", question=replace(asked.question, domain=Categories()), wishes=wishes)
+    return replace(inquiry, kind="choose", question=replace(inquiry.question, domain=Categories()), wishes=wishes)
 
 
-def ranking(state: State, epsilon: float | None = None) -> Asked:
+def ranking(state: State, epsilon: float | None = None) -> Inquiry:
     """Return the question that ranks; `epsilon` is the budget where none is set."""
     names = [control.name for control in state.goal.controls]
     if state.goal.key == PLACES:
@@ -161,36 +161,36 @@ def ranking(state: State, epsilon: float | None = None) -> Asked:
         holds = state.values["holds"]
         names = [name for name in names if name != "estimates" or holds == ESTIMATES]
         return _on_file(state, CollectedQuestion.with_groups(state.groups(names)), holds)
-    asked = _on_sample(state, ("eps", "n", "metric", "method", "protocol", "rounds", "deployable", "bits"))
+    inquiry = _on_sample(state, ("eps", "n", "metric", "method", "protocol", "rounds", "deployable", "bits"))
     if state.goal.key == PLAN:
-        terms = replace(asked.question.terms, metric=("mae",))
+        terms = replace(inquiry.question.terms, metric=("mae",))
         terms = terms if state.values["eps"] else replace(terms, epsilon=epsilon)
         times = state.values["times"]
         rounds = Plurality(rounds=times) if times not in ("", "1") else Plurality()  # type: ignore[arg-type]
-        asked = replace(asked, question=replace(asked.question, terms=terms, plurality=rounds))
-    return replace(asked, kind="rounds") if asked.question.plurality.rounds else asked
+        inquiry = replace(inquiry, question=replace(inquiry.question, terms=terms, plurality=rounds))
+    return replace(inquiry, kind="rounds") if inquiry.question.plurality.rounds else inquiry
 
 
-def _on_sample(state: State, names: Sequence[str]) -> Asked:
+def _on_sample(state: State, names: Sequence[str]) -> Inquiry:
     """Return the question of some controls: about a file, dropped or assumed, or predicted for a shape."""
     instant = Instant(instant=not state.simulated)
     if state.data.digest:
         groups = state.groups((*names, "k", "ordered", "column", "counts"))
         return _on_file(state, Question.with_groups(groups, instant=instant))
-    asked = Question.with_groups(state.groups((*names, "k", "ordered")))
+    question = Question.with_groups(state.groups((*names, "k", "ordered")))
     shape = Shape(skew=1) if state.data.shape == START else Shape(shape=state.data.shape)
     if not state.simulated and names:
-        return Asked("", replace(asked, shape=shape))
+        return Inquiry("", replace(question, shape=shape))
     n = Terms(n=state.values["n"] or None).n or 100_000  # type: ignore[arg-type]
-    held, ordered = assumed_file(shape, asked.domain.k or 2, n, asked.domain.ordered)
+    held, ordered = assumed_file(shape, question.domain.k or 2, n, question.domain.ordered)
     domain, columns = Categories(ordered=ordered), Columns(counts=PEOPLE)
-    question = replace(asked, sample=ASSUMED, domain=domain, columns=columns, instant=instant)
-    return Asked("", question, files={ASSUMED: held})
+    question = replace(question, sample=ASSUMED, domain=domain, columns=columns, instant=instant)
+    return Inquiry("", question, files={ASSUMED: held})
 
 
-def _on_file(state: State, question: Question, kind: str = "") -> Asked:
+def _on_file(state: State, question: Question, kind: str = "") -> Inquiry:
     """Return a question about the file; where nothing is predicted, at first sight from few repetitions."""
     held, name = state.held, state.data.name
     if kind and not state.simulated:
         question = replace(question, simulation=FEW[state.goal.key])
-    return Asked(kind, replace(question, sample=name), files={} if held is None else {name: held})
+    return Inquiry(kind, replace(question, sample=name), files={} if held is None else {name: held})

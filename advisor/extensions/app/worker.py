@@ -12,7 +12,7 @@ from typing import Any
 
 from advisor.errors import InputError
 from advisor.extensions.app.answers import answer
-from advisor.extensions.app.state import Asked
+from advisor.extensions.app.state import Inquiry
 from advisor.members import member_of_file
 
 POLL_SECONDS = 0.05
@@ -42,11 +42,11 @@ class WorkerPool:
 
     def warm(self) -> None:
         """Start what starts the processes, before the first of them is asked for."""
-        process = self._context.Process(target=_nothing, daemon=True)
+        process = self._context.Process(daemon=True)  # which does nothing
         process.start()
         process.join()
 
-    async def answer(self, asked: Asked, step: Step, niceness: int) -> Any:
+    async def answer(self, inquiry: Inquiry, step: Step, niceness: int) -> Any:
         """Return what answers a question, from a process that is ended if this is cancelled.
 
         step: called with every sign of progress. niceness: how far it gives way to other work.
@@ -57,7 +57,7 @@ class WorkerPool:
             step("waiting for another simulation")
         async with self._free:
             receiver, sender = self._context.Pipe(duplex=False)
-            work = (asked, self._members, sender, niceness)
+            work = (inquiry, self._members, sender, niceness)
             process = self._context.Process(target=_work, args=work, daemon=True)
             # Hands over the files. It cannot be stopped halfway: who cancels has to wait for it.
             starting = asyncio.ensure_future(asyncio.to_thread(process.start))
@@ -79,10 +79,6 @@ async def _ended(process: Any, starting: asyncio.Future[None]) -> None:
         await asyncio.to_thread(process.join)
 
 
-def _nothing() -> None:
-    """Do nothing, in a process of its own."""
-
-
 async def _received(receiver: Connection, step: Step) -> Any:
     """Return the answer that comes through a pipe, and hand on the signs of progress before it."""
     while True:
@@ -101,14 +97,14 @@ async def _received(receiver: Connection, step: Step) -> Any:
         step(what)
 
 
-def _work(asked: Asked, members: Members, sender: Connection, niceness: int) -> None:
+def _work(inquiry: Inquiry, members: Members, sender: Connection, niceness: int) -> None:
     """Answer a question in this process, and say so through a pipe."""
     with suppress(OSError, AttributeError):
         os.nice(niceness)
     try:
         for kind, name in members:
             member_of_file(kind, name)
-        sender.send((DONE, answer(asked, lambda *what: sender.send((STEP, what if len(what) > 1 else what[0])))))
+        sender.send((DONE, answer(inquiry, lambda *what: sender.send((STEP, what if len(what) > 1 else what[0])))))
     except BrokenPipeError:
         return  # nobody waits for it any more
     except InputError as error:

@@ -9,17 +9,18 @@ import shlex
 import zipfile
 from dataclasses import replace
 from html import escape
+from importlib.resources import files
 from itertools import product
 from pathlib import Path
 
 import pytest
 
 from advisor.errors import InputError
-from advisor.extensions.app.answers import answered
+from advisor.extensions.app.answers import result_of
 from advisor.extensions.app.files import example_file, safe_name
 from advisor.extensions.app.goals import MOST_CONTROLS, goals
-from advisor.extensions.app.pieces import PageAnswer, choice_of, faults, page_answer
-from advisor.extensions.app.state import FEW, Asked, decision, ranking, state_of
+from advisor.extensions.app.pieces import PageAnswer, choice_of, faults, first_paint, page_answer
+from advisor.extensions.app.state import FEW, Inquiry, decision, ranking, state_of
 from advisor.extensions.app.wording import worded
 from advisor.inputs.held import HeldFile, held_files
 from advisor.question.question import Question
@@ -59,6 +60,26 @@ def test_a_page_has_at_most_six_controls() -> None:
     for goal in goals().values():
         assert len(goal.main) + 1 <= MOST_CONTROLS  # and the data
         assert len({control.name for control in goal.controls}) == len(goal.controls)
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_the_first_paint_has_every_control_as_it_is_set(address: str) -> None:
+    state = state_of(address, {})
+    html = first_paint(state)
+    for control in state.goal.controls:
+        value = state.values[control.name]
+        assert html.count(f'id="{control.name}"') == html.count(f'id="{control.name}-error"') == 1
+        assert f'for="{control.name}">{escape(control.label)}<' in html or control.several
+        if control.several:
+            chosen = re.findall(rf'name="{control.name}" value="(\w+)" checked', html)
+            assert chosen == [*filter(None, value.split(","))]
+        elif control.choices:
+            assert f'<option value="{value}" selected>{escape(control.choices[value])}</option>' in html
+        else:
+            assert f'id="{control.name}" value="{value}"' in html
+    script = (files("advisor.extensions.app") / "static" / "app.js").read_text("utf-8")
+    for name in {"verdict", "details", "again", *re.findall(r"[\"']#([a-z-]+)[\"'], row", script)}:
+        assert f'id="{name}"' in html
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
@@ -167,7 +188,7 @@ def test_only_what_is_held_can_be_opened(tmp_path: Path) -> None:
     secret.write_text("a\nb\n" * 9, encoding="utf-8")
     question = Question(sample=str(secret), terms=Terms(epsilon=1.0), instant=Instant(instant=True))
     with pytest.raises(InputError, match="not held in memory"):
-        answered(Asked("", question, files={"other.csv": HeldFile(FRUIT)}))
+        result_of(Inquiry("", question, files={"other.csv": HeldFile(FRUIT)}))
     assert held_files.get() is None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections.abc import Iterator
 
@@ -11,8 +12,9 @@ from advisor.errors import InputError
 from advisor.extensions.app.goals import Control, goals
 from advisor.extensions.app.pieces import PageAnswer, faults, page_answer
 from advisor.extensions.app.state import state_of
-from advisor.extensions.app.wording import worded
+from advisor.extensions.app.wording import blamed, worded
 from advisor.inputs.held import HeldFile
+from advisor.question.settings import Limits
 from tests.cells import failures
 
 FILES = {"f": HeldFile(b"fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n")}
@@ -67,6 +69,16 @@ def test_a_message_stands_beside_its_control_and_names_others_as_the_page_does(
     assert list(messages) == [control]
     assert words in messages[control]
     assert [flag for flag, elsewhere in FLAG.findall(messages[control]) if not elsewhere] == []
+
+
+def test_a_refusal_marks_the_control_of_its_field_whatever_it_names_first() -> None:
+    goal = goals()["compare"]
+    assert blamed(InputError("--n 5 is too few", ("--eps",)), goal) == "eps"
+    assert blamed(InputError("--n 5 is too few", ("--unknown",)), goal) == "n"
+    assert blamed(InputError("too few"), goal) == ""
+    with pytest.raises(InputError) as refusal:
+        Limits(max_bits="many")  # type: ignore[arg-type]
+    assert blamed(pickle.loads(pickle.dumps(refusal.value)), goal) == "bits"  # noqa: S301 - as it leaves its process
 
 
 @pytest.mark.parametrize("key", list(goals()))
