@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from typing import TypeVar
 
 from shiny import Inputs, Outputs, Session, reactive, render, req, ui
@@ -174,25 +174,22 @@ def _add_downloads(page: Page) -> None:
         assert known is not None  # noqa: S101 - `req` has seen to it
         return known
 
-    @render.download(filename="ldp-advise.html", media_type="text/html")
-    async def take_page() -> AsyncIterator[str]:
-        yield await asyncio.to_thread(answer().page)
+    def add(
+        name: str, file: str | Callable[[], str], media_type: str, make: Callable[[PageAnswer], str | bytes]
+    ) -> None:
+        async def made() -> AsyncIterator[str | bytes]:
+            yield await asyncio.to_thread(make, answer())
 
-    @render.download(filename="ldp-advise.csv", media_type="text/csv")
-    def take_csv() -> Iterator[str]:
-        yield answer().csv()
+        made.__name__ = name  # by which Shiny knows the link
+        render.download(filename=file, media_type=media_type)(made)
 
-    @render.download(filename="repaired.csv", media_type="text/csv")
-    def take_applied() -> Iterator[str]:
-        yield answer().applied() or ""
-
-    @render.download(filename="collection.zip", media_type="application/zip")
-    async def take_code() -> AsyncIterator[bytes]:
-        try:
-            yield await asyncio.to_thread(answer().code)
-        except ValueError:  # the pair has none
-            return
-
-    @render.download(filename=lambda: next(iter(answer().made_up()), "data.csv"), media_type="text/csv")
-    def take_data() -> Iterator[bytes]:
-        yield from answer().made_up().values()
+    add("take_page", "ldp-advise.html", "text/html", PageAnswer.page)
+    add("take_csv", "ldp-advise.csv", "text/csv", PageAnswer.csv)
+    add("take_applied", "repaired.csv", "text/csv", lambda answer: answer.applied() or "")
+    add("take_code", "collection.zip", "application/zip", PageAnswer.code)
+    add(
+        "take_data",
+        lambda: next(iter(answer().made_up()), "data.csv"),
+        "text/csv",
+        lambda answer: b"".join(answer.made_up().values()),
+    )

@@ -168,24 +168,25 @@ class PageAnswer:
         first = self.first
         return None if first is None or first.request.collected is None else applied_csv(first)
 
-    @property
-    def _setting(self) -> tuple[str, str, int, float]:
-        """Protocol, method, k and ε that code is written for: those of the best row of one method."""
-        assert self.first is not None  # noqa: S101 - places have no code, and no link to it
-        best, request = self.first.best_alone or self.first.best, self.first.request
-        return best.protocol, best.method, request.k, best.epsilon or request.epsilon
-
     def code(self) -> bytes:
-        """Return the code of ``ldp-advise code`` as a zip file; raises ValueError where the pair has none."""
+        """Return the code of ``ldp-advise code`` as a zip file; empty where there is none."""
+        if self.first is None:
+            return b""
+        try:
+            made = files_of(Collection(*_setting(self.first)))
+        except ValueError:
+            return b""
         target = io.BytesIO()
         with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, text in files_of(Collection(*self._setting)).items():
+            for name, text in made.items():
                 archive.writestr(zipfile.ZipInfo(f"collection/{name}"), text)
         return target.getvalue()
 
     def code_line(self) -> str:
-        """Return the command that writes the same code."""
-        protocol, method, k, epsilon = self._setting
+        """Return the command that writes the same code; "" where there is none."""
+        if self.first is None:
+            return ""
+        protocol, method, k, epsilon = _setting(self.first)
         words = ("--protocol", protocol, "--method", method, "--eps", f"{epsilon:.12g}", "--k", str(k))
         return shlex.join(("ldp-advise", "code", *words, "--to", "collection"))
 
@@ -194,6 +195,12 @@ class PageAnswer:
         if self.state.data.digest in self.state.files:
             return {}
         return {name: held.content for one in self.answers for name, held in one.inquiry.files.items()}
+
+
+def _setting(ranking: Ranking) -> tuple[str, str, int, float]:
+    """Return protocol, method, k and ε that code is written for: those of the best row of one method."""
+    best, request = ranking.best_alone or ranking.best, ranking.request
+    return best.protocol, best.method, request.k, best.epsilon or request.epsilon
 
 
 def page_answer(state: State, value: Any = None, choice: Any = None) -> PageAnswer:
