@@ -13,10 +13,13 @@ class InputError(ValueError):
     """Bad input from the user: one line that says what, got what, allowed what.
 
     The command line turns it into that line and exit code 2; Python callers see an ordinary `ValueError`.
+
+    fields: the options that are to blame, as the command line calls them, where that is known: a form marks them.
     """
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, fields: tuple[str, ...] = ()) -> None:
         super().__init__(one_line(message))
+        self.fields = fields
 
 
 class LeftOutError(InputError):

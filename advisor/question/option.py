@@ -30,9 +30,14 @@ class Option:
     variant: bool = False  # whether it is the option of another group with another range, see `like`
 
     @property
+    def flag(self) -> str:
+        """The first name on the command line, without that of the opposite."""
+        return self.flags[0].partition("/")[0]
+
+    @property
     def name(self) -> str:
         """The name in messages about a wrong value, without hyphens in front: as Python callers know most of them."""
-        return self.flags[0].partition("/")[0].lstrip("-")
+        return self.flag.lstrip("-")
 
 
 def option(
@@ -85,17 +90,12 @@ class Settings:
             value = getattr(self, item.name)
             if value is None or spec.read is None or (isinstance(value, tuple) and not value):
                 continue
-            if spec.repeated:
-                values = [value] if isinstance(value, str) or not isinstance(value, Iterable) else value
-                divided = not spec.undivided
-                listed = (
-                    map(str.strip, one.split(",")) if divided and isinstance(one, str) else [one] for one in values
-                )
-                every: Iterable[object] = chain.from_iterable(listed)
-                every = every if spec.among is None else spec.among(every)
-                object.__setattr__(self, item.name, _read_all(spec.name, spec.read, every))
-            else:
-                object.__setattr__(self, item.name, spec.read(spec.name, value))
+            try:
+                read = _read_several(spec, spec.read, value) if spec.repeated else spec.read(spec.name, value)
+            except InputError as error:
+                error.fields = error.fields or (spec.flag,)
+                raise
+            object.__setattr__(self, item.name, read)
         self.check()
 
     def check(self) -> None:
@@ -104,7 +104,7 @@ class Settings:
     def given(self, *names: str) -> tuple[str, ...]:
         """Return the flags of the options that were given: of all fields, or of those named."""
         return tuple(
-            spec.flags[0].partition("/")[0]
+            spec.flag
             for item, spec in options_of(type(self))
             if (not names or item.name in names) and getattr(self, item.name) != _default(item)
         )
@@ -155,13 +155,17 @@ def _word(value: object, spec: Option) -> str:
     return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
-def _read_all(name: str, read: Read, values: Iterable[object]) -> tuple[object, ...]:
+def _read_several(spec: Option, read: Read, value: object) -> tuple[object, ...]:
     """Return values, each once; raises the refusal of one that is left out only where no other is there."""
+    values = [value] if isinstance(value, str) or not isinstance(value, Iterable) else value
+    divided = not spec.undivided
+    listed = (map(str.strip, one.split(",")) if divided and isinstance(one, str) else [one] for one in values)
+    every: Iterable[object] = chain.from_iterable(listed)
     result: dict[object, None] = {}
     refusal: LeftOutError | None = None
-    for value in values:
+    for one in every if spec.among is None else spec.among(every):
         try:
-            result[read(name, value)] = None
+            result[read(spec.name, one)] = None
         except LeftOutError as error:
             refusal = error
     if refusal is not None and not result:
@@ -193,7 +197,8 @@ def require(*needs: tuple[str, object, str]) -> None:
     *others, last = (name for name, _ in missing)
     names = f"{', '.join(others)} and {last}" if others else last
     hints = "; ".join(hint for _, hint in missing)
-    raise InputError(f"{names} {'is' if len(missing) == 1 else 'are'} missing: give {hints}")
+    flags = tuple(name for name, _ in missing)
+    raise InputError(f"{names} {'is' if len(missing) == 1 else 'are'} missing: give {hints}", flags)
 
 
 def refuse(options: Iterable[str], reason: str) -> None:
@@ -203,4 +208,4 @@ def refuse(options: Iterable[str], reason: str) -> None:
     """
     given = tuple(options)
     if given:
-        raise InputError(f"{', '.join(given)} {reason}")
+        raise InputError(f"{', '.join(given)} {reason}", given)

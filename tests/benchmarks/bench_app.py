@@ -23,7 +23,7 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-from advisor.extensions.app.examples import example_file
+from advisor.extensions.app.files import example_file
 from advisor.extensions.app.goals import COMPARE, SHAPES, PageGoal, goals
 
 PAINTS, TURNS, ROUNDS = 5, 10, 2
@@ -56,13 +56,13 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 def look_up_seconds() -> float:
     """Seconds of CPU from a changed ε to the pieces of the page, in this process."""
-    from advisor.extensions.app.shown import look_up
+    from advisor.extensions.app.pieces import page_answer
     from advisor.extensions.app.state import state_of
 
     taken = []
     for epsilon in (1, 1.5, 2, 3, 0.75, 0.5):
         begun = time.process_time()
-        _ = look_up(state_of(f"goal=compare&k=300&n=2M&eps={epsilon}", {})).pieces
+        _ = page_answer(state_of(f"goal=compare&k=300&n=2M&eps={epsilon}", {})).pieces
         taken.append(time.process_time() - begun)
     return statistics.median(taken[1:])
 
@@ -166,7 +166,7 @@ def simulations(browser: Any, address: str, process: int) -> None:
 def opened(browser: Any, address: str, goal: PageGoal) -> Any:
     """Return the page of a goal, watched, on which every act of `acts` changes the answer."""
     page = browser.new_context().new_page()
-    page.goto(f"{address}?goal={goal.key}" + (f"&shape={SHAPES[-1][0]}" if goal.shapes else f"&{goal.example_set}"))
+    page.goto(f"{address}?goal={goal.key}" + (f"&shape={[*SHAPES][-1]}" if goal.shapes else f"&{goal.example_set}"))
     page.wait_for_selector(".verdict p" if goal.shapes else "#data-error:not(:empty)")
     time.sleep(PAUSE)
     page.evaluate(WATCH)
@@ -175,7 +175,7 @@ def opened(browser: Any, address: str, goal: PageGoal) -> Any:
 
 def acts(page: Any, goal: PageGoal) -> list[tuple[str, Callable[[], None]]]:
     """Return what a user does with the data of a page, each with its name."""
-    shapes = [key for key, _ in SHAPES] if goal.shapes else []
+    shapes = SHAPES if goal.shapes else ()
     picks = [(key, partial(page.select_option, "#shape", key)) for key in shapes]
     return [*picks, ("file", partial(page.set_input_files, ".upload", _file(goal.example)))]
 

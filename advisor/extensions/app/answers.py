@@ -16,9 +16,10 @@ from advisor.answers.rank.simulate import simulated_answer
 from advisor.cli.collected import needs
 from advisor.cli.ranking import sections_of
 from advisor.extensions.app.goals import REPORTS
-from advisor.extensions.app.state import Asked
+from advisor.extensions.app.state import Inquiry
 from advisor.extensions.choose.answer import Choice, choose
 from advisor.extensions.choose.document import choice_document
+from advisor.extensions.choose.question import Wishes
 from advisor.extensions.places.answer import PlacesAdvice, answer_places
 from advisor.extensions.places.document import places_document
 from advisor.extensions.places.question import PlacesQuestion
@@ -34,6 +35,7 @@ from advisor.question.collected_request import (
     reports_request,
 )
 from advisor.question.option import require
+from advisor.question.question import Question
 from advisor.question.ranking import ranking_requests
 from advisor.question.rules import check_data, check_ranking
 from advisor.question.sample import sample_frequencies
@@ -47,69 +49,65 @@ Progress = Callable[..., None]  # of (done, total), or of words that say what is
 
 
 @dataclass(frozen=True, eq=False)
-class Answered:
+class Result:
     """An answer with its question."""
 
-    asked: Asked
+    inquiry: Inquiry
     value: Answer | Choice | PlacesAdvice = field(repr=False)
     document: Document = field(repr=False)
 
     @property
     def line(self) -> str:
         """The command line, fit to be copied."""
-        return shlex.join(("ldp-advise", *self.asked.words))
+        return shlex.join(("ldp-advise", *self.inquiry.words))
 
     @property
     def python(self) -> str:
         """Python that gives the same answer: a call of `advise` where it takes the question, else the command line."""
         keywords = _keywords(self)
         if keywords is None:
-            lines = "".join(f"    {word!r},\n" for word in self.asked.words)
+            lines = "".join(f"    {word!r},\n" for word in self.inquiry.words)
             return f"from advisor.cli.app import main\n\nmain([\n{lines}])"
         inside = "".join(f"    {name}={value!r},\n" for name, value in keywords.items())
         return f"from ldp_advise import advise\n\nadvice = advise(\n{inside})\nprint(advice)"
 
 
-def answer(asked: Asked, progress: Progress | None = None) -> Any:
+def answer(inquiry: Inquiry, progress: Progress | None = None) -> Any:
     """Return what answers a question, before it is made a document; raises InputError as the command line does."""
 
     def work() -> Any:
-        held_files.set(asked.files)
+        held_files.set(inquiry.files)
         with containment() if SOURCES else nullcontext():
-            return _answer(asked, progress or _silence)
+            return _answer(inquiry, progress)
 
     return copy_context().run(work)
 
 
-def answered(asked: Asked, value: Any = None) -> Answered:
+def result_of(inquiry: Inquiry, value: Any = None) -> Result:
     """Return the answer to a question with its document; `value` is the answer, where that is known already.
 
     Raises InputError as the command line does.
     """
-    known = answer(asked) if value is None else value
+    known = answer(inquiry) if value is None else value
     if isinstance(known, Choice):
-        return Answered(asked, known, choice_document(known))
+        return Result(inquiry, known, choice_document(known))
     if isinstance(known, PlacesAdvice):
-        return Answered(asked, known, places_document(known))
+        return Result(inquiry, known, places_document(known))
     document = rank_document(known.rankings)
-    return Answered(asked, known, replace(document, sections=partial(sections_of, known)))
+    return Result(inquiry, known, replace(document, sections=partial(sections_of, known)))
 
 
-def _silence(*what: object) -> None:
-    del what
-
-
-def _answer(asked: Asked, progress: Progress) -> Answer | Choice | PlacesAdvice:
-    question, jobs = asked.question, asked.question.simulation.jobs
-    if asked.wishes is not None:
-        return _choice(asked, progress)
+def _answer(inquiry: Inquiry, progress: Progress | None) -> Answer | Choice | PlacesAdvice:
+    question, jobs = inquiry.question, inquiry.question.simulation.jobs
+    if inquiry.wishes is not None:
+        return _choice(inquiry.wishes, question, progress)
     if isinstance(question, PlacesQuestion):
         question.check_places()
         return answer_places(places_request(question), jobs=jobs or 1, progress=progress)
     if isinstance(question, CollectedQuestion):
         require(*needs(question))
         check_collected(question)
-        if asked.kind == REPORTS:
+        if inquiry.kind == REPORTS:
             request = reports_request(counts_of_reports([question.path], question, jobs=jobs), question)
         else:
             request = estimate_request(question)
@@ -121,9 +119,7 @@ def _answer(asked: Asked, progress: Progress) -> Answer | Choice | PlacesAdvice:
     return simulated_answer(request, jobs=jobs, progress=progress)
 
 
-def _choice(asked: Asked, progress: Progress) -> Choice:
-    wishes, question = asked.wishes, asked.question
-    assert wishes is not None  # noqa: S101 - it is a question of choose
+def _choice(wishes: Wishes, question: Question, progress: Progress | None) -> Choice:
     check_data(question)
     if question.sample is None:
         return choose(wishes)
@@ -133,10 +129,10 @@ def _choice(asked: Asked, progress: Progress) -> Choice:
     return choose(wishes, frequencies, words, instant=question.instant.instant, progress=progress)
 
 
-def _keywords(one: Answered) -> Mapping[str, Any] | None:
+def _keywords(one: Result) -> Mapping[str, Any] | None:
     """Return the keywords of `advise` that ask the same; None where it cannot be asked, or has too many figures."""
-    question = one.asked.question
-    if one.asked.wishes is not None or isinstance(question, PlacesQuestion):
+    question = one.inquiry.question
+    if one.inquiry.wishes is not None or isinstance(question, PlacesQuestion):
         return None
     result: dict[str, Any] = {}
     for group in question.groups:
@@ -151,7 +147,7 @@ def _keywords(one: Answered) -> Mapping[str, Any] | None:
         figures = dict(zip(collected.labels, estimate.tolist(), strict=True))
         return result | {"protocol": result.pop("used"), "n": collected.n, "estimate": figures}
     if question.sample is not None:
-        counts = _counts(one.asked.files.get(question.path))
+        counts = _counts(one.inquiry.files.get(question.path))
         if counts is None:
             return None
         result["sample_counts"] = counts

@@ -7,8 +7,6 @@ from importlib.util import find_spec
 from typing import Annotated, ClassVar
 from urllib.parse import urlsplit
 
-import typer
-
 from advisor.checks import whole
 from advisor.cli.options import argument
 from advisor.errors import InputError
@@ -51,13 +49,8 @@ def app_command(*, address: Address = None, serving: Serving) -> None:
     if missing:
         raise InputError(f"the page needs Shiny for Python: {INSTALL}")
     require_matplotlib("ldp-advise app")
-    from advisor.extensions.app.serving import serve  # heavy
+    from advisor.extensions.app.site import serve  # heavy
 
     members = tuple(("method", SOURCES[name]) for name in serving.method if name in SOURCES)
     query = "" if address is None else urlsplit(address).query or address.partition("?")[2]
-    serve(query, serving.port or 0, opens=not serving.quiet_start, say=_say, members=members)
-
-
-def _say(address: str) -> None:
-    typer.echo(f"ldp-advise app: {address}")
-    typer.echo("This computer alone can open it. Ctrl-C ends it.")
+    serve(query, serving.port or 0, opens=not serving.quiet_start, members=members)

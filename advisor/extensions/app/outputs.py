@@ -1,69 +1,116 @@
-"""The outputs of a session: the newest answer, its parts as they are ready."""
+"""What a session does: its changes and buttons, the newest answer and its parts as they are ready, and files."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator, Callable
 from typing import TypeVar
 
-from shiny import Outputs, reactive, render, req, ui
+from shiny import Inputs, Outputs, Session, reactive, render, req, ui
 
 from advisor.answers.rank.outlook import Stops
+from advisor.extensions.app.files import Uploads
+from advisor.extensions.app.pieces import PageAnswer
 from advisor.extensions.app.session import Page
-from advisor.extensions.app.shown import PageAnswer
-from advisor.extensions.app.takeaways import reproduce_html
+from advisor.extensions.app.state import Data
+from advisor.extensions.app.worker import WorkerPool
 
 T = TypeVar("T")
 
 
-def add_outputs(page: Page, output: Outputs) -> None:
-    """Show the answer of a session: the verdict and its tables at once, what takes longer when it is there."""
-    _add_answer(page, output)
-    _begin_the_rest(page)
-    _add_the_rest(page, output)
+def server_of(uploads: Uploads, workers: WorkerPool) -> Callable[[Inputs, Outputs, Session], None]:
+    """Return what is done for each session."""
+
+    def server(input: Inputs, output: Outputs, session: Session) -> None:  # noqa: A002 - as Shiny calls it
+        page = Page(input, session, uploads, workers)
+        _follow_changes(page)
+        _follow_buttons(page)
+        _complete_answers(page)
+        _add_outputs(page, output)
+        _add_downloads(page)
+
+    return server
 
 
-def _add_answer(page: Page, output: Outputs) -> None:
-    @output(suspend_when_hidden=False)  # an empty one takes no place
-    @render.ui
-    def verdict() -> ui.HTML:
-        answer = page.current()
-        return ui.HTML("" if answer is None else answer.pieces[0])
+def _follow_changes(page: Page) -> None:
+    """Answer every change, of the controls, of the data and of the dials."""
+    inputs = page.inputs
 
-    @output(suspend_when_hidden=False)  # an empty one takes no place
-    @render.ui
-    def details() -> ui.HTML:
-        answer = page.current()
-        return ui.HTML("" if answer is None else answer.pieces[1])
+    @reactive.effect
+    def answer() -> None:
+        state = page.state()
+        wrong = state.wrong()
+        page.stop()
+        page.send("address", state.query)
+        page.send("errors", wrong)
+        if wrong:
+            page.tell_work("")
+        else:
+            page.begin(state)
 
-    @output(suspend_when_hidden=False)  # an empty one takes no place
-    @render.ui
-    def reproduce() -> ui.HTML:
-        answer = page.current()
-        return ui.HTML("" if answer is None else reproduce_html(answer))
+    @reactive.effect
+    def fail() -> None:
+        if page.answering.status() == "error":
+            raise page.answering.error()
+
+    @reactive.effect
+    @reactive.event(inputs.dropped)
+    def take_file() -> None:
+        digest, name = (str(inputs.dropped()[key]) for key in ("digest", "name"))
+        page.data.set(Data("", digest, name))
+
+    @reactive.effect
+    @reactive.event(inputs.shape)
+    def take_shape() -> None:
+        data = Data(str(inputs.shape()))
+        if data.shape and data != page.data():
+            page.data.set(data)
 
 
-def _begin_the_rest(page: Page) -> None:
-    """Have the rest worked out for every new answer: the curve, pictures, and reasons."""
+def _follow_buttons(page: Page) -> None:
+    """Do what the buttons of the page say."""
+    inputs = page.inputs
+
+    @reactive.effect
+    @reactive.event(inputs.simulate)
+    def simulate() -> None:
+        page.declined = ""
+        page.wanted.set(page.state().question)
+
+    @reactive.effect
+    @reactive.event(inputs.cancel)
+    def cancel() -> None:
+        page.answering.cancel()
+        page.declined = page.state().question
+        page.wanted.set("")
+        page.tell_work("Cancelled.", offers=True)
+
+    @reactive.effect
+    @reactive.event(inputs.again)
+    def draw_another() -> None:
+        page.again.set(page.again() + 1)
+
+
+def _complete_answers(page: Page) -> None:
+    """Have the rest worked out for every new answer: reasons, the curve, and pictures."""
 
     @reactive.effect
     def explain() -> None:
-        answer = page.current()
-        if answer is not None:
+        if (answer := page.current()) is not None:
             page.explaining.cancel()
             page.explaining.invoke(answer)
 
     @reactive.effect
     def explore() -> None:
-        answer = page.current()
-        if answer is None:
+        if (answer := page.current()) is None:
             return
-        kept = page.kept
-        stops = None if kept is None or kept.answer.about != answer.about else kept.stops
-        at = None if stops is None else _place(stops, answer)
-        if at is None or kept is None or kept.answer.key != answer.key:
-            page.exploring.cancel()
-            page.exploring.invoke(answer, None if at is None else stops)
-        else:
+        curve = page.curve
+        at = None if curve is None or curve.answer.about != answer.about else _place(curve.stops, answer)
+        if curve is not None and at is not None and curve.answer.key == answer.key:
             page.send("turn", at)
+        else:
+            page.exploring.cancel()
+            page.exploring.invoke(answer, None if curve is None or at is None else curve.stops)
 
     @reactive.effect
     def draw() -> None:
@@ -77,27 +124,38 @@ def _begin_the_rest(page: Page) -> None:
             page.drawing.invoke(answer, again)
 
 
-def _add_the_rest(page: Page, output: Outputs) -> None:
-    @output(suspend_when_hidden=False)  # an empty one takes no place
-    @render.ui
-    def explorer() -> ui.HTML:
-        page.kept, html = _newest(page.exploring)
-        return ui.HTML(html)
+def _place(stops: Stops, answer: PageAnswer) -> tuple[int, ...] | None:
+    """Return the places of ε and n on the dials of a curve; None where one of them is not on its dial."""
+    point = () if answer.first is None else (answer.first.request.epsilon, answer.first.request.n)
+    if not point or len(stops) != len(point) or any(one not in dial for one, dial in zip(point, stops, strict=True)):
+        return None
+    return tuple(dial.index(one) for one, dial in zip(point, stops, strict=True))
 
-    @output(suspend_when_hidden=False)  # an empty one takes no place
-    @render.ui
-    def attacker() -> ui.HTML:
-        return ui.HTML(_newest(page.drawing)[0])
 
-    @output(suspend_when_hidden=False)  # an empty one takes no place
-    @render.ui
-    def frequencies() -> ui.HTML:
-        return ui.HTML(_newest(page.drawing)[1])
+def _add_outputs(page: Page, output: Outputs) -> None:
+    """Show the newest answer: the verdict and its tables at once, what takes longer when it is there."""
 
-    @output(suspend_when_hidden=False)  # an empty one takes no place
-    @render.ui
-    def further() -> ui.HTML:
-        return ui.HTML(_newest(page.explaining))
+    def show(name: str, html: Callable[[], str]) -> None:
+        def made() -> ui.HTML:
+            return ui.HTML(html())
+
+        made.__name__ = name  # by which Shiny knows the output
+        output(suspend_when_hidden=False)(render.ui(made))  # an empty one takes no place
+
+    def add_answer(name: str, html: Callable[[PageAnswer], str]) -> None:
+        show(name, lambda: "" if (answer := page.current()) is None else html(answer))
+
+    def explorer() -> str:
+        page.curve, html = _newest(page.exploring)
+        return html
+
+    add_answer("verdict", lambda answer: answer.pieces[0])
+    add_answer("details", lambda answer: answer.pieces[1])
+    add_answer("reproduce", PageAnswer.take_away)
+    show("explorer", explorer)
+    show("attacker", lambda: _newest(page.drawing)[0])
+    show("frequencies", lambda: _newest(page.drawing)[1])
+    show("further", lambda: _newest(page.explaining))
 
 
 def _newest(task: reactive.ExtendedTask[..., T]) -> T:
@@ -106,10 +164,32 @@ def _newest(task: reactive.ExtendedTask[..., T]) -> T:
     return task.result()
 
 
-def _place(stops: Stops, answer: PageAnswer) -> tuple[int, ...] | None:
-    """Return the places of ε and n on the dials of a curve; None where one of them is not on its dial."""
-    request = None if answer.first is None else answer.first.request
-    point = () if request is None else (request.epsilon, request.n)
-    if not point or len(stops) != len(point) or any(one not in dial for one, dial in zip(point, stops, strict=True)):
-        return None
-    return tuple(dial.index(one) for one, dial in zip(point, stops, strict=True))
+def _add_downloads(page: Page) -> None:
+    """Add the files of the newest answer, made when they are asked for, in memory."""
+
+    def answer() -> PageAnswer:
+        with reactive.isolate():
+            known = page.current()
+        req(known is not None)
+        assert known is not None  # noqa: S101 - `req` has seen to it
+        return known
+
+    def add(
+        name: str, file: str | Callable[[], str], media_type: str, make: Callable[[PageAnswer], str | bytes]
+    ) -> None:
+        async def made() -> AsyncIterator[str | bytes]:
+            yield await asyncio.to_thread(make, answer())
+
+        made.__name__ = name  # by which Shiny knows the link
+        render.download(filename=file, media_type=media_type)(made)
+
+    add("take_page", "ldp-advise.html", "text/html", PageAnswer.page)
+    add("take_csv", "ldp-advise.csv", "text/csv", PageAnswer.csv)
+    add("take_applied", "repaired.csv", "text/csv", lambda answer: answer.applied() or "")
+    add("take_code", "collection.zip", "application/zip", PageAnswer.code)
+    add(
+        "take_data",
+        lambda: next(iter(answer().made_up()), "data.csv"),
+        "text/csv",
+        lambda answer: b"".join(answer.made_up().values()),
+    )

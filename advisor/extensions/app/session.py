@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from shiny import Inputs, Session, reactive
 
 from advisor.answers.rank.outlook import Stops
 from advisor.errors import InputError
-from advisor.extensions.app.goals import COMPARE, PLAN
-from advisor.extensions.app.shown import PageAnswer, budget_of, faults, shown
+from advisor.extensions.app.files import Uploads
+from advisor.extensions.app.goals import PREDICTED
+from advisor.extensions.app.pieces import PageAnswer, budget_of, faults, page_answer
 from advisor.extensions.app.state import Data, State, decision, ranking, state_of
-from advisor.extensions.app.uploads import Uploads
 from advisor.extensions.app.wording import worded
 from advisor.extensions.app.worker import WorkerPool
 
 PAUSE = 0.4  # seconds without a change before what stands below the answer is worked out
-PREDICTED = (PLAN, COMPARE)  # pages whose first sight is a prediction; on the others it is a small simulation
+FOLLOWS = 1.5  # seconds without a change before a simulation follows by itself
+MOST_FOLLOWED = 4096  # categories up to which it does; above, it takes long, and is asked for
+NICENESS = 3  # a simulation gives way to the pages, but does not starve beside other work
+LARGE = 1_000_000  # bytes of a file that is not read twice: there a small simulation is hardly sooner
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,14 +31,6 @@ class ShownCurve:
 
     answer: PageAnswer
     stops: Stops
-
-
-@dataclass(frozen=True, eq=False)
-class Wrong:
-    """An answer that cannot be given: what is wrong, by the control that is to blame."""
-
-    state: State
-    messages: Mapping[str, str]
 
 
 class Page:
@@ -47,34 +42,29 @@ class Page:
             first = state_of(session.clientdata.url_search(), uploads)
         self.goal = first.goal
         self.data: reactive.Value[Data] = reactive.Value(first.data)
-        # The state for which a simulation was asked; any change of it begins with the first sight again.
-        self.simulated_query: reactive.Value[str] = reactive.Value(first.query if first.simulated else "")
-        self.declined = ""  # the state whose simulation was cancelled
+        # The question whose simulation was asked for, and the one whose simulation was cancelled: any change begins
+        # with the first sight again.
+        self.wanted: reactive.Value[str] = reactive.Value(first.question if first.simulated else "")
+        self.declined = ""
         self.current: reactive.Value[PageAnswer | None] = reactive.Value(None)
         self.again: reactive.Value[int] = reactive.Value(0)
-        self.kept: ShownCurve | None = None
-        self.looking = reactive.ExtendedTask(self._look)
-        self.simulating = reactive.ExtendedTask(self._simulate)
-        self.exploring = reactive.ExtendedTask(_explored)
-        self.drawing = reactive.ExtendedTask(_drawn)
-        self.explaining = reactive.ExtendedTask(_further)
+        self.curve: ShownCurve | None = None
+        self.answering = reactive.ExtendedTask(self._answer)
+        self.exploring = reactive.ExtendedTask(_explorer)
+        self.drawing = reactive.ExtendedTask(_pictures)
+        self.explaining = reactive.ExtendedTask(_reasons)
         session.on_ended(self.stop)
-
-    @property
-    def tasks(self) -> tuple[reactive.ExtendedTask[..., Any], ...]:
-        """Everything that may be under way."""
-        return self.looking, self.simulating, self.exploring, self.drawing, self.explaining
 
     def stop(self) -> None:
         """End what is under way: nobody is there to see it."""
-        for task in self.tasks:
+        for task in (self.answering, self.exploring, self.drawing, self.explaining):
             task.cancel()
 
     def state(self) -> State:
         """Return what the page is set to."""
         values = {control.name: _text(self.inputs[control.name]()) for control in self.goal.controls}
-        state = State(self.goal, values, self.data(), simulated=True, files=self.uploads)
-        return state if state.query == self.simulated_query() else replace(state, simulated=False)
+        state = State(self.goal, values, self.data(), files=self.uploads)
+        return replace(state, simulated=state.question == self.wanted())
 
     def send(self, kind: str, message: Any) -> None:
         """Tell the browser something that is no output."""
@@ -85,61 +75,103 @@ class Page:
         """Say what is under way and how far it is, and whether a simulation can be asked for."""
         self.send("work", {"words": words, "share": share, "running": running, "offers": offers})
 
-    def simulate(self, state: State, pause: float) -> None:
-        """Have a state simulated as a whole, after a pause in which nothing changes."""
-        whole = state if state.simulated else replace(state, simulated=True)
-        self.tell_work(f"{first_sight(state)} The simulation follows." if pause else "Simulating …", running=True)
-        self.simulating.invoke(whole, pause)
+    def begin(self, state: State) -> None:
+        """Begin to answer a state."""
+        with reactive.isolate():
+            seen = self.current()
+        self.answering.invoke(state, seen is not None and seen.state.question == state.question)
 
-    async def _look(self, state: State) -> PageAnswer | Wrong:
-        try:
-            if self.goal.key in PREDICTED:
-                return await asyncio.to_thread(shown, state)
-            value = await self.workers.answer(ranking(state), self._step, niceness=0)
-            return await asyncio.to_thread(shown, state, value)
-        except (InputError, MemoryError) as error:
-            return Wrong(state, faults(state, error))
+    async def _answer(self, state: State, is_shown: bool) -> None:
+        """Show the first sight of a state, and then its simulation, where it is asked for or follows by itself.
 
-    async def _simulate(self, state: State, pause: float) -> PageAnswer | Wrong:
-        await asyncio.sleep(pause)
+        is_shown: whether an answer to the same question is shown already.
+        """
+        declined = self.declined == state.question
+        predicted = self.goal.key in PREDICTED
+        sight = "Predicted, not simulated." if predicted else "A first sight, from few repetitions."
+        has_first_sight = predicted or state.held is None or len(state.held.content) <= LARGE
+        if has_first_sight and not (state.simulated and is_shown):
+            first = await self._worked_out(replace(state, simulated=False))
+            if isinstance(first, PageAnswer):
+                await self._show(first)
+                is_shown = True
+                if not state.simulated and (declined or not _follows(first)):
+                    self.tell_work(sight, offers=True)
+                    return
+                if not state.simulated:
+                    self.tell_work(f"{sight} The simulation follows.", running=True)
+                    await asyncio.sleep(FOLLOWS)
+            else:
+                # What cannot be predicted, such as a method of one's own, can be simulated.
+                offers = predicted and "data" not in first
+                if not (offers and state.simulated):
+                    self.send("errors", first)
+                    self.tell_work("", offers=offers)
+                    return
+        elif declined:
+            self.tell_work("Cancelled.", offers=True)
+            return
         self.tell_work("Simulating …", running=True)
-        try:
-            asked = decision(state)
-            choice = None if asked is None else await self.workers.answer(asked, self._step)
-            value = await self.workers.answer(ranking(state, budget_of(choice)), self._step)
-            return await asyncio.to_thread(shown, state, value, choice)
-        except (InputError, MemoryError) as error:
-            return Wrong(state, faults(state, error))
-
-    def _step(self, what: Sequence[object]) -> None:
-        if len(what) == 2 and all(isinstance(one, int) for one in what):
-            done, total = (int(str(one)) for one in what)
-            self.tell_work(f"Simulating: {done:,} of {total:,}", done / total if total else None, running=True)
+        whole = await self._worked_out(replace(state, simulated=True))
+        if isinstance(whole, PageAnswer):
+            await self._show(whole)
+            self.tell_work("Simulated.")
+        elif is_shown:
+            self.tell_work(f"Not simulated: {' '.join(whole.values())}")
         else:
-            words = worded(" ".join(map(str, what)), self.goal).replace("epsilon", "ε")
+            self.send("errors", whole)
+            self.tell_work("")
+
+    async def _worked_out(self, state: State) -> PageAnswer | dict[str, str]:
+        """Return the answer for a state, or what is wrong, by the control that is to blame."""
+        try:
+            choice = value = None
+            if state.simulated or self.goal.key not in PREDICTED:
+                ask = partial(self.workers.answer, step=self._step, niceness=NICENESS if state.simulated else 0)
+                inquiry = decision(state)
+                choice = None if inquiry is None else await ask(inquiry)
+                value = await ask(ranking(state, budget_of(choice)))
+            return await asyncio.to_thread(page_answer, state, value, choice)
+        except (InputError, MemoryError) as error:
+            return faults(state, error)
+
+    async def _show(self, answer: PageAnswer) -> None:
+        async with reactive.lock():
+            self.again.set(0)
+            self.current.set(answer)
+            await reactive.flush()
+
+    def _step(self, what: tuple[int, int] | str) -> None:
+        if isinstance(what, str):
+            words = worded(what, self.goal).replace("epsilon", "ε")
             self.tell_work(words[:1].upper() + words[1:], running=True)
+        else:
+            done, total = what
+            self.tell_work(f"Simulating: {done:,} of {total:,}", done / total if total else None, running=True)
 
 
 def _text(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value or "").strip()
 
 
-def first_sight(state: State) -> str:
-    """Return what the first sight of a state rests on, in words."""
-    return "Predicted, not simulated." if state.goal.key in PREDICTED else "A first sight, from few repetitions."
+def _follows(answer: PageAnswer) -> bool:
+    """Tell whether the simulation of an answer follows by itself."""
+    if answer.state.goal.key not in PREDICTED:
+        return True
+    return answer.first is not None and answer.first.request.k <= MOST_FOLLOWED
 
 
-async def _explored(answer: PageAnswer, stops: Stops | None) -> tuple[ShownCurve, str]:
+async def _explorer(answer: PageAnswer, stops: Stops | None) -> tuple[ShownCurve, str]:
     await asyncio.sleep(PAUSE)
     html, values = await asyncio.to_thread(answer.explorer, stops)
     return ShownCurve(answer, values), html
 
 
-async def _drawn(answer: PageAnswer, again: int) -> tuple[str, str]:
+async def _pictures(answer: PageAnswer, again: int) -> tuple[str, str]:
     await asyncio.sleep(PAUSE)
     return await asyncio.to_thread(answer.attacker, again), await asyncio.to_thread(answer.frequencies, again)
 
 
-async def _further(answer: PageAnswer) -> str:
+async def _reasons(answer: PageAnswer) -> str:
     await asyncio.sleep(2 * PAUSE)
     return await asyncio.to_thread(answer.further)

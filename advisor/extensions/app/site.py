@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import secrets
+import socket
+import threading
+import webbrowser
 from collections.abc import Awaitable, Callable, MutableMapping
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
+import typer
+import uvicorn
+from shiny import App, ui
 from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 
-from advisor.extensions.app.uploads import Uploads
+from advisor.errors import InputError, reason
+from advisor.extensions.app.files import LARGEST, MEGABYTE, Uploads, safe_name
+from advisor.extensions.app.outputs import server_of
+from advisor.extensions.app.pieces import first_paint, page_answer
+from advisor.extensions.app.state import state_of
+from advisor.extensions.app.worker import Members, WorkerPool
 from advisor.show.page import SCRIPT, STYLE
 
 Scope = MutableMapping[str, Any]
@@ -21,6 +33,10 @@ Send = Callable[[Scope], Awaitable[None]]
 Handler = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 HOST = "127.0.0.1"
+TOKEN_BYTES = 24
+LARGEST_MESSAGE = 1 << 20  # bytes of one message of a page: files come another way
+PATIENCE = 2  # seconds that open pages are given when the program ends
+TOO_LARGE = f"The file is larger than {LARGEST // MEGABYTE} MB: ldp-advise reads larger ones on the command line."
 REFUSAL = "This page is private: open the address that ldp-advise app has shown."
 # The one inline script of Shiny's own, which sets two attributes; that of another release is refused, without harm.
 INLINE = "'sha256-erP5hScmId9gRru9k52QQl/lSJmUl8NfFAiLNMbPtcg='"
@@ -34,6 +50,44 @@ HEADERS = {
     "x-content-type-options": "nosniff",
     "cache-control": "no-store",
 }
+
+
+def serve(query: str, port: int, *, opens: bool, members: Members = ()) -> None:
+    """Serve the page until it is interrupted.
+
+    query: what the page is set to at first, as an address has it behind its question mark.
+    port: 0 for any that is free.
+    opens: whether the browser is opened.
+
+    Raises InputError if the port is taken.
+    """
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((HOST, port))
+        except (OSError, OverflowError) as error:
+            why = reason(error) if isinstance(error, OSError) else str(error)
+            raise InputError(f"--port {port}: cannot be used ({why}); leave it out for any that is free") from None
+        listener.listen(128)
+        token, port = secrets.token_urlsafe(TOKEN_BYTES), listener.getsockname()[1]
+        address = f"http://{HOST}:{port}/{token}/" + (f"?{query}" if query else "")
+        uploads, workers = Uploads(), WorkerPool(members)
+        shiny = App(
+            lambda request: ui.page_html(first_paint(state_of(request.url.query, uploads))), server_of(uploads, workers)
+        )
+        shiny.sanitize_errors = True
+        config = uvicorn.Config(
+            site(shiny, uploads, token, port),
+            log_level="error", access_log=False, lifespan="off", ws="websockets-sansio", ws_max_size=LARGEST_MESSAGE,
+            timeout_graceful_shutdown=PATIENCE, server_header=False,
+        )  # fmt: skip
+        for first in (partial(page_answer, state_of("", {})), workers.warm):  # the first of each kind is slow
+            threading.Thread(target=first, daemon=True).start()
+        typer.echo(f"ldp-advise app: {address}")
+        typer.echo("This computer alone can open it. Ctrl-C ends it.")
+        if opens:
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+        uvicorn.Server(config).run(sockets=[listener])
 
 
 class Guard:
@@ -79,17 +133,31 @@ def site(inner: Handler, uploads: Uploads, token: str, port: int) -> Guard:
     style = f"{STYLE}\n{(here / 'app.css').read_text('utf-8')}"
     script = f"{SCRIPT}\n{(here / 'app.js').read_text('utf-8')}"
     routes = [
-        Route("/upload", uploads.receive, methods=["POST"]),
-        Route("/page.css", _text(style, "text/css")),
-        Route("/page.js", _text(script, "text/javascript")),
+        Route("/upload", partial(_receive, uploads), methods=["POST"]),
+        Route("/page.css", partial(_text, style, "text/css")),
+        Route("/page.js", partial(_text, script, "text/javascript")),
         Mount("/", app=inner),
     ]
     return Guard(Starlette(routes=[Mount(f"/{token}", routes=routes)]), token, port)
 
 
-def _text(content: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
-    async def answer(request: Request) -> Response:
-        del request
-        return Response(content, media_type=kind)
+async def _text(content: str, kind: str, request: Request) -> Response:
+    del request
+    return Response(content, media_type=kind)
 
-    return answer
+
+async def _receive(uploads: Uploads, request: Request) -> Response:
+    """Take the body of a request for a file, and answer with its digest and the name that commands give it."""
+    declared = request.headers.get("content-length", "0")
+    if not declared.isdecimal() or int(declared) > LARGEST:
+        return JSONResponse({"error": TOO_LARGE}, 413)
+    content = bytearray()
+    try:
+        async for block in request.stream():
+            content += block
+            if len(content) > LARGEST:
+                return JSONResponse({"error": TOO_LARGE}, 413)
+    except ClientDisconnect:
+        return JSONResponse({"error": "The connection was closed."}, 400)
+    name = safe_name(request.query_params.get("name", ""))
+    return JSONResponse({"digest": uploads.add(bytes(content)), "name": name})

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cache
 
-from advisor.extensions.app.controls import YES, Control
-from advisor.extensions.app.goals import PageGoal
-from advisor.show.model import Column, Document, Part, Section, Sentence, Table
+from advisor.errors import InputError
+from advisor.extensions.app.goals import YES, Control, PageGoal
+from advisor.show.model import Document, Part, Section, Sentence, Table
 
 ELSEWHERE = "{} on the command line"  # what the page has no control for
 PREDICTED = "the look-up"  # what --instant asks for; the page has a button for the opposite
@@ -17,20 +18,6 @@ HERE = {"ldp-advise choose FILE": "drop them here"}  # commands that the page it
 COMMAND = "ldp-advise "  # what follows it is a command line, fit to be typed
 FLAG = re.compile(r"(--[a-z][a-z-]*)(?: ([\w.](?:[\w.,]*\w)?))?")  # an option, and the word behind it
 EITHER = re.compile(r"(“[^”]+”) = \S+ or \1 = \w+")  # both values of one control
-
-
-@dataclass(frozen=True)
-class _Setting:
-    """What sets an option on a page: a control, and what it is set to where the option has no value."""
-
-    name: str
-    control: Control | None = None  # None for the data, and for what is no control
-    value: str = ""  # what it is set to by the option alone
-
-    @classmethod
-    def of(cls, label: str, control: Control | None = None, value: str = "") -> _Setting:
-        """Return a control of the page, by its label."""
-        return cls(f"“{label}” = {value}" if value else f"“{label}”", control, value)
 
 
 def worded(text: str, goal: PageGoal) -> str:
@@ -43,36 +30,35 @@ def worded(text: str, goal: PageGoal) -> str:
     for command, action in HERE.items():
         text = text.replace(command, action)
     sentence, command, rest = text.partition(COMMAND)
-    settings = _settings(goal)
-    return EITHER.sub(r"\1", FLAG.sub(lambda match: _named(match, settings), sentence)) + command + rest
-
-
-def worded_parts(parts: tuple[Part, ...], goal: PageGoal) -> tuple[Part, ...]:
-    """Return parts of a document in the words of a page; what is to be copied stays as it is."""
-    return tuple(_part(part, goal) for part in parts)
+    return EITHER.sub(r"\1", FLAG.sub(lambda match: _named(match, goal), sentence)) + command + rest
 
 
 def worded_document(document: Document, goal: PageGoal) -> Document:
-    """Return a document in the words of a page."""
+    """Return a document in the words of a page; what is to be copied stays as it is."""
     verdict = document.verdict
     return replace(
         document,
         verdict=None if verdict is None else replace(verdict, text=worded(verdict.text, goal)),
-        parts=worded_parts(document.parts, goal),
+        parts=tuple(_part(part, goal) for part in document.parts),
     )
 
 
 def worded_section(section: Section, goal: PageGoal) -> Section:
     """Return a section in the words of a page."""
-    return replace(section, parts=worded_parts(section.parts, goal))
+    return replace(section, parts=tuple(_part(part, goal) for part in section.parts))
 
 
-def blamed(text: str, goal: PageGoal) -> str:
-    """Return the name of the control that a message names first; "" for none."""
-    settings = _settings(goal)
-    bare = text.partition(":")[0].split()[:1]
-    for flag in [f"--{word}" for word in bare] + [match[1] for match in FLAG.finditer(text.partition(COMMAND)[0])]:
-        if flag in settings and (control := settings[flag].control) is not None:
+def blamed(error: InputError, goal: PageGoal) -> str:
+    """Return the name of the control to blame for a refusal; "" for none.
+
+    It is that of the field that the refusal carries, or else of the option that its message names first.
+    """
+    message = str(error)
+    first = message.partition(":")[0].split()[:1]  # of "k: got 2", say
+    named = [match[1] for match in FLAG.finditer(message.partition(COMMAND)[0])]
+    for flag in (*error.fields, *(f"--{word}" for word in first), *named):
+        _, control = _settings(goal).get(flag, ("", None))
+        if control is not None:
             return control.name
     return ""
 
@@ -81,36 +67,39 @@ def _part(part: Part, goal: PageGoal) -> Part:
     if isinstance(part, Sentence):
         return replace(part, text=worded(part.text, goal))
     if isinstance(part, Table):
-        return replace(part, title=worded(part.title, goal), columns=tuple(_column(one, goal) for one in part.columns))
+        columns = tuple(
+            replace(column, meaning=worded(column.meaning, goal), shared=worded(column.shared, goal))
+            for column in part.columns
+        )
+        return replace(part, title=worded(part.title, goal), columns=columns)
     return part
 
 
-def _column(column: Column, goal: PageGoal) -> Column:
-    return replace(column, meaning=worded(column.meaning, goal), shared=worded(column.shared, goal))
-
-
-def _settings(goal: PageGoal) -> Mapping[str, _Setting]:
-    """Return what sets each option on a page, by its flags."""
-    found = {flag: _Setting.of(goal.data) for flag in OF_THE_DATA} if goal.shapes else {}
-    found["--instant"] = _Setting(PREDICTED)
+@cache
+def _settings(goal: PageGoal) -> Mapping[str, tuple[str, Control | None]]:
+    """Return what a page calls each option, by its flags, with its control; None for the data, and what has none."""
+    found: dict[str, tuple[str, Control | None]] = {"--instant": (PREDICTED, None)}
+    if goal.shapes:
+        found |= dict.fromkeys(OF_THE_DATA, (f"“{goal.data}”", None))
     for control in goal.controls:
-        for flag in control.flags:
+        label = f"“{control.label}”"
+        for flag in () if control.spec is None else control.spec.flags:
             yes, _, no = flag.partition("/")
-            words = dict(control.choices)
-            found[yes] = _Setting.of(control.label, control, words[YES].partition(",")[0] if no else "")
+            found[yes] = (label, control)
             if no:
-                found[no] = _Setting.of(control.label, control, words["no"])
+                found[yes] = (f"{label} = {control.choices[YES].partition(',')[0]}", control)
+                found[no] = (f"{label} = {control.choices['no']}", control)
     return found
 
 
-def _named(match: re.Match[str], settings: Mapping[str, _Setting]) -> str:
+def _named(match: re.Match[str], goal: PageGoal) -> str:
     """Return how the page calls an option, with the value behind it where the text gives one."""
     flag, value = match[1], match[2] or ""
     behind = f" {value}" if value else ""
-    setting = settings.get(flag)
-    if setting is None:
+    if flag not in _settings(goal):
         return ELSEWHERE.format(flag + behind) if value.isupper() else ELSEWHERE.format(flag) + behind
-    choices = {} if setting.control is None else dict(setting.control.choices)
-    if setting.control is not None and not setting.value and (value in choices or value[:1].isdigit()):
-        return f"{setting.name} = {choices.get(value, value)}"
-    return setting.name + behind
+    name, control = _settings(goal)[flag]
+    takes_value = control is not None and control.spec is not None and control.spec.read is not None
+    if control is not None and takes_value and (value in control.choices or value[:1].isdigit()):
+        return f"{name} = {control.choices.get(value, value)}"
+    return name + behind

@@ -5,19 +5,18 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
 from advisor.errors import InputError
 from advisor.extensions.app.answers import answer
-from advisor.extensions.app.state import Asked
+from advisor.extensions.app.state import Inquiry
 from advisor.members import member_of_file
 
 POLL_SECONDS = 0.05
-NICENESS = 3  # a simulation gives way to the pages, but does not starve beside other work
-DONE, WRONG, STEP = "done", "wrong", "step"
+DONE, STEP = "done", "step"  # of what is sent: an answer, or its refusal, and a sign of progress before it
 # What simulations import when they first need it: none of them has to wait for it.
 PRELOADED = (
     "advisor.extensions.app.worker", "advisor.answers.rank.simulate", "advisor.extensions.choose.answer",
@@ -25,7 +24,7 @@ PRELOADED = (
     "numpy.testing", "pydantic.type_adapter", "scipy.optimize", "scipy.sparse", "scipy.special",
     "simulator.surrogate",
 )  # fmt: skip
-Step = Callable[[Sequence[object]], None]  # called with (done, total), or with words
+Step = Callable[[tuple[int, int] | str], None]  # called with (done, total), or with words
 Members = tuple[tuple[str, str], ...]  # kinds and names of members from files, which a new process has to load too
 
 
@@ -43,11 +42,11 @@ class WorkerPool:
 
     def warm(self) -> None:
         """Start what starts the processes, before the first of them is asked for."""
-        process = self._context.Process(target=_nothing, daemon=True)
+        process = self._context.Process(daemon=True)  # which does nothing
         process.start()
         process.join()
 
-    async def answer(self, asked: Asked, step: Step, *, niceness: int = NICENESS) -> Any:
+    async def answer(self, inquiry: Inquiry, step: Step, niceness: int) -> Any:
         """Return what answers a question, from a process that is ended if this is cancelled.
 
         step: called with every sign of progress. niceness: how far it gives way to other work.
@@ -55,10 +54,10 @@ class WorkerPool:
         Raises InputError as the command line does.
         """
         if self._free.locked():
-            step(("waiting for another simulation",))
+            step("waiting for another simulation")
         async with self._free:
             receiver, sender = self._context.Pipe(duplex=False)
-            work = (asked, self._members, sender, niceness)
+            work = (inquiry, self._members, sender, niceness)
             process = self._context.Process(target=_work, args=work, daemon=True)
             # Hands over the files. It cannot be stopped halfway: who cancels has to wait for it.
             starting = asyncio.ensure_future(asyncio.to_thread(process.start))
@@ -80,10 +79,6 @@ async def _ended(process: Any, starting: asyncio.Future[None]) -> None:
         await asyncio.to_thread(process.join)
 
 
-def _nothing() -> None:
-    """Do nothing, in a process of its own."""
-
-
 async def _received(receiver: Connection, step: Step) -> Any:
     """Return the answer that comes through a pipe, and hand on the signs of progress before it."""
     while True:
@@ -95,26 +90,27 @@ async def _received(receiver: Connection, step: Step) -> Any:
             raise InputError(
                 "the simulation ended before its time: there may not be enough memory, and fewer categories take less"
             ) from None
+        if isinstance(what, InputError):
+            raise what
         if kind == DONE:
             return what
-        if kind == WRONG:
-            raise InputError(what)
         step(what)
 
 
-def _work(asked: Asked, members: Members, sender: Connection, niceness: int) -> None:
+def _work(inquiry: Inquiry, members: Members, sender: Connection, niceness: int) -> None:
     """Answer a question in this process, and say so through a pipe."""
     with suppress(OSError, AttributeError):
         os.nice(niceness)
     try:
         for kind, name in members:
             member_of_file(kind, name)
-        sender.send((DONE, answer(asked, lambda *what: sender.send((STEP, what)))))
+        sender.send((DONE, answer(inquiry, lambda *what: sender.send((STEP, what if len(what) > 1 else what[0])))))
     except BrokenPipeError:
         return  # nobody waits for it any more
     except InputError as error:
-        sender.send((WRONG, str(error)))
+        sender.send((DONE, error))
     except MemoryError as error:
-        sender.send((WRONG, f"there is not enough memory for this ({error or 'fewer categories take less'})"))
+        words = f"there is not enough memory for this ({error or 'fewer categories take less'})"
+        sender.send((DONE, InputError(words)))
     finally:
         sender.close()

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from advisor.extensions.app.examples import example_file
+from advisor.extensions.app.files import example_file
 from tests.advisor.app.conftest import Server, Tab
 from tests.advisor.conftest import Run
 

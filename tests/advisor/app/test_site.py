@@ -13,8 +13,8 @@ import pytest
 pytest.importorskip("shiny", reason="the page needs Shiny: pip install 'ldp-advise[app]'")
 
 from advisor.extensions.app import command
+from advisor.extensions.app.files import LARGEST, Uploads
 from advisor.extensions.app.site import site
-from advisor.extensions.app.uploads import LARGEST, Uploads
 from tests.advisor.conftest import Run
 from tests.cells import failures
 
@@ -118,7 +118,7 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_whole(length: int | No
 
 
 def test_what_was_not_asked_for_longest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("advisor.extensions.app.uploads.MOST", 400)
+    monkeypatch.setattr("advisor.extensions.app.files.MOST", 400)
     uploads = Uploads()
     digests = [uploads.add(bytes([place]) * 100) for place in range(4)]
     assert uploads[digests[0]]  # asked for again

@@ -9,17 +9,18 @@ import shlex
 import zipfile
 from dataclasses import replace
 from html import escape
+from importlib.resources import files
 from itertools import product
 from pathlib import Path
 
 import pytest
 
 from advisor.errors import InputError
-from advisor.extensions.app.answers import answered
-from advisor.extensions.app.examples import example_file
+from advisor.extensions.app.answers import result_of
+from advisor.extensions.app.files import example_file, safe_name
 from advisor.extensions.app.goals import MOST_CONTROLS, goals
-from advisor.extensions.app.shown import PageAnswer, choice_of, faults, look_up, shown
-from advisor.extensions.app.state import FEW, Asked, decision, ranking, safe_name, state_of
+from advisor.extensions.app.pieces import PageAnswer, choice_of, faults, first_paint, page_answer
+from advisor.extensions.app.state import FEW, Inquiry, decision, ranking, state_of
 from advisor.extensions.app.wording import worded
 from advisor.inputs.held import HeldFile, held_files
 from advisor.question.question import Question
@@ -47,8 +48,8 @@ def shown_lines(answer: PageAnswer, folder: Path, run: Run, monkeypatch: pytest.
         (folder / name).write_bytes(content)
     monkeypatch.chdir(folder)
     answers = []
-    for line in answer.lines:
-        code, out, _ = run(*shlex.split(line)[1:], "--format", "json", "--quiet")
+    for one in answer.answers:
+        code, out, _ = run(*shlex.split(one.line)[1:], "--format", "json", "--quiet")
         assert code == 0
         answers.append(json.loads(out))
     return answers
@@ -59,6 +60,26 @@ def test_a_page_has_at_most_six_controls() -> None:
     for goal in goals().values():
         assert len(goal.main) + 1 <= MOST_CONTROLS  # and the data
         assert len({control.name for control in goal.controls}) == len(goal.controls)
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_the_first_paint_has_every_control_as_it_is_set(address: str) -> None:
+    state = state_of(address, {})
+    html = first_paint(state)
+    for control in state.goal.controls:
+        value = state.values[control.name]
+        assert html.count(f'id="{control.name}"') == html.count(f'id="{control.name}-error"') == 1
+        assert f'for="{control.name}">{escape(control.label)}<' in html or control.several
+        if control.several:
+            chosen = re.findall(rf'name="{control.name}" value="(\w+)" checked', html)
+            assert chosen == [*filter(None, value.split(","))]
+        elif control.choices:
+            assert f'<option value="{value}" selected>{escape(control.choices[value])}</option>' in html
+        else:
+            assert f'id="{control.name}" value="{value}"' in html
+    script = (files("advisor.extensions.app") / "static" / "app.js").read_text("utf-8")
+    for name in {"verdict", "details", "again", *re.findall(r"[\"']#([a-z-]+)[\"'], row", script)}:
+        assert f'id="{name}"' in html
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
@@ -78,7 +99,7 @@ def test_an_address_of_nothing_known_is_the_start(query: str) -> None:
 def test_a_shown_command_line_gives_the_same_decision(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answer = look_up(state_of("goal=plan&n=20000&k=12", {}))
+    answer = page_answer(state_of("goal=plan&n=20000&k=12", {}))
     assert answer.decision is not None
     first, second = shown_lines(answer, tmp_path, run, monkeypatch)
     assert first["eps"] == answer.decision.document.data["eps"]
@@ -97,7 +118,7 @@ def test_a_shown_command_line_gives_the_same_decision(
 def test_command_line_and_python_give_the_same(
     address: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answer = look_up(state_of(address, {}))
+    answer = page_answer(state_of(address, {}))
     first = answer.ranking.document.data["recommendations"]
     assert shown_lines(answer, tmp_path, run, monkeypatch)[-1]["recommendations"] == first
     code = answer.ranking.python
@@ -112,7 +133,7 @@ def test_a_file_is_read_as_the_command_line_reads_it(run: Run, tmp_path: Path, m
     files = {"abc": HeldFile(FRUIT)}
     state = state_of("goal=compare&file=abc&name=fruit.csv&eps=2&method=norm_sub", files)
     assert state.wrong() == {}
-    answer = look_up(state)
+    answer = page_answer(state)
     (tmp_path / "fruit.csv").write_bytes(FRUIT)
     (there,) = shown_lines(answer, tmp_path, run, monkeypatch)
     assert there["recommendations"] == answer.ranking.document.data["recommendations"]
@@ -124,7 +145,7 @@ def test_a_file_is_read_as_the_command_line_reads_it(run: Run, tmp_path: Path, m
 def test_a_plan_begins_with_its_verdict_and_names_no_pair_where_guessing_is_good_enough() -> None:
     def check(cell: tuple[int, int, float]) -> None:
         n, k, within = cell
-        answer = look_up(state_of(f"goal=plan&n={n}&k={k}&within={within}", {}))
+        answer = page_answer(state_of(f"goal=plan&n={n}&k={k}&within={within}", {}))
         choice, (first, rest) = choice_of(answer.decision), answer.pieces
         assert answer.decision is not None
         assert choice is not None
@@ -136,7 +157,7 @@ def test_a_plan_begins_with_its_verdict_and_names_no_pair_where_guessing_is_good
         assert not guessing or not re.search("Use |recommended", rest)
 
     assert failures(product((500, 2000, 100_000), (2, 18, 300), (0.1, 1, 10, 60)), check) == {}
-    assert "Use " in look_up(state_of("goal=plan&n=2000&k=18&eps=2", {})).pieces[0]
+    assert "Use " in page_answer(state_of("goal=plan&n=2000&k=18&eps=2", {})).pieces[0]
 
 
 @pytest.mark.parametrize(
@@ -151,7 +172,7 @@ def test_a_plan_begins_with_its_verdict_and_names_no_pair_where_guessing_is_good
 def test_a_wrong_file_is_refused_in_the_same_words(content: bytes, said: str, run: Run, tmp_path: Path) -> None:
     state = state_of("goal=compare&file=abc&name=wrong.csv&counts=2", {"abc": HeldFile(content)})
     with pytest.raises(InputError) as refusal:
-        look_up(state)
+        page_answer(state)
     path = tmp_path / "wrong.csv"
     path.write_bytes(content)
     code, _, err = run("--eps", "1", "--instant", "--metric", "l1", "--counts", "2", str(path))
@@ -167,7 +188,7 @@ def test_only_what_is_held_can_be_opened(tmp_path: Path) -> None:
     secret.write_text("a\nb\n" * 9, encoding="utf-8")
     question = Question(sample=str(secret), terms=Terms(epsilon=1.0), instant=Instant(instant=True))
     with pytest.raises(InputError, match="not held in memory"):
-        answered(Asked("", question, files={"other.csv": HeldFile(FRUIT)}))
+        result_of(Inquiry("", question, files={"other.csv": HeldFile(FRUIT)}))
     assert held_files.get() is None
 
 
@@ -190,8 +211,8 @@ def test_everything_that_is_wrong_is_said_at_once() -> None:
 
 def test_a_simulated_value_is_shown_as_the_look_up_is() -> None:
     state = state_of("goal=compare&k=8&n=2000&method=norm_sub&protocol=oue,grr&simulated=yes", {})
-    whole = look_up(state)
-    again = shown(state, whole.ranking.value)
+    whole = page_answer(state)
+    again = page_answer(state, whole.ranking.value)
     assert again.pieces == whole.pieces
     assert 'class="answer' in again.pieces[0]
     assert again.made_up().keys() == {"assumed.csv"}
@@ -208,7 +229,7 @@ ESTIMATES = b"age,share\n" + b"".join(b"%d,0.%02d\n" % (20 + place, 28 - 4 * pla
     ],
 )
 def test_python_repairs_the_same_estimate(address: str) -> None:
-    answer = look_up(state_of(address, {"abc": HeldFile(ESTIMATES)}))
+    answer = page_answer(state_of(address, {"abc": HeldFile(ESTIMATES)}))
     assert "estimate={" in answer.python
     names: dict[str, object] = {}
     exec(answer.python, names)  # noqa: S102 - what people copy
@@ -218,7 +239,7 @@ def test_python_repairs_the_same_estimate(address: str) -> None:
 
 @pytest.mark.slow
 def test_the_code_of_a_summary_is_that_of_the_best_method_without_draws() -> None:
-    answer = look_up(replace(state_of("goal=estimate&file=example", {}), simulated=True))
+    answer = page_answer(replace(state_of("goal=estimate&file=example", {}), simulated=True))
     assert answer.first is not None
     assert answer.first.best.method in SUMMARIES
     alone = next(row.method for row in answer.first.recommendations if row.method not in SUMMARIES)
@@ -228,7 +249,7 @@ def test_the_code_of_a_summary_is_that_of_the_best_method_without_draws() -> Non
 
 
 def test_python_of_a_plan_decides_and_ranks(capsys: pytest.CaptureFixture[str]) -> None:
-    answer = look_up(state_of("goal=plan&n=20000&k=5", {}))
+    answer = page_answer(state_of("goal=plan&n=20000&k=5", {}))
     names: dict[str, object] = {}
     exec(answer.python, names)  # noqa: S102 - what people copy
     assert answer.decision is not None
@@ -263,7 +284,7 @@ def test_the_first_sight_without_predictions_is_the_same_command_with_few_repeti
 def test_a_file_is_parsed_once() -> None:
     held = HeldFile(FRUIT)
     for epsilon in ("1", "2"):
-        look_up(state_of(f"goal=compare&file=a&name=fruit.csv&eps={epsilon}", {"a": held}))
+        page_answer(state_of(f"goal=compare&file=a&name=fruit.csv&eps={epsilon}", {"a": held}))
     assert len(held.made) == 1
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections.abc import Iterator
 
 import pytest
 
 from advisor.errors import InputError
-from advisor.extensions.app.controls import Control
-from advisor.extensions.app.goals import goals
-from advisor.extensions.app.shown import PageAnswer, faults, look_up
+from advisor.extensions.app.goals import Control, goals
+from advisor.extensions.app.pieces import PageAnswer, faults, page_answer
 from advisor.extensions.app.state import state_of
-from advisor.extensions.app.wording import worded
+from advisor.extensions.app.wording import blamed, worded
 from advisor.inputs.held import HeldFile
+from advisor.question.settings import Limits
 from tests.cells import failures
 
 FILES = {"f": HeldFile(b"fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n")}
@@ -53,7 +54,7 @@ def sentences(answer: PageAnswer) -> Iterator[str]:
 
 @pytest.mark.parametrize("address", [*STATES, *(pytest.param(one, marks=pytest.mark.slow) for one in MORE_STATES)])
 def test_no_sentence_of_a_page_names_an_option_that_is_not_there(address: str) -> None:
-    for sentence in sentences(look_up(state_of(address, FILES))):
+    for sentence in sentences(page_answer(state_of(address, FILES))):
         assert [flag for flag, elsewhere in FLAG.findall(sentence) if not elsewhere] == []
 
 
@@ -63,11 +64,21 @@ def test_a_message_stands_beside_its_control_and_names_others_as_the_page_does(
 ) -> None:
     state = state_of(address, FILES)
     with pytest.raises(InputError) as refusal:
-        look_up(state)
+        page_answer(state)
     messages = faults(state, refusal.value)
     assert list(messages) == [control]
     assert words in messages[control]
     assert [flag for flag, elsewhere in FLAG.findall(messages[control]) if not elsewhere] == []
+
+
+def test_a_refusal_marks_the_control_of_its_field_whatever_it_names_first() -> None:
+    goal = goals()["compare"]
+    assert blamed(InputError("--n 5 is too few", ("--eps",)), goal) == "eps"
+    assert blamed(InputError("--n 5 is too few", ("--unknown",)), goal) == "n"
+    assert blamed(InputError("too few"), goal) == ""
+    with pytest.raises(InputError) as refusal:
+        Limits(max_bits="many")  # type: ignore[arg-type]
+    assert blamed(pickle.loads(pickle.dumps(refusal.value)), goal) == "bits"  # noqa: S301 - as it leaves its process
 
 
 @pytest.mark.parametrize("key", list(goals()))
@@ -78,7 +89,7 @@ def test_every_option_of_a_control_is_called_by_its_label(key: str) -> None:
         return worded(f"leave {flag} out", goal).removeprefix(f"leave “{control.label}”").removesuffix(" out")
 
     for control in goal.controls:
-        for flag in control.flags:
+        for flag in () if control.spec is None else control.spec.flags:
             yes, _, no = flag.partition("/")
             if not yes.startswith("--"):
                 continue  # a letter, or what no command line has: no sentence uses it

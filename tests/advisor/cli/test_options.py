@@ -183,6 +183,22 @@ def test_wrong_values_get_one_line() -> None:
     assert failures(WRONG, refused) == {}
 
 
+def test_a_refusal_carries_the_options_to_blame() -> None:
+    def carries(cell: tuple[object, tuple[str, ...]]) -> None:
+        make, flags = cell
+        with pytest.raises(InputError) as caught:
+            make()  # type: ignore[operator]
+        assert caught.value.fields == flags
+
+    cells = [
+        (lambda: Simulation(repetitions=0), ("--reps",)),
+        (lambda: Menu(method=("nothing",)), ("--method",)),
+        (lambda: refuse(("--a", "--b"), "is for X"), ("--a", "--b")),
+        (lambda: require(("--eps", None, "ε"), ("--k", 4, "k"), ("--n", None, "users")), ("--eps", "--n")),
+    ]
+    assert failures(cells, carries) == {}
+
+
 def test_all_that_is_missing_is_named_in_one_message(run: Run) -> None:
     require(("--eps", 1.0, "x"))
     with pytest.raises(InputError, match=r"^--eps is missing: give ε$"):

@@ -1,4 +1,4 @@
-"""What a page shows of a state: the answers behind it, as pieces of HTML, and the files to take away."""
+"""What a page shows of a state: its first paint, the answers as pieces of HTML, and the files to take away."""
 
 from __future__ import annotations
 
@@ -12,29 +12,55 @@ from html import escape
 from threading import Lock
 from typing import Any
 
+import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
 from advisor.answers.clients.collection import CodedCollection
 from advisor.answers.rank.apply import applied_csv
+from advisor.answers.rank.meaning import meaning
 from advisor.answers.rank.outlook import Stops, outlook
-from advisor.answers.rank.result import Answer, Ranking, Recommendation
+from advisor.answers.rank.result import Answer, Ranking
 from advisor.answers.rank.why import why_of
 from advisor.errors import InputError
-from advisor.extensions.app.answers import Answered, answered
-from advisor.extensions.app.attacker import attacker_section, promise_section
-from advisor.extensions.app.state import State, decision, ranking
+from advisor.extensions.app.answers import Result, result_of
+from advisor.extensions.app.files import LARGEST, MEGABYTE
+from advisor.extensions.app.goals import SHAPES, goals
+from advisor.extensions.app.state import EXAMPLE, State, decision, ranking
 from advisor.extensions.app.wording import blamed, worded, worded_document, worded_section
 from advisor.extensions.choose.answer import Choice
 from advisor.extensions.choose.case import Reason
 from advisor.extensions.code.answer import files_of
+from advisor.figures import percent
 from advisor.show.data import csv_text
-from advisor.show.model import Code, Document, Part, Role, Sentence, Table
+from advisor.show.model import Code, Column, Document, Part, Role, Row, Section, Sentence, Table
 from advisor.show.page import RESTS_ON, explorer_html, page_html, pieces_html, section_html, svg_html
 from advisor.show.pictures import to_svg
 from advisor.show.pictures.frequencies import frequencies_figure
 from advisor.show.rank.document import reasons_section
 from advisor.show.rank.explorer import explorer_of
+from advisor.show.rank.table import attacker_text
+from advisor.show.sentences import meaning_sentences
+from simulator import FrequencyOracle
+from simulator.seeding import rng_for
 
+REPORTS = 6  # of one user that are shown
+LARGEST_DOMAIN = 5000  # above it a report fits too many answers to look at them all at once
 CHANGE = "change"  # what the table of changes that would be enough begins with
 drawing = Lock()  # matplotlib draws one picture at a time
+TEMPLATES = Environment(
+    loader=PackageLoader("advisor.extensions.app", "static"),
+    autoescape=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    undefined=StrictUndefined,
+)
+TEMPLATES.globals |= {"goals": goals(), "shapes": SHAPES, "example": EXAMPLE, "megabytes": LARGEST // MEGABYTE}
+
+
+def first_paint(state: State) -> str:
+    """Return the page of a state before it is answered, with Shiny's mark where its own script goes."""
+    chosen = {name for name, value in state.values.items() if value}
+    return TEMPLATES.get_template("page.html").render(state=state, goal=state.goal, set=chosen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +68,8 @@ class PageAnswer:
     """The answers for a state."""
 
     state: State
-    decision: Answered | None  # which ε, where that is asked
-    ranking: Answered
+    decision: Result | None  # which ε, where that is asked
+    ranking: Result
 
     @property
     def first(self) -> Ranking | None:
@@ -52,14 +78,14 @@ class PageAnswer:
         return value.first if isinstance(value, Answer) and value.first.recommendations else None
 
     @property
-    def main(self) -> Answered:
-        """The answer to the question of the page."""
-        return self.decision or self.ranking
+    def answers(self) -> tuple[Result, ...]:
+        """The answers, that to the question of the page first."""
+        return (self.ranking,) if self.decision is None else (self.decision, self.ranking)
 
     @property
     def key(self) -> tuple[object, ...]:
         """What the curve depends on besides the values of its dials."""
-        decided = () if self.decision is None else self.decision.asked.words
+        decided = () if self.decision is None else self.decision.inquiry.words
         return self.about, self.state.simulated, decided if self.state.simulated else ()
 
     @property
@@ -81,16 +107,11 @@ class PageAnswer:
         more = "".join(html for _, html in pieces_html(replace(document, verdict=None, parts=rest))[1])
         details = f"<section>{_folded('More about this decision', more)}</section>" if more else ""
         then, blocks = pieces_html(ranked)
-        best = f'<section class="at"><h2>The best pair with ε = {self.epsilon:g}</h2>{then}</section>'
         choice = choice_of(self.decision)
+        best = f'<section class="at"><h2>The best pair with ε = {budget_of(choice):g}</h2>{then}</section>'
         if choice is not None and choice.reason == Reason.NOTHING_ASKED:  # no pair is to be used
             best, blocks = "", ()
         return verdict + "".join(html for _, html in changes), f"{best}{_blocks_html(blocks)}{details}"
-
-    @property
-    def epsilon(self) -> float | None:
-        """The budget of the ranking."""
-        return None if self.first is None else self.first.request.epsilon
 
     def explorer(self, stops: Stops | None = None) -> tuple[str, Stops]:
         """Return the figures that move with ε and n, and the values that these can have; "" where there are none.
@@ -115,30 +136,28 @@ class PageAnswer:
         """Return what an attacker sees, and the promise in words."""
         if self.first is None:
             return ""
-        return section_html(attacker_section(self.first, again)) + section_html(promise_section(self.first))
+        return section_html(_attacker_section(self.first, again)) + section_html(_promise_section(self.first))
 
     def frequencies(self, again: int) -> str:
         """Return the picture of one simulated collection; "" where there is none."""
         if self.first is None:
             return ""
-
         with drawing:
             return svg_html(to_svg(frequencies_figure(self.first, again), "frequencies"))
 
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """The command lines that give the same."""
-        return tuple(one.line for one in (self.decision, self.ranking) if one is not None)
+    def take_away(self) -> str:
+        """Return the commands and the code that give the same, and the files, under a heading."""
+        return TEMPLATES.get_template("take.html").render(answer=self)
 
     @property
     def python(self) -> str:
-        """The same in Python, a call for each command line."""
-        return "\n\n".join(one.python for one in (self.decision, self.ranking) if one is not None)
+        """Python that gives the same, a call for each command line."""
+        return "\n\n".join(one.python for one in self.answers)
 
     def page(self) -> str:
         """Return the page to take away."""
         with drawing:
-            return page_html(self.main.document, self.main.line)
+            return page_html(self.answers[0].document, self.answers[0].line)
 
     def csv(self) -> str:
         """Return the rows as CSV."""
@@ -150,15 +169,13 @@ class PageAnswer:
         return None if first is None or first.request.collected is None else applied_csv(first)
 
     def code(self) -> bytes:
-        """Return the code of ``ldp-advise code`` as a zip file; raises InputError where the pair has none."""
+        """Return the code of ``ldp-advise code`` as a zip file; empty where there is none."""
         if self.first is None:
-            raise InputError("code is written for categories, not for places")
-        best, request = _written(self.first), self.first.request
-        budget = best.epsilon or request.epsilon
+            return b""
         try:
-            made = files_of(CodedCollection(best.protocol, best.method, request.k, budget))
-        except ValueError as error:
-            raise InputError(str(error)) from None
+            made = files_of(CodedCollection(*_setting(self.first)))
+        except ValueError:
+            return b""
         target = io.BytesIO()
         with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, text in made.items():
@@ -166,41 +183,37 @@ class PageAnswer:
         return target.getvalue()
 
     def code_line(self) -> str:
-        """Return the command that writes the same code."""
+        """Return the command that writes the same code; "" where there is none."""
         if self.first is None:
             return ""
-        best, request = _written(self.first), self.first.request
-        budget = best.epsilon or request.epsilon
-        pair = ("--protocol", best.protocol, "--method", best.method, "--eps", f"{budget:.12g}", "--k", str(request.k))
-        return shlex.join(("ldp-advise", "code", *pair, "--to", "collection"))
+        protocol, method, k, epsilon = _setting(self.first)
+        words = ("--protocol", protocol, "--method", method, "--eps", f"{epsilon:.12g}", "--k", str(k))
+        return shlex.join(("ldp-advise", "code", *words, "--to", "collection"))
 
     def made_up(self) -> dict[str, bytes]:
         """Return the files that the command lines name and nobody has dropped: the assumed one, or the example."""
-        own = self.state.data.digest if self.state.held is not None else ""
-        if own and own in self.state.files:
+        if self.state.data.digest in self.state.files:
             return {}
-        every = [one.asked.files for one in (self.decision, self.ranking) if one is not None]
-        return {name: held.content for files in every for name, held in files.items()}
+        return {name: held.content for one in self.answers for name, held in one.inquiry.files.items()}
 
 
-def _written(ranking: Ranking) -> Recommendation:
-    """Return the best row that code is written for: that of one method."""
-    return ranking.best_alone or ranking.best
+def _setting(ranking: Ranking) -> tuple[str, str, int, float]:
+    """Return protocol, method, k and ε that code is written for: those of the best row of one method."""
+    best, request = ranking.best_alone or ranking.best, ranking.request
+    return best.protocol, best.method, request.k, best.epsilon or request.epsilon
 
 
-def look_up(state: State) -> PageAnswer:
-    """Return the answers, worked out here; raises InputError as the command line does."""
-    return shown(state)
+def page_answer(state: State, value: Any = None, choice: Any = None) -> PageAnswer:
+    """Return the answers for a state; `value` and `choice` answer its ranking and its decision, where they are known.
+
+    Raises InputError as the command line does.
+    """
+    inquiry = decision(state)
+    chosen = None if inquiry is None else result_of(inquiry, choice)
+    return PageAnswer(state, chosen, result_of(ranking(state, budget_of(choice_of(chosen))), value))
 
 
-def shown(state: State, value: Any = None, choice: Any = None) -> PageAnswer:
-    """Return the answers for a state; what its ranking and its decision answer, where that was worked out elsewhere."""
-    asked = decision(state)
-    chosen = None if asked is None else answered(asked, choice)
-    return PageAnswer(state, chosen, answered(ranking(state, budget_of(choice_of(chosen))), value))
-
-
-def choice_of(chosen: Answered | None) -> Choice | None:
+def choice_of(chosen: Result | None) -> Choice | None:
     """Return what was chosen, where a budget was asked for."""
     return chosen.value if chosen is not None and isinstance(chosen.value, Choice) else None
 
@@ -210,16 +223,16 @@ def budget_of(choice: Choice | None) -> float | None:
     return None if choice is None else choice.epsilon or choice.case.limit
 
 
-def faults(state: State, error: BaseException) -> dict[str, str]:
+def faults(state: State, error: InputError | MemoryError) -> dict[str, str]:
     """Return what is wrong by the control that is to blame, "general" for none, in the words of the page."""
     if isinstance(error, MemoryError):
         return {"data": "There is not enough memory for this: fewer categories take less."}
     message = str(error)
-    if state.file_name and message.startswith(state.file_name):  # of the file, unless it is for one control
+    if state.data.name and message.startswith(state.data.name):  # of the file, unless it is for one control
         about = "".join(message.partition(" for --")[1:])
-        control = blamed(about, state.goal) or "data"
+        control = blamed(InputError(about, error.fields), state.goal) or "data"
     else:
-        control = blamed(message, state.goal) or "general"
+        control = blamed(error, state.goal) or "general"
     return {control: worded(message, state.goal)}
 
 
@@ -253,3 +266,44 @@ def _blocks_html(blocks: Iterable[tuple[str, str]]) -> str:
 
 def _folded(title: str, html: str) -> str:
     return f"<details><summary>{escape(title)}</summary>{html}</details>"
+
+
+def _attacker_section(ranking: Ranking, again: int) -> Section:
+    """Return what reports of a user with the most common answer give away; `again` draws others."""
+    best, request = ranking.best, ranking.request
+    protocol = request.oracle(best.protocol)
+    guess = Sentence(
+        f"From one report, the best guess of a user's answer is right in {percent(best.attack_success)} of cases, "
+        f"{attacker_text(request)}. A report has {protocol.report_bits:,} bits."
+    )
+    parts: tuple[Part, ...] = (guess,)
+    if isinstance(protocol, FrequencyOracle) and request.k <= LARGEST_DOMAIN and best.protocol != "she":
+        parts += (_reports(ranking, protocol, again),)
+    return Section("What an attacker sees", parts)
+
+
+def _reports(ranking: Ranking, protocol: FrequencyOracle, again: int) -> Table:
+    """Return a few reports of one user, and how many answers each of them fits."""
+    request = ranking.request
+    answer = int(np.argmax(request.counts))
+    stream = rng_for(request.seed, "attacker", protocol.key, again)
+    rows = []
+    for place in range(REPORTS):
+        report = protocol.perturb(np.array([answer]), stream)
+        fits = np.asarray(protocol.support(report)) > 0
+        true = "yes" if fits[answer] else "no: it misleads"
+        rows.append(Row((str(place + 1), f"{int(fits.sum()):,} of {request.k:,}", true)))
+    label = request.labels[answer] if request.labels else str(answer)
+    return Table(
+        (Column("report", text=True), Column("answers it fits"), Column("the true one too", text=True)),
+        tuple(rows),
+        f"Six reports of users who all answer {label!r}",
+        cut=False,
+    )
+
+
+def _promise_section(ranking: Ranking) -> Section:
+    """Return what the budget promises, in words."""
+    best, request = ranking.best, ranking.request
+    sentences = meaning_sentences(meaning(best.epsilon or request.epsilon, request.k, best.protocol))
+    return Section("The promise in words", tuple(map(Sentence, sentences)))

@@ -1,0 +1,100 @@
+"""Files of a page, all in memory: dropped, assumed for a shape, or made up to try a page with."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+from collections import UserDict
+from collections.abc import Iterable
+from functools import cache, lru_cache
+from pathlib import PurePath
+
+import numpy as np
+
+from advisor.cli.options import COMMANDS
+from advisor.errors import printable
+from advisor.inputs.held import HeldFile
+from advisor.question.frequencies import from_shape
+from advisor.question.settings import Shape
+from simulator import PROTOCOLS
+from simulator.populations import apportion, frequencies
+from simulator.seeding import rng_for
+
+MEGABYTE = 1_000_000
+LARGEST = 50 * MEGABYTE  # of one file
+MOST = 200 * MEGABYTE  # of all that are held: what was not asked for longest is forgotten first
+DIGEST = 16  # characters of the digest by which an address names a file
+LABEL, PEOPLE = "answer", "people"  # columns of the file of a shape
+ROWS, COLUMNS, RESIDENTS = 12, 16, 20_000  # of the town that is an example
+CENTRES = ((3, 4, 2.0, 0.6), (8, 11, 1.5, 0.4))  # row, column, width and share of the two parts of the town
+CATEGORIES, USERS, EPSILON = 32, 100_000, 1.0  # of the estimate, which is by optimised unary encoding
+
+
+class Uploads(UserDict[str, HeldFile]):
+    """The files that are held, by digest, in bounded amounts."""
+
+    def __getitem__(self, digest: str) -> HeldFile:
+        """Return a file, which is forgotten last from now on."""
+        self.data[digest] = self.data.pop(digest)
+        return self.data[digest]
+
+    def add(self, content: bytes) -> str:
+        """Hold a file, and return its digest; what does not fit beside it is forgotten."""
+        digest = hashlib.sha256(content).hexdigest()[:DIGEST]
+        self.data[digest] = self[digest] if digest in self else HeldFile(content)
+        while sum(len(file.content) for file in self.data.values()) > MOST:
+            del self.data[next(iter(self.data))]
+        return digest
+
+
+def safe_name(name: str) -> str:
+    """Return the name of a file that is no command, no option and no folder.
+
+    >>> safe_name("../a b.csv"), safe_name("plan"), safe_name("-x.csv")
+    ('a b.csv', './plan', './-x.csv')
+    """
+    bare = printable(PurePath(name.replace("\\", "/")).name)[:200] or "file"
+    return f"./{bare}" if bare in COMMANDS or bare.startswith("-") else bare
+
+
+@lru_cache(maxsize=16)
+def assumed_file(shape: Shape, k: int, n: int, ordered: bool | None) -> tuple[HeldFile, bool]:
+    """Return a file with `n` people whose answers have the frequencies of a shape, and whether these have an order."""
+    assumed = from_shape(k, shape, ordered=ordered)
+    return _file((LABEL, PEOPLE), enumerate(assumed.counts(n).tolist(), start=1)), assumed.ordered
+
+
+@cache
+def example_file(name: str) -> HeldFile:
+    """Return the example of a page by its name: made up, and the same each time."""
+    return {"estimate.csv": _estimate, "town.csv": _town}[name]()
+
+
+def _estimate() -> HeldFile:
+    """Return a raw estimate of a collection from people whose answers have a skew of 1."""
+    counts = apportion(frequencies("zipf", CATEGORIES, 1.0), USERS)
+    oracle = PROTOCOLS["oue"](CATEGORIES, EPSILON)
+    tally = oracle.sample_tally(counts, rng_for(0, "example"))
+    values = oracle.estimate(tally.counts, tally.n)  # type: ignore[attr-defined]
+    rows = ((f"answer {place}", f"{value:.6f}") for place, value in enumerate(values.tolist(), start=1))
+    return _file(("answer", "estimate"), rows)
+
+
+def _town() -> HeldFile:
+    """Return how many people are in each cell of a town with two parts."""
+    rows, columns = np.mgrid[:ROWS, :COLUMNS]
+    density = np.full((ROWS, COLUMNS), 0.0005)
+    for row, column, width, share in CENTRES:
+        bell = np.exp(-((rows - row) ** 2 + (columns - column) ** 2) / (2 * width**2))
+        density += share * bell / bell.sum()
+    counts = apportion(density.ravel(), RESIDENTS).reshape(ROWS, COLUMNS)
+    return _file(("row", "col", "people"), ((row, column, count) for (row, column), count in np.ndenumerate(counts)))
+
+
+def _file(header: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> HeldFile:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return HeldFile(text.getvalue().encode())
