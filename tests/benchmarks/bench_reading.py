@@ -20,8 +20,8 @@ import pandas as pd
 
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.places import read_places
+from advisor.inputs.reports import count_reports
 from simulator.protocols import PROTOCOLS
-from tests.advisor.inputs.reading import read_reports
 
 BLOCK = 65_536
 K_REPORTS = 2  # hashing for many categories takes longer than any reading
@@ -75,8 +75,8 @@ def main() -> None:
     kinds: dict[str, tuple[Callable[[Path], object], Callable[[Path, list[str]], object], list[str]]] = {
         "sample": (lambda path: read_histogram(str(path), column="state"), counted, ["state"]),
         "quoted": (lambda path: read_histogram(str(path), column="state"), counted, ["state"]),
-        "olh": (lambda path: read_reports(str(path), "olh", 1.0, k=K_REPORTS), read_only, ["seed", "symbol"]),
-        "pgr": (lambda path: read_reports(str(path), "pgr", 1.0, k=256), counted, ["symbol"]),
+        "olh": (lambda path: count_reports(str(path), "olh", 1.0, k=K_REPORTS), read_only, ["seed", "symbol"]),
+        "pgr": (lambda path: count_reports(str(path), "pgr", 1.0, k=256), counted, ["symbol"]),
         "grid": (lambda path: read_places(str(path), columns="row,col", grid="32x32"), counted, ["row", "col"]),
         "degrees": (lambda path: read_places(str(path), columns="lon,lat", cell_km=1.0), read_only, ["lon", "lat"]),
     }
