@@ -159,7 +159,7 @@ def advise(
     >>> advise(1.0, k=256, metric="emd").source
     'grid'
     """
-    given = locals()
+    given = locals()  # the keywords, as they were given
     if not isinstance(metric, str) and not callable(metric):
         raise InputError(f"metric must be the name of one metric, got {metric!r}")
     question = Question.of(given | {"epsilon": budget_alias(epsilon, eps)})

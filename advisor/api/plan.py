@@ -101,6 +101,7 @@ def plan(
     >>> answer.question.unknown, answer.value > 100_000
     ('n', True)
     """
+    # locals(): the keywords, as they were given
     question = Question.of(locals() | {"epsilon": budget_alias(epsilon, eps)})
     check_plan(question)
     return Plan.of(make_plan(plan_question(question), instant=instant, simulation=question.simulation))

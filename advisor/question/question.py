@@ -70,13 +70,13 @@ class Question(Bundle):
         Raises InputError for a value that is wrong.
         """
         groups: dict[str, dict[str, Any]] = defaultdict(dict)
-        values, counts = given.get("sample"), given.get("sample_counts")
-        sample = None if values is None and counts is None else MemorySample(values, counts)
+        sample = MemorySample(given.get("sample"), given.get("sample_counts"))
+        held = sample.values is not None or sample.counts is not None
         for name, value in given.items():
             if name in KEYWORDS and value is not None:
                 groups[KEYWORDS[name]][name] = value
-        parts: dict[str, Any] = {name: GROUPS[name](**values) for name, values in groups.items()}
-        return cls(sample=sample, **parts)
+        parts: dict[str, Any] = {name: GROUPS[name](**options) for name, options in groups.items()}
+        return cls(sample=sample if held else None, **parts)
 
     @property
     def epsilon(self) -> float:

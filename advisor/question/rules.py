@@ -1,4 +1,4 @@
-"""What does not go together in a question, and what is missing: looked at once, before anything is read."""
+"""Rules of a question: what is missing, and what does not go together; looked at once, before anything is read."""
 
 from __future__ import annotations
 
