@@ -67,10 +67,10 @@ def test_both_names_are_installed_with_their_types_and_data(site: Path) -> None:
 @pytest.mark.slow  # the same build
 def test_all_clients_can_be_written_from_what_is_installed(site: Path) -> None:
     code = (
-        "from advisor.answers.clients.collection import Collection; "
+        "from advisor.answers.clients.collection import CodedCollection; "
         "from advisor.extensions.code.answer import files_of; from simulator import PROTOCOLS; "
         "methods = {'sw': 'em_stopped'}; "
-        "print({len(files_of(Collection(key, methods.get(key, 'norm'), 20, 1.0))) for key in PROTOCOLS})"
+        "print({len(files_of(CodedCollection(key, methods.get(key, 'norm'), 20, 1.0))) for key in PROTOCOLS})"
     )
     assert ask(site, code) == "{7}"
 

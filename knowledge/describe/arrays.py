@@ -212,7 +212,7 @@ class Noises(NamedTuple):
 def columns_of(noises: Sequence[Noise]) -> Noises:
     """Return noises as columns."""
     rows = [(one.variance_at_zero, one.variance_slope, one.n, _cancelling(one), _shift(one)) for one in noises]
-    return Noises(*np.array(rows, dtype=SINGLE).T[:, :, None])
+    return Noises(*np.array(rows, dtype=SINGLE).reshape(-1, 5).T[:, :, None])  # there may be none
 
 
 def _cancelling(noise: Noise) -> float:

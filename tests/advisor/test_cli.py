@@ -89,7 +89,7 @@ def test_metrics_of_numbers_have_tables_pages_pictures_threats_and_baselines(
 ) -> None:
     page, picture = tmp_path / "page.html", tmp_path / "picture.png"
     files = ("--report", page, "--plot", picture, "--threat", "0.05")
-    code, out, err = run("-e", "2", "-m", metric, "--format", "json", *files, *QUICK, ages)
+    code, out, err = run("fakes", "-e", "2", "-m", metric, "--format", "json", *files, *QUICK, ages)
     assert code == 0, err
     data = answer(out)
     assert data["request"]["metric"] == metric  # type: ignore[index]

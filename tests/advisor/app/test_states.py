@@ -245,7 +245,7 @@ def test_the_code_of_a_summary_is_that_of_the_best_method_without_draws() -> Non
     alone = next(row.method for row in answer.first.recommendations if row.method not in SUMMARIES)
     assert f"--method {alone} " in answer.code_line()
     with zipfile.ZipFile(io.BytesIO(answer.code())) as archive:
-        assert f"def {alone}(" in archive.read("collection/postprocessing.py").decode()
+        assert f'"{alone}"' in archive.read("collection/server.py").decode()
 
 
 def test_python_of_a_plan_decides_and_ranks(capsys: pytest.CaptureFixture[str]) -> None:
