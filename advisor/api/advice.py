@@ -114,23 +114,8 @@ class Advice(Ranking, Shown):
     def plot(self, path: str | Path | None = None, *, frequencies: bool = False, force: bool = False) -> Figure:
         """Draw the errors of the first pairs; needs matplotlib (the extra ``plot``).
 
-        Parameters
-        ----------
-        path
-            A file to write besides: .png, .svg or .pdf.
-        frequencies
-            Draw the frequencies of one collection instead, raw and post-processed.
-        force
-            Whether a file that exists may be replaced.
-
-        Returns
-        -------
-        A `matplotlib.figure.Figure`, which notebooks show.
-
-        Raises
-        ------
-        InputError
-            If matplotlib is missing, there is nothing to draw, or the file exists or cannot be written.
+        frequencies: draw the frequencies of one collection instead, raw and post-processed.
+        path, force, result and errors: as in `advisor.api.shown.Shown.plot`.
         """
         target = plot_target(path, force=force)
         if not self.recommendations:

@@ -59,23 +59,8 @@ class Sweep(SweepResult, Shown):
     def plot(self, path: str | Path | None = None, *, curves: bool = False, force: bool = False) -> Figure:
         """Draw a map of the winners; needs matplotlib (the extra ``plot``).
 
-        Parameters
-        ----------
-        path
-            A file to write besides: .png, .svg or .pdf.
-        curves
-            Draw the errors of the best methods against ε (or n, where there is one ε) instead.
-        force
-            Whether a file that exists may be replaced.
-
-        Returns
-        -------
-        A `matplotlib.figure.Figure`, which notebooks show.
-
-        Raises
-        ------
-        InputError
-            If matplotlib is missing, or the file exists or cannot be written.
+        curves: draw the errors of the best methods against ε (or n, where there is one ε) instead.
+        path, force, result and errors: as in `advisor.api.shown.Shown.plot`.
         """
         return written((curves_figure if curves else winners_figure)(self), plot_target(path, force=force))
 

@@ -53,7 +53,7 @@ def missing_budget(
                 f"the best guess from one report is right in {percent(row.attack)} of cases"
             )
         return MissingBudgetError([priced_data(row) for row in rows], [*lines, CHOOSE] if rows else [CHOOSE])
-    except Exception:  # noqa: BLE001 - an example is a courtesy: it must not hide the error
+    except (ValueError, ArithmeticError, LookupError, OSError, MemoryError):  # a courtesy, which hides no error
         return MissingBudgetError([], [CHOOSE])
 
 
