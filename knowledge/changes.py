@@ -71,12 +71,7 @@ def _ladders(start: float, low: float, high: float) -> list[list[float]]:
 
 
 def _nearest(
-    what: str,
-    start: float,
-    ladders: list[list[float]],
-    ask: Callable[[float], LookUp],
-    now: Pair,
-    choose: PairChoice,
+    what: str, start: float, ladders: list[list[float]], ask: Callable[[float], LookUp], now: Pair, choose: PairChoice
 ) -> NearestChange | None:
     """Walk up and down in turns, so that the nearer change is met first, and halve the last step."""
     for step in range(max(map(len, ladders))):

@@ -213,11 +213,7 @@ def first_of(frequencies: Frequencies) -> Profile | AssumedSkew:
 
 
 def noises_of(
-    k: int,
-    epsilon: float,
-    n: int,
-    protocols: Iterable[str] | None = None,
-    budgets: Mapping[str, float] | None = None,
+    k: int, epsilon: float, n: int, protocols: Iterable[str] | None = None, budgets: Mapping[str, float] | None = None
 ) -> dict[str, Noise]:
     """Return the noise of protocols by name, of all by default, if it is of one scale.
 

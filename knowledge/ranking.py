@@ -238,13 +238,22 @@ def _rows(
     figures = np.exp([errors, errors - width, errors + width, ratios, ratios - apart, ratios + apart, raw, l1])
     return tuple(
         LookUpRow(
-            *pair, error, low, high, ratio, ratio_low, ratio_high,
-            None if math.isnan(raw_error) else raw_error, mean_absolute, tuple(by_shape), origins[at],
+            *pair,
+            error,
+            low,
+            high,
+            ratio,
+            ratio_low,
+            ratio_high,
+            None if math.isnan(raw_error) else raw_error,
+            mean_absolute,
+            tuple(by_shape),
+            origins[at],
         )
         for pair, (error, low, high, ratio, ratio_low, ratio_high, raw_error, mean_absolute), by_shape, at in zip(
             sorted_pairs, figures.T.tolist(), np.exp(by_profile).T.tolist(), order.tolist(), strict=True
         )
-    )  # fmt: skip
+    )
 
 
 def range_warnings(k: int, epsilon: float, n: int) -> tuple[RangeWarning, ...]:

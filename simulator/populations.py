@@ -38,7 +38,7 @@ def _bell(k: int, centre: float, width: float) -> FloatArray:
     return np.exp(-(((_places(k) - centre) / width) ** 2) / 2)
 
 
-def _zipf(k: int, s: float, stream: Stream) -> FloatArray:  # noqa: ARG001 - one signature for all
+def _zipf(k: int, s: float, stream: Stream) -> FloatArray:
     return np.arange(1, k + 1, dtype=np.float64) ** -s
 
 
@@ -46,25 +46,25 @@ def _zipf_shuffled(k: int, s: float, stream: Stream) -> FloatArray:
     return stream().permutation(_zipf(k, s, stream))
 
 
-def _uniform(k: int, parameter: float, stream: Stream) -> FloatArray:  # noqa: ARG001
+def _uniform(k: int, parameter: float, stream: Stream) -> FloatArray:
     if parameter:
         raise ValueError
     return np.ones(k)
 
 
-def _gaussian(k: int, width: float, stream: Stream) -> FloatArray:  # noqa: ARG001
+def _gaussian(k: int, width: float, stream: Stream) -> FloatArray:
     return _bell(k, 0.5, width)
 
 
-def _bimodal(k: int, width: float, stream: Stream) -> FloatArray:  # noqa: ARG001
+def _bimodal(k: int, width: float, stream: Stream) -> FloatArray:
     return _bell(k, 0.3, width) + 0.5 * _bell(k, 0.75, width)
 
 
-def _geometric(k: int, ratio: float, stream: Stream) -> FloatArray:  # noqa: ARG001
+def _geometric(k: int, ratio: float, stream: Stream) -> FloatArray:
     return ratio ** _places(k)
 
 
-def _lognormal(k: int, sigma: float, stream: Stream) -> FloatArray:  # noqa: ARG001
+def _lognormal(k: int, sigma: float, stream: Stream) -> FloatArray:
     x = _places(k) * 4
     return np.exp(-((np.log(x) / sigma) ** 2) / 2) / x
 
@@ -90,13 +90,13 @@ def _sparse(k: int, share: float, stream: Stream) -> FloatArray:
     return weights
 
 
-def _spike(k: int, share: float, stream: Stream) -> FloatArray:  # noqa: ARG001
+def _spike(k: int, share: float, stream: Stream) -> FloatArray:
     weights = np.full(k, (1 - share) / (k - 1))
     weights[0] = share
     return weights
 
 
-def _steps(k: int, levels: float, stream: Stream) -> FloatArray:  # noqa: ARG001
+def _steps(k: int, levels: float, stream: Stream) -> FloatArray:
     if levels < 1:
         raise ValueError
     return 2.0 ** -np.floor(_places(k) * levels)

@@ -137,8 +137,10 @@ class _Network:
         self.k, self.shape = places.k, (places.rows, places.columns)
         self.shifts = [down * places.columns + across for down, across in around]
         self.lengths = [places.length(down, across) for down, across in around]
-        self.inside = [_inside(down, across, self.shape)[: self.k - shift] for (down, across), shift in
-                       zip(around, self.shifts, strict=True)]  # fmt: skip
+        self.inside = [
+            _inside(down, across, self.shape)[: self.k - shift]
+            for (down, across), shift in zip(around, self.shifts, strict=True)
+        ]
         self.thresholds = [
             np.where(inside, 1 / length, np.inf).astype(np.float32)
             for inside, length in zip(self.inside, self.lengths, strict=True)

@@ -24,9 +24,7 @@ from simulator._types import FloatArray
 from simulator.benchmark import Experiment, simulate
 from simulator.populations import SHAPES, apportion, frequencies
 
-PUBLISHED = (
-    "none", "base_pos", "base_cut", "norm", "norm_mul", "norm_sub", "norm_cut", "mle_apx", "power", "power_ns",
-)  # fmt: skip
+PUBLISHED = ("none", "base_pos", "base_cut", "norm", "norm_mul", "norm_sub", "norm_cut", "mle_apx", "power", "power_ns")
 CHALLENGERS = ("eb_ns", "wavelet_eb")
 METRIC_NAMES = ("l1", "l2", "kl", "emd")
 EPSILONS, USERS, ORACLES = (0.5, 1.0, 2.0), (10**4, 10**5, 10**6), ("oue", "grr")

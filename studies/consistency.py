@@ -25,9 +25,18 @@ from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 
 METHODS = (
-    "none", "base_pos", "post_pos", "base_cut", "norm", "norm_mul", "norm_sub", "norm_cut", "mle_apx", "power",
+    "none",
+    "base_pos",
+    "post_pos",
+    "base_cut",
+    "norm",
+    "norm_mul",
+    "norm_sub",
+    "norm_cut",
+    "mle_apx",
+    "power",
     "power_ns",
-)  # fmt: skip
+)
 CATEGORIES, USERS, EXPONENT = 1024, 1_000_000, 1.5  # Section V-A; the exponent is that of their figures
 EPSILONS = (0.2, 0.5, 1.0, 2.0)
 LARGE_SHARES, SMALL_SHARES, TOPS = (0.1, 0.3, 0.5, 0.7, 0.9), (0.01, 0.02, 0.05, 0.1), (2, 8, 16, 32)
@@ -35,9 +44,15 @@ AN_ORDER = (10**0.5, 10**1.5)  # "about ten times": nearer to 10 than to 1 or 10
 CLOSE = 1.05  # a method within 5 % of the best is as good
 # Name, parameter, and domain size of the shapes on which guidelines are checked beside theirs.
 OTHERS = (
-    ("zipf", 1.0, 256), ("zipf_shuffled", 1.1, 1024), ("dirichlet", 0.5, 256), ("geometric", 0.01, 256),
-    ("gaussian", 0.15, 128), ("bimodal", 0.08, 256), ("sparse", 0.1, 512), ("uniform", 0.0, 64),
-)  # fmt: skip
+    ("zipf", 1.0, 256),
+    ("zipf_shuffled", 1.1, 1024),
+    ("dirichlet", 0.5, 256),
+    ("geometric", 0.01, 256),
+    ("gaussian", 0.15, 128),
+    ("bimodal", 0.08, 256),
+    ("sparse", 0.1, 512),
+    ("uniform", 0.0, 64),
+)
 OTHER_EPSILONS, OTHER_USERS = (0.5, 1.0, 2.0), (100_000, 1_000_000)
 ADVICE = {"mse": "base_cut", "top 16": "norm", "set 0.1": "power_ns"}  # Section V-F
 TASKS = {"mse": "single values", "top 16": "frequent values", "set 0.1": "sets"}

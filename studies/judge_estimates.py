@@ -176,12 +176,7 @@ def judge_setting(setting: Setting, decision: int, repetitions: int, by_k: bool)
 
 
 def _judged(
-    contest: Contest,
-    collected: Collected,
-    given: FloatArray,
-    truth: FloatArray,
-    expected: dict[str, float],
-    group: str,
+    contest: Contest, collected: Collected, given: FloatArray, truth: FloatArray, expected: dict[str, float], group: str
 ) -> Judged:
     metric = METRICS[contest.metric]
 
@@ -300,9 +295,15 @@ def figures_of(made: Sequence[Judged]) -> list[str]:
 
 
 HEAD = (
-    "estimates", "stated / actual", "range holds", "ratios hold", "named / given", "named / norm_sub",
-    "extra % (95th)", "extra here %",
-)  # fmt: skip
+    "estimates",
+    "stated / actual",
+    "range holds",
+    "ratios hold",
+    "named / given",
+    "named / norm_sub",
+    "extra % (95th)",
+    "extra here %",
+)
 
 
 @app.command()

@@ -60,8 +60,10 @@ def as_smooth(protocol: Protocol, observed: Observed, n: int, rng: np.random.Gen
 
 
 POPULATIONS: dict[tuple[str, str], Draw] = {
-    ("sw", "curves"): curves, ("sw", "bootstrap"): as_smooth, ("tree", "bootstrap"): bootstrap,
-}  # fmt: skip
+    ("sw", "curves"): curves,
+    ("sw", "bootstrap"): as_smooth,
+    ("tree", "bootstrap"): bootstrap,
+}
 
 
 class Chosen(NamedTuple):

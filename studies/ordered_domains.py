@@ -32,8 +32,12 @@ from simulator.ranking import Pair
 CATEGORICAL: Pair = ("ss", "wavelet_eb")
 PUBLISHED: tuple[Pair, ...] = (("sw", "em"), ("sw", "ems"), ("haar_hrr", "iso_cdf"), ("tree", "iso_cdf"))
 CHALLENGERS: tuple[Pair, ...] = (
-    ("tree", "tree_eb"), ("tree_half", "tree_eb"), ("ss", "tree_eb"), ("haar_hrr", "tree_eb"), ("sw", "em_stopped"),
-)  # fmt: skip
+    ("tree", "tree_eb"),
+    ("tree_half", "tree_eb"),
+    ("ss", "tree_eb"),
+    ("haar_hrr", "tree_eb"),
+    ("sw", "em_stopped"),
+)
 BEST = "the best published pair in hindsight"
 METRIC_NAMES = ("emd", "range", "l1", "l2")
 EPSILONS, USERS, SHAPE_DOMAINS = (0.5, 1.0, 2.0, 4.0), (10**4, 10**5, 10**6), (64, 256, 512)

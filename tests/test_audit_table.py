@@ -113,10 +113,6 @@ def test_nothing_loses_more_than_is_promised() -> None:
 
 if __name__ == "__main__":  # rewrites the table, in half an hour: python tests/test_audit_table.py
     done = subprocess.run(
-        [sys.executable, "-m", "advisor", *COMMAND.split()],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
+        [sys.executable, "-m", "advisor", *COMMAND.split()], capture_output=True, text=True, check=True, cwd=ROOT
     )
     PAGE.write_text(TEXT.split(MARK)[0] + MARK + done.stdout, encoding="utf-8")

@@ -60,7 +60,7 @@ def _marks(page: str) -> list[pytest.MarkDecorator]:
     ("page", "command", "output"),
     [pytest.param(*shown, id=f"{shown[0]}: {shown[1]}", marks=_marks(shown[0])) for shown in SHOWN],
 )
-def test_shown_output_is_real(page: str, command: str, output: str) -> None:  # noqa: ARG001 - names the case
+def test_shown_output_is_real(page: str, command: str, output: str) -> None:
     assert_same(printed(command), output)
 
 

@@ -11,8 +11,14 @@ PACKAGES = ("simulator", "knowledge", "advisor", "ldp_advise")
 # The rooms of the advisor from the ground up, those of one storey together; what is in a room knows nothing above it.
 ROOMS = (
     ("errors", "checks", "names", "figures", "members", "outputs"),
-    ("inputs",), ("question",), ("answers",), ("show",), ("api",), ("cli",), ("extensions",),
-)  # fmt: skip
+    ("inputs",),
+    ("question",),
+    ("answers",),
+    ("show",),
+    ("api",),
+    ("cli",),
+    ("extensions",),
+)
 REGISTRY = "advisor.extensions"  # the names of commands, which imports none of them
 
 

@@ -58,8 +58,13 @@ def catalog() -> dict[str, tuple[Entry, ...]]:
         ),
         "methods": tuple(
             _entry(
-                key, one, _method_words(one), nonnegative=one.nonnegative, sums_to_one=one.sums_to_one,
-                ordered_only=one.uses_order, queries_only=one.queries_only,
+                key,
+                one,
+                _method_words(one),
+                nonnegative=one.nonnegative,
+                sums_to_one=one.sums_to_one,
+                ordered_only=one.uses_order,
+                queries_only=one.queries_only,
             )
             for key, one in POSTPROCESSORS.items()
         ),
@@ -67,7 +72,7 @@ def catalog() -> dict[str, tuple[Entry, ...]]:
             _entry(key, one, (_order_words(ordered=one.ordered_only),), unit=one.unit, ordered_only=one.ordered_only)
             for key, one in METRICS.items()
         ),
-    }  # fmt: skip
+    }
 
 
 def _entry(key: str, member: Member, promises: tuple[str, ...], **facts: str | bool) -> Entry:

@@ -178,10 +178,7 @@ def advise(
 
 
 def _collected_request(
-    question: Question,
-    estimate: ArrayLike | Mapping[Any, float] | None,
-    tally: Tally | None,
-    surrogate: str | None,
+    question: Question, estimate: ArrayLike | Mapping[Any, float] | None, tally: Tally | None, surrogate: str | None
 ) -> Request:
     refuse(["the estimate"] if estimate is not None and tally is not None else [], "does not go with a tally")
     if tally is not None and not isinstance(tally, Tally):

@@ -14,10 +14,7 @@ from advisor.api.shown import Shown, plot_target, written
 from advisor.question.cluster import Cluster
 from advisor.question.question import Question
 from advisor.question.rules import check_sweep
-from advisor.question.settings import (
-    Named,
-    alias,
-)
+from advisor.question.settings import Named, alias
 from advisor.question.sweep import sweep_question
 from advisor.show.model import Document
 from advisor.show.pictures.sweep import curves_figure, winners_figure

@@ -23,9 +23,17 @@ from advisor.question.request import Request
 from advisor.question.settings import member
 
 COLLECTED = (
-    "terms", "collection", "domain", "columns:column,header", "cleaning:domain", "menu:method", "limits", "threat",
-    "metric_settings", "simulation:repetitions,seed,jobs",
-)  # fmt: skip
+    "terms",
+    "collection",
+    "domain",
+    "columns:column,header",
+    "cleaning:domain",
+    "menu:method",
+    "limits",
+    "threat",
+    "metric_settings",
+    "simulation:repetitions,seed,jobs",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,9 +46,13 @@ class NextRound(Settings):
         "--apply", read=path, metavar="FILE", help="write the post-processed estimate with intervals: .csv"
     )
     next_protocol: tuple[str, ...] = option(
-        "--next-protocol", read=partial(member, "protocol"), metavar="NAME", repeated=True, advanced=True,
+        "--next-protocol",
+        read=partial(member, "protocol"),
+        metavar="NAME",
+        repeated=True,
+        advanced=True,
         help="only this protocol for the next round, or several: a,b",
-    )  # fmt: skip
+    )
 
 
 def estimate_command(

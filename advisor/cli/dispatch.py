@@ -28,9 +28,15 @@ COMPLETION = "_LDP_ADVISE_COMPLETE"
 NUMBERS = ("SOURCE_DATE_EPOCH", "LOKY_MAX_CPU_COUNT", "COMP_CWORD")
 SIZES = ("COLUMNS", "LINES")  # rich fails over ², and draws nothing on a terminal that has none
 MEANT = {  # what people call an option, and its name
-    "--users": "--n", "-n": "--n", "-k": "--k", "--categories": "--k", "--budget": "--eps",
-    "--csv": "--format csv", "--json": "--format json", "--html": "--report",
-}  # fmt: skip
+    "--users": "--n",
+    "-n": "--n",
+    "-k": "--k",
+    "--categories": "--k",
+    "--budget": "--eps",
+    "--csv": "--format csv",
+    "--json": "--format json",
+    "--html": "--report",
+}
 LONGEST = 11  # digits: the date of a picture is before the year 3000
 
 

@@ -184,9 +184,12 @@ class Building(Settings):
     panel: ClassVar[str] = "Build"
 
     to: str = option(
-        "--to", read=folder_name, metavar="DIR", default="knowledge-data",
+        "--to",
+        read=folder_name,
+        metavar="DIR",
+        default="knowledge-data",
         help="folder of the new data [default: knowledge-data]",
-    )  # fmt: skip
+    )
     quick: bool = option("--quick", help="a small build in a minute, to try things out")
 
 

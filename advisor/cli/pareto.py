@@ -21,11 +21,7 @@ from advisor.show.rank.pareto import pareto_document, pareto_sections
 
 
 def pareto_command(
-    *,
-    sample: Sample = None,
-    question: Annotated[Question, Only(*RANKED, "promise")],
-    picture: Picture,
-    output: Output,
+    *, sample: Sample = None, question: Annotated[Question, Only(*RANKED, "promise")], picture: Picture, output: Output
 ) -> None:
     """Show the trade-offs between error, attack and report size.
 

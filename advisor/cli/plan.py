@@ -21,9 +21,19 @@ from advisor.show.pictures.plan import plan_figure
 from advisor.show.plan import plan_document
 
 PLANNED = (
-    "terms", "goal", "domain", "columns", "cleaning", "menu", "limits:deployable", "shape", "instant",
-    "metric_settings", "simulation:max_repetitions,seed,jobs", "promise",
-)  # fmt: skip
+    "terms",
+    "goal",
+    "domain",
+    "columns",
+    "cleaning",
+    "menu",
+    "limits:deployable",
+    "shape",
+    "instant",
+    "metric_settings",
+    "simulation:max_repetitions,seed,jobs",
+    "promise",
+)
 
 
 def plan_command(

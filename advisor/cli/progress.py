@@ -51,9 +51,13 @@ def _live(words: str) -> Live:
     from rich.live import Live
 
     return Live(
-        _spinner(words), console=Console(stderr=True), transient=True, refresh_per_second=12.5, redirect_stdout=False,
+        _spinner(words),
+        console=Console(stderr=True),
+        transient=True,
+        refresh_per_second=12.5,
+        redirect_stdout=False,
         redirect_stderr=False,
-    )  # fmt: skip
+    )
 
 
 class Delayed:
@@ -106,9 +110,12 @@ class DelayedProgress(Delayed):
             from rich.progress import Progress
 
             self._shown = self._bar = Progress(
-                *self._columns(), console=Console(stderr=True), transient=True, redirect_stdout=False,
+                *self._columns(),
+                console=Console(stderr=True),
+                transient=True,
+                redirect_stdout=False,
                 redirect_stderr=False,
-            )  # fmt: skip
+            )
             description = escape(printable(self._description))
             self._task = self._bar.add_task(description, total=total, completed=self._before)
             self._bar.start()

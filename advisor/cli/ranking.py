@@ -43,9 +43,18 @@ from simulator.benchmark import Runs
 
 # What a question about a sample, or a look-up without one, is made of; several budgets are answered side by side.
 RANKED = (
-    "grid:epsilons", "terms:n,metric", "domain", "columns", "cleaning", "menu", "limits", "shape", "instant",
-    "metric_settings", "simulation",
-)  # fmt: skip
+    "grid:epsilons",
+    "terms:n,metric",
+    "domain",
+    "columns",
+    "cleaning",
+    "menu",
+    "limits",
+    "shape",
+    "instant",
+    "metric_settings",
+    "simulation",
+)
 RUN_COLUMNS = ("eps", "n", "k", "seed", "version", "protocol", "method", "metric", "repetition", "judged", "error")
 RUN_SUFFIXES = (".csv", ".parquet")
 
@@ -128,9 +137,12 @@ class RankFiles(Settings):
         "--runs", read=path, metavar="FILE", advanced=True, help="every repetition's error: .csv or .parquet"
     )
     plot_frequencies: str | None = option(
-        "--plot-frequencies", read=path, metavar="FILE", advanced=True,
+        "--plot-frequencies",
+        read=path,
+        metavar="FILE",
+        advanced=True,
         help="picture of raw and post-processed frequencies",
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

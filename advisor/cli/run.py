@@ -30,8 +30,13 @@ FORMATS = ("table", "plain", "markdown", "csv", "json", "value", "html")
 PAGES = (".html", ".htm")
 FAILED = 3  # exit code of an answer that is given, and that a pipeline asked to fail on
 SUFFIX_FORMATS = {
-    "": "table", ".txt": "plain", ".md": "markdown", ".csv": "csv", ".json": "json", **dict.fromkeys(PAGES, "html"),
-}  # fmt: skip
+    "": "table",
+    ".txt": "plain",
+    ".md": "markdown",
+    ".csv": "csv",
+    ".json": "json",
+    **dict.fromkeys(PAGES, "html"),
+}
 NOTICE = (
     "note: SAMPLE is read as it is, without any privacy: use public, synthetic or pilot data, not what you want to "
     "protect (--quiet hides this note)"
@@ -57,9 +62,8 @@ class Output(Settings):
         "--format", read=choice(FORMATS), metavar="FORMAT", help=f"table (default), {', '.join(FORMATS[1:])}"
     )
     output: str | None = option(
-        "--output", "-o", read=path, metavar="FILE",
-        help="write the answer here, in the suffix's format",
-    )  # fmt: skip
+        "--output", "-o", read=path, metavar="FILE", help="write the answer here, in the suffix's format"
+    )
     report: str | None = option("--report", read=path, metavar="FILE", help="write one page with everything: .html")
     title: str | None = option("--title", read=text, metavar="TEXT", advanced=True, help="title of the page")
     force: bool = option("--force", advanced=True, help="replace files that exist")

@@ -25,9 +25,16 @@ from advisor.show.pictures.sweep import curves_figure, winners_figure
 from advisor.show.sweep import sweep_document
 
 SWEPT = (
-    "grid", "terms:metric", "domain:ordered", "columns", "cleaning", "menu", "shape", "metric_settings",
+    "grid",
+    "terms:metric",
+    "domain:ordered",
+    "columns",
+    "cleaning",
+    "menu",
+    "shape",
+    "metric_settings",
     "simulation:repetitions,seed,jobs",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, kw_only=True)

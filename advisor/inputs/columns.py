@@ -15,10 +15,23 @@ from advisor.inputs.numbers import TWO_WAYS, DecimalSign, looks_numeric, whole_c
 COUNT_NAMES = frozenset({"count", "counts", "cnt", "freq", "frequency"})
 _COUNT_LIKE = COUNT_NAMES | {"n", "num", "number", "users", "total", "population", "size"}
 # What counts beside labels are called too; a user may have such a number as well, a household its people.
-_TALLY_NAMES = frozenset({
-    "people", "persons", "respondents", "residents", "inhabitants", "individuals", "participants", "voters", "votes",
-    "patients", "customers", "households", "populations",
-})  # fmt: skip
+_TALLY_NAMES = frozenset(
+    {
+        "people",
+        "persons",
+        "respondents",
+        "residents",
+        "inhabitants",
+        "individuals",
+        "participants",
+        "voters",
+        "votes",
+        "patients",
+        "customers",
+        "households",
+        "populations",
+    }
+)
 _TOTALS = frozenset({"total", "totals", "sum", "overall", "grandtotal", "all"})
 
 

@@ -117,8 +117,11 @@ def _by_order(order: Fit, other: Fit | None, listing: tuple[str, ...], *, from_f
             f"the labels can be {order.name} or {other.name}: taken as {order.name}, {shown_order(placed)} "
             "(--domain FILE gives another order)"
         )
-    same = [(one, two) for one, two in zip(order.labels, order.labels[1:], strict=False)
-            if order.keys[one] == order.keys[two]]  # fmt: skip
+    same = [
+        (one, two)
+        for one, two in zip(order.labels, order.labels[1:], strict=False)
+        if order.keys[one] == order.keys[two]
+    ]
     if same:
         pairs = listed((f"{shortened(one)} and {shortened(two)}" for one, two in same), most=3)
         warnings.append(f"some labels have the same place in the order, and stay apart as categories: {pairs}")

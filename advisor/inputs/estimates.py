@@ -16,14 +16,7 @@ from advisor.inputs.blocks import Rows
 from advisor.inputs.columns import InputTable, find_column, read_number, refuse_total
 from advisor.inputs.head import Expected
 from advisor.inputs.labels import missing_labels, shortened, value_of
-from advisor.inputs.numbers import (
-    MOST_LABELS,
-    DecimalSign,
-    all_numbers,
-    is_missing,
-    looks_numeric,
-    plain_number,
-)
+from advisor.inputs.numbers import MOST_LABELS, DecimalSign, all_numbers, is_missing, looks_numeric, plain_number
 from advisor.inputs.table import opened_rows
 
 # The better a name tells an estimate from a count of users, the earlier its group.
@@ -184,8 +177,7 @@ def _check_labels(table: InputTable, labels: list[str], places: list[int]) -> No
             first, where = seen[key]
             alike = "" if first == label else f", written {shortened(first)},"
             raise table.bad(
-                place,
-                f"label {shortened(label)} is on {table.unit} {where}{alike} already; give one row a category",
+                place, f"label {shortened(label)} is on {table.unit} {where}{alike} already; give one row a category"
             )
         seen[key] = label, place
 

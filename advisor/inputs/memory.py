@@ -171,10 +171,7 @@ def _by_label(name: str, given: Any) -> Labelled:
     index = index.get_level_values(0)
     counted = series.name in BY_FREQUENCY and bool((np.diff(series.to_numpy(np.float64, na_value=0)) <= 0).all())
     return Labelled(
-        list(map(_label, index.tolist())),
-        series.to_numpy(dtype=object),
-        *_categories_of(index),
-        by_frequency=counted,
+        list(map(_label, index.tolist())), series.to_numpy(dtype=object), *_categories_of(index), by_frequency=counted
     )
 
 

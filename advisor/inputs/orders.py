@@ -47,13 +47,7 @@ class Fit:
         return sorted(self.keys, key=lambda label: (self.keys[label], label))
 
 
-def fit(
-    name: str,
-    labels: Sequence[str],
-    key: Callable[[str], Key | None],
-    *,
-    cyclic: bool = False,
-) -> Fit | None:
+def fit(name: str, labels: Sequence[str], key: Callable[[str], Key | None], *, cyclic: bool = False) -> Fit | None:
     """Return how labels fit an order, whose `key` is None for a label without a place; None if too many have none.
 
     Labels that are no answer ("unknown") may be there; of others without a place one in ten.
@@ -144,8 +138,21 @@ def word_fits(labels: list[str]) -> Iterator[Fit]:
 
 # --- dates and times: 2024-01-31, Jan 2024, 2024Q1, 31.01.2024, 08:30, 8 pm -------------------------------------
 
-_FORMATS = ("%Y %m %d", "%Y %m", "%m %Y", "%b %Y", "%B %Y", "%Y %b", "%Y %B", "%d %b %Y", "%d %B %Y", "%b %d %Y",
-            "%B %d %Y", "%b %y", "%B %y")  # fmt: skip
+_FORMATS = (
+    "%Y %m %d",
+    "%Y %m",
+    "%m %Y",
+    "%b %Y",
+    "%B %Y",
+    "%Y %b",
+    "%Y %B",
+    "%d %b %Y",
+    "%d %B %Y",
+    "%b %d %Y",
+    "%B %d %Y",
+    "%b %y",
+    "%B %y",
+)
 _DAY_FIRST, _MONTH_FIRST = ("%d %m %Y", "%d %m %y"), ("%m %d %Y", "%m %d %y")
 _BETWEEN = re.compile(r"(?<=\d)(?:st|nd|rd|th)?[-/., ']+(?=\w)|(?<=[a-z])[-/., ']+(?=\w)")
 _YEARS = range(1500, 2200)  # others are rather other numbers

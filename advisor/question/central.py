@@ -78,12 +78,7 @@ class Central:
     @property
     def data(self) -> dict[str, float | dict[str, float] | list[str]]:
         """The promise as plain data."""
-        return {
-            "eps": self.epsilon,
-            "delta": self.delta,
-            "local": dict(self.local),
-            "generic": list(self.generic),
-        }
+        return {"eps": self.epsilon, "delta": self.delta, "local": dict(self.local), "generic": list(self.generic)}
 
 
 def central_budgets(promise: CentralPromise, protocols: Iterable[str], k: int, n: int) -> Central | None:

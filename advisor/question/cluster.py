@@ -22,13 +22,20 @@ class Cluster(Settings):
     panel: ClassVar[str] = "Simulation"
 
     backend: str = option(
-        "--backend", read=choice(BACKENDS), metavar="NAME", default=BACKENDS[0], advanced=True,
+        "--backend",
+        read=choice(BACKENDS),
+        metavar="NAME",
+        default=BACKENDS[0],
+        advanced=True,
         help=f"{', '.join(BACKENDS)} [default: {BACKENDS[0]}, processes]",
-    )  # fmt: skip
+    )
     scheduler: str | None = option(
-        "--scheduler", read=text, metavar="URL", advanced=True,
+        "--scheduler",
+        read=text,
+        metavar="URL",
+        advanced=True,
         help="of --backend dask: tcp://host:8786 [default: a cluster on this machine]",
-    )  # fmt: skip
+    )
 
     def check(self) -> None:
         """Refuse a backend without what it needs."""

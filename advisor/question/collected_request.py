@@ -44,21 +44,25 @@ class Collection(Settings):
 
     used: tuple[str, ...] = like(Menu, "protocol", help="the protocol that was used")
     surrogate: str | None = option(
-        "--surrogate", read=text, metavar="NAME", advanced=True,
+        "--surrogate",
+        read=text,
+        metavar="NAME",
+        advanced=True,
         help="what stands for the truth: ensemble, norm_sub, … [default: ensemble]",
-    )  # fmt: skip
+    )
     subset_size: int | None = option(
-        "--subset-size", read=whole(1), metavar="N", advanced=True,
-        help="values in a subset of ss [default: the best]",
-    )  # fmt: skip
+        "--subset-size", read=whole(1), metavar="N", advanced=True, help="values in a subset of ss [default: the best]"
+    )
     hash_range: int | None = option(
-        "--hash-range", read=whole(2), metavar="G", advanced=True,
-        help="symbols of olh [default: e^ε + 1]",
-    )  # fmt: skip
+        "--hash-range", read=whole(2), metavar="G", advanced=True, help="symbols of olh [default: e^ε + 1]"
+    )
     block_count: int | None = option(
-        "--blocks", read=whole(1), metavar="N", advanced=True,
+        "--blocks",
+        read=whole(1),
+        metavar="N",
+        advanced=True,
         help="blocks of hr; pure-ldp has 1 up to ε = 1 [default: the best]",
-    )  # fmt: skip
+    )
 
     @property
     def parameters(self) -> Parameters:
@@ -96,9 +100,12 @@ class ReportFormat(Settings):
 
     hash: str | None = option("--hash", read=text, metavar="NAME", help="hash of blh and olh reports: mix64 or xxh32")
     steps: int | None = option(
-        "--steps", read=whole(1, 2**60), metavar="N", advanced=True,
+        "--steps",
+        read=whole(1, 2**60),
+        metavar="N",
+        advanced=True,
         help="reports of she are whole steps of 1/N, as clients of `code` send",
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

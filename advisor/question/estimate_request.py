@@ -7,13 +7,7 @@ import numpy as np
 from advisor.checks import choice
 from advisor.errors import InputError
 from advisor.question.constraints import bounded, constrained
-from advisor.question.fitting import (
-    checked_threat,
-    fitting_methods,
-    fitting_metrics,
-    fitting_protocols,
-    known_targets,
-)
+from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics, fitting_protocols, known_targets
 from advisor.question.option import refuse
 from advisor.question.question import Question
 from advisor.question.request import BOOTSTRAP, CURVES, Collected, Request

@@ -101,12 +101,7 @@ def _predictable() -> Container[str]:
 
 
 def fitting_methods(
-    menu: Menu,
-    metrics: tuple[str, ...],
-    ordered: bool,
-    threat: Threat | None = None,
-    *,
-    reports: bool = True,
+    menu: Menu, metrics: tuple[str, ...], ordered: bool, threat: Threat | None = None, *, reports: bool = True
 ) -> tuple[str, ...]:
     """Return the methods asked for that fit the domain; with a threat, the remedies for it too.
 

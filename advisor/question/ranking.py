@@ -8,13 +8,7 @@ from numpy.typing import NDArray
 from advisor.errors import InputError
 from advisor.question.central import central_budgets
 from advisor.question.constraints import bounded, constrained
-from advisor.question.fitting import (
-    checked_threat,
-    fitting_methods,
-    fitting_metrics,
-    fitting_protocols,
-    known_targets,
-)
+from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics, fitting_protocols, known_targets
 from advisor.question.frequencies import Frequencies, assumed_shape
 from advisor.question.plurality import make_plan
 from advisor.question.question import Question

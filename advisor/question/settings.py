@@ -142,13 +142,24 @@ class Menu(Settings):
     panel: ClassVar[str] = "Menu"
 
     protocol: tuple[str, ...] = option(
-        "--protocol", "-p", read=partial(on_the_menu, "protocol"), metavar="NAME", repeated=True, write=as_named,
-        among=partial(beside_files, "protocol"), help="only this protocol, or several: a,b or all,mine.py:Mine",
-    )  # fmt: skip
+        "--protocol",
+        "-p",
+        read=partial(on_the_menu, "protocol"),
+        metavar="NAME",
+        repeated=True,
+        write=as_named,
+        among=partial(beside_files, "protocol"),
+        help="only this protocol, or several: a,b or all,mine.py:Mine",
+    )
     method: tuple[str, ...] = option(
-        "--method", read=partial(on_the_menu, "method"), metavar="NAME", repeated=True, write=as_named,
-        among=partial(beside_files, "method"), help="only this method, or several: a,b or all,mine.py:soft",
-    )  # fmt: skip
+        "--method",
+        read=partial(on_the_menu, "method"),
+        metavar="NAME",
+        repeated=True,
+        write=as_named,
+        among=partial(beside_files, "method"),
+        help="only this method, or several: a,b or all,mine.py:soft",
+    )
 
     def check(self) -> None:
         """Take ``all`` alone, or with published members, for the whole menu; beside one of the caller's it stays."""
@@ -227,9 +238,13 @@ class Columns(Settings):
     panel: ClassVar[str] = "Data"
 
     column: tuple[str, ...] = option(
-        "--column", read=text, metavar="NAME", repeated=True, undivided=True,
+        "--column",
+        read=text,
+        metavar="NAME",
+        repeated=True,
+        undivided=True,
         help="column of the values, by name or number",
-    )  # fmt: skip
+    )
     counts: str | None = option("--counts", read=text, metavar="NAME", help="column of counts: SAMPLE is a histogram")
     header: bool | None = option(
         "--header/--no-header", advanced=True, help="first line is a header [default: detected]"
@@ -318,10 +333,7 @@ class Plurality(Settings):
         help="smp (report one attribute) or spl (split --eps)",
     )
     rounds: int | None = option(
-        "--rounds",
-        read=whole(1, ROUNDS_MAX),
-        metavar="R",
-        help="repeat the collection R times, --eps each time",
+        "--rounds", read=whole(1, ROUNDS_MAX), metavar="R", help="repeat the collection R times, --eps each time"
     )
 
     def check(self) -> None:
@@ -340,9 +352,12 @@ class Threat(Settings):
         "--threat", read=share, metavar="SHARE", help="rank by the error when this share of users is fake"
     )
     targets: tuple[str, ...] = option(
-        "--targets", read=text, metavar="LABEL", repeated=True,
+        "--targets",
+        read=text,
+        metavar="LABEL",
+        repeated=True,
         help="with --threat: the categories that fake users are known to promote: a,b",
-    )  # fmt: skip
+    )
 
     def check(self) -> None:
         """Refuse targets of nobody."""
@@ -431,13 +446,18 @@ class Memoisation(Settings):
         "--eps-forever", read=budget, metavar="ε", help="budget of all reports of a value, once devices remember it"
     )
     changes: float | None = option(
-        "--changes", read=real(0, 1), metavar="X",
+        "--changes",
+        read=real(0, 1),
+        metavar="X",
         help="with --eps-forever: share of users whose value changes in each round [default: 0.05]",
-    )  # fmt: skip
+    )
     bits: int | None = option(
-        "--device-bits", read=whole(1, CATEGORIES_MAX), metavar="D", advanced=True,
+        "--device-bits",
+        read=whole(1, CATEGORIES_MAX),
+        metavar="D",
+        advanced=True,
         help="with --eps-forever: categories that a device of dbitflip reports on [default: 1]",
-    )  # fmt: skip
+    )
 
     def check_budgets(self, epsilon: float | None) -> None:
         """Refuse a report that may spend as much as all reports of a value.

@@ -10,14 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator import PROTOCOLS, FrequencyOracle
-from simulator.attributes import (
-    PROMISES,
-    SOLUTIONS,
-    fake_support,
-    hidden_variance,
-    losses,
-    report_budget,
-)
+from simulator.attributes import PROMISES, SOLUTIONS, fake_support, hidden_variance, losses, report_budget
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN
 
 

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from advisor.answers.budgets import Budgets, Priced
-from advisor.answers.rank.verdict import (
-    MARGINAL,
-    NOT_CERTAIN,
-    NOTHING_LEFT,
-    USELESS,
-    WORTH_IT,
-    against_nothing,
-)
+from advisor.answers.rank.verdict import MARGINAL, NOT_CERTAIN, NOTHING_LEFT, USELESS, WORTH_IT, against_nothing
 from advisor.figures import number, percent, points, rounded, users
 from advisor.names import pair_text, protocol_in_full
 from advisor.question.request import Request, nothing_left_sentence
@@ -39,9 +32,22 @@ from advisor.show.sentences import assumed_sentences, domain_text, total_text, u
 from simulator import POSTPROCESSORS
 
 COLUMNS = (
-    "eps", "metric", "protocol", "method", "error", "error_low", "error_high", "error_without_data", "verdict",
-    "users_off", "detectable_users", "report_bits", "attack_success", "k", "n",
-)  # fmt: skip
+    "eps",
+    "metric",
+    "protocol",
+    "method",
+    "error",
+    "error_low",
+    "error_high",
+    "error_without_data",
+    "verdict",
+    "users_off",
+    "detectable_users",
+    "report_bits",
+    "attack_success",
+    "k",
+    "n",
+)
 NAMED = 4  # pairs that a sentence can hold
 TONES = {WORTH_IT: Tone.GOOD, MARGINAL: Tone.PLAIN, USELESS: Tone.DOUBTFUL, None: Tone.PLAIN}
 
@@ -195,8 +201,11 @@ def _notes(budgets: Budgets, rows: Sequence[Priced]) -> list[str]:
         "with one --eps the answer has all pairs, and its page (--report) moves with ε and n.",
         _names(rows),
     ]
-    short = [epsilon for epsilon, answer in zip(budgets.epsilons, budgets.answers, strict=True)
-             if not answer.first.recommendations]  # fmt: skip
+    short = [
+        epsilon
+        for epsilon, answer in zip(budgets.epsilons, budgets.answers, strict=True)
+        if not answer.first.recommendations
+    ]
     if short:
         lines.append(f"Constraints leave no pair at ε = {', '.join(f'{epsilon:g}' for epsilon in short)}.")
     assumed = dict.fromkeys(text for answer in budgets.answers for text in answer.first.request.assumptions)
@@ -234,8 +243,19 @@ def priced_data(row: Priced) -> dict[str, Scalar]:
     """Return the figures of a row by their names in `COLUMNS`."""
     ranking, best = row.ranking, row.ranking.best
     figures = (
-        row.epsilon, ranking.metric, *best.pair, best.error, best.error_low, best.error_high,
-        ranking.error_without_data, row.verdict, row.off, row.detectable, best.report_bits, row.attack,
-        ranking.request.k, ranking.request.n,
-    )  # fmt: skip
+        row.epsilon,
+        ranking.metric,
+        *best.pair,
+        best.error,
+        best.error_low,
+        best.error_high,
+        ranking.error_without_data,
+        row.verdict,
+        row.off,
+        row.detectable,
+        best.report_bits,
+        row.attack,
+        ranking.request.k,
+        ranking.request.n,
+    )
     return dict(zip(COLUMNS, figures, strict=True))

@@ -17,9 +17,18 @@ PROMISES = Column("promises", "what every result keeps, and what a member needs"
 COST = Column("cost", text=True, drop=1)
 REFERENCE = Column("reference", text=True, drop=2)
 FIELDS = (
-    "kind", "name", "title", "unit", "nonnegative", "sums_to_one", "ordered_only", "queries_only", "promises", "cost",
+    "kind",
+    "name",
+    "title",
+    "unit",
+    "nonnegative",
+    "sums_to_one",
+    "ordered_only",
+    "queries_only",
+    "promises",
+    "cost",
     "reference",
-)  # fmt: skip
+)
 
 
 def list_document(catalog: Mapping[str, tuple[Entry, ...]]) -> Document:

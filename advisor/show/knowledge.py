@@ -119,8 +119,7 @@ def rules_document(metric: str, *, ordered: bool) -> Document:
             "rules": [{"conditions": conditions, **leaf} for conditions, leaf in leaves],
         },
         records=Records(
-            ("conditions", *leaves[0][1]),
-            tuple(("; ".join(conditions), *leaf.values()) for conditions, leaf in leaves),
+            ("conditions", *leaves[0][1]), tuple(("; ".join(conditions), *leaf.values()) for conditions, leaf in leaves)
         ),
         value="\n".join(
             f"{'; '.join(conditions) or 'always'}: {leaf['protocol']} {leaf['method']}" for conditions, leaf in leaves
@@ -194,9 +193,7 @@ def evaluation_document(judgements: Sequence[Judgement], *, full: bool) -> Docum
         title="Regret of look-ups",
         verdict=None,
         parts=tuple(part for one in judgements for part in (Sentence(_verdict(one), Role.ANSWER), table(one))),
-        data={
-            "sets": [{"title": one.title, "settings": one.settings, "scores": scores} for one, scores in sets],
-        },
+        data={"sets": [{"title": one.title, "settings": one.settings, "scores": scores} for one, scores in sets]},
         records=Records(
             ("set", *(field.name for field in fields(Score))),
             tuple((one.title, *score.values()) for one, scores in sets for score in scores),

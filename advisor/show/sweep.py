@@ -32,10 +32,26 @@ CERTAIN = "*"  # a mark, which every format keeps; by colour or weight as well w
 NAMED = 3  # winners that the answer names
 NO_RUNNER_UP = (None,) * 5  # margin, its interval, and the runner-up, which winners alone have
 COLUMNS = (
-    "k", "eps", "n", "rank_among", "protocol", "method", "error", "standard_error", "win_share", "margin",
-    "margin_low", "margin_high", "runner_up_protocol", "runner_up_method", *PairError._fields[3:], "metric",
-    "repetitions", "seed", "version",
-)  # fmt: skip
+    "k",
+    "eps",
+    "n",
+    "rank_among",
+    "protocol",
+    "method",
+    "error",
+    "standard_error",
+    "win_share",
+    "margin",
+    "margin_low",
+    "margin_high",
+    "runner_up_protocol",
+    "runner_up_method",
+    *PairError._fields[3:],
+    "metric",
+    "repetitions",
+    "seed",
+    "version",
+)
 
 
 def sweep_document(sweep: SweepResult, *, per_protocol: bool = False) -> Document:

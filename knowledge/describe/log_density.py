@@ -33,9 +33,7 @@ LEAST = 1e-3  # of a number of waves, and of what they leave: less is all the sa
 # About the error of the running sums and of the logarithm, in units of one user's; which share of the former is no
 # noise; how many waves are told from noise; what counts of two of the priors; and what waves leave of the logarithm, in
 # units of its noise and as it is.
-NAMES = (
-    "wave_curve", "wave_values", "wave_bias", "wave_number", "wave_walk", "wave_even", "wave_excess", "wave_left",
-)  # fmt: skip
+NAMES = ("wave_curve", "wave_values", "wave_bias", "wave_number", "wave_walk", "wave_even", "wave_excess", "wave_left")
 
 
 class Smoothness(NamedTuple):

@@ -132,9 +132,7 @@ def _digits(value: float, digits: int = 5) -> float:
 def measured_of(record: Record, one: SimulatedCell) -> Measured:
     """Return what a record holds of its cell."""
     return Measured(
-        one,
-        np.array(record["error"], dtype=np.float64),
-        np.array(record["relative_variance"], dtype=np.float64),
+        one, np.array(record["error"], dtype=np.float64), np.array(record["relative_variance"], dtype=np.float64)
     )
 
 

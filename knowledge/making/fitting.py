@@ -131,10 +131,7 @@ def fit_model(data: Dataset, provenance: Provenance, *stream: str) -> Model:
     spread, own = np.stack(
         [
             spreads(
-                left_out[rows],
-                (weights - EVEN)[rows],
-                data.variance[rows],
-                data.variance[rows] / 2 if stream else 0.0,
+                left_out[rows], (weights - EVEN)[rows], data.variance[rows], data.variance[rows] / 2 if stream else 0.0
             )
             for rows in (every, few if few.any() else every)
         ],

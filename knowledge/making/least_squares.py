@@ -43,13 +43,7 @@ def fit(
 
 
 def _layers(
-    x: SingleArray,
-    y: SingleArray,
-    w: SingleArray,
-    rng: np.random.Generator,
-    width: int,
-    epochs: int,
-    batch: int,
+    x: SingleArray, y: SingleArray, w: SingleArray, rng: np.random.Generator, width: int, epochs: int, batch: int
 ) -> Layers:
     sizes = (x.shape[1], width, width, y.shape[1])
     parameters: list[SingleArray] = []

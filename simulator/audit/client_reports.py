@@ -233,7 +233,7 @@ def reader_of_lines(explored: Iterable[Any]) -> tuple[Reader, list[Any]]:
     told_apart = [line for line, _ in counts.most_common(MOST_LINES)]
     place, others = {line: at for at, line in enumerate(told_apart)}, len(told_apart)
 
-    def read(batch: list[Any], held: int) -> Reading:  # noqa: ARG001 - as any reader
+    def read(batch: list[Any], held: int) -> Reading:
         numbers = np.array([place.get(line, others) for line in batch], dtype=np.int64)
         return Reading(
             lambda signs: of_values(numbers, others + 1, signs),

@@ -20,12 +20,7 @@ ROUNDS_MAX = 2000  # the numbers of rounds in which two values are supported mak
 
 
 def memoised_subject(
-    member: TwoSteps,
-    rounds: int,
-    values: tuple[int, int] = (0, 1),
-    *,
-    trials: int = TRIALS,
-    alpha: float = ALPHA,
+    member: TwoSteps, rounds: int, values: tuple[int, int] = (0, 1), *, trials: int = TRIALS, alpha: float = ALPHA
 ) -> Subject:
     """Return `rounds` collections of the same value from devices that remember, attacked together.
 

@@ -134,9 +134,13 @@ class Subject(AuditSetting):
     def address(self) -> tuple[str | int, ...]:
         """Name of the random stream."""
         more: tuple[str | int, ...] = (
-            self.solution or "", self.fake or "", self.rounds, self.attributes, self.symbols or 0,
+            self.solution or "",
+            self.fake or "",
+            self.rounds,
+            self.attributes,
+            self.symbols or 0,
             *(() if self.epsilon_forever is None else (repr(self.epsilon_forever),)),
-        )  # fmt: skip
+        )
         return ("audit", self.protocol, repr(self.epsilon), self.k, self.attack, *self.values, *more)
 
 

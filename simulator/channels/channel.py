@@ -169,7 +169,7 @@ class Channel(Protocol):
         """Draw the counts of the outputs, as `sample_observed`."""
         return Tally(self.sample_observed(counts, rng), users_of(counts))
 
-    def server_operations(self, n: int) -> int:  # noqa: ARG002
+    def server_operations(self, n: int) -> int:
         """Return about how many operations one product with the matrix takes."""
         return self.k * self.outputs
 

@@ -154,7 +154,7 @@ def _check_likelihood(protocol: Protocol, counts: IntArray, seed: int) -> None:
     _require_near(z_of_means(drawn - expected), f"{who}: the likelihood must be that of the tally")
 
 
-def _check_attacks(protocol: Protocol, counts: IntArray, seed: int) -> None:  # noqa: ARG001 - one signature for all
+def _check_attacks(protocol: Protocol, counts: IntArray, seed: int) -> None:
     scores = []
     for attack in ("guess", "pair"):
         both = protocol.attack_probabilities(attack, (0, 1))

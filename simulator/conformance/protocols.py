@@ -139,10 +139,7 @@ def _check_draws(oracle: FrequencyOracle, seed: int) -> None:
     require(len(reports) == users, f"{who}: perturb must give one report a user, got {len(reports)} for {users}")
     support = np.asarray(oracle.support(reports))
     require(support.shape == (k,), f"{who}: support must give shape ({k},), got {support.shape}")
-    require(
-        np.can_cast(support.dtype, dtype, "same_kind"),
-        f"{who}: support must give {dtype}, got {support.dtype}",
-    )
+    require(np.can_cast(support.dtype, dtype, "same_kind"), f"{who}: support must give {dtype}, got {support.dtype}")
     again = oracle.support(oracle.perturb(values, rng_for(seed, "conformance", "perturb")))
     require(
         np.array_equal(support, again),

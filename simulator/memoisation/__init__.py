@@ -23,12 +23,4 @@ MEMOISED: dict[str, type[TwoSteps]] = {
 }
 """Protocols of the table with a permanent and an instantaneous step, by the key of the protocol."""
 
-__all__ = [
-    "MEMOISED",
-    "Changes",
-    "DBitFlipPM",
-    "Moments",
-    "Repeated",
-    "TwoSteps",
-    "published_second_step",
-]
+__all__ = ["MEMOISED", "Changes", "DBitFlipPM", "Moments", "Repeated", "TwoSteps", "published_second_step"]

@@ -13,12 +13,12 @@ FALSE_POSITIVES = 2.0  # expected number of zero-frequency values that survive b
 SUM_SLACK = 1e-12  # how far above 1 rounding may push a sum that is 1
 
 
-def none(estimate: FloatArray, noise: Noise) -> FloatArray:  # noqa: ARG001 - the interface of all methods
+def none(estimate: FloatArray, noise: Noise) -> FloatArray:
     """Return the raw estimate ("Base", "w/o PP")."""
     return estimate.copy()
 
 
-def base_pos(estimate: FloatArray, noise: Noise) -> FloatArray:  # noqa: ARG001
+def base_pos(estimate: FloatArray, noise: Noise) -> FloatArray:
     """Set negative estimates to 0."""
     return np.maximum(estimate, 0.0)
 
@@ -35,12 +35,12 @@ def base_cut(estimate: FloatArray, noise: Noise) -> FloatArray:
     return np.where(estimate >= quantile * np.sqrt(at_zero), np.maximum(estimate, 0.0), 0.0)
 
 
-def norm(estimate: FloatArray, noise: Noise) -> FloatArray:  # noqa: ARG001
+def norm(estimate: FloatArray, noise: Noise) -> FloatArray:
     """Add the same amount to all estimates so that they sum to 1."""
     return estimate + (1 - estimate.sum(axis=-1, keepdims=True)) / estimate.shape[-1]
 
 
-def norm_mul(estimate: FloatArray, noise: Noise) -> FloatArray:  # noqa: ARG001
+def norm_mul(estimate: FloatArray, noise: Noise) -> FloatArray:
     """Set negative estimates to 0 and scale the rest to sum to 1; uniform where nothing is positive."""
     positive = np.maximum(estimate, 0.0)
     total = positive.sum(axis=-1, keepdims=True)
@@ -48,7 +48,7 @@ def norm_mul(estimate: FloatArray, noise: Noise) -> FloatArray:  # noqa: ARG001
     return np.divide(positive, total, out=uniform, where=total > 0)
 
 
-def norm_sub(estimate: FloatArray, noise: Noise) -> FloatArray:  # noqa: ARG001 - the interface of all methods
+def norm_sub(estimate: FloatArray, noise: Noise) -> FloatArray:
     """Return the nearest point of the probability simplex: ``max(estimate + delta, 0)`` that sums to 1.
 
     The constrained least-squares solution (Wang et al., Section IV-C), exact by one sort (Held, Wolfe, Crowder,
@@ -77,7 +77,7 @@ def mle_apx(estimate: FloatArray, noise: Noise) -> FloatArray:
     return np.where(solved, result, norm_sub(estimate, noise))
 
 
-def norm_cut(estimate: FloatArray, noise: Noise) -> FloatArray:  # noqa: ARG001
+def norm_cut(estimate: FloatArray, noise: Noise) -> FloatArray:
     """Keep the largest positive estimates as far as they sum to at most 1, and set the rest to 0.
 
     Equal estimates are kept or cut together. The sum may stay below 1; a single estimate above 1 leaves nothing.

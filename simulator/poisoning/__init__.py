@@ -73,9 +73,15 @@ def gains(
         wanted.setdefault(protocol, []).append(method)
     for key, names in wanted.items():
         measure = partial(
-            _gains_of, oracles[key], {name: methods[name] for name in names}, counts, attacks,
-            repetitions=repetitions, seed=seed, domain=domain,
-        )  # fmt: skip
+            _gains_of,
+            oracles[key],
+            {name: methods[name] for name in names},
+            counts,
+            attacks,
+            repetitions=repetitions,
+            seed=seed,
+            domain=domain,
+        )
         measured = attempt(key, measure, lambda _: None) or {name: dict.fromkeys(ATTACKS) for name in names}
         result |= {(key, name): measured[name] for name in names}
     return result
@@ -131,6 +137,14 @@ def _fault_of_gain(gain: float) -> str | None:
 
 
 __all__ = [
-    "ATTACKS", "MAXIMAL", "NOBODY", "RANDOM", "TARGETS", "Attack", "draw_targets", "frequent_set", "gains",
+    "ATTACKS",
+    "MAXIMAL",
+    "NOBODY",
+    "RANDOM",
+    "TARGETS",
+    "Attack",
+    "draw_targets",
+    "frequent_set",
+    "gains",
     "suspects_of",
-]  # fmt: skip
+]

@@ -48,7 +48,7 @@ class GRR(FrequencyOracle):
     def blanket(self) -> Blanket:
         return Blanket.of_symbols(self.epsilon, self.p, self.p - self.q)
 
-    def server_operations(self, n: int) -> int:  # noqa: ARG002
+    def server_operations(self, n: int) -> int:
         return self.k
 
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
@@ -63,10 +63,10 @@ class GRR(FrequencyOracle):
     def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
         return of_values(reports, self.k, values)
 
-    def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:  # noqa: ARG002
+    def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
         return self.p, self.q
 
-    def fake_reports(self, fake: str | None, users: int, rng: np.random.Generator) -> Reports:  # noqa: ARG002
+    def fake_reports(self, fake: str | None, users: int, rng: np.random.Generator) -> Reports:
         return rng.integers(0, self.k, size=users)
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:

@@ -26,14 +26,7 @@ from simulator.protocols.dyadic import (
 )
 from simulator.protocols.fakes import group_sizes
 from simulator.protocols.hadamard import hadamard_transform
-from simulator.protocols.protocol import (
-    Covariance,
-    Linear,
-    Probabilities,
-    StandardProtocol,
-    Tally,
-    users_of,
-)
+from simulator.protocols.protocol import Covariance, Linear, Probabilities, StandardProtocol, Tally, users_of
 
 
 @dataclass(frozen=True)
@@ -131,7 +124,7 @@ class HaarHadamard(StandardProtocol):
     def offers(self, need: str) -> bool:
         return need in ("estimate", "haar")
 
-    def server_operations(self, n: int) -> int:  # noqa: ARG002
+    def server_operations(self, n: int) -> int:
         return self.symbols * len(self.heights)
 
     def _read(self, reports: Reports) -> tuple[IntArray, IntArray, IntArray]:

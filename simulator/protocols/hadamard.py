@@ -120,7 +120,7 @@ class HadamardResponse(SymbolOracle):
         rest = 2 * self.blocks - half_blocks
         return (half_blocks + rest * math.exp(-self.epsilon)) / (self.k * self._shrunk)
 
-    def server_operations(self, n: int) -> int:  # noqa: ARG002
+    def server_operations(self, n: int) -> int:
         return self.symbols * bits_for(self.block_size)
 
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:

@@ -77,7 +77,7 @@ class Noise(Covariance):
     def entry(self, frequency: FloatArray) -> FloatArray:
         return self.variance_at_zero + self.variance_slope * np.asarray(frequency, dtype=np.float64)
 
-    def line(self, estimate: FloatArray) -> tuple[FloatArray | float, float]:  # noqa: ARG002
+    def line(self, estimate: FloatArray) -> tuple[FloatArray | float, float]:
         """Return a and b of the variance ``a + b f`` of each entry, all other frequencies being as estimated.
 
         They are `variance_at_zero` and `variance_slope`, unless what others hold matters: then a is ``(..., k)``.
@@ -260,7 +260,7 @@ class FrequencyOracle(StandardProtocol):
             raise ValueError(f"attack pair needs support sets, and {self.key} has none")
         return self.supports(reports, values).chances(attack)
 
-    def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities | None:  # noqa: ARG002
+    def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities | None:
         if not self.independent_supports:
             return None
         p, q = self.probabilities
@@ -275,11 +275,11 @@ class FrequencyOracle(StandardProtocol):
         counts[:, value] = rounds
         return self.sample_support(counts, rng)
 
-    def rounds_cells(self, rounds: int) -> int:  # noqa: ARG002
+    def rounds_cells(self, rounds: int) -> int:
         """Return how many numbers `sample_rounds` draws for one trial."""
         return self.k
 
-    def fake_reports(self, fake: str | None, users: int, rng: np.random.Generator) -> Reports:  # noqa: ARG002
+    def fake_reports(self, fake: str | None, users: int, rng: np.random.Generator) -> Reports:
         """Return reports of an attribute that was not sampled, made in one of the ways `fakes`; here of even values."""
         return self.perturb(rng.integers(0, self.k, size=users), rng)
 

@@ -97,7 +97,7 @@ class ProjectiveGeometry(SymbolOracle):
         x = math.exp(-self.epsilon)
         return self.p / on_one * (guessed + (self.symbols - guessed) * x) / self.k
 
-    def server_operations(self, n: int) -> int:  # noqa: ARG002
+    def server_operations(self, n: int) -> int:
         return self.dimension * self.order * self.symbols
 
     def noise(self, n: int) -> Noise:

@@ -141,7 +141,7 @@ class Likelihood(ABC):
         """Probabilities (p, q) where this is randomised response, which has a closed form; else None."""
         return None
 
-    def coarser(self, most: float, window: int) -> Likelihood | None:  # noqa: ARG002
+    def coarser(self, most: float, window: int) -> Likelihood | None:
         """Return about the same where values and outputs are cells of neighbouring ones, or None.
 
         most: values of a cell at most.
@@ -279,7 +279,7 @@ class Protocol(ABC):
         """
         return n * self.k
 
-    def chances(self, reports: Reports, values: tuple[int, int], attack: str) -> FloatArray:  # noqa: ARG002
+    def chances(self, reports: Reports, values: tuple[int, int], attack: str) -> FloatArray:
         """Return ``(n,)`` probabilities that an attack (``"guess"``, ``"pair"``) on each report names ``values[0]``.
 
         Raises
@@ -289,11 +289,11 @@ class Protocol(ABC):
         """
         raise ValueError(f"attack {attack} is not known on reports of {self.key}")
 
-    def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities | None:  # noqa: ARG002
+    def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities | None:
         """Return how likely the attack names v1 where v1 is held, and where v2 is; None without a closed form."""
         return None
 
-    def privacy_loss(self, values: tuple[int, int]) -> float:  # noqa: ARG002
+    def privacy_loss(self, values: tuple[int, int]) -> float:
         """Return the log-ratio that is promised for the probabilities of any report under v1 and v2."""
         return self.epsilon
 
@@ -302,11 +302,11 @@ class Protocol(ABC):
         """What its reports hide others behind in a shuffler; None where no more is known than of any protocol."""
         return None
 
-    def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally | None:  # noqa: ARG002
+    def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally | None:
         """Return the tally of even draws of all possible reports; None where there is no such draw."""
         return None
 
-    def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally | None:  # noqa: ARG002
+    def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally | None:
         """Return the tally of the reports that raise the estimates of the targets most; None where nothing bounds them.
 
         Where a report has to look like others it does.

@@ -100,7 +100,7 @@ class SquareWave(StandardProtocol):
     def offers(self, need: str) -> bool:
         return need in ("likelihood", "local_likelihood")
 
-    def server_operations(self, n: int) -> int:  # noqa: ARG002
+    def server_operations(self, n: int) -> int:
         return self.symbols
 
     def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:

@@ -112,7 +112,7 @@ class SubsetSelection(FrequencyOracle):
     def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
         return of_subsets(reports, self.k, values)
 
-    def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:  # noqa: ARG002
+    def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
         if attack == "guess":
             return self.p / self.omega, self.q / self.omega
         others = self.k - 1

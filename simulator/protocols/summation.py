@@ -90,7 +90,7 @@ class SHE(FrequencyOracle):
         # The likelihood ratio of two cells is largest, e^epsilon, where one is 1 or more and the other 0 or less.
         return ((reports[:, values[0]] >= 1) & (reports[:, values[1]] <= 0)).astype(np.float64)
 
-    def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:  # noqa: ARG002
+    def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
         if attack == "guess":
             return evenly_confused(self.attack_success, self.k)
         return 0.25, math.exp(-self.epsilon) / 4

@@ -185,7 +185,7 @@ class Tree(StandardProtocol):
         own, other = (oracle.p if node == held else oracle.q for node in (first, second))
         return own * (1 - other) if isinstance(oracle, OUE) else own
 
-    def _guessed(self, height: int, first: int, held: int, second: int) -> float:  # noqa: ARG002 - as `_told_apart`
+    def _guessed(self, height: int, first: int, held: int, second: int) -> float:
         """Return how likely one value below the first node is guessed, from a report of a node."""
         oracle = self.inner[height]
         sizes = sums_at(np.ones(self.k), height)

@@ -110,7 +110,7 @@ class TreeCovariance(Covariance):
     def __init__(self, noise: HeightNoise, n: int) -> None:
         self._noise, self._n = noise, n
 
-    def haar(self, k: int) -> tuple[FloatArray, ...]:  # noqa: ARG002 - that of the tree
+    def haar(self, k: int) -> tuple[FloatArray, ...]:
         result = []
         for height in range(1, self._noise.top + 1):
             spread, both = self._noise.spread(height)

@@ -177,13 +177,7 @@ def _drawn(estimate: bytes, noise: Noise, ordered: bool, seed: int) -> FloatArra
 
 
 def surrogate_populations(
-    name: str,
-    estimate: FloatArray,
-    noise: Noise,
-    *,
-    ordered: bool,
-    rng: np.random.Generator,
-    draws: int = DRAWS,
+    name: str, estimate: FloatArray, noise: Noise, *, ordered: bool, rng: np.random.Generator, draws: int = DRAWS
 ) -> FloatArray:
     """Return synthetic true frequencies ``(draws, k)`` (one row for a consistent estimate); rows sum to 1.
 

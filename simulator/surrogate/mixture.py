@@ -5,16 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from simulator._types import FloatArray
-from simulator.methods.empirical_bayes import (
-    BIN,
-    EVIDENCE,
-    HIGHEST,
-    LOWEST,
-    fit_weights,
-    mix,
-    mixture_model,
-    sigmoid,
-)
+from simulator.methods.empirical_bayes import BIN, EVIDENCE, HIGHEST, LOWEST, fit_weights, mix, mixture_model, sigmoid
 from simulator.protocols.oracle import Noise
 from simulator.surrogate.posterior import Posterior, drawn_columns, gaussian_draws, gaussian_variance, log_free_prior
 

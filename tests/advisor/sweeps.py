@@ -5,9 +5,13 @@ from __future__ import annotations
 from advisor.api.sweep import Sweep, sweep
 
 SMALL = {
-    "epsilons": [0.5, 2.0], "users": [1000, 10_000], "sizes": [6, 12], "protocol": ["grr", "oue"],
-    "method": ["norm_sub", "none", "power"], "repetitions": 10,
-}  # fmt: skip
+    "epsilons": [0.5, 2.0],
+    "users": [1000, 10_000],
+    "sizes": [6, 12],
+    "protocol": ["grr", "oue"],
+    "method": ["norm_sub", "none", "power"],
+    "repetitions": 10,
+}
 WORDS = (
     "sweep",
     "--eps",

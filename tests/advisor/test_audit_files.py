@@ -129,7 +129,7 @@ def test_what_cannot_be_audited_is_one_line_and_exit_2(run: Run) -> None:
         (f"{two} --reports oue --k 20", "a report of oue is a vector of k=20 zeros and ones"),
         (f"{two} --reports olh --k 20", "and a seed in 0..2^32-1, the seed first in a line"),
         (f"{two} -o right0.txt --force", "never overwritten"),
-    ]  # fmt: skip
+    ]
 
     def check(cell: tuple[str, str]) -> None:
         asked, said = cell

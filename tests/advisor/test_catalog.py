@@ -35,7 +35,7 @@ TABLES: dict[str, Mapping[str, object]] = {"protocols": PROTOCOLS, "methods": PO
 MEMBERS = [*PROTOCOLS, *POSTPROCESSORS, *METRICS]
 
 
-def halves(estimate: NDArray[np.float64], noise: Noise, factor: float = 0.5) -> NDArray[np.float64]:  # noqa: ARG001
+def halves(estimate: NDArray[np.float64], noise: Noise, factor: float = 0.5) -> NDArray[np.float64]:
     """Halve every estimate.
 
     Nobody should want [this].
@@ -66,7 +66,7 @@ def strangers(monkeypatch: pytest.MonkeyPatch) -> None:
         "halved", "Half [bold]of it", halves, nonnegative=False, sums_to_one=False, reference="Nobody 2000"
     )
     third = dataclasses.replace(half, name="thirds", function=functools.partial(halves, factor=1 / 3))
-    picky = dataclasses.replace(half, name="picky", fits=lambda noise, k: False)  # noqa: ARG005
+    picky = dataclasses.replace(half, name="picky", fits=lambda noise, k: False)
     for method in (half, third, picky):
         monkeypatch.setitem(POSTPROCESSORS, method.name, method)
 
@@ -77,9 +77,7 @@ def strangers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "members",
-    [[*MEMBERS[::3], "sw"], pytest.param(MEMBERS, marks=pytest.mark.slow)],
-    ids=["a third", "all"],
+    "members", [[*MEMBERS[::3], "sw"], pytest.param(MEMBERS, marks=pytest.mark.slow)], ids=["a third", "all"]
 )
 def test_explain_shows_cost_and_recipes_as_they_are(run: Run, members: list[str]) -> None:
     def shown(name: str) -> None:

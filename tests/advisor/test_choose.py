@@ -195,9 +195,12 @@ def test_answers_with_an_order_may_take_less() -> None:
 @pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
-    people=st.integers(1000, 10**8), answers=st.integers(2, 500), within=st.floats(0.01, 20),
-    sensitive=st.sampled_from(list(LIMITS)), times=st.integers(1, 20),
-)  # fmt: skip
+    people=st.integers(1000, 10**8),
+    answers=st.integers(2, 500),
+    within=st.floats(0.01, 20),
+    sensitive=st.sampled_from(list(LIMITS)),
+    times=st.integers(1, 20),
+)
 def test_the_advice_keeps_its_promises(people: int, answers: int, within: float, sensitive: str, times: int) -> None:
     choice = with_answers(people, answers, within, sensitive, times)
     assert choice.case.limit * times <= LIMITS[sensitive] * (1 + 1e-9)
@@ -242,9 +245,11 @@ def test_every_change_that_would_be_enough_is(run: Run, case: str) -> None:
     if within is not None:
         assert within > data["request"]["within"]
     changes = {
-        "--n": data["people_needed"], "--k": data["answers_possible"], "--times": data["times_possible"],
+        "--n": data["people_needed"],
+        "--k": data["answers_possible"],
+        "--times": data["times_possible"],
         "--within": None if within is None else float(f"{100 * within:.2g}"),  # as it is shown
-    }  # fmt: skip
+    }
     followed = 0
     for flag, value in changes.items():
         if value is not None:

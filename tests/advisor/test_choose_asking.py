@@ -64,9 +64,7 @@ def test_a_person_on_a_terminal_is_asked_what_is_open_and_asked_again_after_a_sl
     code, out, err = typed(run, ["2,000", "18", "no", "1 %", "hgih", "m", "1"], "--format", "json")
     assert code == 0, err
     data = json.loads(out)  # what is asked is not on standard output
-    assert data["request"] == {
-        "n": 2000, "k": 18, "within": 0.01, "sensitive": "medium", "times": 1, "ordered": False,
-    }  # fmt: skip
+    assert data["request"] == {"n": 2000, "k": 18, "within": 0.01, "sensitive": "medium", "times": 1, "ordered": False}
     assert err.count("How sensitive") == 2
     assert "did you mean 'high'?" in err
     assert "Please type low, medium or high. Got 'hgih'; did you mean 'high'?" in err
@@ -82,8 +80,12 @@ def test_who_does_not_know_gets_a_decision_and_a_command_that_reproduces_it(run:
     data = json.loads(out)
     request = data["request"]
     assert (request["n"], request["k"], request["ordered"], request["sensitive"], request["times"]) == (
-        2000, 18, True, "high", 1,
-    )  # fmt: skip
+        2000,
+        18,
+        True,
+        "high",
+        1,
+    )
     assert 0.4 * data["error_without_data"] < request["within"] <= 0.5 * data["error_without_data"]
     again = json.loads(run(*shlex.split(data["command"])[1:], "--format", "json")[1])
     assert {name: again[name] for name in ("request", "choice", "eps", "error")} == {

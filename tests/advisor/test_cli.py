@@ -233,12 +233,17 @@ def test_runs_hold_every_repetition(run: Run, states: str, tmp_path: Path, suffi
 
 
 ANSWERS = {
-    "list": "list", "explain": "explain grr", "epsilon": "epsilon --eps 1",
-    "knowledge info": "knowledge info", "knowledge rules": "knowledge rules",
-    "knowledge cells": "knowledge cells --eps 1 --k 8", "": "--eps 1 --k 8",
+    "list": "list",
+    "explain": "explain grr",
+    "epsilon": "epsilon --eps 1",
+    "knowledge info": "knowledge info",
+    "knowledge rules": "knowledge rules",
+    "knowledge cells": "knowledge cells --eps 1 --k 8",
+    "": "--eps 1 --k 8",
     "plan": "plan --eps 1 --k 8 --target 0.1 --instant",
-    "pareto": "pareto --eps 1 --k 8", "audit": "audit --protocol grr --eps 1 --k 4 --trials 100",
-}  # fmt: skip
+    "pareto": "pareto --eps 1 --k 8",
+    "audit": "audit --protocol grr --eps 1 --k 4 --trials 100",
+}
 
 
 QUICK_ANSWERS = ("list", "explain", "epsilon", "audit")

@@ -126,8 +126,11 @@ def test_csv_has_a_line_for_each_audit(run: Run) -> None:
     _, out, _ = run("audit", "-p", "oue", "-p", "olh", "-e", "1,2", "--k", "5", "--trials", "500", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(out)))
     assert [(row["protocol"], row["epsilon"]) for row in rows] == [
-        ("oue", "1.0"), ("oue", "2.0"), ("olh", "1.0"), ("olh", "2.0"),
-    ]  # fmt: skip
+        ("oue", "1.0"),
+        ("oue", "2.0"),
+        ("olh", "1.0"),
+        ("olh", "2.0"),
+    ]
 
 
 def test_markdown_of_several_budgets_is_a_matrix(run: Run, tmp_path: Path) -> None:
@@ -242,7 +245,7 @@ def test_python_gives_the_results_of_the_command(run: Run) -> None:
 
 
 def test_an_audit_of_hashed_reports_names_the_hash() -> None:
-    def hashed(value: int, k: int, epsilon: float) -> tuple[int, int]:  # noqa: ARG001
+    def hashed(value: int, k: int, epsilon: float) -> tuple[int, int]:
         return int(HASHES["xxh32"](np.array([value]), np.array([7]), 4)[0]), 7
 
     def audited(hash_name: str | None) -> AuditAnswer:
@@ -258,13 +261,13 @@ def audit_words(answer: AuditAnswer) -> str:
 
 
 def test_python_takes_a_client_as_a_function() -> None:
-    def leaky(value: int, k: int, epsilon: float) -> int:  # noqa: ARG001
+    def leaky(value: int, k: int, epsilon: float) -> int:
         return value
 
     answer = audit(1.0, k=5, target=leaky, reports="grr", trials=500)
     assert answer.leaks
     assert answer.results[0].protocol == "leaky"
-    by_support = audit(1.0, k=5, target=leaky, support=lambda report, k, epsilon: [report], trials=500)  # noqa: ARG005
+    by_support = audit(1.0, k=5, target=leaky, support=lambda report, k, epsilon: [report], trials=500)
     assert by_support.leaks
 
 

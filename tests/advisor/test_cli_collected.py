@@ -15,17 +15,7 @@ from advisor.cli.run import NOTICE
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.seeding import rng_for
 from tests.advisor.cli_answers import answer
-from tests.advisor.collected_files import (
-    COUNTS,
-    EPSILON,
-    QUICK,
-    K,
-    N,
-    estimate_text,
-    raw,
-    report_lines,
-    reports,
-)
+from tests.advisor.collected_files import COUNTS, EPSILON, QUICK, K, N, estimate_text, raw, report_lines, reports
 from tests.advisor.conftest import Run
 from tests.cells import failures
 

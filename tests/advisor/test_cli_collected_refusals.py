@@ -8,16 +8,7 @@ import pytest
 
 from simulator import POSTPROCESSORS, PROTOCOLS
 from tests.advisor.cli_answers import answer
-from tests.advisor.collected_files import (
-    EPSILON,
-    QUICK,
-    K,
-    N,
-    estimate_text,
-    raw,
-    report_lines,
-    reports,
-)
+from tests.advisor.collected_files import EPSILON, QUICK, K, N, estimate_text, raw, report_lines, reports
 from tests.advisor.conftest import Run
 from tests.cells import failures
 

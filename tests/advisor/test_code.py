@@ -199,7 +199,7 @@ REFUSED = [
         "method posterior_mean is not compared by name",
     ),
     (("answer.json", "--eps", "1"), "--eps does not go with a saved answer"),
-]  # fmt: skip
+]
 
 
 def test_what_cannot_be_is_refused_in_a_line(run: Run, folder: Path) -> None:

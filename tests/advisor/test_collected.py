@@ -45,8 +45,7 @@ def checked(values: np.ndarray, protocol: str = "oue", **options: object) -> Col
     ids=["default", "other sizes", "other budgets"],
 )
 def test_the_honest_raw_estimate_is_accepted_without_a_warning(
-    sizes: tuple[int, ...],
-    collections: tuple[tuple[int, float], ...],
+    sizes: tuple[int, ...], collections: tuple[tuple[int, float], ...]
 ) -> None:
     """For each protocol up to 40 estimates with four checks each, wrong once in 10^6: 0.002 false alarms in all."""
 

@@ -39,9 +39,14 @@ EVERY = [(key, hashing) for key in PROTOCOLS for hashing in (HASHES if key in ("
 # Small domains, so that all reports can be told apart; for pgr fields of a prime, and of 4 and 8 elements.
 LAW_SETTINGS = [
     *((key, 4, 1.0) for key in PROTOCOLS if key not in ("tree", "tree_half", "she")),
-    ("tree", 5, 1.0), ("tree_half", 5, 0.2), ("she", 2, 1.0), ("hr", 9, 2.0), ("ss", 6, 0.5), ("pgr", 10, 1.0),
+    ("tree", 5, 1.0),
+    ("tree_half", 5, 0.2),
+    ("she", 2, 1.0),
+    ("hr", 9, 2.0),
+    ("ss", 6, 0.5),
+    ("pgr", 10, 1.0),
     ("haar_hrr", 6, 1.0),
-]  # fmt: skip
+]
 LARGER_SETTINGS = [("tree", 12, 0.1), ("pgr", 20, 1.3), ("pgr", 70, 2.0), ("sw", 9, 0.5)]
 
 
@@ -407,7 +412,7 @@ def test_browser_clients_with_the_randomness_of_the_system_pass_law_audit_and_re
         assert surprise(seen, law_of(key, k, epsilon, 1)) > FALSE_ALARM
     queues = [iter(each) for each in reports]
 
-    def browser(value: int, k: int, epsilon: float) -> Any:  # noqa: ARG001 - as the audit calls it
+    def browser(value: int, k: int, epsilon: float) -> Any:
         return next(queues[value])
 
     found = audit_client(browser, k, epsilon, key, trials=users, alpha=1e-4)

@@ -74,11 +74,14 @@ def test_frequencies_are_those_of_this_package(
 # Nothing of these is a report of k = 16 values at epsilon = 1; for every protocol, nothing of STRANGE.
 STRANGE = ["", "x", "-", "1e3", "٣", "0x1", ",", "9" * 400, "9" * 5_000, "nan", "\0", '"', "\x1f\x8b", "# 1", "1.5"]
 WRONG = {
-    "value": ["16", "-1", "1 2"], "bits": ["0" * 15, "0" * 17, "2" * 16], "subset": ["1,1,1,1", "1,2,3", "1,2,3,16"],
-    "hash": ["0,4", "4294967296,0", "-1,0", "1"], "symbol": ["1000000", "-1", "1 2"],
+    "value": ["16", "-1", "1 2"],
+    "bits": ["0" * 15, "0" * 17, "2" * 16],
+    "subset": ["1,1,1,1", "1,2,3", "1,2,3,16"],
+    "hash": ["0,4", "4294967296,0", "-1,0", "1"],
+    "symbol": ["1000000", "-1", "1 2"],
     "cells": [",".join(["1"] * 15), ",".join(["99999999"] * 16), ",".join(["9" * 5_000] * 16), ",".join(["1.5"] * 16)],
     "node": ["0,1", "4,0", "3,2", "0," + "0" * 15, "9,0", "3"],
-}  # fmt: skip
+}
 
 
 def test_lines_that_are_no_reports_are_left_out_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,7 +38,7 @@ FILES: dict[str, bytes] = {
     "good.csv": b"value,count\n" + b"".join(b"c%d,%d\n" % (at, 1000 // at) for at in range(1, 11)),
     "steering.csv": f"value,count\n{STEERING}a,50\nb{STEERING},30\nc,20\n".encode(),
     "steering_header.csv": f"{STEERING}value,count{STEERING}\na,50\nb,30\n".encode(),
-    "markup.csv": b"value,count\n<script>alert(1)</script>,50\n$x^2$ & [bold]y[/],30\n\"a,\"\"b\"\"|c\",20\n",
+    "markup.csv": b'value,count\n<script>alert(1)</script>,50\n$x^2$ & [bold]y[/],30\n"a,""b""|c",20\n',
     "empty.csv": b"",
     "blank.csv": b"\n\n\n",
     "header.csv": b"value,count\n",
@@ -66,7 +66,7 @@ FILES: dict[str, bytes] = {
     "client.py": b"def f(value, k, epsilon):\n    return value\n",
     "notes.txt": b"my notes, one line without a line end",
     "matplotlibrc": b"text.usetex: True\nno such key: \x1b[31m\n",
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -135,7 +135,7 @@ OVERWRITING = [
     ("places", "map.csv", "--eps", "1", "--grid", "4x4", "--columns", "row,col", "-o", "map.csv"),
     ("audit", "--target", "client.py:f", "--reports", "grr", "--k", "4", "--eps", "1", "-o", "client.py"),
     ("knowledge", "evaluate", "good.csv", "--reps", "10", "-o", "good.csv"),
-]  # fmt: skip
+]
 
 
 def test_no_input_is_overwritten_even_if_forced(behaves: Behaves) -> None:
@@ -159,7 +159,7 @@ REPLACING = [
     ("knowledge", "build", "--to", ".", "--quick"),
     ("knowledge", "build", "--to", "", "--quick"),
     ("knowledge", "build", "--to", "notes.txt", "--quick", "--force"),
-]  # fmt: skip
+]
 
 
 def test_no_file_of_anybody_else_is_replaced(behaves: Behaves) -> None:
@@ -284,12 +284,19 @@ def test_pictures_and_pages_are_well_formed_whatever_the_labels(behaves: Behaves
 
 
 STEERING_WORDS = [
-    ("explain", STEERING), ("knowledge", STEERING), (STEERING,), ("--eps", "1", STEERING), (f"--{STEERING}", "1"),
-    ("--eps", "1", "--k", "8", "-p", STEERING), ("--eps", "1", "good.csv", "--column", STEERING),
+    ("explain", STEERING),
+    ("knowledge", STEERING),
+    (STEERING,),
+    ("--eps", "1", STEERING),
+    (f"--{STEERING}", "1"),
+    ("--eps", "1", "--k", "8", "-p", STEERING),
+    ("--eps", "1", "good.csv", "--column", STEERING),
     ("audit", "--target", f"{STEERING}:f", "--reports", "grr", "--k", "4", "--eps", "1"),
-    ("--eps", "1", "steering_header.csv", "--counts", "no such column"), ("--eps", "1", "steering_header.csv"),
-    ("--eps", "1", "--k", "8", "-o", f"{STEERING}/x.csv"), (*SWEEP, "--resume", f"{STEERING}/x"),
-]  # fmt: skip
+    ("--eps", "1", "steering_header.csv", "--counts", "no such column"),
+    ("--eps", "1", "steering_header.csv"),
+    ("--eps", "1", "--k", "8", "-o", f"{STEERING}/x.csv"),
+    (*SWEEP, "--resume", f"{STEERING}/x"),
+]
 
 
 def test_what_was_typed_or_read_is_quoted_without_its_escapes(behaves: Behaves) -> None:
@@ -382,7 +389,7 @@ REFUSALS = [
     (("audit", "--eps", "1", "-p", "grr", "--k", "4", "--lho", "9" * 309), "lho must be a whole number"),
     (("--eps", "1", "--k", "8", "--max-attack", "1"), "max-attack must be"),
     (("sweep", "--eps", "1", "--n", "10", "--k", "1e9"), "k must be a whole number of at least 2 and at most"),
-]  # fmt: skip
+]
 
 
 def test_a_refusal_says_what_to_type(behaves: Behaves) -> None:

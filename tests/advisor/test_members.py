@@ -158,9 +158,19 @@ def test_every_row_of_runs_says_what_was_simulated(command) -> None:
 
 def test_a_protocol_and_a_metric_from_a_file_are_ranked(command) -> None:
     result = command(
-        "--eps", "1", "sample.csv", "--protocol", "mine.py:Flipped,rappor", "--method", "mine.py:SIMPLEX",
-        "--metric", "mine.py:largest", *QUICK, "--format", "json",
-    )  # fmt: skip
+        "--eps",
+        "1",
+        "sample.csv",
+        "--protocol",
+        "mine.py:Flipped,rappor",
+        "--method",
+        "mine.py:SIMPLEX",
+        "--metric",
+        "mine.py:largest",
+        *QUICK,
+        "--format",
+        "json",
+    )
     answer = json.loads(result.stdout)
     assert answer["request"]["metric"] == "largest"
     assert {(row["protocol"], row["method"]) for row in answer["recommendations"]} == {

@@ -106,9 +106,15 @@ def test_frequencies_have_the_labels_and_the_answer_in_bold_within_its_intervals
     assert ((shown.low <= shown.raw.clip(0, 1)) & (shown.raw.clip(0, 1) <= shown.high)).all()
     ages = np.exp(-(((np.arange(60) - 30) / 12) ** 2))
     long = advise(
-        1.0, sample_counts=dict(zip(map(str, range(60)), (1000 * ages).astype(int), strict=True)), ordered=True,
-        repetitions=4, max_repetitions=4, protocol="oue", method=["norm_sub", "wavelet_eb"], metric="emd",
-    )  # fmt: skip
+        1.0,
+        sample_counts=dict(zip(map(str, range(60)), (1000 * ages).astype(int), strict=True)),
+        ordered=True,
+        repetitions=4,
+        max_repetitions=4,
+        protocol="oue",
+        method=["norm_sub", "wavelet_eb"],
+        metric="emd",
+    )
     axes = frequencies_figure(long).axes[0]
     lines = {str(line.get_label()): float(line.get_linewidth()) for line in axes.lines}
     assert max(lines, key=lambda name: lines[name]) == f"after {long.best.method}"

@@ -28,9 +28,14 @@ METRIC = ["places", "--privacy", "metric", "--radius", "2", "--eps", "2", "--gri
 SCHEMA = schema("advice")
 QUICK = ["--reps", "4", "--max-reps", "4", "-q"]
 ELSEWHERE = (
-    "--keep-top 3", "--runs x.csv", "--threat 0.1", "--instant", "--plot-frequencies x.png",
-    "--server-cost 9", "--rounds 2",
-)  # fmt: skip
+    "--keep-top 3",
+    "--runs x.csv",
+    "--threat 0.1",
+    "--instant",
+    "--plot-frequencies x.png",
+    "--server-cost 9",
+    "--rounds 2",
+)
 
 
 @pytest.fixture(scope="module")

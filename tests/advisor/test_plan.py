@@ -82,9 +82,15 @@ def brute(
 def check_by_brute_force(number: int) -> None:
     request = asked(number)
     answer = plan(
-        target=request.target, metric=request.metric, epsilon=request.epsilon, n=request.n, k=request.k,
-        shape=request.shape, protocol=request.protocol, method=request.method,
-    )  # fmt: skip
+        target=request.target,
+        metric=request.metric,
+        epsilon=request.epsilon,
+        n=request.n,
+        k=request.k,
+        shape=request.shape,
+        protocol=request.protocol,
+        method=request.method,
+    )
     best = answer.best
     assert best.value is not None
     epsilon = request.epsilon if request.epsilon is not None else best.value
@@ -113,9 +119,13 @@ def test_the_error_at_the_answer_is_the_target_on_more_requests(number: int) -> 
 def test_common_random_numbers_make_neighbours_differ_by_the_place() -> None:
     def errors(n: int, seed: int) -> np.ndarray:
         experiment = Experiment(
-            apportion(frequencies("zipf", 64), n), {"oue": PROTOCOLS["oue"](64, 1.0)}, {"none": POSTPROCESSORS["none"]},
-            {"l1": METRICS["l1"]}, (("oue", "none"),), seed,
-        )  # fmt: skip
+            apportion(frequencies("zipf", 64), n),
+            {"oue": PROTOCOLS["oue"](64, 1.0)},
+            {"none": POSTPROCESSORS["none"]},
+            {"l1": METRICS["l1"]},
+            (("oue", "none"),),
+            seed,
+        )
         return simulate(experiment, 0, 100).of("l1")["oue", "none"]
 
     shared = float((errors(100_000, 0) - errors(102_000, 0)).std())
@@ -211,10 +221,20 @@ def zipf_question(n: int | None, target: float) -> PlanQuestion:
     """Ask how many users an l1 error takes at ε = 1, or which ε it takes with so many."""
     return PlanQuestion(
         frequencies=Frequencies(apportion(frequencies("zipf", 64), 10_000), None, False, None, None, (), ()),
-        metric="l1", target=target, epsilon=1.0 if n is None else None, n=n, protocols=("grr", "oue", "ss"),
-        methods=("none", "norm_sub", "norm_cut"), named=(), restricted=False, seed=0, precision=0.1,
-        max_repetitions=10, metric_values=MetricSettings().resolved(64), shuffled=None,
-    )  # fmt: skip
+        metric="l1",
+        target=target,
+        epsilon=1.0 if n is None else None,
+        n=n,
+        protocols=("grr", "oue", "ss"),
+        methods=("none", "norm_sub", "norm_cut"),
+        named=(),
+        restricted=False,
+        seed=0,
+        precision=0.1,
+        max_repetitions=10,
+        metric_values=MetricSettings().resolved(64),
+        shuffled=None,
+    )
 
 
 @pytest.mark.parametrize(

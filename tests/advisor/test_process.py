@@ -215,8 +215,7 @@ def test_a_broken_off_run_leaves_no_file(states: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "arguments",
-    ["--eps 1 --k 16", "--eps 1 --k 16 --format json", "--help", "--eps 0 --format json"],
+    "arguments", ["--eps 1 --k 16", "--eps 1 --k 16 --format json", "--help", "--eps 0 --format json"]
 )
 def test_a_full_disk_is_told_in_one_line(arguments: str) -> None:
     if not Path("/dev/full").exists():

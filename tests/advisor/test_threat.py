@@ -125,9 +125,24 @@ def test_a_page_and_a_picture_are_of_the_remedy(tmp_path: Path, run: Run) -> Non
     sample.write_text("value,count\n" + "".join(f"v{place},{count}\n" for place, count in enumerate(COUNTS)))
     page, picture = tmp_path / "page.html", tmp_path / "frequencies.svg"
     code, out, err = run(
-        "fakes", "--eps", "1", "-p", "oue", "--method", "drop_fakes,norm_sub", *QUICK, "--threat", "0.1", str(sample),
-        "--counts", "count", "--report", str(page), "--plot-frequencies", str(picture),
-    )  # fmt: skip
+        "fakes",
+        "--eps",
+        "1",
+        "-p",
+        "oue",
+        "--method",
+        "drop_fakes,norm_sub",
+        *QUICK,
+        "--threat",
+        "0.1",
+        str(sample),
+        "--counts",
+        "count",
+        "--report",
+        str(page),
+        "--plot-frequencies",
+        str(picture),
+    )
     assert code == 0, err
     assert "drop_fakes" in out
     text = page.read_text()
@@ -147,9 +162,25 @@ def test_an_estimate_is_repaired_as_if_so_many_were_fake(tmp_path: Path, run: Ru
     raw, repaired = tmp_path / "raw.csv", tmp_path / "repaired.csv"
     raw.write_text("value,estimate\na,0.62\nb,0.25\nc,0.2\nd,-0.05\ne,-0.02\n")
     code, out, err = run(
-        "estimate", str(raw), "--protocol", "grr", "--eps", "1", "--n", "5000", "--threat", "0.1", "--targets", "a",
-        "--method", "recover_known", "--reps", "8", "--apply", str(repaired),
-    )  # fmt: skip
+        "estimate",
+        str(raw),
+        "--protocol",
+        "grr",
+        "--eps",
+        "1",
+        "--n",
+        "5000",
+        "--threat",
+        "0.1",
+        "--targets",
+        "a",
+        "--method",
+        "recover_known",
+        "--reps",
+        "8",
+        "--apply",
+        str(repaired),
+    )
     assert code == 0, err
     assert "if 10 % of the users may be fake" in out
     assert "Under the attack, expect each category to be off by" in out

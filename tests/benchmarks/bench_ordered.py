@@ -31,9 +31,14 @@ from simulator.seeding import rng_for
 
 K, ROWS, TIMES = 1024, 20, 5
 PAIRS = (
-    ("ss", "wavelet_eb"), ("tree", "tree_eb"), ("ss", "tree_eb"), ("tree", "iso_cdf"), ("sw", "em_stopped"),
-    ("sw", "em"), ("sw", "ems"),
-)  # fmt: skip
+    ("ss", "wavelet_eb"),
+    ("tree", "tree_eb"),
+    ("ss", "tree_eb"),
+    ("tree", "iso_cdf"),
+    ("sw", "em_stopped"),
+    ("sw", "em"),
+    ("sw", "ems"),
+)
 SETTINGS = tuple(product(("gaussian", "spike"), (0.5, 1.0, 2.0, 4.0), (10**4, 10**5, 10**6)))
 
 

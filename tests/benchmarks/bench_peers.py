@@ -114,9 +114,12 @@ def measure(packages: Packages, peer: list[str], protocol: str, values: np.ndarr
     bytes_here = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     cells = (
-        digits(statistics.median(theirs) * 1e6 / len(values)), spread(collected), spread(simulated),
-        digits(bytes_there / 1e6), digits(bytes_here / 1e6),
-    )  # fmt: skip
+        digits(statistics.median(theirs) * 1e6 / len(values)),
+        spread(collected),
+        spread(simulated),
+        digits(bytes_there / 1e6),
+        digits(bytes_here / 1e6),
+    )
     return " | ".join(cells)
 
 
@@ -134,8 +137,10 @@ def main() -> None:
     print(
         f"n = {options.n:,}, k = {options.k}, epsilon = {options.eps:g}, {options.rounds} pairs, numpy {np.__version__}"
     )
-    print("\n| package | protocol | µs per user there | a collection: there / here | simulated: there / here "
-          "| peak MB there | here |\n|---|---|---:|---:|---:|---:|---:|")  # fmt: skip
+    print(
+        "\n| package | protocol | µs per user there | a collection: there / here | simulated: there / here "
+        "| peak MB there | here |\n|---|---|---:|---:|---:|---:|---:|"
+    )
     for package, version, name, protocol in packages.ask(list=True):
         if options.protocol and protocol not in options.protocol.split(","):
             continue

@@ -20,9 +20,10 @@ COMMANDS = {
     "plan, settled by simulation": (2, QUESTION),
     "plan, detection": (3, ["plan", "--detect", "0.001", "--k", "256", "--eps", "1", "-q"]),
     "sweep, 5 x 4 cells, 6 protocols": (
-        1, ["sweep", "--eps", "0.5,1,2,3,4", "--n", "1e4,1e5,1e6,1e7", "--k", "256", "--jobs", "2", "-q", *SIX],
+        1,
+        ["sweep", "--eps", "0.5,1,2,3,4", "--n", "1e4,1e5,1e6,1e7", "--k", "256", "--jobs", "2", "-q", *SIX],
     ),
-}  # fmt: skip
+}
 
 
 def seconds(words: list[str]) -> float:

@@ -88,8 +88,11 @@ def figures_of_text(text: str) -> Figures:
 def figures_of_table(text: str) -> Figures:
     """Return the figures and short names of a CSV."""
     cells = (cell for row in list(csv.reader(io.StringIO(text)))[: FIRST + 1] for cell in row)
-    return {str(place): cell if NUMBER.fullmatch(cell) is None else rounded(float(cell.replace(",", "")))
-            for place, cell in enumerate(cells) if SHORT.fullmatch(cell)}  # fmt: skip
+    return {
+        str(place): cell if NUMBER.fullmatch(cell) is None else rounded(float(cell.replace(",", "")))
+        for place, cell in enumerate(cells)
+        if SHORT.fullmatch(cell)
+    }
 
 
 def figures_of(text: str, form: str) -> Figures:

@@ -56,14 +56,42 @@ COMMANDS = {
     "knowledge": "ldp-advise knowledge cells --eps 1 --k 256 --metric emd --top 4",
 }
 # One page a command: their pictures take most of the time.
-PAGES = frozenset({
-    "rank_verbose", "estimate", "reports", "places", "plan", "sweep", "pareto", "choose", "audit",
-    "epsilon", "list", "explain_protocol", "code", "cite", "knowledge",
-})  # fmt: skip
+PAGES = frozenset(
+    {
+        "rank_verbose",
+        "estimate",
+        "reports",
+        "places",
+        "plan",
+        "sweep",
+        "pareto",
+        "choose",
+        "audit",
+        "epsilon",
+        "list",
+        "explain_protocol",
+        "code",
+        "cite",
+        "knowledge",
+    }
+)
 HELP = (
-    "", "estimate", "reports", "places", "plan", "sweep", "pareto", "columns", "rounds", "shuffler", "fakes", "choose",
-    "audit", "epsilon", "code",
-)  # fmt: skip
+    "",
+    "estimate",
+    "reports",
+    "places",
+    "plan",
+    "sweep",
+    "pareto",
+    "columns",
+    "rounds",
+    "shuffler",
+    "fakes",
+    "choose",
+    "audit",
+    "epsilon",
+    "code",
+)
 
 
 def document(name: str) -> dict[str, str]:

@@ -60,5 +60,9 @@ def test_what_may_be_the_best_is_a_tie_up_to_a_quarter_more() -> None:
     near = row("long", "a", 1.0), row("long", "b", 1.049, 1.02), row("long", "c", 1.2, 0.99)
     answer = answer_of(*near, row("short", "e", 1.21, 1.01), row("long", "d", 1.26))
     assert [(answer.rows[place.at].method, place.rank) for place in placed(answer, COSTS)] == [
-        ("a", 1), ("b", 1), ("c", 1), ("e", 4), ("d", 5),
-    ]  # fmt: skip
+        ("a", 1),
+        ("b", 1),
+        ("c", 1),
+        ("e", 4),
+        ("d", 5),
+    ]

@@ -343,12 +343,7 @@ def check_row_sums(draws, law: Law):
     return two_sided(np.array([z_mean, z_variance]))
 
 
-CHECKS = {
-    "mean": check_mean,
-    "covariance": check_covariance,
-    "marginals": check_marginals,
-    "row_sums": check_row_sums,
-}
+CHECKS = {"mean": check_mean, "covariance": check_covariance, "marginals": check_marginals, "row_sums": check_row_sums}
 
 
 def compare_means(a, b, law: Law):

@@ -143,9 +143,12 @@ def test_jobs_change_no_number(key):
 def test_progress_goes_through_all_trials():
     seen = []
     run_audit(
-        protocol_subject(PROTOCOLS["oue"](100, 1.0)), trials=12_000, alpha=0.01, seed=0,
+        protocol_subject(PROTOCOLS["oue"](100, 1.0)),
+        trials=12_000,
+        alpha=0.01,
+        seed=0,
         progress=lambda done, total: seen.append((done, total)),
-    )  # fmt: skip
+    )
     assert seen[-1] == (24_000, 24_000)
     assert seen == sorted(seen)
     assert len(seen) == 6  # blocks of 5,000
@@ -154,7 +157,7 @@ def test_progress_goes_through_all_trials():
 def test_chances_come_from_the_client_itself(monkeypatch):
     """An audit of a client that sends the true value in clear finds the ceiling, whatever p and q claim."""
     oracle = PROTOCOLS["grr"](10, 1.0)
-    monkeypatch.setattr(type(oracle), "perturb", lambda self, values, rng: values)  # noqa: ARG005
+    monkeypatch.setattr(type(oracle), "perturb", lambda self, values, rng: values)
     found = audit_protocol(oracle, trials=1000)
     assert found.epsilon_lower_bound == found.epsilon_ceiling
     assert found.leaks

@@ -80,7 +80,7 @@ def subset(value, k, epsilon):
     return [value, *others[: oracle.omega - 1]] if held else list(others[: oracle.omega])
 
 
-def hashed(value, k, epsilon, rng):  # noqa: ARG001
+def hashed(value, k, epsilon, rng):
     g = round(math.exp(epsilon)) + 1
     seed = int(rng.integers(2**32))
     symbol = int(HASHES[DEFAULT_HASH](np.array([value]), np.array([seed]), g)[0])
@@ -131,18 +131,18 @@ def test_a_client_that_sends_its_value_as_a_symbol_leaks():
 
 
 def test_a_report_may_be_an_iterator_and_is_read_once():
-    def plain(value, k, epsilon):  # noqa: ARG001
+    def plain(value, k, epsilon):
         return iter([value])
 
-    found = audit_client(plain, 4, 1.0, support=lambda report, k, epsilon: list(report), trials=3000)  # noqa: ARG005
+    found = audit_client(plain, 4, 1.0, support=lambda report, k, epsilon: list(report), trials=3000)
     assert (found.hits, found.confusions) == (1500, 0)
 
 
 def test_a_support_function_reads_any_report():
-    def perturb(value, k, epsilon, rng):  # noqa: ARG001
+    def perturb(value, k, epsilon, rng):
         return f"<{value}>"
 
-    def support(report, k, epsilon):  # noqa: ARG001
+    def support(report, k, epsilon):
         return [int(report.strip("<>"))]
 
     found = audit_client(perturb, 5, 1.0, support=support, trials=1000)
@@ -160,7 +160,7 @@ def test_the_same_seed_gives_the_same_bound_and_puts_the_generators_back():
     assert (first.hits, first.confusions) != (other.hits, other.confusions)
 
 
-def crash(value, k, epsilon):  # noqa: ARG001
+def crash(value, k, epsilon):
     raise RuntimeError("no   noise left")
 
 
@@ -291,7 +291,7 @@ def test_a_first_report_that_is_wrong_is_the_last():
 def test_the_first_wrong_report_is_shown():
     calls = iter(range(1000))
 
-    def sometimes(value, k, epsilon):  # noqa: ARG001
+    def sometimes(value, k, epsilon):
         return 7 if next(calls) == 30 else value
 
     with pytest.raises(ClientError, match="returned 7"):

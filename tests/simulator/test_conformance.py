@@ -1,7 +1,5 @@
 """The checks shipped for authors: all members pass, and a protocol that breaks any of its promises is caught."""
 
-# ruff: noqa: ARG002, ARG005 - broken members take what the interface hands them, and mostly ignore it
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The checks shipped for authors: a method or a metric that breaks any of its promises is caught."""
 
-# ruff: noqa: ARG005 - broken members take what the interface hands them, and mostly ignore it
-
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -24,9 +24,15 @@ def noisy(curve: Callable[[float], float], *, spread: float, common: bool = True
 @pytest.mark.parametrize("start", [1e3, 3e5, 1e9])
 def test_finds_a_known_crossing_within_its_own_precision(start: float, common: bool) -> None:
     found = crossing(
-        noisy(lambda x: 30 * x**-0.5, spread=0.2, common=common), 0.05,
-        start=start, low=10, high=1e12, whole=True, precision=0.0075, most=2000,
-    )  # fmt: skip
+        noisy(lambda x: 30 * x**-0.5, spread=0.2, common=common),
+        0.05,
+        start=start,
+        low=10,
+        high=1e12,
+        whole=True,
+        precision=0.0075,
+        most=2000,
+    )
     truth = (30 / 0.05) ** 2
     # log x is off by the error of the mean over the slope; 4 standard errors
     assert abs(math.log(found.x / truth)) <= 4 * 0.0075 / 0.5

@@ -10,16 +10,7 @@ import pytest
 from scipy.stats import binom
 
 from simulator import PROTOCOLS, rng_for
-from simulator.detection import (
-    FEW,
-    LEVEL,
-    POWER,
-    _binomial_quantile,
-    detectable,
-    power,
-    smallest_detectable,
-    threshold,
-)
+from simulator.detection import FEW, LEVEL, POWER, _binomial_quantile, detectable, power, smallest_detectable, threshold
 
 REPETITIONS = 4000
 SETTINGS = [

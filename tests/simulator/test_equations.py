@@ -11,13 +11,7 @@ from scipy import stats
 from simulator.protocols.equations import collect, evenly, numbers_of, points, solutions, spread, vectors
 from tests.cells import failures
 
-from .law import (
-    accept,
-    chi_square_p,
-    merge_bins,
-    stream,
-    two_sided,
-)
+from .law import accept, chi_square_p, merge_bins, stream, two_sided
 from .slow_field import inner_products, slow_field
 
 

@@ -1,7 +1,7 @@
 """Members of other packages that fail: they cost themselves only, with one warning; ours keep raising."""
 
 # What is tested here prints, and ignores what it is given.
-# ruff: noqa: ARG005, T201
+# ruff: noqa: T201
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def drawn(result):
     class Faulty(OUE):
         key = "faulty"
 
-        def sample_support(self, counts, rng):  # noqa: ARG002
+        def sample_support(self, counts, rng):
             return result(counts)
 
     return Faulty(4, 1.0)

@@ -12,12 +12,7 @@ from scipy import integrate, optimize
 from simulator.protocols.summation import SHE, THE
 from tests.cells import failures
 
-from .law import (
-    accept,
-    stream,
-    two_sided,
-    variance_p,
-)
+from .law import accept, stream, two_sided, variance_p
 
 EPSILONS = [1e-6, 0.01, 0.3, 0.5, math.log(2), 1.0, 2.0, 3.0, 5.0, 8.0, 16.0, 32.0]
 

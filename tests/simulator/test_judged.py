@@ -82,8 +82,7 @@ def faulty(function: object) -> PostProcessor:
 
 @pytest.mark.usefixtures("_faulty")
 @pytest.mark.parametrize(
-    "function",
-    [lambda *_: 1 / 0, lambda estimate, _: estimate[:-1], lambda estimate, _: estimate * np.nan],
+    "function", [lambda *_: 1 / 0, lambda estimate, _: estimate[:-1], lambda estimate, _: estimate * np.nan]
 )
 def test_a_method_of_another_package_that_fails_has_no_errors_and_costs_itself_only(function: object) -> None:
     asked, observed = experiment(draws(), {"l1": METRICS["l1"]}), collected()

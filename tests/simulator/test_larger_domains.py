@@ -13,17 +13,7 @@ from simulator.protocols.projective_geometry import ProjectiveGeometry
 from simulator.protocols.summation import SHE, THE
 from tests.cells import failures
 
-from .law import (
-    CHECKS,
-    COMPARISONS,
-    accept,
-    check_marginals,
-    law_for,
-    skewed,
-    stream,
-    two_sided,
-    variance_p,
-)
+from .law import CHECKS, COMPARISONS, accept, check_marginals, law_for, skewed, stream, two_sided, variance_p
 
 COUNTS = np.array([300, 0, 0, 50, 20, 10, 5, 0, 0, 10, 5, 0])
 

@@ -131,11 +131,7 @@ def test_eb_ns_is_close_to_the_best_published_method_in_hindsight() -> None:
         assert np.exp(np.log(ratios).mean()) < 1.08  # measured over all shapes: 0.67; these three are the hardest
         assert max(ratios) < 1.6
 
-    cells = [
-        ("zipf_shuffled", "oue"),
-        ("dirichlet", "grr"),
-        ("sparse", "ss"),
-    ]
+    cells = [("zipf_shuffled", "oue"), ("dirichlet", "grr"), ("sparse", "ss")]
     assert failures(cells, check) == {}
 
 

@@ -20,16 +20,7 @@ from simulator.protocols.summation import SHE, THE
 from simulator.protocols.unary import OUE
 from tests.cells import failures
 
-from .law import (
-    accept,
-    channel_of,
-    chi_square_p,
-    law_for,
-    skewed,
-    stream,
-    two_sided,
-    variance_p,
-)
+from .law import accept, channel_of, chi_square_p, law_for, skewed, stream, two_sided, variance_p
 
 EPSILONS = [1e-6, 0.01, 0.3, 0.5, math.log(2), 1.0, 2.0, 3.0, 5.0, 8.0, 16.0, 32.0]
 SIZES = [2, 3, 4, 5, 7, 12, 13, 31, 64, 100]
@@ -215,8 +206,7 @@ def test_the_space_is_the_smallest_of_the_nearly_best():
             assert min(smaller, default=math.inf) > 1.0099 * lowest  # fields above 256 that are no prime are left out
 
     cells = itertools.product(
-        [2, 3, 12, 100, 5000, 80_000],
-        [1e-6, 0.3, 0.5, 1.0, 1.386, 1.9, 2.0, 3.0, 4.0, 5.0, 6.0, 7.75, 8.0, 12.0, 32.0],
+        [2, 3, 12, 100, 5000, 80_000], [1e-6, 0.3, 0.5, 1.0, 1.386, 1.9, 2.0, 3.0, 4.0, 5.0, 6.0, 7.75, 8.0, 12.0, 32.0]
     )
     assert failures(cells, check) == {}
 

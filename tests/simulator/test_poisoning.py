@@ -29,9 +29,15 @@ FAKES = 2500
 def gain_of(key, epsilon=1.0, repetitions=100, method="none"):
     oracle = PROTOCOLS[key](K, epsilon)
     found = gains(
-        COUNTS, {key: oracle}, POSTPROCESSORS, [(key, method)],
-        share=SHARE, targets=TARGETS, repetitions=repetitions, seed=0,
-    )  # fmt: skip
+        COUNTS,
+        {key: oracle},
+        POSTPROCESSORS,
+        [(key, method)],
+        share=SHARE,
+        targets=TARGETS,
+        repetitions=repetitions,
+        seed=0,
+    )
     return oracle, found[key, method]
 
 

@@ -132,8 +132,7 @@ class Tree(Toy):
     @property
     def linear(self):
         return Linear(
-            lambda tally: tally.counts / tally.n @ self.decoder,
-            lambda n: TreeCovariance(self.matrix, self.decoder, n),
+            lambda tally: tally.counts / tally.n @ self.decoder, lambda n: TreeCovariance(self.matrix, self.decoder, n)
         )
 
     def offers(self, need):
@@ -290,9 +289,15 @@ def test_channels_are_audited_and_poisoned_like_any_protocol():
     assert line.epsilon_analytic == pytest.approx(0.8, rel=1e-9)  # neighbours, told apart by what is beyond them
     assert line.epsilon_guaranteed == pytest.approx(0.8, rel=1e-9)
     made = gains(
-        COUNTS, {"geo": channel}, POSTPROCESSORS, [("geo", "ibu"), ("geo", "norm_sub")],
-        share=0.1, targets=np.array([0]), repetitions=3, seed=0,
-    )  # fmt: skip
+        COUNTS,
+        {"geo": channel},
+        POSTPROCESSORS,
+        [("geo", "ibu"), ("geo", "norm_sub")],
+        share=0.1,
+        targets=np.array([0]),
+        repetitions=3,
+        seed=0,
+    )
     assert all(gain["maximal_gain"] > gain["random_value"] for gain in made.values())
 
 

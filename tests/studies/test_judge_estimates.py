@@ -33,9 +33,21 @@ from simulator.seeding import rng_for
 
 def judged(**figures: object) -> Judged:
     usual = {
-        "named": "norm_sub", "group": "", "metric": "l1", "stated": 1.0, "actual": 1.0, "held": True, "given": 2.0,
-        "usual": 1.0, "best": 1.0, "expected": 1.0, "extra": 0.0, "said": (), "true": (), "covered": (),
-    }  # fmt: skip
+        "named": "norm_sub",
+        "group": "",
+        "metric": "l1",
+        "stated": 1.0,
+        "actual": 1.0,
+        "held": True,
+        "given": 2.0,
+        "usual": 1.0,
+        "best": 1.0,
+        "expected": 1.0,
+        "extra": 0.0,
+        "said": (),
+        "true": (),
+        "covered": (),
+    }
     return Judged(**{**usual, **figures})  # type: ignore[arg-type]
 
 

@@ -78,9 +78,13 @@ def test_reports_of_a_package_are_read_as_its_own_server_reads_them(tmp_path: Pa
     hashed = {"hash": "xxh32"} if PROTOCOLS[peer.protocol].report_kind == "hash" else {}
     parameters = PARAMETERS.get(peer.protocol, {})
     read = read_reports(
-        str(written(tmp_path / "reports.csv", peer.protocol, reports)), peer.protocol, EPSILON,
-        k=K, parameters=parameters, **hashed,
-    )  # fmt: skip
+        str(written(tmp_path / "reports.csv", peer.protocol, reports)),
+        peer.protocol,
+        EPSILON,
+        k=K,
+        parameters=parameters,
+        **hashed,
+    )
     assert read.tally.n == USERS
     assert read.warnings == ()
     ours = estimated(read, peer.protocol, K, EPSILON, clips=peer.clips, **parameters, **hashed)
@@ -105,9 +109,12 @@ def test_hadamard_reports_of_pure_ldp_above_epsilon_1_are_read_by_a_domain_in_th
     reports = [ends.perturb(value) for value in VALUES]
     order = peers.hadamard_domain(ends.server.hr, [f"c{value}" for value in range(K)])
     read = read_reports(
-        str(written(tmp_path / "reports.csv", "hr", reports)), "hr", epsilon,
-        domain=order, parameters={"block_count": ends.server.hr.part},
-    )  # fmt: skip
+        str(written(tmp_path / "reports.csv", "hr", reports)),
+        "hr",
+        epsilon,
+        domain=order,
+        parameters={"block_count": ends.server.hr.part},
+    )
     ours = estimated(read, "hr", len(order), epsilon, clips=False, block_count=ends.server.hr.part)
     by_label = dict(zip(read.labels, ours, strict=True))
     expected = ends.estimate(reports)
@@ -124,10 +131,26 @@ def test_from_a_client_of_pure_ldp_to_a_repaired_estimate_on_the_command_line(
     reports = [ends.perturb(value) for value in VALUES]
     path = written(tmp_path / "reports.csv", "olh", reports)
     repaired = tmp_path / "repaired.csv"
-    code = main([
-        "reports", str(path), "--protocol", "olh", "--hash", "xxh32", "--eps", "1", "--k", str(K),
-        "--method", "none", "--reps", "20", "--apply", str(repaired),
-    ])  # fmt: skip
+    code = main(
+        [
+            "reports",
+            str(path),
+            "--protocol",
+            "olh",
+            "--hash",
+            "xxh32",
+            "--eps",
+            "1",
+            "--k",
+            str(K),
+            "--method",
+            "none",
+            "--reps",
+            "20",
+            "--apply",
+            str(repaired),
+        ]
+    )
     assert code == 0, capsys.readouterr().err
     with repaired.open() as file:
         rows = list(csv.DictReader(file))

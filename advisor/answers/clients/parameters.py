@@ -157,23 +157,27 @@ def _hadamard(protocol: StandardProtocol) -> Parameters:
     protocol = narrowed(protocol, HadamardResponse)
     half = protocol.block_size // 2
     return _two_kinds(
-        protocol, half, protocol.symbols - half,
+        protocol,
+        half,
+        protocol.symbols - half,
         Constant("BLOCKS", protocol.blocks, "blocks; value v is in block v mod BLOCKS"),
         Constant("BLOCK_SIZE", protocol.block_size, "symbols of a block: columns of a Hadamard matrix"),
-    )  # fmt: skip
+    )
 
 
 def _projective(protocol: StandardProtocol) -> Parameters:
     protocol = narrowed(protocol, ProjectiveGeometry)
     near = points(protocol.dimension - 1, protocol.order)
     return _two_kinds(
-        protocol, near, protocol.symbols - near,
+        protocol,
+        near,
+        protocol.symbols - near,
         Constant("ORDER", protocol.order, "elements of the field"),
         Constant("DIMENSION", protocol.dimension, "coordinates of a point"),
         Constant("SYMBOLS", protocol.symbols, "points"),
         Constant("STRIDE", int(protocol.point_of(np.array([1]))[0]), "value v is point v STRIDE mod K"),
         *_field_constants(protocol.order),
-    )  # fmt: skip
+    )
 
 
 def _field_constants(order: int) -> tuple[Constant, ...]:
@@ -241,7 +245,18 @@ def _summation(protocol: StandardProtocol) -> Parameters:
 
 
 BUILDERS: dict[str, Callable[[StandardProtocol], Parameters]] = {
-    "grr": _grr, "rappor": _rappor, "oue": _oue, "blh": _hashing, "olh": _hashing, "ss": _subset, "the": _the,
-    "she": _summation, "hr": _hadamard, "pgr": _projective, "tree": _tree, "tree_half": _tree, "sw": _square_wave,
+    "grr": _grr,
+    "rappor": _rappor,
+    "oue": _oue,
+    "blh": _hashing,
+    "olh": _hashing,
+    "ss": _subset,
+    "the": _the,
+    "she": _summation,
+    "hr": _hadamard,
+    "pgr": _projective,
+    "tree": _tree,
+    "tree_half": _tree,
+    "sw": _square_wave,
     "haar_hrr": _haar,
-}  # fmt: skip
+}

@@ -85,9 +85,15 @@ def first_answers(
         budgets = {name: question.budget(name, x, near=True) for name in protocols} if question.shuffled else None
         epsilon = question.budget(protocols[0], x) if budgets is None else min(budgets.values())
         return look_up(
-            described, epsilon, n, question.metric,
-            ordered=question.frequencies.ordered, protocols=protocols, methods=question.methods, budgets=budgets,
-        )  # fmt: skip
+            described,
+            epsilon,
+            n,
+            question.metric,
+            ordered=question.frequencies.ordered,
+            protocols=protocols,
+            methods=question.methods,
+            budgets=budgets,
+        )
 
     fixed = assumed
     if assumed is None and question.n is not None:

@@ -127,16 +127,18 @@ class Search:
             return racing[0]
         self._progress(f"{len(racing)} pairs race at {question.unknown} = {at:,.4g}")
         runs = race(
-            self._experiment(at, racing), [question.metric], menu=racing,
-            repetitions=RACES[0], max_repetitions=RACES[1],
+            self._experiment(at, racing),
+            [question.metric],
+            menu=racing,
+            repetitions=RACES[0],
+            max_repetitions=RACES[1],
             jobs=self._simulation.threads(len(racing), RACES[1], question.frequencies.k),
-        )  # fmt: skip
+        )
         errors = {pair: block for pair, block in runs.of(question.metric).items() if pair in racing}
         lowest = min(errors, key=lambda pair: float(errors[pair].mean()))
         costs = {name: question.oracle(name, at).cost for name, _ in errors}
         return min(
-            errors,
-            key=lambda pair: preference(paired_ratio(errors[pair], errors[lowest]).value, costs[pair[0]]),
+            errors, key=lambda pair: preference(paired_ratio(errors[pair], errors[lowest]).value, costs[pair[0]])
         )
 
     def settle(self, pair: Pair, start: float) -> PlanRow:

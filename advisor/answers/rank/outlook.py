@@ -83,9 +83,17 @@ def outlook(ranking: Ranking, stops: Stops | None = None) -> Outlook | None:
         return None
     best = ranking.best
     own = Expectation(
-        request.epsilon, request.n, best.protocol, best.method, best.error, best.error_low, best.error_high,
-        best.error_without_postprocessing, best.mean_absolute_error, ranking.over_populations,
-    )  # fmt: skip
+        request.epsilon,
+        request.n,
+        best.protocol,
+        best.method,
+        best.error,
+        best.error_low,
+        best.error_high,
+        best.error_without_postprocessing,
+        best.mean_absolute_error,
+        ranking.over_populations,
+    )
     budgets, users = stops or _stops(request)
     points = _predicted(ranking, budgets, users)
     if points is None:

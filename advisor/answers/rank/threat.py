@@ -47,9 +47,9 @@ def under_threat(
         seed=request.seed,
         domain=experiment.domain,
     )
-    calm = experiment if experiment.attack is None else replace(
-        experiment, attack=replace(experiment.attack, kind=NOBODY)
-    )  # fmt: skip
+    calm = (
+        experiment if experiment.attack is None else replace(experiment, attack=replace(experiment.attack, kind=NOBODY))
+    )
     # Several populations behind what was collected are shown equally often.
     repetitions = REPETITIONS if request.collected is None else len(experiment.populations)
     runs = simulate(calm, 0, repetitions, pairs=pairs, jobs=jobs, progress=progress)

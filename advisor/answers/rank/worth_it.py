@@ -77,12 +77,21 @@ def _needed(
         return None, False
     frequencies = Frequencies(request.counts, request.labels, request.ordered, request.sample, None, (), ())
     question = PlanQuestion(
-        frequencies=frequencies, metric=metric, target=target,
-        epsilon=request.epsilon if n and central is None else None, n=None if n else request.n,
-        protocols=request.protocols, methods=request.methods, named=(), restricted=False, seed=request.seed,
-        precision=PRECISION, max_repetitions=MAX_REPETITIONS, metric_values=request.metric_values,
+        frequencies=frequencies,
+        metric=metric,
+        target=target,
+        epsilon=request.epsilon if n and central is None else None,
+        n=None if n else request.n,
+        protocols=request.protocols,
+        methods=request.methods,
+        named=(),
+        restricted=False,
+        seed=request.seed,
+        precision=PRECISION,
+        max_repetitions=MAX_REPETITIONS,
+        metric_values=request.metric_values,
         shuffled=None if central is None else PlanShuffling(central.epsilon, central.delta, request.k),
-    )  # fmt: skip
+    )
     assumed = None if request.skew is None else frequencies_of(request)
     here, short = request.n if n else request.epsilon, max(error / target, 1.0)
     contradiction = here * short ** (1.0 if n and central is None else 0.5)

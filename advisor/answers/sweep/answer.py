@@ -16,9 +16,7 @@ from advisor.answers.sweep.records import CellFile
 from advisor.answers.sweep.result import Cell, PairError, SweepResult, Winner
 from advisor.errors import InputError, listed
 from advisor.question.cluster import Cluster, refusals
-from advisor.question.settings import (
-    Simulation,
-)
+from advisor.question.settings import Simulation
 from advisor.question.sweep import Place, SweepQuestion
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate

@@ -20,10 +20,18 @@ NAMED = 3  # protocols or methods that a refusal names
 CELL_START = b'{"index":'
 T = TypeVar("T")
 FLAGS = {
-    "metric": "--metric", "protocols": "--protocol", "methods": "--method", "repetitions": "--reps", "seed": "--seed",
-    "ordered": "--ordered", "top_values": "--top-values", "set_share": "--set-share", "mix": "--kl-mix",
-    "version": "the version of ldp-advise", "sweep": "the version of the file",
-}  # fmt: skip
+    "metric": "--metric",
+    "protocols": "--protocol",
+    "methods": "--method",
+    "repetitions": "--reps",
+    "seed": "--seed",
+    "ordered": "--ordered",
+    "top_values": "--top-values",
+    "set_share": "--set-share",
+    "mix": "--kl-mix",
+    "version": "the version of ldp-advise",
+    "sweep": "the version of the file",
+}
 
 
 class CellFile:

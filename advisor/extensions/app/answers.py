@@ -137,8 +137,11 @@ def _keywords(one: Result) -> Mapping[str, Any] | None:
     result: dict[str, Any] = {}
     for group in question.groups:
         if group not in (question.columns, getattr(question, "estimate_columns", None)):
-            result |= {item.name: _plain(getattr(group, item.name)) for item in fields(group)
-                       if getattr(group, item.name) != item.default}  # fmt: skip
+            result |= {
+                item.name: _plain(getattr(group, item.name))
+                for item in fields(group)
+                if getattr(group, item.name) != item.default
+            }
     if isinstance(question, CollectedQuestion):
         collected = one.value.first.request.collected if isinstance(one.value, Answer) else None
         estimate = None if collected is None else collected.observed.estimate

@@ -36,9 +36,20 @@ SHAPES = {
 }
 GROUPS: Mapping[str, type[Settings]] = {
     group.__name__: group
-    for group in (Categories, Collection, Columns, EstimateColumns, Ground, Limits, Menu, Plurality, Promise, Terms,
-                  Wishes)
-}  # fmt: skip
+    for group in (
+        Categories,
+        Collection,
+        Columns,
+        EstimateColumns,
+        Ground,
+        Limits,
+        Menu,
+        Plurality,
+        Promise,
+        Terms,
+        Wishes,
+    )
+}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

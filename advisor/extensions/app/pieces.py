@@ -258,10 +258,11 @@ def _is_said_first(part: Part) -> bool:
 def _blocks_html(blocks: Iterable[tuple[str, str]]) -> str:
     """Return blocks under their headings; what they rest on is folded."""
     return "".join(
-        f"<section>{_folded(title, html)}</section>" if title == RESTS_ON
+        f"<section>{_folded(title, html)}</section>"
+        if title == RESTS_ON
         else f"<section><h2>{escape(title or ('Ranking' if '<table' in html else 'More'))}</h2>{html}</section>"
         for title, html in blocks
-    )  # fmt: skip
+    )
 
 
 def _folded(title: str, html: str) -> str:

@@ -78,9 +78,14 @@ def serve(query: str, port: int, *, opens: bool, members: Members = ()) -> None:
         shiny.sanitize_errors = True
         config = uvicorn.Config(
             site(shiny, uploads, token, port),
-            log_level="error", access_log=False, lifespan="off", ws="websockets-sansio", ws_max_size=LARGEST_MESSAGE,
-            timeout_graceful_shutdown=PATIENCE, server_header=False,
-        )  # fmt: skip
+            log_level="error",
+            access_log=False,
+            lifespan="off",
+            ws="websockets-sansio",
+            ws_max_size=LARGEST_MESSAGE,
+            timeout_graceful_shutdown=PATIENCE,
+            server_header=False,
+        )
         for first in (partial(page_answer, state_of("", {})), workers.warm):  # the first of each kind is slow
             threading.Thread(target=first, daemon=True).start()
         typer.echo(f"ldp-advise app: {address}")

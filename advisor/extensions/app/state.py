@@ -38,8 +38,9 @@ NOT_HELD = "{} is not held in memory any more, as the program was started anew: 
 MOST_VALUE = 2000  # characters of a value in an address
 # What answers at first sight where there is no prediction: a few simulated collections.
 FEW: Mapping[str, Simulation] = {
-    ESTIMATE: Simulation(repetitions=10), PLACES: Simulation(repetitions=2, max_repetitions=2)
-}  # fmt: skip
+    ESTIMATE: Simulation(repetitions=10),
+    PLACES: Simulation(repetitions=2, max_repetitions=2),
+}
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,19 @@ POLL_SECONDS = 0.05
 DONE, STEP = "done", "step"  # of what is sent: an answer, or its refusal, and a sign of progress before it
 # What simulations import when they first need it: none of them has to wait for it.
 PRELOADED = (
-    "advisor.extensions.app.worker", "advisor.answers.rank.simulate", "advisor.extensions.choose.answer",
-    "advisor.extensions.places.answer", "charset_normalizer", "numpy.random",
-    "numpy.testing", "pydantic.type_adapter", "scipy.optimize", "scipy.sparse", "scipy.special",
+    "advisor.extensions.app.worker",
+    "advisor.answers.rank.simulate",
+    "advisor.extensions.choose.answer",
+    "advisor.extensions.places.answer",
+    "charset_normalizer",
+    "numpy.random",
+    "numpy.testing",
+    "pydantic.type_adapter",
+    "scipy.optimize",
+    "scipy.sparse",
+    "scipy.special",
     "simulator.surrogate",
-)  # fmt: skip
+)
 Step = Callable[[tuple[int, int] | str], None]  # called with (done, total), or with words
 Members = tuple[tuple[str, str], ...]  # kinds and names of members from files, which a new process has to load too
 

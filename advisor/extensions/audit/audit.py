@@ -119,7 +119,10 @@ def audit(
         grid=Grid(epsilons=_several(eps if epsilon is None else epsilon), sizes=_several(k)),
         menu=Menu(protocol=names(protocol)),
         subjects=Subjects(
-            every=every, rounds=_several(rounds), attributes=_several(attributes), solution=names(solution),
+            every=every,
+            rounds=_several(rounds),
+            attributes=_several(attributes),
+            solution=names(solution),
             hashing_only=_several(lho),
         ),
         attack=AttackSettings(
@@ -130,7 +133,7 @@ def audit(
         ),
         memoisation=Memoisation(memoize=memoize, epsilon_forever=epsilon_forever),
         simulation=Simulation(seed=seed, jobs=jobs),
-    )  # fmt: skip
+    )
     return AuditAnswer.of(answer(question, lambda done, total: None))  # noqa: ARG005
 
 

@@ -41,9 +41,14 @@ def audit_command(
         raise InputError(f"audit takes no {more[0]} without an option: --files for reports, --protocol, or --target")
     client = replace(client, files=(*client.files, *(more or ())))
     question = AuditQuestion(
-        grid=grid, menu=menu, subjects=subjects, attack=attack, client=client, memoisation=memoisation,
+        grid=grid,
+        menu=menu,
+        subjects=subjects,
+        attack=attack,
+        client=client,
+        memoisation=memoisation,
         simulation=simulation,
-    )  # fmt: skip
+    )
     words = "auditing" if client.name is None else f"calling {client.name}"
     run(
         Job(

@@ -36,21 +36,33 @@ class Subjects(Settings):
 
     every: bool = option("--all", help="audit all protocols")
     rounds: tuple[int, ...] = option(
-        "--rounds", read=several(whole(1, ROUNDS_MAX)), metavar="R,R,…", default=(),
+        "--rounds",
+        read=several(whole(1, ROUNDS_MAX)),
+        metavar="R,R,…",
+        default=(),
         help="collect the same value R times, with fresh noise unless --memoize is given [default: 1]",
-    )  # fmt: skip
+    )
     attributes: tuple[int, ...] = option(
-        "--attributes", read=several(whole(2, ATTRIBUTES_MAX)), metavar="D,D,…", default=(),
+        "--attributes",
+        read=several(whole(2, ATTRIBUTES_MAX)),
+        metavar="D,D,…",
+        default=(),
         help="several attributes of each user, k values each",
-    )  # fmt: skip
+    )
     solution: tuple[str, ...] = option(
-        "--solution", read=choice(SOLUTIONS), metavar="NAME", repeated=True,
+        "--solution",
+        read=choice(SOLUTIONS),
+        metavar="NAME",
+        repeated=True,
         help=f"for --attributes: {', '.join(SOLUTIONS)} [default: all]; repeatable",
-    )  # fmt: skip
+    )
     hashing_only: tuple[int, ...] = option(
-        "--lho", read=several(whole(2, SYMBOLS_MAX)), metavar="G,G,…", default=(),
+        "--lho",
+        read=several(whole(2, SYMBOLS_MAX)),
+        metavar="G,G,…",
+        default=(),
         help="local hashing to G symbols without perturbation",
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,22 +72,32 @@ class AttackSettings(Settings):
     panel: ClassVar[str] = "Attack"
 
     attack: str | None = option(
-        "--attack", read=choice((*ATTACKS, BOTH)), metavar="NAME",
+        "--attack",
+        read=choice((*ATTACKS, BOTH)),
+        metavar="NAME",
         help="guess (name one value) or pair (v1 against v2); for --target also both, its default [default: guess]",
-    )  # fmt: skip
+    )
     values: tuple[int, ...] = option(
-        "--values", read=several(whole(0)), metavar="V1,V2", default=(),
+        "--values",
+        read=several(whole(0)),
+        metavar="V1,V2",
+        default=(),
         help="two values to tell apart [default: 0,1; for --target the two that look worst]",
-    )  # fmt: skip
+    )
     trials: int | None = option(
-        "--trials", read=whole(1, TRIALS_MAX), metavar="N",
+        "--trials",
+        read=whole(1, TRIALS_MAX),
+        metavar="N",
         help=f"reports of each of the two values [default: {TRIALS:,}; for --target {CLIENT_TRIALS:,}, half of them to "
         "find the two]",
-    )  # fmt: skip
+    )
     alpha: float = option(
-        "--alpha", read=share, metavar="X", default=ALPHA,
+        "--alpha",
+        read=share,
+        metavar="X",
+        default=ALPHA,
         help=f"probability that a bound is wrong [default: {ALPHA:g}]",
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,25 +121,37 @@ class ForeignClient(Settings):
         "--target", read=function, metavar="MODULE:FUNCTION", help="audit a client: f(value, k, epsilon) -> report"
     )
     files: tuple[str, ...] = option(
-        "--files", read=path, metavar="FILE", repeated=True, undivided=True,
+        "--files",
+        read=path,
+        metavar="FILE",
+        repeated=True,
+        undivided=True,
         help="instead: reports that it wrote, one per line, a file for each true value: --files v0.txt v1.txt",
-    )  # fmt: skip
+    )
     reports: str | None = option(
-        "--reports", read=partial(member, "protocol"), metavar="PROTOCOL",
+        "--reports",
+        read=partial(member, "protocol"),
+        metavar="PROTOCOL",
         help="protocol whose reports it makes: grr, oue, ss, olh, …; without it, lines of --files are opaque",
-    )  # fmt: skip
+    )
     support: Named | None = option(
-        "--support", read=function, metavar="MODULE:FUNCTION",
+        "--support",
+        read=function,
+        metavar="MODULE:FUNCTION",
         help="instead: f(report, k, epsilon) -> values that a report supports",
-    )  # fmt: skip
+    )
     hash: str | None = option(
-        "--hash", read=choice(HASHES), metavar="NAME",
+        "--hash",
+        read=choice(HASHES),
+        metavar="NAME",
         help=f"for --reports blh, olh: {' or '.join(HASHES)} [default: {DEFAULT_HASH}]",
-    )  # fmt: skip
+    )
     symbols: int | None = option(
-        "--symbols", read=whole(2, SYMBOLS_MAX), metavar="G",
+        "--symbols",
+        read=whole(2, SYMBOLS_MAX),
+        metavar="G",
         help="for --reports blh, olh: number of symbols [default: the protocol's]",
-    )  # fmt: skip
+    )
 
     @property
     def foreign(self) -> bool:

@@ -51,12 +51,7 @@ def choice_document(choice: Choice) -> Document:
             first,
             Tone.PLAIN if good else Tone.DOUBTFUL,
             () if good else (choice.reason.value,),
-            {
-                "eps": choice.epsilon,
-                "within": case.within,
-                **_errors(choice),
-                "error_without_data": case.without,
-            },
+            {"eps": choice.epsilon, "within": case.within, **_errors(choice), "error_without_data": case.without},
         ),
         parts=tuple(parts),
         data={
@@ -149,9 +144,18 @@ def reproduce(choice: Choice) -> str:
 def _again(choice: Choice, within: float) -> str:
     case = choice.case
     return _command(
-        "choose", "--n", str(case.people), *_domain(choice), "--within", f"{100 * within:.12g}",
-        "--sensitive", case.sensitive, "--times", str(case.times), *(["--instant"] if choice.instant else []),
-    )  # fmt: skip
+        "choose",
+        "--n",
+        str(case.people),
+        *_domain(choice),
+        "--within",
+        f"{100 * within:.12g}",
+        "--sensitive",
+        case.sensitive,
+        "--times",
+        str(case.times),
+        *(["--instant"] if choice.instant else []),
+    )
 
 
 def _command(*parts: str) -> str:
@@ -182,9 +186,18 @@ def _next(choice: Choice) -> tuple[str, str]:
     if choice.epsilon is not None:
         protocol, method = choice.best.pair
         return "Next: write the code that collects", _command(
-            "code", "--protocol", protocol, "--method", method, "--eps", f"{choice.epsilon:g}",
-            "--k", str(case.answers), "--to", "collection",
-        )  # fmt: skip
+            "code",
+            "--protocol",
+            protocol,
+            "--method",
+            method,
+            "--eps",
+            f"{choice.epsilon:g}",
+            "--k",
+            str(case.answers),
+            "--to",
+            "collection",
+        )
     if choice.reason == Reason.NOTHING_ASKED:
         within = rounded(ENOUGH * case.without, up=False)
         return "Next: ask for what would be worth a collection", _again(choice, within)

@@ -15,9 +15,19 @@ from advisor.errors import InputError
 from advisor.extensions.choose.question import Wishes
 
 UNKNOWN = (
-    "", "?", "-", "don't know", "dont know", "don’t know", "do not know", "i don't know", "not sure", "dk", "unknown",
+    "",
+    "?",
+    "-",
+    "don't know",
+    "dont know",
+    "don’t know",
+    "do not know",
+    "i don't know",
+    "not sure",
+    "dk",
+    "unknown",
     "no idea",
-)  # fmt: skip
+)
 # A number with words around it: about 2,000 people
 COUNTED = re.compile(r"(?:about |around |ca\.? ?|~ ?)?([\d.,_]+ ?[km%]?)(?: [a-z ]+)?")
 

@@ -40,9 +40,8 @@ class Wishes(Settings):
     people: int | None = like(Terms, "n", help="how many people will answer")
     answers: int | None = like(Categories, "k", help="how many possible answers the question has")
     within: float | None = option(
-        "--within", read=points, metavar="POINTS",
-        help="how far off a share may be, in percentage points on average",
-    )  # fmt: skip
+        "--within", read=points, metavar="POINTS", help="how far off a share may be, in percentage points on average"
+    )
     sensitive: str | None = option("--sensitive", read=level, metavar="LEVEL", help="low, medium or high")
     times: int | None = option(
         "--times", read=whole(1, ROUNDS_MAX), metavar="N", help="how often the same people are asked; 1: once"

@@ -30,11 +30,14 @@ MEANINGS = {
     "check.mjs": "checks client.mjs against the test vectors",
 }
 LINES = {
-    "value": "one number per line", "bits": "one line of {k} characters 0 and 1 per user",
-    "subset": "one line per user, numbers with commas between them", "hash": "seed and symbol in each line",
-    "symbol": "one number per line", "cells": "one line of {k} whole numbers per user",
+    "value": "one number per line",
+    "bits": "one line of {k} characters 0 and 1 per user",
+    "subset": "one line per user, numbers with commas between them",
+    "hash": "seed and symbol in each line",
+    "symbol": "one number per line",
+    "cells": "one line of {k} whole numbers per user",
     "node": "height and node in each line",
-}  # fmt: skip
+}
 FRAMES = ("README.md", "server.py", "check.py", "check.mjs")  # of which there is one for all protocols
 NOTABLY = 0.999  # below this share of the budget, a page says that less is spent
 

@@ -45,16 +45,21 @@ def code_document(deployed: Deployed) -> Document:
             Sentence("README.md there says what is not promised: read it before you collect.", Role.NOTE),
         ),
         data={
-            "protocol": collection.protocol, "method": collection.method, "eps": collection.epsilon,
-            "exact_eps": made.exact_epsilon, "k": collection.k,
+            "protocol": collection.protocol,
+            "method": collection.method,
+            "eps": collection.epsilon,
+            "exact_eps": made.exact_epsilon,
+            "k": collection.k,
             "central": None
             if shuffled is None
             else {"eps": shuffled.epsilon, "delta": shuffled.delta, "n": shuffled.n},
-            "hash": getattr(protocol, "hash", None), "labels": labels and list(labels),
-            "ordered": collection.ordered, "directory": deployed.directory,
+            "hash": getattr(protocol, "hash", None),
+            "labels": labels and list(labels),
+            "ordered": collection.ordered,
+            "directory": deployed.directory,
             "files": [{"name": name, "bytes": size, "meaning": meaning} for name, meaning, size in rows],
         },
         records=Records(("file", "meaning", "bytes"), rows),
         value=deployed.directory,
         setting=str(collection),
-    )  # fmt: skip
+    )

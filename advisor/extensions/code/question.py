@@ -48,9 +48,11 @@ class Deployment(Settings):
         "--labels", read=path, metavar="FILE", help="all answers, one per line: clients take these, not numbers"
     )
     hash: str | None = option(
-        "--hash", read=choice(HASHES), metavar="NAME",
+        "--hash",
+        read=choice(HASHES),
+        metavar="NAME",
         help=f"hash of blh and olh: {' or '.join(HASHES)} [default: {DEFAULT_HASH}]",
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)

@@ -103,9 +103,13 @@ def vectors(collection: CodedCollection) -> str:
         made.append({"seed": seed, "answer": answer, "report": report})
         size += len(report)
     head = {
-        "protocol": collection.protocol, "method": collection.method, "epsilon": collection.epsilon, "k": k,
-        **({"hash": collection.hash} if collection.protocol in HASHED else {}), "bytes": SOURCE,
-    }  # fmt: skip
+        "protocol": collection.protocol,
+        "method": collection.method,
+        "epsilon": collection.epsilon,
+        "k": k,
+        **({"hash": collection.hash} if collection.protocol in HASHED else {}),
+        "bytes": SOURCE,
+    }
     text = json.dumps(head, indent=2)[:-2]
     rows = ",\n".join(f"    {json.dumps(each, ensure_ascii=False)}" for each in made)
     found = frequencies(collection, [str(each["report"]) for each in made])

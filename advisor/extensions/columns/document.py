@@ -7,20 +7,7 @@ from advisor.errors import listed
 from advisor.extensions.columns.answer import ColumnPlan, JointPlan
 from advisor.figures import error_text, number, percent, points, times, users
 from advisor.question.request import nothing_left_sentence
-from advisor.show.model import (
-    Column,
-    Document,
-    Json,
-    Part,
-    Records,
-    Role,
-    Row,
-    Scalar,
-    Sentence,
-    Table,
-    Tone,
-    Verdict,
-)
+from advisor.show.model import Column, Document, Json, Part, Records, Role, Row, Scalar, Sentence, Table, Tone, Verdict
 from simulator import METRICS
 
 FIGURES = ("error", "error_low", "error_high", "mean_absolute_error", "report_bits")  # of the best pair of a column

@@ -20,17 +20,20 @@ from advisor.show.model import TOP
 from advisor.show.pictures import PICTURES, require_matplotlib, save
 
 LOCATED = (
-    "terms", "ground", "privacy", "places_menu", "domain", "columns", "limits:max_bits,max_attack,proper,unbiased",
-    "metric_settings", "simulation",
-)  # fmt: skip
+    "terms",
+    "ground",
+    "privacy",
+    "places_menu",
+    "domain",
+    "columns",
+    "limits:max_bits,max_attack,proper,unbiased",
+    "metric_settings",
+    "simulation",
+)
 
 
 def places_command(
-    *,
-    sample: Sample = None,
-    question: Annotated[PlacesQuestion, Only(*LOCATED)],
-    picture: Picture,
-    output: Output,
+    *, sample: Sample = None, question: Annotated[PlacesQuestion, Only(*LOCATED)], picture: Picture, output: Output
 ) -> None:
     """Say which protocol and method to use for places on a map.
 

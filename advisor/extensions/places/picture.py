@@ -57,8 +57,10 @@ def places_figure(advice: PlacesAdvice) -> Figure:
             bar.minorticks_off()
         figure.suptitle(
             f"{describe(request)}; n = {request.n:,}; one collection, mean error of {advice.repetitions}",
-            fontsize=10, x=0.01, ha="left",
-        )  # fmt: skip
+            fontsize=10,
+            x=0.01,
+            ha="left",
+        )
         figure.set_label(
             "Maps of the true frequencies, the reported places, the raw estimate and the best post-processed one: "
             + "; ".join(title.replace("\n", " ") for own in maps for title, _ in own[2:])
@@ -112,6 +114,9 @@ def _heat(axis: Axes, values: NDArray[np.float64], norm: SymLogNorm, advice: Pla
         spine.set_visible(True)
     shades = LinearSegmentedColormap.from_list("around 0", SHADES)
     return axis.imshow(
-        values.reshape(places.rows, places.columns), norm=norm, cmap=shades, aspect=places.height / places.width,
+        values.reshape(places.rows, places.columns),
+        norm=norm,
+        cmap=shades,
+        aspect=places.height / places.width,
         interpolation="nearest",
-    )  # fmt: skip
+    )

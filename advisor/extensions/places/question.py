@@ -54,9 +54,12 @@ class Promise(Settings):
     panel: ClassVar[str] = "Places"
 
     privacy: str = option(
-        "--privacy", read=choice(PRIVACIES), metavar="KIND", default="ldp",
+        "--privacy",
+        read=choice(PRIVACIES),
+        metavar="KIND",
+        default="ldp",
         help="ldp, or metric: --eps only for places within --radius [default: ldp]",
-    )  # fmt: skip
+    )
     radius: float | None = option(
         "--radius", read=real(above=0), metavar="R", help="for --privacy metric: in cells, or km with --cell-km"
     )

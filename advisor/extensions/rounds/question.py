@@ -37,9 +37,14 @@ def check_rounds(question: Question, memoisation: Memoisation) -> None:
     if strangers := [name for name in question.menu.protocol if name not in MEMOISED]:
         raise InputError(f"--eps-forever: give --protocol one of {listed(MEMOISED)}, got {listed(strangers)}")
     ranked = question.given(
-        "terms:metric", "menu:method", "limits", "instant", "metric_settings", "plurality:attributes,solution",
+        "terms:metric",
+        "menu:method",
+        "limits",
+        "instant",
+        "metric_settings",
+        "plurality:attributes,solution",
         "simulation:repetitions,max_repetitions",
-    )  # fmt: skip
+    )
     refuse(ranked, "does not go with --eps-forever, which compares raw estimates in closed form")
     check_data(question)
 

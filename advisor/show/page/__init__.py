@@ -16,20 +16,7 @@ from itertools import groupby, takewhile
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from advisor.show.model import (
-    TOP,
-    Code,
-    Document,
-    Explorer,
-    Figure,
-    Part,
-    Role,
-    Section,
-    Sentence,
-    Table,
-    View,
-    legend,
-)
+from advisor.show.model import TOP, Code, Document, Explorer, Figure, Part, Role, Section, Sentence, Table, View, legend
 from advisor.show.page.curve import curve_of
 from simulator._version import __version__
 

@@ -88,9 +88,7 @@ def _draw_order(axes: Axes, shown: OneCollection, behind: str, after: str) -> No
             xs, shown.low, shown.high, color=BLUE, alpha=0.2, linewidth=0, rasterized=pixels, label=INTERVAL
         )
     if shown.raw is not None:
-        axes.plot(
-            xs, shown.raw, ".", color=ORANGE, markersize=2.5, alpha=0.6, rasterized=pixels, label="raw estimate"
-        )  # fmt: skip
+        axes.plot(xs, shown.raw, ".", color=ORANGE, markersize=2.5, alpha=0.6, rasterized=pixels, label="raw estimate")
     axes.plot(xs, shown.truth, color=INK, linewidth=1.0, rasterized=pixels, label=behind)
     axes.plot(xs, shown.answer, color=BLUE, linewidth=2.4, rasterized=pixels, label=after)
 

@@ -28,18 +28,26 @@ def plan_figure(plan: PlanResult) -> Figure:
             axes.plot(*zip(*simulated, strict=True), "o", color=BLUE, markersize=4, label="simulated")
         axes.axhline(target, color=ORANGE, linestyle="--", linewidth=1.2)
         axes.annotate(
-            f"target {target:g}", (0, target), xycoords=("axes fraction", "data"), color=INK, fontsize=8,
-            xytext=(4, 3), textcoords="offset points",
-        )  # fmt: skip
+            f"target {target:g}",
+            (0, target),
+            xycoords=("axes fraction", "data"),
+            color=INK,
+            fontsize=8,
+            xytext=(4, 3),
+            textcoords="offset points",
+        )
         if best.value is not None:
             if best.low is not None and best.high is not None and best.high > best.low:
                 axes.axvspan(best.low, best.high, color=BAND, zorder=0, linewidth=0)
             axes.axvline(best.value, color=INK, linewidth=1)
             axes.annotate(
-                f"{question.sign} = {value_text(question, best.value)}", (best.value, 0 if detects else 1),
-                xycoords=("data", "axes fraction"), xytext=(4, 5 if detects else -10), textcoords="offset points",
+                f"{question.sign} = {value_text(question, best.value)}",
+                (best.value, 0 if detects else 1),
+                xycoords=("data", "axes fraction"),
+                xytext=(4, 5 if detects else -10),
+                textcoords="offset points",
                 fontsize=8,
-            )  # fmt: skip
+            )
         log_axis(axes.xaxis, powers=question.unknown == "n")
         if not detects:
             log_axis(axes.yaxis)

@@ -65,11 +65,15 @@ def _mark_without_data(axes: Axes, error: float, guess: str) -> None:
     if not far:
         axes.axvline(error, color=INK, linestyle=":", linewidth=1.2)
     axes.annotate(
-        f"without any data ({guess}): {number(error, 3)}{' →' if far else ''}", (1 if far else error, 1),
-        xycoords=("axes fraction" if far else "data", "axes fraction"), fontsize=8,
-        ha="right" if error > axes.get_xlim()[1] / 2 else "left", va="bottom", xytext=(0, 2),
+        f"without any data ({guess}): {number(error, 3)}{' →' if far else ''}",
+        (1 if far else error, 1),
+        xycoords=("axes fraction" if far else "data", "axes fraction"),
+        fontsize=8,
+        ha="right" if error > axes.get_xlim()[1] / 2 else "left",
+        va="bottom",
+        xytext=(0, 2),
         textcoords="offset points",
-    )  # fmt: skip
+    )
 
 
 def budgets_figure(budgets: Budgets) -> Figure:
@@ -79,9 +83,13 @@ def budgets_figure(budgets: Budgets) -> Figure:
     xs, best = [row.epsilon for row in rows], [row.ranking.best for row in rows]
     with picture(6.2, 3.8) as (figure, axes):
         axes.fill_between(
-            xs, [one.error_low for one in best], [one.error_high for one in best], color=BAND, linewidth=0,
+            xs,
+            [one.error_low for one in best],
+            [one.error_high for one in best],
+            color=BAND,
+            linewidth=0,
             label="95 % interval",
-        )  # fmt: skip
+        )
         axes.plot(xs, [one.error for one in best], "o-", color=BLUE, markersize=5, linewidth=1.6, label="pair to use")
         without = rows[0].ranking.error_without_data
         if without is not None:
@@ -90,9 +98,12 @@ def budgets_figure(budgets: Budgets) -> Figure:
         for place, (x, one) in enumerate(zip(xs, best, strict=True)):
             if place == 0 or one.pair != best[place - 1].pair:
                 axes.annotate(
-                    f"{one.protocol} {one.method}", (x, one.error), xytext=(6, 8), textcoords="offset points",
+                    f"{one.protocol} {one.method}",
+                    (x, one.error),
+                    xytext=(6, 8),
+                    textcoords="offset points",
                     fontsize=8,
-                )  # fmt: skip
+                )
         if len(xs) > 1:
             log_axis(axes.xaxis)
         axes.margins(x=0.2, y=0.12)
@@ -110,15 +121,26 @@ def pareto_figure(frontier: Frontier) -> Figure:
     beaten = [row for row, _ in frontier.dominated]
     with picture(7.2, 4.5) as (figure, axes):
         axes.scatter(
-            [row.report_bits for row in beaten], [row.error for row in beaten], s=10, color=QUIET, linewidths=0,
-            alpha=0.5, label="other pairs",
-        )  # fmt: skip
+            [row.report_bits for row in beaten],
+            [row.error for row in beaten],
+            s=10,
+            color=QUIET,
+            linewidths=0,
+            alpha=0.5,
+            label="other pairs",
+        )
         marks = axes.scatter(
             [row.report_bits for row in frontier.rows],
             [row.error for row in frontier.rows],
             c=[100 * row.attack_success for row in frontier.rows],
-            cmap=SHADES, vmin=0, s=50, edgecolors=INK, linewidths=0.8, zorder=3, label="worth considering",
-        )  # fmt: skip
+            cmap=SHADES,
+            vmin=0,
+            s=50,
+            edgecolors=INK,
+            linewidths=0.8,
+            zorder=3,
+            label="worth considering",
+        )
         log_axis(axes.xaxis)
         log_axis(axes.yaxis)
         axes.margins(x=0.16, y=0.08)
@@ -152,6 +174,11 @@ def _name(axes: Axes, frontier: Frontier) -> None:
     for place, row in enumerate(rows):
         height = max(heights[place], (place + 1) * NEAR)  # not below the axis
         axes.annotate(
-            f"{row.protocol} {row.method}", (row.report_bits, row.error), textcoords=("offset points", "axes fraction"),
-            xytext=(7, height), fontsize=8, va="center", zorder=4,
-        )  # fmt: skip
+            f"{row.protocol} {row.method}",
+            (row.report_bits, row.error),
+            textcoords=("offset points", "axes fraction"),
+            xytext=(7, height),
+            fontsize=8,
+            va="center",
+            zorder=4,
+        )

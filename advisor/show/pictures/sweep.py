@@ -56,9 +56,12 @@ def winners_figure(sweep: SweepResult) -> Figure:
         every[-1].set_xlabel("users n")
         handles = [Patch(facecolor=tint(colour, SHADE), label=method) for method, colour in colours.items()]
         figure.legend(
-            handles=handles, loc="outside lower center", ncols=min(4, len(handles)),
-            title="method with the lowest error; corner: one tied with it", title_fontsize=8,
-        )  # fmt: skip
+            handles=handles,
+            loc="outside lower center",
+            ncols=min(4, len(handles)),
+            title="method with the lowest error; corner: one tied with it",
+            title_fontsize=8,
+        )
         figure.set_label(
             "; ".join(
                 f"ε = {cell.epsilon:g}, n = {cell.n:,}, k = {cell.k:,}: {_words(cell).replace(chr(10), ' ')}"
@@ -78,9 +81,15 @@ def _draw_cell(axes: Axes, column: int, row: int, cell: Cell, colours: dict[str,
         corner = [(column + 0.48, row - 0.48), (column + 0.48, row - 0.08), (column + 0.3, row - 0.48)]
         axes.add_patch(Polygon(corner, facecolor=colours.get(tied[0], QUIET), linewidth=0))
     axes.text(
-        column, row, _words(cell), ha="center", va="center", fontsize=7, fontweight="normal" if tied else "bold",
+        column,
+        row,
+        _words(cell),
+        ha="center",
+        va="center",
+        fontsize=7,
+        fontweight="normal" if tied else "bold",
         color=ON_SHADE,
-    )  # fmt: skip
+    )
 
 
 def _words(cell: Cell) -> str:
@@ -127,9 +136,14 @@ def curves_figure(sweep: SweepResult) -> Figure:
         for axes in every[: len(panels) : across]:
             axes.set_ylabel(f"{question.metric} error ({unit})")
         figure.legend(
-            *every[0].get_legend_handles_labels(), loc="outside lower center", ncols=4 if across < 3 else len(shown),
-            fontsize=8, handlelength=2.4, title=f"method, each with its best protocol{left_out}", title_fontsize=8,
-        )  # fmt: skip
+            *every[0].get_legend_handles_labels(),
+            loc="outside lower center",
+            ncols=4 if across < 3 else len(shown),
+            fontsize=8,
+            handlelength=2.4,
+            title=f"method, each with its best protocol{left_out}",
+            title_fontsize=8,
+        )
         figure.set_label(
             f"{question.metric} error of {', '.join(shown)}, each with its best protocol, against "
             f"{'users, by budget' if along_n else 'budgets, by number of users'} and k{left_out}"
@@ -165,9 +179,15 @@ def _draw_curves(
     """
     for number, (name, errors) in enumerate(series.items()):
         axes.plot(
-            xs, errors, marker=MARKERS[number % len(MARKERS)], markersize=4, linewidth=1.2,
-            linestyle=DASHES[number % len(DASHES)], color=SERIES[number % len(SERIES)], label=name,
-        )  # fmt: skip
+            xs,
+            errors,
+            marker=MARKERS[number % len(MARKERS)],
+            markersize=4,
+            linewidth=1.2,
+            linestyle=DASHES[number % len(DASHES)],
+            color=SERIES[number % len(SERIES)],
+            label=name,
+        )
     log_axis(axes.xaxis, powers=powers)
     if not powers:
         axes.set_xticks(xs, [f"{x:g}" for x in xs])

@@ -43,12 +43,14 @@ def explorer_of(outlook: Outlook) -> Explorer:
         names=(f"Expected {axis}", *NAMES),
         figures=tuple(tuple(_texts(point, advice) for point in row) for row in outlook.points),
         axis=axis,
-        curves=() if len(budgets) < 2 else (
+        curves=()
+        if len(budgets) < 2
+        else (
             curve("with the pair to use", lambda point: point.error),
             curve("raw estimate", lambda point: point.raw),
             *([curve(f"without any data: {advice.guess_without_data}", lambda _: without)] if without else []),
         ),
-    )  # fmt: skip
+    )
 
 
 def _note(outlook: Outlook) -> str:

@@ -16,8 +16,12 @@ pytestmark = pytest.mark.slow
 PICTURES_WANTED = "LDP_ADVISE_PICTURES" in os.environ  # before the developer's own settings are taken out
 PICTURES = Path(__file__).parents[3] / "docs"
 QUERIES = (
-    "goal=plan", "goal=estimate&file=example", "goal=compare", "goal=places", "goal=places&file=example&counts=people"
-)  # fmt: skip
+    "goal=plan",
+    "goal=estimate&file=example",
+    "goal=compare",
+    "goal=places",
+    "goal=places&file=example&counts=people",
+)
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark")])

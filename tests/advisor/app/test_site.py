@@ -53,9 +53,17 @@ def ask(
         sent.append(message)
 
     scope = {
-        "type": kind, "path": path, "raw_path": path.encode(), "root_path": "", "method": method, "scheme": "http",
-        "headers": list(headers), "query_string": query.encode(), "server": ("127.0.0.1", PORT), "http_version": "1.1",
-    }  # fmt: skip
+        "type": kind,
+        "path": path,
+        "raw_path": path.encode(),
+        "root_path": "",
+        "method": method,
+        "scheme": "http",
+        "headers": list(headers),
+        "query_string": query.encode(),
+        "server": ("127.0.0.1", PORT),
+        "http_version": "1.1",
+    }
     asyncio.run(guarded(scope, receive, send))
     return sent
 

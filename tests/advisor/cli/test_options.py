@@ -72,9 +72,12 @@ def test_every_option_has_help_and_a_metavar_unless_it_is_a_flag() -> None:
     for group, spec in declared():
         where = f"{group.__name__} {spec.flags[0]}"
         assert spec.help, where
-        assert spec.help[0].islower() or not spec.help[0].isalpha() or spec.help.split()[0].isupper() or (
-            spec.help.startswith("Zipf")
-        ), where  # fmt: skip
+        assert (
+            spec.help[0].islower()
+            or not spec.help[0].isalpha()
+            or spec.help.split()[0].isupper()
+            or (spec.help.startswith("Zipf"))
+        ), where
         assert not spec.help.endswith("."), where
         assert (spec.metavar is None) == (spec.read is None), where
         assert group.panel != "Options", where
@@ -113,8 +116,17 @@ def test_a_command_is_made_of_its_groups_and_gets_them_checked() -> None:
 # --- numbers ---------------------------------------------------------------------------------------------------
 
 
-USERS = [("2M", 2_000_000), ("100k", 100_000), ("1.5m", 1_500_000), ("1e6", 10**6), ("1_000_000", 10**6),
-("1,000,000", 10**6), (" 250 ", 250), (1e5, 100_000), ("1G", 10**9)]  # fmt: skip
+USERS = [
+    ("2M", 2_000_000),
+    ("100k", 100_000),
+    ("1.5m", 1_500_000),
+    ("1e6", 10**6),
+    ("1_000_000", 10**6),
+    ("1,000,000", 10**6),
+    (" 250 ", 250),
+    (1e5, 100_000),
+    ("1G", 10**9),
+]
 
 
 def test_numbers_of_users() -> None:

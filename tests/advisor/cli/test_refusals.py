@@ -94,10 +94,7 @@ BAD_FILES = [
     (b"", "is empty"),
     (b"fruit,count\n", "only a header"),
     (b"fruit,count\na,1\nb,-2\n", "column 'count' holds '-2' on line 3, which is no count: it is negative"),
-    (
-        b"fruit,count\na,1\nb,2.5\n",
-        "column 'count' holds '2.5' on line 3, which is no count: it is not a whole number",
-    ),
+    (b"fruit,count\na,1\nb,2.5\n", "column 'count' holds '2.5' on line 3, which is no count: it is not a whole number"),
     (b"fruit,count\na,1\nb,nan\n", "column 'count' holds 'nan' on line 3, which is no count: it is missing"),
     (b"\x00\x01\x02", "not text"),
     (b"caf\xe9\nx\n", "not UTF-8"),

@@ -20,11 +20,7 @@ from tests.cells import failures
 DOCUMENT = Document(
     title="Numbers",
     verdict=Verdict("seven", "The answer is 7."),
-    parts=(
-        Sentence("This is odd.", Role.WARNING),
-        Sentence("A detail."),
-        Table((Column("x"),), (Row(("7",)),)),
-    ),
+    parts=(Sentence("This is odd.", Role.WARNING), Sentence("A detail."), Table((Column("x"),), (Row(("7",)),))),
     data={"x": 7},
     records=Records(("x",), ((7,),)),
     value="7",
@@ -46,9 +42,15 @@ class Steps(list[str]):
             return question
 
         return Job(
-            read, answer, lambda _: DOCUMENT, silence, inputs, files,
-            warnings=lambda _: ["The file is small."], unprotected=True,
-        )  # fmt: skip
+            read,
+            answer,
+            lambda _: DOCUMENT,
+            silence,
+            inputs,
+            files,
+            warnings=lambda _: ["The file is small."],
+            unprotected=True,
+        )
 
 
 def side(path: Path | str, option: str = "--side", **more: object) -> SideFile[int]:
@@ -267,7 +269,7 @@ def test_a_hyphen_is_standard_output(capsys: pytest.CaptureFixture[str], tmp_pat
 
 def test_a_shell_without_completion_is_an_error_of_usage(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     # As Typer does there.
-    monkeypatch.setattr("advisor.cli.dispatch.app_for", lambda words: lambda *args, **options: 1)  # noqa: ARG005
+    monkeypatch.setattr("advisor.cli.dispatch.app_for", lambda words: lambda *args, **options: 1)
     code, _, err = run("--show-completion")
     assert code == 2
     assert err.startswith("ldp-advise: error: completion knows bash, zsh, fish and PowerShell")

@@ -62,16 +62,8 @@ def test_tables_of_every_kind_give_the_same_estimates(tmp_path: Path) -> None:
             ("a.csv", "fruit;frequency\npear;0.5\napple;-0.013\nfig;1.2e-3\n", {}),
             ("a.csv", "fruit,n,estimate\npear,5,0.5\napple,7,-0.013\nfig,9,1.2e-3\n", {}),
             ("a.csv", "fruit,count,f_hat\npear,5,0.5\napple,7,-0.013\nfig,9,1.2e-3\n", {}),
-            (
-                "a.csv",
-                "a,b,fruit\n0.5,1,pear\n-0.013,1,apple\n1.2e-3,1,fig\n",
-                {"column": "fruit", "estimates": "a"},
-            ),
-            (
-                "a.csv",
-                "a,b,fruit\n0.5,1,pear\n-0.013,1,apple\n1.2e-3,1,fig\n",
-                {"column": "3", "estimates": "1"},
-            ),
+            ("a.csv", "a,b,fruit\n0.5,1,pear\n-0.013,1,apple\n1.2e-3,1,fig\n", {"column": "fruit", "estimates": "a"}),
+            ("a.csv", "a,b,fruit\n0.5,1,pear\n-0.013,1,apple\n1.2e-3,1,fig\n", {"column": "3", "estimates": "1"}),
             ("a.csv", "estimate,fruit\n0.5,pear\n-0.013,apple\n1.2e-3,fig\n", {"column": "fruit"}),
             ("a.csv", "x,fruit\n0.5,pear\n-0.013,apple\n1.2e-3,fig\n", {"estimates": "X"}),
             ("a.csv", "fruit,estimate\r\npear,0.5\r\napple,-0.013\r\nfig,1.2e-3", {}),

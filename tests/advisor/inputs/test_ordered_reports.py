@@ -146,7 +146,7 @@ REFUSED = [
     ("sw", "0\n-1\n", "line 2: the symbol '-1' is not a whole number"),
     ("haar_hrr", "0\n126\n", "line 2: the symbol '126' is too large; haar_hrr with eps=1 and k=64 has 126 symbols"),
     ("haar_hrr", "0\n1.5\n", "line 2: the symbol '1.5' is not"),
-]  # fmt: skip
+]
 
 
 def test_reports_that_are_refused() -> None:

@@ -106,9 +106,19 @@ ORDERS = [
     ("numbered labels", False, "1. bus;2. tram;11. on foot"),
 ]
 UNKNOWN = [
-    "apple;banana;cherry", "F;M", "red;green;blue", "CA;NY;TX", "yes;no", "192.168.0.1;10.0.0.1", "A;B;AB;O",
-    "0x10;10;9", "a-b;c-d", "Main Street 5;Broadway 7", "low;blue;green", "1 kg;2 hours;3 km",
-]  # fmt: skip
+    "apple;banana;cherry",
+    "F;M",
+    "red;green;blue",
+    "CA;NY;TX",
+    "yes;no",
+    "192.168.0.1;10.0.0.1",
+    "A;B;AB;O",
+    "0x10;10;9",
+    "a-b;c-d",
+    "Main Street 5;Broadway 7",
+    "low;blue;green",
+    "1 kg;2 hours;3 km",
+]
 
 
 def built(labels: list[str], **options: object) -> LabelDomain:
@@ -301,9 +311,29 @@ def test_an_estimate_is_ordered_as_a_sample_is(run: Run, tmp_path: Path) -> None
     listing = sorted(range(len(BANDS)), key=lambda at: BANDS[at])
     path, applied = tmp_path / "raw.csv", tmp_path / "applied.csv"
     path.write_text("age,estimate\n" + "".join(f"{BANDS[at]},{estimate[at]:.17g}\n" for at in listing), "utf-8")
-    code, _, err = run("estimate", path, "--protocol", "oue", "--eps", "1", "--n", n, "--reps", "2", "-m", "emd",
-                       "--method", "norm_sub", "--surrogate", "norm_sub", "--next-protocol", "grr",
-                       "--apply", applied, "--quiet")  # fmt: skip
+    code, _, err = run(
+        "estimate",
+        path,
+        "--protocol",
+        "oue",
+        "--eps",
+        "1",
+        "--n",
+        n,
+        "--reps",
+        "2",
+        "-m",
+        "emd",
+        "--method",
+        "norm_sub",
+        "--surrogate",
+        "norm_sub",
+        "--next-protocol",
+        "grr",
+        "--apply",
+        applied,
+        "--quiet",
+    )
     assert code == 0, err
     lines = [line.split(",") for line in applied.read_text("utf-8").splitlines()[1:]]
     assert [line[0] for line in lines] == BANDS
@@ -318,9 +348,27 @@ def test_reports_are_ordered_as_samples_are_and_the_warning_is_not_hidden(run: R
     for labels, warned in ((BANDS, False), (names, True)):
         path, applied = tmp_path / "reports.csv", tmp_path / "applied.csv"
         path.write_text("report\n" + "".join(f"{labels[at]}\n" for at in reports), encoding="utf-8")
-        code, _, err = run("reports", path, "--protocol", "grr", "--eps", "2", "--reps", "2", "--ordered", "--method",
-                           "norm_sub", "--surrogate", "norm_sub", "--next-protocol", "grr", "--apply", applied,
-                           "--force", "--quiet")  # fmt: skip
+        code, _, err = run(
+            "reports",
+            path,
+            "--protocol",
+            "grr",
+            "--eps",
+            "2",
+            "--reps",
+            "2",
+            "--ordered",
+            "--method",
+            "norm_sub",
+            "--surrogate",
+            "norm_sub",
+            "--next-protocol",
+            "grr",
+            "--apply",
+            applied,
+            "--force",
+            "--quiet",
+        )
         assert code == 0, err
         order = [line.split(",")[0] for line in applied.read_text("utf-8").splitlines()[1:]]
         assert order == (sorted(names) if warned else BANDS)

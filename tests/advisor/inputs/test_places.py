@@ -73,11 +73,7 @@ BAD_PLACES = [
     ("r,c\n0,5\n", {"columns": "r,c", "grid": "2x2"}, "line 2: the column must be a whole number from 0 to 1"),
     ("r,c\n0,x\n", {"columns": "r,c", "grid": "2x2"}, "line 2: the coordinate 'x' is not a number"),
     ("r,c\n0,1_0\n", {"columns": "r,c", "grid": "2x2"}, "line 2: the coordinate '1_0' is not a number"),
-    (
-        "r,c\n0,0\n" + "0,1\n" * 1200 + "1_0,0\n",
-        {"columns": "r,c", "grid": "2x2"},
-        "line 1203: the coordinate",
-    ),
+    ("r,c\n0,0\n" + "0,1\n" * 1200 + "1_0,0\n", {"columns": "r,c", "grid": "2x2"}, "line 1203: the coordinate"),
     ("r,c,count\n0,0,-1\n", {"columns": "r,c", "grid": "2x2"}, "line 2: the count"),
     ("r,c,count\n0,0,0\n", {"columns": "r,c", "grid": "2x2"}, "holds no user"),
     ("1\n2\n", {"columns": "1,2", "grid": "2x2"}, "has one column"),

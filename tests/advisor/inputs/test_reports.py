@@ -8,16 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.advisor.inputs.made_reports import (
-    NAMES,
-    UNARY,
-    check,
-    error_of,
-    lines,
-    made,
-    numbers,
-    read_file,
-)
+from tests.advisor.inputs.made_reports import NAMES, UNARY, check, error_of, lines, made, numbers, read_file
 from tests.cells import failures
 
 
@@ -75,11 +66,7 @@ def test_a_column_of_bits_is_found_by_its_name(tmp_path: Path) -> None:
 
 
 REFUSED_BITS = [
-    (
-        "0110\n010\n",
-        {},
-        "line 2: the report '010' has 3 characters, but the first report has 4; all reports have k",
-    ),
+    ("0110\n010\n", {}, "line 2: the report '010' has 3 characters, but the first report has 4; all reports have k"),
     ("0110\n010\n", {}, "leading zeros"),
     ("0110\n0100\n", {"k": 5}, "line 1: the report '0110' has 4 characters, but k is 5"),
     ("0110\n01x0\n", {}, "line 2: the report '01x0' holds 'x'; a report is 4 characters 0 and 1"),
@@ -92,24 +79,12 @@ REFUSED_BITS = [
     ("0,1,0\n0,,1\n", {}, "line 2: column 2 is missing (an empty cell)"),
     ("a,b,c\n0,01,\n", {}, "line 2: column 'b' is '01'; it must be 0 or 1"),
     ("a,b,c\n0,1,0\n0,1\n", {}, "line 3 has 2 fields, the header has 3"),
-    (
-        "2,1,1\n0,1,0\n",
-        {},
-        "line 1: column 1 is '2'; it must be 0 or 1; if the line names the columns, say --header",
-    ),
+    ("2,1,1\n0,1,0\n", {}, "line 1: column 1 is '2'; it must be 0 or 1; if the line names the columns, say --header"),
     ("a,b,c\n0,1,0\n", {"k": 4}, "has 3 columns: a, b, c; k is 4, and a report is 4 columns of 0 and 1, or"),
     ("a,b,c\n0,1,0\n", {"domain": ("a", "b", "d")}, "column 'c' is not a label of the domain"),
-    (
-        "a,a,c\n0,1,0\n",
-        {"header": True},
-        "the header does not name k=3 categories: domain: label 'a' is there twice",
-    ),
+    ("a,a,c\n0,1,0\n", {"header": True}, "the header does not name k=3 categories: domain: label 'a' is there twice"),
     ("user,bits\n1,01\n2,\n", {}, "line 3: the report is missing (an empty cell)"),
-    (
-        "user,bits\n1,01\n",
-        {"column": "bit"},
-        "no column 'bit' for --column; the columns are user, bits; did you mean",
-    ),
+    ("user,bits\n1,01\n", {"column": "bit"}, "no column 'bit' for --column; the columns are user, bits; did you mean"),
 ]
 
 

@@ -16,20 +16,12 @@ from advisor.inputs.reports.settings import readable_protocols
 from simulator import Tally, rng_for
 from simulator.protocols import PROTOCOLS
 from tests.advisor.conftest import Run
-from tests.advisor.inputs.made_reports import (
-    HASHED,
-    UNARY,
-    error_of,
-    lines,
-    made,
-    read_file,
-)
+from tests.advisor.inputs.made_reports import HASHED, UNARY, error_of, lines, made, read_file
 from tests.advisor.inputs.reading import read_reports
 
 
 @pytest.mark.parametrize(
-    ("protocol", "epsilon", "options"),
-    [("rappor", 1.0, {}), ("the", 1.0, {}), ("oue", 1.2, {}), ("oue", 0.8, {})],
+    ("protocol", "epsilon", "options"), [("rappor", 1.0, {}), ("the", 1.0, {}), ("oue", 1.2, {}), ("oue", 0.8, {})]
 )
 def test_bits_of_another_protocol_or_budget_are_noticed(
     tmp_path: Path, protocol: str, epsilon: float, options: dict

@@ -16,14 +16,7 @@ from advisor.inputs import source, table
 from advisor.inputs.reports import RawReports
 from simulator import rng_for
 from simulator.protocols import PROTOCOLS
-from tests.advisor.inputs.made_reports import (
-    NAMES,
-    check,
-    lines,
-    made,
-    numbers,
-    read_file,
-)
+from tests.advisor.inputs.made_reports import NAMES, check, lines, made, numbers, read_file
 from tests.advisor.inputs.reading import read_reports
 from tests.cells import failures
 

@@ -8,16 +8,7 @@ import numpy as np
 import pytest
 
 from simulator.protocols import PROTOCOLS
-from tests.advisor.inputs.made_reports import (
-    HASHED,
-    NAMES,
-    check,
-    error_of,
-    lines,
-    made,
-    numbers,
-    read_file,
-)
+from tests.advisor.inputs.made_reports import HASHED, NAMES, check, error_of, lines, made, numbers, read_file
 from tests.cells import failures
 
 
@@ -53,10 +44,7 @@ def test_sets_in_every_form(tmp_path: Path, k: int, epsilon: float, omega: int) 
 
 
 REFUSED_SETS = [
-    (
-        "1;2\n3;4;5\n",
-        "line 2: the set has 3 members (3, 4, 5), but ss with eps=0.7 and k=6 has sets of omega=2; k or",
-    ),
+    ("1;2\n3;4;5\n", "line 2: the set has 3 members (3, 4, 5), but ss with eps=0.7 and k=6 has sets of omega=2; k or"),
     ("1 2\n3\n", "line 2: the set has 1 member (3), but"),
     ("1;2\n3;3\n", "line 2: the set holds '3' twice, but ss with eps=0.7 and k=6 has sets of omega=2 different"),
     ("1;2\n3;\n", "line 2: the set holds an empty member ('3', '')"),

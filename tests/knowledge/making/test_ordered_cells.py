@@ -32,7 +32,7 @@ from knowledge.menu import (
     METHODS,
     ORDERED_DOMAIN,
     USERS,
-)  # fmt: skip
+)
 from knowledge.predict import curve_inputs
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, frequency_oracles, rng_for
 from simulator.domain import ORDERED
