@@ -44,6 +44,9 @@ class Metric:
     degree
         How the error grows with the distance between estimate and truth: 1 for a distance, 2 for squared errors and
         for divergences, which are squares of a distance near 0.
+    same_order_as
+        Another metric that orders estimates alike, as this one is a multiple or a root of it: ``"all"`` leaves this one
+        out.
     """
 
     name: str
@@ -55,6 +58,7 @@ class Metric:
     clipped: Callable[..., FloatArray] | None = None
     options: Mapping[str, object] = field(default_factory=dict)
     degree: int = 1
+    same_order_as: str = ""
 
     def __call__(self, estimate: FloatArray, truth: FloatArray) -> FloatArray:
         """Return the error of each estimate ``(..., k)`` against `truth` ``(k,)``."""
@@ -319,9 +323,9 @@ _BY_ROWS = frozenset([l1, mae, mse, l2, kl, js, emd, set_error, range_error, mea
 
 _ALL = [
     Metric("l1", "sum of absolute errors", l1, unit="frequency"),
-    Metric("mae", "mean absolute error", mae, unit="frequency per category"),
+    Metric("mae", "mean absolute error", mae, unit="frequency per category", same_order_as="l1"),
     Metric("mse", "mean squared error", mse, unit="frequency²", degree=2),
-    Metric("l2", "Euclidean distance", l2, unit="frequency"),
+    Metric("l2", "Euclidean distance", l2, unit="frequency", same_order_as="mse"),
     Metric("kl", "Kullback-Leibler divergence", kl, unit="nats", degree=2),
     Metric("js", "Jensen-Shannon divergence", js, unit="nats", degree=2),
     Metric("emd", "earth mover's distance", emd, unit="bins", ordered_only=True),

@@ -41,8 +41,9 @@ def fitting_metrics(
     if not question.every_metric:
         return metrics, []
     notes = []
-    fitting = [key for key, metric in METRICS.items() if ordered or not metric.ordered_only]
-    if left_out := [key for key in METRICS if key not in fitting]:
+    different = {key: metric for key, metric in METRICS.items() if not metric.same_order_as}
+    fitting = [key for key, metric in different.items() if ordered or not metric.ordered_only]
+    if left_out := [key for key in different if key not in fitting]:
         notes.append(f"metrics {listed(left_out)} are left out: they need an ordered domain (--ordered)")
     fitting = list(dict.fromkeys([*metrics, *fitting]))
     if predictable is not None and (unknown := [key for key in fitting if key not in predictable]):

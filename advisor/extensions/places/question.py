@@ -126,7 +126,8 @@ class PlacesQuestion(Question):
                 raise InputError(f"metric {name} is for ordered categories, not for places: take {listed(allowed)}")
         if not self.terms.metric:
             return ("emd",)
-        return tuple(dict.fromkeys([*self.terms.metrics, *(allowed if self.terms.every_metric else [])]))
+        different = [name for name in allowed if self.terms.every_metric and not METRICS[name].same_order_as]
+        return tuple(dict.fromkeys([*self.terms.metrics, *different]))
 
     def check_places(self) -> None:
         """Refuse what is missing, and what does not go together.
