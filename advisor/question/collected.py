@@ -250,7 +250,7 @@ def _has_rounded_negatives(values: FloatArray) -> bool:
 def _clipped_note(given: FloatArray, scale: float) -> str:
     """Return a warning for an estimate that was clipped, and divided by a scale so that it sums to 1."""
     zeros = int((given == 0).sum())
-    how = f" and made to sum to 1, from about {scale:.3g}, which is undone" if scale != 1 else ""
+    how = f" and made to sum to 1, from about {scale:.4g}, which is undone" if scale != 1 else ""
     return (
         f"this is not a raw estimate: it was clipped at 0{how} ({zeros:,} of {len(given):,} values are exactly 0, none "
         "is negative); only methods that need no negative values compete, and the answer is less sure: give the "

@@ -5,14 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.checks import choice
-from advisor.errors import InputError
+from advisor.errors import InputError, listed
+from advisor.question.collected import POSITIVE_PART
 from advisor.question.constraints import bounded, constrained
 from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics, fitting_protocols, known_targets
 from advisor.question.option import refuse
 from advisor.question.question import Question
 from advisor.question.request import BOOTSTRAP, CURVES, Collected, Request
+from advisor.question.settings import EVERY
 from simulator import PROTOCOLS, Noise, frequency_oracles
 from simulator._types import FloatArray
+from simulator.foreign import REGISTERED
 from simulator.populations import apportion
 from simulator.seeding import rng_for
 from simulator.surrogate import (
@@ -39,6 +42,7 @@ def build_estimate_request(
     Raises InputError if a metric, a method or the surrogate that was asked for does not fit.
     """
     _check(question)
+    _check_clipped(question, collected)
     k, n, seed = len(collected.labels), collected.n, question.simulation.seed
     chosen = check_surrogate(surrogate, collected.protocol, ordered=collected.ordered)
     metrics, notes = fitting_metrics(question.terms, collected.ordered)
@@ -90,8 +94,6 @@ def _whole_menu(question: Question) -> bool:
 
 def _frequencies_behind(collected: Collected, surrogate: str, seed: int, draws: int) -> FloatArray:
     """Return frequencies ``(populations, k)`` that may be behind what was collected."""
-    # Imported when used
-
     observed, rng = collected.observed, rng_for(seed, "surrogate", surrogate)
     if surrogate == CURVES:
         return curve_populations(observed, rng=rng, draws=draws)
@@ -113,6 +115,19 @@ def _check(question: Question) -> None:
     refuse(question.given("plurality"), "is for a collection to come: leave it out for an estimate that is there")
     if question.simulation.max_repetitions is not None:
         raise InputError("max-reps is for a sample: an estimate is answered with the same repetitions for every method")
+
+
+def _check_clipped(question: Question, collected: Collected) -> None:
+    """Refuse methods of which each needs the values below 0 that an estimate has lost.
+
+    Raises InputError if all that were named do.
+    """
+    named = () if EVERY in question.menu.method else question.menu.method
+    if collected.given is not None and named and not {*named} & {*POSITIVE_PART, *REGISTERED}:
+        raise InputError(
+            f"the estimate was clipped at 0, and method {listed(named)} needs the values that were below: name one of "
+            f"{listed(sorted(POSITIVE_PART), most=20)}, or give the unbiased estimate"
+        )
 
 
 def check_surrogate(name: str | None, protocol: str, *, ordered: bool) -> str:

@@ -10,6 +10,7 @@ import pytest
 
 from advisor import Advice, advise
 from advisor.answers.rank.apply import applied_csv
+from advisor.errors import InputError
 from advisor.question.collected import POSITIVE_PART, collect
 from advisor.question.request import Collected
 from simulator import POSTPROCESSORS, PROTOCOLS
@@ -64,7 +65,7 @@ def test_what_was_clipped_is_restored_and_said() -> None:
             assert abs(estimate[zeros].sum() - raw(shape)[zeros].sum()) < 3 * 2**0.5 * NOISE.sd * zeros.sum() ** 0.5
             (warning,) = found.warnings
             assert warning.startswith("this is not a raw estimate: it was clipped at 0")
-            assert (f"made to sum to 1, from about {scale:.3g}, which is undone" in warning) == scaled
+            assert (f"made to sum to 1, from about {scale:.4g}, which is undone" in warning) == scaled
             assert f"({zeros.sum()} of 256 values are exactly 0, none is negative)" in warning
             again = checked(cut * N)  # as counts
             np.testing.assert_allclose(again.observed.estimate, estimate, rtol=1e-9)
@@ -89,6 +90,12 @@ def test_only_what_needs_no_negative_values_competes_and_the_raw_row_is_of_what_
         restored = advice.request.collected.observed
         expected = POSTPROCESSORS[advice.best.method].apply(restored)
         np.testing.assert_allclose([float(row["post_processed"]) for row in rows], expected, atol=1e-15)
+        np.testing.assert_array_equal(advice.apply(cut), expected)
+
+
+def test_methods_that_all_need_negative_values_are_refused() -> None:
+    with pytest.raises(InputError, match="was clipped at 0, and method none, eb_ns needs the values that were below"):
+        answered(repaired("sparse", "base_pos"), method=["none", "eb_ns"])
 
 
 def test_methods_that_compete_make_the_same_of_what_is_clipped_and_others_do_not() -> None:

@@ -32,12 +32,17 @@ def post_process(advice: Ranking, estimate: ArrayLike, method: str | None = None
 def observed_as(advice: Ranking, estimate: ArrayLike) -> Observed:
     """Return raw frequencies ``(..., k)`` as what a method sees of a collection with the advised protocol.
 
+    Of the estimate that the advice is about, where it was clipped, this is what may have been there before.
+
     Raises InputError if they are not of k categories, do not sum to about 1, or the protocol has none.
     """
     request, used = advice.request, advice.best.protocol
     raw = np.asarray(estimate, dtype=np.float64)
     if raw.ndim == 0 or raw.shape[-1] != request.k:
         raise InputError(f"an estimate must have k = {request.k} categories on its last axis, got shape {raw.shape}")
+    given = None if request.collected is None else request.collected.given
+    if given is not None and np.array_equal(raw, given):
+        return replace(_collected(advice).observed, domain=request.domain)
     protocol = request.oracle(used)
     if protocol.linear is None:
         raise InputError(f"{used} has no raw estimate that a method could be applied to: ask for its reports")

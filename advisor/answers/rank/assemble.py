@@ -19,6 +19,7 @@ from simulator import METRICS, POSTPROCESSORS
 from simulator.benchmark import Experiment, Runs
 from simulator.confidence import AS_GOOD_AS_BEST, by_population, probabilities, ratio_over_truths, widened_range
 from simulator.detection import detectable
+from simulator.foreign import REGISTERED
 from simulator.methods.summaries import SUMMARIES
 from simulator.ranking import (
     SQUARED,
@@ -148,7 +149,7 @@ def contests(
         runs = judged or runs
         methods = {*request.methods, *(SUMMARIES if request.summaries else ())}
         if request.collected.given is not None:
-            methods = methods & (POSITIVE_PART | {*SUMMARIES}) or methods
+            methods &= POSITIVE_PART | {*SUMMARIES, *REGISTERED}
         menu = tuple(pair for pair in _sound(metric, runs) if pair[0] == used and pair[1] in methods)
         default = usual_pair(request.oracle(used))
     if not menu:
