@@ -89,10 +89,12 @@ def test_equivalent_users_give_the_raw_estimate_the_same_error() -> None:
     advice = advise(1.0, sample_counts=COUNTS, metric="mse", protocol=["oue", "pgr"], max_repetitions=20)
     best = advice.best
     assert best.equivalent_users is not None
-    linear = PROTOCOLS[best.protocol](6, 1.0).linear
-    assert linear is not None
-    raw = linear.covariance(round(best.equivalent_users)).entry(np.array(COUNTS) / 10_000).mean()
-    assert raw == pytest.approx(best.error, rel=1e-3)  # rounding n' to whole users moves it by under 1e-3
+    assert best.error_without_postprocessing is not None
+    # The mean square of a raw estimate falls as 1/n.
+    assert best.error_without_postprocessing * 10_000 / best.equivalent_users == pytest.approx(best.error, rel=1e-12)
+    rows = {row.method: row for row in advice.recommendations if row.protocol == "oue"}
+    assert rows["none"].equivalent_users == 10_000
+    assert all(row.equivalent_users == 10_000 for row in rows.values() if row.error == rows["none"].error)
 
 
 def test_the_detectable_frequency_is_that_of_all_categories_and_the_answer_says_so() -> None:

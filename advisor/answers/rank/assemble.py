@@ -96,13 +96,6 @@ class Contest:
         return Ratio(value**self.power, low**self.power, high**self.power)
 
     @cached_property
-    def raw_variances(self) -> dict[str, float]:
-        """Mean variance of the raw frequencies, for each protocol of the menu that estimates linearly."""
-        n, truth = self.experiment.n, self.experiment.truth
-        linear = {name: self.experiment.oracles[name].linear for name in dict.fromkeys(name for name, _ in self.menu)}
-        return {name: float(one.covariance(n).entry(truth).mean()) for name, one in linear.items() if one is not None}
-
-    @cached_property
     def ranked(self) -> dict[Pair, NDArray[np.float64]]:
         """What each pair of the menu is ranked by."""
         return {pair: self.ranked_errors(pair) for pair in self.menu}
@@ -256,11 +249,13 @@ def _row(standing: Standing, contest: Contest, request: Request) -> Recommendati
     if (protocol, RAW) in runs.errors:  # over the repetitions of the row, so that the two share noise
         raw, mean = contest.mean(contest.errors((protocol, RAW))[: len(errors)]), contest.mean(errors)
         raw = figures.error * (raw / mean) if mean else raw
-    mean_square, absolute = (
-        finite(float(without_rounding(runs.column(standing.pair, name)[: len(errors)], METRICS[name].unit).mean()))
-        for name in ("mse", "mae")
-    )
-    variance = contest.raw_variances.get(protocol)
+
+    def measured(name: str, method: str) -> float | None:
+        column = runs.column((protocol, method), name)[: len(errors)]
+        return finite(float(without_rounding(column, METRICS[name].unit).mean()))
+
+    mean_square = measured("mse", method)
+    raw_square = None if raw is None else measured("mse", RAW)
     return Recommendation(
         rank=standing.rank,
         tier=1 if standing.rank == 1 else 2,
@@ -278,15 +273,9 @@ def _row(standing: Standing, contest: Contest, request: Request) -> Recommendati
         win_share=standing.win_share,
         repetitions=len(errors),
         error_without_postprocessing=raw,
-        equivalent_users=(
-            float(n)
-            if method == RAW
-            # Raw variance falls as 1/n, so the n that gives this mean square is n * raw variance / mean square.
-            else n * variance / mean_square
-            if mean_square and variance is not None
-            else None
-        ),
-        mean_absolute_error=absolute,
+        # The mean square of the raw estimate falls as 1/n.
+        equivalent_users=n * raw_square / mean_square if mean_square and raw_square is not None else None,
+        mean_absolute_error=measured("mae", method),
         report_bits=oracle.report_bits,
         attack_success=request.attack_success(protocol),
         probability_best=contest.probabilities.get(standing.pair),
